@@ -1,10 +1,10 @@
-//! Big numbers of OpenSSL, as few of their functions as RSA, DSA and Elgamal keys need.
+//! OpenSSL's big numbers, with the functions that RSA, DSA and Elgamal keys need.
 //!
 //! - [`Number`]: a number of any size;
 //! - [`Workspace`]: products, quotients and powers of numbers, [`Power`] of two at once.
 //!
-//! Every number here may be a secret: all are wiped when they go. OpenSSL's big numbers need none of its set-up, no
-//! provider and no random generator, so that they cost nothing to begin with.
+//! Every number may be a secret, so that all are wiped when they are dropped. OpenSSL's big numbers need no initialisation
+//! of the library, no provider and no random generator.
 
 #![allow(
     unsafe_code,
@@ -17,7 +17,7 @@ use std::ffi::c_int;
 use std::ptr::{self, NonNull};
 use zeroize::Zeroizing;
 
-/// The system gave no memory, which is all that can go wrong here.
+/// An allocation failed, the only error of this crate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("out of memory")]
 pub struct OutOfMemory;
@@ -25,7 +25,7 @@ pub struct OutOfMemory;
 /// A result of this crate.
 pub type Result<T> = std::result::Result<T, OutOfMemory>;
 
-/// A number of any size, zero or greater, wiped when it goes.
+/// A number of any size, zero or greater, wiped when it is dropped.
 pub struct Number(NonNull<ffi::BIGNUM>);
 
 // SAFETY: a BIGNUM is plain memory of its own; no OpenSSL function used here keeps a pointer to one.
@@ -34,32 +34,32 @@ unsafe impl Send for Number {}
 unsafe impl Sync for Number {}
 
 impl Number {
-    /// Makes a zero.
+    /// Creates a zero.
     ///
     /// # Errors
     ///
-    /// [`OutOfMemory`], here as below.
+    /// [`OutOfMemory`], as all methods that return a `Result`.
     pub fn new() -> Result<Self> {
         // SAFETY: returns a number of its own or null.
         NonNull::new(unsafe { ffi::BN_new() }).map(Self).ok_or(OutOfMemory)
     }
 
-    /// Reads a number, most significant byte first.
+    /// Reads a number, the most significant byte first.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         let number = Self::new()?;
         let length = c_int::try_from(bytes.len()).map_err(|_| OutOfMemory)?;
-        // SAFETY: `octets` holds `length` bytes, and the number is live.
-        some(unsafe { ffi::BN_bin2bn(bytes.as_ptr(), length, number.as_ptr()) })?;
+        // SAFETY: `bytes` holds `length` bytes, and the number is live.
+        check_pointer(unsafe { ffi::BN_bin2bn(bytes.as_ptr(), length, number.as_ptr()) })?;
         Ok(number)
     }
 
-    /// Makes a copy.
+    /// Returns a copy.
     pub fn copy(&self) -> Result<Self> {
         // SAFETY: the number is live; returns a new one or null.
         NonNull::new(unsafe { ffi::BN_dup(self.as_ptr()) }).map(Self).ok_or(OutOfMemory)
     }
 
-    /// Returns the number, most significant byte first, without leading zeros.
+    /// Returns the bytes of the number, the most significant one first, without leading zeros.
     pub fn to_bytes(&self) -> Zeroizing<Vec<u8>> {
         let mut bytes = Zeroizing::new(vec![0; self.bits().div_ceil(8)]);
         // SAFETY: `BN_bn2bin` writes as many bytes as the number needs, which are there.
@@ -67,11 +67,11 @@ impl Number {
         bytes
     }
 
-    /// Returns the number in that many bytes, with zeros before it; `None` if it needs more.
+    /// Returns the number in `length` bytes, with leading zeros; `None` if it needs more.
     pub fn to_padded_bytes(&self, length: usize) -> Option<Zeroizing<Vec<u8>>> {
         let mut bytes = Zeroizing::new(vec![0; length]);
         let length = c_int::try_from(length).ok()?;
-        // SAFETY: `octets` holds `length` bytes, of which no more are written.
+        // SAFETY: `bytes` holds `length` bytes, of which no more are written.
         let written = unsafe { ffi::BN_bn2binpad(self.as_ptr(), bytes.as_mut_ptr(), length) };
         (written == length).then_some(bytes)
     }
@@ -82,7 +82,7 @@ impl Number {
         unsafe { ffi::BN_num_bits(self.as_ptr()) as usize }
     }
 
-    /// Returns how often 2 divides the number; of zero, 0.
+    /// Returns the number of trailing zero bits; 0 for zero.
     pub fn trailing_zeros(&self) -> usize {
         // SAFETY: the number is live.
         (0..self.bits())
@@ -90,13 +90,13 @@ impl Number {
             .unwrap_or(0)
     }
 
-    /// Says whether the number is odd.
+    /// Returns whether the number is odd.
     pub fn is_odd(&self) -> bool {
         // SAFETY: the number is live.
         unsafe { ffi::BN_is_odd(self.as_ptr()) == 1 }
     }
 
-    /// Says whether the number is one.
+    /// Returns whether the number is one.
     pub fn is_one(&self) -> bool {
         self.bits() == 1
     }
@@ -105,23 +105,23 @@ impl Number {
     pub fn plus_word(&self, word: u64) -> Result<Self> {
         let sum = self.copy()?;
         // SAFETY: the number is live.
-        done(unsafe { ffi::BN_add_word(sum.as_ptr(), word) })?;
+        check_status(unsafe { ffi::BN_add_word(sum.as_ptr(), word) })?;
         Ok(sum)
     }
 
-    /// Returns the number less `word`, which is not greater.
+    /// Returns the number minus `word`, which must not be greater.
     pub fn minus_word(&self, word: u64) -> Result<Self> {
         let difference = self.copy()?;
         // SAFETY: the number is live.
-        done(unsafe { ffi::BN_sub_word(difference.as_ptr(), word) })?;
+        check_status(unsafe { ffi::BN_sub_word(difference.as_ptr(), word) })?;
         Ok(difference)
     }
 
-    /// Returns the number less `other`, which is not greater.
+    /// Returns the number minus `other`, which must not be greater.
     pub fn minus(&self, other: &Self) -> Result<Self> {
         let difference = Self::new()?;
         // SAFETY: the three numbers are live.
-        done(unsafe { ffi::BN_sub(difference.as_ptr(), self.as_ptr(), other.as_ptr()) })?;
+        check_status(unsafe { ffi::BN_sub(difference.as_ptr(), self.as_ptr(), other.as_ptr()) })?;
         Ok(difference)
     }
 
@@ -129,7 +129,7 @@ impl Number {
     pub fn times_word(&self, word: u64) -> Result<Self> {
         let product = self.copy()?;
         // SAFETY: the number is live.
-        done(unsafe { ffi::BN_mul_word(product.as_ptr(), word) })?;
+        check_status(unsafe { ffi::BN_mul_word(product.as_ptr(), word) })?;
         Ok(product)
     }
 
@@ -153,15 +153,15 @@ impl Number {
     pub fn with_bit(&self, bit: usize) -> Result<Self> {
         let number = self.copy()?;
         // SAFETY: the number is live.
-        done(unsafe { ffi::BN_set_bit(number.as_ptr(), bit as c_int) })?;
+        check_status(unsafe { ffi::BN_set_bit(number.as_ptr(), bit as c_int) })?;
         Ok(number)
     }
 
-    /// Returns the number without its last bits.
+    /// Returns the number shifted right by `bits` bits.
     pub fn shifted_right(&self, bits: usize) -> Result<Self> {
         let shifted = Self::new()?;
         // SAFETY: both numbers are live.
-        done(unsafe { ffi::BN_rshift(shifted.as_ptr(), self.as_ptr(), bits as c_int) })?;
+        check_status(unsafe { ffi::BN_rshift(shifted.as_ptr(), self.as_ptr(), bits as c_int) })?;
         Ok(shifted)
     }
 
@@ -198,69 +198,71 @@ impl Ord for Number {
     }
 }
 
-/// Room for what OpenSSL's functions need on the way; one for each thread.
+/// Temporary memory for OpenSSL's functions; each thread needs its own.
 pub struct Workspace(NonNull<ffi::BN_CTX>);
 
 impl Workspace {
-    /// Makes room.
+    /// Creates a workspace.
     ///
     /// # Errors
     ///
-    /// [`OutOfMemory`], here as below.
+    /// [`OutOfMemory`], as all methods that return a `Result`.
     pub fn new() -> Result<Self> {
         // SAFETY: returns a context of its own or null.
         NonNull::new(unsafe { ffi::BN_CTX_new() }).map(Self).ok_or(OutOfMemory)
     }
 
-    /// Returns a product.
+    /// Returns the product of two numbers.
     pub fn product(&mut self, a: &Number, b: &Number) -> Result<Number> {
         let product = Number::new()?;
         // SAFETY: everything is live.
-        done(unsafe { ffi::BN_mul(product.as_ptr(), a.as_ptr(), b.as_ptr(), self.as_ptr()) })?;
+        check_status(unsafe { ffi::BN_mul(product.as_ptr(), a.as_ptr(), b.as_ptr(), self.as_ptr()) })?;
         Ok(product)
     }
 
-    /// Returns the remainder of a square.
+    /// Returns the square of a number modulo `modulus`.
     pub fn squared_modulo(&mut self, number: &Number, modulus: &Number) -> Result<Number> {
         let square = Number::new()?;
         // SAFETY: everything is live.
-        done(unsafe { ffi::BN_mod_sqr(square.as_ptr(), number.as_ptr(), modulus.as_ptr(), self.as_ptr()) })?;
+        check_status(unsafe {
+            ffi::BN_mod_sqr(square.as_ptr(), number.as_ptr(), modulus.as_ptr(), self.as_ptr())
+        })?;
         Ok(square)
     }
 
-    /// Returns the quotient of a division, rounded down.
+    /// Returns the quotient of two numbers, rounded down.
     pub fn quotient(&mut self, number: &Number, divisor: &Number) -> Result<Number> {
         let quotient = Number::new()?;
         // SAFETY: everything is live; a null remainder is not written.
-        done(unsafe {
+        check_status(unsafe {
             ffi::BN_div(quotient.as_ptr(), ptr::null_mut(), number.as_ptr(), divisor.as_ptr(), self.as_ptr())
         })?;
         Ok(quotient)
     }
 
-    /// Returns the remainder of a division.
+    /// Returns the remainder of the division of two numbers.
     pub fn remainder(&mut self, number: &Number, divisor: &Number) -> Result<Number> {
         let remainder = Number::new()?;
         // SAFETY: everything is live; a null quotient is not written.
-        done(unsafe {
+        check_status(unsafe {
             ffi::BN_div(ptr::null_mut(), remainder.as_ptr(), number.as_ptr(), divisor.as_ptr(), self.as_ptr())
         })?;
         Ok(remainder)
     }
 
-    /// Returns the greatest common divisor, in time that tells only how long the numbers are.
+    /// Returns the greatest common divisor, in time that depends only on the lengths of the numbers.
     pub fn greatest_common_divisor(&mut self, a: &Number, b: &Number) -> Result<Number> {
         let divisor = Number::new()?;
         // SAFETY: everything is live.
-        done(unsafe { ffi::BN_gcd(divisor.as_ptr(), a.as_ptr(), b.as_ptr(), self.as_ptr()) })?;
+        check_status(unsafe { ffi::BN_gcd(divisor.as_ptr(), a.as_ptr(), b.as_ptr(), self.as_ptr()) })?;
         Ok(divisor)
     }
 
-    /// Returns a power, in time that tells only how long the numbers are.
+    /// Returns a power, in time that depends only on the lengths of the numbers.
     pub fn power(&mut self, power: Power<'_>) -> Result<Number> {
         let result = Number::new()?;
         // SAFETY: everything is live; null for a prepared modulus has OpenSSL prepare it.
-        done(unsafe {
+        check_status(unsafe {
             BN_mod_exp_mont_consttime(
                 result.as_ptr(),
                 power.base.as_ptr(),
@@ -273,12 +275,12 @@ impl Workspace {
         Ok(result)
     }
 
-    /// Returns two powers at once, in time that tells only how long the numbers are. Two odd moduli of 1024, 1536 or 2048
-    /// bits take hardly longer than one where the processor has AVX-512 IFMA.
+    /// Returns two powers, in time that depends only on the lengths of the numbers. With odd moduli of 1024, 1536 or 2048
+    /// bits, two powers take hardly longer than one where the processor has AVX-512 IFMA.
     pub fn powers(&mut self, [first, second]: [Power<'_>; 2]) -> Result<[Number; 2]> {
         let results = [Number::new()?, Number::new()?];
         // SAFETY: everything is live; null for a prepared modulus has OpenSSL prepare it.
-        done(unsafe {
+        check_status(unsafe {
             BN_mod_exp_mont_consttime_x2(
                 results[0].as_ptr(),
                 first.base.as_ptr(),
@@ -344,14 +346,14 @@ unsafe extern "C" {
     ) -> c_int;
 }
 
-/// Reads the answer of a function that fails only where memory is missing.
-fn done(answer: c_int) -> Result<()> {
-    if answer == 1 { Ok(()) } else { Err(OutOfMemory) }
+/// Checks the return value of a function that returns 1, and fails only without memory.
+fn check_status(returned: c_int) -> Result<()> {
+    if returned == 1 { Ok(()) } else { Err(OutOfMemory) }
 }
 
-/// Reads the answer of a function that returns its result, or null where memory is missing.
-fn some<T>(answer: *mut T) -> Result<()> {
-    if answer.is_null() { Err(OutOfMemory) } else { Ok(()) }
+/// Checks the return value of a function that returns null if it has no memory.
+fn check_pointer<T>(returned: *mut T) -> Result<()> {
+    if returned.is_null() { Err(OutOfMemory) } else { Ok(()) }
 }
 
 #[cfg(test)]

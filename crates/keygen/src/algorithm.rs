@@ -1,4 +1,4 @@
-//! What keys are made of.
+//! Algorithms and versions of keys.
 
 use crate::error::{Error, Result};
 use crate::group::{DsaSize, ElgamalSize};
@@ -8,14 +8,14 @@ use std::fmt;
 /// The version of a certificate's keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Version {
-    /// RFC 4880's: what every implementation reads.
+    /// Version 4 (RFC 4880), which every implementation reads.
     V4,
-    /// RFC 9580's.
+    /// Version 6 (RFC 9580).
     V6,
 }
 
 impl Version {
-    /// Returns the number as packets have it.
+    /// Returns the version number as written in packets.
     pub fn number(self) -> u8 {
         match self {
             Self::V4 => 4,
@@ -24,15 +24,17 @@ impl Version {
     }
 }
 
-/// What a key is made of: RSA, or a curve, on which signing and encrypting keys are different kinds of keys; or a
-/// group, in which they are different algorithms.
+/// The algorithm of a key.
+///
+/// RSA keys can both sign and encrypt. On a curve, keys that sign and keys that encrypt are of different kinds; DSA keys
+/// only sign, Elgamal keys only encrypt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Algorithm {
     /// RSA.
     Rsa(Size),
-    /// Ed25519 and X25519; version 4 keys have the form that GnuPG 2.1 introduced.
+    /// Ed25519 and X25519; version 4 keys are written in the form that GnuPG 2.1 introduced.
     Curve25519,
-    /// Ed448 and X448 in the form of RFC 9580, in version 4 keys too.
+    /// Ed448 and X448; keys of both versions are written in the form of RFC 9580.
     Curve448,
     /// NIST P-256.
     NistP256,
@@ -52,7 +54,7 @@ pub enum Algorithm {
     Elgamal(ElgamalSize),
 }
 
-/// The names by which algorithms are chosen, GnuPG's among them; the first one of each is the one that is shown.
+/// The names of algorithms, GnuPG's among them; the first name of each is displayed.
 const NAMES: &[(&str, Algorithm)] = &[
     ("curve25519", Algorithm::Curve25519),
     ("ed25519", Algorithm::Curve25519),
@@ -70,8 +72,8 @@ const NAMES: &[(&str, Algorithm)] = &[
 ];
 
 impl Algorithm {
-    /// Finds an algorithm by its name, in any case: `rsa3072`, or a curve as GnuPG names it. DSA and Elgamal are made for
-    /// who asks for them by their type only, since nobody should (RFC 9580, 9.1).
+    /// Finds an algorithm by its name, in any case: `rsa3072`, or a curve as GnuPG names it. DSA and Elgamal have no names
+    /// here, since new keys should not use them (RFC 9580, 9.1).
     ///
     /// # Errors
     ///
@@ -85,17 +87,17 @@ impl Algorithm {
         NAMES.iter().find(|(known, _)| *known == lower).map(|(_, algorithm)| *algorithm).ok_or_else(unknown)
     }
 
-    /// Says whether keys of it sign.
+    /// Returns whether its keys can sign.
     pub fn signs(self) -> bool {
         !matches!(self, Self::Elgamal(_))
     }
 
-    /// Says whether keys of it encrypt.
+    /// Returns whether its keys can encrypt.
     pub fn encrypts(self) -> bool {
         !matches!(self, Self::Dsa(_))
     }
 
-    /// Says whether one key may both sign and encrypt.
+    /// Returns whether one key can both sign and encrypt.
     pub(crate) fn does_both(self) -> bool {
         matches!(self, Self::Rsa(_))
     }

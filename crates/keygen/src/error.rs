@@ -1,50 +1,54 @@
-//! What can go wrong when keys are made.
+//! Errors of generating keys.
 
-use crate::algorithm::Algorithm;
-
-/// The result of making keys.
+/// A result of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// What can go wrong when keys are made.
+/// Why a key or certificate could not be generated.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The system gave no memory.
+    /// An allocation failed.
     #[error("out of memory")]
     Memory,
-    /// An RSA key of a size that is not made.
+    /// The size of an RSA key is not supported.
     #[error("RSA keys have 2048 to 16384 bits, a multiple of 8, not {0}")]
     RsaSize(u32),
-    /// A DSA or Elgamal key of a size that is not made.
+    /// The size of a DSA or Elgamal key is not supported.
     #[error("no DSA or Elgamal key is made with {0} bits")]
     GroupSize(u32),
-    /// No DSA and Elgamal keys of version 6 may be made (RFC 9580, 9.1).
-    #[error("keys of {0} are made in version 4 only")]
-    Version(Algorithm),
+    /// DSA and Elgamal keys of version 6 must not be generated (RFC 9580, 9.1).
+    #[error("keys of {algorithm} are made in version 4 only")]
+    Version {
+        /// The name of the algorithm.
+        algorithm: String,
+    },
     /// No algorithm has this name.
     #[error("'{0}' is no algorithm that keys are made of; try ed25519, rsa4096, nistp256, ...")]
     UnknownAlgorithm(String),
-    /// A key that was to do what keys like it cannot: on a curve or in a group, to sign and to encrypt.
-    #[error("one key of {0} cannot both sign and encrypt: give it a subkey")]
-    Purposes(Algorithm),
-    /// A key for nothing.
+    /// Keys of the algorithm cannot serve these purposes: on a curve or in a group, a key signs or encrypts.
+    #[error("one key of {algorithm} cannot both sign and encrypt: give it a subkey")]
+    Purposes {
+        /// The name of the algorithm.
+        algorithm: String,
+    },
+    /// A key has no purpose.
     #[error("a key needs a purpose: certify, sign, authenticate or encrypt")]
     NoPurpose,
-    /// Version 4 certificates have user IDs.
+    /// A certificate of version 4 has no user ID.
     #[error("a certificate of version 4 needs a user ID")]
     NoUserId,
-    /// The library made no key on a curve.
-    #[error("making a key: {0}")]
-    Curve(#[source] anyhow::Error),
-    /// A new key did not work.
+    /// The cryptographic library could not generate a key on a curve.
+    #[error("making a key")]
+    Curve(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// A new key could not be used.
     #[error(transparent)]
     Secret(#[from] secret::Error),
-    /// A signature of a new key could not be made.
+    /// A new key could not sign.
     #[error(transparent)]
     Sign(#[from] sign::Error),
-    /// The system gave no randomness.
+    /// The system gives no randomness, and says why.
     #[error("the system gives no randomness: {0}")]
-    Randomness(getrandom::Error),
+    Randomness(String),
 }
 
 impl From<bignum::OutOfMemory> for Error {
@@ -55,6 +59,6 @@ impl From<bignum::OutOfMemory> for Error {
 
 impl From<getrandom::Error> for Error {
     fn from(error: getrandom::Error) -> Self {
-        Self::Randomness(error)
+        Self::Randomness(error.to_string())
     }
 }

@@ -1,4 +1,4 @@
-//! A new certificate with its secret keys.
+//! Generates certificates with their secret keys.
 
 use crate::algorithm::Version;
 use crate::error::{Error, Result};
@@ -12,30 +12,30 @@ use cert::{Keygrip, Timestamp};
 use secret::{Role, Signer, Unlocked};
 use sign::{Builder, KeyFlags, Subpacket, hash_for};
 
-/// A new certificate with its secret keys, each of which has signed or decrypted once.
+/// A new certificate with its secret keys, each of which was tried once.
 #[derive(Debug)]
 pub struct Generated {
     /// The primary key.
     pub primary: Unlocked,
-    /// The subkeys, as the profile has them.
+    /// The subkeys, in the order of the profile.
     pub subkeys: Vec<Unlocked>,
     /// The certificate's packets.
     pub certificate: Vec<u8>,
-    /// A signature packet that revokes the certificate, for the day the secret keys are lost.
+    /// A signature packet that revokes the certificate, in case the secret keys are lost.
     pub revocation: Vec<u8>,
 }
 
-/// Where keys are that are there already, and become keys of a new certificate as well.
+/// Finds existing secret keys that become keys of a new certificate.
 pub trait ExistingKeys {
     /// Unlocks the key with a keygrip.
     ///
     /// # Errors
     ///
-    /// [`secret::Error::Missing`] if there is none, and the errors of unlocking.
+    /// [`secret::Error::Missing`] if there is no such key, and the errors of unlocking.
     fn unlock(&mut self, keygrip: Keygrip) -> secret::Result<Unlocked>;
 }
 
-/// No key is there already.
+/// There are no existing keys.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoExistingKeys;
 
@@ -45,24 +45,24 @@ impl ExistingKeys for NoExistingKeys {
     }
 }
 
-/// Makes a certificate, of new keys and of those of `held` that the profile names.
+/// Generates a certificate, of new keys and of the keys in `existing` that the profile names.
 ///
-/// A version 4 certificate has the self-signatures that GnuPG 2.2 makes. One of version 6 says what the key is for in a
-/// direct-key signature (RFC 9580, 10.1.1).
+/// A version 4 certificate has the self-signatures that GnuPG 2.2 makes. A version 6 certificate has a direct-key signature
+/// with the key flags and preferences (RFC 9580, 10.1.1).
 ///
 /// # Errors
 ///
-/// [`Error::NoUserId`] for a version 4 profile without user IDs; what the system and the libraries say.
+/// [`Error::NoUserId`] for a version 4 profile without user IDs, and errors of the system and the libraries.
 pub fn generate(
     profile: &Profile,
-    held: &mut dyn ExistingKeys,
+    existing: &mut dyn ExistingKeys,
     now: Timestamp,
     progress: &mut dyn Progress,
 ) -> Result<Generated> {
     if profile.user_ids.is_empty() && profile.version == Version::V4 {
         return Err(Error::NoUserId);
     }
-    let mut key = |plan: &Plan, role| key(profile.version, plan, role, held, now, progress);
+    let mut key = |plan: &Plan, role| key(profile.version, plan, role, existing, now, progress);
     let mut primary = key(&profile.primary, Role::Primary)?;
     let mut subkeys = Vec::with_capacity(profile.subkeys.len());
     for plan in &profile.subkeys {
@@ -73,11 +73,11 @@ pub fn generate(
     Ok(Generated { primary, subkeys, certificate, revocation })
 }
 
-/// Makes one subkey that belongs to no certificate yet.
+/// Generates one subkey that belongs to no certificate yet.
 ///
 /// # Errors
 ///
-/// What the system and the libraries say.
+/// Errors of the system and the libraries.
 pub fn subkey(
     version: Version,
     plan: &Plan,
@@ -91,14 +91,16 @@ fn key(
     version: Version,
     plan: &Plan,
     role: Role,
-    held: &mut dyn ExistingKeys,
+    existing: &mut dyn ExistingKeys,
     created: Timestamp,
     progress: &mut dyn Progress,
 ) -> Result<Unlocked> {
     match plan.source() {
-        Source::New(algorithm) => material::make(version, algorithm, plan.purpose(), role, created, progress),
-        Source::Held(keygrip, algorithm) => {
-            Ok(held.unlock(keygrip)?.again(role, version.number(), created, algorithm)?)
+        Source::New(algorithm) => {
+            material::generate(version, algorithm, plan.purpose(), role, created, progress)
+        }
+        Source::Existing(keygrip, algorithm) => {
+            Ok(existing.unlock(keygrip)?.reissue(role, version.number(), created, algorithm)?)
         }
     }
 }
@@ -111,22 +113,23 @@ fn certificate(
 ) -> Result<Vec<u8>> {
     let mut packets = packet::write(Tag::PUBLIC_KEY, primary.public_body());
     if profile.version == Version::V6 {
-        let builder = described(begin(profile, SignatureType::DIRECT_KEY, primary, now), profile);
+        let builder =
+            with_preferences(new_builder(profile, SignatureType::DIRECT_KEY, primary, now), profile);
         packets.extend(signed(builder, primary, Subject::Primary)?);
     }
     if let Some(revoker) = profile.revoker {
-        // Nobody takes it back who has the key only now (RFC 9580, 5.2.3.23).
-        let builder = begin(profile, SignatureType::DIRECT_KEY, primary, now)
+        // Not revocable, so that a later owner of the stolen key cannot revoke it (RFC 9580, 5.2.3.23).
+        let builder = new_builder(profile, SignatureType::DIRECT_KEY, primary, now)
             .with(Subpacket::Revoker(revoker))
             .with(Subpacket::Revocable(false));
         packets.extend(signed(builder, primary, Subject::Primary)?);
     }
-    for (place, user_id) in profile.user_ids.iter().enumerate() {
-        let mut builder = begin(profile, SignatureType::POSITIVE_CERTIFICATION, primary, now);
+    for (index, user_id) in profile.user_ids.iter().enumerate() {
+        let mut builder = new_builder(profile, SignatureType::POSITIVE_CERTIFICATION, primary, now);
         if profile.version == Version::V4 {
-            builder = described(builder, profile);
+            builder = with_preferences(builder, profile);
         }
-        if place == 0 && (profile.user_ids.len() > 1 || profile.version == Version::V6) {
+        if index == 0 && (profile.user_ids.len() > 1 || profile.version == Version::V6) {
             builder = builder.with(Subpacket::PrimaryUserId);
         }
         packets.extend(packet::write(Tag::USER_ID, user_id));
@@ -139,7 +142,7 @@ fn certificate(
     Ok(packets)
 }
 
-fn begin(profile: &Profile, kind: SignatureType, signer: &Unlocked, now: Timestamp) -> Builder {
+fn new_builder(profile: &Profile, kind: SignatureType, signer: &Unlocked, now: Timestamp) -> Builder {
     let hash = profile.digest.unwrap_or_else(|| hash_for(&signer.key()));
     Builder::new(kind, hash, now)
 }
@@ -150,9 +153,9 @@ fn signed(builder: Builder, primary: &mut Unlocked, subject: Subject<'_>) -> Res
     Ok(builder.over(key, subject).by(primary)?)
 }
 
-/// Says what the primary key is for, and what its owner prefers.
-fn described(builder: Builder, profile: &Profile) -> Builder {
-    let builder = with_life(builder, &profile.primary);
+/// Adds the key flags, lifetime and preferences of the primary key.
+fn with_preferences(builder: Builder, profile: &Profile) -> Builder {
+    let builder = with_lifetime(builder, &profile.primary);
     let builder = profile.preferences.subpackets(profile.version).into_iter().fold(builder, Builder::with);
     match &profile.keyserver {
         Some(keyserver) => builder.with(Subpacket::PreferredKeyserver(keyserver.clone())),
@@ -160,7 +163,7 @@ fn described(builder: Builder, profile: &Profile) -> Builder {
     }
 }
 
-fn with_life(builder: Builder, plan: &Plan) -> Builder {
+fn with_lifetime(builder: Builder, plan: &Plan) -> Builder {
     let builder = builder.with(Subpacket::KeyFlags(plan.flags()));
     match plan.lifetime {
         Some(lifetime) => builder.with(Subpacket::KeyExpiry(lifetime)),
@@ -168,7 +171,7 @@ fn with_life(builder: Builder, plan: &Plan) -> Builder {
     }
 }
 
-/// Binds a subkey; one that signs has to consent (RFC 9580, 5.2.1.9).
+/// Makes the binding signature of a subkey; a subkey that signs needs a back-signature (RFC 9580, 5.2.1.9).
 fn binding(
     profile: &Profile,
     plan: &Plan,
@@ -178,19 +181,19 @@ fn binding(
 ) -> Result<Vec<u8>> {
     let public = subkey.public_body().to_vec();
     let bound = cert::key::parse_public(&public).expect("a key that was just made");
-    let mut builder = with_life(begin(profile, SignatureType::SUBKEY_BINDING, primary, now), plan);
+    let mut builder = with_lifetime(new_builder(profile, SignatureType::SUBKEY_BINDING, primary, now), plan);
     if plan.flags().contains(KeyFlags::SIGN) {
-        let consent = begin(profile, SignatureType::PRIMARY_KEY_BINDING, subkey, now)
+        let back_signature = new_builder(profile, SignatureType::PRIMARY_KEY_BINDING, subkey, now)
             .over(primary.key(), Subject::Subkey(bound))
             .body_by(subkey)?;
-        builder = builder.with(Subpacket::EmbeddedSignature(consent));
+        builder = builder.with(Subpacket::EmbeddedSignature(back_signature));
     }
     signed(builder, primary, Subject::Subkey(bound))
 }
 
 fn revocation(profile: &Profile, primary: &mut Unlocked, now: Timestamp) -> Result<Vec<u8>> {
-    let unsaid = RevocationReason { code: 0, comment: Vec::new() };
-    let builder =
-        begin(profile, SignatureType::KEY_REVOCATION, primary, now).with(Subpacket::RevocationReason(unsaid));
+    let no_reason = RevocationReason { code: 0, comment: Vec::new() };
+    let builder = new_builder(profile, SignatureType::KEY_REVOCATION, primary, now)
+        .with(Subpacket::RevocationReason(no_reason));
     signed(builder, primary, Subject::Primary)
 }

@@ -1,6 +1,6 @@
-//! The numbers of DSA and Elgamal keys: groups modulo a prime, and a power in them.
+//! The numbers of DSA and Elgamal keys.
 //!
-//! Nobody should make such keys any more (RFC 9580, 9.1); they are here for who has to, as GnuPG 2.2 makes them.
+//! New keys should not use these algorithms (RFC 9580, 9.1); they are generated as GnuPG 2.2 does, for compatibility.
 
 use crate::error::{Error, Result};
 use crate::prime::{self, Factor};
@@ -9,16 +9,16 @@ use crate::random;
 use bignum::{Number, Power, Workspace};
 use zeroize::Zeroizing;
 
-/// The size of a DSA key: of its prime, a multiple of 64 from 768 to 3072, in bits.
+/// The size of a DSA key, which is that of its prime: a multiple of 64 bits from 768 to 3072.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DsaSize(u16);
 
 impl DsaSize {
-    /// Returns the size of that many bits.
+    /// Checks a size in bits.
     ///
     /// # Errors
     ///
-    /// [`Error::GroupSize`] if there are no such keys.
+    /// [`Error::GroupSize`] if the size is not supported.
     pub fn new(bits: u32) -> Result<Self> {
         match u16::try_from(bits) {
             Ok(bits @ 768..=3072) if bits % 64 == 0 => Ok(Self(bits)),
@@ -41,16 +41,16 @@ impl DsaSize {
     }
 }
 
-/// The size of an Elgamal key: of its prime, a multiple of 32 from 1024 to 4096, in bits.
+/// The size of an Elgamal key, which is that of its prime: a multiple of 32 bits from 1024 to 4096.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ElgamalSize(u16);
 
 impl ElgamalSize {
-    /// Returns the size of that many bits.
+    /// Checks a size in bits.
     ///
     /// # Errors
     ///
-    /// [`Error::GroupSize`] if there are no such keys.
+    /// [`Error::GroupSize`] if the size is not supported.
     pub fn new(bits: u32) -> Result<Self> {
         match u16::try_from(bits) {
             Ok(bits @ 1024..=4096) if bits % 32 == 0 => Ok(Self(bits)),
@@ -63,8 +63,8 @@ impl ElgamalSize {
         self.0.into()
     }
 
-    /// Returns how large the prime factors of the prime less one are at least, in bits, so that finding a logarithm by
-    /// them costs as much as by the prime: M. Wiener's estimates, as GnuPG has them.
+    /// Returns the least size in bits of the prime factors of the prime minus one. Computing a discrete logarithm in the
+    /// subgroups then costs as much as in the whole group: M. Wiener's estimates, as in GnuPG.
     fn factor_bits(self) -> usize {
         const ESTIMATES: [(u16, usize); 13] = [
             (1024, 165),
@@ -86,15 +86,15 @@ impl ElgamalSize {
     }
 }
 
-/// The numbers of a key, most significant byte first, without leading zeros.
+/// The numbers of a key, the most significant byte first, without leading zeros.
 pub(crate) struct Numbers {
-    /// In their order in the packet (RFC 9580, 5.5.5.2 and 5.5.5.3).
+    /// The public numbers in the order of the packet (RFC 9580, 5.5.5.2 and 5.5.5.3).
     pub(crate) public: Vec<Vec<u8>>,
     /// The secret exponent.
     pub(crate) x: Zeroizing<Vec<u8>>,
 }
 
-/// Makes a DSA key: p is 1 modulo the prime q, g has the order q, x is below q (FIPS 186-4, A.1.1.2 without its seed,
+/// Generates a DSA key: p is 1 modulo the prime q, g has the order q, x is below q (FIPS 186-4, A.1.1.2 without its seed,
 /// A.2.1 and B.1.2).
 pub(crate) fn dsa(size: DsaSize, progress: &mut dyn Progress) -> Result<Numbers> {
     let q = prime::any(size.subgroup_bits() as usize, progress)?;
@@ -113,21 +113,20 @@ pub(crate) fn dsa(size: DsaSize, progress: &mut dyn Progress) -> Result<Numbers>
     Ok(Numbers { public: [p, q, g, y].map(|number| number.to_bytes().to_vec()).to_vec(), x: x.to_bytes() })
 }
 
-/// Makes an Elgamal key: p less one is twice a product of large primes (C. Lim and P. Lee), so that no small subgroup
-/// tells of the secret exponent; g is a square, which has the order of that product; x is half as long again as those
-/// primes.
+/// Generates an Elgamal key: p - 1 is twice a product of large primes (C. Lim and P. Lee), so that no small subgroup
+/// reveals bits of the secret exponent; g is a square, whose order is that product; x is half as long again as the primes.
 pub(crate) fn elgamal(size: ElgamalSize, progress: &mut dyn Progress) -> Result<Numbers> {
     const SQUARE: [u8; 1] = [4];
-    let least = size.factor_bits();
+    let factor_bits = size.factor_bits();
     let mut workspace = Workspace::new()?;
-    let mut product = prime::any(least, progress)?;
-    // The last factor is what is searched for: it has to be large as well.
-    while usize::from(size.0) - product.bits() > 2 * least + 2 {
-        product = workspace.product(&product, &prime::any(least, progress)?)?;
+    let mut product = prime::any(factor_bits, progress)?;
+    // The search below adds the last factor, which has to be large as well.
+    while usize::from(size.0) - product.bits() > 2 * factor_bits + 2 {
+        product = workspace.product(&product, &prime::any(factor_bits, progress)?)?;
     }
     let p = prime::above_multiple(usize::from(size.0), &product, Factor::Prime, progress)?;
     let g = Number::from_bytes(&SQUARE)?;
-    let x = random::of_bits(least * 3 / 2)?;
+    let x = random::of_bits(factor_bits * 3 / 2)?;
     let y = workspace.power(Power { base: &g, exponent: &x, modulus: &p })?;
     Ok(Numbers { public: [p, g, y].map(|number| number.to_bytes().to_vec()).to_vec(), x: x.to_bytes() })
 }

@@ -1,13 +1,13 @@
 //! New OpenPGP keys.
 //!
-//! - [`Profile`]: what a new certificate is to be: [`Algorithm`]s, subkeys, preferences, lifetimes, user IDs.
+//! - [`Profile`]: describes a new certificate: [`Algorithm`]s, subkeys, preferences, lifetimes, user IDs.
 //! - [`profile_file`]: profiles that users write.
-//! - [`generate()`]: from a profile to secret keys and a certificate, of which some may be there already ([`ExistingKeys`]);
-//!   [`subkey`]: one key more.
-//! - [`rsa`]: the numbers of an RSA key, both primes searched at the same time on every core.
-//! - [`Progress`]: who is told how that goes on.
+//! - [`generate()`]: generates secret keys and a certificate from a profile, which may also name [`ExistingKeys`];
+//!   [`subkey`]: generates one more key.
+//! - [`rsa`]: the numbers of an RSA key, whose primes are searched in parallel on all cores.
+//! - [`Progress`]: observes the search.
 //!
-//! Nothing is kept here: what is made is handed out, after each key was used once.
+//! Nothing is stored here. Each new key is returned after it was tried once.
 
 pub mod error;
 pub mod profile;

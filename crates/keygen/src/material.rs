@@ -1,5 +1,5 @@
-//! The numbers of one new key: RSA from [`crate::rsa`], DSA and Elgamal from [`crate::group`], other curves than
-//! Curve25519 from sequoia-openpgp.
+//! Generates the key material of one key: RSA by [`crate::rsa`], DSA and Elgamal by [`crate::group`], curves other than
+//! Curve25519 by sequoia-openpgp.
 
 use crate::algorithm::{Algorithm, Version};
 use crate::error::{Error, Result};
@@ -15,9 +15,9 @@ use sequoia_openpgp::types::Curve;
 use verify::PublicKeyAlgorithm;
 use zeroize::Zeroizing;
 
-/// Which half of a curve's use a key is for.
+/// Whether a key signs or encrypts, which decides its kind on a curve.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Use {
+pub(crate) enum KeyUse {
     Sign,
     Encrypt,
 }
@@ -29,24 +29,26 @@ struct Material {
     secret: Zeroizing<Vec<u8>>,
 }
 
-/// Makes a key, and uses it once: it signs what verifies, or decrypts what was encrypted.
-pub(crate) fn make(
+/// Generates a key, and tries it: its signature must verify, or it must decrypt what was encrypted to it.
+pub(crate) fn generate(
     version: Version,
     algorithm: Algorithm,
-    purpose: Use,
+    purpose: KeyUse,
     role: Role,
     created: Timestamp,
     progress: &mut dyn Progress,
 ) -> Result<Unlocked> {
     let material = match algorithm {
-        Algorithm::Rsa(size) => of_rsa(&rsa::generate(size, progress)?),
+        Algorithm::Rsa(size) => rsa_material(&rsa::generate(size, progress)?),
         Algorithm::Dsa(_) | Algorithm::Elgamal(_) if version != Version::V4 => {
-            return Err(Error::Version(algorithm));
+            return Err(Error::Version { algorithm: algorithm.to_string() });
         }
-        Algorithm::Dsa(size) => of_group(PublicKeyAlgorithm::DSA, &group::dsa(size, progress)?),
-        Algorithm::Elgamal(size) => of_group(PublicKeyAlgorithm::ELGAMAL, &group::elgamal(size, progress)?),
-        Algorithm::Curve25519 => of_curve25519(purpose, version)?,
-        curve => of_curve(curve, purpose).map_err(Error::Curve)?,
+        Algorithm::Dsa(size) => group_material(PublicKeyAlgorithm::DSA, &group::dsa(size, progress)?),
+        Algorithm::Elgamal(size) => {
+            group_material(PublicKeyAlgorithm::ELGAMAL, &group::elgamal(size, progress)?)
+        }
+        Algorithm::Curve25519 => curve25519_material(purpose, version)?,
+        curve => curve_material(curve, purpose).map_err(|error| Error::Curve(error.into()))?,
     };
     let public = public_body(version, created, &material);
     let key = Unlocked::new(role, &public, &material.secret)?;
@@ -54,7 +56,7 @@ pub(crate) fn make(
     Ok(key)
 }
 
-/// The body of the public key packet (RFC 9580, 5.5.2).
+/// Returns the body of the public key packet (RFC 9580, 5.5.2).
 fn public_body(version: Version, created: Timestamp, material: &Material) -> Vec<u8> {
     let mut body = vec![version.number()];
     body.extend(created.0.to_be_bytes());
@@ -66,7 +68,7 @@ fn public_body(version: Version, created: Timestamp, material: &Material) -> Vec
     body
 }
 
-fn of_rsa(numbers: &rsa::Numbers) -> Material {
+fn rsa_material(numbers: &rsa::Numbers) -> Material {
     let public =
         [&numbers.n, &numbers.e].into_iter().flat_map(|number| write_number(number).to_vec()).collect();
     let secret = [&numbers.d, &numbers.p, &numbers.q, &numbers.u];
@@ -77,22 +79,22 @@ fn of_rsa(numbers: &rsa::Numbers) -> Material {
     Material { algorithm: PublicKeyAlgorithm::RSA, public, secret: written }
 }
 
-fn of_group(algorithm: PublicKeyAlgorithm, numbers: &group::Numbers) -> Material {
+fn group_material(algorithm: PublicKeyAlgorithm, numbers: &group::Numbers) -> Material {
     let public = numbers.public.iter().flat_map(|number| write_number(number).to_vec()).collect();
     Material { algorithm, public, secret: write_number(&numbers.x) }
 }
 
 type Key = Key4<SecretParts, PrimaryRole>;
 
-/// Makes the numbers of a key on Curve25519; in version 4 keys they have the form that GnuPG 2.1 introduced.
-fn of_curve25519(purpose: Use, version: Version) -> Result<Material> {
+/// Generates a key on Curve25519; version 4 keys have the form that GnuPG 2.1 introduced.
+fn curve25519_material(purpose: KeyUse, version: Version) -> Result<Material> {
     /// SHA-256 and AES-128 (RFC 9580, 11.5.1, table 30).
     const WRAPPING: &[u8] = &[3, 1, 8, 7];
-    let kind = if purpose == Use::Sign { Kind::Ed25519 } else { Kind::X25519 };
+    let kind = if purpose == KeyUse::Sign { Kind::Ed25519 } else { Kind::X25519 };
     let mut secret = Zeroizing::new([0; 32]);
     getrandom::fill(&mut *secret)?;
     if kind == Kind::X25519 {
-        // What RFC 7748, 5, makes of any secret before it is used.
+        // Clamps the secret (RFC 7748, 5).
         secret[0] &= 0xf8;
         secret[31] = secret[31] & 0x7f | 0x40;
     }
@@ -117,15 +119,15 @@ fn of_curve25519(purpose: Use, version: Version) -> Result<Material> {
     Ok(Material { algorithm, public, secret })
 }
 
-fn of_curve(curve: Algorithm, purpose: Use) -> sequoia_openpgp::Result<Material> {
+fn curve_material(curve: Algorithm, purpose: KeyUse) -> sequoia_openpgp::Result<Material> {
     let key: Key = match (curve, purpose) {
-        (Algorithm::Curve448, Use::Sign) => Key4::generate_ed448(),
-        (Algorithm::Curve448, Use::Encrypt) => Key4::generate_x448(),
-        (curve, purpose) => Key4::generate_ecc(purpose == Use::Sign, weierstrass(curve)),
+        (Algorithm::Curve448, KeyUse::Sign) => Key4::generate_ed448(),
+        (Algorithm::Curve448, KeyUse::Encrypt) => Key4::generate_x448(),
+        (curve, purpose) => Key4::generate_ecc(purpose == KeyUse::Sign, weierstrass(curve)),
     }?;
     let mut public = key.mpis().to_vec()?;
     if let mpi::PublicKey::ECDH { curve, .. } = key.mpis() {
-        // The last two bytes are the digest and the cipher that session keys are wrapped with.
+        // The last two bytes are the hash algorithm and the cipher that session keys are wrapped with.
         let parameters = public.len() - 2;
         public[parameters..].copy_from_slice(&wrapping(curve));
     }
@@ -149,7 +151,7 @@ fn weierstrass(curve: Algorithm) -> Curve {
     }
 }
 
-/// The digest and the cipher that session keys are wrapped with for keys on a curve (RFC 9580, 11.5.1, table 30).
+/// Returns the hash algorithm and the cipher that session keys are wrapped with (RFC 9580, 11.5.1, table 30).
 fn wrapping(curve: &Curve) -> [u8; 2] {
     const SHA256: u8 = 8;
     const SHA384: u8 = 9;

@@ -1,29 +1,29 @@
-//! What a certificate's owner prefers to be sent.
+//! The algorithm preferences of a certificate.
 
 use crate::algorithm::Version;
 use sign::{Features, Subpacket};
 use verify::HashAlgorithm;
 
-/// What a certificate's owner prefers to be sent, best first; algorithms by their numbers in RFC 9580, 9.3 to 9.6.
+/// The preferences of a certificate's owner, the best first; algorithms by their numbers in RFC 9580, 9.3 to 9.6.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Preferences {
     /// Ciphers.
     pub ciphers: Vec<u8>,
-    /// Digests.
+    /// Hash algorithms.
     pub hashes: Vec<HashAlgorithm>,
-    /// Compressions.
+    /// Compression algorithms.
     pub compressions: Vec<u8>,
-    /// AEAD modes. Version 6 certificates name each with every AES cipher; those of version 4 say what LibrePGP has for
-    /// it.
+    /// AEAD modes. Version 6 certificates name each mode with every preferred AES cipher (RFC 9580); version 4 certificates
+    /// have the subpacket of LibrePGP.
     pub aead: Vec<u8>,
     /// Whether messages are to be protected against changes.
     pub integrity: bool,
-    /// Whether others than the owner may change the certificate on a key server.
+    /// Whether a key server may accept changes from others than the owner.
     pub keyserver_modify: bool,
 }
 
 impl Preferences {
-    /// Returns what GnuPG 2.2 prefers.
+    /// Returns the preferences of GnuPG 2.2.
     pub fn gnupg() -> Self {
         Self {
             ciphers: vec![9, 8, 7, 2],
@@ -35,7 +35,7 @@ impl Preferences {
         }
     }
 
-    /// Returns what is preferred with RFC 9580: AES in OCB mode, SHA-2.
+    /// Returns the preferences for RFC 9580: AES in OCB mode, SHA-2.
     pub fn rfc9580() -> Self {
         Self {
             ciphers: vec![9, 7],
@@ -47,7 +47,7 @@ impl Preferences {
         }
     }
 
-    /// Returns the preferences that a certificate has where nothing else is said.
+    /// Returns the default preferences of certificates of a version.
     pub fn of_version(version: Version) -> Self {
         match version {
             Version::V4 => Self::gnupg(),
@@ -55,33 +55,33 @@ impl Preferences {
         }
     }
 
-    /// Returns what a self-signature says of them, in GnuPG's order.
+    /// Returns the subpackets of a self-signature, in GnuPG's order.
     pub fn subpackets(&self, version: Version) -> Vec<Subpacket> {
-        let mut said = Vec::new();
+        let mut subpackets = Vec::new();
         let Self { ciphers, hashes, compressions, aead, .. } = self;
         if version == Version::V4 && !aead.is_empty() {
-            said.push(Subpacket::AeadPreferences(aead.clone()));
+            subpackets.push(Subpacket::AeadPreferences(aead.clone()));
         }
         if !ciphers.is_empty() {
-            said.push(Subpacket::CipherPreferences(ciphers.clone()));
+            subpackets.push(Subpacket::CipherPreferences(ciphers.clone()));
         }
         if !hashes.is_empty() {
-            said.push(Subpacket::HashPreferences(hashes.clone()));
+            subpackets.push(Subpacket::HashPreferences(hashes.clone()));
         }
         if !compressions.is_empty() {
-            said.push(Subpacket::CompressionPreferences(compressions.clone()));
+            subpackets.push(Subpacket::CompressionPreferences(compressions.clone()));
         }
         let suites = ciphersuites(ciphers, aead);
         if version == Version::V6 && !suites.is_empty() {
-            said.push(Subpacket::Ciphersuites(suites));
+            subpackets.push(Subpacket::Ciphersuites(suites));
         }
         if self.integrity {
-            said.push(Subpacket::Features(self.features(version)));
+            subpackets.push(Subpacket::Features(self.features(version)));
         }
         if version == Version::V4 && !self.keyserver_modify {
-            said.push(Subpacket::KeyserverPreferences(0x80));
+            subpackets.push(Subpacket::KeyserverPreferences(0x80));
         }
-        said
+        subpackets
     }
 
     fn features(&self, version: Version) -> Features {
@@ -93,7 +93,7 @@ impl Preferences {
     }
 }
 
-/// Pairs of a cipher and a mode; only ciphers with blocks of 16 bytes have AEAD modes, of which AES is preferred.
+/// Returns the pairs of a cipher and a mode. AEAD modes need ciphers with blocks of 16 bytes; only AES is named.
 fn ciphersuites(ciphers: &[u8], modes: &[u8]) -> Vec<(u8, u8)> {
     let aes = ciphers.iter().filter(|cipher| (7..=9).contains(*cipher));
     aes.flat_map(|&cipher| modes.iter().map(move |&mode| (cipher, mode))).collect()

@@ -1,8 +1,8 @@
-//! The two primes of an RSA key, searched at the same time on every core; and primes of groups, one after the other.
+//! Searches primes on all cores: the two primes of an RSA key in parallel, and primes of groups.
 //!
-//! FIPS 186-5, appendix A.1.3 (random probable primes) and B.3.1 (Miller and Rabin's test). Instead of one random number
-//! after the other, a random order of the numbers of a sieved window behind a random number is tested, two numbers at
-//! once since the processor may do that in the time of one.
+//! FIPS 186-5, appendix A.1.3 (random probable primes) and B.3.1 (Miller-Rabin test). Instead of independent random
+//! numbers, the numbers of a sieved window after a random number are tested in a random order, two at a time, since some
+//! processors compute two powers in the time of one.
 
 use crate::error::Result;
 use crate::progress::{Progress, Step};
@@ -19,21 +19,21 @@ pub(crate) fn pair(bits: usize, exponent: u64, progress: &mut dyn Progress) -> R
     let progress = Mutex::new(progress);
     let threads = thread::available_parallelism().map_or(1, usize::from);
     let failure = thread::scope(|scope| {
-        let work = |preferred: usize| work(&searches, preferred, &progress);
-        let others: Vec<_> = (1..threads).map(|number| scope.spawn(move || work(number))).collect();
-        let mut failure = work(0).err();
-        for other in others {
-            failure = failure.or(other.join().expect("a worker does not panic").err());
+        let search = |preferred: usize| search_pair(&searches, preferred, &progress);
+        let threads: Vec<_> = (1..threads).map(|number| scope.spawn(move || search(number))).collect();
+        let mut failure = search(0).err();
+        for thread in threads {
+            failure = failure.or(thread.join().expect("a search does not panic").err());
         }
         failure
     });
     match searches.map(|search| search.found.into_inner()) {
         [Some(first), Some(second)] => Ok([first, second]),
-        _ => Err(failure.expect("workers end only when both primes are found, or with an error")),
+        _ => Err(failure.expect("a search ends only when both primes are found, or with an error")),
     }
 }
 
-/// What the cofactor of a prime less one is to be.
+/// What the cofactor of a prime minus one must be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Factor {
     Any,
@@ -49,7 +49,7 @@ pub(crate) fn any(bits: usize, progress: &mut dyn Progress) -> Result<Number> {
     })
 }
 
-/// Returns a random prime of `bits` bits that is 1 modulo `factor`: twice that, times a cofactor, plus 1.
+/// Returns a random prime of `bits` bits of the form 2 * `factor` * cofactor + 1.
 pub(crate) fn above_multiple(
     bits: usize,
     factor: &Number,
@@ -59,7 +59,7 @@ pub(crate) fn above_multiple(
     let progress = Mutex::new(progress);
     let twice = factor.times_word(2)?;
     let multiples = Multiples::of(&twice);
-    // One bit more than the shortest cofactor has: half of what is tried has the right length.
+    // One bit more than the shortest cofactor: about half of the candidates have the right length.
     let length = bits - twice.bits() + 1;
     search(&progress, |workspace| {
         let k = random::bytes(length.div_ceil(8))?;
@@ -71,24 +71,24 @@ pub(crate) fn above_multiple(
             return Ok(None);
         }
         let candidate = workspace.product(&twice, &k)?.plus_word(1)?;
-        let is_it = candidate.bits() == bits
+        let is_prime = candidate.bits() == bits
             && (cofactor == Factor::Any || passes(workspace, &k, &progress)?)
             && passes(workspace, &candidate, &progress)?;
-        Ok(is_it.then_some(candidate))
+        Ok(is_prime.then_some(candidate))
     })
 }
 
-/// Lets every core try until one finds.
+/// Runs `attempt` on all cores until one of them returns a prime.
 fn search(
     progress: &Mutex<&mut dyn Progress>,
     attempt: impl Fn(&mut Workspace) -> Result<Option<Number>> + Sync,
 ) -> Result<Number> {
     let found = OnceLock::new();
-    let work = || -> Result<()> {
+    let run = || -> Result<()> {
         let mut workspace = Workspace::new()?;
         while found.get().is_none() {
             if let Some(prime) = attempt(&mut workspace)? {
-                // Whoever comes second has searched in vain.
+                // Only the first prime is needed.
                 let _ = found.set(prime);
             }
         }
@@ -96,22 +96,22 @@ fn search(
     };
     let threads = thread::available_parallelism().map_or(1, usize::from);
     let failure = thread::scope(|scope| {
-        let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
-        let first = work().err();
-        others
+        let threads: Vec<_> = (1..threads).map(|_| scope.spawn(run)).collect();
+        let first = run().err();
+        threads
             .into_iter()
-            .fold(first, |failure, other| failure.or(other.join().expect("a worker does not panic").err()))
+            .fold(first, |failure, thread| failure.or(thread.join().expect("a search does not panic").err()))
     });
     match found.into_inner() {
         Some(prime) => {
-            tell(progress, Step::Prime);
+            report(progress, Step::Prime);
             Ok(prime)
         }
-        None => Err(failure.expect("workers end only when a prime is found, or with an error")),
+        None => Err(failure.expect("a search ends only when a prime is found, or with an error")),
     }
 }
 
-/// Says whether a number passes all rounds of the test.
+/// Returns whether a number passes all rounds of the Miller-Rabin test.
 fn passes(
     workspace: &mut Workspace,
     candidate: &Number,
@@ -120,10 +120,10 @@ fn passes(
     let round = Round::new(candidate)?;
     let power = workspace.power(round.power())?;
     if !round.passes(power, workspace)? {
-        tell(progress, Step::Composite);
+        report(progress, Step::Composite);
         return Ok(false);
     }
-    // Short primes take more rounds for the same certainty than those of FIPS 186-5, table B.1.
+    // Short primes need more rounds than those of FIPS 186-5, table B.1, for the same error probability.
     const SHORT: usize = 512;
     let rounds = if candidate.bits() < SHORT { 32 } else { 4 };
     for _ in 0..rounds / 2 {
@@ -134,12 +134,12 @@ fn passes(
     Ok(true)
 }
 
-fn tell(progress: &Mutex<&mut dyn Progress>, step: Step) {
+fn report(progress: &Mutex<&mut dyn Progress>, step: Step) {
     progress.lock().unwrap_or_else(PoisonError::into_inner).step(step);
 }
 
-/// Looks for one prime after the other, the preferred one first, until both are found.
-fn work(searches: &[Search; 2], preferred: usize, progress: &Mutex<&mut dyn Progress>) -> Result<()> {
+/// Searches both primes, the preferred one first, until both are found.
+fn search_pair(searches: &[Search; 2], preferred: usize, progress: &Mutex<&mut dyn Progress>) -> Result<()> {
     let mut workspace = Workspace::new()?;
     let unfinished = || {
         [&searches[preferred % 2], &searches[(preferred + 1) % 2]]
@@ -151,17 +151,17 @@ fn work(searches: &[Search; 2], preferred: usize, progress: &Mutex<&mut dyn Prog
         for (candidate, passed) in candidates.iter().zip(test(&mut workspace, candidates.each_ref())?) {
             if passed && is_prime(&mut workspace, candidate)? {
                 if search.found.set(candidate.copy()?).is_ok() {
-                    tell(progress, Step::Prime);
+                    report(progress, Step::Prime);
                 }
                 break;
             }
-            tell(progress, Step::Composite);
+            report(progress, Step::Composite);
         }
     }
     Ok(())
 }
 
-/// The search for one prime, which several threads take part in.
+/// The search for one prime, which several threads share.
 struct Search {
     bits: usize,
     exponent: u64,
@@ -178,22 +178,22 @@ impl Search {
         self.found.get().is_some()
     }
 
-    /// Takes two numbers that may be prime.
+    /// Takes two candidates from the window, and sieves a new window when it is empty.
     fn candidates(&self) -> Result<[Number; 2]> {
         let mut window = self.window.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
-            if let Some(open) = window.as_mut()
-                && let (Some(first), Some(second)) = (open.take()?, open.take()?)
+            if let Some(window) = window.as_mut()
+                && let (Some(first), Some(second)) = (window.take()?, window.take()?)
             {
                 return Ok([first, second]);
             }
-            *window = Some(Window::new(beginning(self.bits)?, self.exponent)?);
+            *window = Some(Window::new(window_start(self.bits)?, self.exponent)?);
         }
     }
 }
 
-/// Returns an odd random number of `bits` bits where a window of numbers large enough may begin.
-fn beginning(bits: usize) -> Result<Number> {
+/// Returns an odd random number of `bits` bits that can begin a window of large enough numbers.
+fn window_start(bits: usize) -> Result<Number> {
     loop {
         let mut bytes = random::bytes(bits.div_ceil(8))?;
         *bytes.last_mut().expect("numbers have bytes") |= 1;
@@ -202,25 +202,27 @@ fn beginning(bits: usize) -> Result<Number> {
         let number = Number::from_bytes(&bytes)?;
         let leading = number.shifted_right(bits - 64)?.to_bytes();
         let leading = leading.iter().fold(0, |leading, byte| leading << 8 | u64::from(*byte));
-        // The last one is left out, so that no window reaches over the end.
+        // Without the largest value, so that no window exceeds `bits` bits.
         if (ROOT_OF_2..u64::MAX).contains(&leading) {
             return Ok(number);
         }
     }
 }
 
-/// The square root of 2, times 2^63, rounded up: with these leading bits the product of two primes has all its bits.
+/// The square root of 2, times 2^63, rounded up. The product of two primes with at least these leading bits has twice as
+/// many bits.
 const ROOT_OF_2: u64 = 0xb504_f333_f9de_6485;
 
-/// Tests each candidate once with Miller and Rabin's test, by a random base.
+/// Runs one round of the Miller-Rabin test on each candidate, with a random base.
 fn test(workspace: &mut Workspace, candidates: [&Number; 2]) -> Result<[bool; 2]> {
     let [first, second] = [Round::new(candidates[0])?, Round::new(candidates[1])?];
     let [first_power, second_power] = workspace.powers([first.power(), second.power()])?;
     Ok([first.passes(first_power, workspace)?, second.passes(second_power, workspace)?])
 }
 
-/// Says whether a number that passed one round of the test passes four more. For primes of a random search five are what
-/// FIPS 186-5, table B.1, asks of 1024 bits (error below 2^-112); 1536 bits need four for 2^-128, 2048 for 2^-144.
+/// Returns whether a number that passed one round of the test passes four more. For random candidates of 1024 bits, FIPS
+/// 186-5, table B.1, requires five rounds (error below 2^-112); four rounds suffice for 1536 bits (2^-128) and 2048 bits
+/// (2^-144).
 fn is_prime(workspace: &mut Workspace, candidate: &Number) -> Result<bool> {
     for _ in 0..2 {
         if test(workspace, [candidate; 2])? != [true; 2] {
@@ -230,10 +232,10 @@ fn is_prime(workspace: &mut Workspace, candidate: &Number) -> Result<bool> {
     Ok(true)
 }
 
-/// One round of Miller and Rabin's test (FIPS 186-5, appendix B.3.1).
+/// One round of the Miller-Rabin test (FIPS 186-5, appendix B.3.1).
 struct Round<'a> {
     candidate: &'a Number,
-    /// The candidate less one, which is 2^`twos` times the odd `exponent`.
+    /// The candidate minus one, which is 2^`twos` times the odd `exponent`.
     minus_one: Number,
     twos: usize,
     exponent: Number,
@@ -324,7 +326,7 @@ mod tests {
     fn a_window_begins_with_an_odd_number_of_all_bits_that_is_at_least_the_root_of_2_times_the_power() {
         for bits in [512, 1024, 1028, 1532] {
             for _ in 0..64 {
-                let number = beginning(bits).unwrap();
+                let number = window_start(bits).unwrap();
                 let square = Workspace::new().unwrap().product(&number, &number).unwrap();
                 assert_eq!((number.bits(), number.modulo_word(2), square.bits()), (bits, 1, 2 * bits));
             }

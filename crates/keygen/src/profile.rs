@@ -1,8 +1,8 @@
-//! What a new certificate is to be.
+//! Profiles of new certificates.
 
 use crate::algorithm::{Algorithm, Version};
 use crate::error::{Error, Result};
-use crate::material::Use;
+use crate::material::KeyUse;
 use crate::preferences::Preferences;
 use cert::Keygrip;
 use cert::facts::Revoker;
@@ -10,33 +10,33 @@ use sign::KeyFlags;
 use std::num::NonZeroU32;
 use verify::{HashAlgorithm, PublicKeyAlgorithm};
 
-/// What a new certificate is to be.
+/// Describes a new certificate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Profile {
     /// The version of its keys.
     pub version: Version,
     /// The primary key.
     pub primary: Plan,
-    /// The subkeys, in their order.
+    /// The subkeys in order.
     pub subkeys: Vec<Plan>,
-    /// What its owner wants to be sent.
+    /// The algorithm preferences.
     pub preferences: Preferences,
     /// The user IDs, the primary one first.
     pub user_ids: Vec<Vec<u8>>,
-    /// Where to find newer versions of the certificate.
+    /// The preferred key server.
     pub keyserver: Option<Vec<u8>>,
-    /// Who else may revoke the certificate.
+    /// A designated revoker.
     pub revoker: Option<Revoker>,
-    /// The digest of its signatures, if it is not to be the one that fits each key.
+    /// The hash algorithm of its signatures; `None` for the one that suits each key.
     pub digest: Option<HashAlgorithm>,
 }
 
 impl Profile {
-    /// Makes the primary key and all subkeys anew, of this algorithm.
+    /// Plans new keys of one algorithm for the primary key and all subkeys.
     ///
     /// # Errors
     ///
-    /// [`Error::Purposes`] if a key is to do what the algorithm cannot.
+    /// [`Error::Purposes`] if keys of the algorithm cannot serve the purposes of a key.
     pub fn made_of(mut self, algorithm: Algorithm) -> Result<Self> {
         for plan in std::iter::once(&mut self.primary).chain(&mut self.subkeys) {
             *plan = Plan::new(algorithm, plan.flags)?.living(plan.lifetime);
@@ -44,7 +44,7 @@ impl Profile {
         Ok(self)
     }
 
-    /// Gives the primary key and all subkeys the same lifetime, in seconds; `None` is without end.
+    /// Sets the lifetime of the primary key and all subkeys, in seconds; with `None` they never expire.
     pub fn living(mut self, lifetime: Option<NonZeroU32>) -> Self {
         self.primary.lifetime = lifetime;
         self.subkeys.iter_mut().for_each(|subkey| subkey.lifetime = lifetime);
@@ -52,13 +52,13 @@ impl Profile {
     }
 }
 
-/// Where a key of a new certificate comes from.
+/// The origin of a key of a new certificate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {
-    /// It is made.
+    /// The key is generated.
     New(Algorithm),
-    /// It is there already, with this keygrip; it becomes a key of this public-key algorithm.
-    Held(Keygrip, PublicKeyAlgorithm),
+    /// The existing key with this keygrip, used with this public-key algorithm.
+    Existing(Keygrip, PublicKeyAlgorithm),
 }
 
 /// One key of a new certificate.
@@ -66,63 +66,65 @@ pub enum Source {
 pub struct Plan {
     source: Source,
     flags: KeyFlags,
-    /// Seconds from its creation to its end; `None` is without end.
+    /// The lifetime in seconds from the creation time; `None` if the key never expires.
     pub lifetime: Option<NonZeroU32>,
 }
 
 impl Plan {
-    /// Plans a key for these purposes, without end.
+    /// Plans a new key for these purposes that never expires.
     ///
     /// # Errors
     ///
-    /// [`Error::NoPurpose`] for none, [`Error::Purposes`] for what keys of that algorithm cannot do.
+    /// [`Error::NoPurpose`] without a purpose, [`Error::Purposes`] if keys of the algorithm cannot serve them.
     pub fn new(algorithm: Algorithm, flags: KeyFlags) -> Result<Self> {
         match (signs(flags), encrypts(flags)) {
             (false, false) => Err(Error::NoPurpose),
-            (true, true) if !algorithm.does_both() => Err(Error::Purposes(algorithm)),
-            (true, _) if !algorithm.signs() => Err(Error::Purposes(algorithm)),
-            (_, true) if !algorithm.encrypts() => Err(Error::Purposes(algorithm)),
+            (true, true) if !algorithm.does_both() => {
+                Err(Error::Purposes { algorithm: algorithm.to_string() })
+            }
+            (true, _) if !algorithm.signs() => Err(Error::Purposes { algorithm: algorithm.to_string() }),
+            (_, true) if !algorithm.encrypts() => Err(Error::Purposes { algorithm: algorithm.to_string() }),
             _ => Ok(Self { source: Source::New(algorithm), flags, lifetime: None }),
         }
     }
 
-    /// Plans to use a key that is there already, as one of this algorithm.
+    /// Plans to use an existing key with this algorithm.
     ///
     /// # Errors
     ///
     /// [`Error::NoPurpose`].
-    pub fn held(keygrip: Keygrip, algorithm: PublicKeyAlgorithm, flags: KeyFlags) -> Result<Self> {
+    pub fn existing(keygrip: Keygrip, algorithm: PublicKeyAlgorithm, flags: KeyFlags) -> Result<Self> {
         match signs(flags) || encrypts(flags) {
             false => Err(Error::NoPurpose),
-            true => Ok(Self { source: Source::Held(keygrip, algorithm), flags, lifetime: None }),
+            true => Ok(Self { source: Source::Existing(keygrip, algorithm), flags, lifetime: None }),
         }
     }
 
-    /// Gives the key a lifetime, in seconds; `None` is without end.
+    /// Sets the lifetime in seconds; with `None` the key never expires.
     pub(crate) fn living(self, lifetime: Option<NonZeroU32>) -> Self {
         Self { lifetime, ..self }
     }
 
-    /// Returns where the key comes from.
+    /// Returns the origin of the key.
     pub fn source(&self) -> Source {
         self.source
     }
 
-    /// Returns what the key is made of, if it is made.
+    /// Returns the algorithm of a key that is generated.
     pub fn algorithm(&self) -> Option<Algorithm> {
         match self.source {
             Source::New(algorithm) => Some(algorithm),
-            Source::Held(..) => None,
+            Source::Existing(..) => None,
         }
     }
 
-    /// Returns what the key is for.
+    /// Returns the key flags.
     pub fn flags(&self) -> KeyFlags {
         self.flags
     }
 
-    pub(crate) fn purpose(&self) -> Use {
-        if signs(self.flags) { Use::Sign } else { Use::Encrypt }
+    pub(crate) fn purpose(&self) -> KeyUse {
+        if signs(self.flags) { KeyUse::Sign } else { KeyUse::Encrypt }
     }
 }
 
@@ -134,18 +136,18 @@ fn encrypts(KeyFlags(flags): KeyFlags) -> bool {
     flags & KeyFlags::ENCRYPT.0 != 0
 }
 
-/// The profiles that are always there: name and what it is good for.
+/// The built-in profiles: names and descriptions.
 pub const NAMED: [(&str, &str); 3] = [
     ("compatible", "version 4, Ed25519 and Cv25519: every GnuPG since 2.1 reads it"),
     ("modern", "version 6, Ed25519 and X25519, as RFC 9580 has them"),
     ("rsa4096", "version 4, RSA with 4096 bits: everything reads it"),
 ];
 
-/// The profile that is taken where none is named.
+/// The name of the default profile.
 pub const DEFAULT: &str = NAMED[0].0;
 
 impl Profile {
-    /// Returns a profile that is always there, without user IDs; `None` for another name.
+    /// Finds a built-in profile, which has no user IDs; `None` for another name.
     pub fn named(name: &str) -> Option<Self> {
         match name {
             "compatible" => Some(Self::usual(Version::V4, Algorithm::Curve25519)),
@@ -155,7 +157,7 @@ impl Profile {
         }
     }
 
-    /// Returns the profile with a primary key that certifies and signs, and a subkey that encrypts.
+    /// Returns a profile with a primary key that certifies and signs, and a subkey that encrypts.
     pub fn usual(version: Version, algorithm: Algorithm) -> Self {
         let plan = |flags| Plan::new(algorithm, flags).expect("either signs or encrypts");
         Self {
@@ -179,7 +181,9 @@ mod tests {
     #[test]
     fn a_key_on_a_curve_signs_or_encrypts() {
         let both = KeyFlags::SIGN | KeyFlags::ENCRYPT;
-        assert!(matches!(Plan::new(Algorithm::NistP256, both), Err(Error::Purposes(Algorithm::NistP256))));
+        assert!(
+            matches!(Plan::new(Algorithm::NistP256, both), Err(Error::Purposes { algorithm }) if algorithm == "nistp256")
+        );
         assert!(Plan::new(Algorithm::parse("rsa2048").unwrap(), both).is_ok());
         assert!(matches!(Plan::new(Algorithm::NistP256, KeyFlags(0)), Err(Error::NoPurpose)));
         let (dsa, elgamal) = (
@@ -187,8 +191,8 @@ mod tests {
             Algorithm::Elgamal(ElgamalSize::new(1024).unwrap()),
         );
         assert!(Plan::new(dsa, KeyFlags::SIGN).is_ok() && Plan::new(elgamal, KeyFlags::ENCRYPT).is_ok());
-        assert!(matches!(Plan::new(dsa, KeyFlags::ENCRYPT), Err(Error::Purposes(_))));
-        assert!(matches!(Plan::new(elgamal, KeyFlags::SIGN), Err(Error::Purposes(_))));
+        assert!(matches!(Plan::new(dsa, KeyFlags::ENCRYPT), Err(Error::Purposes { .. })));
+        assert!(matches!(Plan::new(elgamal, KeyFlags::SIGN), Err(Error::Purposes { .. })));
     }
 
     #[test]

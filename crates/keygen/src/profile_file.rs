@@ -1,4 +1,4 @@
-//! Profiles that users write, in TOML.
+//! Reads profiles from TOML files that users write.
 //!
 //! ```toml
 //! [work]
@@ -19,7 +19,7 @@
 //! expires = "1y"
 //! ```
 //!
-//! A profile that says nothing of subkeys has one that encrypts; `subkeys = []` is none.
+//! A profile without `subkeys` has one subkey, which encrypts; `subkeys = []` means none.
 
 use crate::algorithm::{Algorithm, Version};
 use crate::preferences::Preferences;
@@ -32,13 +32,13 @@ use std::ops::Range;
 use toml::Spanned;
 use verify::HashAlgorithm;
 
-/// What is wrong with a file of profiles.
+/// An error in a file of profiles.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {what}")]
 pub struct ProfileError {
     /// The line, counted from 1.
     pub line: usize,
-    /// What is wrong there.
+    /// What is wrong.
     pub what: String,
 }
 
@@ -46,10 +46,10 @@ pub struct ProfileError {
 ///
 /// # Errors
 ///
-/// The first thing that is wrong.
+/// The first error in the file.
 pub fn read(text: &str) -> Result<BTreeMap<String, Profile>, ProfileError> {
     let tables: BTreeMap<String, Spanned<Table>> = toml::from_str(text)
-        .map_err(|error| fault(text, error.span().unwrap_or_default(), error.message().to_owned()))?;
+        .map_err(|error| error_at(text, error.span().unwrap_or_default(), error.message().to_owned()))?;
     tables.into_iter().map(|(name, table)| Ok((name, profile(text, table)?))).collect()
 }
 
@@ -79,14 +79,14 @@ struct Subkey {
 }
 
 fn profile(text: &str, table: Spanned<Table>) -> Result<Profile, ProfileError> {
-    let place = table.span();
+    let position = table.span();
     let table = table.into_inner();
     let version = match &table.version {
         None => Version::V4,
         Some(number) => match number.get_ref() {
             4 => Version::V4,
             6 => Version::V6,
-            _ => return Err(fault(text, number.span(), "version is 4 or 6".to_owned())),
+            _ => return Err(error_at(text, number.span(), "version is 4 or 6".to_owned())),
         },
     };
     let algorithm = match &table.algorithm {
@@ -94,13 +94,15 @@ fn profile(text: &str, table: Spanned<Table>) -> Result<Profile, ProfileError> {
         Some(name) => algorithm(text, name)?,
     };
     let lifetime = lifetime(text, table.expires.as_ref())?;
-    let usual = Profile::usual(version, algorithm).living(lifetime);
+    let defaults = Profile::usual(version, algorithm).living(lifetime);
     let primary = match &table.purposes {
-        None => usual.primary,
-        Some(purposes) => plan(text, place, algorithm, KeyFlags::CERTIFY | flags(text, purposes)?, lifetime)?,
+        None => defaults.primary,
+        Some(purposes) => {
+            plan(text, position, algorithm, KeyFlags::CERTIFY | flags(text, purposes)?, lifetime)?
+        }
     };
     let subkeys = match table.subkeys {
-        None => usual.subkeys,
+        None => defaults.subkeys,
         Some(tables) => {
             let subkey = |table| subkey(text, table, algorithm, lifetime);
             tables.into_iter().map(subkey).collect::<Result<_, _>>()?
@@ -110,52 +112,52 @@ fn profile(text: &str, table: Spanned<Table>) -> Result<Profile, ProfileError> {
         primary,
         subkeys,
         preferences: Preferences {
-            ciphers: numbers(text, table.ciphers, CIPHERS)?.unwrap_or(usual.preferences.ciphers),
+            ciphers: numbers(text, table.ciphers, CIPHERS)?.unwrap_or(defaults.preferences.ciphers),
             hashes: match numbers(text, table.hashes, HASHES)? {
                 Some(numbers) => numbers.into_iter().map(HashAlgorithm).collect(),
-                None => usual.preferences.hashes,
+                None => defaults.preferences.hashes,
             },
             compressions: numbers(text, table.compressions, COMPRESSIONS)?
-                .unwrap_or(usual.preferences.compressions),
-            aead: numbers(text, table.aead, AEAD)?.unwrap_or(usual.preferences.aead),
-            ..usual.preferences
+                .unwrap_or(defaults.preferences.compressions),
+            aead: numbers(text, table.aead, AEAD)?.unwrap_or(defaults.preferences.aead),
+            ..defaults.preferences
         },
         user_ids: table.user_ids.into_iter().map(String::into_bytes).collect(),
         keyserver: table.keyserver.map(String::into_bytes),
-        ..usual
+        ..defaults
     })
 }
 
-/// Plans a subkey; what it does not say itself is as the profile has it.
+/// Plans a subkey; the profile's algorithm and lifetime are the defaults.
 fn subkey(
     text: &str,
     table: Spanned<Subkey>,
-    usual: Algorithm,
-    usual_lifetime: Option<NonZeroU32>,
+    defaults: Algorithm,
+    default_lifetime: Option<NonZeroU32>,
 ) -> Result<Plan, ProfileError> {
-    let place = table.span();
+    let position = table.span();
     let table = table.into_inner();
-    let algorithm = table.algorithm.map_or(Ok(usual), |name| algorithm(text, &name))?;
+    let algorithm = table.algorithm.map_or(Ok(defaults), |name| algorithm(text, &name))?;
     let lifetime = match &table.expires {
-        None => usual_lifetime,
+        None => default_lifetime,
         said => lifetime(text, said.as_ref())?,
     };
-    plan(text, place, algorithm, flags(text, &table.purposes)?, lifetime)
+    plan(text, position, algorithm, flags(text, &table.purposes)?, lifetime)
 }
 
 fn plan(
     text: &str,
-    place: Range<usize>,
+    position: Range<usize>,
     algorithm: Algorithm,
     flags: KeyFlags,
     lifetime: Option<NonZeroU32>,
 ) -> Result<Plan, ProfileError> {
-    let plan = Plan::new(algorithm, flags).map_err(|error| fault(text, place, error.to_string()))?;
+    let plan = Plan::new(algorithm, flags).map_err(|error| error_at(text, position, error.to_string()))?;
     Ok(plan.living(lifetime))
 }
 
 fn algorithm(text: &str, name: &Spanned<String>) -> Result<Algorithm, ProfileError> {
-    Algorithm::parse(name.get_ref()).map_err(|error| fault(text, name.span(), error.to_string()))
+    Algorithm::parse(name.get_ref()).map_err(|error| error_at(text, name.span(), error.to_string()))
 }
 
 fn flags(text: &str, purposes: &[Spanned<String>]) -> Result<KeyFlags, ProfileError> {
@@ -167,7 +169,7 @@ fn flags(text: &str, purposes: &[Spanned<String>]) -> Result<KeyFlags, ProfileEr
             "authenticate" => KeyFlags::AUTHENTICATE,
             other => {
                 let what = format!("'{other}' is none of certify, sign, encrypt and authenticate");
-                return Err(fault(text, purpose.span(), what));
+                return Err(error_at(text, purpose.span(), what));
             }
         };
         Ok(flags | flag)
@@ -182,10 +184,11 @@ fn lifetime(text: &str, span: Option<&Spanned<String>>) -> Result<Option<NonZero
         return Ok(None);
     }
     let what = "expected a span like 18m or 2y, or never";
-    seconds(span.get_ref()).map(Some).ok_or_else(|| fault(text, span.span(), what.to_owned()))
+    seconds(span.get_ref()).map(Some).ok_or_else(|| error_at(text, span.span(), what.to_owned()))
 }
 
-/// Reads a span of days, weeks, months (30 days) or years (365 days), such as `18m`; `None` if it is none.
+/// Parses a duration in days, weeks, months (30 days) or years (365 days), such as `18m`, and returns it in seconds; `None`
+/// if it is malformed.
 pub fn seconds(span: &str) -> Option<NonZeroU32> {
     let (end, letter) = span.char_indices().last()?;
     let days = match letter {
@@ -226,7 +229,7 @@ const HASHES: Names = &[
 const COMPRESSIONS: Names = &[("uncompressed", 0), ("zip", 1), ("zlib", 2), ("bzip2", 3)];
 const AEAD: Names = &[("eax", 1), ("ocb", 2), ("gcm", 3)];
 
-/// The numbers of what a list names; `None` where there is no list.
+/// Returns the numbers of the algorithms in a list; `None` without a list.
 fn numbers(
     text: &str,
     list: Option<Vec<Spanned<String>>>,
@@ -236,14 +239,14 @@ fn numbers(
         let found = known.iter().find(|(known, _)| known.eq_ignore_ascii_case(name.get_ref()));
         found.map(|(_, number)| *number).ok_or_else(|| {
             let names: Vec<_> = known.iter().map(|(name, _)| *name).collect();
-            fault(text, name.span(), format!("'{}' is none of {}", name.get_ref(), names.join(", ")))
+            error_at(text, name.span(), format!("'{}' is none of {}", name.get_ref(), names.join(", ")))
         })
     };
     list.map(|list| list.iter().map(number).collect()).transpose()
 }
 
-fn fault(text: &str, place: Range<usize>, what: String) -> ProfileError {
-    let before = text.as_bytes().get(..place.start).unwrap_or_default();
+fn error_at(text: &str, position: Range<usize>, what: String) -> ProfileError {
+    let before = text.as_bytes().get(..position.start).unwrap_or_default();
     ProfileError { line: 1 + before.iter().filter(|byte| **byte == b'\n').count(), what }
 }
 

@@ -1,21 +1,21 @@
-//! What is told of a long search.
+//! Progress of the search for primes.
 
 /// A step of the search for primes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
-    /// A number was tested that is not prime.
+    /// A number was tested and is not prime.
     Composite,
     /// A prime was found.
     Prime,
 }
 
-/// Who is told how the search for primes goes on. Steps come from several threads, one at a time.
+/// Observes the search for primes. Steps are reported by several threads, one at a time.
 pub trait Progress: Send {
-    /// Tells one step.
+    /// Takes note of a step.
     fn step(&mut self, step: Step);
 }
 
-/// Nobody: tells nothing.
+/// Reports no progress.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Silent;
 

@@ -1,17 +1,17 @@
-//! Randomness of the operating system, without a generator that would have to be seeded first.
+//! Random numbers, directly from the operating system.
 
 use crate::error::Result;
 use bignum::Number;
 use zeroize::Zeroizing;
 
-/// Returns that many random bytes.
+/// Returns `length` random bytes.
 pub(crate) fn bytes(length: usize) -> Result<Zeroizing<Vec<u8>>> {
     let mut bytes = Zeroizing::new(vec![0; length]);
     getrandom::fill(&mut bytes)?;
     Ok(bytes)
 }
 
-/// Returns an evenly chosen number below `bound`, which is not zero.
+/// Returns a uniformly distributed number below `bound`, which must not be zero.
 pub(crate) fn below(bound: usize) -> Result<usize> {
     let bound = bound as u64;
     let usable = u64::MAX - u64::MAX % bound;
@@ -23,7 +23,7 @@ pub(crate) fn below(bound: usize) -> Result<usize> {
     }
 }
 
-/// Returns a random number with exactly that many bits.
+/// Returns a random number of exactly `bits` bits.
 pub(crate) fn of_bits(bits: usize) -> Result<Number> {
     let mut bytes = bytes(bits.div_ceil(8))?;
     let excess = bytes.len() * 8 - bits;
@@ -31,7 +31,7 @@ pub(crate) fn of_bits(bits: usize) -> Result<Number> {
     Ok(Number::from_bytes(&bytes)?)
 }
 
-/// Returns an evenly chosen number from 2 to `prime` - 2, a base for Miller and Rabin's test.
+/// Returns a uniformly distributed number from 2 to `prime` - 2, a base for the Miller-Rabin test.
 pub(crate) fn base(prime: &Number) -> Result<Number> {
     let bits = prime.bits();
     let last = prime.minus_word(1)?;

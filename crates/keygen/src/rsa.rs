@@ -9,12 +9,12 @@ use zeroize::Zeroizing;
 /// The public exponent of every key.
 pub(crate) const EXPONENT: u64 = 65537;
 
-/// How long a modulus is, in bits: a multiple of 8 from 2048 to 16384.
+/// The length of a modulus in bits: a multiple of 8 from 2048 to 16384.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Size(u16);
 
 impl Size {
-    /// Returns the size of that many bits.
+    /// Checks a size in bits.
     ///
     /// # Errors
     ///
@@ -26,14 +26,14 @@ impl Size {
         }
     }
 
-    /// Returns the modulus' length in bits.
+    /// Returns the length of the modulus in bits.
     pub fn bits(self) -> u32 {
         self.0.into()
     }
 }
 
-/// The numbers of an RSA key as OpenPGP keeps them (RFC 9580, 5.5.5.1), most significant byte first, without leading
-/// zeros. All but the first two are secret, and are wiped.
+/// The numbers of an RSA key (RFC 9580, 5.5.5.1), the most significant byte first, without leading zeros. All but the
+/// first two are secret, and are wiped.
 pub struct Numbers {
     /// The modulus, the product of the primes.
     pub n: Vec<u8>,
@@ -49,11 +49,11 @@ pub struct Numbers {
     pub u: Zeroizing<Vec<u8>>,
 }
 
-/// Makes the numbers of a new key, on as many cores as there are.
+/// Generates the numbers of a new key, on all cores.
 ///
 /// # Errors
 ///
-/// [`Error::Randomness`] and [`Error::Memory`] where the system gives none.
+/// [`Error::Randomness`] and [`Error::Memory`].
 pub fn generate(size: Size, progress: &mut dyn Progress) -> Result<Numbers> {
     let half = usize::from(size.0) / 2;
     let mut workspace = Workspace::new()?;
@@ -67,8 +67,8 @@ pub fn generate(size: Size, progress: &mut dyn Progress) -> Result<Numbers> {
     }
 }
 
-/// Makes a key of two primes of `half` bits, the smaller one first; `None` if they are too near to each other or the
-/// private exponent is too small, which no random key ever sees.
+/// Makes a key of two primes of `half` bits, the smaller one first; `None` if they are too close to each other or the
+/// private exponent is too small, which does not happen to random primes in practice.
 fn key(p: Number, q: Number, half: usize, workspace: &mut Workspace) -> Result<Option<Numbers>> {
     if !exceeds_power_of_2(&q.minus(&p)?, half - 100)? {
         return Ok(None);
@@ -77,7 +77,7 @@ fn key(p: Number, q: Number, half: usize, workspace: &mut Workspace) -> Result<O
     if !exceeds_power_of_2(&d, half)? {
         return Ok(None);
     }
-    // Fermat: the inverse modulo a prime is the power of two less than it.
+    // Fermat: the inverse modulo a prime q is the power with the exponent q - 2.
     let inverse = Power { base: &p, exponent: &q.minus_word(2)?, modulus: &q };
     let [u, _] = workspace.powers([inverse; 2])?;
     Ok(Some(Numbers {
@@ -94,14 +94,14 @@ fn exceeds_power_of_2(number: &Number, exponent: usize) -> Result<bool> {
     Ok(number.bits() > 0 && number.minus_word(1)?.bits() > exponent)
 }
 
-/// Returns the inverse of [`EXPONENT`] modulo l, the least common multiple of p - 1 and q - 1. Since the exponent is a
-/// small prime, that is (k l + 1) / e, with the k below e that makes the division even: nothing larger than a word is
-/// inverted.
+/// Returns the inverse of [`EXPONENT`] modulo l, the least common multiple of p - 1 and q - 1. Since the exponent e is a
+/// small prime, the inverse is (k l + 1) / e, with the k below e for which the division has no remainder: only a word needs
+/// to be inverted.
 fn private_exponent(p: &Number, q: &Number, workspace: &mut Workspace) -> Result<Number> {
-    let (p_less, q_less) = (p.minus_word(1)?, q.minus_word(1)?);
-    let common = workspace.greatest_common_divisor(&p_less, &q_less)?;
-    let shortened = workspace.quotient(&p_less, &common)?;
-    let multiple = workspace.product(&shortened, &q_less)?;
+    let (p_minus_one, q_minus_one) = (p.minus_word(1)?, q.minus_word(1)?);
+    let common = workspace.greatest_common_divisor(&p_minus_one, &q_minus_one)?;
+    let shortened = workspace.quotient(&p_minus_one, &common)?;
+    let multiple = workspace.product(&shortened, &q_minus_one)?;
     let inverse = power_of_word(multiple.modulo_word(EXPONENT), EXPONENT - 2);
     Ok(multiple.times_word(EXPONENT - inverse)?.plus_word(1)?.divided_by_word(EXPONENT)?)
 }

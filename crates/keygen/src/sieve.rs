@@ -1,4 +1,4 @@
-//! A window of numbers, without those that a small prime divides.
+//! Sieves candidates for primes by small prime divisors.
 
 use crate::error::Result;
 use crate::random;
@@ -6,91 +6,100 @@ use bignum::Number;
 use std::sync::OnceLock;
 use zeroize::{Zeroize, Zeroizing};
 
-/// How many odd numbers a window holds: enough for dozens of primes of any size that is made here, so that choosing among
-/// them in a random order leaves hardly a trace of how the primes lie. (The first prime behind a random number would
-/// come up the more often, the wider the gap before it.)
+/// The number of odd numbers in a window. It holds dozens of primes of any supported size, so that testing its candidates
+/// in a random order makes the choice of the prime nearly uniform. (Taking the first prime after a random number would
+/// prefer primes after wide gaps.)
 const WINDOW: u32 = 1 << 16;
 
-/// The numbers of a window that may be prime, in the order they were left in; secret, since one of them will be.
+/// The remaining candidates of a window, in a random order; secret, since one of them becomes the prime.
 pub(crate) struct Window {
     first: Number,
-    /// `first` + 2 * the place is the number.
-    places: Zeroizing<Vec<u32>>,
+    /// The offsets of the candidates; a candidate is `first` + 2 * its offset.
+    offsets: Zeroizing<Vec<u32>>,
 }
 
 impl Window {
-    /// Sieves the window that begins with `first`, which is odd. Numbers that are 1 modulo `exponent`, a prime, go too:
-    /// no private exponent belongs to them.
+    /// Sieves the window that begins with `first`, which is odd. It also excludes numbers that are 1 modulo `exponent`, a
+    /// prime, since the exponent has no inverse for them.
     pub(crate) fn new(first: Number, exponent: u64) -> Result<Self> {
         let mut composite = Zeroizing::new(vec![false; WINDOW as usize]);
         for group in Group::all(first.bits()) {
             let remainder = first.modulo_word(group.product);
             for &prime in &group.primes {
-                strike(&mut composite, prime, (remainder % u64::from(prime)) as u32);
+                mark_multiples(&mut composite, prime, (remainder % u64::from(prime)) as u32);
             }
         }
         let before = (first.modulo_word(exponent) + exponent - 1) % exponent;
-        strike(&mut composite, exponent as u32, before as u32);
-        // As long as it can become: what a vector leaves behind where it grows is not wiped, and tells of `first`.
-        let mut places = Zeroizing::new(Vec::with_capacity(WINDOW as usize));
-        places.extend((0..WINDOW).filter(|&place| !composite[place as usize]));
-        Ok(Self { first, places })
+        mark_multiples(&mut composite, exponent as u32, before as u32);
+        // With the capacity for all offsets, since memory that a growing vector frees is not wiped, and reveals `first`.
+        let mut offsets = Zeroizing::new(Vec::with_capacity(WINDOW as usize));
+        offsets.extend((0..WINDOW).filter(|&offset| !composite[offset as usize]));
+        Ok(Self { first, offsets })
     }
 
-    /// Takes one of the numbers at random; `None` if none is left.
+    /// Removes and returns a random candidate; `None` if none is left.
     pub(crate) fn take(&mut self) -> Result<Option<Number>> {
-        if self.places.is_empty() {
+        if self.offsets.is_empty() {
             return Ok(None);
         }
-        let chosen = random::below(self.places.len())?;
-        let mut place = self.places.swap_remove(chosen);
-        let number = self.first.plus_word(2 * u64::from(place));
-        place.zeroize();
+        let chosen = random::below(self.offsets.len())?;
+        let mut offset = self.offsets.swap_remove(chosen);
+        let number = self.first.plus_word(2 * u64::from(offset));
+        offset.zeroize();
         Ok(Some(number?))
     }
 }
 
-/// Says whether a number may be prime: a small prime divides most of those that are not.
+/// Returns whether no small prime divides the number.
 pub(crate) fn may_be_prime(number: &Number) -> bool {
-    Group::few().iter().all(|group| group.leaves(number.modulo_word(group.product)))
+    Group::for_single_candidates().iter().all(|group| group.divides_none(number.modulo_word(group.product)))
 }
 
-/// Numbers of the form `factor` * k + 1 for many k, without those that a small prime divides.
+/// Trial division of numbers of the form `factor` * k + 1.
 pub(crate) struct Multiples {
-    /// What `factor` leaves of each group's product.
+    /// The remainders of `factor` modulo the product of each group.
     remainders: Vec<u64>,
 }
 
 impl Multiples {
     pub(crate) fn of(factor: &Number) -> Self {
-        Self { remainders: Group::few().iter().map(|group| factor.modulo_word(group.product)).collect() }
+        Self {
+            remainders: Group::for_single_candidates()
+                .iter()
+                .map(|group| factor.modulo_word(group.product))
+                .collect(),
+        }
     }
 
-    /// Says whether the number for `k` may be prime.
+    /// Returns whether no small prime divides the number for `k`.
     pub(crate) fn may_be_prime(&self, k: &Number) -> bool {
-        Group::few().iter().zip(&self.remainders).all(|(group, remainder)| {
+        Group::for_single_candidates().iter().zip(&self.remainders).all(|(group, remainder)| {
             let product = u128::from(*remainder) * u128::from(k.modulo_word(group.product)) + 1;
-            group.leaves((product % u128::from(group.product)) as u64)
+            group.divides_none((product % u128::from(group.product)) as u64)
         })
     }
 }
 
-/// Strikes out every number that the prime divides, of a window whose first number leaves that remainder.
-fn strike(composite: &mut [bool], prime: u32, remainder: u32) {
+/// Marks the multiples of `prime` in a window whose first number is `remainder` modulo `prime`.
+fn mark_multiples(composite: &mut [bool], prime: u32, remainder: u32) {
     let missing = if remainder == 0 { 0 } else { prime - remainder };
     let first = if missing % 2 == 0 { missing / 2 } else { (missing + prime) / 2 };
-    composite.iter_mut().skip(first as usize).step_by(prime as usize).for_each(|struck| *struck = true);
+    composite
+        .iter_mut()
+        .skip(first as usize)
+        .step_by(prime as usize)
+        .for_each(|is_composite| *is_composite = true);
 }
 
-/// Primes whose product is one word, so that one division of the large number serves all of them.
+/// Primes whose product fits in a word, so that one division of a large number serves all of them.
 struct Group {
     product: u64,
     primes: Vec<u32>,
 }
 
 impl Group {
-    /// Returns the groups for numbers of that many bits. The longer a test takes, the more primes are worth their
-    /// divisions.
+    /// Returns the groups for windows of numbers of `bits` bits. The longer a primality test takes, the more small primes
+    /// are worth their divisions.
     fn all(bits: usize) -> &'static [Self] {
         static GROUPS: [OnceLock<Vec<Group>>; 3] = [const { OnceLock::new() }; 3];
         let (groups, limit) = match bits {
@@ -101,14 +110,14 @@ impl Group {
         groups.get_or_init(|| Self::below(limit))
     }
 
-    /// Returns groups for numbers that are tried one by one.
-    fn few() -> &'static [Self] {
+    /// Returns the groups for candidates that are tested one by one.
+    fn for_single_candidates() -> &'static [Self] {
         static GROUPS: OnceLock<Vec<Group>> = OnceLock::new();
         GROUPS.get_or_init(|| Self::below(1 << 13))
     }
 
-    /// Says whether a number that leaves this remainder of the product is divided by none of the primes.
-    fn leaves(&self, remainder: u64) -> bool {
+    /// Returns whether none of the primes divides a number with this remainder modulo the product.
+    fn divides_none(&self, remainder: u64) -> bool {
         self.primes.iter().all(|prime| !remainder.is_multiple_of(u64::from(*prime)))
     }
 
@@ -135,7 +144,10 @@ fn odd_primes(limit: u32) -> impl Iterator<Item = u32> {
     let mut prime = 3_usize;
     while prime * prime < limit as usize {
         if !composite[prime / 2] {
-            composite[prime * prime / 2..].iter_mut().step_by(prime).for_each(|struck| *struck = true);
+            composite[prime * prime / 2..]
+                .iter_mut()
+                .step_by(prime)
+                .for_each(|is_composite| *is_composite = true);
         }
         prime += 2;
     }

@@ -1,17 +1,17 @@
-//! What the programs do before anything else, so that nobody reads secrets in their memory.
+//! Protects the secrets in the memory of a process; the programs do that before anything else.
 //!
-//! It concerns the whole process, so that it is for programs only: a library does not know what else its process does.
+//! This changes the whole process, so that only programs may do it: a library does not know what else its process does.
 
 use rustix::process::{DumpableBehavior, Resource, Rlimit, getrlimit, set_dumpable_behavior, setrlimit};
 
-/// Keeps the memory of this process from others of the same user, and from disks.
+/// Keeps the memory of this process from other processes of the user, and from disks.
 ///
-/// - No core is dumped, whatever the limit was (`RLIMIT_CORE`). Programs that are started from here may raise it again.
-/// - The process is not dumpable (`PR_SET_DUMPABLE`, prctl(2)): debuggers of the same user cannot attach, and what shows
-///   its memory in `/proc` belongs to the superuser.
-/// - As much memory may be locked as the limit that the system sets allows (`RLIMIT_MEMLOCK`); secrets are.
+/// - No core is dumped, whatever the limit was (`RLIMIT_CORE`). Child processes may raise the limit again.
+/// - The process is not dumpable (`PR_SET_DUMPABLE`, prctl(2)): debuggers of the same user cannot attach, and the files
+///   of `/proc` that show its memory belong to the superuser.
+/// - The limit of locked memory is raised as far as the system allows (`RLIMIT_MEMLOCK`); memory with secrets is locked.
 ///
-/// None of these fails on Linux for a process that may do less than it could before.
+/// None of these calls fails on Linux, since each only takes rights away or stays below the hard limit.
 pub fn protect_memory() {
     let maximum = getrlimit(Resource::Core).maximum;
     let _ = setrlimit(Resource::Core, Rlimit { current: Some(0), maximum });

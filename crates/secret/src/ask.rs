@@ -1,4 +1,4 @@
-//! Where passphrases come from.
+//! Asks for passphrases.
 
 use cert::Fingerprint;
 use cert::key::Key;
@@ -6,34 +6,34 @@ use verify::PublicKeyAlgorithm;
 
 use crate::{Error, Passphrase, Result, SecretKey, Unlocked};
 
-/// How often a passphrase is asked for before it is given up.
-pub const TRIES: u8 = 3;
+/// The number of wrong passphrases after which unlocking fails.
+pub const MAX_TRIES: u8 = 3;
 
-/// What is asked.
+/// A question for a passphrase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Question<'a> {
     /// The passphrase that a key is locked with.
     Unlock {
         /// The key.
         key: &'a KeyName,
-        /// How many passphrases were wrong already.
+        /// The number of wrong passphrases so far.
         wrong: u8,
     },
-    /// A passphrase to lock keys with, to be asked twice where it is typed; an empty one means none.
+    /// The passphrase to lock keys with, which a terminal asks for twice; an empty one means no protection.
     New {
-        /// The key, or the first of them.
+        /// The key, or the first of several.
         key: &'a KeyName,
     },
 }
 
-/// What a question calls a key.
+/// Describes a key in a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeyName {
-    /// Its fingerprint.
+    /// The fingerprint.
     pub fingerprint: Fingerprint,
-    /// Its algorithm.
+    /// The algorithm.
     pub algorithm: PublicKeyAlgorithm,
-    /// Its size in bits.
+    /// The size in bits.
     pub bits: u32,
 }
 
@@ -43,22 +43,22 @@ impl From<&Key<'_>> for KeyName {
     }
 }
 
-/// Who is asked for passphrases.
+/// A source of passphrases.
 pub trait Ask {
-    /// Asks; `None` if there is nobody to be asked, or no answer.
+    /// Asks for a passphrase; `None` if there is no answer.
     ///
     /// # Errors
     ///
     /// [`Error::Asking`] if asking fails.
     fn passphrase(&mut self, question: &Question<'_>) -> Result<Option<Passphrase>>;
 
-    /// Returns a passphrase that may fit since it did for another key; trying it is no try of [`TRIES`].
+    /// Returns a passphrase that unlocked another key, which is tried first and does not count for [`MAX_TRIES`].
     fn known(&mut self) -> Option<Passphrase> {
         None
     }
 }
 
-/// Nobody: a locked key stays locked.
+/// Never answers, so that locked keys stay locked.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Nobody;
 
@@ -69,7 +69,7 @@ impl Ask for Nobody {
 }
 
 impl SecretKey {
-    /// Unlocks the key, asking for its passphrase if it has one, at most [`TRIES`] times.
+    /// Unlocks the key, asking for its passphrase if it has one, at most [`MAX_TRIES`] times.
     ///
     /// # Errors
     ///
@@ -87,7 +87,7 @@ impl SecretKey {
                 other => return other,
             }
         }
-        for wrong in 0..TRIES {
+        for wrong in 0..MAX_TRIES {
             let answer = ask.passphrase(&Question::Unlock { key: &name, wrong })?;
             let passphrase = answer.ok_or(Error::NoPassphrase { key })?;
             match self.unlock(&passphrase) {
@@ -95,10 +95,10 @@ impl SecretKey {
                 other => return other,
             }
         }
-        Err(Error::TooManyTries { key, tries: TRIES })
+        Err(Error::TooManyTries { key, tries: MAX_TRIES })
     }
 
-    /// Returns what a question calls the key.
+    /// Returns the description of the key for questions.
     pub fn name(&self) -> KeyName {
         KeyName::from(&self.key())
     }

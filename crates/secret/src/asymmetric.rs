@@ -1,4 +1,4 @@
-//! Signing, opening session keys, and telling whether a secret belongs to a public key: by sequoia-openpgp, Elgamal by
+//! Signs, decrypts session keys, and verifies that a secret belongs to a public key: by sequoia-openpgp, Elgamal by
 //! [`elgamal`].
 
 use std::fmt::Display;
@@ -16,7 +16,8 @@ use zeroize::Zeroizing;
 use crate::fields::Fields;
 use crate::{Ciphertext, Error, Result, elgamal, numbers};
 
-/// Both halves of a key, as the library takes them. It keeps the secret encrypted in memory while it is not used.
+/// The public and the secret part of a key in the form of the library, which encrypts the secret in memory while it is not
+/// used.
 pub(crate) struct Pair {
     pair: KeyPair,
     algorithm: PublicKeyAlgorithm,
@@ -26,21 +27,21 @@ pub(crate) struct Pair {
 type PublicKey = packet::Key<PublicParts, UnspecifiedRole>;
 
 impl Pair {
-    /// Takes both halves and verifies that they belong together; `material` are the secret numbers.
+    /// Converts both parts and verifies that they belong together; `material` are the secret numbers.
     pub(crate) fn verified(key: &Key<'_>, material: &[u8]) -> Result<Self> {
         let pair = Self::new(key, material)?;
-        pair.verify_that_it_belongs(key.material, material)?;
+        pair.verify_halves(key.material, material)?;
         Ok(pair)
     }
 
-    /// Takes both halves, which were seen to belong together.
+    /// Converts both parts, which are known to belong together.
     pub(crate) fn new(key: &Key<'_>, material: &[u8]) -> Result<Self> {
         let (fingerprint, algorithm) = (key.fingerprint(), key.algorithm);
         let unsupported =
             || Error::Unsupported { key: fingerprint, what: format!("public-key algorithm {}", algorithm.0) };
-        let is_whole = is_whole(algorithm, material).ok_or_else(unsupported)?;
+        let is_complete = is_complete(algorithm, material).ok_or_else(unsupported)?;
         let malformed = Error::Damaged { key: fingerprint, what: "its secret numbers cannot be read" };
-        if !is_whole {
+        if !is_complete {
             return Err(malformed);
         }
         let secret =
@@ -54,18 +55,18 @@ impl Pair {
         Ok(Self { pair, algorithm, key: fingerprint })
     }
 
-    /// Verifies that the halves belong together.
+    /// Verifies that both parts belong together.
     ///
-    /// RSA's and Elgamal's numbers are multiplied; where the public half is a plain function of the secret one it is
-    /// made again; else a signature is made and verified, or a session key encrypted and opened.
-    fn verify_that_it_belongs(&self, public: &[u8], material: &[u8]) -> Result<()> {
-        let belongs = match self.made_again()? {
+    /// The numbers of RSA and Elgamal keys are computed with. Where the public part is a function of the secret one, it is
+    /// computed again; otherwise a signature is made and verified, or a session key encrypted and decrypted.
+    fn verify_halves(&self, public: &[u8], material: &[u8]) -> Result<()> {
+        let belongs = match self.recomputed_public()? {
             _ if self.algorithm.is_rsa() => numbers::rsa_belongs(public, material).unwrap_or(false),
             _ if self.is_elgamal() => elgamal::belongs(public, material)
                 .map_err(|error| self.failed("reading the numbers", &error))?,
             Some(public) => public == *self.pair.public().mpis(),
-            None if self.signs() => self.signs_what_verifies()?,
-            None => self.opens_what_was_encrypted()?,
+            None if self.signs() => self.signature_verifies()?,
+            None => self.decrypts_session_key()?,
         };
         let what = "its secret part is not the one of its public part";
         if belongs { Ok(()) } else { Err(Error::Damaged { key: self.key, what }) }
@@ -81,7 +82,7 @@ impl Pair {
         fields.map_err(|error| self.failed("signing", &error))
     }
 
-    /// Opens a session key.
+    /// Decrypts a session key.
     pub(crate) fn decrypt(
         &self,
         ciphertext: &Ciphertext<'_>,
@@ -117,16 +118,16 @@ impl Pair {
         opened?.ok_or_else(|| self.failed(what, &"it was not encrypted to this key"))
     }
 
-    /// Uses the key once: signs what has to verify, or opens what was encrypted.
-    pub(crate) fn works(&self) -> Result<bool> {
-        if self.signs() { self.signs_what_verifies() } else { self.opens_what_was_encrypted() }
+    /// Tries the key: returns whether its signature verifies, or whether it decrypts what was encrypted to it.
+    pub(crate) fn passes_trial(&self) -> Result<bool> {
+        if self.signs() { self.signature_verifies() } else { self.decrypts_session_key() }
     }
 
     fn is_elgamal(&self) -> bool {
         matches!(self.algorithm, PublicKeyAlgorithm::ELGAMAL | PublicKeyAlgorithm::ELGAMAL_BOTH)
     }
 
-    /// Says whether signatures of its algorithm exist.
+    /// Returns whether its algorithm makes signatures.
     fn signs(&self) -> bool {
         type Algorithm = PublicKeyAlgorithm;
         matches!(
@@ -139,8 +140,8 @@ impl Pair {
         ) || self.algorithm.is_rsa()
     }
 
-    /// Makes the public numbers of the secret ones, for algorithms where the library can.
-    fn made_again(&self) -> Result<Option<mpi::PublicKey>> {
+    /// Computes the public numbers from the secret ones, where the library supports that for the algorithm.
+    fn recomputed_public(&self) -> Result<Option<mpi::PublicKey>> {
         type Secret = mpi::SecretKeyMaterial;
         let made = self.pair.secret().map(|secret| match secret {
             Secret::Ed448 { x } => Some(Key6::import_secret_ed448(x, None).map(public_numbers)),
@@ -150,15 +151,15 @@ impl Pair {
         made.transpose().map_err(|error| self.failed("making the public half again", &error))
     }
 
-    fn signs_what_verifies(&self) -> Result<bool> {
+    fn signature_verifies(&self) -> Result<bool> {
         let (hash, digest) = (HashAlgorithm::SHA512.0.into(), [0x5a; 64]);
         let Ok(signature) = self.pair.clone().sign(hash, &digest) else { return Ok(false) };
         Ok(self.pair.public().verify(&signature, hash, &digest).is_ok())
     }
 
-    fn opens_what_was_encrypted(&self) -> Result<bool> {
+    fn decrypts_session_key(&self) -> Result<bool> {
         if self.is_elgamal() {
-            // The secret number was seen to belong to the public ones: that is all there is to it.
+            // The secret number is known to belong to the public ones, which is sufficient.
             return Ok(true);
         }
         let session_key = SessionKey::from(vec![0x5a; 32]);
@@ -190,8 +191,8 @@ fn public(key: &Key<'_>) -> sequoia_openpgp::Result<PublicKey> {
     })
 }
 
-/// Says whether the secret numbers are all there and nothing else is; `None` for an unknown algorithm.
-fn is_whole(algorithm: PublicKeyAlgorithm, material: &[u8]) -> Option<bool> {
+/// Returns whether the material consists of exactly the secret numbers of the algorithm; `None` if that is unknown.
+fn is_complete(algorithm: PublicKeyAlgorithm, material: &[u8]) -> Option<bool> {
     type Algorithm = PublicKeyAlgorithm;
     let numbers = match algorithm {
         Algorithm::X25519 | Algorithm::ED25519 => return Some(material.len() == 32),

@@ -1,9 +1,9 @@
-//! Session keys as they are encrypted to a key.
+//! Encrypted session keys.
 
-/// The algorithm-specific fields of an encrypted session key (RFC 9580, 5.1.3 to 5.1.7), numbers as big-endian bytes.
+/// The algorithm-specific fields of an encrypted session key (RFC 9580, 5.1.3 to 5.1.7), with numbers as big-endian bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ciphertext<'a> {
-    /// RSA: the session key, padded as PKCS #1 v1.5 says, to the power of e.
+    /// RSA: the session key with PKCS #1 v1.5 padding to the power of e.
     Rsa {
         /// The number.
         c: &'a [u8],
@@ -17,9 +17,9 @@ pub enum Ciphertext<'a> {
     },
     /// ECDH.
     Ecdh {
-        /// The ephemeral point as its number holds it.
+        /// The ephemeral point, as the bytes of its number.
         e: &'a [u8],
-        /// The wrapped session key, without the byte that counts it.
+        /// The wrapped session key, without its length byte.
         key: &'a [u8],
     },
     /// X25519 (RFC 9580).

@@ -1,7 +1,7 @@
-//! Ed25519 and X25519 keys by aws-lc: their public halves, whether these belong to secret ones, and signatures.
+//! Ed25519 and X25519 keys by aws-lc: derives public keys from secret ones, verifies that they match, and signs.
 //!
-//! Most keys are of this kind, and the library of the others takes a millisecond to begin with. aws-lc's random
-//! generator, whose first use would take longer still, is not needed here.
+//! Most keys are of this kind, and initialising the library of the others takes a millisecond. aws-lc's random generator,
+//! whose first use would take even longer, is not needed.
 
 use aws_lc_rs::agreement::{self, PrivateKey};
 use aws_lc_rs::signature::{self, Ed25519KeyPair, KeyPair as _};
@@ -12,25 +12,25 @@ use zeroize::Zeroizing;
 
 use crate::fields::{Fields, write_number};
 
-/// The identifier of the curve that signs in version 4 keys, behind the byte that counts it.
+/// The object identifier of Ed25519 in version 4 keys, without its length byte.
 pub const ED25519_OID: &[u8] = &[0x2b, 6, 1, 4, 1, 0xda, 0x47, 0x0f, 1];
-/// The identifier of the curve that encrypts in version 4 keys, behind the byte that counts it.
+/// The object identifier of Curve25519 in version 4 keys, without its length byte.
 pub const CURVE25519_OID: &[u8] = &[0x2b, 6, 1, 4, 1, 0x97, 0x55, 1, 5, 1];
 
-/// Stands before a point in its curve's own form.
+/// The prefix of a point in the native form of its curve.
 pub const NATIVE: u8 = 0x40;
 
-/// What a key on the curve is for.
+/// The kind of a key on the curve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Signing.
     Ed25519,
-    /// Agreeing on a key, which encrypts a session key.
+    /// Key agreement, which encrypts a session key.
     X25519,
 }
 
 impl Kind {
-    /// Makes the public half of a secret number; `None` where the system gives no memory.
+    /// Derives the public key from a secret number; `None` without memory.
     pub fn public_of(self, secret: &[u8; 32]) -> Option<[u8; 32]> {
         match self {
             Self::Ed25519 => {
@@ -45,7 +45,7 @@ impl Kind {
     }
 }
 
-/// Both halves of a key as plain numbers.
+/// The public and the secret part of a key.
 pub(crate) struct Numbers {
     pub(crate) kind: Kind,
     public: [u8; 32],
@@ -53,7 +53,7 @@ pub(crate) struct Numbers {
 }
 
 impl Numbers {
-    /// Reads them as they stand in a packet; `None` of another algorithm, or if they are not laid out like that.
+    /// Reads both parts in the encoding of packets; `None` for another algorithm or malformed parts.
     pub(crate) fn read(key: &Key<'_>, material: &[u8]) -> Option<Self> {
         type Algorithm = PublicKeyAlgorithm;
         Some(match key.algorithm {
@@ -66,7 +66,7 @@ impl Numbers {
             Algorithm::ECDH => {
                 let public = point(key.material, CURVE25519_OID)?;
                 let mut secret = padded(material)?;
-                // OpenPGP writes this one number the other way round.
+                // OpenPGP writes this number in the reverse byte order.
                 secret.reverse();
                 Self { kind: Kind::X25519, public, secret }
             }
@@ -78,7 +78,7 @@ impl Numbers {
         Some(Self { kind, public: public.try_into().ok()?, secret: Zeroizing::new(secret.try_into().ok()?) })
     }
 
-    /// Says whether the halves belong together.
+    /// Returns whether both parts belong together.
     pub(crate) fn belong(&self) -> bool {
         self.kind.public_of(&self.secret).is_some_and(|made| made.ct_eq(&self.public).into())
     }
@@ -92,8 +92,8 @@ impl Numbers {
         pair.sign(digest).as_ref().try_into().ok()
     }
 
-    /// Uses the key once: signs what has to verify, or agrees on a key with another one, from both sides.
-    pub(crate) fn works(&self) -> bool {
+    /// Tries the key: signs and verifies, or performs a key agreement from both sides.
+    pub(crate) fn passes_trial(&self) -> bool {
         const PROBE: [u8; 32] = [0x5a; 32];
         match self.kind {
             Kind::Ed25519 => self.sign(&PROBE).is_some_and(|made| {
@@ -109,7 +109,7 @@ impl Numbers {
     }
 }
 
-/// Lays a signature out as its packet has it: as it is, or as two numbers (RFC 9580, 5.2.3.3 and 5.2.3.4).
+/// Encodes a signature for its packet: as bytes, or as two numbers (RFC 9580, 5.2.3.3 and 5.2.3.4).
 pub(crate) fn fields(algorithm: PublicKeyAlgorithm, signature: &[u8; 64]) -> Vec<u8> {
     if algorithm == PublicKeyAlgorithm::ED25519 {
         return signature.to_vec();
@@ -124,7 +124,7 @@ fn agreed(secret: &[u8; 32], public: &[u8; 32]) -> Option<Zeroizing<Vec<u8>>> {
     agreement::agree(&key, partner, (), |shared| Ok(Zeroizing::new(shared.to_vec()))).ok()
 }
 
-/// Reads the point on a curve.
+/// Reads the point of a public key on the curve `oid`.
 fn point(material: &[u8], oid: &[u8]) -> Option<[u8; 32]> {
     let mut fields = Fields(material);
     if fields.counted()? != oid {
@@ -133,7 +133,7 @@ fn point(material: &[u8], oid: &[u8]) -> Option<[u8; 32]> {
     fields.number()?.strip_prefix(&[NATIVE])?.try_into().ok()
 }
 
-/// Reads a secret number, which is the only one, with the zeros that stand before it.
+/// Reads the only secret number, padded with leading zeros.
 fn padded(material: &[u8]) -> Option<Zeroizing<[u8; 32]>> {
     let mut fields = Fields(material);
     let number = fields.number().filter(|_| fields.0.is_empty())?;
@@ -164,9 +164,9 @@ mod tests {
             let secret = Zeroizing::new([7; 32]);
             let public = kind.public_of(&secret).expect("memory");
             let mut numbers = Numbers { kind, public, secret };
-            assert!(numbers.belong() && numbers.works(), "{kind:?}");
+            assert!(numbers.belong() && numbers.passes_trial(), "{kind:?}");
             numbers.public[3] ^= 1;
-            assert!(!numbers.belong() && !numbers.works(), "{kind:?}");
+            assert!(!numbers.belong() && !numbers.passes_trial(), "{kind:?}");
         }
     }
 

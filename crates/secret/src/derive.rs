@@ -1,4 +1,4 @@
-//! A cipher's key from a passphrase.
+//! Derives cipher keys from passphrases.
 
 use cert::Fingerprint;
 use symmetric::{Cipher, S2k};
@@ -6,19 +6,19 @@ use symmetric::{Cipher, S2k};
 use crate::memory::Guarded;
 use crate::{Error, Passphrase, Result};
 
-/// Makes a cipher's key of the passphrase of the secret key `key`.
+/// Derives a cipher's key from the passphrase of the secret key `key`.
 ///
 /// # Errors
 ///
-/// [`Error::TooExpensive`] above the limits, [`Error::UnknownProtection`] for a digest that is not known.
+/// [`Error::TooExpensive`] above the limits, [`Error::UnknownProtection`] for an unknown hash algorithm.
 pub(crate) fn derive(s2k: S2k, key: Fingerprint, passphrase: &Passphrase, cipher: Cipher) -> Result<Guarded> {
     let mut derived = Guarded::zeroed(cipher.key_size());
-    s2k.fill(passphrase.as_bytes(), &mut derived).map_err(|error| refused(error, key))?;
+    s2k.fill(passphrase.as_bytes(), &mut derived).map_err(|error| derivation_error(error, key))?;
     Ok(derived)
 }
 
-/// Says of the key what is wrong with its protection.
-pub(crate) fn refused(error: symmetric::Error, key: Fingerprint) -> Error {
+/// Turns an error of the key derivation into an error about the secret key.
+pub(crate) fn derivation_error(error: symmetric::Error, key: Fingerprint) -> Error {
     match error {
         symmetric::Error::TooExpensive { exponent, .. } => {
             Error::TooExpensive { key, exponent, limit: symmetric::MAX_ARGON2_EXPONENT }

@@ -1,6 +1,6 @@
-//! Elgamal encryption, which the library of the other algorithms does not do.
+//! Elgamal encryption, which the library of the other algorithms does not support.
 //!
-//! Key and ciphertext are laid out as in RFC 9580, 5.5.5.3 and 5.1.4; what is encrypted is padded as in 12.1.1.
+//! Keys and ciphertexts are encoded as in RFC 9580, 5.5.5.3 and 5.1.4; the plaintext is padded as in 12.1.1.
 
 use bignum::{Number, OutOfMemory, Power, Workspace};
 use cert::key::Key;
@@ -9,10 +9,10 @@ use zeroize::Zeroizing;
 use crate::fields::{Fields, write_number};
 use crate::{Error, Result};
 
-/// The largest prime that is calculated with: larger ones would take seconds.
+/// The size of the largest supported prime in bits: operations with larger ones would take seconds.
 const MAX_BITS: usize = 8192;
 
-/// Zero, two, at least eight bytes and zero stand before what is encrypted.
+/// The shortest padding: zero, two, eight bytes and zero.
 const LEAST_PADDING: usize = 11;
 
 /// The public numbers of a key.
@@ -23,7 +23,7 @@ struct Public {
 }
 
 impl Public {
-    /// Reads the numbers as they stand in a packet; `None` if no key can have them, or none of a size that is used.
+    /// Reads the numbers in the encoding of packets; `None` if they are impossible or too large.
     fn read(material: &[u8]) -> Option<Self> {
         let mut fields = Fields(material);
         let mut number = || Number::from_bytes(fields.number()?).ok();
@@ -33,30 +33,30 @@ impl Public {
     }
 }
 
-/// Says whether a number is from 1 to the modulus less one.
+/// Returns whether a number is from 1 to the modulus minus one.
 fn is_within(number: &Number, modulus: &Number) -> bool {
     number.bits() > 0 && number < modulus
 }
 
-/// Says whether a secret number (x) belongs to the public ones (p, g, y), both as they stand in a packet: y is g to the
+/// Returns whether the secret number x belongs to the public numbers p, g and y, both encoded as in packets: y is g to the
 /// power of x modulo p.
 pub(crate) fn belongs(public: &[u8], secret: &[u8]) -> std::result::Result<bool, OutOfMemory> {
     let (Some(Public { p, g, y }), Some(x)) = (Public::read(public), Fields(secret).number()) else {
         return Ok(false);
     };
     let x = Number::from_bytes(x)?;
-    // A longer one would be calculated with for longer than any key's.
+    // A longer exponent would take longer than any valid one.
     if x >= p {
         return Ok(false);
     }
     Ok(Workspace::new()?.power(Power { base: &g, exponent: &x, modulus: &p })? == y)
 }
 
-/// Encrypts what a session key's packet holds; returns its algorithm-specific fields.
+/// Encrypts the content of a session key packet; returns its algorithm-specific fields.
 ///
 /// # Errors
 ///
-/// [`Error::Unsupported`] for a key that nothing can be encrypted to.
+/// [`Error::Unsupported`] for a key that cannot be encrypted to.
 pub fn encrypt(key: &Key<'_>, content: &[u8]) -> Result<Vec<u8>> {
     let unsupported =
         || Error::Unsupported { key: key.fingerprint(), what: "encrypting to these numbers".to_owned() };
@@ -90,7 +90,7 @@ fn encrypted(
     ))
 }
 
-/// Opens what was encrypted with the secret number (x) of a key (p); `None` if it was not encrypted to it.
+/// Decrypts with the prime p and the secret number x of a key; `None` if the message was not encrypted to the key.
 pub(crate) fn decrypt(
     p: &[u8],
     x: &[u8],
@@ -103,7 +103,7 @@ pub(crate) fn decrypt(
         return Ok(None);
     }
     let mut workspace = Workspace::new()?;
-    // Fermat: to the power of p - 1 less x is the inverse of to the power of x.
+    // Fermat: the inverse of e to the power of x is e to the power of p - 1 - x.
     let exponent = p.minus_word(1)?.minus(&x)?;
     let inverse = workspace.power(Power { base: &e, exponent: &exponent, modulus: &p })?;
     let product = workspace.product(&c, &inverse)?;
@@ -112,7 +112,7 @@ pub(crate) fn decrypt(
     Ok(unpadded(&frame).map(|content| Zeroizing::new(content.to_vec())))
 }
 
-/// Pads to a length; `None` if there is no room.
+/// Pads to a length; `None` if the content is too long.
 fn padded(content: &[u8], length: usize) -> Result<Option<Zeroizing<Vec<u8>>>> {
     let Some(filling) = length.checked_sub(content.len() + 3).filter(|filling| filling + 3 >= LEAST_PADDING)
     else {
@@ -122,14 +122,15 @@ fn padded(content: &[u8], length: usize) -> Result<Option<Zeroizing<Vec<u8>>>> {
     frame[1] = 2;
     for byte in &mut frame[2..2 + filling] {
         while *byte == 0 {
-            getrandom::fill(std::slice::from_mut(byte)).map_err(Error::Random)?;
+            getrandom::fill(std::slice::from_mut(byte))?;
         }
     }
     frame[3 + filling..].copy_from_slice(content);
     Ok(Some(frame))
 }
 
-/// Returns what stands behind the padding. It has a checksum of its own, so that nobody learns where a wrong one ends.
+/// Returns the content after the padding. It has a checksum of its own, so that errors do not reveal where wrong padding
+/// ends.
 fn unpadded(frame: &[u8]) -> Option<&[u8]> {
     let rest = frame.strip_prefix(&[0, 2])?;
     let filling = rest.iter().position(|byte| *byte == 0)?;

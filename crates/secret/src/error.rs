@@ -1,4 +1,4 @@
-//! What can go wrong with secret keys.
+//! Errors of secret keys.
 
 use std::path::PathBuf;
 
@@ -7,14 +7,14 @@ use cert::{Fingerprint, Flaw};
 /// A result of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Why a secret key could not be read, unlocked, used or kept.
+/// Why a secret key could not be read, unlocked, used or stored.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The public part cannot be read.
     #[error("secret key: {0}")]
-    Public(#[from] Flaw),
-    /// The secret part is not laid out as it says.
+    Public(Flaw),
+    /// The secret part is malformed.
     #[error("secret key {key}: {what}")]
     Malformed {
         /// The key.
@@ -22,35 +22,35 @@ pub enum Error {
         /// What is wrong.
         what: &'static str,
     },
-    /// The passphrase does not open the key.
+    /// The passphrase is wrong.
     #[error("secret key {key}: wrong passphrase")]
     WrongPassphrase {
         /// The key.
         key: Fingerprint,
     },
-    /// Every try brought a wrong passphrase.
+    /// Every passphrase that was given was wrong.
     #[error("secret key {key}: wrong passphrase, {tries} times")]
     TooManyTries {
         /// The key.
         key: Fingerprint,
-        /// How many.
+        /// The number of passphrases.
         tries: u8,
     },
-    /// A locked key, and nobody who could be asked for its passphrase, or nobody who answered.
+    /// The key is locked, and no passphrase was given.
     #[error("secret key {key}: it is locked, and no passphrase was given")]
     NoPassphrase {
         /// The key.
         key: Fingerprint,
     },
-    /// The secret part was read and is not the one of the public part, or was changed.
+    /// The secret part was changed, or does not belong to the public part.
     #[error("secret key {key}: damaged, {what}; take it from a backup")]
     Damaged {
         /// The key.
         key: Fingerprint,
-        /// How that was seen.
+        /// What is wrong.
         what: &'static str,
     },
-    /// A placeholder in the place of a secret (GnuPG's stub).
+    /// There is only a placeholder for the secret (GnuPG's stub).
     #[error("secret key {key}: the secret part is not here, only a stub; import it from where it is")]
     Stub {
         /// The key.
@@ -64,29 +64,29 @@ pub enum Error {
         /// The card's serial number, in hexadecimal digits.
         serial: String,
     },
-    /// The secret part is protected in a way that is not known.
+    /// The protection of the secret part is unknown.
     #[error(
         "secret key {key}: protected in an unknown way ({what}); have the program that made it lock it in another way"
     )]
     UnknownProtection {
         /// The key.
         key: Fingerprint,
-        /// What is not known.
+        /// What is unknown.
         what: String,
     },
-    /// Unlocking would cost more than anyone's own key does.
+    /// Unlocking would need more memory than the limit.
     #[error(
         "secret key {key}: unlocking it would take 2^{exponent} KiB of memory, more than the limit of 2^{limit}"
     )]
     TooExpensive {
         /// The key.
         key: Fingerprint,
-        /// What it asks for, as Argon2's encoded memory size.
+        /// The memory that it needs, as the binary logarithm of KiB.
         exponent: u8,
-        /// The most that is given.
+        /// The limit, as the binary logarithm of KiB.
         limit: u8,
     },
-    /// An algorithm that nothing here can work with.
+    /// The algorithm, curve or operation is not supported.
     #[error("secret key {key}: {what} is not supported")]
     Unsupported {
         /// The key.
@@ -94,23 +94,23 @@ pub enum Error {
         /// The algorithm, curve or operation.
         what: String,
     },
-    /// An operation failed for no reason that is the key's.
+    /// The cryptographic library failed.
     #[error("secret key {key}: {what}: {reason}")]
     Operation {
         /// The key.
         key: Fingerprint,
         /// The operation.
         what: &'static str,
-        /// What the cryptographic library said.
+        /// The message of the library.
         reason: String,
     },
-    /// No random numbers.
+    /// The system gives no random numbers, and says why.
     #[error("the system's random numbers: {0}")]
-    Random(getrandom::Error),
-    /// No such key among the secret keys.
+    Random(String),
+    /// There is no such secret key.
     #[error("no secret key {key}")]
     Missing {
-        /// The key, by fingerprint or keygrip.
+        /// The fingerprint or keygrip.
         key: String,
     },
     /// Asking for a passphrase failed.
@@ -127,24 +127,35 @@ pub enum Error {
     OwnedByOther {
         /// The directory.
         path: PathBuf,
-        /// The number of the user whose it is.
+        /// The number of the owner.
         owner: u32,
     },
-    /// A file of secret keys that is not what it should be.
+    /// A file of a secret key cannot be used.
     #[error("{path}: {what}")]
     File {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// What is wrong.
         what: String,
     },
     /// A file or directory could not be read or written.
-    #[error("{path}: {source}")]
+    #[error("{path}: {error}")]
     Io {
         /// The file or directory.
         path: PathBuf,
         /// What the system said.
-        #[source]
-        source: std::io::Error,
+        error: std::io::Error,
     },
+}
+
+impl From<Flaw> for Error {
+    fn from(flaw: Flaw) -> Self {
+        Self::Public(flaw)
+    }
+}
+
+impl From<getrandom::Error> for Error {
+    fn from(error: getrandom::Error) -> Self {
+        Self::Random(error.to_string())
+    }
 }

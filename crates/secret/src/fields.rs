@@ -1,8 +1,8 @@
-//! The bytes of a secret part, read one field after the other, and its numbers, written.
+//! Reads the fields of a secret part, and writes numbers.
 
 use zeroize::Zeroizing;
 
-/// What is left.
+/// The bytes that are not read yet.
 #[derive(Clone, Copy)]
 pub(crate) struct Fields<'a>(pub(crate) &'a [u8]);
 
@@ -21,20 +21,20 @@ impl<'a> Fields<'a> {
         self.array().map(|[byte]| byte)
     }
 
-    /// Reads bytes behind one byte that counts them.
+    /// Reads a length byte and as many bytes.
     pub(crate) fn counted(&mut self) -> Option<&'a [u8]> {
         let count = self.u8()?;
         self.take(count.into())
     }
 
-    /// Reads a number behind its bits (RFC 9580, 3.2).
+    /// Reads a multiprecision integer (RFC 9580, 3.2).
     pub(crate) fn number(&mut self) -> Option<&'a [u8]> {
         let bits = self.array().map(u16::from_be_bytes)?;
         self.take(usize::from(bits).div_ceil(8))
     }
 }
 
-/// Writes a number behind its bits (RFC 9580, 3.2), without the zeros that stand before it.
+/// Writes a multiprecision integer (RFC 9580, 3.2), without leading zeros.
 pub fn write_number(bytes: &[u8]) -> Zeroizing<Vec<u8>> {
     let zeros = bytes.iter().take_while(|byte| **byte == 0).count();
     let number = &bytes[zeros..];

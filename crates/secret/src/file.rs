@@ -1,12 +1,11 @@
-//! Secret keys in files, one for each, in a directory of their own.
+//! A store of secret keys with one file for each key.
 //!
-//! A file is named by the fingerprint: every key has one, and it names one key packet, with the creation time and the
-//! parameters that opening session keys needs. A keygrip names the key material, which several packets may share, and
-//! not every algorithm has one.
+//! A file is named by the fingerprint, which identifies one key packet, with the creation time and the parameters that
+//! decrypting session keys needs. A keygrip identifies only key material, which several packets may share, and not every
+//! algorithm has one.
 //!
-//! The directory has mode 0700 and the files 0600. Whoever changes something holds the directory's lock (`flock`), writes
-//! a file aside, syncs it, renames it and syncs the directory: after a crash a key is there, or it is not. Whoever reads
-//! waits for nobody.
+//! The directory has mode 0700 and the files 0600. A writer holds the directory's lock (`flock`), writes a temporary file,
+//! syncs and renames it and syncs the directory, so that changes are atomic and durable. Readers need no lock.
 
 mod directory;
 mod record;
@@ -22,7 +21,7 @@ use directory::Directory;
 /// The name of the directory beside a database.
 pub const DIRECTORY: &str = "secret-keys";
 
-/// How a file's name ends.
+/// The extension of the files.
 const SUFFIX: &str = ".key";
 
 /// The secret keys in a directory.
@@ -32,12 +31,12 @@ pub struct FileKeys {
 }
 
 impl FileKeys {
-    /// Names the directory; it is made when the first key is stored.
+    /// Uses a directory, which is created when the first key is stored.
     pub fn new(directory: impl Into<PathBuf>) -> Self {
         Self { path: directory.into() }
     }
 
-    /// Names the directory that belongs to a database.
+    /// Uses the directory beside a database.
     pub fn beside(database: &Path) -> Self {
         Self::new(database.with_file_name(DIRECTORY))
     }
@@ -47,29 +46,29 @@ impl FileKeys {
         &self.path
     }
 
-    /// Returns the file of a key, be it there or not.
+    /// Returns the path of a key's file, which need not exist.
     pub fn file(&self, key: &Fingerprint) -> PathBuf {
         self.path.join(file_name(key))
     }
 
-    /// Reads the head of every file: the keys, and what is wrong with the files that cannot be read.
+    /// Reads the header of every file; for each file returns the key, or why it cannot be read.
     ///
     /// # Errors
     ///
-    /// Those of the directory.
+    /// Those of reading the directory.
     pub fn heads(&self) -> Result<Vec<Result<StoredKey>>> {
         let Some(directory) = Directory::open(&self.path)? else { return Ok(Vec::new()) };
         let mut names: Vec<String> = directory.names()?;
         names.retain(|name| name.ends_with(SUFFIX));
         names.sort_unstable();
-        // A file that another program has just deleted is none.
-        Ok(names.iter().filter_map(|name| self.read_held(&directory, name).transpose()).collect())
+        // Another process may have deleted a file meanwhile.
+        Ok(names.iter().filter_map(|name| self.read_stored(&directory, name).transpose()).collect())
     }
 
-    fn read_held(&self, directory: &Directory, name: &str) -> Result<Option<StoredKey>> {
+    fn read_stored(&self, directory: &Directory, name: &str) -> Result<Option<StoredKey>> {
         let Some(mut file) = directory.read(name)? else { return Ok(None) };
-        let held = record::head(&mut file).map_err(|fault| self.fault(name, fault))?;
-        self.named(name, held).map(Some)
+        let stored = record::head(&mut file).map_err(|fault| self.fault(name, fault))?;
+        self.verify_name(name, stored).map(Some)
     }
 
     fn read_key(&self, directory: &Directory, key: &Fingerprint) -> Result<Option<SecretKey>> {
@@ -83,10 +82,10 @@ impl FileKeys {
         }
     }
 
-    /// Lets pass what a file's name says that it holds.
-    fn named(&self, name: &str, held: StoredKey) -> Result<StoredKey> {
-        if name == file_name(&held.fingerprint) {
-            Ok(held)
+    /// Verifies that the key is the one that the file's name says.
+    fn verify_name(&self, name: &str, stored: StoredKey) -> Result<StoredKey> {
+        if name == file_name(&stored.fingerprint) {
+            Ok(stored)
         } else {
             Err(self.fault(name, record::Fault::Content(OTHER_KEY.to_owned())))
         }
@@ -95,7 +94,7 @@ impl FileKeys {
     fn fault(&self, name: &str, fault: record::Fault) -> Error {
         let path = self.path.join(name);
         match fault {
-            record::Fault::Io(source) => Error::Io { path, source },
+            record::Fault::Io(error) => Error::Io { path, error },
             record::Fault::Content(what) => {
                 let what =
                     format!("{what}; take the file from a backup, or delete it and import the key again");
@@ -104,21 +103,21 @@ impl FileKeys {
         }
     }
 
-    /// Finds the keys with a name; for a keygrip those that are no placeholders first.
+    /// Finds the keys with a name. For a keygrip, placeholders come last.
     fn named_by(&self, name: &Name) -> Result<Vec<StoredKey>> {
         match name {
             Name::Fingerprint(key) => {
                 let Some(directory) = Directory::open(&self.path)? else { return Ok(Vec::new()) };
-                Ok(self.read_held(&directory, &file_name(key))?.into_iter().collect())
+                Ok(self.read_stored(&directory, &file_name(key))?.into_iter().collect())
             }
             Name::Keygrip(keygrip) => {
                 let mut found: Vec<StoredKey> = self
                     .heads()?
                     .into_iter()
                     .flatten()
-                    .filter(|held| held.keygrip == Some(*keygrip))
+                    .filter(|stored| stored.keygrip == Some(*keygrip))
                     .collect();
-                found.sort_by_key(|held| !held.protection.has_secret());
+                found.sort_by_key(|stored| !stored.protection.has_secret());
                 Ok(found)
             }
         }
@@ -130,7 +129,7 @@ const OTHER_KEY: &str = "holds another key than its name says";
 impl SecretKeys for FileKeys {
     fn list(&self) -> Result<Vec<StoredKey>> {
         let mut heads = self.heads()?.into_iter().collect::<Result<Vec<StoredKey>>>()?;
-        heads.sort_by_key(|held| held.fingerprint);
+        heads.sort_by_key(|stored| stored.fingerprint);
         Ok(heads)
     }
 
@@ -147,16 +146,16 @@ impl SecretKeys for FileKeys {
         Ok(stored.into_iter().next().expect("one answer for each key"))
     }
 
-    /// Syncs the directory once. The keys before one that fails are kept.
+    /// Syncs the directory once. Keys before one that fails stay stored.
     fn store_all(&self, keys: &[&SecretKey]) -> Result<Vec<Stored>> {
         let directory = Directory::create(&self.path)?;
         let lock = directory.lock()?;
         let stored = keys.iter().map(|key| {
             let name = file_name(&key.fingerprint());
-            let held = self.read_held(&directory, &name)?;
-            let stored = match held.as_ref().map(|held| &held.protection) {
+            let stored = self.read_stored(&directory, &name)?;
+            let stored = match stored.as_ref().map(|stored| &stored.protection) {
                 None => Stored::New,
-                Some(held) if is_more_than(key.protection(), held) => Stored::InsteadOfStub,
+                Some(stored) if replaces(key.protection(), stored) => Stored::InsteadOfStub,
                 Some(_) => return Ok(Stored::Kept),
             };
             lock.write(&name, &record::write(key))?;
@@ -170,11 +169,11 @@ impl SecretKeys for FileKeys {
     fn delete(&self, name: &Name) -> Result<bool> {
         let Some(directory) = Directory::open(&self.path)? else { return Ok(false) };
         let lock = directory.lock()?;
-        // A file that cannot be read is deleted by its name all the same.
+        // By the name of the file, so that a damaged file can be deleted.
         let files: Vec<String> = match name {
             Name::Fingerprint(key) => vec![file_name(key)],
             Name::Keygrip(_) => {
-                self.named_by(name)?.iter().map(|held| file_name(&held.fingerprint)).collect()
+                self.named_by(name)?.iter().map(|stored| file_name(&stored.fingerprint)).collect()
             }
         };
         let mut deleted = false;
@@ -187,9 +186,9 @@ impl SecretKeys for FileKeys {
 
     fn export(&self, name: &Name) -> Result<SecretKey> {
         let missing = || Error::Missing { key: name.to_string() };
-        let held = self.find(name)?.ok_or_else(missing)?;
+        let stored = self.find(name)?.ok_or_else(missing)?;
         let directory = Directory::open(&self.path)?.ok_or_else(missing)?;
-        self.read_key(&directory, &held.fingerprint)?.ok_or_else(missing)
+        self.read_key(&directory, &stored.fingerprint)?.ok_or_else(missing)
     }
 
     fn relock(
@@ -214,9 +213,9 @@ impl SecretKeys for FileKeys {
     }
 }
 
-/// Says whether a key brings more than what is held of it: a secret instead of a placeholder, a card instead of nothing.
-fn is_more_than(new: &Protection, held: &Protection) -> bool {
-    match held {
+/// Returns whether a key is to replace a stored one: a secret replaces a placeholder, and a card a missing secret.
+fn replaces(new: &Protection, stored: &Protection) -> bool {
+    match stored {
         Protection::Dummy => *new != Protection::Dummy,
         Protection::Card { .. } => new.has_secret(),
         _ => false,

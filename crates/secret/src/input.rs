@@ -1,14 +1,14 @@
-//! Input that holds secrets.
+//! Reads input that contains secrets.
 
 use std::io::{self, Read};
 
 use zeroize::Zeroizing;
 
-/// Reads all there is; no copy is left in memory.
+/// Reads to the end, without leaving copies in memory.
 ///
 /// # Errors
 ///
-/// What the input returns.
+/// Those of the input.
 pub fn read_all(input: &mut impl Read) -> io::Result<Zeroizing<Vec<u8>>> {
     const FIRST: usize = 4096;
     let mut bytes = Zeroizing::new(vec![0; FIRST]);

@@ -1,4 +1,4 @@
-//! A secret key packet.
+//! Secret key packets.
 
 use std::fmt;
 
@@ -6,15 +6,15 @@ use cert::key::{self, Key};
 use cert::{Fingerprint, Keygrip, packet};
 use zeroize::Zeroizing;
 
-use crate::protection::{Layout, Protection, sum16, write_stub};
-use crate::{Error, Passphrase, Result, Role, Unlocked, unlock};
+use crate::protection::{Layout, Protection, write_stub};
+use crate::{Error, Result, Role};
 
-/// One secret key packet: the public half, and the secret part plain, locked or elsewhere. It is wiped.
+/// A secret key packet: the public part, and the secret part plain, locked or elsewhere. It is wiped when dropped.
 #[derive(Clone)]
 pub struct SecretKey {
     role: Role,
     body: Zeroizing<Vec<u8>>,
-    /// Where the secret part begins.
+    /// The offset of the secret part in `body`.
     split: usize,
     layout: Layout,
     fingerprint: Fingerprint,
@@ -25,7 +25,7 @@ impl SecretKey {
     ///
     /// # Errors
     ///
-    /// [`Error::Public`] if the public part cannot be read, [`Error::Malformed`] if the secret part cannot be laid out.
+    /// [`Error::Public`] if the public part cannot be read, [`Error::Malformed`] if the secret part cannot be read.
     pub fn parse(role: Role, body: &[u8]) -> Result<Self> {
         let key = key::parse_secret(body)?;
         let fingerprint = key.fingerprint();
@@ -39,7 +39,7 @@ impl SecretKey {
         Ok(Self { role, body, split, layout, fingerprint })
     }
 
-    /// Makes GnuPG's stub: a secret key packet that says that the secret is not here.
+    /// Returns GnuPG's stub: a secret key packet without the secret.
     ///
     /// # Errors
     ///
@@ -50,7 +50,7 @@ impl SecretKey {
         Self::parse(role, &body)
     }
 
-    /// Returns the packet's body, public and secret part.
+    /// Returns the body of the packet, public and secret part.
     pub fn body(&self) -> Zeroizing<Vec<u8>> {
         self.body.clone()
     }
@@ -65,12 +65,12 @@ impl SecretKey {
         &self.body[..self.split]
     }
 
-    /// Returns the public half, read.
+    /// Returns the parsed public key.
     pub fn key(&self) -> Key<'_> {
         key::parse_public(self.public_body()).expect("it was read when this was made")
     }
 
-    /// Returns the key's place in its certificate.
+    /// Returns whether the key is a primary key or a subkey.
     pub fn role(&self) -> Role {
         self.role
     }
@@ -80,53 +80,14 @@ impl SecretKey {
         self.fingerprint
     }
 
-    /// Returns the keygrip; `None` for an algorithm that GnuPG has none for.
+    /// Returns the keygrip; `None` for an algorithm for which GnuPG defines none.
     pub fn keygrip(&self) -> Option<Keygrip> {
         self.key().facts().keygrip
     }
 
-    /// Says how the secret part is protected.
+    /// Returns how the secret part is protected.
     pub fn protection(&self) -> &Protection {
         &self.layout.protection
-    }
-
-    /// Unlocks a key, verifying that the secret belongs to the public part.
-    ///
-    /// A key without passphrase opens with every one.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::WrongPassphrase`]; [`Error::Damaged`] for a secret that is not the public part's; the errors that say
-    /// that there is no secret here, or a protection that is not known.
-    pub fn unlock(&self, passphrase: &Passphrase) -> Result<Unlocked> {
-        let key = self.fingerprint;
-        match self.protection() {
-            Protection::Locked(locked) => {
-                let material = unlock::open(self, locked, passphrase)?;
-                Unlocked::new(self.role, self.public_body(), &material)
-            }
-            Protection::None => self.unlock_plain(),
-            Protection::Dummy => Err(Error::Stub { key }),
-            Protection::Card { serial } => {
-                let serial = serial.iter().map(|byte| format!("{byte:02X}")).collect();
-                Err(Error::OnCard { key, serial })
-            }
-            Protection::Unknown(what) => Err(Error::UnknownProtection { key, what: what.clone() }),
-        }
-    }
-
-    /// Unlocks a key that has no passphrase.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::NoPassphrase`] if it has one, else those of [`unlock`](Self::unlock).
-    pub fn unlock_plain(&self) -> Result<Unlocked> {
-        let key = self.fingerprint;
-        match self.protection() {
-            Protection::None => Unlocked::new(self.role, self.public_body(), self.plain_material()?),
-            Protection::Locked(_) => Err(Error::NoPassphrase { key }),
-            _ => self.unlock(&Passphrase::new(b"")),
-        }
     }
 
     /// Returns the initialisation vector or nonce.
@@ -134,26 +95,13 @@ impl SecretKey {
         &self.secret()[self.layout.iv.clone()]
     }
 
-    /// Returns the secret numbers, encrypted or not, with what checks them.
+    /// Returns the secret numbers, encrypted or not, with their checksum, digest or tag.
     pub(crate) fn data(&self) -> &[u8] {
         &self.secret()[self.layout.data.clone()]
     }
 
     fn secret(&self) -> &[u8] {
         &self.body[self.split..]
-    }
-
-    fn plain_material(&self) -> Result<&[u8]> {
-        let damaged = |what| Error::Damaged { key: self.fingerprint, what };
-        if self.fingerprint.version() == 6 {
-            return Ok(self.data());
-        }
-        let (material, sum) = self.data().split_last_chunk().ok_or(damaged("it is cut short"))?;
-        if u16::from_be_bytes(*sum) == sum16(material) {
-            Ok(material)
-        } else {
-            Err(damaged("its checksum does not fit"))
-        }
     }
 }
 

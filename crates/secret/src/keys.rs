@@ -1,4 +1,4 @@
-//! Where secret keys live.
+//! The interface of stores of secret keys.
 
 use std::fmt;
 
@@ -8,12 +8,12 @@ use zeroize::Zeroizing;
 
 use crate::{Ask, Ciphertext, OpenKey, Passphrase, Protection, Question, Result, Role, SecretKey};
 
-/// By what a secret key is named.
+/// Names a secret key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Name {
-    /// The fingerprint: of one key packet.
+    /// The fingerprint of one key packet.
     Fingerprint(Fingerprint),
-    /// The keygrip: of the key material, which several key packets may share.
+    /// The keygrip of the key material, which several key packets may share.
     Keygrip(Keygrip),
 }
 
@@ -38,53 +38,53 @@ impl fmt::Display for Name {
     }
 }
 
-/// A secret key that is held, without its secret.
+/// A stored secret key, without its secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredKey {
-    /// Its fingerprint.
+    /// The fingerprint.
     pub fingerprint: Fingerprint,
-    /// Its keygrip, if its algorithm has one.
+    /// The keygrip, if one is defined for the algorithm.
     pub keygrip: Option<Keygrip>,
-    /// Its place in its certificate.
+    /// Whether it is a primary key or a subkey.
     pub role: Role,
     /// Whether it is plain, locked, or a placeholder.
     pub protection: Protection,
 }
 
-/// What storing a secret key came to.
+/// The outcome of storing a secret key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stored {
-    /// There was none.
+    /// The key is new.
     New,
-    /// There was a placeholder in its place, and now there is a secret.
+    /// The secret replaced a placeholder.
     InsteadOfStub,
-    /// There was one already, which was left as it is.
+    /// The key was there already, and was not changed.
     Kept,
 }
 
-/// Where secret keys live.
+/// A store of secret keys.
 ///
-/// Whoever holds them need not give a secret away: [`open`](Self::open) hands out what can sign and decrypt,
+/// A store need not reveal secrets: [`open`](Self::open) returns a value that signs and decrypts,
 /// [`export`](Self::export) the key as it is locked.
 pub trait SecretKeys {
     /// Returns all secret keys, in the order of their fingerprints. Reads no secret.
     ///
     /// # Errors
     ///
-    /// The errors of the place where they live, here as below.
+    /// Those of the store, as all methods.
     fn list(&self) -> Result<Vec<StoredKey>>;
 
     /// Finds a secret key. Reads no secret.
     ///
-    /// Of several keys with one keygrip it is the first that is no placeholder.
+    /// Of several keys with one keygrip, the first one that is no placeholder is returned.
     fn find(&self, name: &Name) -> Result<Option<StoredKey>>;
 
-    /// Says whether there is such a key, be it a placeholder.
+    /// Returns whether there is such a key, which may be a placeholder.
     fn contains(&self, name: &Name) -> Result<bool> {
         Ok(self.find(name)?.is_some())
     }
 
-    /// Unlocks a key for as long as the answer lives, asking for its passphrase if it has one.
+    /// Unlocks a key, asking for its passphrase if it has one.
     fn open(&self, name: &Name, ask: &mut dyn Ask) -> Result<Box<dyn OpenKey>>;
 
     /// Signs one digest; see [`Signer::sign`](crate::Signer::sign).
@@ -92,7 +92,7 @@ pub trait SecretKeys {
         self.open(name, ask)?.sign(hash, digest)
     }
 
-    /// Opens one session key; see [`Decryptor::decrypt`](crate::Decryptor::decrypt).
+    /// Decrypts one session key; see [`Decryptor::decrypt`](crate::Decryptor::decrypt).
     fn decrypt(
         &self,
         name: &Name,
@@ -103,33 +103,33 @@ pub trait SecretKeys {
         self.open(name, ask)?.decrypt(ciphertext, length)
     }
 
-    /// Keeps a secret key; it is there for good when this returns.
+    /// Stores a secret key durably.
     ///
-    /// A key that is there already stays as it is, but for a placeholder, which a secret replaces.
+    /// An existing key is not changed, except that a secret replaces a placeholder.
     fn store(&self, key: &SecretKey) -> Result<Stored>;
 
-    /// Keeps several keys, the first ones first; see [`store`](Self::store).
+    /// Stores several keys in order; see [`store`](Self::store).
     fn store_all(&self, keys: &[&SecretKey]) -> Result<Vec<Stored>> {
         keys.iter().map(|key| self.store(key)).collect()
     }
 
-    /// Removes a secret key; says whether there was one.
+    /// Deletes a secret key; returns whether there was one.
     fn delete(&self, name: &Name) -> Result<bool>;
 
-    /// Returns a key as it is kept, locked if it is.
+    /// Returns a key as it is stored, locked or not.
     ///
     /// # Errors
     ///
-    /// [`Error::Missing`](crate::Error::Missing) if there is none.
+    /// [`Error::Missing`](crate::Error::Missing) if there is no such key.
     fn export(&self, name: &Name) -> Result<SecretKey>;
 
-    /// Locks a key with another passphrase, or with none if that is empty, asking for the one it has.
+    /// Locks a key with a new passphrase, or removes the protection if that is empty.
     ///
-    /// `renew` is asked for the new one ([`Question::New`]) when the key is unlocked.
+    /// `ask` is asked for the current passphrase, then `renew` for the new one ([`Question::New`]).
     ///
     /// # Errors
     ///
-    /// Those of unlocking; a placeholder has nothing that could be locked.
+    /// Those of unlocking; a placeholder cannot be locked.
     fn relock(
         &self,
         name: &Name,

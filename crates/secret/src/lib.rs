@@ -1,16 +1,15 @@
-//! OpenPGP secret keys: reading, locking, unlocking, using, and where they live.
+//! OpenPGP secret keys: reading, locking, unlocking, using and storing them.
 //!
-//! - [`SecretKey`]: a secret key packet as others write it, its secret part plain, locked or elsewhere
-//!   ([`Protection`]); [`Unlocked`]: one whose secret part is at hand, and was found to belong to its public part;
-//!   [`Lock`]: how a passphrase is put on it.
-//! - [`Signer`] and [`Decryptor`]: what signs and what opens session keys, wherever the secret is.
-//! - [`SecretKeys`]: where secret keys live, [`mod@file`]: in files of one's own. Nothing above the trait may assume that
-//!   they are files, or that a secret can be had at all.
-//! - [`Passphrase`]: one, in memory that is wiped; [`Ask`]: where one comes from.
+//! - [`SecretKey`]: a secret key packet, its secret part plain, locked or elsewhere ([`Protection`]); [`Unlocked`]: a key
+//!   whose secret part is in memory and belongs to its public part; [`Lock`]: how a passphrase protects a key.
+//! - [`Signer`] and [`Decryptor`]: sign digests and decrypt session keys, wherever the secret is.
+//! - [`SecretKeys`]: a store of secret keys; [`mod@file`] implements it with files. Users of the trait must not assume that
+//!   keys are files, or that secrets can be exported.
+//! - [`Passphrase`]: a passphrase in memory that is wiped; [`Ask`]: asks for passphrases.
 //!
-//! Keys on [`curve25519`] sign by aws-lc, [`elgamal`] is OpenSSL's big numbers; the other asymmetric operations are
-//! those of sequoia-openpgp with OpenSSL, which is initialised when the first of them is asked for; ciphers and key
-//! derivations those of `symmetric`. Nothing here reads the clock, except to calibrate a lock.
+//! Keys on [`curve25519`] sign by aws-lc, [`elgamal`] uses OpenSSL's big numbers. Other asymmetric operations are those of
+//! sequoia-openpgp with OpenSSL, which is initialised at its first use; ciphers and key derivation are those of
+//! `symmetric`. Nothing reads the clock, except to calibrate a lock.
 
 pub mod ask;
 pub mod curve25519;

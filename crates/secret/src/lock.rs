@@ -1,4 +1,4 @@
-//! Putting a passphrase on a key.
+//! Locks secret keys with a passphrase.
 
 use std::time::{Duration, Instant};
 
@@ -6,82 +6,84 @@ use symmetric::{Aead, AeadKey, Cfb, Cipher, S2k, decode_count};
 use verify::HashAlgorithm;
 use zeroize::Zeroizing;
 
-use crate::derive::{derive, expand, refused};
+use crate::derive::{derivation_error, derive, expand};
 use crate::protection::{Check, Locked, write_locked};
 use crate::unlock::AeadContext;
-use crate::{Error, Passphrase, Result, SecretKey, Unlocked};
+use crate::{Passphrase, Result, SecretKey, Unlocked};
 
-/// How a passphrase is put on a key.
+/// How a passphrase protects a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lock {
-    /// A key for AES-256 from a repeated SHA-256 over salt and passphrase, the secret checked by a SHA-1 (usage 254):
-    /// every implementation of the last twenty years reads it.
+    /// AES-256 with a key from a repeated SHA-256 over salt and passphrase, and a SHA-1 over the secret (usage 254), which
+    /// every implementation of the last twenty years reads.
     Iterated {
-        /// How many bytes are hashed, coded (RFC 9580, 3.7.1.3).
+        /// The coded number of bytes to hash (RFC 9580, 3.7.1.3).
         count: u8,
     },
-    /// A key for AES-256 in OCB mode from Argon2id (usage 253; RFC 9580).
+    /// AES-256 in OCB mode with a key from Argon2id (usage 253; RFC 9580).
     Argon2 {
-        /// Passes over the memory.
+        /// The number of passes over the memory.
         passes: u8,
-        /// Lanes.
+        /// The number of lanes.
         lanes: u8,
-        /// Memory: 2 to the power of this, in KiB.
+        /// The binary logarithm of the memory in KiB.
         exponent: u8,
     },
 }
 
-/// What every lock encrypts with.
+/// The cipher of all locks.
 const CIPHER: Cipher = Cipher::Aes256;
 
-/// The mode of those that authenticate.
+/// The mode of authenticated locks.
 const MODE: Aead = Aead::Ocb;
 
-/// What unlocking an iterated lock is to cost (gpg-agent's aim).
-const AIM: Duration = Duration::from_millis(100);
+/// The time that unlocking an iterated lock should take, as in gpg-agent.
+const UNLOCK_TIME: Duration = Duration::from_millis(100);
 
-/// The least count that is calibrated: 65,536 bytes, gpg's since ever. The most is the most that can be written.
-const LEAST_COUNT: u8 = 0x60;
+/// The coded count below which calibration never goes: 65,536 bytes, as in gpg. The upper limit is the largest count that
+/// can be coded.
+const MIN_COUNT: u8 = 0x60;
 
 impl Lock {
-    /// Argon2id as RFC 9106, section 4 recommends it where memory is short: 3 passes over 64 MiB in 4 lanes.
+    /// Argon2id with the parameters that RFC 9106, section 4, recommends for little memory: 3 passes over 64 MiB in 4 lanes.
     pub const ARGON2: Self = Self::Argon2 { passes: 3, lanes: 4, exponent: 16 };
 
-    /// Returns what a key of this version is locked with by default.
+    /// Returns the default for keys of a version.
     ///
-    /// For version 4 it is measured how often SHA-256 has to be repeated to take about a tenth of a second here, between
-    /// 65,536 bytes and the most that can be written (65,011,712); that takes a few milliseconds.
+    /// For version 4 it measures, in a few milliseconds, how many bytes SHA-256 hashes in a tenth of a second on this machine;
+    /// the count is at least 65,536 bytes and at most the largest that can be coded (65,011,712).
     pub fn for_version(version: u8) -> Self {
-        if version == 6 { Self::ARGON2 } else { Self::Iterated { count: calibrated() } }
+        if version == 6 { Self::ARGON2 } else { Self::Iterated { count: calibrated_count() } }
     }
 }
 
-/// Measures how much can be hashed in the time aimed at, by the processor's clock where others work beside.
-fn calibrated() -> u8 {
-    /// Enough to be measured: some milliseconds.
-    const SAMPLE: u32 = 1 << 20;
+/// Measures how many bytes can be hashed in [`UNLOCK_TIME`], and returns that as a coded count.
+fn calibrated_count() -> u8 {
+    /// Bytes of a measurement, which takes some milliseconds.
+    const SAMPLE_BYTES: u32 = 1 << 20;
     let bytes = vec![0x5a; 1 << 16];
-    let taken = |()| {
+    let measure = |()| {
         let start = Instant::now();
         let mut hasher = verify::hash::Hasher::new(HashAlgorithm::SHA256).expect("SHA-256 is always there");
-        for _ in 0..SAMPLE >> 16 {
+        for _ in 0..SAMPLE_BYTES >> 16 {
             hasher.update(&bytes);
         }
         let _ = hasher.finish();
         start.elapsed()
     };
-    // The quickest of three: the others were disturbed.
-    let quickest = [(); 3].map(taken).into_iter().min().unwrap_or(AIM);
-    let bytes = f64::from(SAMPLE) * AIM.as_secs_f64() / quickest.as_secs_f64().max(1e-6);
-    (LEAST_COUNT..u8::MAX).find(|&count| decode_count(count) as f64 >= bytes).unwrap_or(u8::MAX)
+    // The fastest of three measurements, since other processes only slow them down.
+    let fastest = [(); 3].map(measure).into_iter().min().unwrap_or(UNLOCK_TIME);
+    let bytes = f64::from(SAMPLE_BYTES) * UNLOCK_TIME.as_secs_f64() / fastest.as_secs_f64().max(1e-6);
+    (MIN_COUNT..u8::MAX).find(|&count| decode_count(count) as f64 >= bytes).unwrap_or(u8::MAX)
 }
 
 impl Unlocked {
-    /// Returns the key, locked with a passphrase under a new salt.
+    /// Returns the key locked with a passphrase and a new salt.
     ///
     /// # Errors
     ///
-    /// [`Error::Random`], and [`Error::Unsupported`] for a lock that does not go with the key's version.
+    /// [`Error::Random`](crate::Error::Random), and [`Error::Unsupported`](crate::Error::Unsupported) for a lock that keys of
+    /// this version cannot have.
     pub fn lock(&self, passphrase: &Passphrase, lock: Lock) -> Result<SecretKey> {
         let key = self.fingerprint();
         let (check, s2k) = match lock {
@@ -99,10 +101,13 @@ impl Unlocked {
         if let Check::Aead(mode) = check {
             let nonce: [u8; 15] = random()?;
             let context = AeadContext::new(self.role(), self.public_body(), locked.cipher, mode);
-            let sealer = AeadKey::new(CIPHER, MODE, &expand(&derived, &context.info));
+            let aead = AeadKey::new(CIPHER, MODE, &expand(&derived, &context.info));
             let mut data = Zeroizing::new(self.material().to_vec());
-            let tag =
-                sealer.map_err(|error| refused(error, key))?.seal(&nonce, &context.associated, &mut data);
+            let tag = aead.map_err(|error| derivation_error(error, key))?.seal(
+                &nonce,
+                &context.associated,
+                &mut data,
+            );
             write_locked(version, &locked, &nonce, &[&data[..], &tag].concat(), &mut body);
         } else {
             let iv: [u8; 16] = random()?;
@@ -115,7 +120,7 @@ impl Unlocked {
 }
 
 impl Unlocked {
-    /// Returns the key, locked as keys of its version are by default, or without protection for an empty passphrase.
+    /// Returns the key locked with the default for its version, or without protection if the passphrase is empty.
     ///
     /// # Errors
     ///
@@ -130,7 +135,7 @@ impl Unlocked {
 
 fn random<const N: usize>() -> Result<[u8; N]> {
     let mut bytes = [0; N];
-    getrandom::fill(&mut bytes).map_err(Error::Random)?;
+    getrandom::fill(&mut bytes)?;
     Ok(bytes)
 }
 

@@ -1,7 +1,7 @@
 //! Memory for secrets: wiped, kept out of swap and out of core dumps.
 //!
-//! The only module of this crate with `unsafe` code. What it relies on: a [`Guarded`] owns its mapping alone, from
-//! when it is made until it is dropped, and the mapping is at least `length` bytes long.
+//! The only module of this crate with `unsafe` code. Its invariant: a [`Guarded`] is the only owner of its mapping until it
+//! is dropped, and the mapping is at least `length` bytes long.
 
 #![allow(unsafe_code)]
 
@@ -13,12 +13,12 @@ use std::slice;
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mlock, mmap_anonymous, munmap};
 use zeroize::Zeroize;
 
-/// The least that is mapped; the system rounds up to its pages.
-const LEAST: usize = 1;
+/// The size of the smallest mapping, since an empty one is an error; the system rounds up to pages.
+const MIN_LENGTH: usize = 1;
 
-/// Bytes in pages of their own, which are wiped before they are given back.
+/// Bytes in pages of their own, which are wiped before they are unmapped.
 ///
-/// Where the system allows it they are locked into memory; a core dump leaves them out.
+/// The pages are locked into memory where the system allows it, and excluded from core dumps.
 pub(crate) struct Guarded {
     start: NonNull<u8>,
     length: usize,
@@ -30,19 +30,17 @@ unsafe impl Send for Guarded {}
 unsafe impl Sync for Guarded {}
 
 impl Guarded {
-    /// Maps so many zeros.
-    ///
-    /// Ends the process if there is no memory, as every allocation does.
+    /// Maps `length` zero bytes. Aborts the process without memory, as every allocation does.
     pub(crate) fn zeroed(length: usize) -> Self {
-        let size = length.max(LEAST);
+        let size = length.max(MIN_LENGTH);
         let flags = ProtFlags::READ | ProtFlags::WRITE;
-        // SAFETY: a new private mapping, at a place of the system's choice, touches no memory that is in use.
+        // SAFETY: a new private mapping at an address that the system chooses overlaps no memory in use.
         let mapped = unsafe { mmap_anonymous(ptr::null_mut(), size, flags, MapFlags::PRIVATE) };
         let Some(start) = mapped.ok().and_then(NonNull::new) else {
             panic!("no memory for {length} bytes of a secret");
         };
-        // Neither is a promise: a container's limit of locked memory may be nothing.
-        // SAFETY: both concern the pages of this mapping only and leave their contents as they are.
+        // Errors are ignored: the limit of locked memory may be zero in a container.
+        // SAFETY: both calls concern only the pages of this mapping and do not change their content.
         unsafe {
             let _ = mlock(start.as_ptr(), size);
             let _ = madvise(start.as_ptr(), size, Advice::LinuxDontDump);
@@ -50,7 +48,7 @@ impl Guarded {
         Self { start: start.cast(), length }
     }
 
-    /// Maps a copy; wiping the original is its owner's business.
+    /// Maps a copy; the caller wipes the original.
     pub(crate) fn copy_of(bytes: &[u8]) -> Self {
         let mut copy = Self::zeroed(bytes.len());
         copy.copy_from_slice(bytes);
@@ -69,7 +67,7 @@ impl Deref for Guarded {
 
 impl DerefMut for Guarded {
     fn deref_mut(&mut self) -> &mut [u8] {
-        // SAFETY: as in `deref`; `&mut self` says that nothing else looks at it.
+        // SAFETY: as in `deref`; `&mut self` is exclusive.
         unsafe { slice::from_raw_parts_mut(self.start.as_ptr(), self.length) }
     }
 }
@@ -77,9 +75,9 @@ impl DerefMut for Guarded {
 impl Drop for Guarded {
     fn drop(&mut self) {
         self.zeroize();
-        let size = self.length.max(LEAST);
-        // SAFETY: the mapping was made in `zeroed` with this size, and nothing refers to it any more. Pages that are
-        // given back are unlocked.
+        let size = self.length.max(MIN_LENGTH);
+        // SAFETY: the mapping was created in `zeroed` with this size, and there are no references to it. Unmapped pages are
+        // unlocked.
         let _ = unsafe { munmap(self.start.as_ptr().cast::<c_void>(), size) };
     }
 }

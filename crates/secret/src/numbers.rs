@@ -1,16 +1,16 @@
-//! Whether the numbers of an RSA key belong together, p, q and u to n and d to e.
+//! Verifies that the numbers of an RSA key belong together: p, q and u to n, and d to e.
 //!
-//! Plain arithmetic, since a library that is given wrong primes may sign by d alone and hide it. No branch and no index
-//! depends on a secret number, only on its size.
+//! With arithmetic of its own, since a library may sign with d alone and not notice wrong primes. Branches and indexes
+//! depend only on the sizes of secret numbers.
 
 use zeroize::Zeroizing;
 
 use crate::fields::Fields;
 
-/// A number, least significant limb first.
+/// A number as limbs, the least significant one first.
 type Number = Zeroizing<Vec<u32>>;
 
-/// Says whether secret numbers (d, p, q, u) belong to public ones (n, e), both as they stand in a packet.
+/// Returns whether the secret numbers (d, p, q, u) belong to the public ones (n, e), both encoded as in packets.
 ///
 /// That is: n = p q, u p = 1 modulo q, and d e = 1 modulo p - 1 and q - 1 (RFC 9580, 5.5.5.1).
 pub(crate) fn rsa_belongs(public: &[u8], secret: &[u8]) -> Option<bool> {
@@ -19,7 +19,7 @@ pub(crate) fn rsa_belongs(public: &[u8], secret: &[u8]) -> Option<bool> {
     let mut secret = Fields(secret);
     let [d, p, q, u] = [(); 4].map(|()| secret.number().map(number));
     let (d, p, q, u) = (d?, p?, q?, u?);
-    // Even primes are none, and what is subtracted from below must not be zero.
+    // An even p or q is not prime; and `minus_one` needs odd numbers.
     if [&p, &q].iter().any(|prime| prime.first().is_none_or(|low| low & 1 == 0) || is(prime, 1)) {
         return Some(false);
     }
@@ -27,8 +27,8 @@ pub(crate) fn rsa_belongs(public: &[u8], secret: &[u8]) -> Option<bool> {
     Some(
         equal(&product(&p, &q), &n)
             && is(&remainder(&product(&u, &p), &q), 1)
-            && is(&remainder(&exponents, &less_one(&p)), 1)
-            && is(&remainder(&exponents, &less_one(&q)), 1),
+            && is(&remainder(&exponents, &minus_one(&p)), 1)
+            && is(&remainder(&exponents, &minus_one(&q)), 1),
     )
 }
 
@@ -51,9 +51,9 @@ fn product(a: &[u32], b: &[u32]) -> Number {
     product
 }
 
-/// Divides bit by bit; what is left.
+/// Returns the remainder of a division bit by bit.
 fn remainder(number: &[u32], divisor: &[u32]) -> Number {
-    // One limb more, for the bit that is shifted out.
+    // With one more limb for the bit that is shifted out.
     let mut left = Zeroizing::new(vec![0u32; divisor.len() + 1]);
     let mut reduced = left.clone();
     for bit in (0..number.len() * 32).rev() {
@@ -76,7 +76,7 @@ fn remainder(number: &[u32], divisor: &[u32]) -> Number {
 }
 
 /// Subtracts one from an odd number.
-fn less_one(odd: &[u32]) -> Number {
+fn minus_one(odd: &[u32]) -> Number {
     let mut even = Zeroizing::new(odd.to_vec());
     even.iter_mut().take(1).for_each(|low| *low &= !1);
     even

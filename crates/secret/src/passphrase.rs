@@ -1,4 +1,4 @@
-//! A passphrase.
+//! Passphrases.
 
 use std::fmt;
 
@@ -6,23 +6,23 @@ use subtle::ConstantTimeEq as _;
 
 use crate::memory::Guarded;
 
-/// A passphrase: kept out of swap and core dumps, wiped, compared in constant time, never shown.
+/// A passphrase: kept out of swap and core dumps, wiped when dropped, compared in constant time, never displayed.
 ///
-/// It is bytes; what a terminal sends is used as it comes.
+/// It is a sequence of bytes; input of a terminal is not converted.
 pub struct Passphrase(Guarded);
 
 impl Passphrase {
-    /// Copies a passphrase; wiping the original is the caller's business.
+    /// Copies a passphrase; the caller wipes the original.
     pub fn new(bytes: &[u8]) -> Self {
         Self(Guarded::copy_of(bytes))
     }
 
-    /// Returns its bytes.
+    /// Returns the bytes.
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }
 
-    /// Says whether it has no byte.
+    /// Returns whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -34,7 +34,7 @@ impl Clone for Passphrase {
     }
 }
 
-/// The time that a comparison takes tells the lengths only.
+/// Comparisons reveal only the lengths by the time they take.
 impl PartialEq for Passphrase {
     fn eq(&self, other: &Self) -> bool {
         self.0.ct_eq(&other.0).into()

@@ -1,4 +1,4 @@
-//! How the secret part of a key is protected (RFC 9580, 5.5.3), and where its parts are.
+//! How the secret part of a key is protected (RFC 9580, 5.5.3), and the layout of the secret part.
 
 use std::ops::Range;
 
@@ -11,50 +11,50 @@ use crate::specifier::{Specifier, stub};
 /// How the secret part of a key is protected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Protection {
-    /// Not at all.
+    /// Without protection.
     None,
     /// With a passphrase.
     Locked(Locked),
-    /// The secret is not here: GnuPG's stub.
+    /// The secret is missing (GnuPG's stub).
     Dummy,
-    /// The secret is on a card, of which this is the serial number; empty if it is not known.
+    /// The secret is on a card.
     Card {
-        /// The serial number.
+        /// The serial number of the card; empty if it is unknown.
         serial: Vec<u8>,
     },
-    /// In a way that is not known; says what is not.
+    /// In an unknown way; says what is unknown.
     Unknown(String),
 }
 
 /// How a passphrase protects a secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Locked {
-    /// How a wrong passphrase is noticed.
+    /// How a wrong passphrase is detected.
     pub check: Check,
     /// The cipher's number (RFC 9580, 9.3).
     pub cipher: u8,
-    /// How a key for it is made of the passphrase.
+    /// How the cipher's key is derived from the passphrase.
     pub s2k: S2k,
 }
 
-/// How a wrong passphrase, or a change, is noticed.
+/// How a wrong passphrase or a change is detected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Check {
-    /// By a sum of 16 bits (usage 255, and the old form).
+    /// By a checksum of 16 bits (usage 255, and the old form).
     Sum16,
     /// By a SHA-1 (usage 254).
     Sha1,
-    /// By the mode of the cipher, of which this is the number (usage 253; RFC 9580, 9.6).
+    /// By the authenticated mode with this number (usage 253; RFC 9580, 9.6).
     Aead(u8),
 }
 
 impl Protection {
-    /// Says whether the secret is here, be it locked.
+    /// Returns whether the secret is there, locked or not.
     pub fn has_secret(&self) -> bool {
         matches!(self, Self::None | Self::Locked(_) | Self::Unknown(_))
     }
 
-    /// Says whether a passphrase is needed.
+    /// Returns whether a passphrase is needed.
     pub fn is_locked(&self) -> bool {
         matches!(self, Self::Locked(_))
     }
@@ -65,13 +65,13 @@ const USAGE_AEAD: u8 = 253;
 const USAGE_SHA1: u8 = 254;
 const USAGE_SUM16: u8 = 255;
 
-/// A secret part, laid out.
+/// The layout of a secret part.
 #[derive(Clone, Debug)]
 pub(crate) struct Layout {
     pub(crate) protection: Protection,
     /// The initialisation vector or nonce.
     pub(crate) iv: Range<usize>,
-    /// The secret numbers, encrypted or not, with what checks them.
+    /// The secret numbers, encrypted or not, with their checksum, digest or tag.
     pub(crate) data: Range<usize>,
 }
 
@@ -87,7 +87,7 @@ impl Layout {
         if usage == 0 {
             return Ok(Self { protection: Protection::None, iv: 1..1, data: 1..secret.len() });
         }
-        // Version 6 counts what is not encrypted.
+        // Version 6 has the length of the fields that are not encrypted.
         let end = if version == 6 {
             let count = usize::from(fields.u8().ok_or(SHORT)?);
             if count > fields.0.len() {
@@ -121,10 +121,10 @@ const SHORT: &str = "its secret part is cut short";
 
 fn read_parameters(version: u8, usage: u8, fields: &mut Fields<'_>) -> Result<Protection, &'static str> {
     if !matches!(usage, USAGE_AEAD | USAGE_SHA1 | USAGE_SUM16) {
-        // The old form: the usage is the cipher, and its key is the passphrase's MD5.
+        // The old form: the usage is the cipher, and its key is the MD5 digest of the passphrase.
         let s2k = S2k::Simple { hash: HashAlgorithm::MD5 };
         let locked = Locked { check: Check::Sum16, cipher: usage, s2k };
-        return Ok(known(version, locked));
+        return Ok(known_protection(version, locked));
     }
     let cipher = fields.u8().ok_or(SHORT)?;
     let check = match usage {
@@ -143,7 +143,7 @@ fn read_parameters(version: u8, usage: u8, fields: &mut Fields<'_>) -> Result<Pr
         Specifier::read(fields).ok_or(SHORT)?
     };
     Ok(match specifier {
-        Specifier::S2k(s2k) => known(version, Locked { check, cipher, s2k }),
+        Specifier::S2k(s2k) => known_protection(version, Locked { check, cipher, s2k }),
         Specifier::Stub => Protection::Dummy,
         Specifier::Card(serial) => Protection::Card { serial },
         Specifier::UnknownGnu(mode) => Protection::Unknown(format!("GnuPG's mode {mode}")),
@@ -151,8 +151,8 @@ fn read_parameters(version: u8, usage: u8, fields: &mut Fields<'_>) -> Result<Pr
     })
 }
 
-/// Tells protections that are known from those of which not even the parts can be told.
-fn known(version: u8, locked: Locked) -> Protection {
+/// Returns the protection; [`Protection::Unknown`] where the sizes of its fields are unknown.
+fn known_protection(version: u8, locked: Locked) -> Protection {
     let unknown = match locked.check {
         Check::Sum16 if version == 6 => Some("a sum of 16 bits in a key of version 6".to_owned()),
         Check::Aead(mode) if nonce_length(mode).is_none() => Some(format!("mode {mode}")),
@@ -169,17 +169,17 @@ fn iv_length(locked: &Locked) -> Option<usize> {
     }
 }
 
-/// Returns the bytes of a mode's nonce (RFC 9580, 9.6).
+/// Returns the size of a mode's nonce in bytes (RFC 9580, 9.6).
 fn nonce_length(mode: u8) -> Option<usize> {
     Aead::of(mode).map(Aead::nonce_size)
 }
 
-/// Returns the bytes of a cipher's block (RFC 9580, 9.3).
+/// Returns the size of a cipher's block in bytes (RFC 9580, 9.3).
 fn block_length(cipher: u8) -> Option<usize> {
     Cipher::of(cipher).map(Cipher::block_size)
 }
 
-/// Appends a secret part that is locked.
+/// Appends a locked secret part.
 pub(crate) fn write_locked(version: u8, locked: &Locked, iv: &[u8], data: &[u8], out: &mut Vec<u8>) {
     let specifier = locked.s2k.to_bytes();
     let mut parameters = vec![locked.cipher];
@@ -203,11 +203,11 @@ pub(crate) fn write_locked(version: u8, locked: &Locked, iv: &[u8], data: &[u8],
     out.extend(data);
 }
 
-/// Appends GnuPG's stub, as it writes it.
+/// Appends the secret part of GnuPG's stub.
 pub(crate) fn write_stub(version: u8, out: &mut Vec<u8>) {
     let stub = stub();
     if version == 6 {
-        // Counted as RFC 9580 counts every other specifier.
+        // With the length fields of RFC 9580.
         out.extend([USAGE_SHA1, 2 + stub.len() as u8, 0, stub.len() as u8]);
     } else {
         out.extend([USAGE_SUM16, 0]);
@@ -224,7 +224,7 @@ pub(crate) fn write_plain(version: u8, material: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Returns the sum of bytes that checks plain secrets of version 4.
+/// Returns the checksum of plain secrets of version 4: the sum of the bytes.
 pub(crate) fn sum16(bytes: &[u8]) -> u16 {
     bytes.iter().fold(0, |sum, &byte| sum.wrapping_add(byte.into()))
 }

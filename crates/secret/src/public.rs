@@ -1,16 +1,16 @@
-//! The public numbers of one algorithm as those of another.
+//! Converts the public numbers of a key to another algorithm.
 
 use cert::key::Key;
 use verify::PublicKeyAlgorithm;
 
 use crate::fields::Fields;
 
-/// What a key that encrypts says besides its point: the digest and the cipher that session keys are wrapped with, as
-/// everybody writes them (RFC 9580, 11.5.1).
+/// The fields after the point of an ECDH key: the hash algorithm and the cipher that session keys are wrapped with, by the
+/// size of the curve in bits (RFC 9580, 11.5.1).
 const WRAPPING: [(u32, [u8; 4]); 4] =
     [(256, [3, 1, 8, 7]), (384, [3, 1, 9, 8]), (512, [3, 1, 10, 9]), (521, [3, 1, 10, 9])];
 
-/// Returns a key's algorithm-specific fields for another algorithm; `None` if it does not have such numbers.
+/// Returns the algorithm-specific fields of a key for another algorithm; `None` if they cannot be converted.
 pub(crate) fn material_for(key: &Key<'_>, algorithm: PublicKeyAlgorithm) -> Option<Vec<u8>> {
     type Algorithm = PublicKeyAlgorithm;
     match (key.algorithm, algorithm) {
@@ -24,12 +24,12 @@ pub(crate) fn material_for(key: &Key<'_>, algorithm: PublicKeyAlgorithm) -> Opti
     }
 }
 
-/// Returns the part of the fields that both algorithms have.
+/// Returns the fields that ECDH and ECDSA keys have in common.
 fn curve_and_point<'a>(key: &Key<'a>) -> Option<&'a [u8]> {
     let mut fields = Fields(key.material);
     fields.counted()?;
     fields.number()?;
     let length = key.material.len() - fields.0.len();
-    // Curve25519 and its like either sign or encrypt: their points are written in another way.
+    // Not for Curve25519 and Curve448, where the points of keys that sign are written in another way.
     (WRAPPING.iter().any(|(bits, _)| *bits == key.bits())).then(|| &key.material[..length])
 }

@@ -1,8 +1,8 @@
-//! Whether a key is a certificate's primary key.
+//! Primary keys and subkeys.
 
 use cert::packet::Tag;
 
-/// The place of a key in its certificate.
+/// Whether a key is the primary key of its certificate or a subkey.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Role {
     /// The primary key.
@@ -12,7 +12,7 @@ pub enum Role {
 }
 
 impl Role {
-    /// Returns the role of the keys in packets of a type; `None` if such packets hold none.
+    /// Returns the role of the keys in packets of a type; `None` if such packets contain no key.
     pub fn of(tag: Tag) -> Option<Self> {
         match tag {
             Tag::PUBLIC_KEY | Tag::SECRET_KEY => Some(Self::Primary),

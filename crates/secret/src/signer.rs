@@ -1,4 +1,4 @@
-//! What signs, and what opens session keys.
+//! The interfaces of keys that sign and decrypt.
 
 use cert::key::Key;
 use verify::HashAlgorithm;
@@ -6,12 +6,12 @@ use zeroize::Zeroizing;
 
 use crate::{Ciphertext, Result};
 
-/// What signs: an unlocked key, or a key whose secret is unlocked when it is first needed, wherever it lives.
+/// A key that signs: an unlocked key, or a key that is unlocked at its first use, wherever the secret is.
 pub trait Signer {
-    /// Returns the public half.
+    /// Returns the public key.
     fn key(&self) -> Key<'_>;
 
-    /// Signs a digest and returns the signature's algorithm-specific fields (RFC 9580, 5.2.3), ready for the packet.
+    /// Signs a digest and returns the algorithm-specific fields of the signature packet (RFC 9580, 5.2.3).
     ///
     /// # Errors
     ///
@@ -19,15 +19,15 @@ pub trait Signer {
     fn sign(&mut self, hash: HashAlgorithm, digest: &[u8]) -> Result<Vec<u8>>;
 }
 
-/// What opens session keys.
+/// A key that decrypts session keys.
 pub trait Decryptor {
-    /// Returns the public half.
+    /// Returns the public key.
     fn key(&self) -> Key<'_>;
 
-    /// Opens a session key and returns what the padding held: for RSA, Elgamal and ECDH with the bytes of cipher and
-    /// checksum that a packet of version 3 puts around it.
+    /// Decrypts a session key and returns it without the padding; for RSA, Elgamal and ECDH with the cipher and checksum
+    /// bytes that version 3 packets have around it.
     ///
-    /// `length` is how long that is, if it is known.
+    /// `length` is the length of the result, if it is known.
     ///
     /// # Errors
     ///
@@ -35,7 +35,7 @@ pub trait Decryptor {
     fn decrypt(&mut self, ciphertext: &Ciphertext<'_>, length: Option<usize>) -> Result<Zeroizing<Vec<u8>>>;
 }
 
-/// A key of a store, ready for both.
+/// An open key of a store, which signs and decrypts.
 pub trait OpenKey: Signer + Decryptor {}
 
 impl<T: Signer + Decryptor> OpenKey for T {}

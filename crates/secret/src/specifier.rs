@@ -1,21 +1,21 @@
-//! String-to-key specifiers as secret keys have them (RFC 9580, 3.7), and GnuPG's marks in their place.
+//! String-to-key specifiers of secret keys (RFC 9580, 3.7), and GnuPG's extensions.
 
 use symmetric::{Error, S2k};
 
 use crate::fields::Fields;
 
-/// What a specifier begins with that is no string-to-key at all.
+/// The S2K type of GnuPG's extensions.
 const GNU: u8 = 101;
 
-/// A specifier as it is read.
+/// A parsed specifier.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Specifier {
     S2k(S2k),
-    /// GnuPG's mark for a secret that is not there (mode 1).
+    /// GnuPG's extension for a missing secret (mode 1).
     Stub,
-    /// GnuPG's mark for a secret on a card (mode 2), with the serial number that follows.
+    /// GnuPG's extension for a secret on a card (mode 2), with its serial number.
     Card(Vec<u8>),
-    /// GnuPG's mark with another mode.
+    /// GnuPG's extension with another mode.
     UnknownGnu(u8),
     Unknown(u8),
 }
@@ -30,13 +30,13 @@ impl Specifier {
             }
             Err(Error::UnknownS2k(kind)) => {
                 fields.u8()?;
-                if kind == GNU { Self::read_mark(fields) } else { Some(Self::Unknown(kind)) }
+                if kind == GNU { Self::read_gnupg_extension(fields) } else { Some(Self::Unknown(kind)) }
             }
             Err(_) => None,
         }
     }
 
-    fn read_mark(fields: &mut Fields<'_>) -> Option<Self> {
+    fn read_gnupg_extension(fields: &mut Fields<'_>) -> Option<Self> {
         let [_hash, g, n, u, mode] = fields.array()?;
         Some(match ([g, n, u], mode) {
             ([b'G', b'N', b'U'], 1) => Self::Stub,
@@ -47,7 +47,7 @@ impl Specifier {
     }
 }
 
-/// Returns the specifier that stands in the place of a secret: GnuPG's stub.
+/// Returns the specifier of GnuPG's stub, which replaces a secret.
 pub(crate) fn stub() -> [u8; 6] {
     [GNU, 0, b'G', b'N', b'U', 1]
 }

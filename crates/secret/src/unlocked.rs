@@ -1,4 +1,4 @@
-//! A key whose secret is at hand.
+//! Keys with their plain secret.
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -16,23 +16,22 @@ use crate::{Ciphertext, Decryptor, Error, Result, Role, SecretKey, Signer, publi
 
 /// A key with its plain secret, in memory that is wiped and kept out of swap and core dumps.
 ///
-/// The secret belongs to the public part: that was verified when this was made.
+/// The secret belongs to the public part, which the constructor verifies.
 pub struct Unlocked {
     role: Role,
     public: Vec<u8>,
     material: Guarded,
     fingerprint: Fingerprint,
-    /// Both halves as the cryptographic library takes them, once it is needed.
+    /// The key in the form of the cryptographic library, created at its first use.
     pair: OnceLock<Pair>,
 }
 
 impl Unlocked {
-    /// Joins the body of a public key packet with its secret numbers, as they stand in a secret key packet (RFC 9580,
-    /// 5.5.5).
+    /// Joins the body of a public key packet with its secret numbers, encoded as in a secret key packet (RFC 9580, 5.5.5).
     ///
     /// # Errors
     ///
-    /// [`Error::Damaged`] if they do not belong together, [`Error::Unsupported`] if nobody here can tell.
+    /// [`Error::Damaged`] if they do not belong together, [`Error::Unsupported`] if that cannot be verified.
     pub fn new(role: Role, public: &[u8], material: &[u8]) -> Result<Self> {
         let key = key::parse_public(public)?;
         let pair = match Numbers::read(&key, material) {
@@ -47,13 +46,13 @@ impl Unlocked {
         Ok(Self { role, public: public.to_vec(), material, fingerprint, pair })
     }
 
-    /// Returns the same key in another packet: at another place, of another creation time, on a NIST or Brainpool curve
-    /// also one that signs instead of one that encrypts.
+    /// Returns the same key material in another packet, with another role or creation time. A key on a NIST or Brainpool
+    /// curve that encrypts can become one that signs, and vice versa.
     ///
     /// # Errors
     ///
-    /// [`Error::Unsupported`] if keys of that version and algorithm do not have these numbers.
-    pub fn again(
+    /// [`Error::Unsupported`] if keys of the version and algorithm do not have such numbers.
+    pub fn reissue(
         &self,
         role: Role,
         version: u8,
@@ -77,21 +76,21 @@ impl Unlocked {
         Self::new(role, &body, &self.material)
     }
 
-    /// Uses the key once: signs and verifies, or encrypts and decrypts.
+    /// Tries the key: signs and verifies, or encrypts and decrypts.
     ///
     /// # Errors
     ///
-    /// [`Error::Damaged`] if what it made is wrong.
+    /// [`Error::Damaged`] if the result is wrong.
     pub fn try_out(&self) -> Result<()> {
         let what = "what it signs or decrypts is wrong";
-        let works = match self.numbers() {
-            Some(numbers) => numbers.works(),
-            None => self.pair()?.works()?,
+        let passes = match self.numbers() {
+            Some(numbers) => numbers.passes_trial(),
+            None => self.pair()?.passes_trial()?,
         };
-        if works { Ok(()) } else { Err(Error::Damaged { key: self.fingerprint, what }) }
+        if passes { Ok(()) } else { Err(Error::Damaged { key: self.fingerprint, what }) }
     }
 
-    /// Returns both halves of a key on Curve25519, for which the library is not needed.
+    /// Returns the numbers of a key on Curve25519, for which the library is not needed.
     fn numbers(&self) -> Option<Numbers> {
         Numbers::read(&self.public_half(), &self.material)
     }
@@ -100,7 +99,7 @@ impl Unlocked {
         if let Some(pair) = self.pair.get() {
             return Ok(pair);
         }
-        // Else it would be there: the halves of a key on Curve25519 were seen to belong together without it.
+        // Only keys on Curve25519 have no pair yet; `new` verified them without one.
         let pair = Pair::new(&self.public_half(), &self.material)?;
         Ok(self.pair.get_or_init(|| pair))
     }
@@ -110,7 +109,7 @@ impl Unlocked {
         &self.public
     }
 
-    /// Returns the key's place in its certificate.
+    /// Returns whether the key is a primary key or a subkey.
     pub fn role(&self) -> Role {
         self.role
     }
@@ -120,12 +119,12 @@ impl Unlocked {
         self.fingerprint
     }
 
-    /// Returns the keygrip; `None` for an algorithm that GnuPG has none for.
+    /// Returns the keygrip; `None` for an algorithm for which GnuPG defines none.
     pub fn keygrip(&self) -> Option<Keygrip> {
         self.public_half().facts().keygrip
     }
 
-    /// Returns the secret numbers, as they stand in a secret key packet.
+    /// Returns the secret numbers, encoded as in a secret key packet.
     pub(crate) fn material(&self) -> &[u8] {
         &self.material
     }

@@ -263,7 +263,7 @@ fn salt(version: u8, hash: HashAlgorithm, over: &Over<'_>, given: Option<Vec<u8>
         Some(salt) => Err(Error::Salt { given: salt.len(), wanted }),
         None => {
             let mut salt = vec![0; wanted];
-            getrandom::fill(&mut salt).map_err(Error::Random)?;
+            getrandom::fill(&mut salt)?;
             Ok(salt)
         }
     }

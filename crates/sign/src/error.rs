@@ -35,11 +35,17 @@ pub enum Error {
     },
     /// The system gave no random bytes.
     #[error("the system's random numbers: {0}")]
-    Random(getrandom::Error),
+    Random(String),
     /// The secret key did not sign.
     #[error(transparent)]
     Signer(#[from] secret::Error),
     /// What the secret key made does not verify: the key or the machine is damaged.
     #[error("the signature just made does not verify")]
     Unverified,
+}
+
+impl From<getrandom::Error> for Error {
+    fn from(error: getrandom::Error) -> Self {
+        Self::Random(error.to_string())
+    }
 }

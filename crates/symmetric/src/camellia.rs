@@ -1,27 +1,23 @@
-//! Camellia by tables of the round function (RFC 3713), for cipher feedback.
+//! Camellia (RFC 3713) with lookup tables for the round function, for cipher feedback.
 //!
-//! The one in Rust computes a round byte by byte, and takes twice as long as GnuPG's; OpenSSL, as it is built for the
-//! other libraries here, has none. This one looks up what each byte contributes to a round: eight tables of 256 words.
-//! Many blocks at once take a third of that on processors with the instructions for it ([`Wide`]).
+//! RustCrypto's implementation computes a round byte by byte and takes twice as long as GnuPG's; the build of OpenSSL that
+//! the other libraries here use has no Camellia. This implementation looks up what each byte contributes to a round, in
+//! eight tables of 256 words. Many blocks in parallel take a third of that time on processors with AVX-512 and GFNI
+//! (`camellia_avx512`).
 
 use cipher::Array;
 use cipher::consts::U16;
 use zeroize::Zeroize;
 
-#[cfg(target_arch = "x86_64")]
-pub(crate) use self::wide::Wide;
-use crate::tables::Tables;
+use crate::table_cipher::TableCipher;
 
-#[cfg(target_arch = "x86_64")]
-mod wide;
-
-/// A key of Camellia, ready for use.
+/// The key schedule of Camellia.
 pub(crate) struct Camellia {
-    whitening: [u64; 4],
-    /// Six rounds at a time: three times for 128 bits, else four times.
-    rounds: Vec<[u64; 6]>,
-    /// What comes between them.
-    between: Vec<[u64; 2]>,
+    pub(crate) whitening: [u64; 4],
+    /// The round keys in groups of concatenate rounds: three groups for keys of 128 bits, else four.
+    pub(crate) rounds: Vec<[u64; 6]>,
+    /// The keys of FL and its inverse, between the groups.
+    pub(crate) fl_keys: Vec<[u64; 2]>,
 }
 
 impl Camellia {
@@ -48,11 +44,11 @@ impl Camellia {
         Self {
             whitening: join(halves(left, 0), halves(a, 111)),
             rounds: vec![
-                six([halves(a, 0), halves(left, 15), halves(a, 15)]),
-                six([halves(left, 45), [k9, k10], halves(a, 60)]),
-                six([halves(left, 94), halves(a, 94), halves(left, 111)]),
+                concatenate([halves(a, 0), halves(left, 15), halves(a, 15)]),
+                concatenate([halves(left, 45), [k9, k10], halves(a, 60)]),
+                concatenate([halves(left, 94), halves(a, 94), halves(left, 111)]),
             ],
-            between: vec![halves(a, 30), halves(left, 77)],
+            fl_keys: vec![halves(a, 30), halves(left, 77)],
         }
     }
 
@@ -60,12 +56,12 @@ impl Camellia {
         Self {
             whitening: join(halves(left, 0), halves(b, 111)),
             rounds: vec![
-                six([halves(b, 0), halves(right, 15), halves(a, 15)]),
-                six([halves(b, 30), halves(left, 45), halves(a, 45)]),
-                six([halves(right, 60), halves(b, 60), halves(left, 77)]),
-                six([halves(right, 94), halves(a, 94), halves(left, 111)]),
+                concatenate([halves(b, 0), halves(right, 15), halves(a, 15)]),
+                concatenate([halves(b, 30), halves(left, 45), halves(a, 45)]),
+                concatenate([halves(right, 60), halves(b, 60), halves(left, 77)]),
+                concatenate([halves(right, 94), halves(a, 94), halves(left, 111)]),
             ],
-            between: vec![halves(right, 30), halves(left, 60), halves(a, 77)],
+            fl_keys: vec![halves(right, 30), halves(left, 60), halves(a, 77)],
         }
     }
 }
@@ -74,11 +70,11 @@ impl Drop for Camellia {
     fn drop(&mut self) {
         self.whitening.zeroize();
         self.rounds.zeroize();
-        self.between.zeroize();
+        self.fl_keys.zeroize();
     }
 }
 
-impl Tables for Camellia {
+impl TableCipher for Camellia {
     type Size = U16;
 
     #[inline(always)]
@@ -97,18 +93,19 @@ impl Tables for Camellia {
                     *left ^= f(*right ^ pair[1]);
                 }
             }
-            if let Some(&[one, other]) = self.between.get(index) {
+            if let Some(&[left_key, right_key]) = self.fl_keys.get(index) {
                 for [left, right] in &mut blocks {
-                    *left = fl(*left, one);
-                    *right = fl_inverse(*right, other);
+                    *left = fl(*left, left_key);
+                    *right = fl_inverse(*right, right_key);
                 }
             }
         }
         blocks.map(|[left, right]| store([right ^ third, left ^ fourth]))
     }
 
-    /// The same; but what a round waits for, its input, is summed up beside the half that it becomes. That both need the
-    /// three parts of the sum keeps the compiler from adding up all eight of their terms in a row, which takes longer.
+    /// Computes the input of the next round beside the half that it becomes contribution of, which shortens the chain of
+    /// dependent operations. Since both need the three partial sums, the compiler does not add up all eight terms in a row,
+    /// which takes longer.
     #[inline(always)]
     fn encrypt_one(&self, block: Block) -> Block {
         let [first, second, third, fourth] = self.whitening;
@@ -117,25 +114,25 @@ impl Tables for Camellia {
         for (index, keys) in self.rounds.iter().enumerate() {
             let mut input = left ^ keys[0];
             for at in [1, 3, 5] {
-                let [one, two, three] = parts(input);
-                input = right ^ keys[at] ^ one ^ two ^ three;
-                right = right ^ one ^ two ^ three;
-                let [one, two, three] = parts(input);
+                let [a, b, c] = partial_sums(input);
+                input = right ^ keys[at] ^ a ^ b ^ c;
+                right = right ^ a ^ b ^ c;
+                let [a, b, c] = partial_sums(input);
                 if let Some(next) = keys.get(at + 1) {
-                    input = left ^ next ^ one ^ two ^ three;
+                    input = left ^ next ^ a ^ b ^ c;
                 }
-                left = left ^ one ^ two ^ three;
+                left = left ^ a ^ b ^ c;
             }
-            if let Some(&[one, other]) = self.between.get(index) {
-                left = fl(left, one);
-                right = fl_inverse(right, other);
+            if let Some(&[left_key, right_key]) = self.fl_keys.get(index) {
+                left = fl(left, left_key);
+                right = fl_inverse(right, right_key);
             }
         }
         store([right ^ third, left ^ fourth])
     }
 }
 
-type Block = Array<u8, U16>;
+pub(crate) type Block = Array<u8, U16>;
 
 #[inline(always)]
 fn load(block: Block) -> [u64; 2] {
@@ -163,14 +160,14 @@ const SIGMA: [u64; 6] = [
 
 /// Returns KA and KB (RFC 3713, 2.2).
 fn derive(left: u128, right: u128) -> (u128, u128) {
-    let two = |value: u128, first: u64, second: u64| {
-        let [mut one, mut other] = halves(value, 0);
-        other ^= f(one ^ first);
-        one ^= f(other ^ second);
-        u128::from(one) << 64 | u128::from(other)
+    let two_rounds = |value: u128, first: u64, second: u64| {
+        let [mut left, mut right] = halves(value, 0);
+        right ^= f(left ^ first);
+        left ^= f(right ^ second);
+        u128::from(left) << 64 | u128::from(right)
     };
-    let a = two(two(left ^ right, SIGMA[0], SIGMA[1]) ^ left, SIGMA[2], SIGMA[3]);
-    (a, two(a ^ right, SIGMA[4], SIGMA[5]))
+    let a = two_rounds(two_rounds(left ^ right, SIGMA[0], SIGMA[1]) ^ left, SIGMA[2], SIGMA[3]);
+    (a, two_rounds(a ^ right, SIGMA[4], SIGMA[5]))
 }
 
 fn halves(value: u128, rotation: u32) -> [u64; 2] {
@@ -182,55 +179,59 @@ fn join([a, b]: [u64; 2], [c, d]: [u64; 2]) -> [u64; 4] {
     [a, b, c, d]
 }
 
-fn six([[a, b], [c, d], [e, f]]: [[u64; 2]; 3]) -> [u64; 6] {
+fn concatenate([[a, b], [c, d], [e, f]]: [[u64; 2]; 3]) -> [u64; 6] {
     [a, b, c, d, e, f]
 }
 
 #[inline(always)]
 fn fl(word: u64, key: u64) -> u64 {
-    let word = word ^ onto_the_right(word, key);
-    word ^ onto_the_left(word, key)
+    let word = word ^ left_to_right(word, key);
+    word ^ right_to_left(word, key)
 }
 
 #[inline(always)]
 fn fl_inverse(word: u64, key: u64) -> u64 {
-    let word = word ^ onto_the_left(word, key);
-    word ^ onto_the_right(word, key)
+    let word = word ^ right_to_left(word, key);
+    word ^ left_to_right(word, key)
 }
 
-/// What the left half of a word adds to the right one in FL.
+/// Returns what the left half of a word adds to the right half in FL.
 #[inline(always)]
-fn onto_the_right(word: u64, key: u64) -> u64 {
+fn left_to_right(word: u64, key: u64) -> u64 {
     let left = ((word & key) >> 32) as u32;
     u64::from(left.rotate_left(1))
 }
 
-/// What the right half of a word adds to the left one in FL.
+/// Returns what the right half of a word adds to the left half in FL.
 #[inline(always)]
-fn onto_the_left(word: u64, key: u64) -> u64 {
+fn right_to_left(word: u64, key: u64) -> u64 {
     (word | key) << 32
 }
 
-/// The round function, the key added already.
+/// Computes the round function of a word to which the round key was added.
 #[inline(always)]
 fn f(word: u64) -> u64 {
-    let [one, two, three] = parts(word);
-    one ^ two ^ three
+    let [a, b, c] = partial_sums(word);
+    a ^ b ^ c
 }
 
-/// What some bytes of a word contribute to the round function, and others, and those that are left.
+/// Returns three partial sums of the round function, over two, three and three bytes of the word.
 #[inline(always)]
-fn parts(word: u64) -> [u64; 3] {
-    let part = |place: usize| ROUND[place][usize::from((word >> (56 - 8 * place)) as u8)];
-    [part(0) ^ part(7), part(1) ^ part(2) ^ part(3), part(4) ^ part(5) ^ part(6)]
+fn partial_sums(word: u64) -> [u64; 3] {
+    let contribution = |index: usize| ROUND[index][usize::from((word >> (56 - 8 * index)) as u8)];
+    [
+        contribution(0) ^ contribution(7),
+        contribution(1) ^ contribution(2) ^ contribution(3),
+        contribution(4) ^ contribution(5) ^ contribution(6),
+    ]
 }
 
-/// What each byte of a word contributes to the round function.
+/// What each byte of a word contributes to the round function, by its index in the word and its value.
 static ROUND: [[u64; 256]; 8] = tables();
 
 const fn tables() -> [[u64; 256]; 8] {
-    // Which S-box a byte goes through, and which bytes of the result it is part of (RFC 3713, 2.4.1).
-    const PATHS: [(u32, u64); 8] = [
+    // For each byte of the word: its S-box, and the bytes of the result that depend on it (RFC 3713, 2.4.1).
+    const S_BOX_AND_MASK: [(u32, u64); 8] = [
         (1, 0xffffff00ff0000ff),
         (2, 0x00ffffffffff0000),
         (3, 0xff00ffff00ffff00),
@@ -241,9 +242,9 @@ const fn tables() -> [[u64; 256]; 8] {
         (1, 0xffffff00ffffff00),
     ];
     let mut tables = [[0; 256]; 8];
-    let mut place = 0;
-    while place < 8 {
-        let (s_box, path) = PATHS[place];
+    let mut index = 0;
+    while index < 8 {
+        let (s_box, mask) = S_BOX_AND_MASK[index];
         let mut byte = 0;
         while byte < 256 {
             let substituted = match s_box {
@@ -252,10 +253,10 @@ const fn tables() -> [[u64; 256]; 8] {
                 3 => S_BOX[byte].rotate_left(7),
                 _ => S_BOX[(byte as u8).rotate_left(1) as usize],
             };
-            tables[place][byte] = path & (substituted as u64).wrapping_mul(0x0101010101010101);
+            tables[index][byte] = mask & (substituted as u64).wrapping_mul(0x0101010101010101);
             byte += 1;
         }
-        place += 1;
+        index += 1;
     }
     tables
 }
@@ -283,10 +284,12 @@ const S_BOX: [u8; 256] = [
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tables::ByTables;
+    #[cfg(target_arch = "x86_64")]
+    use crate::camellia_avx512::CamelliaAvx512;
+    use crate::table_cipher::BlockCipher;
     use cipher::{BlockCipherEncrypt, KeyInit};
 
-    /// The key of RFC 3713's appendix A, of which shorter ones are the beginning; the text is its first half.
+    /// The key of RFC 3713, appendix A; shorter keys are its beginning, the plaintext is its first half.
     const KEY: [u8; 32] = [
         0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef, 0xfe, 0xdc, 0xba, 0x98, 0x76, 0x54, 0x32, 0x10, 0x00,
         0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88, 0x99, 0xaa, 0xbb, 0xcc, 0xdd, 0xee, 0xff,
@@ -301,24 +304,24 @@ mod tests {
         ];
         for (size, expected) in vectors {
             let mut block = Block::try_from(&KEY[..16]).expect("a block");
-            ByTables(Camellia::new(&KEY[..size])).encrypt_block(&mut block);
+            BlockCipher(Camellia::new(&KEY[..size])).encrypt_block(&mut block);
             assert_eq!(block.as_slice(), expected.to_be_bytes(), "{size} bytes");
         }
     }
 
     fn agrees<C: BlockCipherEncrypt<BlockSize = U16> + KeyInit>(seed: u8) {
         let key: Vec<u8> = (0..C::key_size()).map(|index| (index as u8).wrapping_mul(37) ^ seed).collect();
-        let text = |index: u8| {
-            std::array::from_fn::<u8, 16, _>(|place| (place as u8).wrapping_mul(91) ^ index ^ seed)
+        let text = |block: u8| {
+            std::array::from_fn::<u8, 16, _>(|index| (index as u8).wrapping_mul(91) ^ block ^ seed)
         };
         let theirs = C::new_from_slice(&key).expect("a key of this size");
         let blocks: [Block; 77] = std::array::from_fn(|index| text(index as u8).into());
         let mut expected = blocks;
         theirs.encrypt_blocks(&mut expected);
-        let by_tables = ByTables(Camellia::new(&key));
-        assert_eq!(one_by_one_and_together(&by_tables, blocks), [expected; 2]);
+        let ours = BlockCipher(Camellia::new(&key));
+        assert_eq!(one_by_one_and_together(&ours, blocks), [expected; 2]);
         #[cfg(target_arch = "x86_64")]
-        if let Ok(wide) = Wide::new(Camellia::new(&key)) {
+        if let Ok(wide) = CamelliaAvx512::new(Camellia::new(&key)) {
             assert_eq!(one_by_one_and_together(&wide, blocks), [expected; 2]);
         }
     }

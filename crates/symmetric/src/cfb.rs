@@ -1,7 +1,7 @@
-//! Cipher feedback, OpenPGP's mode without authentication (RFC 9580, 12.9), at the speed each cipher allows.
+//! Cipher feedback, OpenPGP's mode without authentication (RFC 9580, 12.9).
 //!
-//! To encrypt a block takes the block before it, so that is done in order; to decrypt a block takes the ciphertext
-//! before it only, so that is done for many blocks at once, and on several cores.
+//! Encryption is sequential, since a block depends on the encrypted block before it. Decryption needs only the ciphertext,
+//! so that many blocks are decrypted in parallel, and several threads can decrypt parts of one stream.
 
 use std::sync::Arc;
 
@@ -18,19 +18,19 @@ use zeroize::ZeroizeOnDrop;
 use crate::Cipher;
 use crate::camellia::Camellia;
 #[cfg(target_arch = "x86_64")]
-use crate::camellia::Wide;
-use crate::tables::ByTables;
+use crate::camellia_avx512::CamelliaAvx512;
+use crate::table_cipher::BlockCipher;
 use crate::triple_des::TripleDes;
 use crate::twofish::Twofish;
 
-/// The longest block of a cipher, in bytes.
+/// The size of the longest block of a cipher in bytes.
 pub const MAX_BLOCK: usize = 16;
 
-/// A cipher with a key, for use by several threads.
+/// A cipher with a key in cipher feedback mode; several threads can use it.
 #[derive(Clone)]
 pub struct Cfb(Arc<dyn Mode>);
 
-/// A cipher with a key in this mode.
+/// A cipher with a key, without its type.
 trait Mode: Send + Sync {
     fn encrypt(&self, feedback: &mut [u8], data: &mut [u8]);
     fn decrypt(&self, before: &[u8], data: &mut [u8]);
@@ -44,14 +44,14 @@ impl Cfb {
     /// If `key` is not of the cipher's size.
     pub fn new(cipher: Cipher, key: &[u8]) -> Self {
         Self(match cipher {
-            Cipher::Idea => keyed::<Idea>(key),
-            Cipher::TripleDes => Arc::new(Blocks(ByTables(TripleDes::new(sized(key))))),
-            Cipher::Cast5 => keyed::<Cast5>(key),
-            Cipher::Blowfish => keyed::<Blowfish>(key),
-            Cipher::Aes128 => keyed::<Aes128>(key),
-            Cipher::Aes192 => keyed::<Aes192>(key),
-            Cipher::Aes256 => keyed::<Aes256>(key),
-            Cipher::Twofish => Arc::new(Blocks(ByTables(Twofish::new(sized(key))))),
+            Cipher::Idea => rust_crypto::<Idea>(key),
+            Cipher::TripleDes => Arc::new(BlockMode(BlockCipher(TripleDes::new(key_array(key))))),
+            Cipher::Cast5 => rust_crypto::<Cast5>(key),
+            Cipher::Blowfish => rust_crypto::<Blowfish>(key),
+            Cipher::Aes128 => rust_crypto::<Aes128>(key),
+            Cipher::Aes192 => rust_crypto::<Aes192>(key),
+            Cipher::Aes256 => rust_crypto::<Aes256>(key),
+            Cipher::Twofish => Arc::new(BlockMode(BlockCipher(Twofish::new(key_array(key))))),
             Cipher::Camellia128 | Cipher::Camellia192 | Cipher::Camellia256 => {
                 assert_eq!(key.len(), cipher.key_size(), "the key has the cipher's size");
                 camellia(Camellia::new(key))
@@ -61,8 +61,8 @@ impl Cfb {
 
     /// Encrypts `data` in place.
     ///
-    /// `feedback` is the block of ciphertext before it, at first the initialization vector; afterwards it is the last
-    /// block of ciphertext. Only the last call for a stream may have data that is not whole blocks.
+    /// `feedback` is the block of ciphertext before `data`, at first the initialisation vector; it is set to the last block
+    /// of ciphertext. Only the last call for a stream may get data that are not whole blocks.
     ///
     /// # Panics
     ///
@@ -71,7 +71,7 @@ impl Cfb {
         self.0.encrypt(feedback, data);
     }
 
-    /// Decrypts `data` in place; `before` is the block of ciphertext before it.
+    /// Decrypts `data` in place; `before` is the block of ciphertext before `data`.
     ///
     /// # Panics
     ///
@@ -81,42 +81,42 @@ impl Cfb {
     }
 }
 
-fn keyed<C: BlockCipherEncrypt + KeyInit + ZeroizeOnDrop + Send + Sync + 'static>(
+fn rust_crypto<C: BlockCipherEncrypt + KeyInit + ZeroizeOnDrop + Send + Sync + 'static>(
     key: &[u8],
 ) -> Arc<dyn Mode> {
-    Arc::new(Blocks(C::new_from_slice(key).expect("the key has the cipher's size")))
+    Arc::new(BlockMode(C::new_from_slice(key).expect("the key has the cipher's size")))
 }
 
-/// Chooses what this processor is quickest with.
+/// Chooses the fastest implementation of Camellia for this processor.
 fn camellia(key: Camellia) -> Arc<dyn Mode> {
     #[cfg(target_arch = "x86_64")]
-    let key = match Wide::new(key) {
-        Ok(wide) => return Arc::new(Blocks(wide)),
+    let key = match CamelliaAvx512::new(key) {
+        Ok(wide) => return Arc::new(BlockMode(wide)),
         Err(key) => key,
     };
-    Arc::new(Blocks(ByTables(key)))
+    Arc::new(BlockMode(BlockCipher(key)))
 }
 
-fn sized<const SIZE: usize>(key: &[u8]) -> &[u8; SIZE] {
+fn key_array<const SIZE: usize>(key: &[u8]) -> &[u8; SIZE] {
     key.try_into().expect("the key has the cipher's size")
 }
 
-/// A cipher that works on blocks.
-struct Blocks<C>(C);
+/// Implements the mode with a block cipher.
+struct BlockMode<C>(C);
 
-impl<C: BlockCipherEncrypt + Send + Sync> Mode for Blocks<C> {
+impl<C: BlockCipherEncrypt + Send + Sync> Mode for BlockMode<C> {
     fn encrypt(&self, feedback: &mut [u8], data: &mut [u8]) {
         let feedback = feedback.try_into().expect("the feedback is one block");
         self.0.encrypt_with_backend(Encryption::<C::BlockSize> { feedback, data });
     }
 
     fn decrypt(&self, before: &[u8], data: &mut [u8]) {
-        let before = before.try_into().expect("what is before is one block");
+        let before = before.try_into().expect("the ciphertext before is one block");
         self.0.encrypt_with_backend(Decryption::<C::BlockSize> { before, data });
     }
 }
 
-/// Encryption of a piece, as the cipher's own implementation for this processor runs it.
+/// Encrypts data with the backend that the block cipher chooses for this processor.
 struct Encryption<'a, B: ArraySize> {
     feedback: &'a mut Array<u8, B>,
     data: &'a mut [u8],
@@ -145,7 +145,7 @@ impl<B: ArraySize> BlockCipherEncClosure for Encryption<'_, B> {
     }
 }
 
-/// Adds to a block that the next one waits for; compilers take bytes apart that come one by one.
+/// Adds `piece` to `block` word by word: with a loop over bytes the compiler's code has a higher latency.
 #[inline(always)]
 fn add(block: &mut [u8], piece: &[u8]) {
     for (word, other) in block.as_chunks_mut::<8>().0.iter_mut().zip(piece.as_chunks::<8>().0) {
@@ -153,7 +153,7 @@ fn add(block: &mut [u8], piece: &[u8]) {
     }
 }
 
-/// Decryption of a piece, as many blocks at a time as the cipher's implementation takes.
+/// Decrypts data, as many blocks at a time as the backend takes.
 struct Decryption<'a, B: ArraySize> {
     before: &'a Array<u8, B>,
     data: &'a mut [u8],
@@ -169,7 +169,7 @@ impl<B: ArraySize> BlockCipherEncClosure for Decryption<'_, B> {
         let mut stream = ParBlocks::<K>::default();
         let size = stream.as_flattened().len();
         let mut rest = self.data;
-        // From the end: a block needs the ciphertext before it, which is there still.
+        // From the end: a block needs the ciphertext before it, which is not overwritten yet.
         while !rest.is_empty() {
             let start = (rest.len() - 1) / size * size;
             let before = start.checked_sub(B::USIZE);

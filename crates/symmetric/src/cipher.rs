@@ -31,7 +31,7 @@ pub enum Cipher {
 }
 
 impl Cipher {
-    /// All of them, in the order of their numbers.
+    /// All ciphers, in the order of their numbers.
     pub const ALL: [Self; 11] = [
         Self::Idea,
         Self::TripleDes,
@@ -46,12 +46,12 @@ impl Cipher {
         Self::Camellia256,
     ];
 
-    /// Returns the cipher of a number (RFC 9580, 9.3).
+    /// Finds the cipher with a number (RFC 9580, 9.3).
     pub fn of(number: u8) -> Option<Self> {
         Self::ALL.into_iter().find(|cipher| cipher.number() == number)
     }
 
-    /// Returns the cipher of a name as GnuPG writes it, in any case (also `S9` for number 9).
+    /// Finds the cipher with a name as GnuPG writes it, in any case (also `S9` for number 9).
     pub fn named(name: &str) -> Option<Self> {
         let number = name.strip_prefix(['S', 's']).and_then(|number| number.parse().ok());
         let by_name = |cipher: &Self| cipher.name().eq_ignore_ascii_case(name);
@@ -62,12 +62,12 @@ impl Cipher {
         }
     }
 
-    /// Returns its number (RFC 9580, 9.3).
+    /// Returns the number of the cipher (RFC 9580, 9.3).
     pub fn number(self) -> u8 {
         self as u8
     }
 
-    /// Returns its name as GnuPG writes it.
+    /// Returns the name of the cipher as GnuPG writes it.
     pub fn name(self) -> &'static str {
         match self {
             Self::Idea => "IDEA",
@@ -84,7 +84,7 @@ impl Cipher {
         }
     }
 
-    /// Returns the size of its key in bytes.
+    /// Returns the size of a key in bytes.
     pub fn key_size(self) -> usize {
         match self {
             Self::Idea | Self::Cast5 | Self::Blowfish | Self::Aes128 | Self::Camellia128 => 16,
@@ -93,7 +93,7 @@ impl Cipher {
         }
     }
 
-    /// Returns the size of its block in bytes.
+    /// Returns the size of a block in bytes.
     pub fn block_size(self) -> usize {
         match self {
             Self::Idea | Self::TripleDes | Self::Cast5 | Self::Blowfish => 8,
@@ -101,7 +101,7 @@ impl Cipher {
         }
     }
 
-    /// Says whether its block has only 64 bits: too few for more than some gigabytes under one key.
+    /// Returns whether a block has only 64 bits, too few for more than some gigabytes under one key.
     pub fn is_old(self) -> bool {
         self.block_size() == 8
     }

@@ -1,4 +1,4 @@
-//! What can go wrong with ciphers and passwords.
+//! Errors of ciphers and of keys from passwords.
 
 use verify::HashAlgorithm;
 
@@ -7,36 +7,44 @@ use crate::{Aead, Cipher};
 /// A result of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Why something could not be encrypted or decrypted, or a password became no key.
+/// Why something could not be encrypted or decrypted, or no key could be derived from a password.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// No implementation of this cipher in this mode.
+    /// There is no implementation of this cipher in this mode.
     #[error("{0} in {1} mode is not supported")]
     UnsupportedMode(Cipher, Aead),
-    /// The tag does not fit: another key, or a change.
+    /// A key of another size than the cipher's.
+    #[error("{cipher} takes a key of {} bytes, not {length}", .cipher.key_size())]
+    KeySize {
+        /// The cipher.
+        cipher: Cipher,
+        /// The size of the key in bytes.
+        length: usize,
+    },
+    /// The tag does not match: the key is another one, or the data were changed.
     #[error("what was encrypted was changed, or encrypted with another key")]
     Changed,
-    /// A password's parameters end in the middle.
+    /// The S2K specifier is cut short.
     #[error("a password's parameters are cut short")]
     CutShort,
-    /// A way from passwords to keys that is not known, by its number (RFC 9580, 3.7.1).
+    /// The S2K type is unknown; its number (RFC 9580, 3.7.1).
     #[error("the way {0} from passwords to keys is not supported")]
     UnknownS2k(u8),
-    /// A hash that is not known.
+    /// The hash algorithm is unknown.
     #[error("the hash {} is not supported", .0.0)]
     UnknownHash(HashAlgorithm),
-    /// Argon2 cannot be computed with these parameters.
+    /// Argon2 is not defined for these parameters.
     #[error("Argon2's parameters are impossible")]
     ImpossibleArgon2,
-    /// Argon2 would cost more than anyone's own password does.
+    /// Argon2 would need more memory or time than the limits allow.
     #[error(
         "Argon2 would take 2^{exponent} KiB of memory, {passes} times; at most 2^{MAX_ARGON2_EXPONENT} are given"
     )]
     TooExpensive {
         /// The binary logarithm of the memory in KiB.
         exponent: u8,
-        /// Passes over it.
+        /// The number of passes over the memory.
         passes: u8,
     },
     /// The system gives no random bytes.
@@ -44,5 +52,5 @@ pub enum Error {
     Random,
 }
 
-/// The most memory that Argon2 gets, as the binary logarithm of KiB: 2 GiB, what RFC 9106 recommends at most.
+/// The most memory that Argon2 may use, as the binary logarithm of KiB: 2 GiB, the largest that RFC 9106 recommends.
 pub const MAX_ARGON2_EXPONENT: u8 = 21;

@@ -1,4 +1,4 @@
-//! Keys from keys (RFC 9580, 3.7.2.1 and 5.13.2).
+//! Keys derived from keys (RFC 9580, 3.7.2.1 and 5.13.2).
 
 use aws_lc_rs::hkdf::{HKDF_SHA256, KeyType, Salt};
 
@@ -10,11 +10,11 @@ impl KeyType for Size {
     }
 }
 
-/// Fills `out` from a key, with HKDF over SHA-256 (RFC 5869).
+/// Derives as many bytes as `out` holds from a key, with HKDF over SHA-256 (RFC 5869).
 ///
 /// # Panics
 ///
-/// If `out` is longer than HKDF can fill, 8,160 bytes: what is asked for here are keys and nonces.
+/// If `out` is longer than 8,160 bytes, the most that HKDF can derive; keys and nonces are much shorter.
 pub fn expand(key: &[u8], salt: &[u8], info: &[u8], out: &mut [u8]) {
     let extracted = Salt::new(HKDF_SHA256, salt).extract(key);
     let info = [info];

@@ -1,4 +1,4 @@
-//! OpenSSL's library context, made when it is first needed: that takes a millisecond.
+//! OpenSSL's library context, created at its first use, since that takes a millisecond.
 
 use std::sync::LazyLock;
 

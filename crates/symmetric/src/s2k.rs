@@ -1,4 +1,4 @@
-//! Keys from passwords (RFC 9580, 3.7).
+//! String-to-key: keys derived from passwords (RFC 9580, 3.7).
 
 use argon2::{Algorithm, Argon2, Block, Params, Version};
 use aws_lc_rs::digest;
@@ -9,98 +9,98 @@ use zeroize::Zeroizing;
 use crate::error::MAX_ARGON2_EXPONENT;
 use crate::{Error, Result};
 
-/// How a password becomes a key.
+/// How a key is derived from a password.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum S2k {
-    /// Hashed once, without salt: only read.
+    /// One hash without salt; never written.
     Simple {
-        /// The hash.
+        /// The hash algorithm.
         hash: HashAlgorithm,
     },
-    /// Hashed once with a salt.
+    /// One hash with a salt.
     Salted {
-        /// The hash.
+        /// The hash algorithm.
         hash: HashAlgorithm,
         /// The salt.
         salt: [u8; 8],
     },
-    /// Hashed again and again with a salt.
+    /// A hash over the repeated salt and password.
     Iterated {
-        /// The hash.
+        /// The hash algorithm.
         hash: HashAlgorithm,
         /// The salt.
         salt: [u8; 8],
-        /// The number of bytes to hash, in the form of RFC 9580, 3.7.1.3.
+        /// The coded number of bytes to hash (RFC 9580, 3.7.1.3).
         count: u8,
     },
     /// Argon2id.
     Argon2 {
         /// The salt.
         salt: [u8; 16],
-        /// Passes.
+        /// The number of passes.
         passes: u8,
-        /// Lanes.
+        /// The number of lanes.
         lanes: u8,
         /// The binary logarithm of the memory in KiB.
         exponent: u8,
     },
 }
 
-/// The most passes that Argon2 makes over the most memory; over less it may be more.
+/// The most passes of Argon2 over the largest memory; with less memory, more passes are allowed.
 const MAX_ARGON2_PASSES: u64 = 8;
 
 impl S2k {
-    /// Returns the iterated kind with a new salt and at least `octets` to hash.
+    /// Returns the iterated kind with a new salt, which hashes at least `bytes` bytes.
     ///
     /// # Errors
     ///
-    /// If the system gives no random numbers.
+    /// [`Error::Random`].
     pub fn iterated(hash: HashAlgorithm, bytes: u64) -> Result<Self> {
         Ok(Self::Iterated { hash, salt: random()?, count: encode_count(bytes) })
     }
 
     /// Returns Argon2id with 3 passes over 16 MiB in one lane.
     ///
-    /// OWASP takes 3 passes over 12 MiB for as strong as its other choices. RFC 9106's 64 MiB would be most of the memory
-    /// that a message may take.
+    /// OWASP considers 3 passes over 12 MiB as strong as its other recommendations. The 64 MiB that RFC 9106 recommends
+    /// would be most of the memory that processing a message may take.
     ///
     /// # Errors
     ///
-    /// If the system gives no random numbers.
+    /// [`Error::Random`].
     pub fn argon2() -> Result<Self> {
         Ok(Self::Argon2 { salt: random()?, passes: 3, lanes: 1, exponent: 14 })
     }
 
-    /// Reads one at the beginning of `bytes`; also returns what follows.
+    /// Parses the specifier at the beginning of `bytes`; also returns the bytes after it.
     ///
     /// # Errors
     ///
-    /// [`Error::CutShort`], and [`Error::UnknownS2k`].
+    /// [`Error::CutShort`] and [`Error::UnknownS2k`].
     pub fn parse(bytes: &[u8]) -> Result<(Self, &[u8])> {
-        const CUT: Error = Error::CutShort;
-        let (&kind, rest) = bytes.split_first().ok_or(CUT)?;
+        const CUT_SHORT: Error = Error::CutShort;
+        let (&kind, rest) = bytes.split_first().ok_or(CUT_SHORT)?;
         if !matches!(kind, 0 | 1 | 3 | 4) {
             return Err(Error::UnknownS2k(kind));
         }
         if kind == 4 {
-            let (&salt, rest) = rest.split_first_chunk().ok_or(CUT)?;
-            let (&[passes, lanes, exponent], rest) = rest.split_first_chunk().ok_or(CUT)?;
+            let (&salt, rest) = rest.split_first_chunk().ok_or(CUT_SHORT)?;
+            let (&[passes, lanes, exponent], rest) = rest.split_first_chunk().ok_or(CUT_SHORT)?;
             return Ok((Self::Argon2 { salt, passes, lanes, exponent }, rest));
         }
-        let (&hash, rest) = rest.split_first().ok_or(CUT)?;
+        let (&hash, rest) = rest.split_first().ok_or(CUT_SHORT)?;
         let hash = HashAlgorithm(hash);
         if kind == 0 {
             return Ok((Self::Simple { hash }, rest));
         }
-        let (&salt, rest) = rest.split_first_chunk().ok_or(CUT)?;
+        let (&salt, rest) = rest.split_first_chunk().ok_or(CUT_SHORT)?;
         if kind == 1 {
             return Ok((Self::Salted { hash, salt }, rest));
         }
-        let (&count, rest) = rest.split_first().ok_or(CUT)?;
+        let (&count, rest) = rest.split_first().ok_or(CUT_SHORT)?;
         Ok((Self::Iterated { hash, salt, count }, rest))
     }
 
-    /// Returns its bytes in a packet.
+    /// Returns the specifier as it is written in packets.
     pub fn to_bytes(&self) -> Vec<u8> {
         match self {
             Self::Simple { hash } => vec![0, hash.0],
@@ -112,7 +112,7 @@ impl S2k {
         }
     }
 
-    /// Makes a key of `size` bytes.
+    /// Derives a key of `size` bytes.
     ///
     /// # Errors
     ///
@@ -123,16 +123,18 @@ impl S2k {
         Ok(key)
     }
 
-    /// Makes a key as long as there is room for it.
+    /// Derives a key that fills `key`.
     ///
     /// # Errors
     ///
     /// [`Error::UnknownHash`]; [`Error::ImpossibleArgon2`], and [`Error::TooExpensive`] beyond the limits.
     pub fn fill(&self, password: &[u8], key: &mut [u8]) -> Result<()> {
         match *self {
-            Self::Simple { hash } => hashed(hash, &[], password, 0, key),
-            Self::Salted { hash, salt } => hashed(hash, &salt, password, 0, key),
-            Self::Iterated { hash, salt, count } => hashed(hash, &salt, password, decode_count(count), key),
+            Self::Simple { hash } => hash_repeatedly(hash, &[], password, 0, key),
+            Self::Salted { hash, salt } => hash_repeatedly(hash, &salt, password, 0, key),
+            Self::Iterated { hash, salt, count } => {
+                hash_repeatedly(hash, &salt, password, decode_count(count), key)
+            }
             Self::Argon2 { salt, passes, lanes, exponent } => {
                 argon2(&salt, passes, lanes, exponent, password, key)
             }
@@ -140,7 +142,7 @@ impl S2k {
     }
 }
 
-/// Returns random bytes of the system.
+/// Returns random bytes from the system.
 ///
 /// # Errors
 ///
@@ -151,12 +153,12 @@ pub fn random<const N: usize>() -> Result<[u8; N]> {
     Ok(bytes)
 }
 
-/// Returns how many bytes a coded count stands for (RFC 9580, 3.7.1.3).
+/// Decodes a coded number of bytes (RFC 9580, 3.7.1.3).
 pub fn decode_count(count: u8) -> u64 {
     (16 + u64::from(count & 15)) << (u32::from(count >> 4) + 6)
 }
 
-/// Returns the least coded count that stands for at least `octets`.
+/// Returns the smallest coded number that stands for at least `bytes` bytes; the largest one if none does.
 pub fn encode_count(bytes: u64) -> u8 {
     (0..=255).find(|&count| decode_count(count) >= bytes).unwrap_or(255)
 }
@@ -172,20 +174,26 @@ fn argon2(salt: &[u8], passes: u8, lanes: u8, exponent: u8, password: &[u8], key
     }
     let params = Params::new(memory as u32, passes.into(), lanes.into(), Some(key.len()));
     let params = params.map_err(|_| Error::ImpossibleArgon2)?;
-    // The key can be made again from what is in the memory at the end.
+    // The memory is wiped, since the key could be derived from it.
     let mut blocks = Zeroizing::new(vec![Block::default(); params.block_count()].into_boxed_slice());
     let argon2 = Argon2::new(Algorithm::Argon2id, Version::V0x13, params);
     let made = argon2.hash_password_into_with_memory(password, salt, key, &mut **blocks);
     made.map_err(|_| Error::ImpossibleArgon2)
 }
 
-/// Hashes salt and password, repeated up to `count` bytes, at least once; behind one zero more for each further digest
-/// that the key's length asks for (RFC 9580, 3.7.1.1 to 3.7.1.3).
-fn hashed(hash: HashAlgorithm, salt: &[u8], password: &[u8], count: u64, key: &mut [u8]) -> Result<()> {
-    let once = Zeroizing::new([salt, password].concat());
-    let total = count.max(once.len() as u64);
-    // Whole repetitions up to some KiB, so that the hash gets long pieces.
-    let repeated = Zeroizing::new(once.repeat((32 << 10) / once.len().max(1) + 1));
+/// Hashes salt and password, repeated up to `count` bytes, at least once. For a key longer than a digest, further digests
+/// follow, each over one more zero byte before the salt (RFC 9580, 3.7.1.1 to 3.7.1.3).
+fn hash_repeatedly(
+    hash: HashAlgorithm,
+    salt: &[u8],
+    password: &[u8],
+    count: u64,
+    key: &mut [u8],
+) -> Result<()> {
+    let salted = Zeroizing::new([salt, password].concat());
+    let total = count.max(salted.len() as u64);
+    // Several KiB of whole repetitions, since hashing is faster with long input.
+    let repeated = Zeroizing::new(salted.repeat((32 << 10) / salted.len().max(1) + 1));
     let (mut filled, mut zeros) = (0, 0);
     while filled < key.len() {
         let mut context = Hash::new(hash)?;
@@ -202,10 +210,10 @@ fn hashed(hash: HashAlgorithm, salt: &[u8], password: &[u8], count: u64, key: &m
     Ok(())
 }
 
-/// A running hash, by the fastest library for it: nobody gains from two passwords of the same SHA-1, which need not be
-/// looked for.
+/// A running hash, by the fastest library for the algorithm. SHA-1 is computed without collision detection, since two
+/// passwords with the same digest are of no use to an attacker.
 enum Hash {
-    Fast(digest::Context),
+    Aws(digest::Context),
     Other(Hasher),
 }
 
@@ -221,17 +229,17 @@ impl Hash {
                 return Hasher::new(algorithm).map(Self::Other).ok_or(Error::UnknownHash(algorithm));
             }
         };
-        Ok(Self::Fast(digest::Context::new(fast)))
+        Ok(Self::Aws(digest::Context::new(fast)))
     }
 
     fn update(&mut self, bytes: &[u8]) {
         match self {
-            Self::Fast(context) => context.update(bytes),
+            Self::Aws(context) => context.update(bytes),
             Self::Other(hasher) => hasher.update(bytes),
         }
     }
 
-    /// Fills `out` with the digest, as far as both go, and returns how far that is.
+    /// Copies as much of the digest to `out` as fits, and returns how many bytes that is.
     fn finish(self, out: &mut [u8]) -> usize {
         let mut copy = |digest: &[u8]| {
             let count = digest.len().min(out.len());
@@ -239,7 +247,7 @@ impl Hash {
             count
         };
         match self {
-            Self::Fast(context) => copy(context.finish().as_ref()),
+            Self::Aws(context) => copy(context.finish().as_ref()),
             Self::Other(hasher) => copy(hasher.finish().expect("only SHA-1 looks for collisions").as_bytes()),
         }
     }

@@ -1,28 +1,29 @@
-//! Triple-DES by tables (FIPS 46-3).
+//! Triple-DES (FIPS 46-3) with lookup tables.
 //!
-//! The one in Rust takes two and a half times as long as GnuPG's, and OpenSSL's cannot decrypt blocks side by side.
-//! Here a table has what each S-box contributes to a round, its permutation done already.
+//! RustCrypto's implementation takes two and a half times as long as GnuPG's, and OpenSSL's cannot decrypt blocks in
+//! parallel. Here each table combines an S-box with the permutation that follows it.
 
 use cipher::Array;
 use cipher::consts::U8;
 use zeroize::Zeroize;
 
-use crate::tables::Tables;
+use crate::table_cipher::TableCipher;
 
 /// The subkeys of a round: for S-boxes 2, 4, 6, 8, and for 1, 3, 5, 7, each of six bits in a byte.
 type RoundKey = [u32; 2];
 
-/// A key of Triple-DES, ready for use.
+/// The key schedule of Triple-DES.
 pub(crate) struct TripleDes {
-    /// Those of the three passes; the second one decrypts.
+    /// The subkeys of the three passes; the second pass decrypts.
     passes: [[RoundKey; 16]; 3],
 }
 
 impl TripleDes {
     /// Takes a key.
     pub(crate) fn new(key: &[u8; 24]) -> Self {
-        let part = |at: usize| u64::from_be_bytes(key[at..at + 8].try_into().expect("8 bytes"));
-        let mut passes = [0, 8, 16].map(|at| schedule(part(at)));
+        let single_key =
+            |start: usize| u64::from_be_bytes(key[start..start + 8].try_into().expect("8 bytes"));
+        let mut passes = [0, 8, 16].map(|start| schedule(single_key(start)));
         passes[1].reverse();
         Self { passes }
     }
@@ -34,7 +35,7 @@ impl Drop for TripleDes {
     }
 }
 
-impl Tables for TripleDes {
+impl TableCipher for TripleDes {
     type Size = U8;
 
     #[inline(always)]
@@ -61,13 +62,19 @@ type Block = Array<u8, U8>;
 
 #[inline(always)]
 fn round(half: u32, keys: RoundKey) -> u32 {
-    let part = |s_box: usize, word: u32, shift: u32| ROUND[s_box][usize::from((word >> shift) as u8)];
+    let contribution = |s_box: usize, word: u32, shift: u32| ROUND[s_box][usize::from((word >> shift) as u8)];
     let (even, odd) = (half ^ keys[0], (half ^ keys[1]).rotate_right(4));
-    let even = part(7, even, 0) ^ part(5, even, 8) ^ part(3, even, 16) ^ part(1, even, 24);
-    even ^ part(6, odd, 0) ^ part(4, odd, 8) ^ part(2, odd, 16) ^ part(0, odd, 24)
+    let even = contribution(7, even, 0)
+        ^ contribution(5, even, 8)
+        ^ contribution(3, even, 16)
+        ^ contribution(1, even, 24);
+    even ^ contribution(6, odd, 0)
+        ^ contribution(4, odd, 8)
+        ^ contribution(2, odd, 16)
+        ^ contribution(0, odd, 24)
 }
 
-/// Exchanges the bits of `low` at `mask` with those of `high` that are `shift` further up.
+/// Swaps the bits of `low` in `mask` with the bits of `high` that are `shift` positions higher.
 #[inline(always)]
 fn exchange(high: &mut u32, low: &mut u32, shift: u32, mask: u32) {
     let difference = (*high >> shift ^ *low) & mask;
@@ -75,7 +82,7 @@ fn exchange(high: &mut u32, low: &mut u32, shift: u32, mask: u32) {
     *high ^= difference << shift;
 }
 
-/// The initial permutation, both halves rotated so that each S-box finds its six bits side by side.
+/// Applies the initial permutation, and rotates both halves so that the six bits of each S-box are adjacent.
 #[inline(always)]
 fn initial(block: Block) -> [u32; 2] {
     let words = block.as_chunks::<4>().0;
@@ -88,7 +95,7 @@ fn initial(block: Block) -> [u32; 2] {
     [left.rotate_left(1), right.rotate_left(1)]
 }
 
-/// Its inverse.
+/// Applies the final permutation, the inverse of [`initial`].
 #[inline(always)]
 fn last([left, right]: [u32; 2]) -> Block {
     let (mut left, mut right) = (left.rotate_right(1), right.rotate_right(1));
@@ -112,7 +119,7 @@ fn schedule(key: u64) -> [RoundKey; 16] {
         let six = |s_box: u32| (chosen >> (42 - 6 * s_box)) as u32 & 0x3f;
         let even = six(1) << 24 | six(3) << 16 | six(5) << 8 | six(7);
         let odd = six(0) << 24 | six(2) << 16 | six(4) << 8 | six(6);
-        // Where the rotation of the round takes it.
+        // `round` rotates the odd part back.
         [even, odd.rotate_left(4)]
     })
 }
@@ -219,7 +226,7 @@ const S_BOXES: [[[u8; 16]; 4]; 8] = [
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tables::ByTables;
+    use crate::table_cipher::BlockCipher;
     use cipher::BlockCipherEncrypt;
     use sequoia_openpgp::crypto::symmetric::{BlockCipherMode, Encryptor, PaddingMode};
     use sequoia_openpgp::types::SymmetricAlgorithm;
@@ -229,7 +236,7 @@ mod tests {
     fn three_times_the_same_key_is_des_of_which_there_is_a_known_vector() {
         let key = 0x133457799bbcdff1u64.to_be_bytes().repeat(3).try_into().expect("24 bytes");
         let mut block = Block::from(0x0123456789abcdefu64.to_be_bytes());
-        ByTables(TripleDes::new(&key)).encrypt_block(&mut block);
+        BlockCipher(TripleDes::new(&key)).encrypt_block(&mut block);
         assert_eq!(block.0, 0x85e813540f0ab405u64.to_be_bytes());
     }
 
@@ -251,7 +258,7 @@ mod tests {
             let byte =
                 |place: usize| (place as u8).wrapping_mul(89).wrapping_add(seed.wrapping_mul(31)) ^ seed;
             let key = std::array::from_fn(byte);
-            let ours = ByTables(TripleDes::new(&key));
+            let ours = BlockCipher(TripleDes::new(&key));
             let blocks: [Block; 11] =
                 std::array::from_fn(|index| std::array::from_fn(|place| byte(24 + 8 * index + place)).into());
             let (mut one_by_one, mut together) = (blocks, blocks);

@@ -1,16 +1,16 @@
-//! Twofish with a key of 256 bits, by tables made of the key.
+//! Twofish with a key of 256 bits and lookup tables that depend on the key.
 //!
-//! RustCrypto's implementation computes what stands in these tables anew for each block, and OpenSSL has none: it would
-//! take 80 times as long as GnuPG's. This one is the paper's (Schneier and others: Twofish: A 128-Bit Block Cipher,
+//! RustCrypto's implementation computes the content of these tables for each block and takes 80 times as long as GnuPG's;
+//! OpenSSL has no Twofish. This implementation follows the paper (Schneier and others: Twofish: A 128-Bit Block Cipher,
 //! 1998) with "full keying": the key-dependent S-boxes and the MDS matrix in four tables of 256 words.
 
 use cipher::Array;
 use cipher::consts::U16;
 use zeroize::Zeroize;
 
-use crate::tables::Tables;
+use crate::table_cipher::TableCipher;
 
-/// A key of Twofish, ready for use.
+/// The key schedule of Twofish.
 pub(crate) struct Twofish {
     /// What each byte of a word contributes to the function g.
     tables: Box<[[u32; 256]; 4]>,
@@ -33,9 +33,9 @@ impl Twofish {
             std::array::from_fn(|index| reed_solomon(&key[8 * index..8 * index + 8]));
         boxes.reverse();
         let mut tables = Box::new([[0; 256]; 4]);
-        for (place, table) in tables.iter_mut().enumerate() {
+        for (index, table) in tables.iter_mut().enumerate() {
             for (byte, word) in (0..=255).zip(table) {
-                *word = mds_column(place, substitute(place, byte, &boxes));
+                *word = mds_column(index, substitute(index, byte, &boxes));
             }
         }
         Self { tables, round_keys }
@@ -49,7 +49,7 @@ impl Drop for Twofish {
     }
 }
 
-impl Tables for Twofish {
+impl TableCipher for Twofish {
     type Size = U16;
 
     #[inline(always)]
@@ -108,15 +108,15 @@ fn store(words: [u32; 4]) -> Block {
 
 /// The paper's function h: four bytes through S-boxes with the words of `list`, then the MDS matrix.
 fn h(bytes: [u8; 4], list: &[[u8; 4]; 4]) -> u32 {
-    (0..4).fold(0, |word, place| word ^ mds_column(place, substitute(place, bytes[place], list)))
+    (0..4).fold(0, |word, index| word ^ mds_column(index, substitute(index, bytes[index], list)))
 }
 
-/// Which of the two permutations a byte goes through, by its place in the word, the last one first.
+/// Which of the permutations q0 and q1 a byte passes, by its index in the word; the last one comes first.
 const PERMUTATIONS: [[usize; 5]; 4] = [[1, 0, 0, 1, 1], [0, 0, 1, 1, 0], [1, 1, 0, 0, 0], [0, 1, 1, 0, 1]];
 
-fn substitute(place: usize, byte: u8, list: &[[u8; 4]; 4]) -> u8 {
-    let [last, rest @ ..] = PERMUTATIONS[place];
-    let keyed = (0..4).rev().fold(byte, |byte, index| q(rest[index], byte) ^ list[index][place]);
+fn substitute(index: usize, byte: u8, list: &[[u8; 4]; 4]) -> u8 {
+    let [last, rest @ ..] = PERMUTATIONS[index];
+    let keyed = (0..4).rev().fold(byte, |byte, round| q(rest[round], byte) ^ list[round][index]);
     q(last, keyed)
 }
 
@@ -147,9 +147,9 @@ fn q(which: usize, byte: u8) -> u8 {
 const MDS: [[u8; 4]; 4] =
     [[0x01, 0xef, 0x5b, 0x5b], [0x5b, 0xef, 0xef, 0x01], [0xef, 0x5b, 0x01, 0xef], [0xef, 0x01, 0xef, 0x5b]];
 
-/// Returns what a byte at `place` contributes to the product with the MDS matrix.
-fn mds_column(place: usize, byte: u8) -> u32 {
-    u32::from_le_bytes(std::array::from_fn(|row| product(MDS[row][place], byte, 0x169)))
+/// Returns what a byte at `index` of a word contributes to the product with the MDS matrix.
+fn mds_column(index: usize, byte: u8) -> u32 {
+    u32::from_le_bytes(std::array::from_fn(|row| product(MDS[row][index], byte, 0x169)))
 }
 
 const REED_SOLOMON: [[u8; 8]; 4] = [
@@ -163,7 +163,7 @@ fn reed_solomon(key: &[u8]) -> [u8; 4] {
     REED_SOLOMON.map(|row| row.iter().zip(key).fold(0, |sum, (&a, &b)| sum ^ product(a, b, 0x14d)))
 }
 
-/// Returns the product in the field of 256 elements that `polynomial` makes.
+/// Returns the product in the field of 256 elements that `polynomial` defines.
 fn product(a: u8, b: u8, polynomial: u16) -> u8 {
     let mut a = u16::from(a);
     let mut sum = 0;
@@ -179,7 +179,7 @@ fn product(a: u8, b: u8, polynomial: u16) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tables::ByTables;
+    use crate::table_cipher::BlockCipher;
     use cipher::{BlockCipherEncrypt, KeyInit};
 
     fn bytes<const N: usize>(mut seed: u64) -> [u8; N] {
@@ -199,7 +199,7 @@ mod tests {
             _ => ((index - 16) * 0x11) as u8,
         });
         let mut block = Block::default();
-        ByTables(Twofish::new(&key)).encrypt_block(&mut block);
+        BlockCipher(Twofish::new(&key)).encrypt_block(&mut block);
         let expected =
             [0x37, 0x52, 0x7b, 0xe0, 0x05, 0x23, 0x34, 0xb8, 0x9f, 0x0c, 0xfc, 0xca, 0xe8, 0x7c, 0xfa, 0x20];
         assert_eq!(block, expected);
@@ -209,7 +209,7 @@ mod tests {
     fn it_agrees_with_another_implementation_one_block_or_many() {
         for seed in 0..64 {
             let key = bytes(seed);
-            let ours = ByTables(Twofish::new(&key));
+            let ours = BlockCipher(Twofish::new(&key));
             let blocks: [Block; 11] = std::array::from_fn(|index| bytes(seed << 8 | index as u64).into());
             let (mut one_by_one, mut together, mut expected) = (blocks, blocks, blocks);
             one_by_one.iter_mut().for_each(|block| ours.encrypt_block(block));

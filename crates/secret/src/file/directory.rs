@@ -1,4 +1,4 @@
-//! A directory that nobody else may look into, and changes to it that are there wholly or not at all.
+//! A directory that only its owner may access, with atomic changes.
 
 use std::fs::{DirBuilder, File};
 use std::io::{self, Write as _};
@@ -12,18 +12,18 @@ use rustix::process::geteuid;
 
 use crate::{Error, Result};
 
-/// The name of the file that is being written. There is one, since a writer holds the lock; one that is there was left by
-/// a process that died.
-const WRITTEN: &str = ".new";
+/// The name of the temporary file. One is enough, since a writer holds the lock; an existing one was left by a process that
+/// died.
+const TEMPORARY: &str = ".new";
 
-/// A directory of mode 0700 that is ours.
+/// An open directory of mode 0700 that the user owns.
 pub(super) struct Directory {
     path: PathBuf,
     handle: OwnedFd,
 }
 
 impl Directory {
-    /// Opens a directory; `None` if there is none.
+    /// Opens a directory; `None` if it does not exist.
     ///
     /// # Errors
     ///
@@ -45,8 +45,8 @@ impl Directory {
         Ok(Some(Self { path: path.to_owned(), handle }))
     }
 
-    /// Opens a directory, making it and those that it is in first if there is none: where a server keeps the database
-    /// there may be nothing here yet.
+    /// Opens a directory, and creates it with its parents if it does not exist: with a database on a server, there may be
+    /// no local directory yet.
     pub(super) fn create(path: &Path) -> Result<Self> {
         loop {
             if let Some(directory) = Self::open(path)? {
@@ -55,12 +55,12 @@ impl Directory {
             match DirBuilder::new().recursive(true).mode(0o700).create(path) {
                 Ok(()) => sync_parent(path)?,
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(source) => return Err(Error::Io { path: path.to_owned(), source }),
+                Err(error) => return Err(Error::Io { path: path.to_owned(), error }),
             }
         }
     }
 
-    /// Returns the names in it.
+    /// Returns the names of the files.
     pub(super) fn names(&self) -> Result<Vec<String>> {
         let entries = Dir::read_from(&self.handle).map_err(|error| failed(&self.path, error))?;
         let names = entries.map(|entry| {
@@ -70,7 +70,7 @@ impl Directory {
         names.collect()
     }
 
-    /// Opens a file to be read; `None` if there is none.
+    /// Opens a file for reading; `None` if it does not exist.
     pub(super) fn read(&self, name: &str) -> Result<Option<File>> {
         let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
         match rustix::fs::openat(&self.handle, name, flags, Mode::empty()) {
@@ -80,10 +80,10 @@ impl Directory {
         }
     }
 
-    /// Waits until nobody else changes something, and keeps others from it.
+    /// Waits for the exclusive lock of the directory.
     pub(super) fn lock(&self) -> Result<Changes<'_>> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        // A lock belongs to an opened directory: two threads with one handle would share it.
+        // A lock belongs to an open file description, so that each lock needs its own.
         let locked = rustix::fs::openat(&self.handle, ".", flags, Mode::empty())
             .map_err(|error| failed(&self.path, error))?;
         rustix::io::retry_on_intr(|| rustix::fs::flock(&locked, FlockOperation::LockExclusive))
@@ -92,35 +92,35 @@ impl Directory {
     }
 }
 
-/// The right to change the directory, until it is dropped.
+/// The locked directory, in which files can be changed.
 pub(super) struct Changes<'a> {
     directory: &'a Directory,
     locked: OwnedFd,
 }
 
 impl Changes<'_> {
-    /// Writes a file of mode 0600, instead of one that may be there. [`sync`](Self::sync) makes it last.
+    /// Writes or replaces a file of mode 0600; [`sync`](Self::sync) makes that durable.
     pub(super) fn write(&self, name: &str, bytes: &[u8]) -> Result<()> {
-        self.remove(WRITTEN)?;
+        self.remove(TEMPORARY)?;
         let written = self
-            .write_aside(bytes)
-            .and_then(|()| Ok(rustix::fs::renameat(&self.locked, WRITTEN, &self.locked, name)?));
-        written.map_err(|source| {
-            // What was written is of no use any more; the error that counts is the first.
-            let _ = self.remove(WRITTEN);
-            Error::Io { path: self.directory.path.join(name), source }
+            .write_temporary(bytes)
+            .and_then(|()| Ok(rustix::fs::renameat(&self.locked, TEMPORARY, &self.locked, name)?));
+        written.map_err(|error| {
+            // The first error is the one to report.
+            let _ = self.remove(TEMPORARY);
+            Error::Io { path: self.directory.path.join(name), error }
         })
     }
 
-    fn write_aside(&self, bytes: &[u8]) -> io::Result<()> {
+    fn write_temporary(&self, bytes: &[u8]) -> io::Result<()> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
-        let file = rustix::fs::openat(&self.locked, WRITTEN, flags, Mode::RUSR | Mode::WUSR)?;
+        let file = rustix::fs::openat(&self.locked, TEMPORARY, flags, Mode::RUSR | Mode::WUSR)?;
         let mut file = File::from(file);
         file.write_all(bytes)?;
         file.sync_all()
     }
 
-    /// Removes a file; says whether there was one.
+    /// Removes a file; returns whether it existed.
     pub(super) fn remove(&self, name: &str) -> Result<bool> {
         match rustix::fs::unlinkat(&self.locked, name, AtFlags::empty()) {
             Ok(()) => Ok(true),
@@ -129,7 +129,7 @@ impl Changes<'_> {
         }
     }
 
-    /// Makes all changes last.
+    /// Makes all changes durable.
     pub(super) fn sync(&self) -> Result<()> {
         rustix::fs::fsync(&self.locked).map_err(|error| failed(&self.directory.path, error))
     }
@@ -141,9 +141,9 @@ fn sync_parent(path: &Path) -> Result<()> {
         _ => Path::new("."),
     };
     let synced = File::open(parent).and_then(|parent| parent.sync_all());
-    synced.map_err(|source| Error::Io { path: parent.to_owned(), source })
+    synced.map_err(|error| Error::Io { path: parent.to_owned(), error })
 }
 
 fn failed(path: &Path, error: Errno) -> Error {
-    Error::Io { path: path.to_owned(), source: error.into() }
+    Error::Io { path: path.to_owned(), error: error.into() }
 }

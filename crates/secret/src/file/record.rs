@@ -1,4 +1,4 @@
-//! What stands in a file: a head that says where the public part ends, then the body of the secret key packet.
+//! The format of a file: a header with the length of the public part, then the body of the secret key packet.
 //!
 //! | bytes | what |
 //! |---|---|
@@ -8,7 +8,7 @@
 //! | 4 | bytes of the public part, most significant first |
 //! | all others | the body of the packet (RFC 9580, 5.5.3) |
 //!
-//! So a listing reads up to how the secret is protected, and no secret.
+//! A listing reads only the public part and the protection, and no secret.
 
 use std::io::{self, Read};
 
@@ -24,7 +24,7 @@ const MAGIC: &[u8; 4] = b"KHSK";
 const VERSION: u8 = 1;
 const HEAD: usize = 10;
 
-/// The most bytes that say how a secret is protected: a card's serial number with all around it.
+/// The most bytes that describe the protection: a card's serial number and what surrounds it.
 const MAX_PARAMETERS: u64 = 300;
 
 /// Why a file cannot be used.
@@ -49,7 +49,7 @@ impl From<crate::Error> for Fault {
     }
 }
 
-/// Returns a key's file.
+/// Returns the content of a key's file.
 pub(super) fn write(key: &SecretKey) -> Zeroizing<Vec<u8>> {
     let (public, body) = (key.public_body(), key.body());
     let mut file = Zeroizing::new(Vec::with_capacity(HEAD + body.len()));
@@ -60,7 +60,7 @@ pub(super) fn write(key: &SecretKey) -> Zeroizing<Vec<u8>> {
     file
 }
 
-/// Reads all of a file.
+/// Reads a whole file.
 pub(super) fn read(file: &mut impl Read) -> Result<SecretKey, Fault> {
     let (role, _) = read_head(file)?;
     let mut body = Zeroizing::new(Vec::with_capacity(MAX_KEY_PACKET + 1));
@@ -68,7 +68,7 @@ pub(super) fn read(file: &mut impl Read) -> Result<SecretKey, Fault> {
     Ok(SecretKey::parse(role, &body)?)
 }
 
-/// Reads a file up to how its secret is protected.
+/// Reads a file up to the protection of the secret.
 pub(super) fn head(file: &mut impl Read) -> Result<StoredKey, Fault> {
     let (role, length) = read_head(file)?;
     let mut public = vec![0; length];

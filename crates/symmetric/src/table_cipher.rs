@@ -1,5 +1,5 @@
-//! What block ciphers by tables have in common: one block at a time as fast as one can follow the other, or eight side by
-//! side, as RustCrypto's traits ask for them.
+//! Adapts block ciphers that are implemented with lookup tables to RustCrypto's traits: one block at a time, or eight in
+//! parallel.
 
 use cipher::array::ArraySize;
 use cipher::consts::U8;
@@ -8,15 +8,15 @@ use cipher::{
     ParBlocks, ParBlocksSizeUser,
 };
 
-/// A block cipher by tables, with a key.
-pub(crate) trait Tables {
+/// A block cipher with a key, implemented with lookup tables.
+pub(crate) trait TableCipher {
     /// The size of a block.
     type Size: ArraySize<ArrayType<u8>: Copy>;
 
-    /// Encrypts blocks side by side, round by round: one block alone leaves most of the processor idle.
+    /// Encrypts several blocks in parallel, round by round, which uses the processor better than one block alone.
     fn encrypt<const N: usize>(&self, blocks: [Array<u8, Self::Size>; N]) -> [Array<u8, Self::Size>; N];
 
-    /// Encrypts a block that the next one waits for.
+    /// Encrypts one block with the lowest latency, for modes in which the next block depends on it.
     #[inline(always)]
     fn encrypt_one(&self, block: Array<u8, Self::Size>) -> Array<u8, Self::Size> {
         let [block] = self.encrypt([block]);
@@ -24,25 +24,25 @@ pub(crate) trait Tables {
     }
 }
 
-/// A block cipher by tables, as a block cipher.
-pub(crate) struct ByTables<T>(pub(crate) T);
+/// Implements RustCrypto's traits for a [`TableCipher`].
+pub(crate) struct BlockCipher<T>(pub(crate) T);
 
-impl<T: Tables> BlockSizeUser for ByTables<T> {
+impl<T: TableCipher> BlockSizeUser for BlockCipher<T> {
     type BlockSize = T::Size;
 }
 
-impl<T: Tables> ParBlocksSizeUser for ByTables<T> {
+impl<T: TableCipher> ParBlocksSizeUser for BlockCipher<T> {
     type ParBlocksSize = U8;
 }
 
-impl<T: Tables> BlockCipherEncrypt for ByTables<T> {
+impl<T: TableCipher> BlockCipherEncrypt for BlockCipher<T> {
     #[inline]
     fn encrypt_with_backend(&self, f: impl BlockCipherEncClosure<BlockSize = T::Size>) {
         f.call(self);
     }
 }
 
-impl<T: Tables> BlockCipherEncBackend for ByTables<T> {
+impl<T: TableCipher> BlockCipherEncBackend for BlockCipher<T> {
     #[inline(always)]
     fn encrypt_block(&self, mut block: InOut<'_, '_, Block<Self>>) {
         *block.get_out() = self.0.encrypt_one(*block.get_in());

@@ -1,0 +1,182 @@
+//! Authenticated encryption of chunks (RFC 9580, 9.6), each mode by the fastest library for it.
+
+use std::sync::Arc;
+
+use aead::inout::InOutBuf;
+use aead::{AeadInOut, KeyInit, Nonce, Tag};
+use aws_lc_rs::aead::{
+    AES_128_GCM, AES_192_GCM, AES_256_GCM, Aad, LessSafeKey, Nonce as GcmNonce, UnboundKey,
+};
+use cipher::consts::{U15, U16};
+use eax::Eax;
+use ocb3::Ocb3;
+use ossl::OsslSecret;
+use ossl::cipher::{AeadParams, AesSize, EncAlg, OsslCipher};
+use zeroize::Zeroizing;
+
+use crate::{Aead, Cipher, Error, Result, openssl};
+
+/// The size of an authentication tag in bytes.
+pub const TAG: usize = 16;
+
+/// A cipher with a key in an authenticated mode; several threads can use it.
+#[derive(Clone)]
+pub struct AeadKey(Arc<dyn Chunks>);
+
+trait Chunks: Send + Sync {
+    fn seal(&self, nonce: &[u8], associated: &[u8], data: &mut [u8]) -> Option<[u8; TAG]>;
+    fn open(&self, nonce: &[u8], associated: &[u8], data: &mut [u8], tag: &[u8]) -> Option<()>;
+}
+
+impl AeadKey {
+    /// Takes a key of the cipher's size.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::KeySize`] for a key of another size, [`Error::UnsupportedMode`] for a cipher without an implementation in
+    /// this mode.
+    pub fn new(cipher: Cipher, mode: Aead, key: &[u8]) -> Result<Self> {
+        use Cipher::*;
+        if key.len() != cipher.key_size() {
+            return Err(Error::KeySize { cipher, length: key.len() });
+        }
+        Ok(Self(match (mode, cipher) {
+            (Aead::Gcm, Aes128 | Aes192 | Aes256) => Arc::new(Gcm::new(key)),
+            (Aead::Ocb, Aes128 | Aes192 | Aes256) => Arc::new(AesOcb(Zeroizing::new(key.to_vec()))),
+            (Aead::Ocb, Camellia128) => rust_crypto::<Ocb3<camellia::Camellia128, U15>>(key),
+            (Aead::Ocb, Camellia192) => rust_crypto::<Ocb3<camellia::Camellia192, U15>>(key),
+            (Aead::Ocb, Camellia256) => rust_crypto::<Ocb3<camellia::Camellia256, U15>>(key),
+            (Aead::Eax, Aes128) => rust_crypto::<Eax<aes::Aes128, U16>>(key),
+            (Aead::Eax, Aes192) => rust_crypto::<Eax<aes::Aes192, U16>>(key),
+            (Aead::Eax, Aes256) => rust_crypto::<Eax<aes::Aes256, U16>>(key),
+            (Aead::Eax, Camellia128) => rust_crypto::<Eax<camellia::Camellia128, U16>>(key),
+            (Aead::Eax, Camellia192) => rust_crypto::<Eax<camellia::Camellia192, U16>>(key),
+            (Aead::Eax, Camellia256) => rust_crypto::<Eax<camellia::Camellia256, U16>>(key),
+            _ => return Err(Error::UnsupportedMode(cipher, mode)),
+        }))
+    }
+
+    /// Encrypts a chunk in place and returns its tag.
+    pub fn seal(&self, nonce: &[u8], associated: &[u8], data: &mut [u8]) -> [u8; TAG] {
+        self.0.seal(nonce, associated, data).expect("a chunk is shorter than any mode's limit")
+    }
+
+    /// Decrypts a chunk in place.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Changed`] if the tag does not match; the content of `data` is then undefined.
+    pub fn open(&self, nonce: &[u8], associated: &[u8], data: &mut [u8], tag: &[u8]) -> Result<()> {
+        self.0.open(nonce, associated, data, tag).ok_or(Error::Changed)
+    }
+}
+
+fn rust_crypto<A: AeadInOut + KeyInit + Send + Sync + 'static>(key: &[u8]) -> Arc<dyn Chunks> {
+    Arc::new(RustCrypto(A::new_from_slice(key).expect("the key has the cipher's size")))
+}
+
+/// A mode and a block cipher, both from RustCrypto.
+struct RustCrypto<A>(A);
+
+impl<A: AeadInOut + Send + Sync> Chunks for RustCrypto<A> {
+    fn seal(&self, nonce: &[u8], associated: &[u8], data: &mut [u8]) -> Option<[u8; TAG]> {
+        let nonce = <&Nonce<A>>::try_from(nonce).ok()?;
+        let tag = self.0.encrypt_inout_detached(nonce, associated, InOutBuf::from(data)).ok()?;
+        tag.as_slice().try_into().ok()
+    }
+
+    fn open(&self, nonce: &[u8], associated: &[u8], data: &mut [u8], tag: &[u8]) -> Option<()> {
+        let (nonce, tag) = (<&Nonce<A>>::try_from(nonce).ok()?, <&Tag<A>>::try_from(tag).ok()?);
+        self.0.decrypt_inout_detached(nonce, associated, InOutBuf::from(data), tag).ok()
+    }
+}
+
+/// AES in GCM by aws-lc, without its random generator.
+struct Gcm(LessSafeKey);
+
+impl Gcm {
+    fn new(key: &[u8]) -> Self {
+        let algorithm = match key.len() {
+            16 => &AES_128_GCM,
+            24 => &AES_192_GCM,
+            _ => &AES_256_GCM,
+        };
+        Self(LessSafeKey::new(UnboundKey::new(algorithm, key).expect("the key has the cipher's size")))
+    }
+}
+
+impl Chunks for Gcm {
+    fn seal(&self, nonce: &[u8], associated: &[u8], data: &mut [u8]) -> Option<[u8; TAG]> {
+        let nonce = GcmNonce::try_assume_unique_for_key(nonce).ok()?;
+        let tag = self.0.seal_in_place_separate_tag(nonce, Aad::from(associated), data).ok()?;
+        tag.as_ref().try_into().ok()
+    }
+
+    fn open(&self, nonce: &[u8], associated: &[u8], data: &mut [u8], tag: &[u8]) -> Option<()> {
+        let nonce = GcmNonce::try_assume_unique_for_key(nonce).ok()?;
+        self.0.open_in_place_separate_tag(nonce, Aad::from(associated), tag, data).ok().map(drop)
+    }
+}
+
+/// AES in OCB by OpenSSL; holds the key.
+struct AesOcb(Zeroizing<Vec<u8>>);
+
+impl AesOcb {
+    fn start(&self, encrypt: bool, nonce: &[u8], associated: &[u8]) -> Option<OsslCipher> {
+        let size = match self.0.len() {
+            16 => AesSize::Aes128,
+            24 => AesSize::Aes192,
+            _ => AesSize::Aes256,
+        };
+        let key = OsslSecret::from_slice(&self.0);
+        let params = AeadParams::new(Some(associated.to_vec()), TAG, 0);
+        OsslCipher::new(
+            openssl::context(),
+            EncAlg::AesOcb(size),
+            encrypt,
+            key,
+            Some(nonce.to_vec()),
+            Some(params),
+        )
+        .ok()
+    }
+}
+
+/// Processes all data: whole blocks at once, the rest when the cipher is finalised.
+fn process(mode: &mut OsslCipher, data: &mut [u8]) -> Option<()> {
+    let processed = if data.is_empty() { 0 } else { mode.update_in_place(data).ok()? };
+    let last = mode.finalize(data.get_mut(processed..)?).ok()?;
+    (processed + last == data.len()).then_some(())
+}
+
+impl Chunks for AesOcb {
+    fn seal(&self, nonce: &[u8], associated: &[u8], data: &mut [u8]) -> Option<[u8; TAG]> {
+        let mut mode = self.start(true, nonce, associated)?;
+        process(&mut mode, data)?;
+        let mut tag = [0; TAG];
+        mode.get_tag(&mut tag).ok()?;
+        Some(tag)
+    }
+
+    fn open(&self, nonce: &[u8], associated: &[u8], data: &mut [u8], tag: &[u8]) -> Option<()> {
+        let mut mode = self.start(false, nonce, associated)?;
+        mode.set_tag(tag).ok()?;
+        process(&mut mode, data)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_of_another_size_is_refused() {
+        for cipher in [Cipher::Aes128, Cipher::Aes256, Cipher::Camellia192] {
+            for length in [0, cipher.key_size() - 1, cipher.key_size() + 1] {
+                let refused = AeadKey::new(cipher, Aead::Ocb, &vec![0; length]).err();
+                assert_eq!(refused, Some(Error::KeySize { cipher, length }));
+            }
+            assert!(AeadKey::new(cipher, Aead::Ocb, &vec![0; cipher.key_size()]).is_ok());
+        }
+    }
+}
