@@ -19,7 +19,7 @@ use crate::output_file::OutputFile;
 const MAX_HELD: usize = 12 << 20;
 
 /// How often a password is asked for.
-const TRIES: u8 = secret::ask::TRIES;
+const MAX_TRIES: u8 = secret::ask::MAX_TRIES;
 
 /// Finds session keys with secret keys and passwords.
 pub struct SessionKeyFinder<'a> {
@@ -111,7 +111,7 @@ impl SessionKeyFinder<'_> {
         if packets.is_empty() {
             return Err(Error::NoKey);
         }
-        for tried in 0..TRIES {
+        for tried in 0..MAX_TRIES {
             let asked = (self.password)().map_err(|error| Error::Read(io::Error::other(error)))?;
             let Some(password) = asked else {
                 return Err(if tried == 0 { Error::NoKey } else { Error::WrongKey });

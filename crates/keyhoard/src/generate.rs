@@ -108,7 +108,7 @@ impl Keys<'_, '_> {
         let mut locked = Vec::new();
         for (plan, key) in plans.zip(keys) {
             let passphrase = match plan.source() {
-                Source::Held(keygrip, _) => self.passphrases.get(&keygrip).cloned().flatten(),
+                Source::Existing(keygrip, _) => self.passphrases.get(&keygrip).cloned().flatten(),
                 Source::New(_) => {
                     if for_new.is_none() {
                         for_new = Some(self.new_passphrase(key)?);

@@ -12,7 +12,7 @@ use std::os::fd::RawFd;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use secret::ask::{KeyName, TRIES};
+use secret::ask::{KeyName, MAX_TRIES};
 use secret::{Ask, Error, Passphrase, Question, Result};
 use store::Fingerprint;
 
@@ -99,7 +99,7 @@ impl<'a> Passphrases<'a> {
             Source::Terminal => {
                 let Some(mut terminal) = Terminal::open()? else { return Ok(None) };
                 if wrong > 0 {
-                    terminal.say(format_args!("Wrong passphrase; try {} of {TRIES}.", wrong + 1))?;
+                    terminal.say(format_args!("Wrong passphrase; try {} of {MAX_TRIES}.", wrong + 1))?;
                 }
                 terminal.ask(&question)
             }
@@ -175,7 +175,7 @@ impl Ask for Passphrases<'_> {
 
 fn typed_twice(question: &str) -> Result<Option<Passphrase>> {
     let Some(mut terminal) = Terminal::open()? else { return Ok(None) };
-    for _ in 0..TRIES {
+    for _ in 0..MAX_TRIES {
         let Some(first) = terminal.ask(question)? else { return Ok(None) };
         let Some(again) = terminal.ask("Once more: ")? else { return Ok(None) };
         if first == again {

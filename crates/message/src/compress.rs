@@ -10,8 +10,8 @@ use zlib_rs::{Deflate, DeflateFlush, Status};
 
 use crate::density::is_dense;
 use crate::frame::Packet;
+use crate::ordered;
 use crate::pipeline::{self, PIECE};
-use crate::work_queue;
 use crate::{Error, Result};
 
 /// A compression.
@@ -110,9 +110,8 @@ fn deflate<T>(
     }
     thread::scope(|scope| {
         let deflate = move |block: Block| block.deflate(level);
-        let ahead = 2 * pipeline::workers();
-        let (producer, consumer) =
-            work_queue::start(scope, pipeline::workers(), ahead, deflate, |block| block);
+        let workers = pipeline::workers();
+        let (producer, consumer) = ordered::start(scope, workers, 2 * workers, deflate);
         let mut writer = Deflating {
             producer,
             consumer,
@@ -177,16 +176,16 @@ impl Block {
 /// A block's part of the stream; nothing if it cannot be compressed.
 type Deflated = Option<Vec<u8>>;
 
-struct Deflating<'s, 'a> {
-    producer: work_queue::Producer<'s, Block, Deflated, Deflated>,
-    consumer: work_queue::Consumer<'s, Block, Deflated, Deflated>,
+struct Deflating<'a> {
+    producer: ordered::Producer<Block, Deflated>,
+    consumer: ordered::Consumer<Deflated>,
     waiting: usize,
     output: &'a mut dyn Write,
     block: Block,
     checksum: Adler32,
 }
 
-impl Deflating<'_, '_> {
+impl Deflating<'_> {
     fn hand_out(&mut self, is_last: bool) -> io::Result<()> {
         if self.waiting == 2 * pipeline::workers() {
             self.take_back()?;
@@ -201,7 +200,7 @@ impl Deflating<'_, '_> {
 
     fn take_back(&mut self) -> io::Result<()> {
         self.waiting -= 1;
-        let block = self.consumer.pop().flatten().ok_or(io::ErrorKind::BrokenPipe)?;
+        let block = self.consumer.next().flatten().ok_or(io::ErrorKind::BrokenPipe)?;
         self.output.write_all(&block)
     }
 
@@ -215,7 +214,7 @@ impl Deflating<'_, '_> {
     }
 }
 
-impl Write for Deflating<'_, '_> {
+impl Write for Deflating<'_> {
     fn write(&mut self, data: &[u8]) -> io::Result<usize> {
         if self.block.data.len() == PIECE {
             self.hand_out(false)?;

@@ -5,12 +5,12 @@ use std::thread::{self, Scope};
 
 use aws_lc_rs::digest::{Context, SHA1_FOR_LEGACY_USE_ONLY};
 
-use crate::batch::take_turns;
 use crate::encrypt_stream::{MDC, MDC_HEADER};
 use crate::encrypted_data::{ChunkKey, EncryptedDataFormat};
 use crate::frame::Body;
+use crate::ordered;
 use crate::pipeline::{self, Buffer, PIECE, Pool};
-use crate::work_queue;
+use crate::scheduling;
 use crate::{Cfb, Error, Result, SessionKey};
 use symmetric::MAX_BLOCK;
 use symmetric::TAG;
@@ -185,10 +185,10 @@ fn feedback_mode<'scope, 'env>(
         Piece::Data { data, .. } => Delivery::Data(check.pass(data)),
         Piece::End(end) => check.last(end),
     };
-    let (producer, mut consumer) =
-        work_queue::start(scope, pipeline::workers() - 1, pipeline::ahead(PIECE), decrypt, check);
+    let (producer, decrypted) = ordered::start(scope, pipeline::workers(), pipeline::ahead(PIECE), decrypt);
+    let checked = pipeline::stage(scope, decrypted, check);
     scope.spawn(move || {
-        take_turns();
+        scheduling::apply_to_this_thread();
         let EncryptedData { mut body, mut first } = sealed;
         let mut before = vec![0; size];
         if is_unprotected && first.len() >= size + 2 {
@@ -213,7 +213,7 @@ fn feedback_mode<'scope, 'env>(
             }
         }
     });
-    Box::new(move || consumer.pop())
+    Box::new(move || checked.recv().ok())
 }
 
 /// Takes prefix and hash off the plaintext, and checks the hash.
@@ -303,13 +303,10 @@ fn chunks<'scope, 'env>(
     pool: Pool,
 ) -> Deliveries<'scope> {
     let size = key.chunk_size();
-    // Who reads helps too, and so does who takes the plaintext: most of the work is to read and to write.
-    let helpers = pipeline::workers().saturating_sub(2);
-    let work = move |work: Work| work.run(&key);
-    let (producer, mut consumer) =
-        work_queue::start(scope, helpers, pipeline::ahead(size), work, |delivery| delivery);
+    let open = move |work: Work| work.run(&key);
+    let (producer, mut opened) = ordered::start(scope, pipeline::workers(), pipeline::ahead(size), open);
     scope.spawn(move || {
-        take_turns();
+        scheduling::apply_to_this_thread();
         let mut reader = Chunks {
             body,
             pool,
@@ -323,12 +320,12 @@ fn chunks<'scope, 'env>(
         while !reader.is_over {
             let work = reader.next().unwrap_or_else(Work::Failed);
             reader.is_over |= matches!(work, Work::Failed(_));
-            if producer.push_and_help(work).is_none() {
+            if producer.push(work).is_none() {
                 break;
             }
         }
     });
-    Box::new(move || consumer.pop())
+    Box::new(move || opened.next())
 }
 
 /// Cuts ciphertext into chunks with their tags.

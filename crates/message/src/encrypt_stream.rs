@@ -1,7 +1,6 @@
 //! Writes encrypted data: what comes in is hashed, encrypted and written by threads of their own.
 
 use std::io::{self, Write};
-use std::iter;
 use std::thread::{self, Scope, ScopedJoinHandle};
 
 use aws_lc_rs::digest::{Context, SHA1_FOR_LEGACY_USE_ONLY};
@@ -9,8 +8,8 @@ use cert::packet::Tag;
 
 use crate::encrypted_data::{ChunkKey, EncryptedDataFormat};
 use crate::frame::Packet;
+use crate::ordered;
 use crate::pipeline::{self, Buffer, PIECE, Pool};
-use crate::work_queue;
 use crate::{Cfb, Error, Result, SessionKey};
 use symmetric::random;
 
@@ -180,9 +179,8 @@ fn in_chunks<'scope, 'env, T>(
         }
         piece
     };
-    let helpers = pipeline::workers() - 1;
-    let (producer, mut consumer) = work_queue::start(scope, helpers, pipeline::ahead(size), seal, append_end);
-    let writing = write(scope, iter::from_fn(move || consumer.pop()), pool.clone(), packet);
+    let (producer, sealed) = ordered::start(scope, pipeline::workers(), pipeline::ahead(size), seal);
+    let writing = write(scope, sealed.map(append_end), pool.clone(), packet);
     let mut indexes = 0..;
     let send = Box::new(move |piece| producer.push((indexes.next()?, piece)));
     let mut cutter = Cutter { send, pool, current: Buffer::default(), size };

@@ -9,10 +9,10 @@ use symmetric::{Aead, Cipher};
 #[non_exhaustive]
 pub enum Error {
     /// The input failed.
-    #[error("cannot read: {0}")]
+    #[error("cannot read")]
     Read(#[source] io::Error),
     /// The output failed.
-    #[error("cannot write: {0}")]
+    #[error("cannot write")]
     Write(#[source] io::Error),
     /// Nothing in the input looks like OpenPGP.
     #[error("no OpenPGP message found")]
@@ -70,7 +70,7 @@ pub enum Error {
         reason: String,
     },
     /// A key did not sign.
-    #[error("cannot sign: {0}")]
+    #[error("cannot sign")]
     Sign(#[from] sign::Error),
     /// The system gives no random bytes.
     #[error("the system gives no random numbers")]
@@ -111,6 +111,7 @@ impl From<symmetric::Error> for Error {
         use symmetric::Error as Symmetric;
         match error {
             Symmetric::UnsupportedMode(cipher, mode) => Self::UnsupportedMode(cipher, mode),
+            Symmetric::KeySize { .. } => Self::WrongKey,
             Symmetric::Changed => Self::Manipulated,
             Symmetric::CutShort => Self::Malformed("a password's parameters are cut short"),
             Symmetric::UnknownS2k(number) => {

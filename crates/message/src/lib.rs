@@ -13,7 +13,6 @@
 //! Input, compression, hash, cipher and output run in threads of their own; what can be done for many pieces at once
 //! (decryption, authenticated chunks, deflating) is done on all cores. Nothing here reads the clock.
 
-mod batch;
 mod clear_text;
 mod clear_text_writer;
 mod compress;
@@ -29,14 +28,15 @@ mod error;
 mod frame;
 mod hashing;
 mod literal;
+mod ordered;
 mod packets;
 mod password;
 mod pipeline;
 mod recipient;
+mod scheduling;
 mod session_key;
 mod signing;
 mod verifying;
-mod work_queue;
 
 pub use crate::clear_text::HashHeaders;
 pub use crate::clear_text_writer::sign_clear;
@@ -54,6 +54,7 @@ pub use crate::literal::{Format, Literal};
 pub use crate::packets::{Found, Step, packets};
 pub use crate::password::Skesk;
 pub use crate::recipient::{Addressee, Pkesk, Recipient};
+pub use crate::scheduling::use_batch_scheduling;
 pub use crate::session_key::SessionKey;
 pub use crate::signing::{SignatureRequest, Signing, sign, sign_detached};
 pub use crate::verifying::{DataSignature, DetachedSignatures, MessageVerifier};

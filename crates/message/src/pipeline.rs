@@ -8,6 +8,8 @@ use std::thread::{self, Scope};
 pub(crate) use cert::buffer::Buffer;
 use crossbeam_channel::{Receiver, Sender, bounded};
 
+use crate::scheduling;
+
 /// Bytes of a piece: enough that handing it on costs nothing, and little enough to stay in a core's cache.
 pub(crate) const PIECE: usize = 128 << 10;
 
@@ -37,11 +39,12 @@ pub(crate) fn queue<T>() -> (Input<T>, Output<T>) {
 /// Runs `work` on everything that comes, in order, in a thread of its own, until nothing comes or nobody takes it.
 pub(crate) fn stage<'scope, T: Send + 'scope, U: Send + 'scope>(
     scope: &'scope Scope<'scope, '_>,
-    input: Output<T>,
+    input: impl IntoIterator<Item = T> + Send + 'scope,
     mut work: impl FnMut(T) -> U + Send + 'scope,
 ) -> Output<U> {
     let (sender, output) = queue();
     scope.spawn(move || {
+        scheduling::apply_to_this_thread();
         for item in input {
             if sender.send(work(item)).is_err() {
                 break;

@@ -12,6 +12,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
+use keyhoard::causes;
 use keyhoard::foreign_text::shown;
 use keyhoard::message::{self, Allowed, DataSignature, Error, HashHeaders, MessageVerifier};
 
@@ -136,7 +137,7 @@ fn failed(streams: &mut Streams, error: Error, unlocked: Unlocked) {
             return streams.error(format_args!("error writing output: {error}"));
         }
         (Error::Unsigned, _) => return verify::report_no_packets_behind_text(streams),
-        (error, unlock::Outcome::NotAsked) => return streams.error(error),
+        (error, unlock::Outcome::NotAsked) => return streams.error(causes(&error)),
         (error, _) => {
             if matches!(error, Error::WrongKey) && unlocked.has_passphrases {
                 streams.status(MessageStatus::BadPassphrase);
@@ -144,7 +145,7 @@ fn failed(streams: &mut Streams, error: Error, unlocked: Unlocked) {
             streams.status(MessageStatus::DecryptionFailed);
             match code(&error) {
                 Some(code) => streams.error(format_args!("decryption failed: {code}")),
-                None => streams.error(format_args!("decryption failed: {error}")),
+                None => streams.error(format_args!("decryption failed: {}", causes(&error))),
             }
         }
     }

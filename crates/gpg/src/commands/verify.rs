@@ -296,7 +296,7 @@ fn nothing(streams: &mut Streams, is_empty: bool) -> std::result::Result<(), Fai
 /// Tells that an input ends before there is a signature.
 fn damaged(streams: &mut Streams, error: &Error) {
     report_if_damaged(streams, error);
-    streams.error(error);
+    streams.error(keyhoard::causes(error));
     report_no_signature(streams);
 }
 

@@ -7,6 +7,7 @@ use std::os::fd::RawFd;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow, bail};
+use keyhoard::causes;
 use keyhoard::cert::Fingerprint;
 use keyhoard::cert::effective::PacketView;
 use keyhoard::decryption::{PlaintextOutput, SessionKeyFinder};
@@ -181,7 +182,7 @@ impl Arguments {
                 bail!("{}; if it must be read, add --allow-unprotected", Error::Unprotected)
             }
             // A closed pipe is an error here: the reader has data that were not checked to the end.
-            (Err(error @ Error::Write(_)), _) => bail!("{error}"),
+            (Err(error @ Error::Write(_)), _) => bail!("{}", causes(&error)),
             (Err(error), _) => Err(anyhow!(error).context(input::name(self.file.as_deref()))),
         }
     }

@@ -33,7 +33,7 @@ pub(crate) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
         notes.iter().for_each(|note| streams.info(note));
         let version = if key.version() == 6 { Version::V6 } else { Version::V4 };
         let made = subkey(version, &plan, now, &mut Silent).map_err(|error| {
-            streams.info(error);
+            streams.info(keyhoard::causes(&error));
             Code::General
         })?;
         Ok(NewSubkey { key: made, flags: plan.flags(), end })

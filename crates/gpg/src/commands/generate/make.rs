@@ -131,7 +131,7 @@ fn generated(
 /// numbers are not all there if it is of another algorithm.
 fn failure(error: &secret::Error, profile: &Profile, passphrases: &mut Passphrases<'_>) -> Failure {
     let plans = std::iter::once(&profile.primary).chain(&profile.subkeys);
-    let is_held = plans.into_iter().any(|plan| matches!(plan.source(), Source::Held(..)));
+    let is_held = plans.into_iter().any(|plan| matches!(plan.source(), Source::Existing(..)));
     match error {
         secret::Error::Missing { .. } if is_held => Failure::of_agent(Code::NoSuchFile),
         // What kind of key it is, gpg finds out by itself.
@@ -180,7 +180,7 @@ fn profile(settings: &Settings, streams: &mut Streams, order: &Order) -> Result<
 fn plan(settings: &Settings, streams: &mut Streams, part: &Part) -> Result<Plan, Code> {
     let flags = flags(part.kind.usage);
     let plan = match part.kind.material {
-        Material::Existing(keygrip, family) => Plan::held(keygrip, PublicKeyAlgorithm(family as u8), flags),
+        Material::Existing(keygrip, family) => Plan::existing(keygrip, PublicKeyAlgorithm(family as u8), flags),
         material => {
             let (algorithm, notes) = made_of(material, settings)?;
             notes.iter().for_each(|note| streams.info(note));

@@ -167,7 +167,7 @@ fn builder(settings: &Settings, signer: &Signer, kind: SignatureType) -> Builder
 pub(crate) fn refused(streams: &mut Streams, error: Error) -> Failure {
     match code_of(&error) {
         Some(code) => {
-            streams.info(error);
+            streams.info(keyhoard::causes(&error));
             Failure::of(code)
         }
         None => error.into(),
