@@ -1,5 +1,8 @@
 use super::*;
-use crate::facts::{Component, ComponentKind, Facts, Issuer, KeyFacts, Revoker, SelfSignature, SignatureFacts, SignatureFlags, SignatureType};
+use crate::facts::{
+    Component, ComponentKind, Facts, Issuer, KeyFacts, Revoker, SelfSignature, SignatureFacts,
+    SignatureFlags, SignatureType,
+};
 use crate::identity::{Fingerprint, KeyId, Timestamp};
 use crate::packet::Span;
 use verify::Verdict;
