@@ -11,7 +11,7 @@ static IS_BATCH: AtomicBool = AtomicBool::new(false);
 /// Has the threads that messages are processed in from now on scheduled as batch work (`SCHED_BATCH`, sched(7)).
 ///
 /// A thread that is woken then does not interrupt another one, which saves up to a third of the time where threads hand
-/// pieces to one another (docs/benchmarks.md). This is for programs: a library does not know what else its process does.
+/// pieces to one another. This is for programs: a library does not know what else its process does.
 /// Threads of a process for which somebody chose another policy keep that.
 pub fn use_batch_scheduling() {
     IS_BATCH.store(true, Ordering::Relaxed);
