@@ -180,7 +180,9 @@ fn profile(settings: &Settings, streams: &mut Streams, order: &Order) -> Result<
 fn plan(settings: &Settings, streams: &mut Streams, part: &Part) -> Result<Plan, Code> {
     let flags = flags(part.kind.usage);
     let plan = match part.kind.material {
-        Material::Existing(keygrip, family) => Plan::existing(keygrip, PublicKeyAlgorithm(family as u8), flags),
+        Material::Existing(keygrip, family) => {
+            Plan::existing(keygrip, PublicKeyAlgorithm(family as u8), flags)
+        }
         material => {
             let (algorithm, notes) = made_of(material, settings)?;
             notes.iter().for_each(|note| streams.info(note));
