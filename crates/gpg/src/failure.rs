@@ -9,7 +9,7 @@ use crate::code::Code;
 /// Why something was not done.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// gpg has a code for it, which the caller tells in its own words.
+    /// gpg has a code for it, which the caller reports in its own words.
     Coded(CodedFailure),
     /// It ends the run.
     Fatal(anyhow::Error),
@@ -52,12 +52,12 @@ impl Failure {
     }
 }
 
-/// Returns the value; `None` where a failure has a code, which was told.
+/// Returns the value; `None` where a failure has a code, which was reported.
 ///
 /// # Errors
 ///
 /// What ends the run.
-pub(crate) fn told<T>(outcome: Result<T, Failure>) -> anyhow::Result<Option<T>> {
+pub(crate) fn reported<T>(outcome: Result<T, Failure>) -> anyhow::Result<Option<T>> {
     outcome.map(Some).or_else(|failure| failure.coded().map(|_| None))
 }
 

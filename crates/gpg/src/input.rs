@@ -45,7 +45,7 @@ fn descriptor_of(name: &[u8]) -> Option<i32> {
     std::str::from_utf8(name.strip_prefix(DESCRIPTORS)?).ok()?.parse().ok()
 }
 
-/// Opens the file that an argument names, or standard input; what goes wrong has been told.
+/// Opens the file that an argument names, or standard input; what goes wrong has been reported.
 pub(crate) fn open(name: Option<&[u8]>, streams: &mut Streams) -> Result<File, Code> {
     open_silently(name).map_err(|error| {
         let name = shown_name(name);

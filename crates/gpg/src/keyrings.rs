@@ -41,7 +41,7 @@ enum Content {
 }
 
 impl Keyrings {
-    /// Opens what the options name. A keyring that cannot be opened is told and left out.
+    /// Opens what the options name. A keyring that cannot be opened is reported and left out.
     pub(crate) fn open(settings: &Settings, streams: &mut Streams) -> anyhow::Result<Self> {
         let home = &settings.home;
         let mut keyrings = Self { rings: Vec::new() };
@@ -285,7 +285,7 @@ fn lacks_directory(path: &Path, home: &Home) -> bool {
         })
 }
 
-/// Tells who else can change a keyring, or put another one in its place.
+/// Reports who else can change a keyring, or put another one in its place.
 fn report_exposed(path: &Path, settings: &Settings, streams: &mut Streams) {
     if settings.no_permission_warning || database::is_server(path) {
         return;

@@ -71,7 +71,7 @@ impl Output {
     /// consent (`--yes`, or an answer), and who gives none is asked for another name. A file that is being read is never
     /// replaced. A descriptor is written to from where it stands.
     ///
-    /// What goes wrong has been told; the code is for the status line.
+    /// What goes wrong has been reported; the code is for the status line.
     pub(crate) fn open(
         holds: Holds,
         read: &[FileId],

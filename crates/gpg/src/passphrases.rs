@@ -68,7 +68,7 @@ impl<'a> Passphrases<'a> {
         Self { given: given.or(self.given), ..self }
     }
 
-    /// Tells programs whose passphrase they are asked for.
+    /// Names the key and user ID in the status lines that ask a program for the passphrase.
     pub(crate) fn with_hint(self, hint: Hint) -> Self {
         Self { hint: Some(hint), ..self }
     }
@@ -78,7 +78,7 @@ impl<'a> Passphrases<'a> {
         self.streams
     }
 
-    /// Returns gpg's code for why secret keys could not be used; if gpg has none, the reason is told.
+    /// Returns gpg's code for why secret keys could not be used; if gpg has none, the reason is reported.
     pub(crate) fn code(&mut self, error: &Error) -> Code {
         match error {
             Error::WrongPassphrase { .. } | Error::TooManyTries { .. } => Code::BadPassphrase,

@@ -48,7 +48,7 @@ pub(crate) struct Settings {
     pub(crate) special_file_names: bool,
     pub(crate) verbose: u32,
     pub(crate) quiet: bool,
-    /// It is not told which files others can change.
+    /// It is not reported which files others can change.
     pub(crate) no_permission_warning: bool,
     pub(crate) batch: bool,
     pub(crate) answer_yes: bool,
@@ -81,7 +81,7 @@ pub(crate) struct Settings {
     pub(crate) allow_freeform_uid: bool,
     pub(crate) forbid_gen_key: bool,
     pub(crate) large_rsa: bool,
-    /// `--enable-progress-filter`: tells programs how long work goes on.
+    /// `--enable-progress-filter`: writes `PROGRESS` lines.
     pub(crate) progress: bool,
     /// `--default-new-key-algo`.
     pub(crate) default_new_key_algorithm: Option<String>,

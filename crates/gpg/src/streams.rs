@@ -23,7 +23,7 @@ pub(crate) enum Channel {
     Attribute,
 }
 
-/// All outputs of one run, and how many errors were told.
+/// All outputs of one run, and how many errors were reported.
 pub(crate) struct Streams {
     program: Program,
     out: Box<dyn Write>,
@@ -35,7 +35,7 @@ pub(crate) struct Streams {
     errors: u64,
     bad_signature: bool,
     is_failure_reported: bool,
-    /// An empty line comes before what is told next.
+    /// An empty line comes before what is reported next.
     owes_line: bool,
 }
 
@@ -167,12 +167,12 @@ impl Streams {
         }
     }
 
-    /// Tells something.
+    /// Reports something.
     pub(crate) fn info(&mut self, text: impl Display) {
         self.info_bytes(text.to_string().as_bytes());
     }
 
-    /// Tells something that may not be text, since it holds a user ID for example. Control characters are escaped.
+    /// Reports something that may not be text, since it holds a user ID for example. Control characters are escaped.
     pub(crate) fn info_bytes(&mut self, text: &[u8]) {
         let mut start = if std::mem::take(&mut self.owes_line) { "\n".to_owned() } else { String::new() };
         match &self.log.stamp {
@@ -182,7 +182,7 @@ impl Streams {
         self.log_line(start.into_bytes(), text);
     }
 
-    /// Leaves an empty line before what is told next, as gpg does where it forgot that it ended a line.
+    /// Leaves an empty line before what is reported next, as gpg does where it forgot that it ended a line.
     pub(crate) fn owe_line(&mut self) {
         self.owes_line = true;
     }
@@ -192,7 +192,7 @@ impl Streams {
         self.log_line(Vec::new(), text);
     }
 
-    /// Tells an error on a line that begins as it is.
+    /// Reports an error on a line that begins as it is.
     pub(crate) fn continue_error(&mut self, text: &[u8]) {
         self.errors += 1;
         self.continue_info(text);
@@ -202,7 +202,7 @@ impl Streams {
         let mut line = start;
         for_people(text, &mut line);
         line.push(b'\n');
-        // There is nobody left to tell if messages cannot be written.
+        // There is nobody left to report if messages cannot be written.
         let _ = match &mut self.log.sink {
             Sink::Nowhere => Ok(()),
             Sink::Out => self.out.write_all(&line).and_then(|()| self.out.flush()),
@@ -210,18 +210,18 @@ impl Streams {
         };
     }
 
-    /// Tells an error, which makes the exit code 2.
+    /// Reports an error, which makes the exit code 2.
     pub(crate) fn error(&mut self, text: impl Display) {
         self.errors += 1;
         self.info(text);
     }
 
-    /// Counts an error that was told otherwise.
+    /// Counts an error that was reported otherwise.
     pub(crate) fn count_error(&mut self) {
         self.errors += 1;
     }
 
-    /// Returns how many errors were told.
+    /// Returns how many errors were reported.
     pub(crate) fn errors(&self) -> u64 {
         self.errors
     }
@@ -236,7 +236,7 @@ impl Streams {
         self.bad_signature
     }
 
-    /// Returns gpg's exit code for what was told; with `--batch` gpg ends at the first bad signature.
+    /// Returns gpg's exit code for what was reported; with `--batch` gpg ends at the first bad signature.
     pub(crate) fn exit_code(&self, batch: bool) -> u8 {
         match (self.bad_signature, self.errors) {
             (true, _) if batch => 1,
@@ -255,7 +255,7 @@ impl Streams {
     pub(crate) fn status<'a>(&mut self, status: impl Into<Status<'a>>) {
         let status = status.into();
         let is_failure = matches!(status, Status::Failure { .. });
-        // gpgv tells of none.
+        // gpgv writes no such lines.
         if is_failure
             && (self.program == Program::Gpgv || std::mem::replace(&mut self.is_failure_reported, true))
         {
@@ -287,13 +287,13 @@ impl Streams {
         self.status(Status::KeyConsidered { fingerprint: key.to_string(), flags: 0 });
     }
 
-    /// Tells how a command is used.
+    /// Reports how a command is used.
     pub(crate) fn usage(&mut self, command: &str) {
         self.continue_error(format!("usage: gpg [options] {command}").as_bytes());
         self.status_failure("gpg-exit", Code::General);
     }
 
-    /// Tells that a command or an option is not supported yet.
+    /// Reports that a command or an option is not supported yet.
     pub(crate) fn not_yet(&mut self, what: &str) {
         self.error(format_args!("{what}: not supported yet"));
         self.status_failure(what.trim_start_matches('-'), Code::NotImplemented);

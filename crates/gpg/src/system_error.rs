@@ -1,4 +1,4 @@
-//! Errors of the operating system, as they are told.
+//! Errors of the operating system, as they are reported.
 
 use std::io;
 

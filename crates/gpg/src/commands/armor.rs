@@ -1,4 +1,4 @@
-//! `--enarmor` and `--dearmor`: ASCII armor around a file, or off it.
+//! `--enarmor` and `--dearmor`: adds ASCII armor to a file, or removes it.
 
 use std::io::{self, BufReader, Read, Write};
 
@@ -12,7 +12,7 @@ use crate::settings::Settings;
 use crate::status::Status;
 use crate::streams::Streams;
 
-/// Puts ASCII armor around the file that the argument names, or around standard input.
+/// Adds ASCII armor to the file that the argument names, or to standard input.
 pub(super) fn enarmor(
     arguments: &[Vec<u8>],
     settings: &Settings,
@@ -27,7 +27,7 @@ pub(super) fn enarmor(
     })
 }
 
-/// Takes the ASCII armor off the file that the argument names, or off standard input.
+/// Removes the ASCII armor from the file that the argument names, or from standard input.
 pub(super) fn dearmor(
     arguments: &[Vec<u8>],
     settings: &Settings,
@@ -38,7 +38,7 @@ pub(super) fn dearmor(
     })
 }
 
-/// What is done with an input, with these headers of armor; returns how many bytes there were.
+/// A conversion of an input with the armor headers; returns the number of bytes.
 type Change = fn(&mut dyn Read, &mut dyn Write, Headers) -> io::Result<u64>;
 
 fn run(

@@ -1,4 +1,4 @@
-//! `--check-signatures`: what is said about the signatures besides the marks in the listing.
+//! `--check-signatures`: the messages about signatures besides the marks in the listing.
 
 use keyhoard::cert::effective::PacketView;
 use keyhoard::certifications::{CertificationRules, CertificationStatus, Checker, IssuerRule, Unverifiable};
@@ -12,19 +12,19 @@ use crate::render;
 use crate::settings::{ListSettings, Settings};
 use crate::streams::Streams;
 
-/// How signatures are checked, and what came of it so far.
+/// How signatures are checked, and the results so far.
 pub(super) struct Checks {
     rules: CertificationRules,
-    /// Everything is verified again.
+    /// Verifies everything again (`--no-sig-cache`).
     anew: bool,
     quiet: bool,
     good: u64,
     bad: u64,
     no_key: u64,
     other: u64,
-    /// Digests of which it was said that they are rejected.
+    /// Hash algorithms that were reported as rejected.
     reported: Vec<HashAlgorithm>,
-    /// The same of newer SHA-1 certifications.
+    /// Newer SHA-1 certifications were reported as rejected.
     is_sha1_reported: bool,
 }
 
@@ -49,7 +49,7 @@ impl Checks {
         }
     }
 
-    /// Returns who checks the signatures in one of the keyrings, whose number is given; issuers may be in any of them.
+    /// Returns the checker of the signatures in the keyring at index `number`; issuers may be in any of the keyrings.
     pub(super) fn checker<'s>(
         &self,
         ring: &'s Ring,
@@ -67,7 +67,7 @@ impl Checks {
         }
     }
 
-    /// Counts the signatures that are listed, and tells why some of them were refused.
+    /// Counts the signatures that are listed, and reports why some were refused.
     pub(super) fn add(&mut self, listing: &KeyListing<'_>, settings: &ListSettings, streams: &mut Streams) {
         for listed in &listing.components {
             if settings.with_colons || !render::is_hidden(listed.item, settings) {
@@ -131,9 +131,9 @@ impl Checks {
         }
     }
 
-    /// Says how many signatures were good, bad and not checked.
+    /// Reports how many signatures were good, bad and not checked.
     pub(super) fn summarise(&self, streams: &mut Streams) {
-        let mut tell = |number: u64, one: &str, many: &str| {
+        let mut report = |number: u64, one: &str, many: &str| {
             if number > 0 {
                 streams.info(format_args!("{number} {}", if number == 1 { one } else { many }));
             }

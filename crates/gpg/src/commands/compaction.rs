@@ -1,4 +1,4 @@
-//! Who checks certifications where unusable ones are dropped (`import-clean`, `export-clean`).
+//! Checks certifications so that unusable ones can be dropped (`import-clean`, `export-clean`).
 
 use keyhoard::cert::effective::PacketView;
 use keyhoard::certifications::{CertificationRules, Checker, IssuerRule};
@@ -6,7 +6,7 @@ use keyhoard::store::ReadCertificates;
 
 use crate::settings::Settings;
 
-/// Returns who finds out which certifications are good, by the keys in one database that are fit to certify now.
+/// Returns a checker of certifications by the keys in one database that may certify now.
 pub(super) fn checker<'s>(snapshot: &'s dyn ReadCertificates, settings: &Settings) -> Checker<'s> {
     let Settings { now, digests, .. } = *settings;
     Checker::within(

@@ -61,7 +61,7 @@ fn each_file(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) 
                     let source = MessageSource { name: Some(&name), naming: Naming::AfterInput, arguments };
                     let outcome = decrypt_message(settings, streams, BufReader::new(input), source);
                     let failure = outcome.err().map(Failure::coded).transpose()?;
-                    // With --batch gpg ends at once.
+                    // With --batch gpg ends at the first bad signature.
                     if streams.has_bad_signature() && settings.batch {
                         return Ok(());
                     }
@@ -81,7 +81,7 @@ fn each_file(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) 
     Ok(())
 }
 
-/// Reads one message; an error is that there is none, everything else has been told.
+/// Reads one message. Fails if there is none; everything else has been reported.
 pub(super) fn decrypt_message(
     settings: &Settings,
     streams: &mut Streams,
@@ -122,7 +122,7 @@ pub(super) fn decrypt_message(
     Ok(())
 }
 
-/// Tells why a message was not read to its end.
+/// Reports why a message was not read to its end.
 fn failed(streams: &mut Streams, error: Error, unlocked: Unlocked) {
     match (error, unlocked.outcome) {
         (_, unlock::Outcome::ListedOnly) => {}
@@ -155,12 +155,12 @@ fn failed(streams: &mut Streams, error: Error, unlocked: Unlocked) {
 /// A message that was read to its end.
 struct Whole {
     signatures: Vec<DataSignature>,
-    /// The digests that the headers of clear text name.
+    /// The hash algorithms in the `Hash` headers of clear text.
     announced: Option<HashHeaders>,
     ending: Ending,
 }
 
-/// Reads a message; returns what `message` says of it, and how the search for the session key went.
+/// Reads a message; returns the result, and that of the search for the session key.
 fn read(
     settings: &Settings,
     streams: &mut Streams,
@@ -190,7 +190,7 @@ fn code(error: &Error) -> Option<Code> {
     })
 }
 
-/// Tells that a message is not read because it is not protected against changes. Unlike gpg, nothing of it was written.
+/// Reports that a message is not read because it is not protected against changes. Unlike gpg, nothing of it was written.
 fn unprotected(streams: &mut Streams) {
     streams.status(MessageStatus::BeginDecryption);
     streams.error("WARNING: message was not integrity protected");

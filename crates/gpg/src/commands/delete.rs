@@ -81,7 +81,7 @@ impl Secret {
     }
 }
 
-/// Deletes one key; `false` if that was not possible, which has been told.
+/// Deletes one key; `false` if that was not possible, which has been reported.
 fn delete_one(
     settings: &Settings,
     streams: &mut Streams,
@@ -137,7 +137,7 @@ fn delete_one(
     Ok(true)
 }
 
-/// Tells that there is nothing to delete.
+/// Reports that there is nothing to delete.
 fn no_such_key(streams: &mut Streams, name: &str, code: Code) -> bool {
     streams.status(Status::DeleteProblem { reason: problem::NO_SUCH_KEY });
     streams.error(format_args!("{name}: delete key failed: {code}"));
@@ -150,7 +150,7 @@ enum SecretDeletion {
     Done,
     /// The user does not want it.
     Declined,
-    /// It is not possible, which was told.
+    /// It is not possible, which was reported.
     Refused,
 }
 

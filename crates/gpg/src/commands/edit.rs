@@ -41,7 +41,7 @@ impl EditKeys {
         Ok(Self { keyrings: Keyrings::open(settings, streams)?, secrets: settings.home.file_keys()? })
     }
 
-    /// Finds the one key that a name stands for, and tells if there is none, or more than one.
+    /// Finds the one key that a name stands for, and reports if there is none, or more than one.
     fn find(&self, streams: &mut Streams, name: &[u8], with_secret: bool) -> Result<Fingerprint, Failure> {
         let found = self.candidates(name).and_then(|found| match found.as_slice() {
             [] => Err(Code::NoPublicKey.into()),
@@ -74,7 +74,7 @@ impl EditKeys {
         Ok(found)
     }
 
-    /// Finds a key that has to be named by the fingerprint of its primary key, and tells if it is not.
+    /// Finds a key that has to be named by the fingerprint of its primary key, and reports if it is not.
     fn find_by_primary(&self, streams: &mut Streams, name: &[u8]) -> Result<Fingerprint, Failure> {
         let text = shown(name);
         let Some(wanted) = fingerprint(name) else {
@@ -100,7 +100,7 @@ impl EditKeys {
     }
 
     /// Finds the secret keys that certify: those of `--local-user`, else of `--default-key`, else the first one. Those
-    /// that cannot be used are told and left out.
+    /// that cannot be used are reported and left out.
     fn certifiers(&self, settings: &Settings, streams: &mut Streams) -> anyhow::Result<Vec<Fingerprint>> {
         let named = settings.local_users.clone();
         if named.is_empty() {
@@ -196,7 +196,7 @@ impl EditKeys {
         Ok(found)
     }
 
-    /// Lets an edit happen that is signed `by` a primary key. What failed for want of a key or a passphrase is told as
+    /// Runs an edit that the primary key `by` signs. A missing key or passphrase is reported as
     /// gpg does, up to what it says of the command itself.
     fn edit<T>(
         &mut self,

@@ -1,4 +1,4 @@
-//! What trust on first use tells of who made a signature, or of whom a message is encrypted to: how many messages were
+//! What trust on first use reports about the signer of a message, or about its recipients: how many messages were
 //! seen with their keys, and what that means.
 
 use keyhoard::cert::{BoundAddress, Timestamp};
@@ -14,10 +14,10 @@ use crate::settings::Settings;
 use crate::status::SignatureStatus;
 use crate::streams::Streams;
 
-/// Below this many messages (by GnuPG's measure) a key may be a forgery that nobody noticed.
+/// Number of messages, by GnuPG's measure, below which GnuPG warns that a key may be a forgery.
 const FAMILIAR_MESSAGES: u64 = 8;
 
-/// Tells what is known of a key with some of its user IDs.
+/// Reports what is known of a key with some of its user IDs.
 pub(super) fn report(
     settings: &Settings,
     streams: &mut Streams,
@@ -42,7 +42,7 @@ pub(super) fn report(
     }
 }
 
-/// Says whether trust on first use makes a key as valid as it is, where the web of trust may as well.
+/// Says whether the key's validity comes from trust on first use and not from the web of trust.
 pub(super) fn decides(settings: &Settings, trust: &UserTrust) -> bool {
     let has = |policies: &[Policy]| {
         trust.first_uses.iter().flatten().any(|known| {
@@ -72,7 +72,7 @@ fn report_status(
     streams.status(SignatureStatus::FirstUse(statistics(policy, messages).join(" ")));
 }
 
-/// Tells how many messages were seen with an address; says whether that is few.
+/// Reports how many messages were seen with an address; returns whether that is fewer than [`FAMILIAR_MESSAGES`].
 fn report_one(settings: &Settings, streams: &mut Streams, address: &BoundAddress, known: &FirstUse) -> bool {
     let FirstUse { policy, messages, .. } = known;
     let (verified, encrypted) = (messages.verified, messages.encrypted);
@@ -116,7 +116,7 @@ fn report_doubts(streams: &mut Streams, verified: u64, encrypted: u64) -> bool {
         < FAMILIAR_MESSAGES * FAMILIAR_MESSAGES
 }
 
-/// Warns of a key that looks like another one.
+/// Warns that a key may be a forgery.
 fn warn(streams: &mut Streams, key: &Fingerprint, user_ids: usize) {
     let (whose, addresses) = if user_ids == 1 {
         ("this key and user id", "address")
@@ -131,7 +131,7 @@ fn warn(streams: &mut Streams, key: &Fingerprint, user_ids: usize) {
     report_lines(streams, &text);
 }
 
-/// Tells text, the later lines under the first.
+/// Reports text, the later lines under the first.
 fn report_lines(streams: &mut Streams, text: &str) {
     for (number, line) in text.lines().enumerate() {
         match number {
@@ -141,7 +141,7 @@ fn report_lines(streams: &mut Streams, text: &str) {
     }
 }
 
-/// Returns a time span in gpg's words, its spaces marked against breaks.
+/// Returns a time span in gpg's words, with `~` for spaces at which no line may be broken.
 fn span(seconds: u32) -> String {
     const UNITS: [(u32, &str); 6] = [
         (365 * 86400, "year"),
@@ -168,7 +168,7 @@ fn wrapped_line(line: &str) -> String {
     const MAX_COLUMNS: usize = 80;
     let mut out = String::new();
     let mut rest = line;
-    // Where the last space before the limit stands, and at which column.
+    // Byte index and column of the last space before the limit.
     let (mut last, mut from) = (None, 0);
     while let Some(space) = rest[from..].find(' ').map(|place| from + place) {
         let columns = rest[..space].chars().count();

@@ -1,4 +1,4 @@
-//! What is done if no command is given: keys are listed, everything else is read as a message.
+//! A run without a command: lists keys, and reads everything else as a message.
 
 use std::fs::File;
 use std::io::{BufReader, Read};
@@ -24,10 +24,10 @@ use crate::status::Status;
 use crate::streams::Streams;
 use crate::{input, trust};
 
-/// So many bytes tell what an input begins with, armor and its headers included.
+/// Bytes that are read to find out what an input holds, armor headers included.
 const BEGINNING: u64 = 8192;
 
-/// Looks what the file that the argument names holds, or standard input.
+/// Lists or decrypts the file that the argument names, or standard input.
 pub(super) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) -> anyhow::Result<()> {
     if !settings.quiet {
         streams.info("WARNING: no command supplied.  Trying to guess what you mean ...");
@@ -35,7 +35,7 @@ pub(super) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
     let Some((mut input, name)) = input(arguments, streams) else { return Ok(()) };
     let mut beginning = Vec::new();
     Read::take(&mut input, BEGINNING).read_to_end(&mut beginning)?;
-    // Keys behind clear text are not what it is about.
+    // Keys after clear text do not count.
     let holds_keys = begins_with_key(&beginning) && !begins_clear_text(&beginning);
     let input = BufReader::new(beginning.chain(input));
     if holds_keys {
@@ -48,7 +48,7 @@ pub(super) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
     Ok(())
 }
 
-/// Opens the only input of a command, and returns its name too; `None` if that was told to be impossible.
+/// Opens the only input of a command, and returns its name too; `None` if that is not possible, which was reported.
 pub(super) fn input(arguments: &[Vec<u8>], streams: &mut Streams) -> Option<(File, Option<Vec<u8>>)> {
     let name = match arguments {
         [] => None,
@@ -68,7 +68,7 @@ pub(super) fn input(arguments: &[Vec<u8>], streams: &mut Streams) -> Option<(Fil
     }
 }
 
-/// Tells that an input could not be read as packets.
+/// Reports that an input could not be read as packets.
 pub(super) fn report_failure(streams: &mut Streams, failure: CodedFailure) {
     streams.status_failure_value("-", failure.value);
     streams.error(format_args!("processing message failed: {}", failure.code));
@@ -81,7 +81,7 @@ fn begins_with_key(beginning: &[u8]) -> bool {
     tag.is_some_and(|tag| matches!(tag, Tag::PUBLIC_KEY | Tag::SECRET_KEY))
 }
 
-/// Lists public keys; of secret ones gpg lists nothing.
+/// Lists public keys; as gpg, nothing of secret keys.
 fn list(settings: &Settings, streams: &mut Streams, input: impl Read) -> anyhow::Result<()> {
     let keyrings = Keyrings::open(settings, streams)?;
     let outside = trust::outside(&settings.home, &keyrings)?;

@@ -52,7 +52,7 @@ struct Input {
     is_file: bool,
 }
 
-/// Opens the files; what cannot be opened is told.
+/// Opens the files; what cannot be opened is reported.
 fn open_inputs(arguments: &[Vec<u8>], streams: &mut Streams) -> Vec<Input> {
     let standard = || Input { name: "[stdin]".to_owned(), reader: Box::new(io::stdin()), is_file: false };
     if arguments.is_empty() {
@@ -146,7 +146,7 @@ fn import_inputs(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Strea
     outcome
 }
 
-/// Returns those of the revokers that say they have revoked a key of whom nobody can tell, since they are not here.
+/// Returns the designated revokers with a revocation on a certificate whose certificates are not in the database, so that the revocation cannot be verified.
 fn missing_revokers(imported: &Imported, store: &dyn Store) -> keyhoard::Result<Vec<Fingerprint>> {
     let here = store.snapshot()?.by_fingerprint(&imported.revokers)?;
     let revokers = imported.revokers.iter().zip(here);
@@ -321,6 +321,6 @@ fn cleaned(
     let compacted = issuers
         .map_err(keyhoard::Error::from)
         .and_then(|issuers| compact(certificate, &mut checker(issuers.as_ref(), settings), &options, now));
-    // A database that cannot be read is told by the import itself.
+    // A database that cannot be read is reported by the import itself.
     compacted.unwrap_or_else(|_| certificate.clone())
 }

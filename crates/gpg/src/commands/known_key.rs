@@ -1,4 +1,4 @@
-//! What the keyrings know of a key that a message is encrypted to.
+//! A key that a message is encrypted to, as the keyrings have it.
 
 use std::ops::ControlFlow;
 
@@ -10,7 +10,7 @@ use keyhoard::store::{AssignedTrust, Detail, Fingerprint, Query, Selection};
 use crate::keyrings::Keyrings;
 use crate::settings::Settings;
 
-/// A key of a certificate that is known.
+/// A key of a certificate in the keyrings.
 pub(crate) struct KnownKey {
     pub(crate) key: KeyFacts,
     pub(crate) primary: Fingerprint,
@@ -20,14 +20,14 @@ pub(crate) struct KnownKey {
     user_ids: Vec<Vec<u8>>,
     /// Whether messages may be encrypted to it.
     pub(crate) encrypts: bool,
-    /// What its owner's programs read.
+    /// The ciphers that its owner prefers.
     ciphers: Vec<u8>,
     /// How far the owner is trusted, as gpg's letter.
     pub(crate) owner_trust: char,
 }
 
 impl KnownKey {
-    /// Finds a key by its ID: in this certificate, if it is named; else in the one whose primary key it is, else in the
+    /// Finds a key by its ID: in the given certificate; else in the certificate whose primary key it is, else in the
     /// first one that has it as a subkey.
     pub(crate) fn find(
         settings: &Settings,
@@ -82,7 +82,7 @@ impl KnownKey {
         Some(Self { key, primary, user_id, user_ids, encrypts, ciphers, owner_trust: '-' })
     }
 
-    /// Returns the user ID that a name means; nothing where it names the key itself.
+    /// Returns the user ID that a name matches; `None` if it names the key itself.
     pub(crate) fn named_as(&self, name: &Query) -> Option<&[u8]> {
         self.user_ids.iter().map(Vec::as_slice).find(|user_id| name.matches_user_id(user_id))
     }

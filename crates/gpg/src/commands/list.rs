@@ -30,7 +30,7 @@ use crate::streams::Streams;
 use crate::trust;
 use draft::Drafts;
 
-/// Text is written out when this much of it has gathered.
+/// Bytes of text at which it is written out.
 const FLUSH_SIZE: usize = 64 * 1024;
 
 /// Lists the keys that the arguments name, or all of them.
@@ -54,7 +54,7 @@ pub(super) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
     list_found(arguments, settings, streams, &keyrings, &snapshots, &found, Code::NoPublicKey)
 }
 
-/// Lists the keys that the arguments name, or all, as far as their secret parts are here.
+/// Lists the keys that the arguments name, or all, that have a secret key here.
 pub(super) fn run_secret(
     arguments: &[Vec<u8>],
     settings: &Settings,
@@ -120,7 +120,7 @@ fn list_all(
     })
 }
 
-/// Says whether keys can be rendered before it is known how valid they are.
+/// Says whether keys can be rendered before their validity is known.
 fn can_draft(settings: &Settings, streams: &mut Streams) -> bool {
     let list = &settings.list;
     let model = trust::settings(settings).model;
@@ -132,7 +132,7 @@ fn can_draft(settings: &Settings, streams: &mut Streams) -> bool {
         && streams.attribute().is_none()
 }
 
-/// Reads the arguments; a name that is none is told.
+/// Reads the arguments; an invalid name is reported.
 fn names(arguments: &[Vec<u8>], streams: &mut Streams) -> Option<Names> {
     let names = Names::parse(arguments);
     let Some(refused) = names.refused().first() else { return Some(names) };
@@ -146,7 +146,7 @@ fn find(names: &Names, snapshots: &Snapshots<'_>) -> keyhoard::Result<Vec<Vec<Ce
     snapshots.iter().map(|(_, snapshot)| names.find(snapshot.as_ref()).map(ids)).collect()
 }
 
-/// Lists what was found in each keyring; tells if there is nothing.
+/// Lists the certificates that were found in each keyring; reports an error if there are none.
 fn list_found(
     arguments: &[Vec<u8>],
     settings: &Settings,
@@ -183,13 +183,13 @@ fn list_found(
     Ok(())
 }
 
-/// Says whether a listing shows how valid keys are.
+/// Says whether a listing shows validity.
 fn shows_validity(settings: &Settings) -> bool {
     let list = &settings.list;
     !list.fast && (list.with_colons || list.flags.uid_validity)
 }
 
-/// Appraises the keys that were found in each keyring, or all keys, as far as the listing shows it.
+/// Computes the validity of the keys that were found in each keyring, or of all keys, if the listing shows it.
 fn compute_validity<'a>(
     settings: &Settings,
     sources: &Sources<'a>,
@@ -210,36 +210,36 @@ fn compute_validity<'a>(
     ValidityResult::of(&keys, sources, &trust)
 }
 
-/// Returns the names of those who made signatures, wherever their keys are.
+/// Returns the user IDs of issuers, looked up in all keyrings.
 fn issuers<'s>(settings: &Settings, snapshots: &'s Snapshots<'s>) -> listing::Names<'s> {
     let sources = snapshots.iter().map(|(_, snapshot)| snapshot.as_ref()).collect();
     listing::Names::new(sources, settings.now, PacketView::Gnupg)
         .with_digests(settings.self_signature_digests())
 }
 
-/// The keyring stands above each key that was asked for by name, with `--list-options show-keyring`.
+/// Returns the keyring to show above each key that an argument names (`--list-options show-keyring`).
 fn keyring_shown<'a>(settings: &Settings, ring: &'a Ring) -> Option<&'a Path> {
     let list = &settings.list;
     (list.flags.keyring && !list.with_colons).then(|| ring.shown())
 }
 
-/// Text on its way out.
+/// The text of a listing, and what it needs.
 struct Page<'a> {
     settings: ListSettings,
     now: Timestamp,
-    /// Which digests are accepted in self-signatures.
+    /// Which hash algorithms are accepted in self-signatures.
     digests: DigestPolicy,
     validity: &'a ValidityResult<'a>,
-    /// Which keyring is listed.
+    /// The index of the keyring that is listed.
     number: usize,
     text: Vec<u8>,
-    /// Each key is announced on the status channel.
+    /// A `KEY_CONSIDERED` line is written for each key.
     considered: bool,
-    /// Stands above each key.
+    /// The keyring to show above each key.
     keyring: Option<&'a Path>,
-    /// Where secret keys are, if that is shown.
+    /// The secret keys, if the listing shows them.
     secrets: Option<Secrets>,
-    /// How signatures are checked, and what came of it so far.
+    /// How signatures are checked, and the results so far.
     checks: Option<Checks>,
 }
 
@@ -264,7 +264,7 @@ impl<'a> Page<'a> {
         })
     }
 
-    /// Appends the name of a keyring of which all keys are listed.
+    /// Appends the name of a keyring as a title.
     fn title(&mut self, ring: &Ring) {
         if !self.settings.with_colons && !self.settings.flags.only_fpr_mbox {
             title("", ring.shown(), &mut self.text);
@@ -303,7 +303,7 @@ impl<'a> Page<'a> {
         Ok(streams.out().write_all(&std::mem::take(&mut self.text))?)
     }
 
-    /// Says how the signatures were that were checked; colon listings leave that out.
+    /// Writes the totals of the signatures that were checked; not in colon listings.
     fn summarise(&self, streams: &mut Streams) {
         if let Some(checks) = self.checks.as_ref().filter(|_| !self.settings.with_colons) {
             checks.summarise(streams);
@@ -332,7 +332,7 @@ impl<'a> Page<'a> {
     }
 }
 
-/// Writes the attributes of a listed key where `--attribute-fd` says, and announces each.
+/// Writes the attributes of a listed key to `--attribute-fd`, each with an `ATTRIBUTE` line.
 pub(super) fn attributes(
     listing: &KeyListing<'_>,
     settings: &ListSettings,
@@ -361,9 +361,9 @@ fn title(label: &str, keyring: &Path, text: &mut Vec<u8>) {
     text.push(b'\n');
 }
 
-/// Returns the record about the trust database, of which there is none: validity is computed when it is asked for.
+/// Returns the `tru` record about the trust database, although there is none: validity is computed when needed.
 ///
-/// It says what gpg says where none was ever made and all keys are trusted, else what it says of one made just now with
+/// With `--trust-model always` it is gpg's record for a missing trust database, else that for one made just now with
 /// the options that are in force.
 fn trust_record(settings: &Settings) -> String {
     let TrustNumbers { marginals_needed, completes_needed, max_cert_depth, .. } = settings.trust;

@@ -6,7 +6,7 @@ use crate::output::{Holds, Output};
 use crate::settings::Settings;
 use crate::streams::Streams;
 
-/// Opens where the message goes: beside its input if nothing else is said.
+/// Opens the output of a message: `--output`, else a file beside the input.
 pub(super) fn open(
     arguments: &[Vec<u8>],
     settings: &Settings,

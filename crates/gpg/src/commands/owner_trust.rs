@@ -88,7 +88,7 @@ fn report(settings: &Settings, streams: &mut Streams, new: Given, before: Option
     }
 }
 
-/// Returns what is to be read, and its name; `None` for a file that cannot be opened, which is told.
+/// Returns what is to be read, and its name; `None` for a file that cannot be opened, which is reported.
 fn input(arguments: &[Vec<u8>], streams: &mut Streams) -> anyhow::Result<Option<(String, Vec<u8>)>> {
     let file = arguments.first().filter(|name| *name != b"-");
     let Some(file) = file else {

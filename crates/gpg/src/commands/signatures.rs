@@ -1,4 +1,4 @@
-//! What is told of signatures over content: whose they are, whether they are good, and how certain it is whose the key
+//! Reports on signatures over content: who signed, whether the signature is good, and how certain it is whose the key
 //! is.
 
 mod certainty;
@@ -33,11 +33,11 @@ use crate::status::{SignatureStatus, Status, Valid};
 use crate::streams::Streams;
 use crate::{clock, trust};
 
-/// Examines signatures and tells what came of them, but with `--list-only`. After a bad one gpg ends with `--batch`;
+/// Examines signatures and reports the results, unless `--list-only` is given. With `--batch` gpg ends after a bad one;
 /// says whether to go on.
 ///
-/// `announced` are the digests that the headers of clear text name: as in gpg, a signature over clear text with another
-/// one is not checked, nor any if they name one that is not known.
+/// `announced` are the hash algorithms in the `Hash` headers of clear text. As in gpg, a signature with another hash
+/// algorithm is not checked, and none is if a header names an unknown one.
 pub(super) fn report(
     settings: &Settings,
     streams: &mut Streams,
@@ -97,12 +97,12 @@ pub(super) fn report(
             }
         }
     }
-    // Where nothing can be written, what the signatures are worth is told nevertheless.
+    // The signatures are reported even if the database cannot be written to.
     remembered?;
     Ok(true)
 }
 
-/// Tells of one signature; says whether it is bad.
+/// Reports one signature; returns whether it is bad.
 fn report_signature(
     settings: &Settings,
     streams: &mut Streams,
@@ -112,7 +112,7 @@ fn report_signature(
     validity_result: &ValidityResult<'_>,
 ) -> anyhow::Result<bool> {
     report_statement(streams, statement);
-    // gpg looks for the key of no signature whose digest is not announced.
+    // gpg does not look for the key of a signature whose hash algorithm is not announced.
     if let Some(signer) = examined.outcome.maker().filter(|_| is_announced(examined, announced)) {
         report_flaw(streams, signer);
         streams.considered(&signer.primary());
@@ -133,7 +133,7 @@ fn report_signature(
             Ok(statement.expires.is_some_and(|end| end <= settings.now) || trust.key == Validity::Never)
         }
         (Signer::Good(signer) | Signer::Bad(signer), None) => {
-            // gpg looks the key up once more, but tells only once that an algorithm is rejected.
+            // gpg looks the key up once more, but reports only once that an algorithm is rejected.
             if !matches!(
                 signer.cross_certification,
                 CrossCertification::Refused(BackSignatureFlaw::WeakDigest(_))
@@ -156,7 +156,7 @@ fn report_signature(
     }
 }
 
-/// Returns gpg's code for why a signature cannot be checked, and tells what gpg tells of it before that, in its order.
+/// Returns gpg's code for why a signature cannot be checked, and writes the messages that gpg writes before it.
 fn unchecked(
     settings: &Settings,
     streams: &mut Streams,
@@ -208,13 +208,13 @@ fn unchecked(
     None
 }
 
-/// Tells that a key was made after what it is said to have signed.
+/// Reports that a key is newer than its signature.
 fn report_newer_key(streams: &mut Streams, signer: &CandidateSigner, signed: Timestamp) {
     let (key, later) = (signer.key().fingerprint.key_id(), later(signer.key().created, signed));
     streams.info(format_args!("public key {key} is {later} newer than the signature"));
 }
 
-/// Tells that a certificate's primary key is not made yet, as the clock has it.
+/// Reports that a certificate's primary key has a creation time in the future.
 fn report_key_from_future(settings: &Settings, streams: &mut Streams, signer: &CandidateSigner) {
     let primary = signer.certificate.facts.primary();
     let (key, later) = (primary.fingerprint.key_id(), later(primary.created, settings.now));
@@ -222,7 +222,7 @@ fn report_key_from_future(settings: &Settings, streams: &mut Streams, signer: &C
     streams.info(line);
 }
 
-/// Returns how much later one time is than another one, in days, or in seconds where that is less than a day.
+/// Returns the span between two times, in days, or in seconds if it is less than a day.
 fn later(signature: Timestamp, other: Timestamp) -> String {
     const DAY: u32 = 86_400;
     let seconds = signature.0.saturating_sub(other.0);
@@ -235,7 +235,7 @@ fn report_rejected(streams: &mut Streams, hash: HashAlgorithm) {
     streams.info(format_args!("Note: signatures using the {name} algorithm are rejected"));
 }
 
-/// Tells that a key is not for signing, with what it is for as libgcrypt's numbers.
+/// Reports that a key is not for signing, with its uses as libgcrypt's numbers.
 fn report_wrong_use(
     settings: &Settings,
     streams: &mut Streams,
@@ -259,7 +259,7 @@ fn report_wrong_use(
     }
 }
 
-/// Tells what is wrong with a back-signature, which gpg finds out when it looks the key up.
+/// Reports what is wrong with a back-signature; gpg finds it when it looks the key up.
 fn report_flaw(streams: &mut Streams, signer: &CandidateSigner) {
     let CrossCertification::Refused(flaw) = signer.cross_certification else { return };
     let key = signer.key().fingerprint.key_id();
@@ -280,7 +280,7 @@ fn report_flaw(streams: &mut Streams, signer: &CandidateSigner) {
     }
 }
 
-/// Tells that it is not believed that a subkey belongs to its certificate.
+/// Reports that a signing subkey has no valid back-signature.
 fn report_not_cross_certified(streams: &mut Streams, signer: &CandidateSigner) {
     const PAGE: &str = "https://gnupg.org/faq/subkey-cross-certify.html";
     let key = signer.key().fingerprint.key_id();
@@ -293,12 +293,12 @@ fn report_not_cross_certified(streams: &mut Streams, signer: &CandidateSigner) {
     }
 }
 
-/// Tells that the headers of clear text name a digest that is not known.
+/// Reports that the `Hash` headers of clear text name an unknown hash algorithm.
 pub(super) fn report_unknown_digest(streams: &mut Streams) {
     streams.error("invalid clearsig header");
 }
 
-/// Says whether a signature's digest is one of those that the headers of clear text name; all other content has none.
+/// Says whether the `Hash` headers of clear text name a signature's hash algorithm; `true` for all other content.
 fn is_announced(examined: &ExaminedSignature, announced: Option<&HashHeaders>) -> bool {
     match (announced, &examined.statement) {
         (Some(announced), Some(statement)) => {
@@ -308,7 +308,7 @@ fn is_announced(examined: &ExaminedSignature, announced: Option<&HashHeaders>) -
     }
 }
 
-/// Tells what the signature says of itself.
+/// Reports the contents of a signature: when it was made, and by which key.
 fn report_statement(streams: &mut Streams, statement: &SignatureContents) {
     let SignatureContents { issuer, created, key_algorithm, user_id, .. } = statement;
     streams.status(SignatureStatus::New { user_id: user_id.as_deref() });
@@ -339,7 +339,7 @@ fn report_unchecked(streams: &mut Streams, statement: &SignatureContents, code: 
     streams.error(format_args!("Can't check signature: {code}"));
 }
 
-/// Tells what tells this signature from all others: a hash of it.
+/// Writes a `SIG_ID` line: a hash that identifies the signature.
 fn report_id(streams: &mut Streams, examined: &ExaminedSignature, statement: &SignatureContents) {
     let Some(signature) = examined.signature.parsed() else { return };
     let Some(mut hasher) = Hasher::new(HashAlgorithm::SHA1) else { return };
@@ -352,7 +352,7 @@ fn report_id(streams: &mut Streams, examined: &ExaminedSignature, statement: &Si
     streams.status(SignatureStatus::Id { text, day, time: statement.created.0 });
 }
 
-/// How a result is called.
+/// The keyword and the words for a result.
 struct Result {
     keyword: &'static str,
     words: &'static str,
@@ -376,7 +376,7 @@ impl Result {
     }
 }
 
-/// Tells what trust on first use knows of the user IDs that a signature was made as.
+/// Reports what trust on first use knows of the user IDs that the signature names as its signer's.
 fn report_first_use(
     settings: &Settings,
     streams: &mut Streams,
@@ -438,7 +438,7 @@ fn report_good(
     }
 }
 
-/// Returns what gpg shows of a value that is no text.
+/// Returns what gpg shows of a binary notation value.
 fn preview(value: &[u8]) -> Vec<u8> {
     const MAX_SHOWN: usize = 19;
     let shown =
@@ -468,7 +468,7 @@ fn report_notation(settings: &Settings, streams: &mut Streams, notation: &Notati
     streams.status(SignatureStatus::NotationData(value));
 }
 
-/// Tells the result with the primary user ID; says whether there is one.
+/// Reports the result with the primary user ID; returns whether there is one.
 fn report_result(
     settings: &Settings,
     streams: &mut Streams,
@@ -518,7 +518,7 @@ fn report_other_names(
     }
 }
 
-/// Returns the word for the validity of a user ID; as in gpg, none is valid on a key that has ended.
+/// Returns the word for the validity of a user ID; as in gpg, none is valid on an expired key.
 fn word(signer: &CandidateSigner, trust: &UserTrust, index: usize) -> &'static str {
     if signer.effective.primary().expired {
         return "expired";
@@ -526,7 +526,7 @@ fn word(signer: &CandidateSigner, trust: &UserTrust, index: usize) -> &'static s
     trust.user_ids.get(index).copied().unwrap_or_default().word()
 }
 
-/// Tells what the signature is made with, to who wants to know it.
+/// Reports the algorithms of a signature, with `--verbose`.
 fn report_algorithms(
     settings: &Settings,
     streams: &mut Streams,
@@ -547,7 +547,7 @@ fn report_algorithms(
     streams.info_bytes(&line);
 }
 
-/// Tells who runs gpgv that a key has ended.
+/// Writes gpgv's `KEYEXPIRED` line for an expired key.
 fn report_end_of(settings: &Settings, streams: &mut Streams, signer: &CandidateSigner) {
     let end = signer.expires().filter(|end| *end < settings.now && settings.program == Program::Gpgv);
     if let Some(end) = end {

@@ -69,7 +69,7 @@ pub(super) fn list(settings: &Settings, streams: &mut Streams) -> anyhow::Result
     Ok(streams.out().write_all(format!("{title}\n{line}\n{records}").as_bytes())?)
 }
 
-/// Says whether the trust model has a web; tells if not.
+/// Says whether the trust model has a web; reports if not.
 fn has_web(settings: &Settings, streams: &mut Streams, doing: &str) -> bool {
     let name = match settings.trust_model {
         TrustModel::Always => "always",
@@ -100,7 +100,7 @@ fn with_sources<T>(
     Ok(compute(&sources, &settings)?)
 }
 
-/// Tells a summary in gpg's words.
+/// Reports a summary in gpg's words.
 fn report(check: &Check, settings: &Settings, streams: &mut Streams) {
     for key_id in &check.missing {
         streams.error(format_args!("public key of ultimately trusted key {key_id} not found"));

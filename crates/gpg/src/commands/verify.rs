@@ -57,7 +57,7 @@ fn each_file(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) 
             Ok(input) => {
                 let outcome = inline(settings, streams, input, Some(&name), DetachedHandling::NotLookedFor);
                 failure = failure.or(outcome.err().map(Failure::coded).transpose()?);
-                // With --batch gpg ends at once.
+                // With --batch gpg ends at the first bad signature.
                 if streams.has_bad_signature() && settings.batch {
                     return Ok(());
                 }
@@ -73,10 +73,10 @@ fn each_file(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) 
     Ok(())
 }
 
-/// What is done about signatures without content.
+/// Whether the data of detached signatures are looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum DetachedHandling {
-    /// The file that is called as they are, without the suffix, is taken.
+    /// In the file of the same name without the suffix.
     LookedFor,
     /// They are not verified.
     NotLookedFor,
@@ -114,7 +114,7 @@ fn inline(
             }
         }
         Err(Error::Detached) if settings.message.list_only => {}
-        // In a batch nobody is there to read what is assumed.
+        // With --batch gpg makes no assumptions.
         Err(Error::Detached) if beside == DetachedHandling::LookedFor && !settings.batch => {
             return over_file_beside(settings, streams, name);
         }
@@ -132,7 +132,7 @@ fn inline(
     Ok(())
 }
 
-/// Says whether an input begins with a packet, in armor or without, as far as gpg looks: a tag that no packet at the
+/// Says whether an input begins with a packet, in armor or without. As in gpg, a tag that no first packet can have
 /// beginning has makes it text, and so does armor without anything in it.
 pub(super) fn begins_openpgp(beginning: &[u8]) -> bool {
     const TAGS: [u8; 14] = [1, 2, 3, 4, 5, 6, 8, 9, 10, 11, 16, 18, 20, 61];
@@ -140,7 +140,7 @@ pub(super) fn begins_openpgp(beginning: &[u8]) -> bool {
     match Armored::of_any_kind(beginning).read(&mut first) {
         Ok(0) => begins_clear_text(beginning),
         Ok(_) => Tag::of(first[0]).is_some_and(|tag| TAGS.contains(&tag.0)),
-        // There is something, if only damage.
+        // Damaged armor is no text.
         Err(_) => true,
     }
 }
@@ -161,7 +161,7 @@ fn data_beside(name: Option<&[u8]>) -> Option<&[u8]> {
     Path::new(OsStr::from_bytes(data)).exists().then_some(data)
 }
 
-/// Warns where a message could be taken for the signature of the file beside it.
+/// Warns that a message is not the detached signature of the file beside it.
 fn warn_of_data_beside(settings: &Settings, streams: &mut Streams, name: Option<&[u8]>) {
     if let Some(data) = data_beside(name).filter(|_| !settings.message.list_only) {
         let data = shown(data);
@@ -169,7 +169,7 @@ fn warn_of_data_beside(settings: &Settings, streams: &mut Streams, name: Option<
     }
 }
 
-/// Verifies signatures over the file that is called as they are, without the suffix.
+/// Verifies signatures over the file of the same name without the suffix.
 fn over_file_beside(
     settings: &Settings,
     streams: &mut Streams,
@@ -185,7 +185,7 @@ fn over_file_beside(
     Ok(())
 }
 
-/// Verifies signatures over the file beside them, else over what comes by standard input.
+/// Verifies signatures over the file beside them, else over standard input.
 pub(super) fn over_file_or_input(
     settings: &Settings,
     streams: &mut Streams,
@@ -255,7 +255,7 @@ fn over(
     detached.over(content.as_mut())
 }
 
-/// Says whether keys, encrypted data, or what opens them, come first.
+/// Says whether the first packet is a key, encrypted data or an encrypted session key.
 fn begins_otherwise(beginning: &[u8]) -> bool {
     const TAGS: [u8; 7] = [1, 3, 5, 6, 9, 18, 20];
     beginning.first().and_then(|first| Tag::of(*first)).is_some_and(|tag| TAGS.contains(&tag.0))
@@ -268,7 +268,7 @@ pub(super) fn begins_clear_text(beginning: &[u8]) -> bool {
     title.is_some_and(|title| title.trim_ascii_end() == b"-----BEGIN PGP SIGNED MESSAGE-----")
 }
 
-/// Tells that there are no packets.
+/// Reports that there are no packets.
 pub(super) fn report_no_packets(streams: &mut Streams, is_empty: bool) {
     if !is_empty {
         report_no_packets_behind_text(streams);
@@ -276,13 +276,13 @@ pub(super) fn report_no_packets(streams: &mut Streams, is_empty: bool) {
     streams.status(Status::NoData { what: 2 });
 }
 
-/// Tells that clear text ends without any packet.
+/// Reports that clear text ends without any packet.
 pub(super) fn report_no_packets_behind_text(streams: &mut Streams) {
     streams.error("no valid OpenPGP data found.");
     streams.status(Status::NoData { what: 1 });
 }
 
-/// Tells that there are no signatures at all.
+/// Reports that there are no signatures at all.
 fn nothing(streams: &mut Streams, is_empty: bool) -> std::result::Result<(), Failure> {
     if is_empty {
         streams.status(Status::NoData { what: 2 });
@@ -293,7 +293,7 @@ fn nothing(streams: &mut Streams, is_empty: bool) -> std::result::Result<(), Fai
     Ok(())
 }
 
-/// Tells that an input ends before there is a signature.
+/// Reports a damaged input without a signature.
 fn damaged(streams: &mut Streams, error: &Error) {
     report_if_damaged(streams, error);
     streams.error(keyhoard::causes(error));
@@ -306,7 +306,7 @@ fn report_no_signature(streams: &mut Streams) {
     report_not_verified(streams);
 }
 
-/// Tells a program of a packet that is damaged or cut short.
+/// Writes a `NODATA` line for a packet that is damaged or truncated.
 pub(super) fn report_if_damaged(streams: &mut Streams, error: &Error) {
     if matches!(error, Error::Malformed(_) | Error::SecondBlock | Error::CutShort) {
         streams.status(Status::NoData { what: 3 });
@@ -319,16 +319,16 @@ fn report_not_verified(streams: &mut Streams) {
     streams.continue_info(b"should be the first file given on the command line.");
 }
 
-/// Tells that there is something else than signatures.
+/// Reports that there is something else than signatures.
 fn unexpected(streams: &mut Streams) -> Failure {
     streams.status(Status::Unexpected);
     Failure::bare(Code::Unexpected)
 }
 
-/// Takes content that nobody wants to see.
+/// Discards the content.
 #[derive(Default)]
 struct DiscardContent {
-    /// The digests that the headers of clear text name.
+    /// The hash algorithms in the `Hash` headers of clear text.
     announced: Option<HashHeaders>,
 }
 

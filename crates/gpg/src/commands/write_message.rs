@@ -1,4 +1,4 @@
-//! `--encrypt` and `--symmetric`: data become a message.
+//! `--encrypt` and `--symmetric`.
 
 mod choice;
 mod recipients;
@@ -110,7 +110,7 @@ fn encrypt(
 ) -> Result<(), Failure> {
     let mut input = None;
     if !operation.encrypt {
-        // As in gpg, a missing file is told before anybody is asked for a passphrase.
+        // As in gpg, a missing file is reported before the passphrase is asked for.
         input = Some(input::open(name, streams)?);
     }
     let signers = operation.sign.then(|| signers::collect(settings, streams, default_keys));
@@ -204,7 +204,7 @@ fn report_recipients(streams: &mut Streams, keys: &[Chosen], cipher: Cipher) {
     }
 }
 
-/// A passphrase, and how it becomes a key.
+/// A passphrase, and its string-to-key specifier.
 type Password = (Zeroizing<Vec<u8>>, S2k);
 
 /// Gets the passphrase of a new message.
@@ -220,7 +220,7 @@ fn password(
         Ok(passphrase) => Ok((Zeroizing::new(passphrase.as_bytes().to_vec()), s2k)),
         Err(failure) => {
             let failure = failure.coded()?;
-            // As in gpg, which asks elsewhere where there are recipients too.
+            // gpg does not report it here if there are recipients too.
             if !operation.encrypt {
                 streams.error(format_args!("error creating passphrase: {}", failure.code));
             }
@@ -229,7 +229,7 @@ fn password(
     }
 }
 
-/// Lets the signers use a digest that the recipients prefer, unless one is asked for; tells if they do not want that one.
+/// Selects a hash algorithm that the recipients prefer, unless an option names one; warns if they do not prefer that one.
 fn prefer_digest(settings: &Settings, streams: &mut Streams, signers: &mut [Signer], keys: &[Chosen]) {
     let digests: Vec<&[u8]> = keys.iter().map(|chosen| &chosen.key.preferences.digests[..]).collect();
     if let Some(forced) = settings.message.digest {
@@ -255,7 +255,7 @@ struct Algorithms {
 }
 
 impl Algorithms {
-    /// Chooses them, and tells if the recipients do not want what the options ask for.
+    /// Chooses them; warns if the recipients do not prefer those that the options name.
     fn choose(
         settings: &Settings,
         streams: &mut Streams,
@@ -311,7 +311,7 @@ impl Algorithms {
     }
 }
 
-/// Says whether a file begins like one that is compressed already.
+/// Says whether a file has the magic bytes of a compressed format.
 fn is_compressed(name: Option<&[u8]>) -> io::Result<bool> {
     const BEGINNINGS: [&[u8]; 3] = [b"BZh", b"\x1f\x8b\x08", b"PK\x03\x04"];
     let Some(name) = name.filter(|_| !input::is_stream(name)) else { return Ok(false) };

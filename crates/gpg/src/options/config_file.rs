@@ -11,7 +11,7 @@ use super::row::{OptionAction, Row};
 /// What one line brings.
 pub(crate) enum Event<'a> {
     Option(Item<'a>),
-    /// Something to be told as it is.
+    /// Something to be reported as it is.
     Say(String),
     Fault(&'static str),
 }

@@ -12,7 +12,7 @@ pub(crate) enum Fault {
 }
 
 impl Fault {
-    /// Returns what a configuration file's reader is told.
+    /// Returns the message for a configuration file.
     pub(crate) fn text(self) -> &'static str {
         match self {
             Self::Unknown | Self::Ambiguous => "invalid option",

@@ -47,7 +47,7 @@ pub(crate) enum Stop {
     Inform(Information, Home),
     /// A list of words is to be printed.
     Help(String),
-    /// What is wrong has been told; the exit code.
+    /// What is wrong has been reported; the exit code.
     Exit(u8),
 }
 
@@ -95,7 +95,7 @@ struct Early<'a> {
 }
 
 impl<'a> Early<'a> {
-    /// Looks through the command line; what is wrong there is told later.
+    /// Looks through the command line; what is wrong there is reported later.
     fn find(program: Program, words: &'a [Vec<u8>]) -> Self {
         let mut early = Self {
             home: None,
@@ -106,7 +106,7 @@ impl<'a> Early<'a> {
         };
         for item in CommandLine::new(program, words).flatten() {
             match (&item.row.meaning, item.value) {
-                // The version waits for its turn: a faulty option before it is told instead, as in gpg.
+                // The version waits for its turn: a faulty option before it is reported instead, as in gpg.
                 (OptionAction::Inform(Information::Version), _) => {}
                 (OptionAction::Inform(information), _) => {
                     early.information = Some(*information);
@@ -158,7 +158,7 @@ impl OptionLoader<'_> {
         }
     }
 
-    /// Reads one configuration file. A line that cannot be read is told and passed over, as in gpg.
+    /// Reads one configuration file. A line that cannot be read is reported and passed over, as in gpg.
     fn file(&mut self, path: &Path, text: &[u8], owner: Owner) -> std::result::Result<(), Stop> {
         let name = path.display().to_string();
         if !self.settings.no_permission_warning {

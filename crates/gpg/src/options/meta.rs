@@ -25,7 +25,7 @@ pub(crate) enum MetaFault {
 }
 
 impl MetaFault {
-    /// Returns what the file's reader is told.
+    /// Returns the message.
     pub(crate) fn text(self) -> &'static str {
         match self {
             Self::Unknown => "unknown meta command",

@@ -246,8 +246,9 @@ pub(super) fn export_filter(settings: &mut Settings, text: &[u8]) -> Outcome {
 fn add_filter(text: &[u8], filters: &mut [(&str, &mut Option<Filter>)]) -> Outcome {
     for (name, filter) in filters {
         if let Some(expression) = text.strip_prefix(name.as_bytes()) {
-            let told = |error: FilterError| Refusal::Complaint(format!("invalid filter option: {error}"));
-            return Filter::add(filter, expression).map_err(told);
+            let complaint_of =
+                |error: FilterError| Refusal::Complaint(format!("invalid filter option: {error}"));
+            return Filter::add(filter, expression).map_err(complaint_of);
         }
     }
     complaint(format!("invalid filter option: no such filter in '{}'", shown(text)))

@@ -70,7 +70,7 @@ pub(super) fn curve_name(key: &KeyFacts) -> Option<Cow<'static, str>> {
     })
 }
 
-/// Says whether a key meets the rules of the German VS-NfD, which gpg tells in field 18 of its records.
+/// Says whether a key meets the rules of the German VS-NfD, which gpg reports in field 18 of its records.
 pub(super) fn is_vs_compliant(key: &KeyFacts) -> bool {
     match key.algorithm {
         Algorithm::RSA | Algorithm::RSA_ENCRYPT | Algorithm::RSA_SIGN => {

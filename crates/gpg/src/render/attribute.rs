@@ -48,7 +48,7 @@ fn subpackets<'a>(listing: &KeyListing<'a>, state: &UserIdState, body: &'a [u8],
     }
 }
 
-/// Appends the fields of a record that tell an attribute: its hash, the number of subpackets, its size.
+/// Appends the fields of a record that report an attribute: its hash, the number of subpackets, its size.
 pub(super) fn fields(attribute: &AttributeFacts, out: &mut Vec<u8>) {
     hex(&attribute.name_hash, out);
     out.extend(b"::");

@@ -7,7 +7,7 @@ use keyhoard::cert::armor_writer::{ArmorWriter, Headers};
 /// Which headers armor has.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ArmorHeaders {
-    /// How often `--emit-version` was given: how exactly the version is told.
+    /// How often `--emit-version` was given: how exactly the version is reported.
     pub(crate) version: u32,
     /// `--comment`, in their order.
     pub(crate) comments: Vec<Vec<u8>>,

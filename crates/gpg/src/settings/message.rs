@@ -157,7 +157,7 @@ impl Default for MessageSettings {
 }
 
 impl MessageSettings {
-    /// Takes over an algorithm, or a list of them, if its name is a good one; a bad one is told later.
+    /// Takes over an algorithm, or a list of them, if its name is a good one; a bad one is reported later.
     pub(crate) fn choose(&mut self, choice: &Choice) {
         match choice {
             Choice::Cipher(name) => self.cipher = cipher(name).or(self.cipher),

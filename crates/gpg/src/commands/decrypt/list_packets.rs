@@ -1,4 +1,4 @@
-//! `--list-packets`: what a message or keys are made of, also inside of what can be decrypted.
+//! `--list-packets`: the packets of a message or of keys, also inside encrypted data.
 
 use std::cell::RefCell;
 use std::io::{BufRead, BufReader, Read};
@@ -31,7 +31,7 @@ pub(crate) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
         failed(streams, error, unlocked);
         return Ok(());
     }
-    // gpg takes the text itself for packets: there are some then, and nothing has failed but their end.
+    // gpg counts the text as packets, so only the missing end is an error.
     if is_clear_text {
         verify::report_no_packets_behind_text(streams);
         return Ok(());
@@ -47,7 +47,7 @@ fn holds_clear_text(beginning: &[u8]) -> bool {
     lines.any(|line| line.trim_ascii_end() == b"-----BEGIN PGP SIGNED MESSAGE-----")
 }
 
-/// Lists packets; returns what `message` says of them, and how the search for session keys went.
+/// Lists packets; returns the result, and that of the search for session keys.
 fn list(
     settings: &Settings,
     streams: &mut Streams,

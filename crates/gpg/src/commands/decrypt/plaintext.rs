@@ -1,4 +1,4 @@
-//! Where the content of a message goes: to standard output piece by piece, as gpg does it, or to a file, which gets its
+//! The output of a message's content: standard output, written in chunks as by gpg, or a file, which gets its
 //! name once the message was read to its end.
 
 use std::cell::RefCell;
@@ -18,12 +18,12 @@ use crate::settings::Settings;
 use crate::status::MessageStatus;
 use crate::streams::Streams;
 
-/// The name by which a message asks not to be saved.
+/// The file name in a message that is not to be saved (RFC 9580, 5.9).
 const CONSOLE: &[u8] = b"_CONSOLE";
 /// Bytes of the longest name of a file on Linux (NAME_MAX).
 const MAX_FILE_NAME: usize = 255;
 
-/// What the output is called if the options do not say it.
+/// The name of the output without `--output`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Naming {
     /// Standard output.
@@ -42,7 +42,7 @@ pub(crate) struct MessageSource<'a> {
     pub(crate) arguments: &'a [Vec<u8>],
 }
 
-/// Takes the content of a message.
+/// Receives the content of a message.
 pub(super) struct Plaintext<'a> {
     settings: &'a Settings,
     streams: &'a RefCell<&'a mut Streams>,
@@ -53,9 +53,9 @@ pub(super) struct Plaintext<'a> {
     /// Carriage returns are left out.
     is_text: bool,
     ending: Ending,
-    /// The digests that the headers of clear text name.
+    /// The hash algorithms in the `Hash` headers of clear text.
     pub(super) announced: Option<HashHeaders>,
-    /// Bytes that may still be written, if not all may.
+    /// Bytes that may still be written (`--max-output`); `None` without a limit.
     room: Option<u64>,
     failure: Option<anyhow::Error>,
 }
@@ -80,7 +80,7 @@ impl<'a> Plaintext<'a> {
         }
     }
 
-    /// Gives the file its name if the message `is_good`, and returns how the encrypted data ended.
+    /// Gives the file its name if the message `is_good`; returns how the encrypted data are protected.
     pub(super) fn finish(self, is_good: bool) -> anyhow::Result<Ending> {
         if let Some(failure) = self.failure {
             return Err(failure);
@@ -128,7 +128,7 @@ impl<'a> Plaintext<'a> {
         self.output = self.open_or_tell(&mut streams, b"", None);
     }
 
-    /// Opens the output, or tells why it cannot be opened.
+    /// Opens the output, or reports why it cannot be opened.
     fn open_or_tell(
         &mut self,
         streams: &mut Streams,
@@ -206,19 +206,19 @@ pub(crate) fn written<T>(
     Ok((outcome, announced))
 }
 
-/// How the encrypted data ended.
+/// Whether the encrypted data were protected against changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ending {
     /// There were none.
     NotEncrypted,
     /// They were not changed.
     Unchanged,
-    /// Nobody knows whether they were changed.
+    /// They had no protection.
     Unprotected,
 }
 
 impl Ending {
-    /// Tells it.
+    /// Reports the end of the decryption.
     pub(super) fn report(self, settings: &Settings, streams: &mut Streams) {
         if self == Self::NotEncrypted {
             return;
@@ -283,7 +283,7 @@ impl Sink for Plaintext<'_> {
     }
 }
 
-/// Tells that there is more content than may be written.
+/// Reports that there is more content than may be written.
 fn too_much(output: &Output, streams: &mut Streams) {
     let name = output.name();
     streams.error(format_args!("error writing to '{name}': exceeded --max-output limit"));
@@ -291,12 +291,12 @@ fn too_much(output: &Output, streams: &mut Streams) {
     streams.error(format_args!("handle plaintext failed: {}", Code::TooLarge));
 }
 
-/// What clear text says of itself: nothing.
+/// Returns the literal data header of clear text, which has none.
 fn clear_text() -> Literal {
     Literal { format: Format::Text, ..Literal::default() }
 }
 
-/// Returns the name of a message without its suffix, and tells if it has none.
+/// Returns the name of a message without its suffix, and reports if it has none.
 pub(super) fn name_after(name: &[u8], streams: &mut Streams) -> Option<Vec<u8>> {
     const SUFFIXES: [&[u8]; 5] = [b".gpg", b".pgp", b".sig", b".asc", b".sign"];
     let base = SUFFIXES.iter().find_map(|suffix| name.strip_suffix(*suffix));
@@ -307,10 +307,10 @@ pub(super) fn name_after(name: &[u8], streams: &mut Streams) -> Option<Vec<u8>> 
     base.map(<[u8]>::to_vec)
 }
 
-/// Returns the name of a file that a message asks for, as gpg escapes it; `None` if no file can have it. Without a name,
+/// Returns the file name in a message, as gpg escapes it; `None` if no file can have it. Without a name,
 /// that is standard output.
 ///
-/// A message chooses neither the directory nor, where names may stand for descriptors, one of those.
+/// A message cannot choose the directory, nor a file descriptor if names may stand for descriptors.
 fn file_name(embedded: &[u8], settings: &Settings) -> Option<Vec<u8>> {
     let base = embedded.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
     let mut name = Vec::new();

@@ -1,4 +1,4 @@
-//! The recipients of a message, and how it went with each.
+//! The recipients of an encrypted message, and whether each could open it.
 
 use keyhoard::cert::KeyId;
 use keyhoard::message::{Addressee, Pkesk};
@@ -10,25 +10,25 @@ use crate::render::digits;
 use crate::status::{MessageStatus, Status};
 use crate::streams::Streams;
 
-/// A recipient, and how it went.
+/// A recipient, and why its key did not open the message.
 pub(super) struct Tried<'a> {
     pub(super) recipient: &'a Pkesk,
     pub(super) known: Option<KnownKey>,
     pub(super) failure: Option<RecipientFailure>,
 }
 
-/// Why a recipient did not open the message.
+/// Why the key of a recipient did not open the message.
 pub(super) enum RecipientFailure {
     /// The secret key is not here.
     NoSecretKey,
     /// It was not tried.
     NotTried,
-    /// The options give a session key that is none.
+    /// The session key of the options is malformed.
     NoSuchSessionKey,
     Code(Code),
 }
 
-/// Tells how many passphrases open a message, and for whom it is: those who did not open it first, the last one first.
+/// Reports the number of passphrases and the recipients, in reverse order, those whose key did not open it first.
 pub(super) fn report(streams: &mut Streams, passwords: usize, tried: &[Tried<'_>]) {
     match passwords {
         0 => {}

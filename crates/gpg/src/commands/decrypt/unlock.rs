@@ -1,4 +1,4 @@
-//! Finds the session key of a message, and tells what gpg tells meanwhile: for whom the message is, whose passphrase is
+//! Finds the session key of a message, with gpg's messages: the recipients of the message, whose passphrase is
 //! needed, what did not work.
 
 use std::cell::RefCell;
@@ -24,10 +24,10 @@ use crate::streams::Streams;
 use crate::symmetric::{self, Purpose};
 use keyhoard::descriptor;
 
-/// How the search for a session key ended.
+/// The result of the search for a session key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
-    /// Nobody asked for one: nothing encrypted came.
+    /// It was not needed: there are no encrypted data.
     NotAsked,
     /// There is none.
     NoKey,
@@ -37,7 +37,7 @@ pub(super) enum Outcome {
     ListedOnly,
 }
 
-/// How the search went.
+/// What the search for a session key found.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Unlocked {
     /// Whether the message can be opened with a passphrase.
@@ -50,18 +50,18 @@ pub(super) struct Unlocker<'a> {
     settings: &'a Settings,
     streams: &'a RefCell<&'a mut Streams>,
     unlocked: Unlocked,
-    /// What ends the whole run.
+    /// The error that ends the run.
     failure: Option<anyhow::Error>,
 }
 
 impl Unlocked {
-    /// Says whether there was anything to open.
+    /// Says whether there were encrypted data.
     pub(super) fn is_asked(&self) -> bool {
         self.outcome != Outcome::NotAsked
     }
 }
 
-/// The session key that the options give; `None` if what they give is none.
+/// The session key of the options; `None` if it is malformed.
 type Overriding = Option<SessionKey>;
 
 impl<'a> Unlocker<'a> {
@@ -70,7 +70,7 @@ impl<'a> Unlocker<'a> {
         Self { settings, streams, unlocked, failure: None }
     }
 
-    /// Returns how the search went, or what ends the whole run.
+    /// Returns the result of the search, or the error that ends the run.
     pub(super) fn end(self) -> anyhow::Result<Unlocked> {
         self.failure.map_or(Ok(self.unlocked), Err)
     }
@@ -130,12 +130,12 @@ struct Search<'a> {
     streams: &'a mut Streams,
     container: &'a EncryptedDataFormat,
     fits: &'a dyn Fn(&SessionKey) -> bool,
-    /// As that of what a passphrase opens.
+    /// The cipher was reported with the passphrase.
     is_cipher_reported: bool,
 }
 
 impl Search<'_> {
-    /// Looks at what opens the message, one after the other, and tells of it.
+    /// Tries the encrypted session keys one after the other, and reports each.
     fn all(&mut self, encrypted_keys: &[EncryptedSessionKey]) -> anyhow::Result<Option<SessionKey>> {
         let overriding = self.overriding()?;
         let keyrings = match encrypted_keys
@@ -176,7 +176,7 @@ impl Search<'_> {
         Ok(found)
     }
 
-    /// Returns the session key that the options give, if they give one.
+    /// Returns the session key of the options, if there is one.
     fn overriding(&self) -> anyhow::Result<Option<Overriding>> {
         let settings = &self.settings.message;
         let text = match (&settings.override_session_key, settings.override_session_key_fd) {
@@ -340,7 +340,7 @@ impl Search<'_> {
         });
     }
 
-    /// Asks for the passphrase; unlike gpg, tries it on every packet that a passphrase opens.
+    /// Asks for the passphrase; unlike gpg, tries it on every symmetric-key encrypted session key packet.
     fn password(
         &mut self,
         asked: &Skesk,
@@ -373,7 +373,7 @@ impl Search<'_> {
                 other => last = last.or(other),
             }
         }
-        // One that does not fit is told from none at all: the passphrase was wrong.
+        // A session key that does not fit is returned too: the passphrase was wrong then.
         Ok(last)
     }
 }

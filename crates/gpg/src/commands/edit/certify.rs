@@ -78,7 +78,7 @@ pub(super) fn fits(user_id: &[u8], wanted: &[u8]) -> bool {
     part.is_empty() || user_id.windows(part.len()).any(|window| window.eq_ignore_ascii_case(part))
 }
 
-/// Finds the user IDs that are to be certified, `Some(None)` for all of them; tells if one of the texts stands for
+/// Finds the user IDs that are to be certified, `Some(None)` for all of them; reports if one of the texts stands for
 /// none, or for more than one.
 fn select(
     settings: &Settings,
@@ -149,7 +149,7 @@ fn certification(
     }
 }
 
-/// Certifies with one key, and tells what gpg tells; says whether there was anything to certify.
+/// Certifies with one key; returns whether there was anything to certify.
 fn certify(
     settings: &Settings,
     streams: &mut Streams,

@@ -29,7 +29,7 @@ pub(crate) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
     Ok(())
 }
 
-/// Sets it, and tells what failed.
+/// Sets it, and reports what failed.
 fn set(
     settings: &Settings,
     streams: &mut Streams,
@@ -60,7 +60,7 @@ fn set(
     Err(failure.into())
 }
 
-/// Reads which subkeys are meant, and tells those that are none; the first failure counts.
+/// Reads which subkeys are meant, and reports those that are none; the first failure counts.
 fn these(
     settings: &Settings,
     streams: &mut Streams,

@@ -57,7 +57,7 @@ pub(crate) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
     }
 }
 
-/// Finds the one key with the name whose secret part is here, and tells if there is none.
+/// Finds the one key with the name whose secret part is here, and reports if there is none.
 fn find(streams: &mut Streams, edit_keys: &EditKeys, name: &[u8]) -> anyhow::Result<Option<Fingerprint>> {
     let text = shown(name);
     let found = match edit_keys.candidates(name) {

@@ -26,7 +26,7 @@ pub(crate) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
     Ok(())
 }
 
-/// Revokes, and tells what there was to revoke.
+/// Revokes, and reports what there was to revoke.
 fn revoke(
     settings: &Settings,
     streams: &mut Streams,

@@ -88,7 +88,7 @@ pub(crate) fn revoke(
     Ok(())
 }
 
-/// Tells what became of a revocation.
+/// Reports what became of a revocation.
 fn report_revoked(
     streams: &mut Streams,
     key: &Fingerprint,

@@ -46,7 +46,7 @@ impl Order {
     }
 }
 
-/// Tells a program that wants to know how the search for primes goes on, with libgcrypt's signs.
+/// Writes `PROGRESS` lines for the search for primes, with libgcrypt's characters.
 struct PrimeSearch {
     lines: Option<StatusLines>,
     composites: u32,
@@ -74,7 +74,7 @@ impl Progress for PrimeSearch {
     }
 }
 
-/// Makes a key and tells what came of it.
+/// Makes a key and reports what came of it.
 pub(super) fn make(settings: &Settings, streams: &mut Streams, order: &Order) -> anyhow::Result<()> {
     let profile = match profile(settings, streams, order) {
         Ok(profile) => profile,

@@ -52,7 +52,7 @@ pub(super) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
     }
 }
 
-/// Reads the file that the argument names, or standard input; one that cannot be opened is told.
+/// Reads the file that the argument names, or standard input; one that cannot be opened is reported.
 fn input(
     arguments: &[Vec<u8>],
 

@@ -1,4 +1,4 @@
-//! What is told where no key is made.
+//! What is reported where no key is made.
 
 use crate::code::Code;
 use crate::failure::CodedFailure;
@@ -6,7 +6,7 @@ use crate::settings::Settings;
 use crate::status::Status;
 use crate::streams::Streams;
 
-/// Says whether `--forbid-gen-key` was given, which is told.
+/// Says whether `--forbid-gen-key` was given, which is reported.
 pub(super) fn is_forbidden(settings: &Settings, streams: &mut Streams) -> bool {
     if settings.forbid_gen_key {
         streams.status_failure("gen-key", Code::NotEnabled);
@@ -15,12 +15,12 @@ pub(super) fn is_forbidden(settings: &Settings, streams: &mut Streams) -> bool {
     settings.forbid_gen_key
 }
 
-/// Tells that what was asked for cannot be made.
+/// Reports that what was asked for cannot be made.
 pub(super) fn failed(streams: &mut Streams, code: Code) {
     streams.error(format_args!("Key generation failed: {code}"));
 }
 
-/// Tells that a key was not made.
+/// Reports that a key was not made.
 pub(super) fn not_made(streams: &mut Streams, failure: CodedFailure, handle: &[u8]) {
     let CodedFailure { code, value } = failure;
     streams.error(format_args!("key generation failed: {code}"));

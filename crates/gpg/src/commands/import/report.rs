@@ -1,4 +1,4 @@
-//! What an import tells: messages, status lines, sums.
+//! What an import reports: messages, status lines, sums.
 
 use std::collections::HashSet;
 
@@ -25,7 +25,7 @@ mod reason {
     pub(super) const SECRET: u32 = 16;
 }
 
-/// Tells what becomes of certificates, and counts.
+/// Reports what becomes of certificates, and counts.
 pub(super) struct Report {
     inputs: Vec<Input>,
     /// The input that is being reported.
@@ -197,7 +197,7 @@ impl Report {
         }
     }
 
-    /// Tells the sums.
+    /// Reports the sums.
     pub(super) fn finish(&mut self, streams: &mut Streams) {
         if !self.inputs.is_empty() {
             self.advance(self.inputs.len(), streams);
@@ -249,7 +249,7 @@ impl Report {
         }
     }
 
-    /// Tells what was to be expected about a key that is called by its user ID.
+    /// Reports a key by its user ID, unless only problems are reported.
     fn report(&mut self, imported: &Imported, what: &str, streams: &mut Streams) {
         if self.reports_keys() {
             self.report_by_name(imported, what, streams);
@@ -263,7 +263,7 @@ impl Report {
         streams.info_bytes(&[key.as_bytes(), b"\"", name, b"\" ", what.as_bytes()].concat());
     }
 
-    /// Tells something about a key by its key ID.
+    /// Reports something about a key by its key ID.
     fn report_key(&self, fingerprint: &Fingerprint, what: &str, streams: &mut Streams) {
         if !self.silent {
             streams.info(format_args!("{}{what}", self.key(fingerprint.key_id())));
@@ -292,7 +292,7 @@ impl Report {
         String::from_utf8_lossy(&text).into_owned()
     }
 
-    /// Tells what cleaning did. Bad signatures and user IDs are gpg's business with `--verbose` only.
+    /// Reports what cleaning did. Bad signatures and user IDs are gpg's business with `--verbose` only.
     fn notes(&self, imported: &Imported, streams: &mut Streams) {
         for note in &imported.notes {
             let (always, text) = match note {
@@ -328,7 +328,7 @@ impl Report {
         }
     }
 
-    /// Tells what became of the secret keys of a certificate: of those that were taken all in one, as gpg.
+    /// Reports what became of the secret keys of a certificate: of those that were taken all in one, as gpg.
     fn secrets(&mut self, imported: &Imported, streams: &mut Streams) {
         for ImportedSecret { fingerprint, outcome } in &imported.secrets {
             if let SecretOutcome::Refused(reason) = outcome {

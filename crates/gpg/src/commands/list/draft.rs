@@ -1,5 +1,5 @@
-//! Listing all keys of one database while their validity is still being computed: one thread renders them with gaps, and
-//! this one fills the gaps in.
+//! Lists all keys of one database while their validity is still being computed: one thread renders them with gaps, and
+//! the calling thread fills the gaps in.
 
 use std::cell::{Cell, RefCell};
 use std::io::Write;
@@ -17,18 +17,18 @@ use crate::render;
 use crate::render::gap::{self, Placed};
 use crate::settings::{ListSettings, Settings};
 
-/// A draft is handed over when its text is as long as this: waking up who waits for it takes its time.
+/// Bytes of text at which a draft is sent: sending more often would wake the receiver too often.
 const DRAFT_SIZE: usize = 256 * 1024;
 
-/// No further draft is begun while so much text waits to be completed.
+/// Bytes of text that may wait to be completed; no further draft is begun while there are more.
 const MAX_WAITING: usize = 16 << 20;
 
-/// Some certificates as they are listed, but for what the user thinks of them.
+/// The listing of some certificates, with gaps where validity and owner trust belong.
 #[derive(Default)]
 struct Draft {
     text: Vec<u8>,
     gaps: Vec<Placed>,
-    /// Whose gaps they are, and how many of them.
+    /// The certificates in order, each with the number of its gaps.
     subjects: Vec<(Subject, usize)>,
 }
 
@@ -45,15 +45,15 @@ impl Draft {
     }
 }
 
-/// All certificates, drafted by a thread of their own.
+/// The drafts of all certificates, rendered by a thread of their own.
 pub(super) struct Drafts {
     drafts: Receiver<keyhoard::Result<Draft>>,
-    /// Where drafts go back to, with their text only.
+    /// Returns the buffers of completed drafts to the thread.
     used: Sender<Draft>,
 }
 
 impl Drafts {
-    /// Starts the thread; `None` where none can be made.
+    /// Starts the thread; `None` if the system cannot start one.
     pub(super) fn begin<'s>(
         settings: &Settings,
         reader: Box<dyn ReadCertificates + Send + 's>,
@@ -69,7 +69,7 @@ impl Drafts {
         Some(Self { drafts, used })
     }
 
-    /// Writes all certificates behind the text that is there already.
+    /// Writes `text`, and after it all certificates with their gaps filled in.
     pub(super) fn complete(
         &self,
         validity: &ValidityResult<'_>,
@@ -83,30 +83,30 @@ impl Drafts {
             text.clear();
             draft.gaps.clear();
             draft.subjects.clear();
-            // Who has drafted everything needs none.
+            // The thread has ended if it has drafted everything.
             let _ = self.used.send(draft);
         }
         Ok(())
     }
 }
 
-/// Renders certificates before it is known what the user thinks of them.
+/// Renders certificates before validity and owner trust are known.
 struct Drafter {
     settings: ListSettings,
     options: ListOptions,
     drafts: Sender<keyhoard::Result<Draft>>,
     used: Receiver<Draft>,
-    /// How much text was handed over and did not come back.
+    /// Bytes of text in drafts that were sent and not returned yet.
     waiting: Cell<usize>,
 }
 
 impl Drafter {
     fn run(&self, snapshot: &dyn ReadCertificates) {
-        // Who does not listen any more has an error of his own.
+        // The receiver is gone if it failed; it reports its own error.
         let _ = self.drafts.send(self.draft_all(snapshot));
     }
 
-    /// Returns what was not handed over at the end.
+    /// Drafts all certificates; returns the last draft, which was not sent.
     fn draft_all(&self, snapshot: &dyn ReadCertificates) -> keyhoard::Result<Draft> {
         let Self { settings, options, .. } = self;
         let mut issuers =
@@ -143,7 +143,7 @@ impl Drafter {
         ControlFlow::Continue(())
     }
 
-    /// Returns a draft that came back, and waits for one while too many have not.
+    /// Returns the buffer of a completed draft; waits for one while more than [`MAX_WAITING`] bytes are not completed.
     fn next_used(&self) -> Option<Draft> {
         if self.waiting.get() > MAX_WAITING { self.used.recv().ok() } else { self.used.try_recv().ok() }
     }
@@ -160,7 +160,7 @@ mod tests {
 
     type Ends = (Receiver<keyhoard::Result<Draft>>, Sender<Draft>);
 
-    /// A drafter with as much text waiting as there may be.
+    /// A drafter with [`MAX_WAITING`] bytes waiting.
     fn drafter() -> (Drafter, Ends) {
         let (sender, drafts) = mpsc::channel();
         let (used, back) = mpsc::channel();

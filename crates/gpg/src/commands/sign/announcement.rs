@@ -1,4 +1,4 @@
-//! What is told of the signatures that are made.
+//! Messages and status lines about signatures that are made.
 
 use keyhoard::cert::facts::SignatureType;
 use keyhoard::verify::HashAlgorithm;
@@ -9,7 +9,7 @@ use crate::settings::{Form, Settings};
 use crate::status::SignatureStatus;
 use crate::streams::Streams;
 
-/// Tells with which digests signing begins.
+/// Writes the `BEGIN_SIGNING` line with the hash algorithms.
 pub(crate) fn begin(streams: &mut Streams, signers: &[Signer]) {
     let mut digests: Vec<u8> = signers.iter().map(|signer| signer.digest.0).collect();
     digests.sort_unstable();
@@ -17,7 +17,7 @@ pub(crate) fn begin(streams: &mut Streams, signers: &[Signer]) {
     streams.status(SignatureStatus::BeginSigning { digests });
 }
 
-/// Tells which signatures were made.
+/// Reports which signatures were made.
 pub(crate) fn created(
     settings: &Settings,
     streams: &mut Streams,

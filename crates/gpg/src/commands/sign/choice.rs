@@ -1,4 +1,4 @@
-//! Which keys sign: those of `--local-user`, else that of `--default-key`, else the first one that can.
+//! The signing keys: those of `--local-user`, else that of `--default-key`, else the first usable one.
 
 use keyhoard::foreign_text::shown;
 use keyhoard::signing_keys::{SigningKey, SigningKeys, named_signing_key, signing_key};
@@ -13,25 +13,25 @@ use crate::settings::Settings;
 use crate::status::{SignatureStatus, Status};
 use crate::streams::Streams;
 
-/// What `KEY_CONSIDERED` says of a key that was not selected.
+/// The flag of a `KEY_CONSIDERED` line for a key that was not selected.
 const NOT_SELECTED: u32 = 1;
-/// What `KEY_CONSIDERED` says where no subkey can be used.
+/// The flag of a `KEY_CONSIDERED` line where no subkey can be used.
 const NO_SUBKEY: u32 = 2;
 
-/// What one run told of the keys of `--default-key`.
+/// Whether a run reported which key of `--default-key` it uses.
 #[derive(Default)]
 pub(crate) struct DefaultKeys {
-    /// Which of them is used was told.
+    /// It did: gpg reports it once.
     is_reported: bool,
 }
 
-/// A key that is to sign, and the name that it was found by.
+/// A signing key, and the name that it was found by.
 pub(crate) struct Choice {
     pub(crate) key: SigningKey,
     pub(crate) name: Option<Name>,
 }
 
-/// Chooses the keys, and tells of each.
+/// Chooses the keys, and reports each.
 pub(super) fn chosen(
     settings: &Settings,
     streams: &mut Streams,
@@ -58,7 +58,7 @@ pub(super) fn chosen(
     }
 }
 
-/// Finds the keys of `--local-user`, the last one first. As in gpg, one that is missing is told and left out, but ends
+/// Finds the keys of `--local-user`, the last one first. As in gpg, one that is missing is reported and left out, but ends
 /// the command if it is the first that was given.
 fn named(settings: &Settings, streams: &mut Streams, keyrings: &Keyrings) -> Result<Vec<Choice>, Failure> {
     let stored = settings.home.file_keys()?.list()?;
@@ -108,7 +108,7 @@ pub(crate) enum DefaultChoice {
     },
 }
 
-/// Finds the key that signs by default: the last one that `--default-key` names, else the first one that can.
+/// Finds the default signing key: the last one of `--default-key`, else the first usable one.
 pub(crate) fn default(
     settings: &Settings,
     streams: &mut Streams,
@@ -134,8 +134,8 @@ pub(crate) fn default(
     Ok(DefaultChoice::Refused { found: None, code: Code::NoSecretKey, name: None })
 }
 
-/// Finds what `--default-key` names, and how: as in gpg, also what cannot sign if another key of it is alive. Tells which
-/// one it is, once.
+/// Finds the key of `--default-key`, and the name; as in gpg, also one that cannot sign if another of its keys is valid.
+/// Reports once which one it is.
 pub(crate) fn named_default(
     settings: &Settings,
     streams: &mut Streams,
@@ -169,7 +169,7 @@ pub(crate) fn named_default(
     Ok(None)
 }
 
-/// Finds the first certificate that goes by a name and can sign, else one that cannot.
+/// Finds the first certificate with a name that can sign, else one that cannot.
 fn find(
     settings: &Settings,
     keyrings: &Keyrings,

@@ -1,4 +1,4 @@
-//! Who signs content: the chosen keys, unlocked, with the digests that they sign.
+//! The signers of content: the chosen keys, unlocked, with their hash algorithms.
 
 use keyhoard::cert::facts::{KeyFacts, SignatureType};
 use keyhoard::cert::mailbox;
@@ -28,15 +28,15 @@ pub(crate) struct Signer {
     pub(super) key: Fingerprint,
     /// The primary user ID.
     pub(super) user_id: Vec<u8>,
-    /// The user ID by which the key was named.
+    /// The user ID that the name of the key matched.
     named_as: Option<Vec<u8>>,
-    /// What is known of the key.
+    /// The facts about the key.
     pub(super) facts: KeyFacts,
     pub(crate) digest: HashAlgorithm,
 }
 
 impl Signer {
-    /// Says whether the key can sign a digest of its recipients' choice: ECDSA one of just the curve's size, DSA a larger
+    /// Says whether the key can sign with a hash algorithm: ECDSA needs one of just the curve's size, DSA may use a larger
     /// one too.
     pub(crate) fn suits(&self, digest: HashAlgorithm) -> bool {
         let key = &self.facts;
@@ -91,7 +91,7 @@ fn open(
     })
 }
 
-/// Chooses the digest as gpg does: what is asked for, else what the user prefers where the key leaves a choice.
+/// Chooses the hash algorithm as gpg does: that of the options, else the user's preference if the key allows it.
 fn digest(settings: &Settings, key: &KeyFacts) -> HashAlgorithm {
     let settings = &settings.message;
     let mut personal = settings.personal_digests.iter().map(|number| HashAlgorithm(*number));
@@ -107,10 +107,10 @@ fn digest(settings: &Settings, key: &KeyFacts) -> HashAlgorithm {
     })
 }
 
-/// Returns the bytes of the digest that a key signs; 0 for a key that takes all.
+/// Returns the digest size in bytes that a key needs; 0 for any size.
 fn size_of_key(key: &KeyFacts) -> u32 {
     match key.algorithm {
-        // That of the curve P-521 as well.
+        // P-521 takes 64 bytes too.
         PublicKeyAlgorithm::ECDSA => key.bits.div_ceil(8).min(64),
         PublicKeyAlgorithm::EDDSA_LEGACY | PublicKeyAlgorithm::ED25519 => 32,
         PublicKeyAlgorithm::ED448 => 64,
@@ -131,7 +131,7 @@ fn size(digest: HashAlgorithm) -> u32 {
     }
 }
 
-/// Begins signatures of a type by all signers.
+/// Prepares signatures of one type by all signers.
 pub(crate) fn signing<'a>(
     settings: &Settings,
     signers: &'a mut [Signer],
@@ -163,7 +163,7 @@ fn builder(settings: &Settings, signer: &Signer, kind: SignatureType) -> Builder
     builder
 }
 
-/// Tells why a signature was not made, as far as gpg has a code for it.
+/// Returns why a signature was not made; if gpg has a code for it, the error is reported.
 pub(crate) fn refused(streams: &mut Streams, error: Error) -> Failure {
     match code_of(&error) {
         Some(code) => {
@@ -174,7 +174,7 @@ pub(crate) fn refused(streams: &mut Streams, error: Error) -> Failure {
     }
 }
 
-/// gpg's code for what keeps a key from signing.
+/// Returns gpg's code for why a key cannot sign.
 fn code_of(error: &Error) -> Option<Code> {
     match error {
         Error::Sign(sign::Error::Hash(_)) => Some(Code::InvalidDigest),

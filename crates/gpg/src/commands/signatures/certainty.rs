@@ -1,4 +1,4 @@
-//! What is told of how certain it is whose the key of a signature is.
+//! Reports how certain it is that the key of a signature belongs to the person that its user ID names.
 
 use keyhoard::listing::UserTrust;
 use keyhoard::trust::Validity;
@@ -10,7 +10,7 @@ use crate::settings::{Settings, TrustModel};
 use crate::status::SignatureStatus;
 use crate::streams::Streams;
 
-/// Tells how certain it is whose the key is.
+/// Reports the validity of the key.
 pub(super) fn report(
     settings: &Settings,
     streams: &mut Streams,

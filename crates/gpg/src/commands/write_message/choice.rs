@@ -1,14 +1,14 @@
-//! The algorithms of a message: what is asked for, else what all recipients read and somebody prefers.
+//! The algorithms of a message: those that the options name, else the preferred ones among those that all recipients read.
 
 use keyhoard::message::{Cipher, Compression};
 use keyhoard::verify::HashAlgorithm;
 
-/// What GnuPG takes for granted where somebody's preferences do not say it.
+/// Algorithms that GnuPG adds to every preference list.
 const IMPLICIT_CIPHER: u8 = Cipher::TripleDes as u8;
 const IMPLICIT_DIGEST: u8 = HashAlgorithm::SHA1.0;
 const IMPLICIT_COMPRESSION: u8 = Compression::Uncompressed as u8;
 
-/// Chooses a cipher; `personal` are the user's own preferences, `recipients` everybody's.
+/// Chooses a cipher; `personal` are the user's own preferences, `recipients` those of all recipients.
 pub(super) fn cipher(personal: &[u8], recipients: &[&[u8]]) -> Cipher {
     let lists: Vec<Vec<u8>> = recipients.iter().map(|list| with(list, IMPLICIT_CIPHER)).collect();
     choose(personal, &lists, |number| Cipher::of(number).is_some())
@@ -16,12 +16,12 @@ pub(super) fn cipher(personal: &[u8], recipients: &[&[u8]]) -> Cipher {
         .unwrap_or(Cipher::Aes256)
 }
 
-/// Says whether all recipients want a cipher.
+/// Says whether all recipients prefer a cipher.
 pub(super) fn all_read_cipher(cipher: Cipher, recipients: &[&[u8]]) -> bool {
     recipients.iter().all(|list| with(list, IMPLICIT_CIPHER).contains(&cipher.number()))
 }
 
-/// Chooses the digest of what is signed as well, of those that `suits` says the signing keys can use; as in GnuPG, MD5
+/// Chooses the hash algorithm of signatures from those for which `suits` is true; as in GnuPG, MD5
 /// only if the user prefers it.
 pub(super) fn digest(
     personal: &[u8],
@@ -37,12 +37,12 @@ pub(super) fn digest(
     choose(personal, &lists, is_known).map(HashAlgorithm)
 }
 
-/// Says whether all recipients want a digest.
+/// Says whether all recipients prefer a hash algorithm.
 pub(super) fn all_read_digest(digest: HashAlgorithm, recipients: &[&[u8]]) -> bool {
     recipients.iter().all(|list| with(list, IMPLICIT_DIGEST).contains(&digest.0))
 }
 
-/// Chooses a compression; who says nothing reads ZIP (RFC 4880, 13.3.1).
+/// Chooses a compression; a recipient without preferences reads ZIP (RFC 4880, 13.3.1).
 pub(super) fn compression(personal: &[u8], recipients: &[Option<&[u8]>]) -> Compression {
     let lists = compressions(recipients);
     choose(personal, &lists, |number| Compression::of(number).is_some())
@@ -50,7 +50,7 @@ pub(super) fn compression(personal: &[u8], recipients: &[Option<&[u8]>]) -> Comp
         .unwrap_or(Compression::Zip)
 }
 
-/// Says whether all recipients want a compression.
+/// Says whether all recipients prefer a compression.
 pub(super) fn all_read_compression(compression: Compression, recipients: &[Option<&[u8]>]) -> bool {
     compressions(recipients).iter().all(|list| list.contains(&compression.number()))
 }
@@ -71,8 +71,8 @@ fn with(list: &[u8], implicit: u8) -> Vec<u8> {
     list
 }
 
-/// Returns the algorithm that is in all lists and stands first in the personal one, else the one that stands foremost in
-/// all lists together; of two equal ones that with the lower number, as in GnuPG.
+/// Returns the first algorithm of the personal list that is in all lists, else the one with the lowest sum of indices in
+/// all lists; of two equal ones that with the lower number, as in GnuPG.
 fn choose(personal: &[u8], lists: &[Vec<u8>], is_known: impl Fn(u8) -> bool) -> Option<u8> {
     let first = lists.first()?;
     let is_common = |number: &u8| is_known(*number) && lists.iter().all(|list| list.contains(number));

@@ -1,4 +1,4 @@
-//! Whom a message is encrypted to: names, files, and those whom every message is encrypted to.
+//! The recipients of a message: names, files, and the keys of `--encrypt-to`.
 
 use std::cmp::Reverse;
 use std::ffi::OsStr;
@@ -52,7 +52,7 @@ pub(super) fn collect(
     outcome.map(|()| chosen)
 }
 
-/// Lets trust on first use count the message; as in gpg, whatever becomes of it, and only told if that cannot be done.
+/// Counts the message for trust on first use, as in gpg even if it is not written then. A failure is only reported.
 fn remember(settings: &Settings, streams: &mut Streams, keyrings: &Keyrings, chosen: &[Chosen]) {
     let remembers = trust::settings(settings).model.remembers();
     let Some(store) = keyrings.store().filter(|_| remembers) else { return };
@@ -64,20 +64,20 @@ fn remember(settings: &Settings, streams: &mut Streams, keyrings: &Keyrings, cho
     }
 }
 
-/// What becomes of keys that the user switched off, where they are not named themselves.
+/// Whether a user ID can stand for a disabled key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Disabled {
     Taken,
     PassedOver,
 }
 
-/// Says whether a name is a key's and not a user's.
+/// Says whether a name is a key ID, fingerprint or keygrip, not a user ID.
 fn names_key(name: &[u8]) -> bool {
     Name::parse(name).is_ok_and(|name| name.is_of_key())
 }
 
-/// Replaces the names of groups by what they stand for; they are looked at last first, and in order where there are
-/// groups, as in gpg.
+/// Replaces the names of groups by their members. As in gpg the names come in reverse order, but in order where there are
+/// groups.
 fn expanded(names: &[RecipientName], groups: &[Group]) -> Vec<RecipientName> {
     if groups.is_empty() {
         return names.iter().rev().cloned().collect();
@@ -149,7 +149,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Adds one of those whom every message is encrypted to, whose validity nobody asks for.
+    /// Adds a key of `--encrypt-to`, whatever its validity.
     fn add_always(&mut self, name: &RecipientName) -> Result<(), Failure> {
         match self.find(&name.name, Disabled::Taken) {
             Ok(candidate) => {
@@ -196,7 +196,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Adds who is encrypted to if nobody is named; says whether there is such a one.
+    /// Adds the default recipient; returns whether there is one.
     fn add_default(&mut self) -> Result<bool, Failure> {
         let name = match self.settings.message.default_recipient.clone() {
             DefaultRecipient::Nobody => return Ok(false),
@@ -224,7 +224,7 @@ impl Search<'_> {
         Ok(true)
     }
 
-    /// Finds the key that signs by default.
+    /// Finds the default signing key.
     fn own(&mut self) -> anyhow::Result<Option<Fingerprint>> {
         let Self { settings, streams, keyrings, default_keys, .. } = self;
         let DefaultChoice::Key(own) = choice::default(settings, streams, keyrings, default_keys)? else {
@@ -237,8 +237,8 @@ impl Search<'_> {
         Ok(Some(own.key.primary))
     }
 
-    /// Finds the key that a name stands for. If it is a mail address, that is the most valid key, else the first one;
-    /// what `disabled` says of those that the user switched off counts for names that are no key's.
+    /// Finds the key that a name stands for: for a mail address the most valid key, else the first one;
+    /// `disabled` says whether a name that is not a key's may stand for a disabled key.
     fn find(&mut self, text: &[u8], disabled: Disabled) -> Result<RecipientCandidate, Failure> {
         let name = match Name::parse(text) {
             Ok(name) => name,
@@ -261,7 +261,7 @@ impl Search<'_> {
         let is_own = |candidate: &RecipientCandidate| name.query.names_key(&candidate.fingerprint);
         if is_key && candidates.iter().any(|one| !is_own(one) && one.fingerprint != candidates[0].fingerprint)
         {
-            // Several certificates have the subkey, and nobody can tell whose it is.
+            // Several certificates have the subkey, so it is unknown which of them it belongs to.
             return Err(Code::AmbiguousName.into());
         }
         let first = candidates
@@ -317,7 +317,7 @@ impl Search<'_> {
         }
     }
 
-    /// Says whether the key is certain enough to be used, if necessary by asking.
+    /// Checks that the key is valid enough to be used; if not, asks the user.
     fn check(&mut self, name: &[u8], candidate: &RecipientCandidate) -> Result<(), Failure> {
         let unusable = Failure::bare(Code::UnusablePublicKey);
         let name_shown = shown(name);
@@ -409,7 +409,7 @@ impl Search<'_> {
         self.chosen.extend(key.map(|key| Chosen { primary, key, is_hidden, user_id }));
     }
 
-    /// Tells who is left out, which ends the command.
+    /// Reports a recipient that cannot be used, which ends the command.
     fn skipped(&mut self, name: &[u8], code: Code, reason: u8) -> Failure {
         self.streams.error(format_args!("{}: skipped: {code}", shown(name)));
         self.streams.status(MessageStatus::InvalidRecipient { reason, name });

@@ -1,4 +1,4 @@
-//! The fields of a packet, taken one after the other, and the text that tells them.
+//! The fields of a packet, taken one after the other, and the text that reports them.
 
 use std::fmt::Display;
 
@@ -63,7 +63,7 @@ impl<'b, 'o> Fields<'b, 'o> {
         self.take(length.into())
     }
 
-    /// Tells an integer's size, or that it is none.
+    /// Reports an integer's size, or that it is none.
     pub(super) fn report_integer(&mut self) -> Option<()> {
         let bits = self.integer();
         match bits {
@@ -82,7 +82,7 @@ impl<'b, 'o> Fields<'b, 'o> {
         self.out.push(b'\n');
     }
 
-    /// Tells bytes in upper-case hexadecimal digits.
+    /// Reports bytes in upper-case hexadecimal digits.
     pub(super) fn hex(&mut self, bytes: &[u8]) {
         crate::render::digits::hex(bytes, self.out);
     }

@@ -97,7 +97,7 @@ fn material(
     Some(())
 }
 
-/// Tells a curve's name and object identifier.
+/// Reports a curve's name and object identifier.
 fn curve(oid: &[u8], fields: &mut Fields<'_, '_>) {
     let name = CURVE.iter().find(|(known, _)| *known == oid).map_or("", |(_, name)| name);
     fields.text(format_args!(" {name} ({})", dotted(oid)));
@@ -141,9 +141,9 @@ fn secret(algorithm: u8, public: usize, fields: &mut Fields<'_, '_>) -> Option<(
             let count = if matches!(algorithm, 1..=3) { 4 } else { 1 };
             for index in public..public + count {
                 fields.text(format_args!("\tskey[{place}]: "));
-                let told = fields.report_integer();
+                let outcome = fields.report_integer();
                 fields.line("");
-                told?;
+                outcome?;
             }
             let sum = fields.short()?;
             fields.line(format_args!("\tchecksum: {sum:04x}"));
@@ -152,7 +152,7 @@ fn secret(algorithm: u8, public: usize, fields: &mut Fields<'_, '_>) -> Option<(
     Some(())
 }
 
-/// Tells how the secret part is locked.
+/// Reports how the secret part is locked.
 fn locking(fields: &mut Fields<'_, '_>) -> Option<Kept> {
     let usage = fields.byte()?;
     let (cipher, mode, serial) = match usage {
@@ -175,7 +175,7 @@ fn locking(fields: &mut Fields<'_, '_>) -> Option<Kept> {
     Some(if mode > 1000 { Kept::Elsewhere } else { Kept::Locked })
 }
 
-/// Tells how a passphrase becomes a key; returns the cipher, the mode and the length of a card's serial number.
+/// Reports how a passphrase becomes a key; returns the cipher, the mode and the length of a card's serial number.
 fn s2k(usage: u8, fields: &mut Fields<'_, '_>) -> Option<(u8, u16, usize)> {
     let [cipher, mode, digest] = fields.bytes()?;
     let mut mode = u16::from(mode);
