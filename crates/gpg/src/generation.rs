@@ -100,7 +100,7 @@ pub(crate) fn keygrip(text: &[u8]) -> Option<Keygrip> {
         return None;
     }
     for (byte, index) in bytes.iter_mut().zip((0..).step_by(2)) {
-        *byte = u8::from_str_radix(&digits[index..place + 2], 16).ok()?;
+        *byte = u8::from_str_radix(&digits[index..index + 2], 16).ok()?;
     }
     Some(Keygrip(bytes))
 }
@@ -174,7 +174,7 @@ impl Material {
             Self::Eddsa(_) => Family::Eddsa,
             Self::Ecdsa(_) => Family::Ecdsa,
             Self::Ecdh(_) => Family::Ecdh,
-            Self::Held(_, family) => family,
+            Self::Existing(_, family) => family,
         }
     }
 }

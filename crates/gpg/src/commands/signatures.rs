@@ -384,9 +384,9 @@ fn report_first_use(
     statement: &SignatureContents,
     trust: &UserTrust,
 ) {
-    let signer = statement.user_id.as_deref().map(BoundAddress::of_user_id);
+    let address = statement.user_id.as_deref().map(BoundAddress::of_user_id);
     let is_meant =
-        |user_id: &[u8]| signer.as_ref().is_none_or(|signer| *signer == BoundAddress::of_user_id(user_id));
+        |user_id: &[u8]| address.as_ref().is_none_or(|address| *address == BoundAddress::of_user_id(user_id));
     let facts = &signer.certificate.facts;
     let known = recipients::first_uses(facts, &signer.effective, trust, &is_meant);
     first_use::report(settings, streams, &signer.primary(), &known);

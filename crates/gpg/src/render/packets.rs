@@ -185,7 +185,7 @@ fn dump(bytes: &[u8], out: &mut Vec<u8>) {
     for (index, byte) in bytes.iter().enumerate() {
         match index {
             0 => {}
-            _ if index % 24 == 0 => out.extend(format!("\n{place:4}:").into_bytes()),
+            _ if index % 24 == 0 => out.extend(format!("\n{index:4}:").into_bytes()),
             _ if index % 8 == 0 => out.push(b' '),
             _ => {}
         }

@@ -67,7 +67,7 @@ fn named(settings: &Settings, streams: &mut Streams, keyrings: &Keyrings) -> Res
     let mut last = Ok(());
     for (index, &text) in names.iter().enumerate() {
         last = Ok(());
-        if names[..place].contains(&text) {
+        if names[..index].contains(&text) {
             streams.info(format_args!("skipped \"{}\": duplicated", shown(text)));
             continue;
         }

@@ -78,13 +78,13 @@ fn material(
     for index in 0..count {
         if (has_curve && index == 0) || (algorithm == 18 && index == 2) {
             let bytes = fields.sized()?;
-            fields.text(format_args!("\tpkey[{place}]: [{} bits]", 8 * (bytes.len() + 1)));
+            fields.text(format_args!("\tpkey[{index}]: [{} bits]", 8 * (bytes.len() + 1)));
             if index == 0 {
                 curve(bytes, fields);
             }
         } else {
             let bits = fields.integer()?;
-            fields.text(format_args!("\tpkey[{place}]: [{bits} bits]"));
+            fields.text(format_args!("\tpkey[{index}]: [{bits} bits]"));
         }
         fields.line("");
     }
@@ -140,7 +140,7 @@ fn secret(algorithm: u8, public: usize, fields: &mut Fields<'_, '_>) -> Option<(
         Kept::Plain => {
             let count = if matches!(algorithm, 1..=3) { 4 } else { 1 };
             for index in public..public + count {
-                fields.text(format_args!("\tskey[{place}]: "));
+                fields.text(format_args!("\tskey[{index}]: "));
                 let outcome = fields.report_integer();
                 fields.line("");
                 outcome?;
