@@ -7,10 +7,10 @@ use keyhoard::cert::Timestamp;
 use crate::number;
 use crate::render::digits;
 
-/// Reads the time to pretend it is: ISO time (`20260101T000000`) or seconds since 1970, with or without a `!` at the end.
-/// Whether the clock then stands still (`!`) or goes on makes no difference here: the clock is read once.
+/// Reads a faked time: ISO time (`20260101T000000`) or seconds since 1970, with or without a `!` at the end. The `!`,
+/// which stops the clock in gpg, makes no difference: the clock is read once.
 ///
-/// `None` for the zero second and for what is no number: gpg then keeps the real time.
+/// `None` for 0 and for anything else: gpg then keeps the real time.
 pub(crate) fn faked_time(text: &[u8]) -> Option<Timestamp> {
     let text = text.strip_suffix(b"!").unwrap_or(text);
     let seconds = iso(text).or_else(|| number::decimal(text).ok())?;

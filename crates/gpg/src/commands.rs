@@ -1,4 +1,4 @@
-//! The commands, one file each: which of them a run is about.
+//! The commands, one file each, and the dispatcher.
 
 pub(crate) mod about;
 mod armor;

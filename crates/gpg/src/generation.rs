@@ -1,4 +1,4 @@
-//! What key is to be made: read from options, from a parameter file, or asked for.
+//! The request for a key: read from options or a parameter file, or asked for.
 //!
 //! - [`algorithm`]: `rsa3072/sign+cv25519` and the like;
 //! - [`preferences`]: preference lists;
@@ -22,15 +22,15 @@ use keyhoard::verify::PublicKeyAlgorithm;
 
 pub(crate) use preferences::Preferences;
 
-/// A key that is to be made.
+/// A key to generate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Request {
     pub(crate) primary: Part,
     pub(crate) subkey: Option<Part>,
     pub(crate) user_id: Vec<u8>,
-    /// When it is to be created; now, if nothing is said.
+    /// The creation time; now if `None`.
     pub(crate) created: Option<Timestamp>,
-    /// gpg's default preferences, if nothing is said.
+    /// The preferences; gpg's default if `None`.
     pub(crate) preferences: Option<Preferences>,
     pub(crate) revoker: Option<Revoker>,
     pub(crate) keyserver: Option<Vec<u8>>,
@@ -44,14 +44,14 @@ pub(crate) struct Part {
     pub(crate) valid_for: u32,
 }
 
-/// What a key is made of and what for.
+/// The material of a key and its uses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Kind {
     pub(crate) material: Material,
     pub(crate) usage: Usage,
 }
 
-/// What a key is made of; sizes in bits, 0 for the usual one.
+/// The material of a key; sizes in bits, 0 for the default size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Material {
     Rsa {
@@ -66,7 +66,7 @@ pub(crate) enum Material {
     Eddsa(Curve),
     Ecdsa(Curve),
     Ecdh(Curve),
-    /// A key that is there already, by its keygrip, as one of this algorithm.
+    /// An existing secret key, by its keygrip, as one of this algorithm.
     Existing(Keygrip, Family),
 }
 
@@ -84,7 +84,7 @@ pub(crate) enum Curve {
     Secp256k1,
 }
 
-/// A key that may revoke the one that is to be made (RFC 9580, 5.2.3.23).
+/// The designated revoker of a key to generate (RFC 9580, 5.2.3.23).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Revoker {
     pub(crate) algorithm: u8,
@@ -117,7 +117,7 @@ impl From<Revoker> for facts::Revoker {
     }
 }
 
-/// A public-key algorithm that keys can be made with, by OpenPGP's number (RFC 9580, 9.1).
+/// A public-key algorithm for new keys, by OpenPGP's number (RFC 9580, 9.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Family {

@@ -51,12 +51,12 @@ impl Home {
         &self.directory
     }
 
-    /// Returns the place of the database: inside the directory, or for GnuPG's default home, however it was named,
-    /// the place that all of Keyhoard shares.
+    /// Returns the path of the database: inside the directory, or for GnuPG's default home, however it was named, the
+    /// default path that all of Keyhoard shares.
     ///
     /// # Errors
     ///
-    /// [`keyhoard::Error::NoHome`] if nothing says where the shared place is.
+    /// [`keyhoard::Error::NoHome`] if the default path is unknown.
     pub(crate) fn database(&self) -> keyhoard::Result<PathBuf> {
         match self.is_default {
             true => keyhoard::database::default_path(),
@@ -78,8 +78,8 @@ impl Home {
         Ok(secret_keys_beside(&self.database()?)?)
     }
 
-    /// Says whether the database can be there or be made: gpg makes no directory that is not called like the default
-    /// one, and a default home's database stands elsewhere.
+    /// Says whether the database can exist or be created: gpg creates no directory of another name than the default
+    /// one's, and a default home's database is elsewhere.
     pub(crate) fn is_usable(&self) -> bool {
         self.is_default || self.directory.exists() || self.directory.ends_with(DEFAULT_NAME)
     }
@@ -88,7 +88,7 @@ impl Home {
     ///
     /// # Errors
     ///
-    /// What the system says, "no such file or directory" for a missing directory of another name.
+    /// The system's error; "no such file or directory" for a missing directory of another name.
     pub(crate) fn create_if_missing(&self) -> io::Result<bool> {
         if self.directory.exists() {
             return Ok(false);
@@ -112,7 +112,7 @@ impl Home {
         }
     }
 
-    /// Expands a keyring's name: a bare name stands in the home directory, one with a slash where it says.
+    /// Expands a keyring's name: a name without a slash is relative to the home directory.
     pub(crate) fn resolve(&self, name: &[u8]) -> PathBuf {
         match name.contains(&b'/') {
             true => expanded(OsStr::from_bytes(name)),

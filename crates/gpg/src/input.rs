@@ -1,4 +1,4 @@
-//! What a command works on: a file that an argument names, or standard input.
+//! The input of a command: a file that an argument names, or standard input.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -14,10 +14,10 @@ use crate::streams::Streams;
 use crate::system_error::system_words;
 use keyhoard::descriptor;
 
-/// Where the system shows open descriptors as files.
+/// The directory with open descriptors as files.
 const DESCRIPTORS: &[u8] = b"/dev/fd/";
 
-/// Returns a name; where special names are asked for, one like `-&3` becomes that of the descriptor.
+/// Returns a name; with `--enable-special-filenames` one like `-&3` becomes the path of the descriptor.
 pub(crate) fn resolved(name: Vec<u8>, special_names: bool) -> Vec<u8> {
     match special_descriptor(&name) {
         Some(number) if special_names => [DESCRIPTORS, number.to_string().as_bytes()].concat(),
@@ -36,7 +36,7 @@ pub(crate) fn is_standard(name: &[u8]) -> bool {
     name.is_empty() || name == b"-"
 }
 
-/// Says whether an argument, or none, stands for no file that has a name of its own.
+/// Says whether an argument, or none, stands for standard input or a descriptor.
 pub(crate) fn is_stream(name: Option<&[u8]>) -> bool {
     name.is_none_or(|name| is_standard(name) || descriptor_of(name).is_some())
 }
@@ -45,7 +45,7 @@ fn descriptor_of(name: &[u8]) -> Option<i32> {
     std::str::from_utf8(name.strip_prefix(DESCRIPTORS)?).ok()?.parse().ok()
 }
 
-/// Opens the file that an argument names, or standard input; what goes wrong has been reported.
+/// Opens the file that an argument names, or standard input; an error is reported.
 pub(crate) fn open(name: Option<&[u8]>, streams: &mut Streams) -> Result<File, Code> {
     open_silently(name).map_err(|error| {
         let name = shown_name(name);
@@ -65,7 +65,7 @@ pub(crate) fn open_silently(name: Option<&[u8]>) -> io::Result<File> {
     }
 }
 
-/// Returns which files are read for a command with these arguments, standard input for none; only regular files count.
+/// Returns the IDs of the files that these arguments name, of standard input if there are none; only of regular files.
 pub(crate) fn ids<'a>(names: impl IntoIterator<Item = &'a [u8]>) -> Vec<FileId> {
     let mut names = names.into_iter().peekable();
     let standard = names.peek().is_none().then_some(b"-".as_slice());
@@ -80,7 +80,7 @@ fn id(name: &[u8]) -> Option<FileId> {
     }
 }
 
-/// Returns what an input is called.
+/// Returns the name of an input for messages.
 pub(crate) fn shown_name(name: Option<&[u8]>) -> String {
     match name.filter(|name| !is_standard(name)) {
         None => "[stdin]".to_owned(),
@@ -88,7 +88,7 @@ pub(crate) fn shown_name(name: Option<&[u8]>) -> String {
     }
 }
 
-/// Returns gpg's code for what the system says.
+/// Returns gpg's code for an error of the system.
 pub(crate) fn code(error: &io::Error) -> Code {
     match error.kind() {
         io::ErrorKind::NotFound => Code::NoSuchFile,

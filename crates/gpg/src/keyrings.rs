@@ -1,4 +1,4 @@
-//! The keyrings of a run: databases, and keyring files that are read as they are.
+//! The keyrings of a run: databases, and keyring files, which are only read.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -27,21 +27,21 @@ pub(crate) struct Keyrings {
 /// One keyring.
 pub(crate) struct Ring {
     path: PathBuf,
-    /// The same for people.
+    /// The path that listings show.
     shown: PathBuf,
     primary: bool,
     content: Content,
 }
 
 enum Content {
-    /// A database that is not there: empty, and made when something is to be written.
+    /// A database that does not exist: empty, and created before the first write.
     Missing,
     Database(Box<dyn Store>),
     File(KeyringFile),
 }
 
 impl Keyrings {
-    /// Opens what the options name. A keyring that cannot be opened is reported and left out.
+    /// Opens the keyrings that the options name. One that cannot be opened is reported and left out.
     pub(crate) fn open(settings: &Settings, streams: &mut Streams) -> anyhow::Result<Self> {
         let home = &settings.home;
         let mut keyrings = Self { rings: Vec::new() };
@@ -120,7 +120,7 @@ impl Keyrings {
         Ok(())
     }
 
-    /// Opens a view of every keyring that is there.
+    /// Opens a snapshot of every existing keyring.
     pub(crate) fn snapshots(&self) -> keyhoard::Result<Vec<(&Ring, Box<dyn ReadCertificates + '_>)>> {
         self.rings
             .iter()
@@ -128,7 +128,7 @@ impl Keyrings {
             .collect()
     }
 
-    /// Opens a view of every keyring that is there for who reads all of it.
+    /// Opens a snapshot of every existing keyring, to be read as a whole on all cores.
     pub(crate) fn snapshots_on_all_cores(
         &self,
     ) -> keyhoard::Result<Vec<(&Ring, Box<dyn ReadCertificates + '_>)>> {
@@ -143,16 +143,16 @@ impl Keyrings {
         self.rings.iter()
     }
 
-    /// Returns the first database, if it is there.
+    /// Returns the first database that exists.
     pub(crate) fn store(&self) -> Option<&dyn Store> {
         self.rings.iter().find_map(Ring::store)
     }
 
-    /// Returns the database to write to, made if it is not there: the primary one, else the first.
+    /// Returns the database to write to, the primary one, else the first; creates it if it does not exist.
     ///
     /// # Errors
     ///
-    /// If there is none, since keyring files are only read.
+    /// If there is no database, since keyring files are only read.
     pub(crate) fn writable(
         &mut self,
         settings: &Settings,
@@ -197,10 +197,10 @@ impl Keyrings {
                 opened => Content::Database(opened?),
             },
             Ok(Kind::Database) => Content::Database(database::open(&path)?),
-            // Another process is about to make it.
+            // Another process is about to create it.
             Ok(Kind::Empty) if self.rings.is_empty() => Content::Missing,
             Ok(Kind::File | Kind::Empty) => Content::File(read(&path, streams)?),
-            // Only the first one may be new.
+            // Only the first one is created.
             Err(error) if error.kind() == io::ErrorKind::NotFound && self.rings.is_empty() => {
                 Content::Missing
             }
@@ -220,8 +220,8 @@ impl Keyrings {
 }
 
 impl Ring {
-    /// Says whether a database may be made here: where one is looked for anyway, or where the name says that it is one.
-    /// Under any other name other programs would take it for a keyring file.
+    /// Says whether a database may be created here: at its default path, or with the file extension of a database. Under
+    /// any other name other programs would take it for a keyring file.
     fn may_be_made(&self, home: &Home) -> keyhoard::Result<bool> {
         const SUFFIXES: [&str; 3] = ["db", "sqlite", "sqlite3"];
         let suffix = self.path.extension().and_then(OsStr::to_str);
@@ -235,12 +235,12 @@ impl Ring {
         &self.shown
     }
 
-    /// Says whether it is the one in this place.
+    /// Says whether it is the keyring at this path.
     pub(crate) fn is_at(&self, path: &Path) -> bool {
         self.path == path
     }
 
-    /// Returns it if it is a database that is there.
+    /// Returns the database, if it is one and exists.
     pub(crate) fn store(&self) -> Option<&dyn Store> {
         match &self.content {
             Content::Database(store) => Some(store.as_ref()),
@@ -248,7 +248,7 @@ impl Ring {
         }
     }
 
-    /// Opens a view of it for who reads all of it; `None` for a database that is not there yet.
+    /// Opens a snapshot to be read as a whole on all cores; `None` for a database that does not exist yet.
     fn snapshot_on_all_cores(&self) -> keyhoard::Result<Option<Box<dyn ReadCertificates + '_>>> {
         match &self.content {
             Content::Database(store) => Ok(Some(store.snapshot_on_all_cores()?)),
@@ -256,7 +256,7 @@ impl Ring {
         }
     }
 
-    /// Opens a view of it; `None` for a database that is not there yet.
+    /// Opens a snapshot; `None` for a database that does not exist yet.
     pub(crate) fn snapshot(&self) -> keyhoard::Result<Option<Box<dyn ReadCertificates + '_>>> {
         Ok(match &self.content {
             Content::Missing => None,
@@ -277,7 +277,7 @@ fn read(path: &Path, streams: &mut Streams) -> keyhoard::Result<KeyringFile> {
     Ok(file)
 }
 
-/// Says whether a keyring cannot be made for want of its directory, which only the home directory may be.
+/// Says whether the directory of a keyring is missing; only the home directory is created.
 fn lacks_directory(path: &Path, home: &Home) -> bool {
     !database::is_server(path)
         && path.parent().is_some_and(|parent| {
@@ -285,7 +285,7 @@ fn lacks_directory(path: &Path, home: &Home) -> bool {
         })
 }
 
-/// Reports who else can change a keyring, or put another one in its place.
+/// Warns if other users can change or replace a keyring.
 fn report_exposed(path: &Path, settings: &Settings, streams: &mut Streams) {
     if settings.no_permission_warning || database::is_server(path) {
         return;
@@ -304,7 +304,7 @@ fn no_such_keyring(path: &Path, error: &io::Error, streams: &mut Streams) {
     streams.status_error("add_keyblock_resource", Code::NoSuchFile.with_gpg());
 }
 
-/// Expands a keyring's name, which may begin with gpg's word for its kind; `None` for any other kind.
+/// Expands a keyring's name, which may begin with `gnupg-ring:` or `gnupg-kbx:`; `None` for any other scheme.
 fn resolve(name: &[u8], home: &Home) -> Option<PathBuf> {
     let bare = [b"gnupg-ring:".as_slice(), b"gnupg-kbx:"].iter().find_map(|kind| name.strip_prefix(*kind));
     match bare {
@@ -315,7 +315,7 @@ fn resolve(name: &[u8], home: &Home) -> Option<PathBuf> {
 
 enum Kind {
     Database,
-    /// A database that a server keeps.
+    /// A database on a server.
     Server,
     File,
     /// Nothing yet.

@@ -80,7 +80,7 @@ fn run_as(program: Program, words: impl Iterator<Item = OsString>) -> ExitCode {
     }
 }
 
-/// Runs the command and returns the exit code: 2 if an error was reported, but 1 if that made the command give up.
+/// Runs the command and returns the exit code: 2 if an error was reported, but 1 for [`CommandFailed`].
 fn run_command(Loaded { settings, arguments }: &Loaded, streams: &mut Streams) -> u8 {
     if let Err(error) = commands::run(arguments, settings, streams) {
         if error.is::<CommandFailed>() {

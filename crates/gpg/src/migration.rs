@@ -1,4 +1,4 @@
-//! GnuPG's own keyrings in a home directory, which somebody may expect to see here.
+//! GnuPG's own keyrings in a home directory, whose keys are not in the database.
 
 use std::path::Path;
 
@@ -9,9 +9,9 @@ use keyhoard::store::Store;
 use crate::home::Home;
 use crate::streams::Streams;
 
-/// Points out the keyrings of GnuPG that were never taken over, with the command that does it; once for each.
+/// Names the keyrings of GnuPG that were never migrated, once each, with the command that migrates them.
 ///
-/// That it was said is remembered in the database, unless there is none yet or it cannot be written to.
+/// The database records that they were named, unless there is none yet or it cannot be written to.
 pub(crate) fn point_out(
     home: &Home,
     database: &Path,
@@ -32,7 +32,7 @@ pub(crate) fn point_out(
     let (database, home) = (keyhoard::database::shown(database), home.directory().display());
     streams.info(format_args!("Note: this takes them over: keyhoard --db '{database}' migrate '{home}'"));
     if let Some(store) = store {
-        // Said again next time, which is no reason to fail now.
+        // If that fails, they are named again next time.
         let _ = migrate::mention(store, &sources, "gpg-keyhoard (keyrings pointed out)", now);
     }
     Ok(())

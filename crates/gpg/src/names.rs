@@ -5,30 +5,30 @@ use keyhoard::store::{CertId, Fingerprint, ReadCertificates};
 
 use crate::code::Code;
 
-/// The keys that a command is about.
+/// The names of the keys that a command works on.
 pub(crate) struct Names {
     names: Vec<Name>,
     refused: Vec<Refused>,
     none_given: bool,
 }
 
-/// A name that gpg refuses.
+/// An invalid name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Refused {
     pub(crate) name: Vec<u8>,
     pub(crate) code: Code,
 }
 
-/// A certificate that was found, and which of the names it goes by.
+/// A certificate that was found, and the name that matched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Hit {
     pub(crate) id: CertId,
-    /// The first of the names that fit.
+    /// The index of the first name that matches.
     name: usize,
 }
 
 impl Names {
-    /// Reads names. One that nothing can be found by is not searched for; one that is none is refused.
+    /// Reads names. One that cannot match anything is dropped; an invalid one is refused.
     pub(crate) fn parse(names: &[Vec<u8>]) -> Self {
         let mut parsed = Self { names: Vec::new(), refused: Vec::new(), none_given: names.is_empty() };
         for name in names {
@@ -41,7 +41,7 @@ impl Names {
         parsed
     }
 
-    /// Returns the names that are none.
+    /// Returns the invalid names.
     pub(crate) fn refused(&self) -> &[Refused] {
         &self.refused
     }
@@ -56,7 +56,7 @@ impl Names {
         self.names.iter().any(|name| name.exact_key)
     }
 
-    /// Finds the certificates that go by one of the names, each once, in database order.
+    /// Finds the certificates that match one of the names, each once, in database order.
     pub(crate) fn find(&self, snapshot: &dyn ReadCertificates) -> keyhoard::Result<Vec<Hit>> {
         let mut hits = Vec::new();
         for (name, parsed) in self.names.iter().enumerate() {
@@ -67,8 +67,8 @@ impl Names {
         Ok(hits)
     }
 
-    /// Says which subkeys of a found certificate are meant: all of them (`None`), or with a `!` at the end of its name
-    /// those that are named so.
+    /// Returns which subkeys of a found certificate are selected: all of them (`None`), or those named with a `!` at the
+    /// end.
     pub(crate) fn chosen_subkeys(&self, hit: Hit) -> Option<impl Fn(&Fingerprint) -> bool + '_> {
         let exact = |name: &&Name| name.exact_key;
         self.names.get(hit.name).filter(exact)?;
@@ -82,7 +82,7 @@ impl Refused {
         Self { name: name.to_vec(), code }
     }
 
-    /// Returns what a status line says: gpg finds that it cannot search for old fingerprints only in the keybox.
+    /// Returns the value for a status line: in gpg the keybox refuses fingerprints of version 3.
     pub(crate) fn value(&self) -> u32 {
         if self.code == Code::InvalidValue { self.code.with_keybox() } else { self.code.bare() }
     }

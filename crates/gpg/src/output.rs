@@ -26,7 +26,7 @@ pub(crate) enum Output {
     Nowhere,
 }
 
-/// What an output is to hold: gpg opens the one for packets in other words than the one for content.
+/// What an output contains; gpg's messages differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Holds {
     /// Certificates, messages or signatures.
@@ -57,7 +57,7 @@ impl Holds {
         }
     }
 
-    /// Says who may read the file.
+    /// Returns who may read the file.
     fn content(self) -> Content {
         match self {
             Self::SecretPackets => Content::Secret,
@@ -67,11 +67,11 @@ impl Holds {
 }
 
 impl Output {
-    /// Opens what the options name, while the files in `read` are being read; a file that exists is replaced only with
-    /// consent (`--yes`, or an answer), and who gives none is asked for another name. A file that is being read is never
-    /// replaced. A descriptor is written to from where it stands.
+    /// Opens the output of the options, while the files in `read` are being read. An existing file is replaced only with
+    /// consent (`--yes`, or an answer); without it the user is asked for another name. A file that is being read is
+    /// never replaced. A descriptor is written to at its current position.
     ///
-    /// What goes wrong has been reported; the code is for the status line.
+    /// Errors are reported; the code is for the status line.
     pub(crate) fn open(
         holds: Holds,
         read: &[FileId],
@@ -81,7 +81,7 @@ impl Output {
         Self::named(settings.output.as_deref(), holds, read, settings, streams)
     }
 
-    /// Opens what a name stands for, as [`Output::open`] does.
+    /// Opens the output with a name, as [`Output::open`] does.
     pub(crate) fn named(
         name: Option<&[u8]>,
         holds: Holds,
@@ -135,7 +135,7 @@ impl Output {
         }
     }
 
-    /// Returns where to write.
+    /// Returns a writer.
     pub(crate) fn writer<'a>(&'a mut self, streams: &'a mut Streams) -> Box<dyn Write + 'a> {
         match self {
             Self::Standard => Box::new(streams.out()),
@@ -144,7 +144,7 @@ impl Output {
         }
     }
 
-    /// Returns where to write from another thread. What was written to standard output so far comes before it.
+    /// Returns a writer for another thread, after flushing standard output.
     pub(crate) fn sender<'a>(&'a mut self, streams: &mut Streams) -> io::Result<Box<dyn Write + Send + 'a>> {
         Ok(match self {
             Self::Standard => {
@@ -156,7 +156,7 @@ impl Output {
         })
     }
 
-    /// Returns what the output is called.
+    /// Returns the name of the output for messages.
     pub(crate) fn name(&self) -> String {
         match self {
             Self::Standard | Self::Nowhere => "-".to_owned(),
@@ -164,7 +164,7 @@ impl Output {
         }
     }
 
-    /// Makes what was written appear under its name.
+    /// Gives the file its name.
     pub(crate) fn commit(self) -> anyhow::Result<()> {
         match self {
             Self::Standard | Self::Nowhere => Ok(()),
@@ -175,9 +175,9 @@ impl Output {
     }
 }
 
-/// Says whether a file may be written: nothing is lost by it, or it is consented to (gpg's `overwrite_filep`).
+/// Says whether a file may be written: it does not exist, or the user consents (gpg's `overwrite_filep`).
 ///
-/// Below `/dev` there are more than devices: files in `/dev/shm`, and those that descriptors are open on.
+/// Paths in `/dev` are no exception: `/dev/shm` contains files, and `/dev/fd` open ones.
 fn may_replace(path: &Path, settings: &Settings, streams: &mut Streams) -> anyhow::Result<bool> {
     if settings.answer_yes || path == Path::new("/dev/null") || !path.exists() {
         return Ok(true);
@@ -190,7 +190,7 @@ fn may_replace(path: &Path, settings: &Settings, streams: &mut Streams) -> anyho
     prompt::ask(&question, settings, streams)
 }
 
-/// Asks for a name to write to; `None` if nobody gives any.
+/// Asks for another file name; `None` in batch mode and for an empty answer.
 pub(crate) fn another_name(settings: &Settings, streams: &mut Streams) -> anyhow::Result<Option<Vec<u8>>> {
     if settings.batch {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! Passphrases as the options say where they come from: given with the command, asked for, or not to be had.
+//! Passphrases: given with the command, asked for, or refused, as the options say.
 
 use keyhoard::cert::Fingerprint;
 use keyhoard::passphrase::{self, Source};
@@ -11,10 +11,10 @@ use crate::settings::{CommandInput, PassphraseSettings, PinentryMode, Settings};
 use crate::status::Status;
 use crate::streams::Streams;
 
-/// The longest passphrase that is asked for.
+/// Maximum length in bytes of a passphrase that is asked for.
 const MAX_PASSPHRASE: u32 = 100;
 
-/// Reads the passphrase that is given with the command; `None` if there is none, or if the user is to be asked.
+/// Reads the passphrase that was given with the command; `None` if there is none, or if gpg would ask the user.
 ///
 /// # Errors
 ///
@@ -30,26 +30,26 @@ pub(crate) fn given(settings: &Settings) -> anyhow::Result<Option<Passphrase>> {
         ),
         None => None,
     };
-    // It is read in any case: what follows the line may be what the command works on.
+    // The line is always read: the input of the command may follow it.
     let line = read.map(|mut file| prompt::read_line(&mut file)).transpose()?;
     let given = line.map(Option::unwrap_or_default).or_else(|| text.clone());
     let counts = settings.batch || *pinentry == PinentryMode::Loopback;
     Ok(given.map(Zeroizing::new).filter(|_| counts).map(|bytes| Passphrase::new(&bytes)))
 }
 
-/// Who is asked for passphrases in one run.
+/// Asks for the passphrases of secret keys.
 pub(crate) struct Passphrases<'a> {
     settings: &'a Settings,
     streams: &'a mut Streams,
     given: Option<&'a Passphrase>,
     hint: Option<Hint>,
-    /// What was answered last.
+    /// The last answer.
     last: Option<Passphrase>,
     /// Why there was no answer.
     refused: Option<Code>,
 }
 
-/// Whose passphrase a program is asked for.
+/// The key and user ID in the status lines that ask a program for a passphrase.
 #[derive(Clone, Debug)]
 pub(crate) struct Hint {
     pub(crate) primary: Fingerprint,
@@ -63,7 +63,7 @@ impl<'a> Passphrases<'a> {
         Self { settings, streams, given, hint: None, last: None, refused: None }
     }
 
-    /// Takes this passphrase, if there is one, instead of the one that was given with the command.
+    /// Uses this passphrase, if there is one, instead of the one that was given with the command.
     pub(crate) fn with_given(self, given: Option<&'a Passphrase>) -> Self {
         Self { given: given.or(self.given), ..self }
     }
@@ -73,7 +73,7 @@ impl<'a> Passphrases<'a> {
         Self { hint: Some(hint), ..self }
     }
 
-    /// Returns where output goes.
+    /// Returns the output streams.
     pub(crate) fn streams(&mut self) -> &mut Streams {
         self.streams
     }
@@ -93,7 +93,7 @@ impl<'a> Passphrases<'a> {
         }
     }
 
-    /// Remembers what a key was to be unlocked with for the next one.
+    /// Remembers the passphrase of a key for the next key.
     fn answered(
         &mut self,
         question: &Question<'_>,

@@ -17,19 +17,19 @@ use keyhoard::descriptor;
 
 /// A question.
 pub(crate) struct Question<'a> {
-    /// What a program knows it by.
+    /// The keyword in status lines.
     pub(crate) keyword: &'static str,
-    /// What is shown on a terminal before the question.
+    /// Text before the question on a terminal.
     pub(crate) context: &'a [u8],
     /// The question, for a terminal.
     pub(crate) text: &'a str,
 }
 
-/// Asks, and says whether the answer was yes.
+/// Asks, and returns whether the answer was yes.
 ///
 /// # Errors
 ///
-/// If nobody can be asked.
+/// If there is no terminal and no `--command-fd`.
 pub(crate) fn ask(
     question: &Question<'_>,
     settings: &Settings,
@@ -47,7 +47,7 @@ pub(crate) fn ask(
 ///
 /// # Errors
 ///
-/// If nobody can be asked, and at the end of what answers come from.
+/// If there is no terminal and no `--command-fd`, and at the end of the answers.
 pub(crate) fn line(
     question: &Question<'_>,
     settings: &Settings,
@@ -57,11 +57,11 @@ pub(crate) fn line(
     answer(question, &status, settings, streams)?.context("nobody answers any more")
 }
 
-/// Asks a program for a passphrase, and returns the answer; `None` at the end of what answers come from.
+/// Asks a program for a passphrase, and returns the answer; `None` at the end of the answers.
 ///
 /// # Errors
 ///
-/// If nobody can be asked.
+/// If there is no terminal and no `--command-fd`.
 pub(crate) fn hidden(
     keyword: &'static str,
     settings: &Settings,
@@ -77,7 +77,7 @@ pub(crate) fn hidden(
     }
 }
 
-/// Opens where the answers to all questions come from.
+/// Opens the input for answers.
 pub(crate) fn open(input: &CommandInput) -> anyhow::Result<File> {
     Ok(match input {
         CommandInput::Fd(number) => {
@@ -116,7 +116,7 @@ fn ask_program(
     Ok(answer)
 }
 
-/// Reads byte by byte, so that what follows the line is left for the next question; `None` at the end.
+/// Reads a line byte by byte, so that the rest of the input is left for the next question; `None` at the end.
 pub(crate) fn read_line(reader: &mut impl Read) -> io::Result<Option<Vec<u8>>> {
     let mut line = Vec::new();
     let mut byte = [0];

@@ -8,7 +8,7 @@
 //! - [`packets`]: packets as they are;
 //! - [`attribute`]: photographs and other attributes, for `--attribute-fd`.
 //!
-//! Text is appended to a buffer; who calls writes it out.
+//! Text is appended to a buffer, which the caller writes.
 
 pub(crate) mod attribute;
 pub(crate) mod block;
@@ -35,13 +35,13 @@ use keyhoard::listing::{KeyListing, ListOptions, ListedItem, ListedSignature, Si
 use crate::settings::ListSettings;
 use gap::Filler;
 
-/// Appends one certificate, in the form that is set.
+/// Appends one certificate as colon records or as text.
 pub(crate) fn listing(listing: &KeyListing<'_>, settings: &ListSettings, out: &mut Vec<u8>) {
     in_form(listing, settings, Filler::With(listing.trust), out);
 }
 
-/// Appends one certificate as [`listing`] does, but for what depends on what the user thinks of it: where that belongs is
-/// noted in `gaps`.
+/// Appends one certificate as [`listing`] does, but with gaps for validity and owner trust; their positions are added
+/// to `gaps`.
 pub(crate) fn draft(
     listing: &KeyListing<'_>,
     settings: &ListSettings,
@@ -61,7 +61,7 @@ fn in_form(listing: &KeyListing<'_>, settings: &ListSettings, filler: Filler<'_>
     }
 }
 
-/// Appends a revocation that stands alone, without its key.
+/// Appends a revocation certificate without its key.
 pub(crate) fn revocation(listed: &ListedSignature<'_>, settings: &ListSettings, out: &mut Vec<u8>) {
     match settings.with_colons {
         true => colons::revocation(listed, settings, out),

@@ -1,4 +1,4 @@
-//! Which keys the user has the secret part of.
+//! The secret keys of the user.
 
 use std::collections::HashMap;
 
@@ -13,26 +13,26 @@ use crate::settings::Settings;
 /// The secret keys that listings show.
 #[derive(Clone)]
 pub(crate) struct Secrets {
-    /// Those that are kept here, with the card of those that are on one.
+    /// Those that are kept beside the database, with the serial number of their card, if they are on one.
     kept: HashMap<Fingerprint, Option<String>>,
-    /// Where GnuPG's agent keeps some.
+    /// The secret keys of GnuPG's agent.
     agent: Option<AgentKeys>,
 }
 
 impl Secrets {
-    /// Reads which secret keys are kept beside the database.
+    /// Lists the secret keys that are kept beside the database.
     pub(crate) fn kept(settings: &Settings) -> anyhow::Result<Self> {
         let stored = settings.home.file_keys()?.list()?;
         let kept = stored.iter().filter_map(|stored| Some((stored.fingerprint, card(stored)?))).collect();
         Ok(Self { kept, agent: None })
     }
 
-    /// Reads them, and looks also for those of GnuPG's agent.
+    /// Lists those, and those of GnuPG's agent.
     pub(crate) fn all(settings: &Settings) -> anyhow::Result<Self> {
         Ok(Self { agent: Some(settings.home.agent_keys()), ..Self::kept(settings)? })
     }
 
-    /// Returns what the user has of a certificate's keys.
+    /// Returns the secret keys of a certificate.
     pub(crate) fn parts(&self, certificate: &Facts) -> Vec<SecretPart> {
         let with_agent = self.agent.as_ref().map_or(Vec::new(), |agent| agent.all_of(certificate));
         let part = |key: Fingerprint, grip| match self.kept.get(&key) {
@@ -42,7 +42,7 @@ impl Secrets {
         certificate.keys().filter_map(|key| part(key.fingerprint, key.keygrip)).collect()
     }
 
-    /// Finds the certificates of all secret keys that are kept here, in the order of the database.
+    /// Finds the certificates of all secret keys beside the database, in database order.
     pub(crate) fn certificates(&self, snapshot: &dyn ReadCertificates) -> keyhoard::Result<Vec<CertId>> {
         let mut ids = Vec::new();
         for key in self.kept.keys() {
@@ -54,7 +54,7 @@ impl Secrets {
     }
 }
 
-/// Returns the card that a key is on, nothing for one that is here; `None` for a placeholder.
+/// Returns the serial number of a key's card, `Some(None)` for a key that is not on a card; `None` for a placeholder.
 fn card(stored: &StoredKey) -> Option<Option<String>> {
     match &stored.protection {
         Protection::Dummy => None,

@@ -1,4 +1,4 @@
-//! What the options say, in plain values. Nothing here acts.
+//! The settings of a run as plain values.
 
 pub(crate) mod armor;
 pub(crate) mod command;
@@ -34,12 +34,12 @@ pub(crate) use message::{DefaultRecipient, MessageOperation, MessageSettings, Re
 pub(crate) use signature::{Form, SignatureSettings};
 pub(crate) use trust::{TrustModel, TrustNumbers};
 
-/// Everything the options and configuration files set. It is complete, and does not change, once a command runs.
+/// The settings of a run, from the options and configuration files. They do not change while a command runs.
 #[derive(Debug)]
 pub(crate) struct Settings {
     pub(crate) program: Program,
     pub(crate) home: Home,
-    /// The time it is, or is said to be (`--faked-system-time`).
+    /// The current time, or that of `--faked-system-time`.
     pub(crate) now: Timestamp,
     pub(crate) command: Option<Command>,
     /// `--fingerprint` was given, which lists keys if there is no other command.
@@ -48,7 +48,7 @@ pub(crate) struct Settings {
     pub(crate) special_file_names: bool,
     pub(crate) verbose: u32,
     pub(crate) quiet: bool,
-    /// It is not reported which files others can change.
+    /// No warning about files that others can change.
     pub(crate) no_permission_warning: bool,
     pub(crate) batch: bool,
     pub(crate) answer_yes: bool,
@@ -60,18 +60,18 @@ pub(crate) struct Settings {
     pub(crate) armor: bool,
     pub(crate) armor_headers: ArmorHeaders,
     pub(crate) output: Option<Vec<u8>>,
-    /// Where log lines go in batch mode.
+    /// The log file in batch mode.
     pub(crate) log_file: Option<Vec<u8>>,
     /// Where answers to questions come from.
     pub(crate) command_input: Option<CommandInput>,
     pub(crate) passphrase: PassphraseSettings,
     /// The keys to sign with, by name (`--local-user`).
     pub(crate) local_users: Vec<Vec<u8>>,
-    /// Those of which the first that is here signs if none is named.
+    /// The keys of which the first one found signs, if none is named (`--default-key`).
     pub(crate) default_keys: Vec<Vec<u8>>,
     /// Certifies again what was certified.
     pub(crate) force_sign_key: bool,
-    /// How long certifications hold, as [`crate::interval`] reads it.
+    /// How long certifications are valid, as [`crate::interval`] reads it.
     pub(crate) default_cert_expire: Option<Vec<u8>>,
     /// `--cert-notation` and `--cert-policy-url`.
     pub(crate) cert_remarks: Vec<NotationOrPolicy>,
@@ -98,7 +98,7 @@ pub(crate) struct Settings {
     pub(crate) signature: SignatureSettings,
     pub(crate) key_origin: KeyOrigin,
     pub(crate) faked_time: Option<Timestamp>,
-    /// Which digests are accepted in signatures.
+    /// Which hash algorithms are accepted in signatures.
     pub(crate) digests: DigestPolicy,
     pub(crate) list: ListSettings,
     pub(crate) verify: VerifyFlags,
@@ -160,11 +160,11 @@ impl Default for PassphraseSettings {
 pub(crate) enum PinentryMode {
     /// On the terminal.
     Ask,
-    /// Nobody, as if the user had refused.
+    /// Not asked for, as if the user had cancelled.
     Cancel,
-    /// Nobody.
+    /// Not asked for.
     Error,
-    /// Whoever answers other questions too.
+    /// From the source of all other answers (`--command-fd`).
     Loopback,
 }
 
@@ -261,7 +261,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Returns what a program starts from.
+    /// Returns the default settings of a program.
     pub(crate) fn of(program: Program) -> Self {
         match program {
             Program::Gpg => Self::default(),
@@ -277,8 +277,8 @@ impl Settings {
         }
     }
 
-    /// Returns which digests are accepted in self-signatures: gpg has checked them when they were imported, and takes its
-    /// word of then unless it is to check again.
+    /// Returns which hash algorithms are accepted in self-signatures. gpg relies on its check at the import, unless it
+    /// checks again (`--no-sig-cache`).
     pub(crate) fn self_signature_digests(&self) -> DigestPolicy {
         if self.list.no_sig_cache { self.digests } else { DigestPolicy::GNUPG }
     }
@@ -299,7 +299,7 @@ impl Settings {
         named.and_then(|name| algorithms::digest(name)).map(HashAlgorithm)
     }
 
-    /// Complains about values that gpg checks only after all options are read.
+    /// Returns what is wrong with values that gpg checks after all options are read.
     pub(crate) fn complaints(&self) -> Vec<String> {
         let mut complaints: Vec<String> =
             self.choices.iter().filter_map(|choice| choice.complaint()).collect();
@@ -307,8 +307,8 @@ impl Settings {
         complaints
     }
 
-    /// Complains about preference lists, of which the last one of a sort counts: what is wrong with its items, and the
-    /// error that it is.
+    /// Returns what is wrong with preference lists, of which the last one of each sort counts: a message for each item,
+    /// and the error.
     pub(crate) fn complaints_of_preferences(&self) -> impl Iterator<Item = (Vec<String>, String)> {
         const SORTS: [&str; 4] = ["default", "personal cipher", "personal digest", "personal compress"];
         SORTS.into_iter().filter_map(|sort| {

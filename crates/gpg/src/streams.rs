@@ -1,4 +1,4 @@
-//! Where output goes: standard output, messages, status lines, attribute data; and where answers come from.
+//! The output streams of a run: standard output, messages, status lines, attribute data; and the input for answers.
 
 use std::fmt::Display;
 use std::fs::{File, OpenOptions};
@@ -23,55 +23,55 @@ pub(crate) enum Channel {
     Attribute,
 }
 
-/// All outputs of one run, and how many errors were reported.
+/// The output streams of one run, and the errors that were reported.
 pub(crate) struct Streams {
     program: Program,
     out: Box<dyn Write>,
     log: Log,
     status: Sink,
     attribute: Sink,
-    /// Where answers to questions come from, once one was asked.
+    /// The input for answers, once a question was asked.
     answers: Option<File>,
     errors: u64,
     bad_signature: bool,
     is_failure_reported: bool,
-    /// An empty line comes before what is reported next.
+    /// The next message begins with an empty line.
     owes_line: bool,
 }
 
-/// Status lines that are written from another thread, while what owns the [`Streams`] waits for it.
+/// Writes status lines from another thread, while the owner of the [`Streams`] waits for it.
 pub(crate) struct StatusLines(Option<File>);
 
 impl StatusLines {
     /// Writes a status line.
     pub(crate) fn status(&mut self, status: Status<'_>) {
         if let Some(file) = &mut self.0 {
-            // As in `Streams::status`.
+            // As in `Streams::status`, errors do not matter.
             let _ = file.write_all(&status.line());
         }
     }
 }
 
-/// Where a channel leads.
+/// The destination of a channel.
 enum Sink {
     Nowhere,
-    /// Standard output, in order with what else is written there.
+    /// Standard output, in order with all other output there.
     Out,
     File(File),
 }
 
 struct Log {
     sink: Sink,
-    /// With the time of this run and the process, as in a log file.
+    /// The prefix of messages in a log file: the time of this run and the process ID.
     stamp: Option<String>,
 }
 
 impl Streams {
-    /// Connects standard output and standard error.
+    /// Opens standard output and standard error.
     ///
     /// # Errors
     ///
-    /// What the system says if one of them is closed.
+    /// The system's error if one of them is closed.
     pub(crate) fn new(program: Program) -> io::Result<Self> {
         const BUFFER: usize = 64 * 1024;
         let out = File::from(io::stdout().as_fd().try_clone_to_owned()?);
@@ -95,11 +95,11 @@ impl Streams {
         }
     }
 
-    /// Leads a channel to an inherited file descriptor; a negative one closes the channel.
+    /// Connects a channel to an inherited file descriptor; -1 closes the channel.
     ///
     /// # Errors
     ///
-    /// What the system says, for a descriptor that is not open.
+    /// The system's error for a descriptor that is not open.
     pub(crate) fn open_fd(&mut self, channel: Channel, number: i32) -> io::Result<()> {
         let sink = match number {
             1 => Sink::Out,
@@ -110,7 +110,7 @@ impl Streams {
         Ok(())
     }
 
-    /// Leads a channel to a file, which is created or emptied.
+    /// Connects a channel to a file, which is created or truncated.
     ///
     /// # Errors
     ///
@@ -121,7 +121,7 @@ impl Streams {
         Ok(())
     }
 
-    /// Leads messages to the end of a log file, each with `now` and the process in front.
+    /// Appends messages to a log file, each with `now` and the process ID in front.
     ///
     /// # Errors
     ///
@@ -147,7 +147,7 @@ impl Streams {
         &mut *self.out
     }
 
-    /// Returns where answers come from, opened for the first question.
+    /// Returns the input for answers, which is opened for the first question.
     pub(crate) fn answers(
         &mut self,
         open: impl FnOnce() -> anyhow::Result<File>,
@@ -158,7 +158,7 @@ impl Streams {
         Ok(self.answers.as_mut().expect("it was opened just now, if not before"))
     }
 
-    /// Returns where attribute data goes, if anybody wants it.
+    /// Returns the output for attribute data, if there is one.
     pub(crate) fn attribute(&mut self) -> Option<&mut dyn Write> {
         match &mut self.attribute {
             Sink::Nowhere => None,
@@ -167,12 +167,12 @@ impl Streams {
         }
     }
 
-    /// Reports something.
+    /// Writes a message.
     pub(crate) fn info(&mut self, text: impl Display) {
         self.info_bytes(text.to_string().as_bytes());
     }
 
-    /// Reports something that may not be text, since it holds a user ID for example. Control characters are escaped.
+    /// Writes a message that may not be UTF-8, since it contains a user ID for example. Control characters are escaped.
     pub(crate) fn info_bytes(&mut self, text: &[u8]) {
         let mut start = if std::mem::take(&mut self.owes_line) { "\n".to_owned() } else { String::new() };
         match &self.log.stamp {
@@ -182,17 +182,17 @@ impl Streams {
         self.log_line(start.into_bytes(), text);
     }
 
-    /// Leaves an empty line before what is reported next, as gpg does where it forgot that it ended a line.
+    /// Writes an empty line before the next message, as gpg does after a policy URL.
     pub(crate) fn owe_line(&mut self) {
         self.owes_line = true;
     }
 
-    /// Goes on telling on another line, which begins as it is.
+    /// Writes a further line of a message, without the program's name.
     pub(crate) fn continue_info(&mut self, text: &[u8]) {
         self.log_line(Vec::new(), text);
     }
 
-    /// Reports an error on a line that begins as it is.
+    /// Writes an error without the program's name.
     pub(crate) fn continue_error(&mut self, text: &[u8]) {
         self.errors += 1;
         self.continue_info(text);
@@ -202,7 +202,7 @@ impl Streams {
         let mut line = start;
         for_people(text, &mut line);
         line.push(b'\n');
-        // There is nobody left to report if messages cannot be written.
+        // A failure to write messages cannot be reported.
         let _ = match &mut self.log.sink {
             Sink::Nowhere => Ok(()),
             Sink::Out => self.out.write_all(&line).and_then(|()| self.out.flush()),
@@ -216,7 +216,7 @@ impl Streams {
         self.info(text);
     }
 
-    /// Counts an error that was reported otherwise.
+    /// Counts an error without a message.
     pub(crate) fn count_error(&mut self) {
         self.errors += 1;
     }
@@ -236,7 +236,7 @@ impl Streams {
         self.bad_signature
     }
 
-    /// Returns gpg's exit code for what was reported; with `--batch` gpg ends at the first bad signature.
+    /// Returns gpg's exit code: 2 after an error, 1 after a bad signature, with `--batch` even if there were errors.
     pub(crate) fn exit_code(&self, batch: bool) -> u8 {
         match (self.bad_signature, self.errors) {
             (true, _) if batch => 1,
@@ -246,7 +246,7 @@ impl Streams {
         }
     }
 
-    /// Says whether anybody reads status lines.
+    /// Says whether status lines are written.
     pub(crate) fn status_wanted(&self) -> bool {
         !matches!(self.status, Sink::Nowhere)
     }
@@ -262,7 +262,7 @@ impl Streams {
             return;
         }
         let line = status.line();
-        // A status reader that went away is no reason to stop, as in gpg.
+        // As in gpg, a closed status descriptor does not end the run.
         let _ = match &mut self.status {
             Sink::Nowhere => Ok(()),
             Sink::Out => self.out.write_all(&line).and_then(|()| self.out.flush()),
@@ -270,7 +270,7 @@ impl Streams {
         };
     }
 
-    /// Returns another way to where status lines go; nothing may be written by this one meanwhile.
+    /// Returns a writer of status lines for another thread; nothing may be written to `self` meanwhile.
     pub(crate) fn status_lines(&mut self) -> StatusLines {
         StatusLines(match &self.status {
             Sink::Nowhere => None,
@@ -282,7 +282,7 @@ impl Streams {
         })
     }
 
-    /// Announces a key that was looked at.
+    /// Writes a `KEY_CONSIDERED` line.
     pub(crate) fn considered(&mut self, key: &Fingerprint) {
         self.status(Status::KeyConsidered { fingerprint: key.to_string(), flags: 0 });
     }

@@ -1,4 +1,4 @@
-//! Passphrases of messages, and the keys that are made of them.
+//! Passphrases of messages, and their string-to-key specifiers.
 
 use keyhoard::message::{Result as MessageResult, S2k, decode_count};
 use keyhoard::passphrase::{Passphrases, Source};
@@ -12,14 +12,14 @@ use crate::settings::{PinentryMode, Settings};
 use crate::status::{MessageStatus, Status};
 use crate::streams::Streams;
 
-/// gpg's digest for passphrases where none is asked for.
+/// gpg's default hash algorithm for passphrases.
 const DEFAULT_DIGEST: HashAlgorithm = HashAlgorithm::SHA1;
-/// The most bytes that can be hashed: what gpg comes to on every machine of these years.
+/// The largest iteration count, which gpg chooses on any current machine.
 const DEFAULT_COUNT: u8 = 255;
-/// The longest passphrase that a program is asked for.
+/// Maximum length in bytes of a passphrase that a program may send.
 const MAX_PASSPHRASE: u32 = 100;
 
-/// Returns how the passphrase of a new message becomes a key.
+/// Returns the string-to-key specifier of a new message.
 ///
 /// # Errors
 ///
@@ -40,15 +40,15 @@ pub(crate) struct Purpose<'a> {
     /// OpenPGP's number of the cipher.
     pub(crate) cipher: u8,
     pub(crate) s2k: &'a S2k,
-    /// Whether it is a new one, which is asked for twice.
+    /// It is a new one, which is asked for twice.
     pub(crate) is_new: bool,
 }
 
-/// Asks for a passphrase as the options say, unless one was given with the command; what gpg's code is if there is none.
+/// Returns the passphrase that was given with the command, else asks for one. Fails with gpg's code if there is none.
 ///
 /// # Errors
 ///
-/// If nobody can be asked.
+/// If there is no terminal and no `--command-fd`.
 pub(crate) fn passphrase(
     purpose: &Purpose<'_>,
     settings: &Settings,

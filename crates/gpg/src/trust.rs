@@ -1,4 +1,4 @@
-//! What the options say of trust, and where owner trust is.
+//! The trust settings of a run, and the database with the owner trust.
 
 use keyhoard::cert::effective::PacketView;
 use keyhoard::database;
@@ -9,7 +9,7 @@ use crate::home::Home;
 use crate::keyrings::{Keyrings, Ring};
 use crate::settings::{Settings, TrustModel, TrustNumbers};
 
-/// Returns how validity is computed.
+/// Returns the settings with which validity is computed.
 pub(crate) fn settings(settings: &Settings) -> TrustSettings {
     let TrustNumbers { marginals_needed, completes_needed, max_cert_depth, min_cert_level, .. } =
         settings.trust;
@@ -42,7 +42,7 @@ fn model(model: TrustModel) -> Model {
     }
 }
 
-/// Opens the home directory's database, which holds the owner trust; `None` if it is not there.
+/// Opens the home directory's database, which holds the owner trust; `None` if it does not exist.
 pub(crate) fn database(home: &Home) -> anyhow::Result<Option<Box<dyn Store>>> {
     let path = home.database()?;
     if !database::is_server(&path) && !path.exists() {
@@ -54,7 +54,7 @@ pub(crate) fn database(home: &Home) -> anyhow::Result<Option<Box<dyn Store>>> {
     }
 }
 
-/// Opens it, or makes it.
+/// Opens the home directory's database, or creates it.
 pub(crate) fn database_to_write(home: &Home) -> anyhow::Result<Box<dyn Store>> {
     let path = home.database()?;
     if path.parent() == Some(home.directory()) {
@@ -63,14 +63,14 @@ pub(crate) fn database_to_write(home: &Home) -> anyhow::Result<Box<dyn Store>> {
     Ok(database::create(&path)?)
 }
 
-/// Opens the home directory's database, which holds the owner trust, if it is there and not one of the keyrings.
+/// Opens the home directory's database, which holds the owner trust, if it exists and is not one of the keyrings.
 pub(crate) fn outside(home: &Home, keyrings: &Keyrings) -> anyhow::Result<Option<Box<dyn Store>>> {
     let path = home.database()?;
     let is_keyring = keyrings.iter().any(|ring| ring.is_at(&path));
     if is_keyring { Ok(None) } else { database(home) }
 }
 
-/// Returns where trust is computed from: all keyrings, and the owner trust that is in one of them or `outside`.
+/// Returns the sources of validity: all keyrings, and the owner trust in one of them or `outside`.
 pub(crate) fn sources<'a>(
     home: &Home,
     snapshots: &'a [(&'a Ring, Box<dyn ReadCertificates + 'a>)],

@@ -1,4 +1,4 @@
-//! What the program says about itself: `--version`, `--help`, `--dump-options` and the like.
+//! Information about the program: `--version`, `--help`, `--dump-options` and the like.
 
 use std::fmt::Write as _;
 
@@ -11,7 +11,7 @@ use crate::program::Program;
 use crate::settings::Command;
 use crate::streams::Streams;
 
-/// Returns the text that was asked for.
+/// Returns the text of `--version`, `--help` and the like.
 pub(crate) fn text(program: Program, information: Information, home: &Home) -> String {
     match (information, program) {
         (Information::Version, Program::Gpg) => version(home),
@@ -42,7 +42,7 @@ fn gpgv_help() -> String {
     text
 }
 
-/// Writes what `gpgconf` wants to know (`--gpgconf-list`).
+/// Writes the options for `gpgconf` (`--gpgconf-list`).
 pub(super) fn gpgconf_list(streams: &mut Streams) -> anyhow::Result<()> {
     const HAS_DEFAULT: u32 = 16;
     let out = streams.out();
@@ -53,7 +53,7 @@ pub(super) fn gpgconf_list(streams: &mut Streams) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The first line, `Home:` and the algorithms are what programs read; the rest says what this is.
+/// Programs read the first line, `Home:` and the algorithms; the rest names this program.
 fn version(home: &Home) -> String {
     let mut text = format!("gpg (GnuPG) {GPG_VERSION}\n");
     // Writing to a string does not fail.
@@ -114,7 +114,7 @@ fn help(home: &Home) -> String {
     text
 }
 
-/// Returns the commands that are not built yet.
+/// Returns the commands that are not supported yet.
 fn missing() -> impl Iterator<Item = &'static Row> {
     OPTIONS.iter().filter(|row| matches!(row.meaning, OptionAction::Command(Command::NotYet(_))))
 }

@@ -190,7 +190,7 @@ fn code(error: &Error) -> Option<Code> {
     })
 }
 
-/// Reports that a message is not read because it is not protected against changes. Unlike gpg, nothing of it was written.
+/// Reports that an unprotected message is not decrypted. Unlike gpg, nothing of it was written.
 fn unprotected(streams: &mut Streams) {
     streams.status(MessageStatus::BeginDecryption);
     streams.error("WARNING: message was not integrity protected");

@@ -34,7 +34,7 @@ pub(super) enum DeleteTarget {
     Both,
 }
 
-/// Deletes the keys that the arguments name, one after the other, up to the first that cannot be deleted.
+/// Deletes the keys that the arguments name, up to the first that cannot be deleted.
 pub(super) fn run(
     arguments: &[Vec<u8>],
     settings: &Settings,
@@ -57,21 +57,21 @@ pub(super) fn run(
 /// A key that is to be deleted.
 struct Target {
     id: CertId,
-    /// Only this subkey is meant.
+    /// The subkey to delete, if only that was named.
     subkey: Option<Fingerprint>,
     /// It was named by its fingerprint.
     by_fingerprint: bool,
-    /// The secret keys that would be left alone.
+    /// Its secret keys.
     secret: Secret,
-    /// What is shown before the question.
+    /// The text before the question.
     shown: Vec<u8>,
 }
 
 /// The secret keys of a certificate.
 struct Secret {
-    /// Those of the keys that are meant which are kept here.
+    /// The selected keys whose secret keys are beside the database.
     kept: Vec<Fingerprint>,
-    /// GnuPG's agent keeps one.
+    /// GnuPG's agent has one.
     with_agent: bool,
 }
 
@@ -81,7 +81,7 @@ impl Secret {
     }
 }
 
-/// Deletes one key; `false` if that was not possible, which has been reported.
+/// Deletes one key; returns `false` if that was not possible, which was reported.
 fn delete_one(
     settings: &Settings,
     streams: &mut Streams,
@@ -137,24 +137,24 @@ fn delete_one(
     Ok(true)
 }
 
-/// Reports that there is nothing to delete.
+/// Reports that the key was not found; returns `false`.
 fn no_such_key(streams: &mut Streams, name: &str, code: Code) -> bool {
     streams.status(Status::DeleteProblem { reason: problem::NO_SUCH_KEY });
     streams.error(format_args!("{name}: delete key failed: {code}"));
     false
 }
 
-/// What became of secret keys that were to be deleted.
+/// The result of a deletion of secret keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum SecretDeletion {
     Done,
-    /// The user does not want it.
+    /// The user declined.
     Declined,
-    /// It is not possible, which was reported.
+    /// It was not possible, which was reported.
     Refused,
 }
 
-/// Deletes the secret keys that are meant.
+/// Deletes the selected secret keys.
 fn delete_secret(
     settings: &Settings,
     streams: &mut Streams,
@@ -164,7 +164,7 @@ fn delete_secret(
     if !is_secret_wanted(settings, streams, target)? {
         return Ok(SecretDeletion::Declined);
     }
-    // In batch mode nobody confirms it but --yes.
+    // In batch mode only --yes confirms it.
     if settings.batch && !settings.answer_yes {
         let code = Code::NoPinentry;
         streams.error(format_args!("deleting secret key failed: {code}"));
@@ -181,7 +181,7 @@ fn delete_secret(
     Ok(SecretDeletion::Done)
 }
 
-/// Finds the first key that goes by a name.
+/// Finds the first key that a name matches.
 fn find(settings: &Settings, store: &dyn Store, name: &[u8]) -> std::result::Result<Target, Failure> {
     let Name { query, exact_key } = match Name::parse(name) {
         Ok(name) => name,
@@ -218,7 +218,7 @@ pub(super) struct Shown {
     subkeys: Vec<Fingerprint>,
 }
 
-/// Renders one key as `list` says.
+/// Renders one key with the settings `list`.
 pub(super) fn show(
     settings: &Settings,
     list: &ListSettings,
@@ -254,7 +254,7 @@ fn is_secret_wanted(settings: &Settings, streams: &mut Streams, target: &Target)
     let first =
         Question { keyword, context: &target.shown, text: "Delete this key from the keyring? (y/N) " };
     let second = Question { keyword, context: b"", text: "This is a secret key! - really delete? (y/N) " };
-    // A program is asked once.
+    // A program is asked only once.
     Ok(prompt::ask(&first, settings, streams)?
         && (settings.command_input.is_some() || prompt::ask(&second, settings, streams)?))
 }

@@ -1,5 +1,4 @@
-//! The commands that change keys, one after another, without a dialogue (`--quick-add-uid` and the like), and the
-//! revocation that is made beforehand.
+//! The commands that edit keys without a dialogue (`--quick-add-uid` and the like), and `--generate-revocation`.
 
 pub(super) mod add_key;
 pub(super) mod certify;
@@ -30,7 +29,7 @@ use crate::settings::Settings;
 use crate::status::Status;
 use crate::streams::Streams;
 
-/// The keys that an edit works with: the first database, and the secret keys beside it.
+/// The keys of an edit: the first database, and the secret keys beside it.
 struct EditKeys {
     keyrings: Keyrings,
     secrets: FileKeys,
@@ -41,7 +40,7 @@ impl EditKeys {
         Ok(Self { keyrings: Keyrings::open(settings, streams)?, secrets: settings.home.file_keys()? })
     }
 
-    /// Finds the one key that a name stands for, and reports if there is none, or more than one.
+    /// Finds the only key that a name matches; reports if there is none, or more than one.
     fn find(&self, streams: &mut Streams, name: &[u8], with_secret: bool) -> Result<Fingerprint, Failure> {
         let found = self.candidates(name).and_then(|found| match found.as_slice() {
             [] => Err(Code::NoPublicKey.into()),
@@ -55,7 +54,7 @@ impl EditKeys {
         found
     }
 
-    /// Finds all keys that a name stands for.
+    /// Finds all keys that a name matches.
     fn candidates(&self, name: &[u8]) -> Result<Vec<(Fingerprint, CertId)>, Failure> {
         let query = match KeyName::parse(name) {
             Ok(name) => name.query,
@@ -74,7 +73,7 @@ impl EditKeys {
         Ok(found)
     }
 
-    /// Finds a key that has to be named by the fingerprint of its primary key, and reports if it is not.
+    /// Finds a key by the fingerprint of its primary key; reports any other name.
     fn find_by_primary(&self, streams: &mut Streams, name: &[u8]) -> Result<Fingerprint, Failure> {
         let text = shown(name);
         let Some(wanted) = fingerprint(name) else {
@@ -99,8 +98,8 @@ impl EditKeys {
         Ok(stored.is_some_and(|stored| stored.protection.has_secret()))
     }
 
-    /// Finds the secret keys that certify: those of `--local-user`, else of `--default-key`, else the first one. Those
-    /// that cannot be used are reported and left out.
+    /// Finds the certifying secret keys: those of `--local-user`, else of `--default-key`, else the first one. Unusable
+    /// ones are reported and left out.
     fn certifiers(&self, settings: &Settings, streams: &mut Streams) -> anyhow::Result<Vec<Fingerprint>> {
         let named = settings.local_users.clone();
         if named.is_empty() {
@@ -133,7 +132,7 @@ impl EditKeys {
         Ok(found)
     }
 
-    /// Finds the first key with a name that certifies now and has its secret part here.
+    /// Finds the first key with a name that may certify now and whose secret key is here.
     fn certifier(&self, settings: &Settings, name: &[u8]) -> anyhow::Result<Option<Fingerprint>> {
         let found = reported(self.candidates(name))?.unwrap_or_default();
         self.first_that_certifies(settings, found.iter().map(|(_, id)| *id).collect())
@@ -175,7 +174,7 @@ impl EditKeys {
         Ok(None)
     }
 
-    /// Says whose passphrase it is that unlocks the secret keys with a primary key.
+    /// Returns the user ID with which the passphrase of a primary key is asked for.
     fn hint(&self, settings: &Settings, primary: &Fingerprint) -> anyhow::Result<Option<Hint>> {
         let Some(store) = self.keyrings.store() else { return Ok(None) };
         let snapshot = store.snapshot()?;
@@ -250,7 +249,7 @@ fn code_of(refusal: &EditRefusal) -> Code {
     }
 }
 
-/// Reads a fingerprint; `None` for every other name.
+/// Reads a fingerprint; `None` for any other name.
 fn fingerprint(name: &[u8]) -> Option<Fingerprint> {
     match KeyName::parse(name).ok()?.query {
         Query::Fingerprint(fingerprint) => Some(fingerprint),

@@ -29,15 +29,15 @@ use crate::streams::Streams;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ExportTarget {
     Public,
-    /// Certificates with their secret keys, as far as they are here.
+    /// Secret keys with their certificates.
     Secret(SecretParts),
 }
 
-/// What was written.
+/// The certificates of an export.
 #[derive(Default)]
 struct Written {
     exported: Vec<Fingerprint>,
-    /// Keys looked at, if that is not what was written.
+    /// Number of keys in the selection, for an export of secret keys.
     looked_at: u64,
 }
 
@@ -75,7 +75,7 @@ pub(super) fn run(
     Ok(())
 }
 
-/// Writes the keys to `output`, which appears only if there was anything to write.
+/// Writes the keys to `output`, which is dropped if nothing was written.
 fn write_keys(
     arguments: &[Vec<u8>],
     settings: &Settings,
@@ -202,7 +202,7 @@ impl Export<'_> {
         keep_uid.is_some() || drop_subkey.is_some()
     }
 
-    /// Returns what the filters leave of a certificate, and the names, where they name single subkeys.
+    /// Removes what the filters drop from a certificate, and the subkeys that are not selected with `!`.
     fn filtered(&self, certificate: Certificate, hit: Option<Hit>) -> Certificate {
         let ExportFilter { keep_uid, drop_subkey } = &self.settings.export_filter;
         let facts = &certificate.facts;

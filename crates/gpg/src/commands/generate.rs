@@ -16,7 +16,7 @@ use defaults::defaults;
 use make::Order;
 use refusal::{failed, is_forbidden};
 
-/// Makes keys as a parameter file says, or after asking; with `full`, asking for everything.
+/// Generates keys from a parameter file or a dialogue; a `full` dialogue asks for everything.
 pub(super) fn run(
     arguments: &[Vec<u8>],
     settings: &Settings,
@@ -24,7 +24,7 @@ pub(super) fn run(
     full: bool,
 ) -> anyhow::Result<()> {
     let name = if full { "--full-generate-key" } else { "--generate-key" };
-    // A program that names a file means it, though it could be asked.
+    // A program that names a parameter file wants no dialogue, although it could answer.
     let named_by_program = !full && settings.command_input.is_some() && !arguments.is_empty();
     let most = usize::from(settings.batch || named_by_program);
     if arguments.len() > most {

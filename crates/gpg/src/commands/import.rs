@@ -52,7 +52,7 @@ struct Input {
     is_file: bool,
 }
 
-/// Opens the files; what cannot be opened is reported.
+/// Opens the files; errors are reported.
 fn open_inputs(arguments: &[Vec<u8>], streams: &mut Streams) -> Vec<Input> {
     let standard = || Input { name: "[stdin]".to_owned(), reader: Box::new(io::stdin()), is_file: false };
     if arguments.is_empty() {
@@ -118,7 +118,7 @@ fn import_inputs(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Strea
                     Err(error) => outcome = Err(error),
                 }
             }
-            // Where nobody can be asked nothing is taken.
+            // Without an answer nothing is imported.
             *taken &= outcome.is_ok() || !settings.interactive;
         }
         ImportEvent::Revocation(revocation) => {
@@ -146,7 +146,7 @@ fn import_inputs(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Strea
     outcome
 }
 
-/// Returns the designated revokers with a revocation on a certificate whose certificates are not in the database, so that the revocation cannot be verified.
+/// Returns the designated revokers whose revocations cannot be verified, since their certificates are missing.
 fn missing_revokers(imported: &Imported, store: &dyn Store) -> keyhoard::Result<Vec<Fingerprint>> {
     let here = store.snapshot()?.by_fingerprint(&imported.revokers)?;
     let revokers = imported.revokers.iter().zip(here);
@@ -167,7 +167,7 @@ fn show_revocation(
     }
 }
 
-/// Asks whether a certificate is to be imported, with `--interactive`; not about those that are listed anyway.
+/// Asks whether to import a certificate, with `--interactive`, unless it is only listed.
 fn wanted(
     certificate: &Certificate,
     settings: &Settings,
@@ -271,8 +271,8 @@ fn origin(settings: &Settings, now: Timestamp) -> Option<Origin> {
     })
 }
 
-/// Returns what is to be done with each certificate before it is imported: unusable parts go, then what the filters
-/// say. Which certifications are usable, the keys that are in `store` by then decide: without a database there are none.
+/// Returns the filter for each certificate before it is imported: it drops unusable parts (`import-clean`), and then
+/// what the import filters say. Certifications are usable if a key in `store` verifies them; none is without a database.
 fn filter<'a>(settings: &'a Settings, store: Option<&'a dyn Store>, now: Timestamp) -> Option<Filter<'a>> {
     let ImportFilter { keep_uid, drop_sig } = &settings.import_filter;
     if keep_uid.is_none() && drop_sig.is_none() && !settings.import.clean {
@@ -321,6 +321,6 @@ fn cleaned(
     let compacted = issuers
         .map_err(keyhoard::Error::from)
         .and_then(|issuers| compact(certificate, &mut checker(issuers.as_ref(), settings), &options, now));
-    // A database that cannot be read is reported by the import itself.
+    // The import itself reports a database that cannot be read.
     compacted.unwrap_or_else(|_| certificate.clone())
 }

@@ -30,11 +30,11 @@ pub(super) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
     Ok(())
 }
 
-/// One thing that can be asked for.
+/// A configuration item.
 struct Item {
     /// Its names, separated by `|`; the first one is written.
     names: &'static str,
-    /// Written when nothing is asked for by name.
+    /// Written if no item is named.
     always: bool,
     value: Value,
 }
@@ -46,7 +46,7 @@ enum Value {
     Names(&'static [Named]),
     CurveNames,
     CurveIdentifiers,
-    /// Nothing at all, for programs that ask gpg 1.4's questions.
+    /// No value, for programs that ask gpg 1.4's questions.
     Nothing,
 }
 

@@ -17,7 +17,7 @@ use crate::streams::Streams;
 use crate::system_error::system_words;
 use crate::trust;
 
-/// What gpg reads of a line, its end included.
+/// Maximum length in bytes of a line that gpg reads, its end included.
 const MAX_LINE: usize = 254;
 
 /// Writes the owner trust of all keys.
@@ -88,7 +88,7 @@ fn report(settings: &Settings, streams: &mut Streams, new: Given, before: Option
     }
 }
 
-/// Returns what is to be read, and its name; `None` for a file that cannot be opened, which is reported.
+/// Returns the input and its name; `None` for a file that cannot be opened, which is reported.
 fn input(arguments: &[Vec<u8>], streams: &mut Streams) -> anyhow::Result<Option<(String, Vec<u8>)>> {
     let file = arguments.first().filter(|name| *name != b"-");
     let Some(file) = file else {

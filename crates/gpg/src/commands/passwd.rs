@@ -19,7 +19,7 @@ use crate::settings::Settings;
 use crate::status::Status;
 use crate::streams::Streams;
 
-/// Locks the secret keys of one certificate with another passphrase.
+/// Changes the passphrase of the secret keys of one certificate.
 pub(super) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) -> anyhow::Result<()> {
     let [name] = arguments else {
         streams.usage("--change-passphrase <user-id>");
@@ -73,7 +73,7 @@ fn find(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) -> an
     Ok(None)
 }
 
-/// Changes the passphrase of each key; the keys that have the same one are asked about once.
+/// Changes the passphrase of each key; a passphrase that several keys have is asked for once.
 fn change(settings: &Settings, streams: &mut Streams, certificate: &Locked) -> Result<(), Failure> {
     let files = settings.home.file_keys()?;
     if certificate.keys.is_empty() {
@@ -98,7 +98,7 @@ fn change(settings: &Settings, streams: &mut Streams, certificate: &Locked) -> R
 /// One change of a passphrase, for several keys.
 struct Change<'a, 'b> {
     asked: &'a RefCell<Passphrases<'b>>,
-    /// What the keys are locked with from now on.
+    /// The new passphrase.
     new: Option<Passphrase>,
 }
 
@@ -121,7 +121,7 @@ impl Change<'_, '_> {
     }
 }
 
-/// Who is asked for the old passphrase, and meanwhile for the new one.
+/// Asks for the old passphrase, while the new one may be asked for too.
 struct Shared<'a, 'b>(&'a RefCell<Passphrases<'b>>);
 
 impl Ask for Shared<'_, '_> {

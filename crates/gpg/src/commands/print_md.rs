@@ -11,12 +11,12 @@ use crate::streams::Streams;
 use crate::system_error::system_words;
 use crate::{algorithms, input};
 
-/// Those that `--print-mds` shows, in gpg's order.
+/// The hash algorithms of `--print-mds`, in gpg's order.
 const ALGORITHMS: [u8; 7] = [1, 2, 3, 11, 8, 9, 10];
 /// Columns of a line.
 const WIDTH: usize = 79;
 
-/// Prints one digest of each file, the one that the first argument names.
+/// Prints one digest of each file, with the hash algorithm that the first argument names.
 pub(super) fn one_algorithm(
     arguments: &[Vec<u8>],
     settings: &Settings,
@@ -38,7 +38,7 @@ pub(super) fn one_algorithm(
     each_file(settings, streams, &files, &[number], false)
 }
 
-/// Returns the number of the digest that libgcrypt calls so.
+/// Returns the number of the hash algorithm with this name in libgcrypt.
 fn named(name: &[u8]) -> Option<u8> {
     let is_name = |number: &u8| algorithms::digest_name(*number).as_bytes().eq_ignore_ascii_case(name);
     ALGORITHMS.into_iter().find(is_name)
@@ -101,7 +101,7 @@ fn print(
     Ok(())
 }
 
-/// Reads a file once, for all digests; one that says nothing, since somebody made the file collide, is `None`.
+/// Reads a file once, for all digests; `None` for SHA-1 of a file that was made to collide.
 fn digests(mut file: impl Read, numbers: &[u8]) -> io::Result<Vec<Option<Digest>>> {
     let mut hashers: Vec<Option<Hasher>> =
         numbers.iter().map(|number| Hasher::new(HashAlgorithm(*number))).collect();
@@ -134,7 +134,7 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02X}")).collect()
 }
 
-/// Writes a digest for people: in groups, with a gap in the middle of short ones, in lines under each other.
+/// Writes a digest as text: in groups, with a gap in the middle of short ones, wrapped at [`WIDTH`].
 fn shown(file: Option<&[u8]>, label: Option<&str>, digest: &[u8], out: &mut Vec<u8>) {
     const MAX_NAME_COLUMNS: usize = 40;
     let mut indent = 0;

@@ -18,7 +18,7 @@ use crate::settings::{Settings, TrustModel};
 use crate::streams::Streams;
 use crate::trust;
 
-/// Sums the web of trust up, as of now.
+/// Reports a summary of the web of trust.
 pub(super) fn check(settings: &Settings, streams: &mut Streams) -> anyhow::Result<()> {
     if has_web(settings, streams, "check") {
         sum_up(settings, streams)?;
@@ -26,7 +26,7 @@ pub(super) fn check(settings: &Settings, streams: &mut Streams) -> anyhow::Resul
     Ok(())
 }
 
-/// Asks for the owner trust of valid keys that have none, then sums up.
+/// Asks for the owner trust of valid keys that have none, and reports a summary.
 pub(super) fn update(
     arguments: &[Vec<u8>],
     settings: &Settings,
@@ -51,12 +51,12 @@ pub(super) fn update(
     sum_up(settings, streams)
 }
 
-/// Says that nothing needs to be repaired.
+/// Reports that nothing needs to be repaired.
 pub(super) fn fix(streams: &mut Streams) {
     streams.info("there is no trustdb: validity is computed whenever it is asked for");
 }
 
-/// Lists what gpg's trust database would hold.
+/// Lists the records that gpg's trust database would contain.
 pub(super) fn list(settings: &Settings, streams: &mut Streams) -> anyhow::Result<()> {
     let Settings { trust: numbers, trust_model, .. } = settings;
     let options = (*trust_model, *numbers);
@@ -69,7 +69,7 @@ pub(super) fn list(settings: &Settings, streams: &mut Streams) -> anyhow::Result
     Ok(streams.out().write_all(format!("{title}\n{line}\n{records}").as_bytes())?)
 }
 
-/// Says whether the trust model has a web; reports if not.
+/// Says whether the trust model has a web of trust; reports if it has none.
 fn has_web(settings: &Settings, streams: &mut Streams, doing: &str) -> bool {
     let name = match settings.trust_model {
         TrustModel::Always => "always",
@@ -141,7 +141,7 @@ fn model_name(model: TrustModel) -> &'static str {
     }
 }
 
-/// Returns the keys of the first level that has valid keys without owner trust nobody was asked about yet.
+/// Returns the valid keys without owner trust at the first level that has any that were not asked about yet.
 fn next_unknown(
     settings: &Settings,
     streams: &mut Streams,
@@ -162,7 +162,7 @@ fn next_unknown(
     })
 }
 
-/// Asks how far the owner of a key is trusted, and notes it; `false` if the user wants to be asked no more.
+/// Asks for the owner trust of a key, and stores it; returns `false` if the user quits.
 fn decide(settings: &Settings, streams: &mut Streams, key: &Fingerprint) -> anyhow::Result<bool> {
     let mut context = introduction(settings, streams, key)?;
     loop {
@@ -179,7 +179,7 @@ fn decide(settings: &Settings, streams: &mut Streams, key: &Fingerprint) -> anyh
             b"4" => OwnerTrust::Full,
             b"s" | b"S" => return Ok(true),
             b"q" | b"Q" => return Ok(false),
-            // A program that has nothing to say is not asked again.
+            // A program is not asked again after an empty answer.
             b"" if settings.command_input.is_some() => return Ok(true),
             b"" => continue,
             _ => {
@@ -194,7 +194,7 @@ fn decide(settings: &Settings, streams: &mut Streams, key: &Fingerprint) -> anyh
     }
 }
 
-/// Returns what stands before the question.
+/// Returns the text before the question.
 fn introduction(settings: &Settings, streams: &mut Streams, key: &Fingerprint) -> anyhow::Result<String> {
     let names = with_sources(settings, streams, |sources, _| names(sources, key))?;
     Ok(format!(

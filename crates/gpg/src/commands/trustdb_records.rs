@@ -1,4 +1,4 @@
-//! `--list-trustdb`: what gpg's trust database would hold of the keys, record by record.
+//! `--list-trustdb`: the records that gpg's trust database would contain.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -52,7 +52,7 @@ pub(super) fn listing(
 struct Records<'a> {
     text: String,
     count: usize,
-    /// The owner trust of keys that did not come yet.
+    /// The owner trust of keys without a record yet.
     given: BTreeMap<Fingerprint, AssignedTrust>,
     validity_result: &'a ValidityResult<'a>,
 }
@@ -72,7 +72,7 @@ impl Records<'_> {
         self.add(&version);
     }
 
-    /// Adds what is known of a key, if that is anything.
+    /// Adds the records of a key, if it has owner trust or a valid user ID.
     fn key(&mut self, listing: &KeyListing<'_>) {
         let key = listing.fingerprint();
         let valid: Vec<([u8; 20], Validity)> = listing

@@ -229,7 +229,7 @@ fn password(
     }
 }
 
-/// Selects a hash algorithm that the recipients prefer, unless an option names one; warns if they do not prefer that one.
+/// Selects a hash algorithm that the recipients prefer. If an option names one, warns if they do not prefer it.
 fn prefer_digest(settings: &Settings, streams: &mut Streams, signers: &mut [Signer], keys: &[Chosen]) {
     let digests: Vec<&[u8]> = keys.iter().map(|chosen| &chosen.key.preferences.digests[..]).collect();
     if let Some(forced) = settings.message.digest {

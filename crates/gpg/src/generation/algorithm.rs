@@ -6,9 +6,9 @@ use super::size::{self, Range};
 use super::{Curve, Family, Kind, Material};
 use crate::code::Code;
 
-/// What `default` stands for.
+/// The algorithm `default`.
 pub(crate) const DEFAULT: &str = "rsa3072/cert,sign+rsa3072/encr";
-/// What `future-default` stands for.
+/// The algorithm `future-default`.
 const FUTURE_DEFAULT: &str = "ed25519/cert,sign+cv25519/encr";
 
 /// A primary key and perhaps a subkey.
@@ -18,14 +18,14 @@ pub(crate) struct Pair {
     pub(crate) subkey: Option<Kind>,
 }
 
-/// Where a key stands in its certificate.
+/// The role of a key in its certificate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum KeyRole {
     Primary,
     Subkey,
 }
 
-/// Returns what stands for a word; `default` is what `--default-new-key-algo` says, else gpg's.
+/// Returns the algorithm specification for a word; `default` is that of `--default-new-key-algo`, else gpg's.
 fn expanded<'a>(text: &'a str, default: &'a str) -> &'a str {
     let is = |word: &str| text.eq_ignore_ascii_case(word);
     match text {
@@ -116,7 +116,7 @@ impl Named {
     }
 }
 
-/// Reads the name of an algorithm whose keys come in sizes, with or without one; `None` for another name.
+/// Reads the name of an algorithm with key sizes, with or without a size; `None` for another name.
 pub(crate) fn with_size(name: &str) -> Option<Result<Material, Code>> {
     let (word, digits) = name.split_at_checked(3)?;
     let family = match word.to_ascii_lowercase().as_str() {
@@ -145,11 +145,11 @@ fn sized(family: Family, digits: &str) -> Result<Material, Code> {
     })
 }
 
-/// What stands after the slash.
+/// The flags after the slash.
 struct Flags {
-    /// What the key is for, where that is said.
+    /// The uses of the key, if named.
     usage: Option<Usage>,
-    /// The algorithm, where one is named.
+    /// The algorithm, if named.
     family: Option<Family>,
 }
 
@@ -187,13 +187,13 @@ fn usage_word(word: &str) -> Option<Usage> {
     }
 }
 
-/// Reads a list of uses, separated by commas or white space; `None` if one of them is none.
+/// Reads a list of uses, separated by commas or white space; `None` if one of them is unknown.
 pub(crate) fn usage_list(text: &str) -> Option<Usage> {
     let words = text.split([' ', '\t', ',']).filter(|word| !word.is_empty());
     words.map(usage_word).try_fold(Usage::default(), |all, usage| Some(all | usage?))
 }
 
-/// Returns what keys of an algorithm are for, if nothing is said.
+/// Returns the default uses of an algorithm's keys.
 fn usual(family: Family, role: KeyRole) -> Usage {
     match family {
         Family::Rsa if role == KeyRole::Subkey => Usage::ENCRYPT,
@@ -202,7 +202,7 @@ fn usual(family: Family, role: KeyRole) -> Usage {
     }
 }
 
-/// Returns what is left of the uses that were asked for.
+/// Returns the requested uses that the algorithm allows.
 fn usage_of(asked: Usage, family: Family) -> Usage {
     match family {
         Family::Elgamal | Family::Ecdh => Usage::ENCRYPT,

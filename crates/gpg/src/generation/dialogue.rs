@@ -18,25 +18,25 @@ use crate::streams::Streams;
 use asker::Asker;
 use menu::Choice;
 
-/// How long a key is valid if nobody is asked.
+/// The validity period of a key if it is not asked for.
 pub(crate) const USUAL_VALIDITY: &[u8] = b"2y";
 
-/// What came of a dialogue.
+/// The result of a dialogue.
 #[derive(Debug)]
 pub(crate) enum Answer {
     Request(Box<Request>),
-    /// The user thought better of it.
+    /// The user cancelled.
     Cancelled,
-    /// There is no such key.
+    /// Such a key cannot be generated.
     Impossible(Code),
 }
 
-/// Asks what key is to be made: for a `full` dialogue everything, else only the user ID. `held` knows the algorithms of
-/// the secret keys that are there.
+/// Asks for the properties of a key: for all of them in a `full` dialogue, else for the user ID.
+/// `secret_key_family` returns the algorithm of an existing secret key.
 ///
 /// # Errors
 ///
-/// If nobody answers.
+/// If there is no answer.
 pub(crate) fn ask(
     full: bool,
     defaults: &Defaults<'_>,

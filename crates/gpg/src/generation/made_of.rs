@@ -1,4 +1,4 @@
-//! What keys are made of, as this program makes them.
+//! The algorithm of a key to generate.
 
 use keygen::{Algorithm, DsaSize, ElgamalSize};
 
@@ -7,11 +7,11 @@ use super::{Curve, Material};
 use crate::code::Code;
 use crate::settings::Settings;
 
-/// Returns the algorithm of a key that is to be made, and what gpg says of its size.
+/// Returns the algorithm of a key to generate, and gpg's notes about its size.
 ///
 /// # Errors
 ///
-/// gpg's code for what is not made.
+/// gpg's code for an algorithm that cannot be generated.
 pub(crate) fn made_of(material: Material, settings: &Settings) -> Result<(Algorithm, Vec<String>), Code> {
     let corrected = |bits| size::corrected(bits, material.family(), settings.large_rsa, settings.expert);
     let unsupported = |_| Code::UnsupportedAlgorithm;

@@ -4,7 +4,7 @@ use std::fmt;
 
 use zeroize::Zeroizing;
 
-/// What gpg reads of a line, its end included.
+/// Maximum length in bytes of a line that gpg reads, its end included.
 const LONGEST_LINE: usize = 1024;
 
 /// What a line says.
@@ -73,7 +73,7 @@ const KEYWORDS: [(&str, Keyword); 21] = [
     ("Keyserver", Keyword::Keyserver),
 ];
 
-/// Why a line cannot be read; nothing after it is.
+/// Why a line is invalid; the lines after it are not read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LineError {
     TooLong,

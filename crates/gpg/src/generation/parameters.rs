@@ -1,4 +1,4 @@
-//! The blocks of a parameter file: what one key is to be.
+//! The blocks of a parameter file, one for each key.
 
 use keyhoard::cert::Timestamp;
 use keyhoard::cert::effective::Usage;
@@ -11,7 +11,7 @@ use crate::code::Code;
 use crate::interval;
 use crate::number;
 
-/// The parameters of one key, as far as they were read.
+/// The parameters of one key that were read so far.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Block {
     parameters: Vec<Parameter>,
@@ -28,13 +28,13 @@ struct Parameter {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Defaults<'a> {
     pub(crate) now: Timestamp,
-    /// What `default` stands for as an algorithm.
+    /// The algorithm `default`.
     pub(crate) algorithm: &'a str,
-    /// What `default` stands for as a preference list.
+    /// The preference list `default`.
     pub(crate) preferences: &'a str,
 }
 
-/// What is wrong with a block: a parameter in a line of the file, or that one is missing.
+/// What is wrong with a block: an invalid parameter with its line, or a missing one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Wrong {
     pub(crate) line: Option<usize>,
@@ -46,7 +46,7 @@ pub(crate) struct Wrong {
 pub(crate) struct RequestedKey {
     /// What gpg says of the preferences, which are then left as they were.
     pub(crate) notes: Vec<String>,
-    /// The key, or why there is none like that.
+    /// The key, or why it cannot be generated.
     pub(crate) request: Result<Request, Code>,
 }
 
@@ -60,7 +60,7 @@ impl Block {
     ///
     /// # Errors
     ///
-    /// If it is there already, or the block begins with another one than the key's type.
+    /// If it is repeated, or if the block does not begin with the key's type.
     pub(crate) fn add(
         &mut self,
         line: usize,
@@ -162,7 +162,7 @@ impl Block {
         read(&parameter.value).map(Some).ok_or_else(|| parameter.wrong(complaint))
     }
 
-    /// Reads an algorithm; says too whether it is the default one.
+    /// Reads an algorithm; returns also whether it is the default one.
     fn family(&self, parameter: &Parameter, defaults: &Defaults<'_>) -> Result<(Family, bool), Wrong> {
         let text = String::from_utf8_lossy(&parameter.value);
         if text.eq_ignore_ascii_case("default") {

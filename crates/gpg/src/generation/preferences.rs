@@ -7,7 +7,7 @@ use crate::algorithms;
 /// What gpg 2.2.40 prefers by default.
 pub(crate) const DEFAULT: &str = "S9 S8 S7 S2 H10 H9 H8 H11 H2 Z2 Z3 Z1";
 
-/// How many algorithms of one sort a list may name.
+/// Maximum number of algorithms of one sort in a list.
 const MAX_ALGORITHMS: usize = 30;
 
 /// What the owner of a key prefers, most preferred first, by OpenPGP's numbers.

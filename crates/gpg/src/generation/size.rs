@@ -25,23 +25,23 @@ impl Range {
     }
 }
 
-/// Rounds a size up to one that the algorithm's keys come in.
+/// Rounds a size up to one that the algorithm allows.
 pub(crate) fn rounded(bits: u32, family: Family) -> u32 {
     bits.next_multiple_of(if family == Family::Dsa { 64 } else { 32 })
 }
 
-/// A size that keys are made in, and what gpg says where it is not the one that was asked for.
+/// The size of a key, and gpg's note if it is not the requested one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Corrected {
     pub(crate) bits: u32,
     pub(crate) notes: Vec<String>,
 }
 
-/// Returns the size that a key is made in where a parameter file asks for `asked` bits; 0 for the usual size.
+/// Returns the size of a key for which a parameter file requests `asked` bits; 0 for the default size.
 ///
 /// Experts may have DSA keys between the sizes that FIPS 186 knows.
 pub(crate) fn corrected(asked: u32, family: Family, large_rsa: bool, expert: bool) -> Corrected {
-    // Smaller DSA keys are made only for those who ask for them here.
+    // Only here are smaller DSA keys allowed.
     let Range { least, usual, most } = Range::of(family, true);
     let most = if family == Family::Rsa && large_rsa { 8192 } else { most };
     let mut notes = Vec::new();

@@ -366,7 +366,7 @@ impl OptionLoader<'_> {
             streams.error(causes(error.as_ref()));
             Stop::Exit(2)
         })?;
-        // A program that names a parameter file means it, though it could be asked.
+        // A program that names a parameter file wants no dialogue, although it could answer.
         settings.batch |= settings.command == Some(Command::GenerateKey)
             && settings.command_input.is_some()
             && arguments.len() == 1;

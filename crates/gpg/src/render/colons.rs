@@ -32,7 +32,7 @@ pub(super) fn listing(
     }
 }
 
-/// Appends the record of a revocation that stands alone.
+/// Appends the record of a revocation certificate.
 pub(super) fn revocation(listed: &ListedSignature<'_>, settings: &ListSettings, out: &mut Vec<u8>) {
     let facts = listed.facts;
     out.extend(b"rvs:");
@@ -229,7 +229,7 @@ pub(super) fn validity_of_key(state: &KeyState, trust: &UserTrust) -> u8 {
     ended(state).unwrap_or_else(|| validity::letter(trust.key))
 }
 
-/// Field 2 of a key for which it does not matter what anybody thinks of it.
+/// Returns field 2 of a key that is not valid, independent of trust.
 fn ended(state: &KeyState) -> Option<u8> {
     match state {
         KeyState { valid: false, .. } => Some(b'i'),

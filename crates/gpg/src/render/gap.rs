@@ -1,29 +1,29 @@
-//! Places in a listing where something stands that depends on what the user thinks of the key: a listing can be rendered
-//! before that is known, and the gaps filled in later.
+//! Gaps in a listing for validity and owner trust: a listing can be rendered before these are known, and the gaps
+//! filled in later.
 
 use keyhoard::listing::{UserTrust, Validity};
 
 use super::validity;
 
-/// What is to stand at a place.
+/// What a gap is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Gap {
     /// The letter of the key's validity.
     Key,
     /// The letter of the trust in its owner.
     Owner,
-    /// The letter of a key that is switched off.
+    /// The letter `D` of a disabled key.
     Disabled,
-    /// The letter of the validity of the user ID or attribute at this place among the components.
+    /// The letter of the validity of the user ID or attribute with this component index.
     User(usize),
     /// The same where the key can be used: all user IDs of an ultimately trusted one are the user's own.
     UserOfUsableKey(usize),
-    /// The word for the validity of the user ID or attribute at this place.
+    /// The word for the validity of the user ID or attribute with this component index.
     Word(usize),
 }
 
 impl Gap {
-    /// Appends what stands there.
+    /// Appends the value.
     fn fill(self, trust: &UserTrust, out: &mut Vec<u8>) {
         match self {
             Self::Key => out.push(validity::letter(trust.key)),
@@ -38,10 +38,10 @@ impl Gap {
     }
 }
 
-/// Where a gap is in the text, and what is to stand there.
+/// A gap and its byte index in the text.
 pub(crate) type Placed = (usize, Gap);
 
-/// Appends the text from `start` to the last of these gaps, each filled in; returns where that one is.
+/// Appends the text from `start` to the last of these gaps, each filled in; returns the byte index of the last gap.
 pub(crate) fn fill_in(
     gaps: &[Placed],
     trust: &UserTrust,
@@ -57,7 +57,7 @@ pub(crate) fn fill_in(
     start
 }
 
-/// Fills gaps at once, or notes where they are.
+/// Fills gaps at once, or records their positions.
 pub(super) enum Filler<'a> {
     With(&'a UserTrust),
     Later(&'a mut Vec<Placed>),

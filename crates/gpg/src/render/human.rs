@@ -34,7 +34,7 @@ pub(super) fn listing(
     out.push(b'\n');
 }
 
-/// Appends a revocation that stands alone.
+/// Appends a revocation certificate.
 pub(super) fn revocation(listed: &ListedSignature<'_>, settings: &ListSettings, out: &mut Vec<u8>) {
     out.extend(b"rvs");
     out.extend(marks(listed));
@@ -50,7 +50,7 @@ pub(super) fn revocation(listed: &ListedSignature<'_>, settings: &ListSettings, 
     reason(listed.facts, out);
 }
 
-/// Says whether a component is left out with its signatures: it is unusable, and such ones are hidden.
+/// Says whether a component is hidden with its signatures, since it is unusable.
 pub(super) fn is_hidden(item: ListedItem<'_>, flags: &ListFlags) -> bool {
     match item {
         ListedItem::Primary(..) => false,
@@ -155,7 +155,7 @@ impl Painter<'_> {
         }
     }
 
-    /// Appends what stands before a user ID and returns how far it is indented.
+    /// Appends the label before a user ID; returns its indentation.
     fn user(&mut self, index: usize, state: &UserIdState, out: &mut Vec<u8>) -> usize {
         let columns = self.settings.key_id_format.columns() + if self.settings.legacy { 9 } else { 11 };
         out.extend(b"uid");
@@ -273,7 +273,7 @@ fn marks(listed: &ListedSignature<'_>) -> [u8; 10] {
     ]
 }
 
-/// Says in brackets why a user ID is not valid whatever anybody thinks of it.
+/// Returns why a user ID is not valid, independent of trust.
 pub(super) fn ended(listing: &KeyListing<'_>, state: &UserIdState) -> Option<&'static str> {
     let (_, key) = listing.primary();
     match () {

@@ -1,4 +1,4 @@
-//! Packets as gpg's `--list-packets` shows them: what they say, not what it means.
+//! Packets as gpg's `--list-packets` shows them.
 
 mod escape;
 mod fields;
@@ -70,7 +70,7 @@ pub(crate) fn packet(found: &Found<'_>, out: &mut Vec<u8>) -> Result<(), Complai
     }
 }
 
-/// Appends where a packet stands and what its header says.
+/// Appends the position and the header of a packet.
 fn position(found: &Found<'_>, out: &mut Vec<u8>) {
     let Found { position, first, header, .. } = found;
     let is_new = first & 0x40 != 0;
@@ -139,7 +139,7 @@ fn literal(found: &Found<'_>, fields: &mut Fields<'_, '_>) {
     }
 }
 
-/// What gpg keeps beside a key, a user ID or a signature in a keyring.
+/// A trust packet (RFC 9580, 5.10) as gpg writes it into keyrings.
 fn trust(fields: &mut Fields<'_, '_>) {
     let Some(value) = fields.byte() else { return fields.line(":trust packet: empty") };
     let cache = fields.byte().filter(|cache| value == 0 && cache & 0x80 == 0).unwrap_or_default();

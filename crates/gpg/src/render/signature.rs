@@ -6,7 +6,7 @@ use keyhoard::listing::IssuerName;
 
 use crate::code::Code;
 
-/// Returns what a signature is called; `None` for one that does not belong on a key.
+/// Returns the name of a signature type; `None` for one that does not belong on a key.
 pub(super) fn word(kind: SignatureType) -> Option<&'static [u8]> {
     match kind {
         SignatureType::KEY_REVOCATION
@@ -17,7 +17,7 @@ pub(super) fn word(kind: SignatureType) -> Option<&'static [u8]> {
     }
 }
 
-/// Returns who made a signature, as listings call them.
+/// Returns the issuer of a signature as listings name it.
 pub(super) fn issuer_name(issuer: IssuerName<'_>) -> &[u8] {
     match issuer {
         IssuerName::NotAsked => b"",

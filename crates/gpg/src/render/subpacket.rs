@@ -1,4 +1,4 @@
-//! What a signature's subpackets say in text: policies, notations, keyservers, and anything else as records.
+//! The subpackets of a signature: policies, notations and keyservers as text, others as records.
 
 use keyhoard::cert::signature::{self, Signature};
 use keyhoard::cert::subpacket::{Kind, Notation, Subpacket, Subpackets};

@@ -1,13 +1,13 @@
-//! What the options say of the headers of ASCII armor.
+//! The headers of ASCII armor.
 
 use std::io::Write;
 
 use keyhoard::cert::armor_writer::{ArmorWriter, Headers};
 
-/// Which headers armor has.
+/// The headers of ASCII armor that the options select.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ArmorHeaders {
-    /// How often `--emit-version` was given: how exactly the version is reported.
+    /// How often `--emit-version` was given, which selects the detail of the version.
     pub(crate) version: u32,
     /// `--comment`, in their order.
     pub(crate) comments: Vec<Vec<u8>>,

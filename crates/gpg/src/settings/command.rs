@@ -1,4 +1,4 @@
-//! What a run is to do.
+//! The command of a run.
 
 use super::{Form, MessageOperation};
 
@@ -50,7 +50,7 @@ pub(crate) enum Command {
     TofuPolicy,
     UpdateTrustDb,
     Verify,
-    /// A command of gpg that is not built yet, by its first name.
+    /// A command of gpg that is not supported yet, by its first name.
     NotYet(&'static str),
 }
 
@@ -66,7 +66,7 @@ impl Command {
             }
             (Self::Sign(Form::Message), sign @ Self::Sign(_))
             | (sign @ Self::Sign(_), Self::Sign(Form::Message)) => sign,
-            // What stays readable goes before what stands alone.
+            // As in gpg, clear text wins over a detached signature.
             (Self::Sign(_), Self::Sign(_)) => Self::Sign(Form::Clear),
             _ => return None,
         })

@@ -3,7 +3,7 @@
 use crate::options::refusal::Refusal;
 use crate::options::words::{self, Word, flag, flags, ignored};
 
-/// What an export leaves in.
+/// The contents of an export.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ExportSettings {
     pub(crate) local_sigs: bool,

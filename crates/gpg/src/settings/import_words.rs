@@ -3,10 +3,10 @@
 use crate::options::refusal::Refusal;
 use crate::options::words::{self, Word, flag, flags, ignored};
 
-/// How an import treats what it reads.
+/// How an import treats certificates.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ImportSettings {
-    /// Takes signatures that are not meant to leave their maker's keyring.
+    /// Imports non-exportable certifications.
     pub(crate) local_sigs: bool,
     pub(crate) repair_pks_subkey_bug: bool,
     pub(crate) keep_ownertrust: bool,

@@ -16,13 +16,13 @@ pub(crate) struct ListSettings {
     pub(crate) with_secret: bool,
     /// Secret keys are listed, and only certificates that have one.
     pub(crate) secret: bool,
-    /// What stands in a file is listed; then no mark says that a secret part is here.
+    /// The contents of a file are listed, without marks for secret keys.
     pub(crate) of_file: bool,
     pub(crate) with_wkd_hash: bool,
     pub(crate) with_tofu_info: bool,
     pub(crate) signatures: bool,
     pub(crate) check_signatures: bool,
-    /// `--no-sig-cache`: nothing that was found out before counts, and checked signatures name the key that made them.
+    /// `--no-sig-cache`: stored verdicts do not count, and checked signatures name the key that made them.
     pub(crate) no_sig_cache: bool,
     pub(crate) fast: bool,
     pub(crate) legacy: bool,

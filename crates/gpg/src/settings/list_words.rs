@@ -74,7 +74,7 @@ impl ListFlags {
     }
 }
 
-/// What is reported of a signature over content beyond what came of it.
+/// What is shown of a signature over content besides the result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct VerifyFlags {
     pub(crate) policy_urls: bool,
@@ -99,7 +99,7 @@ impl Default for VerifyFlags {
 }
 
 impl VerifyFlags {
-    /// Nothing more is reported, as by gpgv.
+    /// Nothing, as by gpgv.
     pub(crate) const NOTHING: Self = Self {
         policy_urls: false,
         std_notations: false,

@@ -1,4 +1,4 @@
-//! What the options say of messages: for whom, with which algorithms, what is written and what is read.
+//! The settings for messages: recipients, algorithms, output and input.
 
 use keyhoard::message::{Cipher, Compression, DEFAULT_LEVEL};
 use keyhoard::verify::HashAlgorithm;
@@ -6,7 +6,7 @@ use keyhoard::verify::HashAlgorithm;
 use crate::algorithms::{self, Choice};
 use crate::generation::preferences::Preferences;
 
-/// What is done to data that become a message. Several commands together make one.
+/// How a message is made: `--sign`, `--encrypt` and `--symmetric` can be combined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct MessageOperation {
     /// With signatures inside.
@@ -36,7 +36,7 @@ impl MessageOperation {
 pub(crate) struct RecipientName {
     pub(crate) name: Vec<u8>,
     pub(crate) kind: RecipientKind,
-    /// Whether the message does not say that it is for this one.
+    /// The message does not name the recipient's key.
     pub(crate) is_hidden: bool,
 }
 
@@ -51,7 +51,7 @@ pub(crate) enum RecipientKind {
     File,
 }
 
-/// Who is encrypted to if nobody is named.
+/// The recipient if none is named.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum DefaultRecipient {
     #[default]
@@ -64,7 +64,7 @@ pub(crate) enum DefaultRecipient {
 /// What the options say of messages.
 #[derive(Clone, Debug)]
 pub(crate) struct MessageSettings {
-    /// `--known-notation`: names that the user understands where nobody may overlook them.
+    /// `--known-notation`: names of critical notations that the user understands.
     pub(crate) known_notations: Vec<Vec<u8>>,
     pub(crate) recipients: Vec<RecipientName>,
     /// Every message is encrypted to the key that `--default-key` names.
@@ -157,7 +157,7 @@ impl Default for MessageSettings {
 }
 
 impl MessageSettings {
-    /// Takes over an algorithm, or a list of them, if its name is a good one; a bad one is reported later.
+    /// Sets an algorithm, or a list of them, if its name is valid; an invalid one is reported later.
     pub(crate) fn choose(&mut self, choice: &Choice) {
         match choice {
             Choice::Cipher(name) => self.cipher = cipher(name).or(self.cipher),
@@ -191,7 +191,7 @@ impl MessageSettings {
         self.bzip2_level = Some(level);
     }
 
-    /// Returns the compression that is asked for whatever the recipients prefer.
+    /// Returns the compression that the options name.
     pub(crate) fn forced_compression(&self) -> Option<Compression> {
         if self.deflate_level == Some(0) { Some(Compression::Uncompressed) } else { self.compression }
     }
@@ -202,7 +202,7 @@ impl MessageSettings {
         self.forced_compression().or_else(personal).unwrap_or(Compression::Zip)
     }
 
-    /// Returns the level at which to compress; none if the one that is asked for does not exist.
+    /// Returns the compression level; `None` if it does not exist.
     pub(crate) fn level(&self, compression: Compression) -> Option<u8> {
         let level = match compression {
             Compression::Uncompressed => None,

@@ -7,7 +7,7 @@ use crate::signature_notations::NotationOrPolicy;
 pub(crate) enum Form {
     /// A message, with the content in it.
     Message,
-    /// Nothing: it stands alone.
+    /// A detached signature, without the content.
     Detached,
     /// A text that everybody can read.
     Clear,
@@ -22,6 +22,6 @@ pub(crate) struct SignatureSettings {
     pub(crate) expire: Option<Vec<u8>>,
     /// The mail address of `--sender`.
     pub(crate) sender: Option<Vec<u8>>,
-    /// `--disable-signer-uid`: signatures do not say as whom they are made.
+    /// `--disable-signer-uid`: signatures do not name the signer's user ID.
     pub(crate) is_signer_unnamed: bool,
 }

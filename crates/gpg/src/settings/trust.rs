@@ -54,7 +54,7 @@ impl TrustNumbers {
     }
 }
 
-/// Reads the name of a policy; what to say where it is none.
+/// Reads the name of a TOFU policy. Fails with the message to print.
 pub(crate) fn tofu_policy(name: &[u8]) -> Result<Policy, String> {
     let name = String::from_utf8_lossy(name);
     let words = Policy::ALL.map(Policy::name).join(", ");
@@ -64,7 +64,7 @@ pub(crate) fn tofu_policy(name: &[u8]) -> Result<Policy, String> {
     Policy::from_name(&name).ok_or_else(|| format!("unknown TOFU policy '{name}'; valid are: {words}"))
 }
 
-/// Reads the value of `--trusted-key`: a fingerprint or a long key ID, up to what looks like a comment.
+/// Reads the value of `--trusted-key`: a fingerprint or a long key ID, up to a `#`.
 pub(crate) fn trusted_key(text: &[u8]) -> Option<TrustedKey> {
     let name = text.split(|&byte| byte == b'#').next()?;
     match Name::parse(name).ok()?.query {

@@ -189,8 +189,8 @@ impl<'a> Plaintext<'a> {
     }
 }
 
-/// Reads a message from the file of this name, whose content goes to where the options say, and which is not encrypted; returns what `read` does, and
-/// the digests that clear text names.
+/// Reads an unencrypted message from the file `name` with `read`, and writes its content to the output of the options.
+/// Returns the result of `read`, and the hash algorithms in the `Hash` headers of clear text.
 pub(crate) fn written<T>(
     settings: &Settings,
     streams: &mut Streams,

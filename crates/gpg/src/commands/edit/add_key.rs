@@ -15,7 +15,7 @@ use crate::settings::Settings;
 use crate::status::Status;
 use crate::streams::Streams;
 
-/// Makes a subkey and adds it to the key with a fingerprint.
+/// Generates a subkey and adds it to the key with a fingerprint.
 pub(crate) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) -> anyhow::Result<()> {
     let (name, rest) = match arguments {
         [name, rest @ ..] if rest.len() <= 3 => (name.clone(), rest.to_vec()),
@@ -58,7 +58,7 @@ pub(crate) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
     Ok(())
 }
 
-/// Reads what is to be made, and when it ends.
+/// Reads the plan of the subkey, and when it expires.
 fn wanted(
     algorithm: &[u8],
     usage: &[u8],
@@ -91,7 +91,7 @@ fn wanted(
     Ok((plan, notes, (seconds != 0).then(|| Timestamp(now.0.wrapping_add(seconds)))))
 }
 
-/// Reads what the key is to be for; `None` if that is left to the algorithm.
+/// Reads the uses of the subkey; `None` for the default of the algorithm.
 fn flags(usage: &[u8]) -> Result<Option<KeyFlags>, Code> {
     if matches!(usage, b"" | b"-") || usage.eq_ignore_ascii_case(b"default") {
         return Ok(None);

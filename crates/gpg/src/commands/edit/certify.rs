@@ -69,7 +69,7 @@ pub(crate) fn run(
     Ok(())
 }
 
-/// Says whether a text stands for a user ID: `=` and all of it, else any part of it, whatever the case.
+/// Says whether a text matches a user ID: `=` and all of it, else any part of it, ignoring case.
 pub(super) fn fits(user_id: &[u8], wanted: &[u8]) -> bool {
     if let Some(exact) = wanted.strip_prefix(b"=") {
         return user_id == exact;
@@ -78,8 +78,7 @@ pub(super) fn fits(user_id: &[u8], wanted: &[u8]) -> bool {
     part.is_empty() || user_id.windows(part.len()).any(|window| window.eq_ignore_ascii_case(part))
 }
 
-/// Finds the user IDs that are to be certified, `Some(None)` for all of them; reports if one of the texts stands for
-/// none, or for more than one.
+/// Finds the user IDs to certify, `Some(None)` for all of them; reports texts that match none, or more than one.
 fn select(
     settings: &Settings,
     streams: &mut Streams,
@@ -224,7 +223,7 @@ fn report_obstacles(
     Ok(())
 }
 
-/// Returns what the certification will claim.
+/// Returns gpg's text about the certification.
 fn claims(certification: &Certification) -> String {
     let local = if certification.local { "\nThe signature will be marked as non-exportable.\n" } else { "" };
     let checked = match certification.level {

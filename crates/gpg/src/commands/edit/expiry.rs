@@ -12,7 +12,7 @@ use crate::interval;
 use crate::settings::Settings;
 use crate::streams::Streams;
 
-/// Sets when a key ends, or its subkeys.
+/// Sets when a key or its subkeys expire.
 pub(crate) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) -> anyhow::Result<()> {
     let [name, end, subkeys @ ..] = arguments else {
         // As gpg spells it.
@@ -29,7 +29,7 @@ pub(crate) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
     Ok(())
 }
 
-/// Sets it, and reports what failed.
+/// Sets the expiration time, and reports a failure.
 fn set(
     settings: &Settings,
     streams: &mut Streams,
@@ -60,7 +60,7 @@ fn set(
     Err(failure.into())
 }
 
-/// Reads which subkeys are meant, and reports those that are none; the first failure counts.
+/// Reads the fingerprints of subkeys, and reports those that are not found; fails with the first failure.
 fn these(
     settings: &Settings,
     streams: &mut Streams,

@@ -1,4 +1,4 @@
-//! `--generate-revocation`: a revocation that is made beforehand, after a dialogue.
+//! `--generate-revocation`: makes a revocation certificate after a dialogue.
 
 use keyhoard::edit::{Reason, ReasonCode, armored};
 use keyhoard::foreign_text::shown;
@@ -19,7 +19,7 @@ const REASONS: [(&str, ReasonCode); 4] = [
     ("Key is superseded", ReasonCode::Superseded),
     ("Key is no longer used", ReasonCode::Retired),
 ];
-/// The item that an empty answer takes.
+/// The index of the reason for an empty answer.
 const DEFAULT_REASON: usize = 1;
 
 /// Asks for the reason, and writes the revocation of a key.
@@ -57,7 +57,7 @@ pub(crate) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
     }
 }
 
-/// Finds the one key with the name whose secret part is here, and reports if there is none.
+/// Finds the only key with the name, whose secret key must be here; reports if there is none.
 fn find(streams: &mut Streams, edit_keys: &EditKeys, name: &[u8]) -> anyhow::Result<Option<Fingerprint>> {
     let text = shown(name);
     let found = match edit_keys.candidates(name) {
@@ -134,7 +134,7 @@ fn ask_code(
     }
 }
 
-/// Asks for a remark, line by line up to an empty one.
+/// Asks for a comment, line by line up to an empty one.
 fn ask_comment(settings: &Settings, streams: &mut Streams) -> anyhow::Result<String> {
     let mut lines: Vec<String> = Vec::new();
     let mut context: &[u8] = b"Enter an optional description; end it with an empty line:\n";

@@ -10,7 +10,7 @@ use crate::failure::{CodedFailure, Failure};
 use crate::settings::Settings;
 use crate::streams::Streams;
 
-/// Takes back what one of the user's keys certified of another key.
+/// Revokes the certifications of another key by one of the user's keys.
 pub(crate) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) -> anyhow::Result<()> {
     let [name, by, user_ids @ ..] = arguments else {
         streams.usage("--quick-revoke-sig USER-ID SIG-USER-ID [userids]");
@@ -26,7 +26,7 @@ pub(crate) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
     Ok(())
 }
 
-/// Revokes, and reports what there was to revoke.
+/// Revokes the certifications, and reports those that were revoked before.
 fn revoke(
     settings: &Settings,
     streams: &mut Streams,

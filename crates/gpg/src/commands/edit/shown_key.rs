@@ -1,4 +1,4 @@
-//! The key that is about to be changed, as it is shown before.
+//! Shows a key before it is changed.
 
 use std::ops::ControlFlow;
 

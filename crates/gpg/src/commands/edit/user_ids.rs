@@ -12,7 +12,7 @@ use crate::failure::{CodedFailure, Failure, reported};
 use crate::settings::Settings;
 use crate::streams::Streams;
 
-/// Adds a user ID that says what gpg says by default.
+/// Adds a user ID with gpg's default preferences.
 pub(crate) fn add(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) -> anyhow::Result<()> {
     let [name, user_id] = arguments else {
         streams.usage("--quick-add-uid USER-ID NEW-USER-ID");
@@ -45,7 +45,7 @@ pub(crate) fn add(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
     Ok(())
 }
 
-/// What a new user ID says besides what the key is for.
+/// Returns the preferences of a new user ID.
 fn preferences(settings: &Settings) -> Vec<Subpacket> {
     let mut said = user_id_preferences(settings).subpackets(keygen::Version::V4);
     said.extend(settings.default_keyserver_url.clone().map(Subpacket::PreferredKeyserver));
@@ -88,7 +88,7 @@ pub(crate) fn revoke(
     Ok(())
 }
 
-/// Reports what became of a revocation.
+/// Reports the result of a revocation.
 fn report_revoked(
     streams: &mut Streams,
     key: &Fingerprint,
@@ -123,7 +123,7 @@ fn report_revoked(
     }
 }
 
-/// Makes a user ID the primary one.
+/// Makes a user ID the primary user ID.
 pub(crate) fn set_primary(
     arguments: &[Vec<u8>],
     settings: &Settings,

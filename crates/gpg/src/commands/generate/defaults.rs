@@ -1,22 +1,22 @@
-//! What new keys are and say where nothing else is said.
+//! The defaults of new keys.
 
 use crate::algorithms::Choice;
 use crate::generation::parameters::Defaults;
 use crate::generation::{Preferences, algorithm, preferences};
 use crate::settings::Settings;
 
-/// Returns what requests are read with.
+/// Returns the defaults with which requests are read.
 pub(super) fn defaults(settings: &Settings) -> Defaults<'_> {
     let algorithm = settings.default_new_key_algorithm.as_deref().unwrap_or(algorithm::DEFAULT);
     Defaults { now: settings.now, algorithm, preferences: default_list(settings) }
 }
 
-/// Returns what new keys prefer where nothing else is said. In gpg a default list of `none` is no compression then.
+/// Returns the default preferences of new keys. As in gpg a default list of `none` means no compression here.
 pub(super) fn key_preferences(settings: &Settings) -> keygen::Preferences {
     read_preferences("default", settings)
 }
 
-/// Returns what new user IDs say that their key prefers. In gpg a default list of `none` is no preferences then.
+/// Returns the default preferences of new user IDs. As in gpg a default list of `none` means no preferences here.
 pub(crate) fn user_id_preferences(settings: &Settings) -> keygen::Preferences {
     read_preferences(default_list(settings), settings)
 }

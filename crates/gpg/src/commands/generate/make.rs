@@ -1,4 +1,4 @@
-//! One key, made as it was asked for.
+//! Generates a key from a request.
 
 use std::num::NonZeroU32;
 use std::path::PathBuf;
@@ -26,21 +26,21 @@ use crate::settings::Settings;
 use crate::status::Status;
 use crate::streams::{StatusLines, Streams};
 
-/// A request, and how it is to be carried out.
+/// A request for a key, and how to carry it out.
 pub(super) struct Order {
     pub(super) request: Request,
-    /// What status lines about it end with.
+    /// The handle at the end of its status lines.
     pub(super) handle: Vec<u8>,
-    /// The passphrase, if it is known already.
+    /// The passphrase, if the request names it.
     pub(super) passphrase: Option<Passphrase>,
     /// The secret keys are locked.
     pub(super) protected: bool,
-    /// The certificate goes into this file only.
+    /// The only file that the certificate is written to.
     pub(super) pubring: Option<PathBuf>,
 }
 
 impl Order {
-    /// Orders a key whose passphrase is asked for.
+    /// Returns the order for a key whose passphrase is asked for.
     pub(super) fn of(request: Request) -> Self {
         Self { request, handle: Vec::new(), passphrase: None, protected: true, pubring: None }
     }
@@ -74,7 +74,7 @@ impl Progress for PrimeSearch {
     }
 }
 
-/// Makes a key and reports what came of it.
+/// Generates a key and reports the result.
 pub(super) fn make(settings: &Settings, streams: &mut Streams, order: &Order) -> anyhow::Result<()> {
     let profile = match profile(settings, streams, order) {
         Ok(profile) => profile,
@@ -100,7 +100,7 @@ pub(super) fn make(settings: &Settings, streams: &mut Streams, order: &Order) ->
     Ok(())
 }
 
-/// Makes the key, keeps it and enters it; a passphrase that is not to be had is a code.
+/// Generates the key and stores it. A missing passphrase is a failure with a code.
 fn generated(
     settings: &Settings,
     streams: &mut Streams,
@@ -127,14 +127,14 @@ fn generated(
     }
 }
 
-/// Returns gpg's code for a secret key that cannot be had; one that was named by its keygrip is a file to gpg, whose
-/// numbers are not all there if it is of another algorithm.
+/// Returns gpg's code for a secret key that cannot be used. One named by its keygrip is a missing file to gpg, or one
+/// without the expected numbers if it is of another algorithm.
 fn failure(error: &secret::Error, profile: &Profile, passphrases: &mut Passphrases<'_>) -> Failure {
     let plans = std::iter::once(&profile.primary).chain(&profile.subkeys);
     let is_held = plans.into_iter().any(|plan| matches!(plan.source(), Source::Existing(..)));
     match error {
         secret::Error::Missing { .. } if is_held => Failure::of_agent(Code::NoSuchFile),
-        // What kind of key it is, gpg finds out by itself.
+        // gpg finds the wrong algorithm itself.
         secret::Error::Unsupported { .. } if is_held => Failure::of(Code::MissingItem),
         error => Failure::of_agent(passphrases.code(error)),
     }

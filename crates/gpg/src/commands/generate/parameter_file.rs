@@ -22,7 +22,7 @@ use crate::status::Status;
 use crate::streams::Streams;
 use crate::system_error::system_words;
 
-/// Makes the keys, one after the other; what is wrong with one does not keep the others from being made.
+/// Generates the keys one after the other; an invalid one does not stop the others.
 pub(super) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) -> anyhow::Result<()> {
     let Some((name, text)) = input(arguments, streams)? else { return Ok(()) };
     let mut file =
@@ -102,7 +102,7 @@ impl ParameterFile {
         Ok(())
     }
 
-    /// Makes the key of the block that was read, and begins a new one.
+    /// Generates the key of the block that was read, and begins a new block.
     fn commit(&mut self, settings: &Settings, streams: &mut Streams) -> anyhow::Result<()> {
         let block = std::mem::take(&mut self.block);
         let handle = block.handle().unwrap_or_default();
@@ -122,7 +122,7 @@ impl ParameterFile {
         }
         match asked.request {
             Err(code) => {
-                // What is no keygrip, gpg has its agent find out.
+                // gpg's agent finds malformed keygrips.
                 let is_of_agent = code == Code::IpcParameter;
                 let value = if is_of_agent { code.with_agent() } else { code.with_gpg() };
                 not_made(streams, CodedFailure { code, value }, handle);

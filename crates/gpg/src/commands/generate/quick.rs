@@ -19,7 +19,7 @@ use crate::prompt::{self, Question};
 use crate::settings::Settings;
 use crate::streams::Streams;
 
-/// Makes a key without asking, but for a user at a terminal who said nothing but the user ID.
+/// Generates a key without a question, unless the user is at a terminal and gave only the user ID.
 pub(crate) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) -> anyhow::Result<()> {
     if !(1..=4).contains(&arguments.len()) {
         streams.usage("--quick-generate-key USER-ID [ALGO [USAGE [EXPIRE]]]");
@@ -49,7 +49,7 @@ pub(crate) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
     }
 }
 
-/// Says whether the key is to be made, though there may be one with the same user ID.
+/// Says whether to generate the key, although there may be one with the same user ID.
 fn is_wanted(
     arguments: &[Vec<u8>],
     settings: &Settings,
@@ -110,12 +110,12 @@ fn is_known(settings: &Settings, streams: &mut Streams, user_id: &[u8]) -> anyho
     Ok(false)
 }
 
-/// Says whether somebody sits at a terminal.
+/// Says whether standard input, output and error are a terminal.
 fn is_at_terminal() -> bool {
     io::stdin().is_terminal() && io::stdout().is_terminal() && io::stderr().is_terminal()
 }
 
-/// What follows the user ID.
+/// The arguments after the user ID.
 struct Words {
     algorithm: String,
     usage: String,
@@ -138,7 +138,7 @@ impl Words {
         let valid_for = interval::validity(expiry, defaults.now).ok_or(Code::InvalidValue)?;
         Ok(Request {
             primary: Part { kind: primary, valid_for },
-            // The subkey ends with the primary key.
+            // The subkey expires with the primary key.
             subkey: subkey.map(|kind| Part { kind, valid_for: 0 }),
             user_id,
             created: None,

@@ -1,4 +1,4 @@
-//! What is reported where no key is made.
+//! Messages about keys that are not generated.
 
 use crate::code::Code;
 use crate::failure::CodedFailure;
@@ -6,7 +6,7 @@ use crate::settings::Settings;
 use crate::status::Status;
 use crate::streams::Streams;
 
-/// Says whether `--forbid-gen-key` was given, which is reported.
+/// Says whether `--forbid-gen-key` was given, and reports it.
 pub(super) fn is_forbidden(settings: &Settings, streams: &mut Streams) -> bool {
     if settings.forbid_gen_key {
         streams.status_failure("gen-key", Code::NotEnabled);
@@ -15,12 +15,12 @@ pub(super) fn is_forbidden(settings: &Settings, streams: &mut Streams) -> bool {
     settings.forbid_gen_key
 }
 
-/// Reports that what was asked for cannot be made.
+/// Reports that the requested key cannot be generated.
 pub(super) fn failed(streams: &mut Streams, code: Code) {
     streams.error(format_args!("Key generation failed: {code}"));
 }
 
-/// Reports that a key was not made.
+/// Reports that a key was not generated.
 pub(super) fn not_made(streams: &mut Streams, failure: CodedFailure, handle: &[u8]) {
     let CodedFailure { code, value } = failure;
     streams.error(format_args!("key generation failed: {code}"));

@@ -1,4 +1,4 @@
-//! What an import reports: messages, status lines, sums.
+//! The report of an import: messages, status lines, totals.
 
 use std::collections::HashSet;
 
@@ -25,27 +25,27 @@ mod reason {
     pub(super) const SECRET: u32 = 16;
 }
 
-/// Reports what becomes of certificates, and counts.
+/// Reports certificates, and counts them.
 pub(super) struct Report {
     inputs: Vec<Input>,
-    /// The input that is being reported.
+    /// The index of the current input.
     current: usize,
     result: ImportResult,
     quiet: bool,
     verbose: bool,
-    /// Keys are shown or only looked at: no messages about single keys.
+    /// No messages about single keys, since keys are listed or only previewed.
     silent: bool,
-    /// Nothing but the keys themselves is to be seen: no sums.
+    /// No totals, since only a listing is wanted.
     only_shown: bool,
     key_ids: KeyIdFormat,
-    /// Keys whose names were looked up for a message.
+    /// Keys with a `KEY_CONSIDERED` line.
     considered: HashSet<Fingerprint>,
 }
 
 #[derive(Default)]
 struct Input {
     name: String,
-    /// It held certificates, or packets of other kinds, not just anything.
+    /// It contained packets.
     has_packets: bool,
 }
 
@@ -64,7 +64,7 @@ impl Report {
         }
     }
 
-    /// A certificate was dealt with.
+    /// Reports a certificate that was imported or not.
     pub(super) fn imported(&mut self, imported: &Imported, streams: &mut Streams) {
         self.enter(imported.input, streams);
         self.notes(imported, streams);
@@ -105,7 +105,7 @@ impl Report {
         self.counted(imported.secret, streams);
     }
 
-    /// A certificate that was dealt with has revocations by revokers whose keys are not here.
+    /// Reports revocations of a certificate by revokers whose keys are missing.
     pub(super) fn may_be_revoked(&self, imported: &Imported, missing: &[Fingerprint], streams: &mut Streams) {
         let key = self.key_id(imported.fingerprint.key_id());
         for revoker in missing {
@@ -116,13 +116,13 @@ impl Report {
         }
     }
 
-    /// A certificate was only looked at.
+    /// Counts a certificate that was only previewed.
     pub(super) fn previewed(&mut self, input: usize, secret: bool, streams: &mut Streams) {
         self.enter(input, streams);
         self.counted(secret, streams);
     }
 
-    /// A revocation that stands alone was only looked at.
+    /// Counts a revocation certificate that was only previewed.
     pub(super) fn revocation_previewed(
         &mut self,
         input: usize,
@@ -138,7 +138,7 @@ impl Report {
         }
     }
 
-    /// A certificate was not taken.
+    /// Reports a certificate that was refused.
     pub(super) fn refused(
         &mut self,
         input: usize,
@@ -150,7 +150,7 @@ impl Report {
             ImportRefusal::Unreadable(Error::Malformed { flaw, .. }) => Some(*flaw),
             _ => None,
         };
-        // What cannot even begin a packet does not make an input one of packets.
+        // Bytes that cannot begin a packet do not count as packets.
         let first = self.inputs.get(input).is_some_and(|input| !input.has_packets) && position == 0;
         if first
             && matches!(
@@ -172,7 +172,7 @@ impl Report {
                     streams.info(format_args!("{name}: {refusal}"));
                 }
             }
-            // A key that only a later program knows, or a damaged one: gpg says nothing, and the user would never know.
+            // An unknown key version, or a damaged key: gpg writes nothing, so that the user would not notice.
             (_, Some(Flaw::UnknownKey(_))) => {
                 if !self.quiet {
                     streams.info(format_args!("{name}: {refusal}"));
@@ -197,7 +197,7 @@ impl Report {
         }
     }
 
-    /// Reports the sums.
+    /// Reports the totals.
     pub(super) fn finish(&mut self, streams: &mut Streams) {
         if !self.inputs.is_empty() {
             self.advance(self.inputs.len(), streams);
@@ -270,12 +270,12 @@ impl Report {
         }
     }
 
-    /// Says whether messages about single keys are wanted.
+    /// Says whether single keys are reported.
     fn reports_keys(&self) -> bool {
         !self.quiet && !self.silent
     }
 
-    /// Says that a key was looked at, once: gpg looks it up for its name.
+    /// Writes a `KEY_CONSIDERED` line, once for a key: gpg looks it up for its user ID.
     fn consider(&mut self, fingerprint: &Fingerprint, streams: &mut Streams) {
         if streams.status_wanted() && self.considered.insert(*fingerprint) {
             streams.status(Status::KeyConsidered { fingerprint: fingerprint.to_string(), flags: 0 });
@@ -292,7 +292,7 @@ impl Report {
         String::from_utf8_lossy(&text).into_owned()
     }
 
-    /// Reports what cleaning did. Bad signatures and user IDs are gpg's business with `--verbose` only.
+    /// Reports what was cleaned; bad signatures and user IDs only with `--verbose`, as gpg.
     fn notes(&self, imported: &Imported, streams: &mut Streams) {
         for note in &imported.notes {
             let (always, text) = match note {
@@ -328,7 +328,7 @@ impl Report {
         }
     }
 
-    /// Reports what became of the secret keys of a certificate: of those that were taken all in one, as gpg.
+    /// Reports the secret keys of a certificate: the imported ones in one message, as gpg.
     fn secrets(&mut self, imported: &Imported, streams: &mut Streams) {
         for ImportedSecret { fingerprint, outcome } in &imported.secrets {
             if let SecretOutcome::Refused(reason) = outcome {
@@ -360,7 +360,7 @@ impl Report {
         }
     }
 
-    /// Goes on to an input, which is one of packets.
+    /// Advances to an input that contains packets.
     fn enter(&mut self, input: usize, streams: &mut Streams) {
         self.advance(input, streams);
         if let Some(input) = self.inputs.get_mut(input) {
@@ -368,7 +368,7 @@ impl Report {
         }
     }
 
-    /// Takes leave of the inputs before `next`: one without any packets is an error.
+    /// Finishes the inputs before `next`: one without any packets is an error.
     fn advance(&mut self, next: usize, streams: &mut Streams) {
         const NO_OPENPGP_DATA: u32 = 1;
         while self.current < next {

@@ -1,4 +1,4 @@
-//! Keys of an input on their way out instead of in: `import-show` and `import-export`.
+//! Lists or writes the keys of an input: `import-show` and `import-export`.
 
 use std::io::{self, Write};
 
@@ -22,7 +22,7 @@ use crate::settings::{ArmorHeaders, ListSettings, Settings};
 use crate::streams::Streams;
 use crate::trust;
 
-/// Lists the keys of an input as they would be stored, if that is asked for.
+/// Lists the keys of an input as they would be stored, with `import-show`.
 pub(super) struct Show<'a> {
     settings: Option<ListSettings>,
     options: ListOptions,
@@ -30,7 +30,7 @@ pub(super) struct Show<'a> {
     /// Where issuers, designated revokers and the keys themselves are looked up.
     sources: Sources<'a>,
     trust: TrustSettings,
-    /// What is thought of the keys in the databases, once one of them was met.
+    /// The validity of the keys in the databases, computed for the first key that is in one.
     validity_result: Option<ValidityResult<'a>>,
     secrets: Secrets,
 }
@@ -104,7 +104,7 @@ impl<'a> Show<'a> {
         Ok(streams.out().write_all(&text)?)
     }
 
-    /// Returns what is known of a key from the databases that have it too, and which secret parts are here.
+    /// Returns the validity and owner trust of a key that is in a database too, and its secret keys.
     fn trust(&mut self, facts: &Facts, effective: &Effective) -> anyhow::Result<UserTrust> {
         let Some(ListSettings { with_colons, secret, .. }) = self.settings else {
             return Ok(UserTrust::default());
@@ -130,7 +130,7 @@ impl<'a> Show<'a> {
         Ok(false)
     }
 
-    /// Lists a revocation that stands alone, of a key that is looked up in `keyring`.
+    /// Lists a revocation certificate; its key is looked up in `keyring`.
     pub(super) fn revocation(
         &self,
         &LoneRevocation { ref facts, standing, body }: &LoneRevocation<'_>,
@@ -154,7 +154,7 @@ impl<'a> Show<'a> {
     }
 }
 
-/// Describes one key for somebody who is to decide about it.
+/// Returns the listing of one key before a question about it.
 pub(super) fn described(certificate: &Certificate, now: Timestamp) -> Vec<u8> {
     let options = ListOptions::as_gnupg(now, DigestPolicy::GNUPG);
     let effective = evaluate(&certificate.facts, EvaluationContext::new(now, PacketView::Gnupg));

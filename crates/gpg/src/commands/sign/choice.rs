@@ -58,8 +58,8 @@ pub(super) fn chosen(
     }
 }
 
-/// Finds the keys of `--local-user`, the last one first. As in gpg, one that is missing is reported and left out, but ends
-/// the command if it is the first that was given.
+/// Finds the keys of `--local-user`, the last one first. As in gpg, a missing one is reported and left out, but ends the
+/// command if it was given first.
 fn named(settings: &Settings, streams: &mut Streams, keyrings: &Keyrings) -> Result<Vec<Choice>, Failure> {
     let stored = settings.home.file_keys()?.list()?;
     let names: Vec<&Vec<u8>> = settings.local_users.iter().rev().collect();
@@ -134,8 +134,8 @@ pub(crate) fn default(
     Ok(DefaultChoice::Refused { found: None, code: Code::NoSecretKey, name: None })
 }
 
-/// Finds the key of `--default-key`, and the name; as in gpg, also one that cannot sign if another of its keys is valid.
-/// Reports once which one it is.
+/// Finds the key of `--default-key`, and its name; as in gpg, also one that cannot sign if another of its keys is
+/// valid. Reports once which one it is.
 pub(crate) fn named_default(
     settings: &Settings,
     streams: &mut Streams,

@@ -36,8 +36,8 @@ pub(crate) struct Signer {
 }
 
 impl Signer {
-    /// Says whether the key can sign with a hash algorithm: ECDSA needs one of just the curve's size, DSA may use a larger
-    /// one too.
+    /// Says whether the key can sign with a hash algorithm: ECDSA needs digests of the curve's size, DSA of the key's size
+    /// or more.
     pub(crate) fn suits(&self, digest: HashAlgorithm) -> bool {
         let key = &self.facts;
         match key.algorithm {

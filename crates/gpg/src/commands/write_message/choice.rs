@@ -1,4 +1,4 @@
-//! The algorithms of a message: those that the options name, else the preferred ones among those that all recipients read.
+//! The algorithms of a message: those of the options, else the preferred ones among those that all recipients read.
 
 use keyhoard::message::{Cipher, Compression};
 use keyhoard::verify::HashAlgorithm;

@@ -76,8 +76,7 @@ fn names_key(name: &[u8]) -> bool {
     Name::parse(name).is_ok_and(|name| name.is_of_key())
 }
 
-/// Replaces the names of groups by their members. As in gpg the names come in reverse order, but in order where there are
-/// groups.
+/// Replaces the names of groups by their members. As in gpg, the names are in reverse order if there are no groups.
 fn expanded(names: &[RecipientName], groups: &[Group]) -> Vec<RecipientName> {
     if groups.is_empty() {
         return names.iter().rev().cloned().collect();

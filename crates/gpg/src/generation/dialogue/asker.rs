@@ -1,4 +1,4 @@
-//! Who answers the questions.
+//! Asks the questions of the dialogue.
 
 use keyhoard::cert::Keygrip;
 
@@ -10,7 +10,7 @@ use crate::prompt::{self, Question};
 use crate::settings::Settings;
 use crate::streams::Streams;
 
-/// Who is asked.
+/// Asks the user or a program.
 pub(super) struct Asker<'a> {
     pub(super) settings: &'a Settings,
     pub(super) streams: &'a mut Streams,
@@ -35,7 +35,7 @@ impl Asker<'_> {
         self.settings.command_input.is_some()
     }
 
-    /// Asks how long the key is valid; returns seconds, 0 for ever.
+    /// Asks for the validity period; returns seconds, 0 for a key that does not expire.
     pub(super) fn validity(&mut self, defaults: &Defaults<'_>) -> anyhow::Result<u32> {
         let mut context =
             "How long is the key to be valid?\n   0 = it does not expire\n <n> = <n> days, with w, m \

@@ -12,7 +12,7 @@ pub(super) struct Choice {
     pub(super) subkey: Option<Kind>,
 }
 
-/// A row of the menu: its number, the word for it, what it makes, and whether it is for experts.
+/// A row of the menu: its number, its keyword, the keys that it selects, and whether it needs `--expert`.
 struct Row {
     number: i64,
     word: &'static str,
@@ -21,15 +21,15 @@ struct Row {
     expert: bool,
 }
 
-/// What a row makes.
+/// The keys that a row of the menu selects.
 #[derive(Clone, Copy)]
 enum What {
     /// A primary key, and a subkey for encryption.
     Both(Sort, Sort),
     Signing(Sort),
-    /// A primary key for uses that are asked for.
+    /// A primary key with selected uses.
     Chosen(Sort),
-    /// A primary key that is there already.
+    /// An existing key as the primary key.
     Existing,
 }
 
@@ -104,7 +104,7 @@ impl Asker<'_> {
         }
     }
 
-    /// Asks for the keygrip of a key that is there already, and what it is for.
+    /// Asks for the keygrip of an existing key, and for its uses.
     fn existing(&mut self) -> anyhow::Result<Choice> {
         let mut context = "";
         loop {
@@ -124,7 +124,7 @@ impl Asker<'_> {
         }
     }
 
-    /// Asks what the key is for, one use at a time, or all at once after an equals sign.
+    /// Asks for the uses of the key: toggles one at a time, or sets all after an equals sign.
     fn uses(&mut self, family: Family) -> anyhow::Result<Usage> {
         let possible = family.usage();
         let letters: Vec<(char, Usage)> =
@@ -176,7 +176,7 @@ impl Asker<'_> {
         })
     }
 
-    /// Returns the subkey that belongs to a primary key; experts are asked for its size.
+    /// Returns the subkey for a primary key; with `--expert` asks for its size.
     fn subkey(&mut self, sort: Sort, primary: Material) -> anyhow::Result<Kind> {
         let material = match primary {
             Material::Eddsa(_) => Material::Ecdh(Curve::Curve25519),
@@ -245,7 +245,7 @@ impl Sort {
 fn number(text: &str) -> i64 {
     crate::number::decimal(text.as_bytes()).unwrap_or(i64::MAX)
 }
-/// Writes uses out for people.
+/// Returns the names of uses.
 fn named(usage: Usage) -> String {
     let names = [
         (Usage::SIGN, "Sign "),

@@ -5,7 +5,7 @@ use keyhoard::cert::mailbox::mailbox;
 use super::super::parameters::user_id;
 use super::asker::Asker;
 
-/// What was answered so far; a part that is not there is asked for.
+/// The answers so far; missing parts are asked for.
 #[derive(Default)]
 struct NameParts {
     name: Option<String>,
@@ -43,7 +43,7 @@ pub(super) fn ask(asker: &mut Asker<'_>, full: bool) -> anyhow::Result<Option<Ve
 }
 
 impl Asker<'_> {
-    /// Asks for a part until there is nothing to complain about.
+    /// Asks for a part until it is valid.
     fn part(
         &mut self,
         part: &mut Option<String>,

@@ -1,4 +1,4 @@
-//! The fields of a packet, taken one after the other, and the text that reports them.
+//! Reads the fields of a packet one after the other, and writes them as text.
 
 use std::fmt::Display;
 
@@ -63,7 +63,7 @@ impl<'b, 'o> Fields<'b, 'o> {
         self.take(length.into())
     }
 
-    /// Reports an integer's size, or that it is none.
+    /// Writes the size of an integer, or that it is malformed.
     pub(super) fn report_integer(&mut self) -> Option<()> {
         let bits = self.integer();
         match bits {

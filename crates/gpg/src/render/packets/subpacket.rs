@@ -13,7 +13,7 @@ pub(super) fn report(subpacket: &Subpacket<'_>, is_hashed: bool, fields: &mut Fi
     let critical = if *critical { "critical " } else { "" };
     let hashed = if is_hashed { "hashed " } else { "" };
     if kind.0 == 10 && !is_hashed {
-        // gpg warns of what commercial programs made of this.
+        // gpg warns of the additional recipients of commercial programs.
         fields.line(format_args!("\tsubpkt 10 len {} (additional recipient request)", body.len() + 1));
         fields.line(
             "WARNING: PGP versions > 5.0 and < 6.5.8 will automagically encrypt to this key and thereby reveal \
@@ -112,7 +112,7 @@ fn url(what: &str, text: &[u8], fields: &mut Fields<'_, '_>) {
     sanitized(text, b')', fields.out);
 }
 
-/// A key that somebody names: its class, its algorithm, its fingerprint.
+/// A designated key: its class, algorithm and fingerprint.
 fn designated(what: &str, body: &[u8], fields: &mut Fields<'_, '_>) {
     fields.text(what);
     match body {
