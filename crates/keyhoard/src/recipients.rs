@@ -176,6 +176,57 @@ pub fn owners(name: &Query, mut candidates: Vec<RecipientCandidate>) -> Vec<Reci
     best.map_or(candidates, |best| vec![best])
 }
 
+/// The recipient that a name stands for.
+#[derive(Clone, Debug)]
+pub enum RecipientSelection {
+    /// This one.
+    Recipient(Box<RecipientCandidate>),
+    /// Several certificates have the subkey with this name, so it is unknown which of them it belongs to.
+    Ambiguous,
+    /// The first certificate has no key to encrypt to, and no other one can be used.
+    Unusable(Fingerprint),
+    /// The user ID with the name is not valid on the first certificate, or the certificate is disabled, and no other one
+    /// can be used.
+    NotNamed(Fingerprint),
+    /// No certificate has the name.
+    Missing,
+}
+
+/// Selects the recipient that a name stands for from the candidates of all keyrings, as GnuPG does: for a mail address the
+/// most valid one, of several the newest; else the first one that can be used.
+///
+/// A name that is not a key's selects a disabled certificate only `with_disabled`.
+pub fn select(
+    name: &Name,
+    is_address: bool,
+    with_disabled: bool,
+    candidates: Vec<RecipientCandidate>,
+) -> RecipientSelection {
+    let candidates = owners(&name.query, candidates);
+    let is_key = name.is_of_key();
+    let Some(first) = candidates.first() else { return RecipientSelection::Missing };
+    let first_certificate = first.fingerprint;
+    let has_no_key = first.is_named && first.key.is_none();
+    let is_another = |candidate: &RecipientCandidate| {
+        !name.query.names_key(&candidate.fingerprint) && candidate.fingerprint != first_certificate
+    };
+    if is_key && candidates.iter().any(is_another) {
+        return RecipientSelection::Ambiguous;
+    }
+    let mut usable = candidates.into_iter().filter(|candidate| {
+        candidate.is_named && candidate.key.is_some() && (is_key || with_disabled || !candidate.is_disabled)
+    });
+    let best = match is_address {
+        true => usable.min_by_key(|candidate| Reverse((candidate.validity, candidate.created))),
+        false => usable.next(),
+    };
+    match best {
+        Some(best) => RecipientSelection::Recipient(Box::new(best)),
+        None if has_no_key => RecipientSelection::Unusable(first_certificate),
+        None => RecipientSelection::NotNamed(first_certificate),
+    }
+}
+
 fn is_of_user(name: &Query) -> bool {
     matches!(name, Query::Exact(_) | Query::Mail(_) | Query::MailPart(_) | Query::Substring(_))
 }

@@ -1,6 +1,5 @@
 //! The recipients of a message: names, files, and the keys of `--encrypt-to`.
 
-use std::cmp::Reverse;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::os::unix::ffi::OsStrExt;
@@ -8,7 +7,7 @@ use std::path::Path;
 
 use keyhoard::cert::Fingerprint;
 use keyhoard::foreign_text::shown;
-use keyhoard::recipients::{self, EncryptionKey, RecipientCandidate};
+use keyhoard::recipients::{self, EncryptionKey, RecipientCandidate, RecipientSelection};
 use keyhoard::store::query::{Name, NameError};
 use keyhoard::store::{Query, ReadCertificates};
 use keyhoard::trust::Validity;
@@ -255,44 +254,24 @@ impl Search<'_> {
         for source in 0..snapshots.len() {
             candidates.extend(recipients::named(&sources, source, &name, &settings)?);
         }
-        let candidates = recipients::owners(&name.query, candidates);
-        let is_key = names_key(text);
-        let is_own = |candidate: &RecipientCandidate| name.query.names_key(&candidate.fingerprint);
-        if is_key && candidates.iter().any(|one| !is_own(one) && one.fingerprint != candidates[0].fingerprint)
-        {
-            // Several certificates have the subkey, so it is unknown which of them it belongs to.
-            return Err(Code::AmbiguousName.into());
-        }
-        let first = candidates
-            .first()
-            .map(|candidate| (candidate.fingerprint, candidate.is_named && candidate.key.is_none()));
-        let mut usable = candidates.into_iter().filter(|candidate| {
-            candidate.is_named
-                && candidate.key.is_some()
-                && (is_key || disabled == Disabled::Taken || !candidate.is_disabled)
-        });
         let is_address =
             matches!(name.query, Query::Mail(_)) || text.contains(&b'@') && !text.contains(&b'<');
-        let best = if is_address {
-            usable.min_by_key(|candidate| Reverse((candidate.validity, candidate.created)))
-        } else {
-            usable.next()
-        };
-        match (best, first) {
-            (Some(best), _) => Ok(best),
-            (None, Some((nameless_or_disabled, false))) => {
-                self.streams.considered(&nameless_or_disabled);
+        match recipients::select(&name, is_address, disabled == Disabled::Taken, candidates) {
+            RecipientSelection::Recipient(recipient) => Ok(*recipient),
+            RecipientSelection::Ambiguous => Err(Code::AmbiguousName.into()),
+            RecipientSelection::NotNamed(certificate) => {
+                self.streams.considered(&certificate);
                 Err(Code::NoPublicKey.into())
             }
-            (None, Some((unusable, true))) => {
-                if !is_key {
-                    self.streams.considered(&unusable);
+            RecipientSelection::Unusable(certificate) => {
+                if !name.is_of_key() {
+                    self.streams.considered(&certificate);
                 }
-                let fingerprint = unusable.to_string();
+                let fingerprint = certificate.to_string();
                 self.streams.status(Status::KeyConsidered { fingerprint, flags: 3 });
                 Err(Code::UnusablePublicKey.into())
             }
-            (None, None) => Err(Code::NoPublicKey.into()),
+            RecipientSelection::Missing => Err(Code::NoPublicKey.into()),
         }
     }
 
