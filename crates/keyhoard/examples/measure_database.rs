@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use cert::Facts;
 use cert::mailbox::mail_address;
-use keyhoard::import::{ImportOptions, Importer};
+use keyhoard::import::{ImportOptions, import};
 use keyhoard::store::{CertId, Detail, Query, ReadCertificates, Selection, Store, Timestamp};
 use keyhoard::{Result, database};
 
@@ -31,11 +31,11 @@ fn main() -> Result<()> {
         std::process::exit(2);
     };
     let store = database::create(Path::new(&place))?;
-    let import_time = import(&*store, Path::new(&keyring))?;
+    let import_time = import_file(&*store, Path::new(&keyring))?;
     let snapshot = store.snapshot()?;
     println!("certificates\t{}", snapshot.count()?);
     println!("import\t{}", import_time.as_secs_f64());
-    println!("import again, unchanged\t{}", import(&*store, Path::new(&keyring))?.as_secs_f64());
+    println!("import again, unchanged\t{}", import_file(&*store, Path::new(&keyring))?.as_secs_f64());
     let ids = list(&*snapshot)?;
 
     let mut certificates = Vec::new();
@@ -56,14 +56,12 @@ fn main() -> Result<()> {
     look_up(&*snapshot, "substring", parts)
 }
 
-fn import(store: &dyn Store, keyring: &Path) -> Result<Duration> {
+fn import_file(store: &dyn Store, keyring: &Path) -> Result<Duration> {
     let began = Instant::now();
     let options = ImportOptions { command: "measure".to_owned(), ..ImportOptions::default() };
-    let mut importer = Importer::new(store, &options, NOW);
     let file =
         File::open(keyring).map_err(|source| keyhoard::Error::File { path: keyring.to_owned(), source })?;
-    importer.add(file, &mut |_| {})?;
-    importer.finish(&mut |_| {})?;
+    import(store, file, &options, NOW, &mut |_| {})?;
     Ok(began.elapsed())
 }
 

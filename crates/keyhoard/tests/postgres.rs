@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use cert::split::{Piece, Splitter};
 use cert::{BoundAddress, Facts, SignatureDigest};
 use keyhoard::copy::{CopySummary, copy};
-use keyhoard::import::{ImportEvent, ImportOptions, Importer};
+use keyhoard::import::{ImportEvent, ImportOptions, import_all};
 use keyhoard::store::postgres::{Address, PostgresStore};
 use keyhoard::store::sqlite::SqliteStore;
 use keyhoard::store::tofu::{Binding, BindingSelection, VerifiedMessage};
@@ -52,11 +52,7 @@ fn sqlite(directory: &tempfile::TempDir, name: &str) -> SqliteStore {
 
 fn import(store: &dyn Store, inputs: &[Vec<u8>], now: Timestamp, on_event: &mut dyn FnMut(ImportEvent<'_>)) {
     let options = ImportOptions { command: "import".to_owned(), ..ImportOptions::default() };
-    let mut importer = Importer::new(store, &options, now);
-    for input in inputs {
-        importer.add(&input[..], on_event).expect("the import goes on");
-    }
-    importer.finish(on_event).expect("the import ends");
+    import_all(store, inputs.iter().map(Vec::as_slice), &options, now, on_event).expect("an import");
 }
 
 /// The bytes and facts of every certificate.

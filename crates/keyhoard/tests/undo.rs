@@ -6,7 +6,7 @@ use cert::packet::{Packet, Packets, Tag};
 use cert::split::{Piece, Splitter};
 use cert::{key, signature};
 use keyhoard::Error;
-use keyhoard::import::{ImportOptions, Importer};
+use keyhoard::import::{self, ImportOptions};
 use keyhoard::store::doctor::{Derive, Finding, Rebuilt};
 use keyhoard::store::sqlite::SqliteStore;
 use keyhoard::store::{self, CertId, JournalId, KeptVerdict, Snapshot, Store, Timestamp, Transaction};
@@ -57,9 +57,7 @@ impl Store for Busy {
 
 fn import(store: &dyn Store, input: &[u8]) {
     let options = ImportOptions { command: "import".to_owned(), ..ImportOptions::default() };
-    let mut importer = Importer::new(store, &options, NOW);
-    importer.add(input, &mut |_| {}).expect("the import goes on");
-    importer.finish(&mut |_| {}).expect("the import ends");
+    import::import(store, input, &options, NOW, &mut |_| {}).expect("an import");
 }
 
 /// A certificate with a signature by another key more each time: more of them than an undo is tried again.

@@ -16,7 +16,7 @@ use keyhoard::cert::split::RawRevocation;
 use keyhoard::cert::{Fingerprint, Timestamp};
 use keyhoard::compact::{CompactOptions, compact};
 use keyhoard::import::{
-    Filter, ImportEvent, ImportOptions, Imported, Importer, NewOwnerTrust, Preview, examine, preview,
+    Filter, ImportEvent, ImportOptions, Imported, NewOwnerTrust, Preview, examine, import_all, preview,
 };
 use keyhoard::keyring_file::KeyringFile;
 use keyhoard::store::{Origin, ReadCertificates, Store};
@@ -137,11 +137,8 @@ fn import_inputs(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Strea
         ImportEvent::Refused { input, position, reason } => report.refused(input, position, reason, streams),
         ImportEvent::Progress { .. } => {}
     };
-    let mut importer = Importer::new(store, &options, now);
-    for input in inputs {
-        importer.add(input.reader, &mut on_event)?;
-    }
-    importer.finish(&mut on_event)?;
+    let readers = inputs.into_iter().map(|input| input.reader);
+    import_all(store, readers, &options, now, &mut on_event)?;
     report.finish(streams);
     outcome
 }

@@ -12,7 +12,7 @@ use keyhoard::causes;
 use keyhoard::cert::clean::CleanOptions;
 use keyhoard::import::{
     ImportEvent, ImportOptions, ImportOutcome, ImportRefusal, ImportSummary, Imported, ImportedSecret,
-    Importer, SecretOutcome,
+    SecretOutcome, import_all,
 };
 use keyhoard::secret::SecretKeys;
 use keyhoard::secret::file::FileKeys;
@@ -114,11 +114,9 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     let options = arguments.options(total.is_some(), names, &keys);
     let progress = session.progress(Unit::Bytes, total);
     let mut report = Report { session, files: &files, verbose: arguments.verbose, progress, written: Ok(()) };
-    let mut importer = Importer::new(store.as_ref(), &options, report.session.now);
-    for input in inputs {
-        importer.add(input.reader, &mut |event| report.event(event))?;
-    }
-    let summary = importer.finish(&mut |event| report.event(event))?;
+    let now = report.session.now;
+    let readers = inputs.into_iter().map(|input| input.reader);
+    let summary = import_all(store.as_ref(), readers, &options, now, &mut |event| report.event(event))?;
     report.finish(&summary)?;
     let taken = summary.processed > summary.refused + summary.without_user_id + summary.skipped_new;
     if summary.not_fully_checked > 0 {

@@ -4,30 +4,20 @@ use std::collections::HashMap;
 
 use cert::merge::merge;
 use store::{
-    AssignedTrust, CertId, Fingerprint, InputDigest, JournalId, KeyId, Prepared, Put, PutKind, PutOutcome,
-    Store, Timestamp, Transaction,
+    AssignedTrust, CertId, Fingerprint, InputDigest, KeyId, Prepared, Put, PutKind, PutOutcome, Transaction,
 };
 use trust::OwnerTrust;
 
 use super::chunk::CHUNK_CERTIFICATES;
 use super::event::{Additions, ImportOutcome, ImportRefusal, Imported};
 use super::options::{ImportOptions, NewOwnerTrust};
-use crate::retry::retry_transient;
 use crate::{Result, stored};
 
 /// A batch is written once it holds this many certificates: another chunk might lead beyond 50,000, which are the most.
 const BATCH_CERTIFICATES: usize = 50_000 - CHUNK_CERTIFICATES;
-/// A batch is written once its certificates, packed, take this many bytes: an import's memory is a multiple of it.
-pub(super) const BATCH_BYTES: usize = 36 << 20;
-/// The same of a batch that will be written beside the making of the next one.
-pub(super) const BESIDE_BYTES: usize = 14 << 20;
-/// The same of a part of a batch, if the database waits for it.
-pub(super) const PART_BYTES: usize = 4 << 20;
-/// The same of a part that waits for the database: with a batch's last part come its index rows and the disk.
-pub(super) const AHEAD_BYTES: usize = 16 << 20;
-/// A batch that is written in parts ends with this many bytes of certificates: another chunk might lead beyond 64 MiB,
-/// which are the most.
-const BATCH_INPUT: usize = (64 << 20) - PART_BYTES;
+/// A batch that is written in parts is complete with this many bytes of certificates: another chunk might lead beyond
+/// 64 MiB, which are the most.
+const BATCH_INPUT: usize = 60 << 20;
 
 /// Certificates that will change together, and what will be reported once they have.
 #[derive(Default)]
@@ -97,7 +87,7 @@ pub(super) enum Report {
 
 impl Batch {
     /// Returns how much it holds: each of its certificates is reported.
-    pub(super) fn load(&self) -> BatchSize {
+    pub(super) fn size(&self) -> BatchSize {
         BatchSize { certificates: self.reports.len(), bytes: self.bytes, input: self.input }
     }
 
@@ -157,32 +147,6 @@ impl Batch {
         self.unchanged.push((input, id));
     }
 
-    /// Writes everything in one transaction and returns its journal entry.
-    pub(super) fn write(
-        &mut self,
-        store: &dyn Store,
-        options: &ImportOptions<'_>,
-        journal: Option<JournalId>,
-        last: bool,
-        now: Timestamp,
-    ) -> Result<JournalId> {
-        retry_transient(|| self.write_once(store, options, journal, last, now))
-    }
-
-    /// Every step can be done again: what was written is found to be there, and nothing is added to it.
-    fn write_once(
-        &mut self,
-        store: &dyn Store,
-        options: &ImportOptions<'_>,
-        journal: Option<JournalId>,
-        last: bool,
-        now: Timestamp,
-    ) -> Result<JournalId> {
-        let mut transaction = store.begin_concurrent(&options.command, journal, now)?;
-        self.write_into(transaction.as_mut(), options)?;
-        commit(transaction, last)
-    }
-
     /// Writes everything into a transaction.
     pub(super) fn write_into(
         &mut self,
@@ -212,16 +176,6 @@ impl Batch {
         }
         Ok(transaction.remember_inputs(&self.unchanged)?)
     }
-}
-
-/// Makes a transaction durable and returns its journal entry, which is complete with the `last` one.
-pub(super) fn commit(mut transaction: Box<dyn Transaction + '_>, last: bool) -> Result<JournalId> {
-    if last {
-        transaction.finish_journal()?;
-    }
-    let journal = transaction.journal();
-    transaction.commit()?;
-    Ok(journal)
 }
 
 impl Entry {

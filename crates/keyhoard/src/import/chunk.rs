@@ -1,7 +1,8 @@
 //! Reads the input ahead of the work, in chunks.
 
 use std::io::Read;
-use std::sync::mpsc::SyncSender;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::Scope;
 
 use cert::split::{Piece, Splitter};
 
@@ -11,13 +12,23 @@ const CHUNK_BYTES: usize = 1 << 20;
 pub(super) const CHUNK_CERTIFICATES: usize = 512;
 
 /// Chunks that wait between the reader and the workers.
-pub(super) const CHUNKS_AHEAD: usize = 2;
+const CHUNKS_AHEAD: usize = 2;
 
 /// Consecutive certificates of an input, and what could not be read between them.
 pub(super) type Chunk = Vec<cert::Result<Piece>>;
 
-/// Splits `input` and sends it in chunks, until it ends or nobody listens any more.
-pub(super) fn read_ahead(input: impl Read, chunks: &SyncSender<Chunk>) {
+/// Has a thread of its own split `input`, and returns the chunks. The thread ends with the input, or when nobody
+/// receives any more.
+pub(super) fn read_ahead<'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    input: impl Read + Send + 'scope,
+) -> Receiver<Chunk> {
+    let (sender, chunks) = sync_channel(CHUNKS_AHEAD);
+    scope.spawn(move || send_chunks(input, &sender));
+    chunks
+}
+
+fn send_chunks(input: impl Read, chunks: &SyncSender<Chunk>) {
     let mut chunk = Chunk::new();
     let mut bytes = 0;
     for item in Splitter::new(input) {

@@ -1,7 +1,6 @@
 //! What an import would keep, without a database.
 
 use std::io::Read;
-use std::sync::mpsc::sync_channel;
 use std::thread;
 
 use cert::clean::{CleanOptions, Cleaned, clean};
@@ -9,7 +8,7 @@ use cert::split::{Piece, RawRevocation};
 use rayon::prelude::*;
 use store::Timestamp;
 
-use super::chunk::{CHUNKS_AHEAD, Chunk, read_ahead};
+use super::chunk::{Chunk, read_ahead};
 use super::{Filter, ImportRefusal};
 
 /// A piece of an input, as an import would treat it.
@@ -42,9 +41,7 @@ pub fn preview(
     each: &mut dyn FnMut(Preview),
 ) {
     thread::scope(|scope| {
-        let (sender, chunks) = sync_channel(CHUNKS_AHEAD);
-        scope.spawn(move || read_ahead(input, &sender));
-        for chunk in chunks {
+        for chunk in read_ahead(scope, input) {
             previews(chunk, options, filter, now).into_iter().for_each(&mut *each);
         }
     });

@@ -8,7 +8,6 @@ use cert::split::{RawCertificate, RawRevocation};
 use cert::{Facts, Fingerprint, Flaw};
 use store::{ReadCertificates, Timestamp};
 
-use super::batch::Batch;
 use super::event::ImportRefusal;
 use crate::Result;
 use crate::certifications::CertificationStatus;
@@ -35,7 +34,8 @@ pub fn examine<'a>(
     now: Timestamp,
 ) -> Result<Option<LoneRevocation<'a>>> {
     let Ok((packet, signature)) = signature_of(revocation) else { return Ok(None) };
-    let raw = keyring.map(|keyring| with_primary_key(keyring, &Batch::default(), revocation)).transpose()?;
+    let look_up = |keyring| with_primary_key(revocation, |issuer| stored_primary_key(keyring, issuer));
+    let raw = keyring.map(look_up).transpose()?;
     let standing = match raw {
         Some(Ok(raw)) => standing(&raw, now),
         Some(Err(_)) | None => CertificationStatus::NoIssuer,
@@ -61,11 +61,10 @@ pub(super) fn revokes(cleaned: &Facts) -> bool {
 }
 
 /// Puts the revocation behind the primary key that it says to be made by: cleaned and merged like any other copy of
-/// that certificate, it counts only if it verifies.
+/// that certificate, it counts only if it verifies. `look_up` returns the packet of the issuer's primary key.
 pub(super) fn with_primary_key(
-    snapshot: &dyn ReadCertificates,
-    batch: &Batch,
     revocation: &RawRevocation,
+    look_up: impl FnOnce(&Issuer) -> Result<Option<Vec<u8>>>,
 ) -> Result<std::result::Result<RawCertificate, ImportRefusal>> {
     let issuer = match signature_of(revocation) {
         Ok((_, signature)) => signature.issuer(),
@@ -73,10 +72,7 @@ pub(super) fn with_primary_key(
             return Ok(Err(cert::Error::Malformed { position: revocation.position, flaw }.into()));
         }
     };
-    let primary = match batch.certificate_by_key_id(issuer.key_id) {
-        Some(waiting) => primary_key(waiting.bytes()),
-        None => stored_primary_key(snapshot, &issuer)?,
-    };
+    let primary = look_up(&issuer)?;
     Ok(primary.ok_or(ImportRefusal::UnknownKey(issuer.key_id)).map(|mut bytes| {
         bytes.extend_from_slice(&revocation.bytes);
         RawCertificate {
@@ -98,7 +94,10 @@ fn signature_of(revocation: &RawRevocation) -> std::result::Result<(Packet<'_>, 
 }
 
 /// Looks for the key among primary keys only: anybody can list it as a subkey.
-fn stored_primary_key(snapshot: &dyn ReadCertificates, issuer: &Issuer) -> Result<Option<Vec<u8>>> {
+pub(super) fn stored_primary_key(
+    snapshot: &dyn ReadCertificates,
+    issuer: &Issuer,
+) -> Result<Option<Vec<u8>>> {
     let primaries = snapshot.primaries_by_id(issuer.key_id)?;
     let Some((id, _)) = primaries.into_iter().find(|(_, primary)| issuer.may_be(primary)) else {
         return Ok(None);
@@ -107,7 +106,7 @@ fn stored_primary_key(snapshot: &dyn ReadCertificates, issuer: &Issuer) -> Resul
 }
 
 /// Returns the packet that a certificate begins with; `None` if a damaged database holds no packet there.
-fn primary_key(certificate: &[u8]) -> Option<Vec<u8>> {
+pub(super) fn primary_key(certificate: &[u8]) -> Option<Vec<u8>> {
     let packet = Packets::new(certificate).next()?.ok()?;
     Some(packet.span.of(certificate).to_vec())
 }

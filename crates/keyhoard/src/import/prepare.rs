@@ -54,7 +54,7 @@ pub(super) struct Source {
 ///
 /// It takes a snapshot for each of its questions and keeps it no longer: while there is one, whoever writes cannot give
 /// back the log.
-pub(super) struct Worker<'a> {
+pub(super) struct Preparer<'a> {
     /// What holds the certificates that are there; `None` if there are none.
     pub(super) store: Option<&'a dyn Store>,
     pub(super) options: &'a ImportOptions<'a>,
@@ -65,7 +65,7 @@ pub(super) struct Worker<'a> {
 /// A certificate of a chunk after the work.
 pub(super) enum Item {
     Refused { position: u64, reason: ImportRefusal },
-    Seen(KnownCertificate),
+    Known(KnownCertificate),
     Ready(Box<Ready>),
 }
 
@@ -144,7 +144,7 @@ enum Step {
     Clean(Box<CleanedCertificate>),
 }
 
-impl Worker<'_> {
+impl Preparer<'_> {
     /// Recognises what was imported before, and cleans the rest.
     pub(super) fn clean(&self, incoming: Vec<Incoming>) -> Result<CleanChunk> {
         let digests: Vec<Option<InputDigest>> =
@@ -243,7 +243,7 @@ impl Worker<'_> {
         if let Some(digest) = digest
             && let Some((id, name)) = seen.get(&digest)
         {
-            return Step::Done(Item::Seen(KnownCertificate { source, digest, id: *id, name: name.clone() }));
+            return Step::Done(Item::Known(KnownCertificate { source, digest, id: *id, name: name.clone() }));
         }
         match clean(&raw, &self.options.clean, self.now) {
             Ok(Cleaned { certificate, .. }) if revocation && !revokes(&certificate.facts) => {

@@ -1,0 +1,49 @@
+//! The parts of a batch that the writer thread has been given.
+
+use std::collections::HashSet;
+use std::time::{Duration, Instant};
+
+use store::Fingerprint;
+
+use super::batch::{Batch, BatchSize};
+use super::mode::Mode;
+
+/// A transaction that others may wait for takes no further part after this time.
+const MAX_TRANSACTION_TIME: Duration = Duration::from_secs(4);
+
+/// What went into a transaction that is not committed yet.
+pub(super) struct Parts {
+    fingerprints: HashSet<Fingerprint>,
+    size: BatchSize,
+    deadline: Option<Instant>,
+}
+
+impl Parts {
+    /// Begins, together with the transaction.
+    pub(super) fn new(mode: Mode) -> Self {
+        let deadline = mode.is_concurrent().then(|| Instant::now() + MAX_TRANSACTION_TIME);
+        Self { fingerprints: HashSet::new(), size: BatchSize::default(), deadline }
+    }
+
+    /// Says whether a certificate with this primary key is in one of the parts.
+    pub(super) fn contains(&self, fingerprint: &Fingerprint) -> bool {
+        self.fingerprints.contains(fingerprint)
+    }
+
+    /// Says whether the batch is complete with this part.
+    pub(super) fn is_full_with(&self, part: &Batch) -> bool {
+        let size = self.size.and(part.size());
+        size.is_whole_batch() || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+    }
+
+    /// Notes a part.
+    pub(super) fn add(&mut self, part: &Batch) {
+        self.fingerprints.extend(part.fingerprints());
+        self.size = self.size.and(part.size());
+    }
+
+    /// Returns the primary keys of all certificates in it.
+    pub(super) fn into_fingerprints(self) -> HashSet<Fingerprint> {
+        self.fingerprints
+    }
+}
