@@ -144,7 +144,7 @@ impl Ask for Passphrases<'_> {
                 self.answered(question, asked.map_err(|error| Error::Asking(format!("{error:#}"))))
             }
             PinentryMode::Ask => {
-                let source = Source::usual().map_err(|error| Error::Asking(error.to_string()))?;
+                let source = Source::usual().map_err(|error| Error::Asking(keyhoard::causes(&error)))?;
                 if source == Source::Terminal && self.settings.no_tty {
                     return Ok(self.refuse(Code::NoPinentry));
                 }

@@ -60,7 +60,8 @@ pub(crate) fn report(result: anyhow::Result<Outcome>) -> ExitCode {
         Ok(Outcome::Nothing) => ExitCode::from(1),
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            tell(Style::Error, "keyhoard:", causes(error.as_ref()));
+            let advice = advice(&error).map(|advice| format!("; {advice}")).unwrap_or_default();
+            tell(Style::Error, "keyhoard:", format_args!("{}{advice}", causes(error.as_ref())));
             if is_locked(&error) {
                 tell(
                     Style::Faint,
@@ -75,6 +76,18 @@ pub(crate) fn report(result: anyhow::Result<Outcome>) -> ExitCode {
             })
         }
     }
+}
+
+/// Returns which command helps where the library refuses something.
+fn advice(error: &anyhow::Error) -> Option<&'static str> {
+    Some(match error.downcast_ref()? {
+        keyhoard::Error::NoSuchEntry { .. } => "`keyhoard log` lists them",
+        keyhoard::Error::NothingInEntry { .. } => {
+            "messages that were seen are forgotten with `keyhoard tofu forget`"
+        }
+        keyhoard::Error::OtherPartitions { .. } => "`keyhoard copy` makes another",
+        _ => return None,
+    })
 }
 
 /// Returns whether a passphrase was missing and there was no way to ask for it.

@@ -120,19 +120,18 @@ pub struct Status {
 ///
 /// # Errors
 ///
-/// The database's errors; [`store::Error::Address`] if it is there with other partitions, or a file cannot have any.
+/// The database's errors; [`Error::OtherPartitions`]; [`store::Error::Address`] if a file is to have partitions.
 pub fn init(place: &Path, partitions: u32) -> Result<Status> {
-    let refused =
-        |reason: &str| Error::Store(store::Error::Address { url: shown(place), reason: reason.to_owned() });
     let status = match server(place)? {
         Some(address) => server_status(&PostgresStore::create(address, partitions)?)?,
-        None if partitions > 0 => return Err(refused("a database in a file has no partitions")),
+        None if partitions > 0 => {
+            let reason = "a database in a file has no partitions".to_owned();
+            return Err(store::Error::Address { url: shown(place), reason }.into());
+        }
         None => file_status(&SqliteStore::create(place)?)?,
     };
     if status.partitions != partitions {
-        return Err(refused(
-            "the database is there already, with other partitions; `keyhoard copy` makes another",
-        ));
+        return Err(Error::OtherPartitions { place: shown(place) });
     }
     Ok(status)
 }

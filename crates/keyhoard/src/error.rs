@@ -4,6 +4,9 @@ use std::path::PathBuf;
 
 use store::{Fingerprint, JournalId};
 
+/// What a library says that this crate reads foreign files with.
+pub type ForeignError = Box<dyn std::error::Error + Send + Sync>;
+
 /// A result of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -49,22 +52,20 @@ pub enum Error {
         known: Vec<String>,
     },
     /// The user's file of profiles is not what it should be.
-    #[error("{path}: {source}")]
+    #[error("{path}")]
     Profile {
         /// The file.
         path: PathBuf,
         /// What is wrong, and in which line.
-        #[source]
         source: keygen::ProfileError,
     },
     /// The user's configuration is not what it should be.
-    #[error("{path}: {source}")]
+    #[error("{path}")]
     Configuration {
         /// The file.
         path: PathBuf,
         /// What is wrong, and in which line.
-        #[source]
-        source: Box<toml::de::Error>,
+        source: ForeignError,
     },
     /// Somebody else can change what is relied on.
     #[error(transparent)]
@@ -73,19 +74,18 @@ pub enum Error {
     #[error("no place for the database: the user has no home directory; name one with KEYHOARD_DB")]
     NoHome,
     /// A name that can stand for no certificate.
-    #[error("'{name}': {source}")]
+    #[error("'{name}'")]
     Name {
         /// The name as it was given.
         name: String,
         /// What is wrong with it.
-        #[source]
         source: store::query::NameError,
     },
     /// The journal has no entry that could be undone.
     #[error("there is nothing to undo")]
     NothingToUndo,
     /// The journal has no such entry.
-    #[error("the journal has no entry {}; `keyhoard log` lists them", .entry.0)]
+    #[error("the journal has no entry {}", .entry.0)]
     NoSuchEntry {
         /// The entry that was asked for.
         entry: JournalId,
@@ -99,11 +99,7 @@ pub enum Error {
         by: JournalId,
     },
     /// An entry that changed nothing.
-    #[error(
-        "entry {} changed nothing that could be taken back; messages that were seen are forgotten with \
-         `keyhoard tofu forget`",
-        .entry.0
-    )]
+    #[error("entry {} changed nothing that could be taken back", .entry.0)]
     NothingInEntry {
         /// The entry that was asked for.
         entry: JournalId,
@@ -124,6 +120,12 @@ pub enum Error {
         /// The latest import that brought it again.
         later: JournalId,
     },
+    /// The database is there, split otherwise than it was to be made.
+    #[error("{place}: the database is there already, with other partitions")]
+    OtherPartitions {
+        /// The database, without a password.
+        place: String,
+    },
     /// Two databases that were to hold the same do not.
     #[error("the databases are not equal: {what}")]
     NotEqual {
@@ -140,7 +142,7 @@ pub enum Error {
     #[error("another program changed the same certificates meanwhile; try again")]
     ChangedMeanwhile,
     /// What an export was written to takes no more.
-    #[error("writing: {0}")]
+    #[error("writing")]
     Output(#[source] std::io::Error),
     /// A directory that is neither a GnuPG home with key files nor a certificate directory.
     #[error("{path}: neither a GnuPG home directory with keys nor a shared certificate directory")]
@@ -149,13 +151,12 @@ pub enum Error {
         path: PathBuf,
     },
     /// A database of GnuPG's keyboxd that SQLite cannot read.
-    #[error("{path}: {source}")]
+    #[error("{path}")]
     Keyboxd {
         /// The database.
         path: PathBuf,
         /// What SQLite said.
-        #[source]
-        source: rusqlite::Error,
+        source: ForeignError,
     },
     /// A database of GnuPG's keyboxd with tables that are not known here.
     #[error("{path}: written by a keyboxd with tables of version {version}, which are not known here")]
@@ -166,13 +167,12 @@ pub enum Error {
         version: String,
     },
     /// A database of GnuPG's trust on first use that SQLite cannot read.
-    #[error("{path}: {source}")]
+    #[error("{path}")]
     TofuDb {
         /// The database.
         path: PathBuf,
         /// What SQLite said.
-        #[source]
-        source: rusqlite::Error,
+        source: ForeignError,
     },
     /// A database of GnuPG's trust on first use with tables that are not known here.
     #[error("{path}: written by a GnuPG with tables of version {version}, which are not known here")]
@@ -183,12 +183,11 @@ pub enum Error {
         version: i64,
     },
     /// A file could not be read or written.
-    #[error("{path}: {source}")]
+    #[error("{path}")]
     File {
         /// The file.
         path: PathBuf,
         /// What the system said.
-        #[source]
         source: std::io::Error,
     },
 }

@@ -8,7 +8,7 @@ use cert::{Facts, Fingerprint, Keygrip};
 use secret::file::FileKeys;
 use store::{CertId, Detail, ReadCertificates, Selection};
 
-use crate::{Result, database};
+use crate::{Result, causes, database};
 
 /// The secret keys beside a database, and the directories in which GnuPG's agent keeps others, one file for each.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -93,7 +93,7 @@ pub fn owner_of(snapshot: &dyn ReadCertificates, key: &Fingerprint) -> Result<Op
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Trouble {
     /// A secret key that no certificate here has.
-    #[error("{}: no certificate in this database has the secret key {key}; keep the file, for its certificate may be in another database, and `keyhoard import` brings it here", .file.display())]
+    #[error("{}: no certificate in this database has the secret key {key}; keep the file, for its certificate may be in another database", .file.display())]
     Orphan {
         /// The key.
         key: Fingerprint,
@@ -127,12 +127,12 @@ pub fn orphans(snapshot: &dyn ReadCertificates, keys: &FileKeys) -> Result<Vec<F
 pub fn examine(snapshot: &dyn ReadCertificates, keys: &FileKeys) -> Result<Vec<Trouble>> {
     let heads = match keys.heads() {
         Ok(heads) => heads,
-        Err(error) => return Ok(vec![Trouble::Unusable(error.to_string())]),
+        Err(error) => return Ok(vec![Trouble::Unusable(causes(&error))]),
     };
     let mut found = Vec::new();
     for head in heads {
         match head {
-            Err(error) => found.push(Trouble::Unusable(error.to_string())),
+            Err(error) => found.push(Trouble::Unusable(causes(&error))),
             Ok(held) if owner_of(snapshot, &held.fingerprint)?.is_none() => {
                 found.push(Trouble::Orphan { key: held.fingerprint, file: keys.file(&held.fingerprint) });
             }

@@ -3,7 +3,7 @@
 use std::fmt::Display;
 use std::io;
 
-use keyhoard::doctor::{DoctorEvent, Findings, examine, rebuild};
+use keyhoard::doctor::{DoctorEvent, Findings, Trouble, examine, rebuild};
 use serde::Serialize;
 
 use crate::exit::Outcome;
@@ -58,7 +58,11 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
         }
         DoctorEvent::SecretKey(trouble) if written.is_ok() => {
             secret_keys += 1;
-            written = tell(session, &progress, &trouble, false);
+            let advice = match trouble {
+                Trouble::Orphan { .. } => ", and `keyhoard import` brings it here",
+                Trouble::Unusable(_) => "",
+            };
+            written = tell(session, &progress, &format_args!("{trouble}{advice}"), false);
         }
         DoctorEvent::Finding(_) | DoctorEvent::SecretKey(_) => {}
     })?;

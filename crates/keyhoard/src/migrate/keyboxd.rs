@@ -16,7 +16,7 @@ const VERSION: &str = "1";
 /// Hands every OpenPGP keyblock to `each`, in the order in which they came in, and returns how many X.509 certificates
 /// there are.
 pub(super) fn read(path: &Path, each: &mut dyn FnMut(&[u8]) -> Result<ControlFlow<()>>) -> Result<u64> {
-    let failed = |source| Error::Keyboxd { path: path.to_owned(), source };
+    let failed = |source: rusqlite::Error| Error::Keyboxd { path: path.to_owned(), source: source.into() };
     let connection = open(path).map_err(failed)?;
     let version: String = connection
         .query_row("SELECT value FROM config WHERE name = 'dbversion'", [], |row| row.get(0))

@@ -35,7 +35,7 @@ pub(super) fn read(
     path: &Path,
     each: &mut dyn FnMut(std::result::Result<Remembered, String>) -> Result<()>,
 ) -> Result<()> {
-    let failed = |source| Error::TofuDb { path: path.to_owned(), source };
+    let failed = |source: rusqlite::Error| Error::TofuDb { path: path.to_owned(), source: source.into() };
     let connection = open(path).map_err(failed)?;
     let version =
         connection.query_row("SELECT version FROM version", [], |row| row.get(0)).map_err(failed)?;
