@@ -43,14 +43,14 @@ pub struct Count {
 
 impl Count {
     /// Counts one certificate's signatures.
-    pub fn of(standings: &CertificationStatuses) -> Self {
+    pub fn of(statuses: &CertificationStatuses) -> Self {
         let mut count = Self { certificates: 1, ..Self::default() };
-        standings.iter().for_each(|standing| *count.field(standing) += 1);
+        statuses.iter().for_each(|status| *count.field(status) += 1);
         count
     }
 
-    fn field(&mut self, standing: &CertificationStatus) -> &mut u64 {
-        match standing {
+    fn field(&mut self, status: &CertificationStatus) -> &mut u64 {
+        match status {
             CertificationStatus::Good(_) => &mut self.good,
             CertificationStatus::Bad => &mut self.bad,
             CertificationStatus::NoIssuer => &mut self.no_issuer,
@@ -86,11 +86,11 @@ pub fn check(
     let mut count = Count::default();
     let mut checker = checker(store, snapshot, options);
     let mut pending: Vec<CertId> = Vec::new();
-    checker.visit(selection, &|_| true, &mut |record, standings| {
-        count.add(Count::of(standings));
+    checker.visit(selection, &|_| true, &mut |record, statuses| {
+        count.add(Count::of(statuses));
         let is_fully_checked = record.facts.as_ref().is_none_or(Facts::is_fully_checked);
         pending.extend((!is_fully_checked).then_some(record.id));
-        Ok(each(&record, standings))
+        Ok(each(&record, statuses))
     })?;
     checker.keep()?;
     count.not_fully_checked = pending.len() as u64;
@@ -116,7 +116,7 @@ pub fn signed_by(
     let ids: Vec<CertId> = snapshot.certified_by(signer.key_id())?;
     let mut checker = checker(store, snapshot, options);
     let wanted = |signature: &SignatureFacts| is_said_to_be_by(signature, signer);
-    checker.visit(Selection::Ids(&ids), &wanted, &mut |record, standings| Ok(each(&record, standings)))?;
+    checker.visit(Selection::Ids(&ids), &wanted, &mut |record, statuses| Ok(each(&record, statuses)))?;
     checker.keep()
 }
 

@@ -41,14 +41,14 @@ pub fn compact(
     options: &CompactOptions,
     now: Timestamp,
 ) -> Result<Certificate> {
-    let standings = checker.certificate(certificate)?;
+    let statuses = checker.certificate(certificate)?;
     let effective = evaluate(&certificate.facts, EvaluationContext::new(now, PacketView::Gnupg));
     let pruner = Pruner { certificate, effective: &effective, options };
     let kept: Vec<Vec<bool>> = (0..certificate.facts.components.len())
-        .map(|number| pruner.kept_signatures(number, standings.of(number)))
+        .map(|number| pruner.kept_signatures(number, statuses.of(number)))
         .collect();
     let (mut number, mut index) = (0, 0);
-    Ok(certificate.retain(|asked| match asked {
+    Ok(certificate.retain(|packet| match packet {
         Retained::Component(_) => {
             // The primary key is not asked about.
             (number, index) = (number + 1, 0);
@@ -81,15 +81,15 @@ impl Pruner<'_> {
     }
 
     /// Says of each of a component's signatures whether it stays.
-    fn kept_signatures(&self, number: usize, standings: &[CertificationStatus]) -> Vec<bool> {
+    fn kept_signatures(&self, number: usize, statuses: &[CertificationStatus]) -> Vec<bool> {
         let component = &self.certificate.facts.components[number];
         match &self.effective.components[number] {
-            ComponentState::Key(_) if number == 0 => vec![true; standings.len()],
+            ComponentState::Key(_) if number == 0 => vec![true; statuses.len()],
             ComponentState::Key(state) => self.bindings(component, state),
             ComponentState::User(state) => {
-                self.compacted(component, state).unwrap_or_else(|| self.usable(component, standings))
+                self.compacted(component, state).unwrap_or_else(|| self.usable(component, statuses))
             }
-            ComponentState::Unknown => vec![true; standings.len()],
+            ComponentState::Unknown => vec![true; statuses.len()],
         }
     }
 
@@ -118,11 +118,11 @@ impl Pruner<'_> {
 
     /// Of each issuer's good certifications and revocations the newest stays; one that cannot be revoked and is one
     /// of a user ID comes before all that can.
-    fn usable(&self, component: &Component, standings: &[CertificationStatus]) -> Vec<bool> {
+    fn usable(&self, component: &Component, statuses: &[CertificationStatus]) -> Vec<bool> {
         let own = self.certificate.facts.primary().fingerprint.key_id();
         let mut best: HashMap<KeyId, usize> = HashMap::new();
         for (index, signature) in component.signatures.iter().enumerate() {
-            if !matches!(standings[index], CertificationStatus::Good(_)) || !self.counts(signature) {
+            if !matches!(statuses[index], CertificationStatus::Good(_)) || !self.counts(signature) {
                 continue;
             }
             let issuer = signature.issuer.key_id;

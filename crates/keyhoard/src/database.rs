@@ -42,10 +42,10 @@ pub fn default_path() -> Result<PathBuf> {
 
 /// Returns the file beside which stands what belongs to a database on this machine, secret keys above all: its own, or
 /// for one that a server keeps that of the default database.
-pub fn local(place: &Path) -> PathBuf {
-    match is_server(place) {
+pub fn local(location: &Path) -> PathBuf {
+    match is_server(location) {
         true => default_file().unwrap_or_else(|_| Path::new("/nonexistent").join(FILE_NAME)),
-        false => place.to_owned(),
+        false => location.to_owned(),
     }
 }
 
@@ -63,17 +63,17 @@ pub fn in_home(home: &Path) -> PathBuf {
 }
 
 /// Says whether a place is a server's, `postgres://...`, and not a file.
-pub fn is_server(place: &Path) -> bool {
-    place.to_str().is_some_and(Address::is_one)
+pub fn is_server(location: &Path) -> bool {
+    location.to_str().is_some_and(Address::is_one)
 }
 
 /// Returns a place for people: without the password that a URL may hold.
-pub fn shown(place: &Path) -> String {
-    without_password(&place.to_string_lossy())
+pub fn shown(location: &Path) -> String {
+    without_password(&location.to_string_lossy())
 }
 
-fn server(place: &Path) -> Result<Option<Address>> {
-    let url = place.to_str().filter(|place| Address::is_one(place));
+fn server(location: &Path) -> Result<Option<Address>> {
+    let url = location.to_str().filter(|location| Address::is_one(location));
     Ok(url.map(Address::parse).transpose()?)
 }
 
@@ -82,10 +82,10 @@ fn server(place: &Path) -> Result<Option<Address>> {
 /// # Errors
 ///
 /// [`store::Error::Missing`] if it is not.
-pub fn open(place: &Path) -> Result<Box<dyn Store>> {
-    Ok(match server(place)? {
+pub fn open(location: &Path) -> Result<Box<dyn Store>> {
+    Ok(match server(location)? {
         Some(address) => Box::new(PostgresStore::open(address)?),
-        None => Box::new(SqliteStore::open(place)?),
+        None => Box::new(SqliteStore::open(location)?),
     })
 }
 
@@ -94,10 +94,10 @@ pub fn open(place: &Path) -> Result<Box<dyn Store>> {
 /// # Errors
 ///
 /// The database's errors.
-pub fn create(place: &Path) -> Result<Box<dyn Store>> {
-    Ok(match server(place)? {
+pub fn create(location: &Path) -> Result<Box<dyn Store>> {
+    Ok(match server(location)? {
         Some(address) => Box::new(PostgresStore::create(address, 0)?),
-        None => Box::new(SqliteStore::create(place)?),
+        None => Box::new(SqliteStore::create(location)?),
     })
 }
 
@@ -105,7 +105,7 @@ pub fn create(place: &Path) -> Result<Box<dyn Store>> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Status {
     /// Where it is, without a password.
-    pub place: String,
+    pub location: String,
     /// What keeps it.
     pub engine: String,
     /// How many certificates there are.
@@ -121,17 +121,17 @@ pub struct Status {
 /// # Errors
 ///
 /// The database's errors; [`Error::OtherPartitions`]; [`store::Error::Address`] if a file is to have partitions.
-pub fn init(place: &Path, partitions: u32) -> Result<Status> {
-    let status = match server(place)? {
+pub fn init(location: &Path, partitions: u32) -> Result<Status> {
+    let status = match server(location)? {
         Some(address) => server_status(&PostgresStore::create(address, partitions)?)?,
         None if partitions > 0 => {
             let reason = "a database in a file has no partitions".to_owned();
-            return Err(store::Error::Address { url: shown(place), reason }.into());
+            return Err(store::Error::Address { url: shown(location), reason }.into());
         }
-        None => file_status(&SqliteStore::create(place)?)?,
+        None => file_status(&SqliteStore::create(location)?)?,
     };
     if status.partitions != partitions {
-        return Err(Error::OtherPartitions { place: shown(place) });
+        return Err(Error::OtherPartitions { location: shown(location) });
     }
     Ok(status)
 }
@@ -141,10 +141,10 @@ pub fn init(place: &Path, partitions: u32) -> Result<Status> {
 /// # Errors
 ///
 /// The database's errors.
-pub fn status(place: &Path) -> Result<Status> {
-    match server(place)? {
+pub fn status(location: &Path) -> Result<Status> {
+    match server(location)? {
         Some(address) => server_status(&PostgresStore::open(address)?),
-        None => file_status(&SqliteStore::open(place)?),
+        None => file_status(&SqliteStore::open(location)?),
     }
 }
 
@@ -153,18 +153,18 @@ pub fn status(place: &Path) -> Result<Status> {
 /// # Errors
 ///
 /// The database's errors.
-pub fn migrate(place: &Path) -> Result<Status> {
-    match server(place)? {
+pub fn migrate(location: &Path) -> Result<Status> {
+    match server(location)? {
         Some(address) => server_status(&PostgresStore::migrate(address)?),
         // There is one version of it as yet.
-        None => file_status(&SqliteStore::open(place)?),
+        None => file_status(&SqliteStore::open(location)?),
     }
 }
 
 fn server_status(store: &PostgresStore) -> Result<Status> {
     let shape = store.shape();
     Ok(Status {
-        place: store.address().to_string(),
+        location: store.address().to_string(),
         engine: format!("PostgreSQL {}", store.server_version()?),
         certificates: store.snapshot()?.count()?,
         partitions: shape.partitions,
@@ -174,7 +174,7 @@ fn server_status(store: &PostgresStore) -> Result<Status> {
 
 fn file_status(store: &SqliteStore) -> Result<Status> {
     Ok(Status {
-        place: store.path().display().to_string(),
+        location: store.path().display().to_string(),
         engine: "SQLite".to_owned(),
         certificates: store.snapshot()?.count()?,
         partitions: 0,

@@ -135,7 +135,7 @@ pub fn delete_subkey(
         let is_subkey =
             |kind: &ComponentKind| matches!(kind, ComponentKind::Key(key) if key.fingerprint == *subkey);
         let left = known
-            .retain(|asked| !matches!(asked, Retained::Component(component) if is_subkey(&component.kind)));
+            .retain(|packet| !matches!(packet, Retained::Component(component) if is_subkey(&component.kind)));
         if left.bytes.len() == known.bytes.len() {
             return Ok(None);
         }

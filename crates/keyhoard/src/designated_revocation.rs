@@ -31,18 +31,18 @@ use crate::{Result, stored};
 /// The database's errors.
 pub fn evaluate_with_revokers(
     facts: &Facts,
-    moment: EvaluationContext,
+    context: EvaluationContext,
     whole: impl FnOnce() -> Result<Option<Certificate>>,
     revokers: &[&dyn ReadCertificates],
 ) -> Result<Effective> {
-    let effective = match evaluate_alone(facts, moment) {
+    let effective = match evaluate_alone(facts, context) {
         Ok(effective) => return Ok(effective),
         Err(Revocable(effective)) => effective,
     };
     let Some(certificate) = whole()? else { return Ok(effective) };
-    Ok(match revoked_by(&effective.revokers, &certificate, moment, revokers)? {
+    Ok(match revoked_by(&effective.revokers, &certificate, context, revokers)? {
         Designated::Revoked(date) => {
-            evaluate(facts, EvaluationContext { designated_revocation: Some(date), ..moment })
+            evaluate(facts, EvaluationContext { designated_revocation: Some(date), ..context })
         }
         Designated::NotRevoked => effective,
         Designated::NotFullyChecked => effective.not_fully_checked(),
@@ -73,8 +73,8 @@ pub(crate) fn without_forged(
         let (claimed, others): (Vec<_>, Vec<_>) =
             unproven.into_iter().partition(|signature| may_be_by(signature, revoker));
         unproven = others;
-        let Some(there) = look_up(revoker, sources)? else { continue };
-        let verdicts = Made::find(certificate, &there, &claimed).verdicts;
+        let Some(revoker_certificate) = look_up(revoker, sources)? else { continue };
+        let verdicts = VerifiedRevocations::find(certificate, &revoker_certificate, &claimed).verdicts;
         let bad = claimed.into_iter().zip(verdicts).filter(|(_, verdict)| *verdict == Some(Verdict::Bad));
         unproven.extend(bad.map(|(signature, _)| signature));
     }
@@ -92,7 +92,11 @@ pub(crate) fn without_forged(
 /// not made by the designated revokers they name.
 pub(crate) fn is_flooded(facts: &Facts) -> bool {
     let signatures = &facts.components[0].signatures;
-    signatures.iter().filter(|signature| is_revocation_by_another(signature)).nth(FEW).is_some()
+    signatures
+        .iter()
+        .filter(|signature| is_revocation_by_another(signature))
+        .nth(MAX_WITHOUT_PREFIX_CHECK)
+        .is_some()
 }
 
 fn is_revocation_by_another(signature: &SignatureFacts) -> bool {
@@ -100,7 +104,7 @@ fn is_revocation_by_another(signature: &SignatureFacts) -> bool {
 }
 
 /// So many revocations by other keys are verified whether or not their digests begin as they say.
-const FEW: usize = MAX_CHECKS_PER_COMPONENT;
+const MAX_WITHOUT_PREFIX_CHECK: usize = MAX_CHECKS_PER_COMPONENT;
 
 /// Returns the revokers that a certificate names and that it has revocations of, whether or not they are here and made
 /// them.
@@ -124,9 +128,9 @@ pub(crate) struct Revocable(Effective);
 /// Decides what a certificate means at a moment where that can be told from its facts alone.
 pub(crate) fn evaluate_alone(
     facts: &Facts,
-    moment: EvaluationContext,
+    context: EvaluationContext,
 ) -> std::result::Result<Effective, Revocable> {
-    let effective = evaluate(facts, moment);
+    let effective = evaluate(facts, context);
     if effective.revokers.is_empty() || effective.primary().revoked.is_some() {
         Ok(effective)
     } else {
@@ -152,12 +156,12 @@ enum Designated {
 fn revoked_by(
     revokers: &[Revoker],
     certificate: &Certificate,
-    moment: EvaluationContext,
+    context: EvaluationContext,
     sources: &[&dyn ReadCertificates],
 ) -> Result<Designated> {
     let signatures = &certificate.facts.components[0].signatures;
     let candidates: Vec<&SignatureFacts> =
-        signatures.iter().filter(|signature| is_candidate(signature, moment)).collect();
+        signatures.iter().filter(|signature| is_candidate(signature, context)).collect();
     let mut first: Option<&SignatureFacts> = None;
     let mut all = true;
     for revoker in distinct(revokers) {
@@ -166,12 +170,12 @@ fn revoked_by(
         if claimed.is_empty() {
             continue;
         }
-        let Some(there) = look_up(&revoker, sources)? else { continue };
-        claimed.retain(|signature| may_revoke(&there.facts, signature, moment));
-        let made = Made::find(certificate, &there, &claimed);
-        all &= !made.verdicts.contains(&None);
+        let Some(revoker_certificate) = look_up(&revoker, sources)? else { continue };
+        claimed.retain(|signature| may_revoke(&revoker_certificate.facts, signature, context));
+        let verified = VerifiedRevocations::find(certificate, &revoker_certificate, &claimed);
+        all &= !verified.verdicts.contains(&None);
         let mut good =
-            claimed.iter().zip(&made.verdicts).filter(|(_, verdict)| **verdict == Some(Verdict::Good));
+            claimed.iter().zip(&verified.verdicts).filter(|(_, verdict)| **verdict == Some(Verdict::Good));
         let good = good.next().map(|(signature, _)| *signature);
         first = first.into_iter().chain(good).min_by_key(|signature| signature.span.start);
     }
@@ -193,43 +197,43 @@ fn distinct(revokers: &[Revoker]) -> BTreeSet<Fingerprint> {
 }
 
 /// Which of some revocations a revoker made.
-struct Made {
+struct VerifiedRevocations {
     /// In their order; `None` where that was not found out.
     verdicts: Vec<Option<Verdict>>,
 }
 
-impl Made {
+impl VerifiedRevocations {
     /// Verifies all of them, if they are few; else those whose digest begins as they say, as far as
     /// [`MAX_IRREVOCABLE_CHECKS`] goes.
     fn find(certificate: &Certificate, revoker: &Certificate, claimed: &[&SignatureFacts]) -> Self {
-        let (Some(key), Some(maker)) = (primary(certificate), primary(revoker)) else {
+        let (Some(key), Some(issuer)) = (primary(certificate), primary(revoker)) else {
             return Self { verdicts: vec![Some(Verdict::Unsupported); claimed.len()] };
         };
-        let mut left = MAX_IRREVOCABLE_CHECKS.div_ceil(maker.public_key().cost());
+        let mut left = MAX_IRREVOCABLE_CHECKS.div_ceil(issuer.public_key().cost());
         let mut digester = Digester::new(key);
         let mut over = digester.over(Subject::Primary);
         let mut checks = Vec::new();
-        let mut asked = Vec::new();
+        let mut checked = Vec::new();
         let mut verdicts = vec![Some(Verdict::Bad); claimed.len()];
-        for (place, facts) in claimed.iter().enumerate() {
+        for (index, facts) in claimed.iter().enumerate() {
             let signature = body(certificate.packet(facts.span)).and_then(|body| signature::parse(body).ok());
             let Some(signature) = signature else { continue };
             let Ok(digest) = over.digest(&signature) else { continue };
-            if claimed.len() > FEW && digest.prefix() != signature.digest_prefix {
+            if claimed.len() > MAX_WITHOUT_PREFIX_CHECK && digest.prefix() != signature.digest_prefix {
                 continue;
             }
-            let Ok(check) = question(&maker, &signature, digest) else { continue };
+            let Ok(check) = question(&issuer, &signature, digest) else { continue };
             match left.checked_sub(1) {
                 Some(rest) => {
                     left = rest;
-                    asked.push(place);
+                    checked.push(index);
                     checks.push(check);
                 }
-                None => verdicts[place] = None,
+                None => verdicts[index] = None,
             }
         }
-        for (place, verdict) in asked.into_iter().zip(verify::verify(&checks)) {
-            verdicts[place] = Some(verdict);
+        for (index, verdict) in checked.into_iter().zip(verify::verify(&checks)) {
+            verdicts[index] = Some(verdict);
         }
         Self { verdicts }
     }
@@ -245,21 +249,21 @@ fn look_up(primary: &Fingerprint, sources: &[&dyn ReadCertificates]) -> Result<O
 }
 
 /// Says whether a signature is a revocation by another key that GnuPG would look at.
-fn is_candidate(signature: &SignatureFacts, moment: EvaluationContext) -> bool {
+fn is_candidate(signature: &SignatureFacts, context: EvaluationContext) -> bool {
     signature.kind == SignatureType::KEY_REVOCATION
         && signature.own.is_none()
-        && moment.view.shows(signature)
+        && context.view.shows(signature)
         && !signature.flags.unknown_critical
-        && !moment.digests.is_weak(signature.hash_algorithm)
+        && !context.digests.is_weak(signature.hash_algorithm)
 }
 
 /// Says whether a revoker may have made a revocation. Whether all of its own signatures were verified makes no
 /// difference: too many of them must not take back what it has revoked.
-fn may_revoke(revoker: &Facts, signature: &SignatureFacts, moment: EvaluationContext) -> bool {
+fn may_revoke(revoker: &Facts, signature: &SignatureFacts, context: EvaluationContext) -> bool {
     let effective =
-        evaluate_checked_part(revoker, EvaluationContext { designated_revocation: None, ..moment });
+        evaluate_checked_part(revoker, EvaluationContext { designated_revocation: None, ..context });
     let issuer = IssuerKey::primary(revoker, &effective);
-    objections(&issuer, signature.kind, signature.created, moment.now).refusal().is_none()
+    objections(&issuer, signature.kind, signature.created, context.now).refusal().is_none()
 }
 
 fn primary(certificate: &Certificate) -> Option<Key<'_>> {

@@ -121,10 +121,10 @@ pub enum Error {
         later: JournalId,
     },
     /// The database is there, split otherwise than it was to be made.
-    #[error("{place}: the database is there already, with other partitions")]
+    #[error("{location}: the database is there already, with other partitions")]
     OtherPartitions {
         /// The database, without a password.
-        place: String,
+        location: String,
     },
     /// Two databases that were to hold the same do not.
     #[error("the databases are not equal: {what}")]
@@ -133,10 +133,10 @@ pub enum Error {
         what: String,
     },
     /// Statements that a server's own program runs.
-    #[error("{place}: psql runs SQL there; docs/schema.md describes the tables")]
+    #[error("{location}: psql runs SQL there; docs/schema.md describes the tables")]
     ServerStatement {
         /// The database.
-        place: String,
+        location: String,
     },
     /// Another program changed the same certificates.
     #[error("another program changed the same certificates meanwhile; try again")]

@@ -66,7 +66,7 @@ pub fn revocations_beside(database: &Path) -> PathBuf {
 ///
 /// [`EditRefusal::InvalidUserId`], the errors of making keys and of the places where they go; then nothing is left.
 pub fn generate(
-    place: &KeyDestination<'_>,
+    destination: &KeyDestination<'_>,
     profile: &Profile,
     ask: Option<&mut dyn Ask>,
     command: &str,
@@ -76,16 +76,16 @@ pub fn generate(
     if let Some(user_id) = profile.user_ids.iter().find(|user_id| !can_be_user_id(user_id)) {
         return Err(EditRefusal::InvalidUserId { user_id: user_id.clone() }.into());
     }
-    let mut keys = Keys { secrets: place.secrets, ask, passphrases: HashMap::new() };
+    let mut keys = Keys { secrets: destination.secrets, ask, passphrases: HashMap::new() };
     let generated = keygen::generate(profile, &mut keys, now, progress)?;
     let locked = keys.lock(profile, &generated)?;
     let keys: Vec<&SecretKey> = locked.iter().collect();
-    let stored = place.secrets.store_all(&keys)?;
-    let entered = enter(place, profile, &generated, command, now);
+    let stored = destination.secrets.store_all(&keys)?;
+    let entered = enter(destination, profile, &generated, command, now);
     if entered.is_err() {
         for (key, _) in keys.iter().zip(stored).filter(|(_, stored)| *stored == Stored::New) {
             // The first error is the one to be told.
-            let _ = place.secrets.delete(&Name::Fingerprint(key.fingerprint()));
+            let _ = destination.secrets.delete(&Name::Fingerprint(key.fingerprint()));
         }
     }
     entered
@@ -163,19 +163,19 @@ impl Ask for RememberingAsk<'_, '_> {
 }
 
 fn enter(
-    place: &KeyDestination<'_>,
+    destination: &KeyDestination<'_>,
     profile: &Profile,
     generated: &Generated,
     command: &str,
     now: Timestamp,
 ) -> Result<GeneratedKey> {
     let primary = generated.primary.fingerprint();
-    let revocation = write_revocation(&place.revocations, &primary, profile, &generated.revocation)?;
-    let entered = match &place.certificate {
+    let revocation = write_revocation(&destination.revocations, &primary, profile, &generated.revocation)?;
+    let entered = match &destination.certificate {
         Some(path) => append(path, &generated.certificate)
             .map(|()| None)
             .map_err(|source| Error::File { path: path.clone(), source }),
-        None => import_certificate(place.store, &generated.certificate, command, now),
+        None => import_certificate(destination.store, &generated.certificate, command, now),
     };
     // The first error is the one to be told.
     let journal = entered.inspect_err(|_| drop(fs::remove_file(&revocation)))?;

@@ -165,7 +165,7 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read() {
-        let key = Fingerprint::V4(std::array::from_fn(|place| place as u8));
+        let key = Fingerprint::V4(std::array::from_fn(|index| index as u8));
         let trust = AssignedTrust::new(6, true);
         let text = lines(&[(key, trust)]);
         assert_eq!(text, "000102030405060708090A0B0C0D0E0F10111213:134:\n");

@@ -58,8 +58,8 @@ pub fn exposed_with_directory(path: &Path) -> Vec<Exposed> {
 /// Says who else can change a database and what is kept beside it; of one that a server keeps, what is beside it.
 ///
 /// In a directory like `/tmp` others can make the files in which SQLite looks for what it has not finished.
-pub fn exposed_database(place: &Path) -> Vec<Exposed> {
-    let file = database::local(place);
+pub fn exposed_database(location: &Path) -> Vec<Exposed> {
+    let file = database::local(location);
     let mut exposed = exposed_with_directory(&file);
     if let Some(real) = fs::canonicalize(&file).ok().filter(|real| real.is_file()) {
         exposed.extend(shared(directory(&real)));
@@ -73,11 +73,11 @@ pub fn exposed_database(place: &Path) -> Vec<Exposed> {
 ///
 /// [`Error::Exposed`] if there are secret keys, and somebody else can change the database or its directory: it would be
 /// up to them whose key a message is encrypted to, and which key signs.
-pub fn secret_keys_beside(place: &Path) -> Result<FileKeys> {
-    let keys = FileKeys::beside(&database::local(place));
+pub fn secret_keys_beside(location: &Path) -> Result<FileKeys> {
+    let keys = FileKeys::beside(&database::local(location));
     if keys.path().exists() {
         // That the directory itself is this user's alone is seen to by whoever opens it.
-        refuse(exposed_database(place))?;
+        refuse(exposed_database(location))?;
     }
     Ok(keys)
 }

@@ -127,7 +127,7 @@ pub fn candidates(
             || name.matches_user_id(user_id) && (address.is_none() || mailbox(user_id) == address)
     };
     let meant = Meant { user_id: &is_named, key: &|_| true };
-    appraised(0, &snapshot.find(name)?, &meant, &sources, trust)
+    candidates_of(0, &snapshot.find(name)?, &meant, &sources, trust)
 }
 
 /// Returns what the certificates that a name stands for are as recipients, as GnuPG looks at them: the validity is that
@@ -147,7 +147,7 @@ pub fn named(
     let is_of_user = is_of_user(&name.query);
     let user_id = |user_id: &[u8]| !is_of_user || name.query.matches_user_id(user_id);
     let meant = Meant { user_id: &user_id, key: &|key| name.means_key(key) };
-    let mut candidates = appraised(source, &ids, &meant, sources, trust)?;
+    let mut candidates = candidates_of(source, &ids, &meant, sources, trust)?;
     for candidate in &mut candidates {
         candidate.is_named |= !is_of_user;
         candidate.first_uses.truncate(if is_of_user { 1 } else { usize::MAX });
@@ -237,7 +237,7 @@ struct Meant<'a> {
     key: &'a dyn Fn(&Fingerprint) -> bool,
 }
 
-fn appraised(
+fn candidates_of(
     source: usize,
     ids: &[CertId],
     meant: &Meant<'_>,
@@ -251,19 +251,19 @@ fn appraised(
     }
     let keys: Vec<Fingerprint> =
         certificates.iter().map(|(_, one)| one.facts.primary().fingerprint).collect();
-    let appraisal = ValidityResult::of(&keys, sources, trust)?;
+    let validities = ValidityResult::of(&keys, sources, trust)?;
     let candidate = |(id, certificate): &(CertId, Certificate)| {
         let facts = &certificate.facts;
-        let (moment, whole) =
+        let (context, whole) =
             (EvaluationContext::new(trust.now, trust.view), || Ok(Some(certificate.clone())));
-        let effective = evaluate_with_revokers(facts, moment, whole, &sources.certificates)?;
-        let appraised = appraisal.trust((source, *id), facts, &effective)?;
-        let is_of = |place: &usize| {
-            is_of(&facts.components[*place].kind, &effective.components[*place], meant.user_id)
+        let effective = evaluate_with_revokers(facts, context, whole, &sources.certificates)?;
+        let user_trust = validities.trust((source, *id), facts, &effective)?;
+        let is_of = |index: &usize| {
+            is_of(&facts.components[*index].kind, &effective.components[*index], meant.user_id)
         };
         let validity = (0..facts.components.len())
             .filter(is_of)
-            .filter_map(|place| appraised.user_ids.get(place).copied())
+            .filter_map(|index| user_trust.user_ids.get(index).copied())
             .max()
             .unwrap_or_default();
         Ok(RecipientCandidate {
@@ -272,11 +272,11 @@ fn appraised(
             user_id: primary_name(certificate, &effective),
             validity,
             is_named: (0..facts.components.len()).filter(is_of).any(
-                |place| matches!(&effective.components[place], ComponentState::User(user) if !user.expired),
+                |index| matches!(&effective.components[index], ComponentState::User(user) if !user.expired),
             ),
-            is_disabled: appraised.disabled,
+            is_disabled: user_trust.disabled,
             key: encryption_key(certificate, &effective, meant.key),
-            first_uses: first_uses(facts, &effective, &appraised, meant.user_id),
+            first_uses: first_uses(facts, &effective, &user_trust, meant.user_id),
         })
     };
     certificates.iter().map(candidate).collect()
@@ -302,20 +302,20 @@ pub fn of_file(
         let refused = |reason: String| message::Error::Recipient { key: "a certificate".to_owned(), reason };
         certificates.push(cleaned.map_err(|error| refused(error.to_string()))?.certificate);
     }
-    let ring = KeyringFile::of(path, certificates);
-    of_ring(&ring, revokers, now)
+    let keyring = KeyringFile::of(path, certificates);
+    of_keyring(&keyring, revokers, now)
 }
 
 /// Returns the certificates of a keyring as recipients: whoever hands it over says that they are valid.
-pub(crate) fn of_ring(
-    ring: &KeyringFile,
+pub(crate) fn of_keyring(
+    keyring: &KeyringFile,
     revokers: &[&dyn ReadCertificates],
     now: Timestamp,
 ) -> Result<Vec<RecipientCandidate>> {
-    let own = ring.snapshot();
+    let own = keyring.snapshot();
     let revokers: Vec<&dyn ReadCertificates> =
         iter::once(own.as_ref()).chain(revokers.iter().copied()).collect();
-    ring.certificates().map(|certificate| of_certificate(certificate, &revokers, now)).collect()
+    keyring.certificates().map(|certificate| of_certificate(certificate, &revokers, now)).collect()
 }
 
 fn of_certificate(
@@ -323,8 +323,8 @@ fn of_certificate(
     revokers: &[&dyn ReadCertificates],
     now: Timestamp,
 ) -> Result<RecipientCandidate> {
-    let (moment, whole) = (EvaluationContext::new(now, PacketView::Full), || Ok(Some(certificate.clone())));
-    let effective = evaluate_with_revokers(&certificate.facts, moment, whole, revokers)?;
+    let (context, whole) = (EvaluationContext::new(now, PacketView::Full), || Ok(Some(certificate.clone())));
+    let effective = evaluate_with_revokers(&certificate.facts, context, whole, revokers)?;
     Ok(RecipientCandidate {
         fingerprint: certificate.facts.primary().fingerprint,
         user_id: primary_name(certificate, &effective),
@@ -366,8 +366,8 @@ pub fn first_uses(
 }
 
 fn primary_name(certificate: &Certificate, effective: &Effective) -> Vec<u8> {
-    let place = effective.primary_user_id(&certificate.facts);
-    match place.map(|place| &certificate.facts.components[place].kind) {
+    let index = effective.primary_user_id(&certificate.facts);
+    match index.map(|index| &certificate.facts.components[index].kind) {
         Some(ComponentKind::UserId(user_id)) => user_id.clone(),
         _ => Vec::new(),
     }
@@ -382,20 +382,20 @@ fn encryption_key(
         return None;
     }
     let usable =
-        |place: &usize| match (&certificate.facts.components[*place].kind, &effective.components[*place]) {
+        |index: &usize| match (&certificate.facts.components[*index].kind, &effective.components[*index]) {
             (ComponentKind::Key(_), ComponentState::Key(state)) => {
                 state.is_usable() && state.usage.contains(Usage::ENCRYPT)
             }
             _ => false,
         };
-    let key = |place: usize| match &certificate.facts.components[place].kind {
-        ComponentKind::Key(key) => is_meant(&key.fingerprint).then_some((place, key)),
+    let key = |index: usize| match &certificate.facts.components[index].kind {
+        ComponentKind::Key(key) => is_meant(&key.fingerprint).then_some((index, key)),
         _ => None,
     };
     let places = (0..certificate.facts.components.len()).filter(usable).filter_map(key);
     // As in GnuPG, the newest subkey goes before the primary key.
-    let (place, key): (usize, &KeyFacts) = places.max_by_key(|(place, key)| (*place > 0, key.created))?;
-    let packet = certificate.packet(certificate.facts.components[place].span);
+    let (index, key): (usize, &KeyFacts) = places.max_by_key(|(index, key)| (*index > 0, key.created))?;
+    let packet = certificate.packet(certificate.facts.components[index].span);
     let public = Packets::new(packet).next()?.ok()?.body.to_vec();
     Some(EncryptionKey {
         fingerprint: key.fingerprint,
@@ -407,8 +407,8 @@ fn encryption_key(
 /// Reads the preferences where GnuPG looks for them: at the primary user ID, else at the key itself.
 fn preferences(certificate: &Certificate, effective: &Effective) -> Preferences {
     let facts = &certificate.facts;
-    let of_user = effective.primary_user_id(facts).and_then(|place| match &effective.components[place] {
-        ComponentState::User(user) => user.binding.map(|index| &facts.components[place].signatures[index]),
+    let of_user = effective.primary_user_id(facts).and_then(|user_id| match &effective.components[user_id] {
+        ComponentState::User(user) => user.binding.map(|index| &facts.components[user_id].signatures[index]),
         _ => None,
     });
     let of_key = effective.primary().binding.map(|index| &facts.components[0].signatures[index]);

@@ -20,10 +20,10 @@ pub struct SecretKeys {
 impl SecretKeys {
     /// Looks beside the database, and for the database that everybody uses by default also in GnuPG's default home
     /// (`GNUPGHOME`, else `~/.gnupg`).
-    pub fn near(place: &Path) -> Self {
-        let database = &database::local(place);
+    pub fn near(location: &Path) -> Self {
+        let database = &database::local(location);
         let mut homes: Vec<PathBuf> = database.parent().map(Path::to_owned).into_iter().collect();
-        if database::default_path().is_ok_and(|default| default == place) {
+        if database::default_path().is_ok_and(|default| default == location) {
             let named = env::var_os("GNUPGHOME").filter(|home| !home.is_empty()).map(PathBuf::from);
             homes.extend(named.or_else(|| env::home_dir().map(|home| home.join(".gnupg"))));
         }
@@ -79,7 +79,7 @@ pub fn owner_of(snapshot: &dyn ReadCertificates, key: &Fingerprint) -> Result<Op
     let mut owner = None;
     snapshot.visit(Selection::Ids(&ids), Detail::Own, &mut |record| {
         let Some(facts) = &record.facts else { return ControlFlow::Continue(()) };
-        if !facts.keys().any(|held| held.fingerprint == *key) {
+        if !facts.keys().any(|stored_key| stored_key.fingerprint == *key) {
             return ControlFlow::Continue(());
         }
         let name = facts.user_ids().next().map(<[u8]>::to_vec);
@@ -133,8 +133,11 @@ pub fn examine(snapshot: &dyn ReadCertificates, keys: &FileKeys) -> Result<Vec<T
     for head in heads {
         match head {
             Err(error) => found.push(Trouble::Unusable(causes(&error))),
-            Ok(held) if owner_of(snapshot, &held.fingerprint)?.is_none() => {
-                found.push(Trouble::Orphan { key: held.fingerprint, file: keys.file(&held.fingerprint) });
+            Ok(stored_key) if owner_of(snapshot, &stored_key.fingerprint)?.is_none() => {
+                found.push(Trouble::Orphan {
+                    key: stored_key.fingerprint,
+                    file: keys.file(&stored_key.fingerprint),
+                });
             }
             Ok(_) => {}
         }

@@ -111,8 +111,8 @@ fn found(
         |key: &Fingerprint| held.iter().any(|held| held.fingerprint == *key && held.protection.has_secret());
     let components = certificate.facts.components.iter().zip(&effective.components).enumerate();
     let here: Vec<_> = components
-        .filter_map(|(place, (component, state))| match (&component.kind, state) {
-            (ComponentKind::Key(key), ComponentState::Key(state)) => Some((place, key, state)),
+        .filter_map(|(index, (component, state))| match (&component.kind, state) {
+            (ComponentKind::Key(key), ComponentState::Key(state)) => Some((index, key, state)),
             _ => None,
         })
         .filter(|(_, key, _)| has_secret(&key.fingerprint))
@@ -123,16 +123,16 @@ fn found(
     let primary = certificate.facts.primary().fingerprint;
     let is_alive = |state: &KeyState| effective.primary().is_usable() && state.is_usable();
     // What nobody would believe is not made.
-    let may_sign = |place: usize| {
-        let agreement = || cross_certification(&certificate, place, DigestPolicy::GNUPG, now);
-        IssuerKey::of(&certificate.facts, &effective, place, agreement)
+    let may_sign = |index: usize| {
+        let agreement = || cross_certification(&certificate, index, DigestPolicy::GNUPG, now);
+        IssuerKey::of(&certificate.facts, &effective, index, agreement)
             .is_some_and(|issuer| objections(&issuer, SignatureType::BINARY, now, now).is_empty())
     };
     let chosen = here
         .iter()
-        .filter(|(place, _, state)| is_alive(state) && may_sign(*place))
+        .filter(|(index, _, state)| is_alive(state) && may_sign(*index))
         .filter(|(_, key, _)| is_meant(&key.fingerprint))
-        .max_by_key(|(place, key, _)| (*place > 0, key.created, key.fingerprint));
+        .max_by_key(|(index, key, _)| (*index > 0, key.created, key.fingerprint));
     Ok(Some(match chosen {
         Some((_, key, _)) => SigningKeys::Key(SigningKey { primary, key: key.fingerprint }),
         None => SigningKeys::Unusable { primary, is_alive: here.iter().any(|(_, _, state)| is_alive(state)) },

@@ -16,7 +16,7 @@ use crate::{Error, Result, database};
 /// the database's errors.
 pub fn query(database: &Path, statement: &str, rows: &mut dyn Rows) -> Result<()> {
     if database::is_server(database) {
-        return Err(Error::ServerStatement { place: database::shown(database) });
+        return Err(Error::ServerStatement { location: database::shown(database) });
     }
     Ok(SqliteStore::open(database)?.query(statement, rows)?)
 }

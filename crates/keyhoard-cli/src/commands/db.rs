@@ -58,7 +58,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     }
     let mut table = Table::default();
     let mut line = |name: &str, value: String| table.push([Cell::new(name), Cell::new(value)]);
-    line("database", status.place.clone());
+    line("database", status.location.clone());
     line("engine", status.engine.clone());
     line("certificates", counted(status.certificates, "certificate"));
     let partitions = match status.partitions {
@@ -88,7 +88,7 @@ struct StatusJson<'a> {
 impl<'a> StatusJson<'a> {
     fn new(status: &'a Status) -> Self {
         Self {
-            database: &status.place,
+            database: &status.location,
             engine: &status.engine,
             certificates: status.certificates,
             partitions: status.partitions,

@@ -16,13 +16,13 @@ use super::{Authenticities, CertificationVerifier, VerifyRequest, Wanted};
 use crate::Result;
 
 /// Bytes of certificates that are verified at once: few, so that verifying begins soon, and all cores end together.
-const BATCH: usize = 768 << 10;
+const BATCH_BYTES: usize = 768 << 10;
 
 /// Bytes of certificates that are read ahead: enough to keep all cores busy while verdicts are written.
-const AHEAD: usize = 8 << 20;
+const MAX_PENDING_BYTES: usize = 8 << 20;
 
 /// What a packet takes besides its bytes, roughly: its facts, the question about it, and the answer.
-const PER_PACKET: usize = 512;
+const BYTES_PER_PACKET: usize = 512;
 
 /// Is told of a certificate, and of the findings on its signatures.
 type Each<'e> = dyn FnMut(Record, &Authenticities) -> Result<ControlFlow<()>> + 'e;
@@ -60,20 +60,20 @@ struct Batches<'b, 's> {
     records: Vec<Record>,
     bytes: usize,
     /// The oldest one first. They come to their ends by themselves if nobody wants to know any more.
-    pending: VecDeque<Pending>,
+    pending: VecDeque<PendingBatch>,
     /// Bytes in `pending`.
-    ahead: usize,
+    pending_bytes: usize,
 }
 
-struct Pending {
+struct PendingBatch {
     bytes: usize,
-    thread: JoinHandle<Answered>,
+    thread: JoinHandle<VerifiedBatch>,
 }
 
 /// Certificates, what was asked about them, and the answers.
-struct Answered {
+struct VerifiedBatch {
     records: Vec<Record>,
-    inquiry: IssuerChecks,
+    checks: IssuerChecks,
     verdicts: Vec<Verdict>,
 }
 
@@ -83,7 +83,15 @@ impl<'b, 's> Batches<'b, 's> {
         wanted: &'b Wanted<'b>,
         each: &'b mut Each<'b>,
     ) -> Self {
-        Self { verifier, wanted, each, records: Vec::new(), bytes: 0, pending: VecDeque::new(), ahead: 0 }
+        Self {
+            verifier,
+            wanted,
+            each,
+            records: Vec::new(),
+            bytes: 0,
+            pending: VecDeque::new(),
+            pending_bytes: 0,
+        }
     }
 
     /// Adds a certificate. If there are enough of them, verifying them begins; if too many are, the oldest ones are
@@ -91,10 +99,11 @@ impl<'b, 's> Batches<'b, 's> {
     fn add(&mut self, record: Record) -> Result<ControlFlow<()>> {
         if let Some(facts) = &record.facts {
             let packets = facts.components.iter().flat_map(packets);
-            self.bytes += packets.map(|span| (span.end - span.start) as usize + PER_PACKET).sum::<usize>();
+            self.bytes +=
+                packets.map(|span| (span.end - span.start) as usize + BYTES_PER_PACKET).sum::<usize>();
             self.records.push(record);
         }
-        if self.bytes < BATCH { Ok(ControlFlow::Continue(())) } else { self.begin() }
+        if self.bytes < BATCH_BYTES { Ok(ControlFlow::Continue(())) } else { self.begin() }
     }
 
     /// Hands out all that is left.
@@ -107,7 +116,7 @@ impl<'b, 's> Batches<'b, 's> {
                 // What is left to be written when the last core has come to its end keeps everybody waiting.
                 self.verifier.keep()?;
             }
-            flow = self.hand_out(oldest.answer())?;
+            flow = self.hand_out(oldest.join())?;
         }
         Ok(())
     }
@@ -116,30 +125,30 @@ impl<'b, 's> Batches<'b, 's> {
     fn begin(&mut self) -> Result<ControlFlow<()>> {
         let bytes = std::mem::take(&mut self.bytes);
         let records = std::mem::take(&mut self.records);
-        let inquiry = self.verifier.inquire(&asked(&records), self.wanted)?;
-        if inquiry.is_settled() && self.pending.is_empty() {
-            return self.hand_out(Answered { records, inquiry, verdicts: Vec::new() });
+        let checks = self.verifier.inquire(&requests(&records), self.wanted)?;
+        if checks.is_settled() && self.pending.is_empty() {
+            return self.hand_out(VerifiedBatch { records, checks, verdicts: Vec::new() });
         }
         let keys = self.verifier.keys.clone();
-        let thread = thread::spawn(move || Answered::new(records, inquiry, &keys));
-        self.pending.push_back(Pending { bytes, thread });
-        self.ahead += bytes;
-        while self.ahead > AHEAD
+        let thread = thread::spawn(move || VerifiedBatch::new(records, checks, &keys));
+        self.pending.push_back(PendingBatch { bytes, thread });
+        self.pending_bytes += bytes;
+        while self.pending_bytes > MAX_PENDING_BYTES
             && let Some(oldest) = self.pending.pop_front()
         {
-            self.ahead -= oldest.bytes;
-            if self.hand_out(oldest.answer())?.is_break() {
+            self.pending_bytes -= oldest.bytes;
+            if self.hand_out(oldest.join())?.is_break() {
                 return Ok(ControlFlow::Break(()));
             }
         }
         Ok(ControlFlow::Continue(()))
     }
 
-    fn hand_out(&mut self, answered: Answered) -> Result<ControlFlow<()>> {
-        let Answered { records, inquiry, verdicts } = answered;
-        let findings = self.verifier.conclude(inquiry, &verdicts, &asked(&records))?;
-        for (record, findings) in records.into_iter().zip(&findings) {
-            if (self.each)(record, findings)?.is_break() {
+    fn hand_out(&mut self, batch: VerifiedBatch) -> Result<ControlFlow<()>> {
+        let VerifiedBatch { records, checks, verdicts } = batch;
+        let authenticities = self.verifier.conclude(checks, &verdicts, &requests(&records))?;
+        for (record, authenticities) in records.into_iter().zip(&authenticities) {
+            if (self.each)(record, authenticities)?.is_break() {
                 return Ok(ControlFlow::Break(()));
             }
         }
@@ -147,16 +156,16 @@ impl<'b, 's> Batches<'b, 's> {
     }
 }
 
-impl Pending {
-    fn answer(self) -> Answered {
+impl PendingBatch {
+    fn join(self) -> VerifiedBatch {
         self.thread.join().unwrap_or_else(|panic| resume_unwind(panic))
     }
 }
 
-impl Answered {
-    fn new(records: Vec<Record>, inquiry: IssuerChecks, keys: &verify::Verifier) -> Self {
-        let verdicts = inquiry.answer(&asked(&records), keys);
-        Self { records, inquiry, verdicts }
+impl VerifiedBatch {
+    fn new(records: Vec<Record>, checks: IssuerChecks, keys: &verify::Verifier) -> Self {
+        let verdicts = checks.answer(&requests(&records), keys);
+        Self { records, checks, verdicts }
     }
 }
 
@@ -165,6 +174,6 @@ fn packets(component: &Component) -> impl Iterator<Item = Span> {
     once(component.span).chain(component.signatures.iter().map(|signature| signature.span))
 }
 
-fn asked(records: &[Record]) -> Vec<VerifyRequest<'_>> {
+fn requests(records: &[Record]) -> Vec<VerifyRequest<'_>> {
     records.iter().filter_map(VerifyRequest::record).collect()
 }

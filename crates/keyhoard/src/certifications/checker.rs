@@ -13,7 +13,7 @@ use crate::Result;
 /// Finds out what signatures are worth.
 pub struct Checker<'s> {
     verifier: CertificationVerifier<'s>,
-    judge: StatusEvaluator<'s>,
+    evaluator: StatusEvaluator<'s>,
 }
 
 impl<'s> Checker<'s> {
@@ -25,7 +25,7 @@ impl<'s> Checker<'s> {
     ) -> Self {
         Self {
             verifier: CertificationVerifier::new(certificates, issuers.clone()),
-            judge: StatusEvaluator::new(rules, issuers),
+            evaluator: StatusEvaluator::new(rules, issuers),
         }
     }
 
@@ -56,11 +56,11 @@ impl<'s> Checker<'s> {
         wanted: &Wanted<'_>,
         each: &mut dyn FnMut(Record, &CertificationStatuses) -> Result<ControlFlow<()>>,
     ) -> Result<()> {
-        let Self { verifier, judge } = self;
-        verifier.visit(selection, wanted, &mut |record, findings| match &record.facts {
+        let Self { verifier, evaluator } = self;
+        verifier.visit(selection, wanted, &mut |record, authenticities| match &record.facts {
             Some(facts) => {
-                let standings = judge.standings(facts, findings)?;
-                each(record, &standings)
+                let statuses = evaluator.statuses(facts, authenticities)?;
+                each(record, &statuses)
             }
             None => Ok(ControlFlow::Continue(())),
         })
@@ -73,9 +73,9 @@ impl<'s> Checker<'s> {
     /// The databases' errors.
     pub fn certificate(&mut self, certificate: &Certificate) -> Result<CertificationStatuses> {
         let Certificate { facts, bytes } = certificate;
-        let asked = VerifyRequest { id: None, facts, bytes: Some(bytes), kept: &[] };
-        let findings = self.verifier.verify(&[asked], &|_| true)?;
-        self.judge.standings(facts, &findings[0])
+        let request = VerifyRequest { id: None, facts, bytes: Some(bytes), kept: &[] };
+        let authenticities = self.verifier.verify(&[request], &|_| true)?;
+        self.evaluator.statuses(facts, &authenticities[0])
     }
 
     /// Writes the new verdicts, if that can be done at once.

@@ -17,10 +17,10 @@ use crate::Result;
 
 /// The most key IDs that are remembered from one batch to the next, and the most certificates whose keys are all read
 /// at once.
-const MANY: usize = 50_000;
+const MAX_KEY_IDS: usize = 50_000;
 
 /// So many key IDs are looked up one by one before it is asked whether reading all keys would be quicker.
-const FEW: usize = 32;
+const MAX_SINGLE_LOOKUPS: usize = 32;
 
 /// How many certificates' keys can be read in the time of looking one key ID up.
 const LOOKUP_COST: usize = 4;
@@ -62,11 +62,11 @@ struct Read {
 }
 
 /// Bytes that most key packets are shorter than.
-const USUAL: usize = 1000;
+const USUAL_PACKET_BYTES: usize = 1000;
 
 impl Read {
     fn of(cert: CertId, source: &dyn ReadCertificates) -> Result<Self> {
-        let body = match first_body(source.first_bytes(cert, USUAL)?) {
+        let body = match first_body(source.first_bytes(cert, USUAL_PACKET_BYTES)?) {
             Some(body) => body,
             None => first_body(source.bytes(cert)?).unwrap_or_default(),
         };
@@ -121,21 +121,24 @@ impl<'s> Issuers<'s> {
     }
 
     /// Finds the keys behind the key IDs that the wanted signatures name.
-    pub(super) fn prepare(&mut self, asked: &[VerifyRequest<'_>], wanted: &Wanted<'_>) -> Result<()> {
+    pub(super) fn prepare(&mut self, requests: &[VerifyRequest<'_>], wanted: &Wanted<'_>) -> Result<()> {
         if self.complete {
             return Ok(());
         }
-        if self.known.len() > MANY {
+        if self.known.len() > MAX_KEY_IDS {
             self.forget();
         }
-        let components = asked.iter().flat_map(|asked| &asked.facts.components);
+        let components = requests.iter().flat_map(|request| &request.facts.components);
         let signatures = components.flat_map(|component| &component.signatures);
         let foreign = signatures.filter(|signature| signature.own.is_none() && wanted(signature));
-        let unknown = foreign.map(|it| it.issuer.key_id).filter(|key_id| !self.known.contains_key(key_id));
+        let unknown = foreign
+            .map(|signature| signature.issuer.key_id)
+            .filter(|key_id| !self.known.contains_key(key_id));
         let mut unknown: Vec<KeyId> = unknown.collect();
         unknown.sort_unstable();
         unknown.dedup();
-        if unknown.len() > FEW && self.count()? <= MANY.min((unknown.len() + self.known.len()) * LOOKUP_COST)
+        if unknown.len() > MAX_SINGLE_LOOKUPS
+            && self.count()? <= MAX_KEY_IDS.min((unknown.len() + self.known.len()) * LOOKUP_COST)
         {
             return self.read_all();
         }
@@ -147,7 +150,9 @@ impl<'s> Issuers<'s> {
     pub(super) fn behind(&self, issuer: &Issuer) -> impl Iterator<Item = IssuerNumber> {
         let candidates = self.known.get(&issuer.key_id).into_iter().flatten();
         let named = issuer.fingerprint;
-        candidates.filter(move |it| named.is_none_or(|named| named == it.key)).map(|it| it.primary)
+        candidates
+            .filter(move |candidate| named.is_none_or(|named| named == candidate.key))
+            .map(|candidate| candidate.primary)
     }
 
     pub(super) fn fingerprint(&self, IssuerNumber(number): IssuerNumber) -> Fingerprint {
@@ -216,10 +221,13 @@ impl<'s> Issuers<'s> {
             IssuerNumber(self.primaries.len() - 1)
         });
         // A certificate that several sources have is the same key.
-        let is_there =
-            candidates.iter().any(|it| it.key == key && self.primaries[it.primary.0].fingerprint == primary);
+        let is_there = candidates.iter().any(|candidate| {
+            candidate.key == key && self.primaries[candidate.primary.0].fingerprint == primary
+        });
         // Only primary keys certify. Certificates that list the key as a subkey must not push it out.
-        let others = candidates.iter().filter(|it| self.primaries[it.primary.0].fingerprint != it.key);
+        let others = candidates
+            .iter()
+            .filter(|candidate| self.primaries[candidate.primary.0].fingerprint != candidate.key);
         if !is_there && (key == primary || others.count() < limits::MAX_ISSUER_CANDIDATES) {
             candidates.push(Candidate { key, primary: number });
         }

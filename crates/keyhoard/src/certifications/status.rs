@@ -81,7 +81,7 @@ pub struct StatusEvaluator<'s> {
 }
 
 /// The most issuers that are remembered.
-const MANY: usize = 50_000;
+const MAX_ISSUERS: usize = 50_000;
 
 impl<'s> StatusEvaluator<'s> {
     /// Judges by rules; issuers are looked up in these databases, the first one first.
@@ -94,29 +94,29 @@ impl<'s> StatusEvaluator<'s> {
     /// # Errors
     ///
     /// The databases' errors.
-    pub fn standings(&mut self, facts: &Facts, findings: &Authenticities) -> Result<CertificationStatuses> {
+    pub fn statuses(&mut self, facts: &Facts, findings: &Authenticities) -> Result<CertificationStatuses> {
         let mut passed = PassedComponents::default();
-        let mut standings = CertificationStatuses::filled(facts, CertificationStatus::NoIssuer);
+        let mut statuses = CertificationStatuses::filled(facts, CertificationStatus::NoIssuer);
         for (number, component) in facts.components.iter().enumerate() {
             passed.pass(&component.kind, number);
             let signatures = component.signatures.iter().zip(findings.of(number));
             for (index, (signature, finding)) in signatures.enumerate() {
-                let place = passed.place(&component.kind, number, signature.kind);
+                let presence = passed.presence(&component.kind, number, signature.kind);
                 let case = SignatureCase { facts, signature, finding: *finding };
-                *standings.at_mut(number, index) = self.standing(&case, place)?;
+                *statuses.at_mut(number, index) = self.standing(&case, presence)?;
             }
         }
-        Ok(standings)
+        Ok(statuses)
     }
 
     fn standing(
         &mut self,
         case: &SignatureCase<'_>,
-        place: ComponentPresence,
+        presence: ComponentPresence,
     ) -> Result<CertificationStatus> {
         let SignatureCase { facts, signature, finding } = case;
         let primary = facts.primary();
-        if place == ComponentPresence::Nowhere {
+        if presence == ComponentPresence::Nowhere {
             return Ok(CertificationStatus::Refused(Unverifiable::Misplaced));
         }
         if signature.own.is_none() && signature.kind == SignatureType::KEY_REVOCATION {
@@ -140,7 +140,7 @@ impl<'s> StatusEvaluator<'s> {
         if signature.kind.is_over_user() && !accepted(signature.hash_algorithm, signature.created.0) {
             return Ok(CertificationStatus::Refused(Unverifiable::WeakDigest));
         }
-        Ok(match place {
+        Ok(match presence {
             ComponentPresence::Here => self.made(signature, verdict(*finding)),
             _ => self.made(signature, Some((Verdict::Bad, issuer))),
         })
@@ -197,7 +197,7 @@ impl<'s> StatusEvaluator<'s> {
     }
 
     fn issuer(&mut self, issuer: &Fingerprint) -> Result<Option<&IssuerPrimary>> {
-        if self.known.len() > MANY {
+        if self.known.len() > MAX_ISSUERS {
             self.known.clear();
         }
         if !self.known.contains_key(issuer) {
@@ -208,13 +208,13 @@ impl<'s> StatusEvaluator<'s> {
     }
 
     fn look_up(&self, issuer: &Fingerprint) -> Result<Option<IssuerPrimary>> {
-        let moment = EvaluationContext::new(self.rules.now, self.rules.view);
+        let context = EvaluationContext::new(self.rules.now, self.rules.view);
         for source in &self.sources {
             if let Some(id) = source.by_fingerprint(&[*issuer])?[0] {
                 let mut found = None;
                 source.visit(Selection::Ids(&[id]), Detail::Own, &mut |record| {
                     found = record.facts.map(|facts| {
-                        let state = *evaluate(&facts, moment).primary();
+                        let state = *evaluate(&facts, context).primary();
                         IssuerPrimary { key: facts.primary().clone(), state }
                     });
                     ControlFlow::Break(())
@@ -277,7 +277,7 @@ impl PassedComponents {
         self.subkey |= is_subkey(kind, number);
     }
 
-    fn place(&self, component: &ComponentKind, number: usize, kind: SignatureType) -> ComponentPresence {
+    fn presence(&self, component: &ComponentKind, number: usize, kind: SignatureType) -> ComponentPresence {
         let (here, before) = match kind {
             SignatureType::SUBKEY_BINDING | SignatureType::SUBKEY_REVOCATION => {
                 (is_subkey(component, number), self.subkey)

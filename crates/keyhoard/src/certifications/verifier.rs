@@ -28,7 +28,7 @@ pub struct CertificationVerifier<'s> {
 }
 
 /// New verdicts that are gathered before they are written.
-const ENOUGH_VERDICTS: usize = 8 << 10;
+const VERDICTS_PER_WRITE: usize = 8 << 10;
 
 impl<'s> CertificationVerifier<'s> {
     /// Answers about certificates of one database, by issuers of several, the first one first.
@@ -70,9 +70,9 @@ impl<'s> CertificationVerifier<'s> {
         asked: &[VerifyRequest<'_>],
         wanted: &Wanted<'_>,
     ) -> Result<Vec<Authenticities>> {
-        let inquiry = self.inquire(asked, wanted)?;
-        let verdicts = inquiry.answer(asked, &self.keys);
-        self.conclude(inquiry, &verdicts, asked)
+        let checks = self.inquire(asked, wanted)?;
+        let verdicts = checks.answer(asked, &self.keys);
+        self.conclude(checks, &verdicts, asked)
     }
 
     /// Writes the new verdicts, if that can be done at once; those that cannot be written are found again next time.
@@ -112,12 +112,12 @@ impl<'s> CertificationVerifier<'s> {
     /// Turns answers into findings, and keeps them now and then.
     pub(super) fn conclude(
         &mut self,
-        inquiry: IssuerChecks,
+        checks: IssuerChecks,
         verdicts: &[Verdict],
         asked: &[VerifyRequest<'_>],
     ) -> Result<Vec<Authenticities>> {
-        let findings = self.learn(inquiry, verdicts, asked);
-        if self.unkept >= ENOUGH_VERDICTS {
+        let findings = self.learn(checks, verdicts, asked);
+        if self.unkept >= VERDICTS_PER_WRITE {
             self.keep()?;
         }
         Ok(findings)
@@ -169,11 +169,11 @@ impl<'s> CertificationVerifier<'s> {
     /// Turns verdicts into findings, and remembers those that last.
     fn learn(
         &mut self,
-        inquiry: IssuerChecks,
+        checks: IssuerChecks,
         verdicts: &[Verdict],
         asked: &[VerifyRequest<'_>],
     ) -> Vec<Authenticities> {
-        let IssuerChecks { mut findings, questions, keys, .. } = inquiry;
+        let IssuerChecks { mut findings, questions, keys, .. } = checks;
         for (question, verdict) in questions.iter().zip(verdicts) {
             let &IssuerCheck { certificate, component, signature, issuer } = question;
             let issuer = keys.fingerprint(issuer);

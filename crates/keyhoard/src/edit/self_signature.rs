@@ -12,7 +12,7 @@ use super::{EditRefusal, Editor, Target};
 use crate::Result;
 
 /// How far before the signature that it replaces the clock may stand, in seconds: GnuPG waits as long for it.
-const PATIENCE: u32 = 5;
+const MAX_CLOCK_WAIT: u32 = 5;
 
 impl Editor<'_> {
     /// Begins a self-signature that says what an older one says, and is newer.
@@ -36,7 +36,7 @@ impl Editor<'_> {
     pub(super) fn later_than(&self, target: &Target, older: Timestamp) -> Result<Timestamp> {
         let next = older.0.saturating_add(1);
         match next.saturating_sub(self.now.0) {
-            0..=PATIENCE => Ok(Timestamp(self.now.0.max(next))),
+            0..=MAX_CLOCK_WAIT => Ok(Timestamp(self.now.0.max(next))),
             seconds => Err(EditRefusal::Clock { key: target.fingerprint(), seconds }.into()),
         }
     }

@@ -29,9 +29,9 @@ impl Target {
         revokers: &dyn ReadCertificates,
         now: Timestamp,
     ) -> Result<Self> {
-        let moment = EvaluationContext::new(now, PacketView::Full);
+        let context = EvaluationContext::new(now, PacketView::Full);
         let whole = || Ok(Some(certificate.clone()));
-        let effective = evaluate_with_revokers(&certificate.facts, moment, whole, &[revokers])?;
+        let effective = evaluate_with_revokers(&certificate.facts, context, whole, &[revokers])?;
         Ok(Self { certificate, effective })
     }
 

@@ -16,7 +16,7 @@ pub(super) type SecretKeyStore<'a> = &'a (dyn SecretKeys + Sync);
 /// Keeps the secret keys of all certificates of a batch that are taken, and notes what became of them.
 ///
 /// With `dry_run` it only notes what would.
-pub(super) fn keep(batch: &mut Batch, place: SecretKeyStore<'_>, dry_run: bool) -> Result<()> {
+pub(super) fn keep(batch: &mut Batch, store: SecretKeyStore<'_>, dry_run: bool) -> Result<()> {
     for report in &mut batch.reports {
         let Report::Imported { imported, secrets } = report else { continue };
         let secrets = std::mem::take(secrets);
@@ -26,8 +26,8 @@ pub(super) fn keep(batch: &mut Batch, place: SecretKeyStore<'_>, dry_run: bool) 
         for secret in secrets {
             let outcome = match readable(&secret) {
                 Ok(key) if !key.protection().has_secret() && !is_on_card(&key) => SecretOutcome::Stub,
-                Ok(key) if dry_run => would_be(place, &key)?,
-                Ok(key) => kept(place.store(&key)?),
+                Ok(key) if dry_run => would_be(store, &key)?,
+                Ok(key) => kept(store.store(&key)?),
                 Err(error) => SecretOutcome::Refused(error.to_string()),
             };
             imported.secrets.push(ImportedSecret { fingerprint: secret.fingerprint, outcome });
@@ -65,8 +65,8 @@ fn is_on_card(key: &SecretKey) -> bool {
     matches!(key.protection(), secret::Protection::Card { .. })
 }
 
-fn would_be(place: SecretKeyStore<'_>, key: &SecretKey) -> Result<SecretOutcome> {
-    let held = place.find(&key.fingerprint().into())?;
+fn would_be(store: SecretKeyStore<'_>, key: &SecretKey) -> Result<SecretOutcome> {
+    let held = store.find(&key.fingerprint().into())?;
     Ok(match held {
         None => SecretOutcome::New,
         Some(held) if !held.protection.has_secret() && key.protection().has_secret() => SecretOutcome::New,

@@ -53,11 +53,11 @@ pub fn list_checked(
     each: &mut dyn FnMut(KeyListing<'_>) -> ControlFlow<()>,
 ) -> Result<()> {
     let mut walk = Walk::new(snapshot, options, names, trust, each)?;
-    checker.visit(selection, &|_| true, &mut |mut record, standings| {
+    checker.visit(selection, &|_| true, &mut |mut record, statuses| {
         if options.bodies {
             record.bytes = snapshot.bytes(record.id)?;
         }
-        walk.list(&record, Some(standings))
+        walk.list(&record, Some(statuses))
     })
 }
 
@@ -83,18 +83,14 @@ impl<'w, 's> Walk<'w, 's> {
         Ok(Self { snapshot, options, origins_known, names, trust, each })
     }
 
-    fn list(
-        &mut self,
-        record: &Record,
-        standings: Option<&CertificationStatuses>,
-    ) -> Result<ControlFlow<()>> {
+    fn list(&mut self, record: &Record, statuses: Option<&CertificationStatuses>) -> Result<ControlFlow<()>> {
         let Self { snapshot, options, .. } = *self;
         let Some(facts) = &record.facts else { return Ok(ControlFlow::Continue(())) };
         if options.signatures == Signatures::Named {
             self.names.prepare(facts)?;
         }
-        let moment = EvaluationContext::new(options.now, options.view).with_digests(options.digests);
-        let effective = evaluate_with_revokers(facts, moment, || whole(snapshot, record.id), &[snapshot])?;
+        let context = EvaluationContext::new(options.now, options.view).with_digests(options.digests);
+        let effective = evaluate_with_revokers(facts, context, || whole(snapshot, record.id), &[snapshot])?;
         let user_id_origins =
             if self.origins_known { snapshot.user_id_origins(record.id)? } else { Vec::new() };
         let source = Source {
@@ -105,7 +101,7 @@ impl<'w, 's> Walk<'w, 's> {
             origin: &record.origin,
             user_id_origins: &user_id_origins,
             stored: Some(StoredTimes { first_seen: record.first_seen, changed: record.changed }),
-            standings,
+            statuses,
         };
         Ok((self.each)(Lister { options, names: self.names }.listing(source)))
     }

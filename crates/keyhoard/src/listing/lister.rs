@@ -39,7 +39,7 @@ pub struct Source<'a> {
     /// Its times in the database.
     pub stored: Option<StoredTimes>,
     /// What its signatures are worth, if they were checked.
-    pub standings: Option<&'a CertificationStatuses>,
+    pub statuses: Option<&'a CertificationStatuses>,
 }
 
 impl<'a> Lister<'a> {
@@ -90,7 +90,7 @@ impl<'a> Lister<'a> {
             return Vec::new();
         }
         let component = &source.facts.components[index];
-        let standings = source.standings.map(|standings| standings.of(index));
+        let statuses = source.statuses.map(|statuses| statuses.of(index));
         let mut signatures = Vec::with_capacity(component.signatures.len());
         for (index, facts) in component.signatures.iter().enumerate() {
             if self.options.view.shows(facts) {
@@ -98,7 +98,7 @@ impl<'a> Lister<'a> {
                     facts,
                     expired: facts.has_expired(self.options.now),
                     issuer: self.issuer(facts),
-                    standing: standings.map(|standings| standings[index]),
+                    standing: statuses.map(|statuses| statuses[index]),
                     body: self.body(facts.span, source),
                 });
             }
@@ -133,8 +133,8 @@ fn order(facts: &Facts, effective: &Effective) -> Vec<usize> {
     };
     for attribute in [true, false] {
         let primary = order.iter().position(|&index| is_primary(index) && is_attribute(index) == attribute);
-        if let Some(place) = primary {
-            order[first..=place].rotate_right(1);
+        if let Some(index) = primary {
+            order[first..=index].rotate_right(1);
         }
     }
     order

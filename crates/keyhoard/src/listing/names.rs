@@ -17,7 +17,7 @@ use crate::Result;
 
 /// Databases with more certificates than this are not read as a whole for names: for each name the table takes up to
 /// 34 bytes, besides the text.
-const MANY: u64 = 1_000_000;
+const MAX_CERTIFICATES: u64 = 1_000_000;
 
 /// The most keys whose names are remembered, some certificates having several: then the table is as large as it gets.
 const MOST_KEYS: usize = 1_800_000;
@@ -26,7 +26,7 @@ const MOST_KEYS: usize = 1_800_000;
 const MOST_TEXT: usize = 40 << 20;
 
 /// So many names are looked up one by one before it is asked whether reading all of them would be quicker.
-const FEW: u64 = 32;
+const MAX_SINGLE_LOOKUPS: u64 = 32;
 
 /// How many certificates can be read for names in the time of looking one up.
 const LOOKUP_COST: u64 = 16;
@@ -34,7 +34,7 @@ const LOOKUP_COST: u64 = 16;
 /// Names that are known, and databases to look up the others in.
 #[derive(Clone)]
 pub struct Names<'s> {
-    moment: EvaluationContext,
+    context: EvaluationContext,
     /// Where names come from that are not known yet, the first one first; empty if all are known.
     sources: Vec<&'s dyn ReadCertificates>,
     looked_up: u64,
@@ -67,7 +67,7 @@ impl Known {
 impl std::fmt::Debug for Names<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Names")
-            .field("moment", &self.moment)
+            .field("context", &self.context)
             .field("known", &self.known.len())
             .finish_non_exhaustive()
     }
@@ -77,7 +77,7 @@ impl<'s> Names<'s> {
     /// Takes names from these databases, the first one first, when a certificate needs them; none from no databases.
     pub fn new(sources: Vec<&'s dyn ReadCertificates>, now: Timestamp, view: PacketView) -> Self {
         Self {
-            moment: EvaluationContext::new(now, view),
+            context: EvaluationContext::new(now, view),
             sources,
             looked_up: 0,
             count: None,
@@ -89,20 +89,20 @@ impl<'s> Names<'s> {
 
     /// Has other digests accepted in self-signatures, on which it depends which user ID is the primary one.
     pub fn with_digests(self, digests: DigestPolicy) -> Self {
-        Self { moment: self.moment.with_digests(digests), ..self }
+        Self { context: self.context.with_digests(digests), ..self }
     }
 
     /// Adds the names of one certificate. A key ID is that of a primary key, if there is one; of several, whoever comes
     /// first keeps it: anybody can list anybody's key as a subkey.
     pub fn add(&mut self, facts: &Facts) {
-        let effective = evaluate(facts, self.moment);
+        let effective = evaluate(facts, self.context);
         let primary = effective.primary_user_id(facts).map(|index| &facts.components[index].kind);
         let name = match primary {
             Some(ComponentKind::UserId(value)) => self.remember(value),
             _ => Known::NO_USER_ID,
         };
-        for (place, key) in facts.keys().enumerate() {
-            let holder = Holder { name, is_own: place == 0 };
+        for (index, key) in facts.keys().enumerate() {
+            let holder = Holder { name, is_own: index == 0 };
             let known = self.known.entry(key.fingerprint.key_id()).or_insert(holder);
             if holder.is_own && !known.is_own {
                 *known = holder;
@@ -124,7 +124,7 @@ impl<'s> Names<'s> {
     ///
     /// The databases' errors.
     pub fn prepare(&mut self, facts: &Facts) -> Result<()> {
-        let view = self.moment.view;
+        let view = self.context.view;
         let signatures = facts.components.iter().flat_map(|component| &component.signatures);
         let shown = signatures.filter(|signature| view.shows(signature));
         self.prepare_issuers(shown.map(|signature| signature.issuer.key_id))
@@ -145,9 +145,9 @@ impl<'s> Names<'s> {
         }
         let missing = self.missing(key_ids);
         self.looked_up += missing.len() as u64;
-        if self.looked_up > FEW
+        if self.looked_up > MAX_SINGLE_LOOKUPS
             && !self.too_much
-            && self.count()? <= MANY.min(self.looked_up * LOOKUP_COST)
+            && self.count()? <= MAX_CERTIFICATES.min(self.looked_up * LOOKUP_COST)
             && self.read_all()?
         {
             return Ok(());

@@ -55,18 +55,23 @@ fn open(path: &Path) -> Result<BufReader<File>> {
 }
 
 /// Reads certificates from packets; `place` says where those stand, if they are a part of something.
-fn read_stream(reader: impl Read, since: Option<Timestamp>, place: &str, each: &mut Each<'_>) -> Result<()> {
+fn read_stream(
+    reader: impl Read,
+    since: Option<Timestamp>,
+    location: &str,
+    each: &mut Each<'_>,
+) -> Result<()> {
     for piece in Splitter::new(reader) {
         match piece {
             Ok(Piece::Certificate(raw)) => each(Item::Certificate(raw, since))?,
             Ok(Piece::Revocation(raw)) => {
                 each(Item::Unreadable(format!(
-                    "{place}a revocation without its key at byte {}",
+                    "{location}a revocation without its key at byte {}",
                     raw.position
                 )))?;
             }
             Ok(Piece::Ignored(_)) => {}
-            Err(error) => each(Item::Unreadable(format!("{place}{error}")))?,
+            Err(error) => each(Item::Unreadable(format!("{location}{error}")))?,
         }
     }
     Ok(())
@@ -78,8 +83,8 @@ fn read_keybox(reader: impl Read, each: &mut Each<'_>) -> Result<()> {
         match blob {
             Ok(blob) if blob.ephemeral => {}
             Ok(blob) => {
-                let place = format!("blob at byte {}: ", blob.position);
-                read_stream(blob.keyblock.as_slice(), blob.created, &place, each)?;
+                let location = format!("blob at byte {}: ", blob.position);
+                read_stream(blob.keyblock.as_slice(), blob.created, &location, each)?;
             }
             Err(error) => each(Item::Unreadable(error.to_string()))?,
         }
@@ -100,10 +105,10 @@ fn read_keyboxd(path: &Path, each: &mut Each<'_>) -> Result<()> {
 fn read_cert_d(directory: &Path, each: &mut Each<'_>) -> Result<()> {
     let failed = |source| Error::File { path: directory.to_owned(), source };
     for file in cert_d::files(directory).map_err(failed)? {
-        let place = format!("{}: ", file.strip_prefix(directory).unwrap_or(&file).display());
+        let location = format!("{}: ", file.strip_prefix(directory).unwrap_or(&file).display());
         match File::open(&file) {
-            Ok(file) => read_stream(BufReader::new(file), None, &place, each)?,
-            Err(error) => each(Item::Unreadable(format!("{place}{error}")))?,
+            Ok(file) => read_stream(BufReader::new(file), None, &location, each)?,
+            Err(error) => each(Item::Unreadable(format!("{location}{error}")))?,
         }
     }
     Ok(())

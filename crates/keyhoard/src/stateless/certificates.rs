@@ -61,7 +61,7 @@ impl Certificates {
     }
 
     /// Returns them as a keyring of this name.
-    pub(super) fn ring(&self, name: &Path) -> KeyringFile {
+    pub(super) fn keyring(&self, name: &Path) -> KeyringFile {
         KeyringFile::of(name, self.certificates.clone())
     }
 }

@@ -55,7 +55,7 @@ pub fn certify(
         let mut addition = packets::Addition::new(certificate);
         for user_id in &request.user_ids {
             match place_of(certificate, &effective, user_id, request.only_self_signed) {
-                Some(place) => addition.behind(&certificate.facts.components[place]),
+                Some(index) => addition.behind(&certificate.facts.components[index]),
                 None if request.only_self_signed => return Err(no_match(certificate)),
                 None => addition.add(&packet::write(Tag::USER_ID, user_id)),
             }
@@ -146,23 +146,23 @@ pub fn validate(
         trusted_keys: roots.map(TrustedKey::Fingerprint).collect(),
         ..TrustSettings::new(at, PacketView::Full)
     };
-    let rings = [certificates.ring(Path::new("CERTS")), authorities.ring(Path::new("AUTHORITIES"))];
-    let [targets, roots] = [rings[0].snapshot(), rings[1].snapshot()];
+    let keyrings = [certificates.keyring(Path::new("CERTS")), authorities.keyring(Path::new("AUTHORITIES"))];
+    let [targets, roots] = [keyrings[0].snapshot(), keyrings[1].snapshot()];
     let sources =
         Sources { certificates: vec![targets.as_ref(), roots.as_ref()], owner_trust: None, keeper: None };
     let names: Vec<_> = certificates.certificates.iter().map(|one| one.facts.primary().fingerprint).collect();
-    let appraisal = ValidityResult::of(&names, &sources, &settings)?;
+    let validities = ValidityResult::of(&names, &sources, &settings)?;
     for (id, certificate) in (1..).map(CertId).zip(&certificates.certificates) {
         let facts = &certificate.facts;
         let (moment, whole) =
             (EvaluationContext::new(at, PacketView::Full), || Ok(Some(certificate.clone())));
         let effective = evaluate_with_revokers(facts, moment, whole, &sources.certificates)?;
-        let trust = appraisal.trust((0, id), facts, &effective)?;
-        let is_valid = |place: usize| match (&facts.components[place].kind, &effective.components[place]) {
+        let trust = validities.trust((0, id), facts, &effective)?;
+        let is_valid = |index: usize| match (&facts.components[index].kind, &effective.components[index]) {
             (ComponentKind::UserId(user_id), ComponentState::User(user)) => {
                 wanted.is(user_id)
                     && user.created.is_some()
-                    && trust.user_ids.get(place).is_some_and(|validity| *validity >= Validity::Full)
+                    && trust.user_ids.get(index).is_some_and(|validity| *validity >= Validity::Full)
             }
             _ => false,
         };

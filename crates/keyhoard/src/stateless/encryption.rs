@@ -126,14 +126,14 @@ impl Encryption {
     /// Returns the recipients' keys.
     fn keys(&self, now: Timestamp) -> Result<Vec<EncryptionKey>> {
         // A revocation counts in whichever file it stands, and its maker's key too.
-        let ring = Certificates::joined(self.recipients.clone()).ring(Path::new("CERTS"));
+        let keyring = Certificates::joined(self.recipients.clone()).keyring(Path::new("CERTS"));
         let key = |candidate: RecipientCandidate| {
             let name = candidate.fingerprint;
             candidate.key.ok_or_else(|| {
                 Failure::new(Kind::CertCannotEncrypt, format!("{name}: it has no key to encrypt to now"))
             })
         };
-        recipients::of_ring(&ring, &[], now)?.into_iter().map(key).collect()
+        recipients::of_keyring(&keyring, &[], now)?.into_iter().map(key).collect()
     }
 
     fn protection(&self, keys: &[EncryptionKey]) -> DataProtection {

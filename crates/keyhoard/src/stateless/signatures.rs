@@ -77,8 +77,8 @@ pub struct Verification {
 pub(super) fn signers(keys: &[Keys], passwords: &[Password], now: Timestamp) -> Result<Vec<Unlocked>> {
     let mut signers = Vec::new();
     for keys in keys {
-        let ring = keys.certificates().ring(Path::new("KEYS"));
-        let (snapshot, held) = (ring.snapshot(), keys.held());
+        let keyring = keys.certificates().keyring(Path::new("KEYS"));
+        let (snapshot, held) = (keyring.snapshot(), keys.held());
         for (id, certificate) in (1..).map(CertId).zip(&keys.certificates) {
             let key = signing_key(snapshot.as_ref(), id, &held, now)?.ok_or_else(|| {
                 let primary = certificate.facts.primary().fingerprint;
@@ -267,11 +267,12 @@ pub(super) fn holding(
     period: Period,
     now: Timestamp,
 ) -> Result<Vec<Verification>> {
-    let rings: Vec<_> = authorities.iter().map(|one| one.certificates.ring(Path::new(&one.name))).collect();
-    let snapshots: Vec<_> = rings.iter().map(|ring| ring.snapshot()).collect();
+    let keyrings: Vec<_> =
+        authorities.iter().map(|one| one.certificates.keyring(Path::new(&one.name))).collect();
+    let snapshots: Vec<_> = keyrings.iter().map(|keyring| keyring.snapshot()).collect();
     let sources = snapshots.iter().map(|snapshot| snapshot.as_ref()).collect();
-    let moment = EvaluationContext::new(now, PacketView::Full);
-    let examined = SignerSearch::new(sources, moment, moment.digests).examine(signatures)?;
+    let context = EvaluationContext::new(now, PacketView::Full);
+    let examined = SignerSearch::new(sources, context, context.digests).examine(signatures)?;
     // Whoever verifies in a script sees no warning: what gpg would only warn of is not believed here.
     let digests = DigestPolicy::GNUPG.with_weak(HashAlgorithm::SHA1).with_weak(HashAlgorithm::RIPEMD160);
     let holding = examined
@@ -291,8 +292,8 @@ pub(super) fn holding(
 }
 
 impl Period {
-    fn holds(self, moment: Timestamp) -> bool {
-        self.from.is_none_or(|from| from <= moment) && self.to.is_none_or(|to| moment <= to)
+    fn holds(self, time: Timestamp) -> bool {
+        self.from.is_none_or(|from| from <= time) && self.to.is_none_or(|to| time <= to)
     }
 }
 

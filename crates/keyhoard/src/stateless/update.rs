@@ -31,16 +31,16 @@ pub struct Update {
 ///
 /// [`Kind::PrimaryKeyBad`] for a revoked or expired key and one too weak, [`Kind::KeyIsProtected`].
 pub fn update(keys: &mut Keys, passwords: &[Password], update: &Update, now: Timestamp) -> Result<()> {
-    for place in 0..keys.certificates.len() {
-        update.merged.iter().for_each(|copies| copies.add_to(&mut keys.certificates[place]));
-        let effective = packets::effective(&keys.certificates[place], now);
-        refuse_if_bad(&keys.certificates[place], &effective)?;
-        if let Some(renewed) = renewed(keys, place, &effective, passwords, update, now)? {
-            keys.certificates[place] = renewed;
+    for index in 0..keys.certificates.len() {
+        update.merged.iter().for_each(|copies| copies.add_to(&mut keys.certificates[index]));
+        let effective = packets::effective(&keys.certificates[index], now);
+        refuse_if_bad(&keys.certificates[index], &effective)?;
+        if let Some(renewed) = renewed(keys, index, &effective, passwords, update, now)? {
+            keys.certificates[index] = renewed;
         }
         let adds = !update.signing_only && !update.no_added_capabilities;
         if adds && !can_encrypt(&effective) {
-            add_encryption_subkey(keys, place, passwords, now)?;
+            add_encryption_subkey(keys, index, passwords, now)?;
         }
     }
     Ok(())
@@ -74,13 +74,13 @@ fn can_encrypt(effective: &Effective) -> bool {
 /// Renews the self-signatures that need it; `None` if none does.
 fn renewed(
     keys: &Keys,
-    place: usize,
+    index: usize,
     effective: &Effective,
     passwords: &[Password],
     update: &Update,
     now: Timestamp,
 ) -> Result<Option<Certificate>> {
-    let certificate = &keys.certificates[place];
+    let certificate = &keys.certificates[index];
     let mut old = Vec::new();
     for (component, state) in certificate.facts.components.iter().zip(&effective.components) {
         let binding = match state {
@@ -156,11 +156,11 @@ fn successor(older: &Signature<'_>, signer: &Unlocked, adds: bool, now: Timestam
 
 fn add_encryption_subkey(
     keys: &mut Keys,
-    place: usize,
+    index: usize,
     passwords: &[Password],
     now: Timestamp,
 ) -> Result<()> {
-    let certificate = &keys.certificates[place];
+    let certificate = &keys.certificates[index];
     let name = certificate.facts.primary().fingerprint;
     let mut primary = keys.unlock(&name, passwords)?;
     let plan = Plan::new(Algorithm::Curve25519, KeyFlags::ENCRYPT).expect("the curve encrypts");
@@ -176,6 +176,6 @@ fn add_encryption_subkey(
     addition.add(&binding);
     let grown = addition.finish()?;
     keys.insert(&name, &subkey, passwords)?;
-    keys.certificates[place] = grown;
+    keys.certificates[index] = grown;
     Ok(())
 }

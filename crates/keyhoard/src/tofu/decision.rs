@@ -89,8 +89,8 @@ pub fn bindings_of(
     let mut outcome = Ok(());
     snapshot.visit(Selection::Ids(ids), Detail::Own, &mut |record| {
         let Some(facts) = &record.facts else { return ControlFlow::Continue(()) };
-        let moment = EvaluationContext::new(now, PacketView::Gnupg);
-        match evaluate_with_revokers(facts, moment, || whole(snapshot, record.id), &[snapshot]) {
+        let context = EvaluationContext::new(now, PacketView::Gnupg);
+        match evaluate_with_revokers(facts, context, || whole(snapshot, record.id), &[snapshot]) {
             Err(error) => {
                 outcome = Err(error);
                 return ControlFlow::Break(());

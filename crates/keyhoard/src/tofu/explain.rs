@@ -132,9 +132,9 @@ pub(super) fn standing(
         let Some(id) = source.by_fingerprint(&[*key])?[0] else { continue };
         source.visit(Selection::Ids(&[id]), Detail::Own, &mut |record| {
             if let Some(facts) = &record.facts {
-                let moment = EvaluationContext::new(settings.now, settings.view);
+                let context = EvaluationContext::new(settings.now, settings.view);
                 let effective =
-                    evaluate_with_revokers(facts, moment, || whole(*source, id), &sources.certificates);
+                    evaluate_with_revokers(facts, context, || whole(*source, id), &sources.certificates);
                 standing = effective.map(|effective| in_certificate(facts, &effective, address));
             }
             ControlFlow::Break(())
@@ -148,7 +148,7 @@ pub(super) fn standing(
 fn in_certificate(facts: &Facts, effective: &Effective, address: &BoundAddress) -> UserIdStatus {
     let primary = effective.primary();
     let components = facts.components.iter().zip(&effective.components);
-    let standings = components.filter_map(|(component, state)| match (&component.kind, state) {
+    let statuses = components.filter_map(|(component, state)| match (&component.kind, state) {
         (ComponentKind::UserId(value), ComponentState::User(user))
             if BoundAddress::of_user_id(value) == *address =>
         {
@@ -162,7 +162,7 @@ fn in_certificate(facts: &Facts, effective: &Effective, address: &BoundAddress) 
         }
         _ => None,
     });
-    standings
+    statuses
         .min_by_key(|standing| match standing {
             UserIdStatus::Holds => 0,
             UserIdStatus::Expired => 1,

@@ -21,9 +21,9 @@ pub(super) fn joined(changes: Vec<Change>) -> Vec<Change> {
             }
         };
         match places.entry((change.fingerprint, address)) {
-            Entry::Occupied(place) => join(&mut joined[*place.get()].kind, change.kind),
-            Entry::Vacant(place) => {
-                place.insert(joined.len());
+            Entry::Occupied(entry) => join(&mut joined[*entry.get()].kind, change.kind),
+            Entry::Vacant(entry) => {
+                entry.insert(joined.len());
                 joined.push(change);
             }
         }

@@ -123,8 +123,8 @@ fn designated_revocations(facts: &Facts) -> HashSet<u32> {
 
 /// Says whether a key or user ID that is in both would end later, or not at all any more.
 fn loosens(before: &Facts, after: &Facts, now: Timestamp) -> bool {
-    let moment = EvaluationContext::new(now, PacketView::Full);
-    let (before_means, after_means) = (evaluate(before, moment), evaluate(after, moment));
+    let context = EvaluationContext::new(now, PacketView::Full);
+    let (before_means, after_means) = (evaluate(before, context), evaluate(after, context));
     let mut rest = pairs(before, &before_means);
     pairs(after, &after_means).any(|(component, state)| {
         // What is left stands in the order in which it stood.

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use super::{Examiner, SignatureReport};
 
 /// Content that is read and hashed side by side before its signatures are examined together.
-const MANY: usize = 512;
+const BATCH_CONTENTS: usize = 512;
 
 /// Examines the signatures of many contents, on all cores, and tells what came of each in its order.
 ///
@@ -23,7 +23,7 @@ pub fn batch<T: Send + Sync, E: From<crate::Error>, Unread: Send>(
 ) -> std::result::Result<(), E> {
     let mut items = items.into_iter();
     loop {
-        let some = items.by_ref().take(MANY).collect::<std::result::Result<Vec<T>, E>>()?;
+        let some = items.by_ref().take(BATCH_CONTENTS).collect::<std::result::Result<Vec<T>, E>>()?;
         if some.is_empty() {
             return Ok(());
         }

@@ -75,8 +75,8 @@ impl CandidateSigner {
 
     /// Returns the primary user ID.
     pub fn user_id(&self) -> Option<&[u8]> {
-        let place = self.effective.primary_user_id(&self.certificate.facts)?;
-        match &self.certificate.facts.components[place].kind {
+        let index = self.effective.primary_user_id(&self.certificate.facts)?;
+        match &self.certificate.facts.components[index].kind {
             ComponentKind::UserId(user_id) => Some(user_id),
             _ => None,
         }

@@ -25,7 +25,7 @@ pub struct SignatureReport {
 
 /// Examines signatures, as of one moment.
 pub struct Examiner<'s> {
-    makers: SignerSearch<'s>,
+    signers: SignerSearch<'s>,
     sources: Sources<'s>,
     settings: TrustSettings,
     validities: HashMap<Fingerprint, Validity>,
@@ -34,9 +34,9 @@ pub struct Examiner<'s> {
 impl<'s> Examiner<'s> {
     /// Begins; keys are looked up where the certificates are.
     pub fn new(sources: Sources<'s>, settings: TrustSettings) -> Self {
-        let moment = EvaluationContext::new(settings.now, settings.view);
-        let makers = SignerSearch::new(sources.certificates.clone(), moment, settings.digests);
-        Self { makers, sources, settings, validities: HashMap::new() }
+        let context = EvaluationContext::new(settings.now, settings.view);
+        let signers = SignerSearch::new(sources.certificates.clone(), context, settings.digests);
+        Self { signers, sources, settings, validities: HashMap::new() }
     }
 
     /// Examines signatures; the reports are in their order.
@@ -45,14 +45,14 @@ impl<'s> Examiner<'s> {
     ///
     /// The databases' errors.
     pub fn examine(&mut self, signatures: Vec<DataSignature>) -> Result<Vec<SignatureReport>> {
-        let examined = self.makers.examine(signatures)?;
+        let examined = self.signers.examine(signatures)?;
         self.appraise(&examined)?;
         let Self { settings, validities, .. } = self;
         let report = |examined: ExaminedSignature| {
             let standing = examined.standing(&SignaturePolicy::new(settings.digests, settings.now));
-            let maker = examined.outcome.good();
+            let signer = examined.outcome.good();
             let validity =
-                maker.and_then(|maker| validities.get(&maker.primary())).copied().unwrap_or_default();
+                signer.and_then(|signer| validities.get(&signer.primary())).copied().unwrap_or_default();
             SignatureReport { examined, standing, validity }
         };
         Ok(examined.into_iter().map(report).collect())
@@ -62,7 +62,7 @@ impl<'s> Examiner<'s> {
     fn appraise(&mut self, examined: &[ExaminedSignature]) -> Result<()> {
         let mut new: Vec<Fingerprint> = examined
             .iter()
-            .filter_map(|one| Some(one.outcome.good()?.primary()))
+            .filter_map(|signature| Some(signature.outcome.good()?.primary()))
             .filter(|primary| !self.validities.contains_key(primary))
             .collect();
         new.sort_unstable();
@@ -70,11 +70,11 @@ impl<'s> Examiner<'s> {
         if new.is_empty() {
             return Ok(());
         }
-        let appraisal = ValidityResult::of(&new, &self.sources, &self.settings)?;
-        for maker in examined.iter().filter_map(|one| one.outcome.good()) {
-            if let Entry::Vacant(unknown) = self.validities.entry(maker.primary()) {
-                let place = (maker.source, maker.id);
-                let trust = appraisal.trust(place, &maker.certificate.facts, &maker.effective)?;
+        let validities = ValidityResult::of(&new, &self.sources, &self.settings)?;
+        for signer in examined.iter().filter_map(|signature| signature.outcome.good()) {
+            if let Entry::Vacant(unknown) = self.validities.entry(signer.primary()) {
+                let place = (signer.source, signer.id);
+                let trust = validities.trust(place, &signer.certificate.facts, &signer.effective)?;
                 unknown.insert(trust.key);
             }
         }

@@ -27,7 +27,7 @@ use crate::{Result, stored};
 /// Looks for the certificates that hold keys, as of one moment.
 pub(super) struct Holders<'s> {
     pub(super) sources: Vec<&'s dyn ReadCertificates>,
-    pub(super) moment: EvaluationContext,
+    pub(super) context: EvaluationContext,
     /// Which digests are accepted in back-signatures.
     pub(super) digests: DigestPolicy,
     pub(super) limits: Limits,
@@ -52,7 +52,7 @@ impl Default for Limits {
 #[derive(Clone, Debug, Default)]
 pub(super) struct KeysWithId {
     /// Each key in every certificate that it says to belong to; in any other only if there is none.
-    pub(super) makers: Vec<Arc<CandidateSigner>>,
+    pub(super) candidates: Vec<Arc<CandidateSigner>>,
     /// There are more certificates that claim the key ID than were looked at.
     pub(super) is_cut: bool,
 }
@@ -73,7 +73,7 @@ impl Holders<'_> {
         let (own, others) = self.claims(key_id)?;
         let mut found = Found::default();
         for claim in own {
-            found.add(self.maker(claim)?);
+            found.add(self.candidate(claim)?);
         }
         found.is_cut = others.len() > self.limits.claims;
         let others = match others.len() {
@@ -116,7 +116,7 @@ impl Holders<'_> {
             self.sources[source].visit(Selection::Ids(&ids), Detail::Own, &mut |record| {
                 let Some(facts) = &record.facts else { return ControlFlow::Continue(()) };
                 for &key in keys.get(&record.id).into_iter().flatten() {
-                    let reach = place_of(facts, &key).and_then(|place| reach(&facts.components[place]));
+                    let reach = index_of(facts, &key).and_then(|index| reach(&facts.components[index]));
                     if reach.is_some() || idle.insert(key) {
                         promising.push(Claim { source, cert: record.id, key, reach: reach.unwrap_or(0) });
                     }
@@ -138,20 +138,20 @@ impl Holders<'_> {
                 found.is_cut = true;
                 break;
             }
-            let maker = self.maker(claim)?;
-            bytes += maker.as_ref().map_or(0, |maker| maker.certificate.bytes.len());
-            found.add(maker);
+            let candidate = self.candidate(claim)?;
+            bytes += candidate.as_ref().map_or(0, |candidate| candidate.certificate.bytes.len());
+            found.add(candidate);
         }
         Ok(())
     }
 
-    fn maker(&self, claim: Claim) -> Result<Option<CandidateSigner>> {
+    fn candidate(&self, claim: Claim) -> Result<Option<CandidateSigner>> {
         let Claim { source, cert: id, key, .. } = claim;
         let Some(stored) = stored::read_one(self.sources[source], id)? else { return Ok(None) };
         let certificate = self.with_other_copies(stored.certificate, (source, id))?;
-        let Some(component) = place_of(&certificate.facts, &key) else { return Ok(None) };
+        let Some(component) = index_of(&certificate.facts, &key) else { return Ok(None) };
         let whole = || Ok(Some(certificate.clone()));
-        let effective = evaluate_with_revokers(&certificate.facts, self.moment, whole, &self.sources)?;
+        let effective = evaluate_with_revokers(&certificate.facts, self.context, whole, &self.sources)?;
         let cross_certification = self.agreement(&certificate, component);
         let (certificate, effective) = (Arc::new(certificate), Arc::new(effective));
         Ok(Some(CandidateSigner { certificate, effective, component, source, id, cross_certification }))
@@ -177,7 +177,7 @@ impl Holders<'_> {
     fn agreement(&self, certificate: &Certificate, component: usize) -> CrossCertification {
         match component {
             0 => CrossCertification::Holds,
-            _ => cross_certification(certificate, component, self.digests, self.moment.now),
+            _ => cross_certification(certificate, component, self.digests, self.context.now),
         }
     }
 }
@@ -192,37 +192,38 @@ struct Found {
 }
 
 impl Found {
-    fn add(&mut self, maker: Option<CandidateSigner>) {
-        let Some(maker) = maker else { return };
-        let key = maker.key().fingerprint;
-        if maker.is_held_for_sure() {
-            self.sure.push(Arc::new(maker));
+    fn add(&mut self, candidate: Option<CandidateSigner>) {
+        let Some(candidate) = candidate else { return };
+        let key = candidate.key().fingerprint;
+        if candidate.is_held_for_sure() {
+            self.sure.push(Arc::new(candidate));
             return;
         }
-        let place = self.claimed.iter().position(|known| known.key().fingerprint == key);
-        match place.map(|place| &mut self.claimed[place]) {
-            None => self.claimed.push(Arc::new(maker)),
-            Some(known) if maker.rank() < known.rank() => *known = Arc::new(maker),
+        let index = self.claimed.iter().position(|known| known.key().fingerprint == key);
+        match index.map(|index| &mut self.claimed[index]) {
+            None => self.claimed.push(Arc::new(candidate)),
+            Some(known) if candidate.rank() < known.rank() => *known = Arc::new(candidate),
             Some(_) => {}
         }
     }
 
     /// Says whether as many certificates hold a key as anybody may want; its owner made all of them.
     fn has_enough(&self, key: &Fingerprint) -> bool {
-        self.sure.iter().filter(|maker| maker.key().fingerprint == *key).count() >= MAX_ISSUER_CANDIDATES
+        self.sure.iter().filter(|candidate| candidate.key().fingerprint == *key).count()
+            >= MAX_ISSUER_CANDIDATES
     }
 
     fn held(mut self) -> KeysWithId {
-        let is_sure = |maker: &Arc<CandidateSigner>| {
-            self.sure.iter().any(|sure| sure.key().fingerprint == maker.key().fingerprint)
+        let is_sure = |candidate: &Arc<CandidateSigner>| {
+            self.sure.iter().any(|sure| sure.key().fingerprint == candidate.key().fingerprint)
         };
-        self.claimed.retain(|maker| !is_sure(maker));
+        self.claimed.retain(|candidate| !is_sure(candidate));
         self.sure.append(&mut self.claimed);
-        KeysWithId { makers: self.sure, is_cut: self.is_cut }
+        KeysWithId { candidates: self.sure, is_cut: self.is_cut }
     }
 }
 
-fn place_of(facts: &Facts, key: &Fingerprint) -> Option<usize> {
+fn index_of(facts: &Facts, key: &Fingerprint) -> Option<usize> {
     let is_it = |kind: &ComponentKind| matches!(kind, ComponentKind::Key(it) if it.fingerprint == *key);
     facts.components.iter().position(|component| is_it(&component.kind))
 }

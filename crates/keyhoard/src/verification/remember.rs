@@ -24,14 +24,14 @@ pub fn remember(
     policy: &SignaturePolicy<'_>,
 ) -> Result<()> {
     let now = policy.now;
-    let good = examined.iter().filter(|one| one.standing(policy) == SignatureStatus::Good);
-    let seen = good.filter_map(|one| {
-        let (maker, statement, digest) =
-            (one.outcome.good()?, one.statement.as_ref()?, one.signature.digest.ok()?);
+    let good = examined.iter().filter(|signature| signature.standing(policy) == SignatureStatus::Good);
+    let seen = good.filter_map(|signature| {
+        let (signer, statement, digest) =
+            (signature.outcome.good()?, signature.statement.as_ref()?, signature.signature.digest.ok()?);
         let digest = digest.as_bytes().to_vec();
         let message =
             VerifiedMessage { digest, origin: origin.to_owned(), signed: statement.created, verified: now };
-        Some((&maker.certificate.facts, Message::Verified(message)))
+        Some((&signer.certificate.facts, Message::Verified(message)))
     });
     keep(store, &seen.collect::<Vec<_>>(), command, now)
 }

@@ -18,7 +18,7 @@ use super::{CandidateSigner, ExaminedSignature, SignatureContents, Signer};
 use crate::Result;
 
 /// So many key IDs are remembered.
-const MANY: usize = 10_000;
+const MAX_KEY_IDS: usize = 10_000;
 
 /// The keys of databases, as of one moment.
 pub struct SignerSearch<'s> {
@@ -31,11 +31,11 @@ impl<'s> SignerSearch<'s> {
     /// self-signatures are the moment's.
     pub fn new(
         sources: Vec<&'s dyn ReadCertificates>,
-        moment: EvaluationContext,
+        context: EvaluationContext,
         digests: DigestPolicy,
     ) -> Self {
         let limits = Limits::default();
-        Self { holders: Holders { sources, moment, digests, limits }, known: HashMap::new() }
+        Self { holders: Holders { sources, context, digests, limits }, known: HashMap::new() }
     }
 
     /// Examines signatures.
@@ -53,13 +53,13 @@ impl<'s> SignerSearch<'s> {
             });
         }
         let answers = answers(&signatures, &named);
-        let now = self.holders.moment.now;
+        let now = self.holders.context.now;
         let examined = signatures.into_iter().zip(named).zip(answers).map(|((signature, named), answers)| {
             let statement = signature.parsed().map(|parsed| SignatureContents::of(&parsed));
             let outcome = match &statement {
                 Some(statement) => {
                     let case = SignatureCase { signature: &signature, named: &named, answers: &answers };
-                    case.outcome(|maker| maker.objections(statement, now).refusal().is_some())
+                    case.outcome(|candidate| candidate.objections(statement, now).refusal().is_some())
                 }
                 None => Signer::Unsupported,
             };
@@ -71,15 +71,16 @@ impl<'s> SignerSearch<'s> {
     /// Returns the keys that a signature may be by.
     fn candidates(&mut self, issuer: &Issuer) -> Result<KeysWithId> {
         if !self.known.contains_key(&issuer.key_id) {
-            if self.known.len() > MANY {
+            if self.known.len() > MAX_KEY_IDS {
                 self.known.clear();
             }
             let found = self.holders.of(issuer.key_id)?;
             self.known.insert(issuer.key_id, found);
         }
         let known = &self.known[&issuer.key_id];
-        let makers = known.makers.iter().filter(|maker| issuer.may_be(&maker.key().fingerprint));
-        Ok(KeysWithId { makers: makers.cloned().collect(), is_cut: known.is_cut })
+        let candidates =
+            known.candidates.iter().filter(|candidate| issuer.may_be(&candidate.key().fingerprint));
+        Ok(KeysWithId { candidates: candidates.cloned().collect(), is_cut: known.is_cut })
     }
 }
 
@@ -91,23 +92,27 @@ fn answers(signatures: &[DataSignature], named: &[KeysWithId]) -> Vec<Vec<Verdic
     let parsed: Vec<_> = signatures.iter().map(DataSignature::parsed).collect();
     let mut checks = Vec::with_capacity(signatures.len());
     let mut answers: Vec<Vec<PendingAnswer>> = Vec::with_capacity(signatures.len());
-    for ((signature, parsed), KeysWithId { makers, .. }) in signatures.iter().zip(&parsed).zip(named) {
-        answers
-            .push(makers.iter().map(|maker| ask(signature, parsed.as_ref(), maker, &mut checks)).collect());
+    for ((signature, parsed), KeysWithId { candidates, .. }) in signatures.iter().zip(&parsed).zip(named) {
+        answers.push(
+            candidates
+                .iter()
+                .map(|candidate| ask(signature, parsed.as_ref(), candidate, &mut checks))
+                .collect(),
+        );
     }
     let verdicts = verify(&checks);
-    let answer = |asked: PendingAnswer| asked.map_or_else(|verdict| verdict, |index| verdicts[index]);
-    answers.into_iter().map(|asked| asked.into_iter().map(answer).collect()).collect()
+    let answer = |pending: PendingAnswer| pending.map_or_else(|verdict| verdict, |index| verdicts[index]);
+    answers.into_iter().map(|pending| pending.into_iter().map(answer).collect()).collect()
 }
 
 fn ask<'a>(
     signature: &DataSignature,
     parsed: Option<&Signature<'a>>,
-    maker: &'a CandidateSigner,
+    candidate: &'a CandidateSigner,
     checks: &mut Vec<Check<'a>>,
 ) -> PendingAnswer {
     let digest = signature.digest?;
-    let (Some(parsed), Some(key)) = (parsed, maker.public()) else {
+    let (Some(parsed), Some(key)) = (parsed, candidate.public()) else {
         return Err(Verdict::Unsupported);
     };
     checks.push(question(&key, parsed, digest)?);
@@ -126,18 +131,20 @@ impl SignatureCase<'_> {
     /// believed, in whichever order they came in.
     fn outcome(&self, is_refused: impl Fn(&CandidateSigner) -> bool) -> Signer {
         let by = |verdict| {
-            let answered = self.named.makers.iter().zip(self.answers);
-            let them = answered.filter(move |(_, answer)| **answer == verdict).map(|(maker, _)| maker);
-            let order = |maker: &&Arc<CandidateSigner>| (is_refused(maker), maker.rank());
+            let answered = self.named.candidates.iter().zip(self.answers);
+            let them =
+                answered.filter(move |(_, answer)| **answer == verdict).map(|(candidate, _)| candidate);
+            let order = |candidate: &&Arc<CandidateSigner>| (is_refused(candidate), candidate.rank());
             them.min_by_key(order).cloned()
         };
         let good = by(Verdict::Good);
         // A certificate that was not looked at may be the one that the key belongs to.
-        let is_open = self.named.is_cut && good.as_deref().is_none_or(|maker| !maker.is_held_for_sure());
+        let is_open =
+            self.named.is_cut && good.as_deref().is_none_or(|candidate| !candidate.is_held_for_sure());
         if is_open {
             Signer::Undecided
-        } else if let Some(maker) = good {
-            Signer::Good(maker)
+        } else if let Some(candidate) = good {
+            Signer::Good(candidate)
         } else if by(Verdict::Unsupported).is_some() || self.signature.digest == Err(Verdict::Unsupported) {
             Signer::Unsupported
         } else {
@@ -173,24 +180,24 @@ mod tests {
     }
 
     /// Returns what a signature by the subkey is worth where its owner comes at this place among six.
-    fn standing(place: usize, limits: Limits) -> SignatureStatus {
+    fn standing(index: usize, limits: Limits) -> SignatureStatus {
         let key = Key::ed25519("the subkey");
-        let certificates = (0..6).map(|number| holding(&number.to_string(), &key, number == place)).collect();
+        let certificates = (0..6).map(|number| holding(&number.to_string(), &key, number == index)).collect();
         let ring = KeyringFile::of(Path::new("ring"), certificates);
         let snapshot = ring.snapshot();
-        let moment = EvaluationContext::new(NOW, PacketView::Full);
-        let mut makers = SignerSearch::new(vec![snapshot.as_ref()], moment, DigestPolicy::GNUPG);
-        makers.holders.limits = limits;
+        let context = EvaluationContext::new(NOW, PacketView::Full);
+        let mut signers = SignerSearch::new(vec![snapshot.as_ref()], context, DigestPolicy::GNUPG);
+        signers.holders.limits = limits;
         let signature = Draft::new(0).sign(&key, &Signed::Bytes(b"text")).bytes();
         let read = DetachedSignatures::read(&mut &signature[..]).expect("a signature");
-        let examined = makers.examine(read.over(&mut &b"text"[..]).expect("a digest")).expect("answers");
+        let examined = signers.examine(read.over(&mut &b"text"[..]).expect("a digest")).expect("answers");
         examined[0].standing(&SignaturePolicy::new(DigestPolicy::GNUPG, NOW))
     }
 
     #[test]
     fn the_owner_is_found_wherever_its_certificate_stands() {
-        for place in 0..6 {
-            assert_eq!(standing(place, Limits::default()), SignatureStatus::Good, "{place}");
+        for index in 0..6 {
+            assert_eq!(standing(index, Limits::default()), SignatureStatus::Good, "{index}");
         }
         assert_eq!(standing(6, Limits::default()), SignatureStatus::KeyUnusable, "without its owner");
     }
@@ -199,8 +206,8 @@ mod tests {
     fn behind_a_limit_nothing_is_good_and_it_is_said_that_something_was_not_looked_at() {
         for limits in [Limits { claims: 3, ..Limits::default() }, Limits { bytes: 0, ..Limits::default() }] {
             assert_eq!(standing(0, limits), SignatureStatus::Good, "{limits:?}");
-            for place in 3..7 {
-                assert_eq!(standing(place, limits), SignatureStatus::Undecided, "{place}, {limits:?}");
+            for index in 3..7 {
+                assert_eq!(standing(index, limits), SignatureStatus::Undecided, "{index}, {limits:?}");
             }
         }
     }

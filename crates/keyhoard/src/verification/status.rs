@@ -100,7 +100,7 @@ impl ExaminedSignature {
     /// Decides what the signature is worth.
     pub fn standing(&self, policy: &SignaturePolicy<'_>) -> SignatureStatus {
         match (&self.outcome, &self.statement) {
-            (Signer::Good(maker), Some(statement)) => self.worth(maker, statement, policy),
+            (Signer::Good(signer), Some(statement)) => self.worth(signer, statement, policy),
             (Signer::Bad(_), _) => SignatureStatus::Bad,
             (Signer::NoKey, _) => SignatureStatus::NoKey,
             (Signer::Undecided, _) => SignatureStatus::Undecided,
@@ -110,7 +110,7 @@ impl ExaminedSignature {
 
     fn worth(
         &self,
-        maker: &CandidateSigner,
+        signer: &CandidateSigner,
         statement: &SignatureContents,
         policy: &SignaturePolicy<'_>,
     ) -> SignatureStatus {
@@ -119,7 +119,7 @@ impl ExaminedSignature {
         } else if self.demands_more(policy.notations) {
             SignatureStatus::UnknownDemand
         } else if let Some(objection) =
-            maker.objections(statement, policy.now).without(policy.overlooked).refusal()
+            signer.objections(statement, policy.now).without(policy.overlooked).refusal()
         {
             of_objection(objection)
         } else if statement.expires.is_some_and(|end| end <= policy.now) {

@@ -95,7 +95,7 @@ impl<'a> Show<'a> {
             origin: &Origin::default(),
             user_id_origins: &[],
             stored: None,
-            standings: None,
+            statuses: None,
         };
         let listing = Lister { options: self.options, names: &self.names }.listing(source);
         let mut text = Vec::new();
@@ -166,7 +166,7 @@ pub(super) fn described(certificate: &Certificate, now: Timestamp) -> Vec<u8> {
         origin: &Origin::default(),
         user_id_origins: &[],
         stored: None,
-        standings: None,
+        statuses: None,
     };
     let names = Names::new(Vec::new(), now, PacketView::Gnupg);
     let mut text = Vec::new();
