@@ -1,12 +1,13 @@
 //! Signatures by other keys, verified: whether the key that a signature names as its issuer made it.
 //!
-//! Who made a signature is looked up by its issuer's key ID, which is a hint: several keys may go by it, and the
-//! signature tells which of them it was. As in GnuPG, a certificate's subkeys certify nothing: where the key ID is a
-//! subkey's, its primary key is tried.
+//! The issuer is looked up by its key ID, which is a hint: several keys may have it, and only verifying tells which of
+//! them made the signature. As in GnuPG, a certificate's subkeys certify nothing: where the key ID is a subkey's, its
+//! primary key is tried.
 //!
-//! A [`CertificationVerifier`] answers with [`Authenticity`]s, which hold for ever. Those that the database keeps cost nothing; all
-//! others of many certificates are verified in one batch, and can be kept afterwards. What a finding means, at a
-//! moment and by GnuPG's rules, is the signature's [`CertificationStatus`]. A [`Checker`] does both.
+//! A [`CertificationVerifier`] returns [`Authenticity`] values, which never change. Those that the database keeps cost
+//! nothing; the others of many certificates are verified in one batch, and can be stored afterwards. A
+//! [`StatusEvaluator`] turns them into [`CertificationStatus`] values, at a moment and by GnuPG's rules. A [`Checker`]
+//! does both.
 
 mod authenticity;
 mod batches;

@@ -18,26 +18,27 @@ use crate::{Result, pending};
 pub struct CheckOptions {
     /// The clock.
     pub now: Timestamp,
-    /// Which digests are accepted.
+    /// The hash algorithms that are accepted.
     pub digests: DigestPolicy,
-    /// Whether what was found out before is left aside.
+    /// Ignores the stored verdicts and verifies everything.
     pub anew: bool,
 }
 
-/// How many signatures are worth what.
+/// How many signatures have which status.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
-    /// Certificates that were looked at.
+    /// Certificates that were checked.
     pub certificates: u64,
     /// Signatures that verify and are accepted.
     pub good: u64,
-    /// Signatures that nobody here made.
+    /// Signatures that no key here made.
     pub bad: u64,
     /// Signatures by keys that are not here.
     pub no_issuer: u64,
     /// Signatures that are not accepted, whoever made them.
     pub refused: u64,
-    /// Certificates with possible revocations that were not verified yet, see [`pending`]. Checking them has gone on.
+    /// Certificates with possible revocations that were not verified yet, see [`pending`]. Verifying them was
+    /// continued.
     pub not_fully_checked: u64,
 }
 
@@ -68,10 +69,11 @@ impl Count {
     }
 }
 
-/// Checks every signature of the selected certificates, and hands each to `each` with what its signatures are worth.
+/// Checks every signature of the selected certificates, and calls `each` with each certificate and the status of its
+/// signatures.
 ///
-/// What is found out is kept in the database, unless somebody else writes at that moment. Whether an issuer's key has
-/// ended or was revoked since makes no difference.
+/// New verdicts are stored in the database, unless somebody else is writing. Whether an issuer's key has expired or was
+/// revoked since makes no difference.
 ///
 /// # Errors
 ///
@@ -100,8 +102,8 @@ pub fn check(
     Ok(count)
 }
 
-/// Hands each certificate on which a key made signatures to `each`, in order of arrival, with what they are worth; of
-/// the others nothing is said. The certificates are found by an index.
+/// Calls `each` with each certificate on which a key made signatures, in database order, and with their status. The
+/// certificates are found by an index.
 ///
 /// # Errors
 ///

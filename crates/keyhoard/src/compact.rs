@@ -1,4 +1,5 @@
-//! What is of no use in a certificate, by GnuPG's rules for `import-clean`, `export-clean` and their minimal forms.
+//! Removing what is of no use in a certificate, by GnuPG's rules for `import-clean`, `export-clean` and their minimal
+//! forms.
 
 use std::collections::HashMap;
 
@@ -12,23 +13,23 @@ use cert::{KeyId, Timestamp};
 use crate::Result;
 use crate::certifications::{CertificationStatus, Checker};
 
-/// What is taken out.
+/// What is removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CompactOptions {
-    /// Of certifications keeps the certificate's own only.
+    /// Keeps no certifications but the self-signatures.
     pub minimal: bool,
-    /// Takes expired subkeys out: those that only encrypt or authenticate, or with `minimal` all of them.
+    /// Removes expired subkeys: those that only encrypt or authenticate, or with `minimal` all of them.
     pub expired_subkeys: bool,
     /// Certifications of a lower level count as invalid, except for those that claim no level (GnuPG's
     /// `--min-cert-level`).
     pub min_cert_level: u8,
-    /// Leaves user IDs alone that have no self-signature.
+    /// Leaves user IDs without self-signature as they are.
     pub accept_unsigned_user_ids: bool,
 }
 
 /// Returns a certificate without what is of no use in it.
 ///
-/// Which certifications are good, `checker` decides. Of a user ID's certifications the newest good one of each issuer
+/// `checker` decides which certifications are good. Of a user ID's certifications the newest good one of each issuer
 /// stays, or its revocation; of a user ID that is not valid any more, only the self-signature that says so. Revoked
 /// subkeys always stay.
 ///
@@ -50,7 +51,7 @@ pub fn compact(
     let (mut number, mut index) = (0, 0);
     Ok(certificate.retain(|packet| match packet {
         Retained::Component(_) => {
-            // The primary key is not asked about.
+            // `retain` does not ask for the primary key.
             (number, index) = (number + 1, 0);
             !pruner.drops_subkey(number)
         }
@@ -80,7 +81,7 @@ impl Pruner<'_> {
         }
     }
 
-    /// Says of each of a component's signatures whether it stays.
+    /// Says which of a component's signatures stay.
     fn kept_signatures(&self, number: usize, statuses: &[CertificationStatus]) -> Vec<bool> {
         let component = &self.certificate.facts.components[number];
         match &self.effective.components[number] {

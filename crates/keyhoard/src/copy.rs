@@ -1,9 +1,10 @@
-//! Copy: everything that a database holds, into another one of whichever engine.
+//! Copy: everything in a database, into another one of the same engine or the other.
 //!
-//! Certificates are written in batches, under one entry of the journal; what is there already is left as it is, so that a
-//! copy that was interrupted goes on when it is started again. At the end both are read once more and compared.
+//! Certificates are written in batches, under one entry of the journal; certificates that the target has already stay
+//! as they are, so that an interrupted copy continues when it is started again. At the end both databases are read once
+//! more and compared.
 //!
-//! The journal stays where it is: it tells what happened to that database.
+//! The journal is not copied: it belongs to the database that it describes.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -25,10 +26,10 @@ const BATCH_BYTES: usize = 24 << 20;
 /// Certificates that are compared at once.
 const COMPARED: usize = 256;
 
-/// Something that happened on the way.
+/// An event for the caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CopyEvent {
-    /// So many certificates were dealt with.
+    /// Progress, in certificates.
     Copied {
         /// Certificates so far.
         done: u64,
@@ -40,16 +41,16 @@ pub enum CopyEvent {
     },
 }
 
-/// What a copy came to.
+/// The sums over a copy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CopySummary {
     /// Certificates that were written.
     pub copied: u64,
-    /// Certificates that were there already.
+    /// Certificates that the target had already.
     pub there: u64,
     /// Keys with an owner trust.
     pub owner_trusts: u64,
-    /// Bindings about which more is known than their certificates say.
+    /// Bindings with a decision or messages.
     pub bindings: u64,
 }
 
@@ -94,7 +95,7 @@ struct Copier<'a> {
     on_event: &'a mut dyn FnMut(CopyEvent),
 }
 
-/// A certificate on its way.
+/// A certificate to be written.
 struct Item {
     certificate: Prepared,
     kind: PutKind,
@@ -133,7 +134,7 @@ impl Copier<'_> {
                 Some(_) => self.summary.there += 1,
             }
         }
-        // Those that are there already may lack what comes after them.
+        // If all were there already, the copy may still lack verdicts and bindings.
         if !items.is_empty() {
             self.journal = Some(retry_transient(|| self.put(&items))?);
             self.keep_verdicts(&items)?;
@@ -178,7 +179,7 @@ impl Copier<'_> {
         Ok(journal)
     }
 
-    /// Keeps the verdicts of certificates that were written.
+    /// Stores the verdicts of certificates that were written.
     fn keep_verdicts(&self, items: &[Item]) -> Result<()> {
         let with_verdicts: Vec<&Item> = items.iter().filter(|item| !item.verdicts.is_empty()).collect();
         if with_verdicts.is_empty() {
@@ -196,7 +197,7 @@ impl Copier<'_> {
         Ok(())
     }
 
-    /// Copies what does not belong to one certificate.
+    /// Copies owner trust, migrations and bindings.
     fn rest(&mut self) -> Result<()> {
         let owner_trusts = self.source.owner_trusts()?;
         let migrations = self.source.migrations()?;
@@ -232,9 +233,9 @@ impl Copier<'_> {
         self.missing_verdicts()
     }
 
-    /// Keeps the verdicts that an interrupted copy, or another program in the way, has left out.
+    /// Stores the verdicts that were left out by an interrupted copy, or since another program was writing.
     fn missing_verdicts(&self) -> Result<()> {
-        /// How often another program may be in the way.
+        /// How often to try while another program is writing.
         const ATTEMPTS: u32 = 50;
         for _ in 0..ATTEMPTS {
             let lacking = self.lacking_verdicts()?;
@@ -268,7 +269,7 @@ impl Copier<'_> {
     }
 }
 
-/// Reads the verdicts that are kept of certificates.
+/// Reads the stored verdicts of certificates.
 fn verdicts(snapshot: &dyn ReadCertificates, ids: &[CertId]) -> Result<HashMap<CertId, Vec<KeptVerdict>>> {
     let mut found = HashMap::with_capacity(ids.len());
     snapshot.visit(Selection::Ids(ids), Detail::Verdicts, &mut |record| {
@@ -278,10 +279,10 @@ fn verdicts(snapshot: &dyn ReadCertificates, ids: &[CertId]) -> Result<HashMap<C
     Ok(found)
 }
 
-/// Takes the numbers and primary keys of some certificates.
+/// Is called with the numbers and primary keys of some certificates.
 type EachPart<'a> = dyn FnMut(&[(CertId, Fingerprint)]) -> Result<()> + 'a;
 
-/// Hands out the numbers and primary keys of all certificates, some at a time.
+/// Calls `each` with the numbers and primary keys of all certificates, in parts.
 fn each_part(snapshot: &dyn ReadCertificates, each: &mut EachPart<'_>) -> Result<()> {
     let mut part = Vec::with_capacity(COMPARED);
     let mut failed = Ok(());
@@ -297,7 +298,7 @@ fn each_part(snapshot: &dyn ReadCertificates, each: &mut EachPart<'_>) -> Result
     if part.is_empty() { Ok(()) } else { each(&part) }
 }
 
-/// Makes sure that both databases hold the same.
+/// Compares both databases.
 fn compare(source: &dyn Snapshot, to: &dyn Store, on_event: &mut dyn FnMut(CopyEvent)) -> Result<()> {
     let target = to.snapshot()?;
     let equal = |what: &str, equal: bool| match equal {
@@ -329,7 +330,7 @@ fn compare_part(
         let mut there = records(target, &others, detail)?;
         for (fingerprint, record) in records(source, &ids, detail)? {
             let other = there.remove(&fingerprint).map(|(id, mut other)| {
-                // The places may differ, and how often it has changed.
+                // Numbers and generations may differ.
                 (other.id, other.generation) = (record.1.id, record.1.generation);
                 (id, other)
             });
@@ -370,7 +371,7 @@ fn records(
     Ok(records)
 }
 
-/// Compares what is remembered of addresses: what is not said by the certificates, which are equal.
+/// Compares the bindings that more is known about than the certificates say, which are equal.
 fn compare_bindings(source: &dyn ReadTrust, target: &dyn ReadTrust) -> Result<()> {
     let (ours, theirs) = (kept_bindings(source)?, kept_bindings(target)?);
     let mut equal = ours.len() == theirs.len();

@@ -40,8 +40,8 @@ pub fn default_path() -> Result<PathBuf> {
     default_file()
 }
 
-/// Returns the file beside which stands what belongs to a database on this machine, secret keys above all: its own, or
-/// for one that a server keeps that of the default database.
+/// Returns the file beside which a database's local files are, such as secret keys: the database's own file, or that of
+/// the default database if a server has it.
 pub fn local(location: &Path) -> PathBuf {
     match is_server(location) {
         true => default_file().unwrap_or_else(|_| Path::new("/nonexistent").join(FILE_NAME)),
@@ -62,12 +62,12 @@ pub fn in_home(home: &Path) -> PathBuf {
     home.join(FILE_NAME)
 }
 
-/// Says whether a place is a server's, `postgres://...`, and not a file.
+/// Says whether a location is a server's URL, `postgres://...`, and not a file.
 pub fn is_server(location: &Path) -> bool {
     location.to_str().is_some_and(Address::is_one)
 }
 
-/// Returns a place for people: without the password that a URL may hold.
+/// Returns a location as text for people, without the password that a URL may have.
 pub fn shown(location: &Path) -> String {
     without_password(&location.to_string_lossy())
 }
@@ -110,9 +110,9 @@ pub struct Status {
     pub engine: String,
     /// How many certificates there are.
     pub certificates: u64,
-    /// Over how many partitions the big tables are split; 0 if they are plain.
+    /// The number of partitions of the big tables; 0 if they have none.
     pub partitions: u32,
-    /// Whether parts of user IDs are found by an index.
+    /// Whether an index finds parts of user IDs.
     pub search_index: bool,
 }
 
@@ -148,7 +148,7 @@ pub fn status(location: &Path) -> Result<Status> {
     }
 }
 
-/// Brings the tables to this program's version, and makes what could not be made before.
+/// Brings the tables to this program's version, and creates what could not be created before.
 ///
 /// # Errors
 ///

@@ -1,5 +1,5 @@
-//! What opens messages, and where their content goes: a file gets its name, and a pipe its bytes, only once they were
-//! checked.
+//! How messages are opened, and where their content goes: a file appears, and a pipe gets bytes, only once they were
+//! authenticated.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -14,8 +14,8 @@ use zeroize::Zeroizing;
 
 use crate::output_file::OutputFile;
 
-/// Bytes that are held back from a pipe until the check at their end, if nobody asks for them before: with what reading
-/// takes by itself they stay below 32 MB.
+/// Bytes that are buffered for a pipe until they are authenticated at their end. With the memory for reading this stays
+/// below 32 MB.
 const MAX_HELD: usize = 12 << 20;
 
 /// How often a password is asked for.
@@ -25,9 +25,9 @@ const MAX_TRIES: u8 = secret::ask::MAX_TRIES;
 pub struct SessionKeyFinder<'a> {
     /// Where secret keys are.
     pub secret_keys: &'a dyn SecretKeys,
-    /// Who is asked for their passphrases.
+    /// What asks for their passphrases.
     pub ask: &'a mut dyn Ask,
-    /// Who is asked for passwords of messages; `None` answers that there are no more.
+    /// Asks for a password of a message; `None` means that there are no more.
     pub password: &'a mut dyn FnMut() -> secret::Result<Option<Passphrase>>,
     /// The session key, if it is known.
     pub known: Option<SessionKey>,
@@ -70,10 +70,10 @@ impl SessionKeyFinder<'_> {
             return None;
         }
         let held = self.secret_keys.list().map_err(|error| self.failure = Some(error)).unwrap_or_default();
-        // Whoever is named comes before those who hide: their keys need not be tried one after the other.
+        // Recipients that are named come before hidden ones, for which every key has to be tried.
         let (hidden, named): (Vec<_>, Vec<_>) =
             recipients.iter().partition(|recipient| recipient.addressee == Addressee::Hidden);
-        // However many recipients there are, a key is unlocked once.
+        // A key is unlocked once, however many recipients there are.
         let mut opened = HashMap::new();
         for recipient in named.into_iter().chain(hidden) {
             for key in held.iter().filter(|key| may_open(recipient, key)) {
@@ -94,7 +94,7 @@ impl SessionKeyFinder<'_> {
         opened.map(Some).unwrap_or_else(|error| self.fail(recipient, error))
     }
 
-    /// Notes why a key did not open the message; that a hidden recipient is somebody else is no failure.
+    /// Notes why a key did not open the message. A hidden recipient may be somebody else, so that is no failure.
     fn fail<T>(&mut self, recipient: &Pkesk, error: secret::Error) -> Option<T> {
         if recipient.addressee != Addressee::Hidden {
             self.failure = Some(error);
@@ -138,26 +138,26 @@ pub struct PlaintextOutput<'a> {
     target: Target<'a>,
     /// Line ends of text become those of this system.
     text: Option<LineEnds>,
-    /// What the message says about its content.
+    /// The literal packet's metadata.
     pub literal: Option<Literal>,
     /// The encrypted data's packet, and their key.
     pub decrypted: Option<(EncryptedDataFormat, SessionKey)>,
     /// How many bytes came.
     pub bytes: u64,
-    /// Signature packets came, which nobody looked at.
+    /// There were signature packets, which were not verified.
     pub is_signed: bool,
-    /// There is text around clear text, which was not taken.
+    /// There is text around clear text, which was left out.
     pub has_text_around: bool,
 }
 
 enum Target<'a> {
-    /// A file, which gets its name at the end.
+    /// A file, which appears at the end.
     File(OutputFile),
-    /// Something that cannot be taken back, with what is held back from it.
+    /// A stream, with the plaintext that is not authenticated yet.
     Stream { out: Box<dyn Write + 'a>, held: BufferedPlaintext, more: Overflow, holds: bool },
 }
 
-/// Where what is held back goes when it is too much for memory.
+/// Where plaintext goes that is too much for the buffer.
 enum Overflow {
     /// Nowhere: that is an error.
     Refused,
@@ -166,7 +166,7 @@ enum Overflow {
 }
 
 impl<'a> PlaintextOutput<'a> {
-    /// Writes to a file; what is no regular file gets its bytes as [`PlaintextOutput::to_stream`] says.
+    /// Writes to a file; one that is not regular is written as by [`PlaintextOutput::to_stream`].
     pub fn to_file(file: OutputFile, unverified: bool) -> Self {
         match file.is_regular() {
             true => Self::new(Target::File(file)),
@@ -174,14 +174,15 @@ impl<'a> PlaintextOutput<'a> {
         }
     }
 
-    /// Says about how much comes: a file gets space while the key is being found.
+    /// Takes the expected size: space for a file is reserved while the key is being found.
     pub fn reserve(&mut self, bytes: u64) {
         if let Target::File(file) = &mut self.target {
             file.reserve(bytes);
         }
     }
 
-    /// Writes to a stream: what was checked at once, the rest after the check at its end, or at once if `unverified`.
+    /// Writes to a stream: authenticated bytes at once, the others once they are authenticated, or at once if
+    /// `unverified`.
     pub fn to_stream(out: Box<dyn Write + 'a>, unverified: bool) -> Self {
         Self::new(Target::Stream {
             out,
@@ -191,7 +192,7 @@ impl<'a> PlaintextOutput<'a> {
         })
     }
 
-    /// Holds back as much as comes, on disk what is too much for memory.
+    /// Buffers any amount, in a temporary file what is too much for memory.
     pub fn without_limit(mut self) -> Self {
         if let Target::Stream { more, .. } = &mut self.target {
             *more = Overflow::InFile(None);
@@ -211,7 +212,7 @@ impl<'a> PlaintextOutput<'a> {
         }
     }
 
-    /// Hands out what was held back: everything was read, and nothing was changed.
+    /// Writes what was buffered: everything was read and authenticated.
     ///
     /// # Errors
     ///
@@ -273,7 +274,7 @@ impl Overflow {
     }
 }
 
-/// What is held back, in parts that stay where they are: no copies of plaintext are left behind.
+/// Buffered plaintext, in chunks that are never moved, so that no copies of it stay in memory.
 #[derive(Default)]
 struct BufferedPlaintext {
     parts: Vec<Zeroizing<Vec<u8>>>,
@@ -281,7 +282,7 @@ struct BufferedPlaintext {
 }
 
 impl BufferedPlaintext {
-    /// Bytes of a part.
+    /// Bytes of a chunk.
     const PART: usize = 256 << 10;
 
     fn add(&mut self, mut data: &[u8]) {

@@ -1,4 +1,4 @@
-//! Delete: certificates and everything that is known about them go.
+//! Deleting certificates with everything that is known about them.
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -27,7 +27,7 @@ pub struct DeletionCandidate {
     pub secret_key: Option<PathBuf>,
 }
 
-/// Says what would be deleted, and where a secret key would be left without its certificate.
+/// Returns what would be deleted, and which secret keys would be left without their certificate.
 ///
 /// # Errors
 ///
@@ -52,8 +52,8 @@ pub fn candidates(
     Ok(candidates)
 }
 
-/// Deletes certificates in one transaction: their packets and facts, the owner trust in their keys, and the memory of
-/// the inputs that led to them. It can be undone.
+/// Deletes certificates in one transaction: their packets and facts, the owner trust in their keys, and the digests of
+/// their inputs. It can be undone.
 ///
 /// `command` is what the journal says about it.
 ///
@@ -71,15 +71,14 @@ pub fn delete(store: &dyn Store, ids: &[CertId], command: &str, now: Timestamp) 
 /// What came of a [`purge`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Purge {
-    /// All of it was done, under this entry of the journal.
+    /// Everything was deleted, under this entry of the journal.
     Done(JournalId),
-    /// Nothing was done, since nothing is known of these keys.
+    /// Nothing was deleted, since nothing is known of these keys.
     Unknown(Vec<Fingerprint>),
 }
 
-/// Deletes certificates for good, in one transaction: nobody can undo it, and what the journal holds of them from
-/// before is gone as well. `removed` are the primary keys of certificates that were deleted earlier, of which that is
-/// all there is.
+/// Deletes certificates in one transaction that cannot be undone; what the journal holds of them is deleted as well.
+/// `removed` are the primary keys of certificates that were deleted earlier and are only in the journal.
 ///
 /// # Errors
 ///
@@ -114,7 +113,7 @@ fn finish(mut transaction: Box<dyn Transaction + '_>) -> Result<JournalId> {
     Ok(journal)
 }
 
-/// Takes one subkey with its signatures out of a certificate; `None` if the certificate has no such subkey any more.
+/// Removes one subkey with its signatures from a certificate; `None` if the certificate has no such subkey any more.
 ///
 /// The certificate's inputs are forgotten, so that importing them again brings the subkey back.
 ///

@@ -1,8 +1,7 @@
 //! Revocations by designated revokers (RFC 9580, 5.2.3.23), verified.
 //!
-//! A certificate may name other keys that may revoke it. Whether one of them did cannot be told from the certificate
-//! alone: the revoker's certificate has to be there. As in GnuPG, a revoker that is revoked or expired itself can
-//! still revoke others.
+//! A certificate may name other keys that may revoke it. To verify their revocations takes the revoker's certificate.
+//! As in GnuPG, a revoker that is revoked or expired itself can still revoke others.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -21,10 +20,10 @@ use verify::limits::{MAX_CHECKS_PER_COMPONENT, MAX_IRREVOCABLE_CHECKS};
 
 use crate::{Result, stored};
 
-/// Decides what a certificate means at a moment, revocations by designated revokers included.
+/// Evaluates a certificate at a moment, revocations by designated revokers included.
 ///
-/// `whole` is asked for the certificate itself if it names revokers; the first of `revokers` that has one of them tells
-/// what that is.
+/// `whole` reads the certificate with its bytes, if it names revokers; these are looked up in `revokers`, in their
+/// order.
 ///
 /// # Errors
 ///
@@ -49,8 +48,8 @@ pub fn evaluate_with_revokers(
     })
 }
 
-/// Returns a certificate without forged revocations: those that a designated revoker may have made by what their maker
-/// signed, but that none of them made. `None` if there are none.
+/// Returns a certificate without forged revocations: those whose hashed subpackets allow that a designated revoker made
+/// them, though none did. `None` if there are none.
 ///
 /// # Errors
 ///
@@ -67,7 +66,8 @@ pub(crate) fn without_forged(
     let is_possible = |signature: &&SignatureFacts| {
         is_revocation_by_another(signature) && revokers.iter().any(|revoker| may_be_by(signature, revoker))
     };
-    // Forged is what no revoker made; one who is not here may have made all that does not say otherwise.
+    // A revocation is forged if no revoker made it; one whose certificate is not here may have made all that name no
+    // other issuer.
     let mut unproven: Vec<&SignatureFacts> = signatures.iter().filter(is_possible).collect();
     for revoker in &revokers {
         let (claimed, others): (Vec<_>, Vec<_>) =
@@ -88,8 +88,7 @@ pub(crate) fn without_forged(
     })))
 }
 
-/// Says whether a certificate has so many revocations by other keys that it is worth while to be rid of those that were
-/// not made by the designated revokers they name.
+/// Says whether a certificate has so many revocations by other keys that forged ones should be removed.
 pub(crate) fn is_flooded(facts: &Facts) -> bool {
     let signatures = &facts.components[0].signatures;
     signatures
@@ -103,7 +102,7 @@ fn is_revocation_by_another(signature: &SignatureFacts) -> bool {
     signature.kind == SignatureType::KEY_REVOCATION && signature.own.is_none()
 }
 
-/// So many revocations by other keys are verified whether or not their digests begin as they say.
+/// Up to so many revocations by other keys are verified even if the prefix of their digest is wrong.
 const MAX_WITHOUT_PREFIX_CHECK: usize = MAX_CHECKS_PER_COMPONENT;
 
 /// Returns the revokers that a certificate names and that it has revocations of, whether or not they are here and made
@@ -122,10 +121,11 @@ pub(crate) fn claimed_revokers(facts: &Facts, now: Timestamp) -> Vec<Fingerprint
     named.filter(|revoker| claimed.contains(&revoker.key_id())).collect()
 }
 
-/// What a certificate means unless somebody else has revoked it, which it allows.
+/// The state of a certificate unless a designated revoker has revoked it.
 pub(crate) struct Revocable(Effective);
 
-/// Decides what a certificate means at a moment where that can be told from its facts alone.
+/// Evaluates a certificate at a moment from its facts alone, where it names no designated revokers or is revoked
+/// already.
 pub(crate) fn evaluate_alone(
     facts: &Facts,
     context: EvaluationContext,
@@ -138,7 +138,7 @@ pub(crate) fn evaluate_alone(
     }
 }
 
-/// Reads a certificate of a database as a whole.
+/// Reads a certificate with its bytes.
 pub(crate) fn whole(snapshot: &dyn ReadCertificates, id: CertId) -> Result<Option<Certificate>> {
     Ok(stored::read_one(snapshot, id)?.map(|stored| stored.certificate))
 }
@@ -148,7 +148,7 @@ enum Designated {
     /// At this time.
     Revoked(Timestamp),
     NotRevoked,
-    /// Verifying all that a revoker may have made takes too long.
+    /// Verifying all possible revocations takes too long.
     NotFullyChecked,
 }
 
@@ -186,8 +186,8 @@ fn revoked_by(
     })
 }
 
-/// Says whether a revoker may have made a revocation: unless its maker signed another fingerprint, since all else that
-/// names an issuer can be changed by whoever passes it on.
+/// Says whether a revoker may have made a revocation: unless its hashed fingerprint names another issuer. Everything
+/// else that names an issuer is not hashed, so anybody can change it.
 fn may_be_by(signature: &SignatureFacts, revoker: &Fingerprint) -> bool {
     signature.issuer.fingerprint.is_none_or(|issuer| issuer == *revoker)
 }
@@ -196,15 +196,15 @@ fn distinct(revokers: &[Revoker]) -> BTreeSet<Fingerprint> {
     revokers.iter().map(|revoker| revoker.fingerprint).collect()
 }
 
-/// Which of some revocations a revoker made.
+/// The verdicts on some revocations, under a revoker's key.
 struct VerifiedRevocations {
-    /// In their order; `None` where that was not found out.
+    /// In their order; `None` where a revocation was not verified.
     verdicts: Vec<Option<Verdict>>,
 }
 
 impl VerifiedRevocations {
-    /// Verifies all of them, if they are few; else those whose digest begins as they say, as far as
-    /// [`MAX_IRREVOCABLE_CHECKS`] goes.
+    /// Verifies all of them, if they are few; otherwise those with the right digest prefix, up to
+    /// [`MAX_IRREVOCABLE_CHECKS`].
     fn find(certificate: &Certificate, revoker: &Certificate, claimed: &[&SignatureFacts]) -> Self {
         let (Some(key), Some(issuer)) = (primary(certificate), primary(revoker)) else {
             return Self { verdicts: vec![Some(Verdict::Unsupported); claimed.len()] };
@@ -248,7 +248,7 @@ fn look_up(primary: &Fingerprint, sources: &[&dyn ReadCertificates]) -> Result<O
     Ok(None)
 }
 
-/// Says whether a signature is a revocation by another key that GnuPG would look at.
+/// Says whether a signature is a revocation by another key that GnuPG would verify.
 fn is_candidate(signature: &SignatureFacts, context: EvaluationContext) -> bool {
     signature.kind == SignatureType::KEY_REVOCATION
         && signature.own.is_none()
@@ -257,8 +257,8 @@ fn is_candidate(signature: &SignatureFacts, context: EvaluationContext) -> bool 
         && !context.digests.is_weak(signature.hash_algorithm)
 }
 
-/// Says whether a revoker may have made a revocation. Whether all of its own signatures were verified makes no
-/// difference: too many of them must not take back what it has revoked.
+/// Says whether a revoker may have made a revocation. A revoker that is not fully checked can still revoke: a flood of
+/// signatures on its certificate must not undo its revocations.
 fn may_revoke(revoker: &Facts, signature: &SignatureFacts, context: EvaluationContext) -> bool {
     let effective =
         evaluate_checked_part(revoker, EvaluationContext { designated_revocation: None, ..context });

@@ -1,4 +1,4 @@
-//! Doctor: is everything in the database as the bytes of the certificates say? And if not, make it so.
+//! Doctor: checks that the database agrees with the bytes of the certificates, and repairs it.
 
 use std::path::Path;
 
@@ -14,34 +14,34 @@ use crate::{database, secret_keys};
 pub use crate::secret_keys::Trouble;
 pub use store::doctor::{Finding, Rebuilt};
 
-/// Something that happened on the way.
+/// An event for the caller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DoctorEvent {
     /// Something is wrong.
     Finding(Finding),
     /// Something is wrong among the secret keys beside the database.
     SecretKey(Trouble),
-    /// So many certificates were dealt with.
+    /// Progress, in certificates.
     Progress {
         /// Certificates so far.
         done: u64,
     },
 }
 
-/// What an examination came to.
+/// The sums over an examination.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Findings {
     /// Certificates that were examined.
     pub certificates: u64,
     /// What is wrong.
     pub problems: u64,
-    /// How much of that [`rebuild`] heals.
+    /// How many of those [`rebuild`] repairs.
     pub healable: u64,
 }
 
-/// Examines the database in a place: SQLite's own structures, that all rows belong to something, that the bytes are
-/// those that were stored, and that everything that is derived from the bytes of the certificates is what they yield now,
-/// self-signatures verified once more; and that the secret keys beside it belong to certificates.
+/// Examines a database: SQLite's own structures; that no row is orphaned; that the bytes are those that were stored;
+/// that all derived rows are as derived again from the bytes, with self-signatures verified again; and that the secret
+/// keys beside the database belong to certificates.
 ///
 /// # Errors
 ///
@@ -71,8 +71,8 @@ pub fn examine(database: &Path, on_event: &mut dyn FnMut(DoctorEvent)) -> Result
     Ok(findings)
 }
 
-/// Makes everything again that is derived from the bytes of the certificates, in one transaction, and removes what is
-/// left of certificates whose packets are lost, so that an import brings them back.
+/// Derives all rows from the bytes of the certificates again, in one transaction, and removes the rest of certificates
+/// whose packets are lost, so that an import brings them back.
 ///
 /// # Errors
 ///

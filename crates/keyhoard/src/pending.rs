@@ -1,8 +1,8 @@
 //! Certificates that are not fully checked: possible revocations that were too many to verify at once.
 //!
-//! Verifying under some keys (DSA, RSA of more than 10,000 bits) takes so long that a flood of forged revocations cannot
-//! be verified in one import. The certificate is not valid then, and each command that writes it, or checks its
-//! signatures, goes on until nothing is left.
+//! Verifying under some keys (DSA, RSA of more than 10,000 bits) takes so long that a flood of forged revocations
+//! cannot be verified in one import. The certificate is not valid until later commands that write it, or check its
+//! signatures, have verified the rest.
 
 use std::ops::ControlFlow;
 
@@ -13,11 +13,11 @@ use store::{CertId, Detail, Prepared, Put, ReadCertificates, Record, Selection, 
 use crate::designated_revocation::{is_flooded, without_forged};
 use crate::{Result, stored};
 
-/// Verifies what is unchecked of the selected certificates, as far as one command goes, and keeps what is found out.
-/// Returns whether it has done anything.
+/// Verifies unchecked possible revocations of the selected certificates, as many as one command may, and stores the
+/// verdicts. Returns whether anything was stored.
 ///
-/// Snapshots that were opened before do not show it. Nothing happens where the database cannot be written to beside who
-/// reads it.
+/// Snapshots that were opened before do not show it. Nothing happens where the database cannot be written while it is
+/// read.
 ///
 /// # Errors
 ///
@@ -47,7 +47,7 @@ pub fn go_on(
             Err(store::Error::Unwritable { .. } | store::Error::Locked { .. }) => return Ok(changed),
             begun => begun?,
         };
-        // Where somebody else has changed it meanwhile, the next command goes on.
+        // Where somebody else has changed it meanwhile, the next command continues.
         transaction.put(&[Put { certificate: &certificate, kind, inputs: &[], origin: None }])?;
         transaction.finish_journal_if_changed()?;
         transaction.commit()?;
@@ -56,8 +56,8 @@ pub fn go_on(
     Ok(changed)
 }
 
-/// Verifies more of the possible revocations of a certificate, of its own ones only where they were `known` before: what
-/// has just been cleaned has had its share. `None` if there is nothing to do.
+/// Verifies more of the possible revocations of a certificate; its own ones only if it was `known` before, since
+/// cleaning has just verified as many as one command may. `None` if there is nothing to do.
 ///
 /// `revokers` opens the database that designated revokers are looked up in.
 pub(crate) fn check_further<'s>(

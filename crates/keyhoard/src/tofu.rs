@@ -1,4 +1,4 @@
-//! Trust on first use, for its users: which keys came with which addresses, and what they decide about them.
+//! Trust on first use: which keys came with which addresses, and what the user decides about them.
 //!
 //! The bindings of addresses to keys are made by imports. What they mean for a listing is computed by
 //! [`Assessment`](crate::validity::FirstUseResult); [`explain()`] says it of one address in full.

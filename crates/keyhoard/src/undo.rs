@@ -195,7 +195,7 @@ struct Undo<'a> {
     store: &'a dyn Store,
     options: &'a UndoOptions,
     now: Timestamp,
-    /// What imports after the entry brought again.
+    /// What later imports brought again.
     later: HashMap<Fingerprint, JournalId>,
     on_event: &'a mut dyn FnMut(UndoEvent),
     done: u64,

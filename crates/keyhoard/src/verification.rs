@@ -1,9 +1,10 @@
-//! Whose signatures are over content, and what they are worth.
+//! Signatures over content: who made them, and their status.
 //!
-//! [`message`] reads signatures and hashes what they are over; [`SignerSearch::examine`] finds the keys and verifies, many
-//! signatures at once. What came of it is an [`ExaminedSignature`]: facts, from which a front may draw GnuPG's conclusions. An
-//! [`Examiner`] draws this program's: a [`SignatureReport`] has the [`SignatureStatus`], and how sure it is whose the key is. [`batch()`]
-//! does it for thousands of files; [`remember()`] keeps what trust on first use counts.
+//! [`message`] reads signatures and hashes what they are over; [`SignerSearch::examine`] finds the keys and verifies,
+//! many signatures at once. The result is an [`ExaminedSignature`]: facts, from which a front may draw GnuPG's
+//! conclusions. An [`Examiner`] draws this program's: a [`SignatureReport`] has the [`SignatureStatus`], and the
+//! validity of the key's certificate. [`batch()`] does it for thousands of files; [`remember()`] keeps what trust on
+//! first use counts.
 
 mod batch;
 mod candidate_signer;

@@ -1,25 +1,26 @@
-//! What is known of who made a signature.
+//! Who made a signature, as far as that is known.
 
 use cert::Fingerprint;
 
 use super::per_signature::PerSignature;
 
-/// What is known of a signature by another key. It depends on nothing that can change, except for which keys are here.
+/// Who made a signature by another key, as far as that is known. It depends on immutable bytes, and on which keys are
+/// here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Authenticity {
-    /// Nobody asked, or the certificate's own primary key is the issuer.
+    /// Not requested, or a self-signature.
     NotAsked,
     /// This primary key made it.
     Good(Fingerprint),
-    /// No key here that goes by the issuer's key ID made it; this is the first of them.
+    /// None of the keys here with the issuer's key ID made it; this is the first of them.
     Bad(Fingerprint),
-    /// No key here goes by the issuer's key ID.
+    /// No key here has the issuer's key ID.
     NoIssuer,
-    /// Nobody here knows the algorithm, the curve or the size; this is the first key that might have made it.
+    /// The algorithm, the curve or the size is not supported; this is the first key that may have made it.
     Unsupported(Fingerprint),
-    /// There was more to verify on the certificate than it is worth at once
-    /// ([`MAX_CERTIFICATION_CHECKS`](verify::limits::MAX_CERTIFICATION_CHECKS)); this is the first key that might have
-    /// made it. Where verdicts are kept, the next time goes on from there.
+    /// Not verified, since the certificate has too many signatures for one command
+    /// ([`MAX_CERTIFICATION_CHECKS`](verify::limits::MAX_CERTIFICATION_CHECKS)); this is the first key that may have
+    /// made it. Where verdicts are stored, the next command continues from there.
     Unchecked(Fingerprint),
 }
 
@@ -34,7 +35,7 @@ impl Authenticity {
         }
     }
 
-    /// Notes that a key was not tried; another one may have made the signature.
+    /// Notes that one of the possible issuers was not tried.
     pub(super) fn leave_unchecked(&mut self) {
         if let Self::Bad(issuer) = *self {
             *self = Self::Unchecked(issuer);
@@ -42,5 +43,5 @@ impl Authenticity {
     }
 }
 
-/// The findings on one certificate's signatures.
+/// Who made each signature of one certificate.
 pub type Authenticities = PerSignature<Authenticity>;

@@ -15,22 +15,22 @@ use super::checks::IssuerChecks;
 use super::{Authenticities, CertificationVerifier, VerifyRequest, Wanted};
 use crate::Result;
 
-/// Bytes of certificates that are verified at once: few, so that verifying begins soon, and all cores end together.
+/// Bytes of certificates in a batch: few, so that verifying begins soon, and all cores finish together.
 const BATCH_BYTES: usize = 768 << 10;
 
-/// Bytes of certificates that are read ahead: enough to keep all cores busy while verdicts are written.
+/// Bytes of certificates in pending batches: enough to keep all cores busy while verdicts are stored.
 const MAX_PENDING_BYTES: usize = 8 << 20;
 
-/// What a packet takes besides its bytes, roughly: its facts, the question about it, and the answer.
+/// The memory of a packet besides its bytes, roughly: its facts, its check and the verdict.
 const BYTES_PER_PACKET: usize = 512;
 
-/// Is told of a certificate, and of the findings on its signatures.
+/// Is called with a certificate, and with who made its signatures.
 type Each<'e> = dyn FnMut(Record, &Authenticities) -> Result<ControlFlow<()>> + 'e;
 
 impl CertificationVerifier<'_> {
-    /// Hands every selected certificate with the findings on its signatures to `each`, in order of arrival.
+    /// Calls `each` with every selected certificate and who made its signatures, in database order.
     ///
-    /// Many are read, and verified, at once, so that all cores have something to do; memory is bounded.
+    /// Batches of certificates are verified in parallel; memory is bounded.
     ///
     /// # Errors
     ///
@@ -52,14 +52,14 @@ impl CertificationVerifier<'_> {
     }
 }
 
-/// A batch that is being read, and those before it, whose signatures other threads verify meanwhile.
+/// The batch that is being read, and the pending ones, which other threads verify.
 struct Batches<'b, 's> {
     verifier: &'b mut CertificationVerifier<'s>,
     wanted: &'b Wanted<'b>,
     each: &'b mut Each<'b>,
     records: Vec<Record>,
     bytes: usize,
-    /// The oldest one first. They come to their ends by themselves if nobody wants to know any more.
+    /// The oldest one first. Their threads end by themselves if nobody joins them.
     pending: VecDeque<PendingBatch>,
     /// Bytes in `pending`.
     pending_bytes: usize,
@@ -70,7 +70,7 @@ struct PendingBatch {
     thread: JoinHandle<VerifiedBatch>,
 }
 
-/// Certificates, what was asked about them, and the answers.
+/// Certificates with their checks and the verdicts.
 struct VerifiedBatch {
     records: Vec<Record>,
     checks: IssuerChecks,
@@ -94,7 +94,7 @@ impl<'b, 's> Batches<'b, 's> {
         }
     }
 
-    /// Adds a certificate. If there are enough of them, verifying them begins; if too many are, the oldest ones are
+    /// Adds a certificate, and starts to verify a complete batch. Of too many pending batches the oldest ones are
     /// handed out.
     fn add(&mut self, record: Record) -> Result<ControlFlow<()>> {
         if let Some(facts) = &record.facts {
@@ -106,14 +106,14 @@ impl<'b, 's> Batches<'b, 's> {
         if self.bytes < BATCH_BYTES { Ok(ControlFlow::Continue(())) } else { self.begin() }
     }
 
-    /// Hands out all that is left.
+    /// Hands out what is left.
     fn finish(mut self) -> Result<()> {
         let mut flow = self.begin()?;
         while flow.is_continue()
             && let Some(oldest) = self.pending.pop_front()
         {
             if self.pending.is_empty() {
-                // What is left to be written when the last core has come to its end keeps everybody waiting.
+                // Verdicts are stored while the last batch is still being verified.
                 self.verifier.keep()?;
             }
             flow = self.hand_out(oldest.join())?;
@@ -121,7 +121,7 @@ impl<'b, 's> Batches<'b, 's> {
         Ok(())
     }
 
-    /// Begins to verify what was read.
+    /// Starts to verify what was read.
     fn begin(&mut self) -> Result<ControlFlow<()>> {
         let bytes = std::mem::take(&mut self.bytes);
         let records = std::mem::take(&mut self.records);

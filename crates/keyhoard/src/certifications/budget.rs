@@ -1,4 +1,4 @@
-//! What verifying one certificate's signatures by other keys may cost.
+//! The budget for verifying one certificate's signatures by other keys.
 
 use std::collections::HashMap;
 
@@ -7,11 +7,11 @@ use verify::limits;
 use super::checks::IssuerCheck;
 use super::issuers::IssuerNumber;
 
-/// Takes out the questions that a certificate's budget does not allow for, and returns them. Questions stand in the
-/// order of the certificates.
+/// Removes the checks that exceed a certificate's budget, and returns them. The checks are in the order of the
+/// certificates.
 ///
-/// Of each certificate those are asked first whose issuer has cost least by then: forgeries under one costly key, of
-/// which there may be any number, leave what other keys have made its share.
+/// Of each certificate those are done first whose issuer has cost least so far: any number of forgeries under one
+/// costly key leaves other issuers their share.
 pub(super) fn withhold(
     questions: &mut Vec<IssuerCheck>,
     cost: impl Fn(IssuerNumber) -> usize,
@@ -22,7 +22,7 @@ pub(super) fn withhold(
     questions.extract_if(.., |_| affordable.next() == Some(false)).collect()
 }
 
-/// Says of each question about one certificate whether its budget allows for it.
+/// Says of each check of one certificate whether it is within the budget.
 fn affordable(questions: &[IssuerCheck], cost: &impl Fn(IssuerNumber) -> usize) -> Vec<bool> {
     let costs: Vec<usize> = questions.iter().map(|question| cost(question.issuer)).collect();
     let mut left = limits::MAX_CERTIFICATION_CHECKS;

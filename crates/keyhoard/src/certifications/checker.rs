@@ -1,4 +1,4 @@
-//! Verifying and judging in one go.
+//! Verifying signatures and evaluating their status in one step.
 
 use std::ops::ControlFlow;
 
@@ -10,14 +10,14 @@ use super::status::{CertificationRules, CertificationStatuses, StatusEvaluator};
 use super::verifier::CertificationVerifier;
 use crate::Result;
 
-/// Finds out what signatures are worth.
+/// Verifies signatures and evaluates their status.
 pub struct Checker<'s> {
     verifier: CertificationVerifier<'s>,
     evaluator: StatusEvaluator<'s>,
 }
 
 impl<'s> Checker<'s> {
-    /// Checks certificates of one database, by issuers of several, the first one first.
+    /// Checks certificates of one database, by issuers from several databases, in their order.
     pub fn new(
         certificates: &'s dyn ReadCertificates,
         issuers: Vec<&'s dyn ReadCertificates>,
@@ -34,18 +34,18 @@ impl<'s> Checker<'s> {
         Self::new(snapshot, vec![snapshot], rules)
     }
 
-    /// Writes new verdicts to the database that the certificates are from, the last ones with [`Self::keep`].
+    /// Stores new verdicts in the database that the certificates are from, the last ones with [`Self::keep`].
     pub fn keeping(self, store: &'s dyn Store) -> Self {
         Self { verifier: self.verifier.keeping(store), ..self }
     }
 
-    /// Forgets all verdicts that are kept.
+    /// Ignores all stored verdicts.
     pub fn anew(self) -> Self {
         Self { verifier: self.verifier.anew(), ..self }
     }
 
-    /// Hands every selected certificate with what its signatures are worth to `each`, in order of arrival. Those that
-    /// are not wanted count as if no issuer were here.
+    /// Calls `each` with every selected certificate and the status of its signatures, in database order. The status of
+    /// a signature that is not wanted is [`CertificationStatus::NoIssuer`](super::CertificationStatus::NoIssuer).
     ///
     /// # Errors
     ///
@@ -66,7 +66,7 @@ impl<'s> Checker<'s> {
         })
     }
 
-    /// Says what the signatures of a certificate are worth that need not be in a database.
+    /// Returns the status of the signatures of a certificate that need not be in a database.
     ///
     /// # Errors
     ///

@@ -12,7 +12,7 @@ use super::issuers::{IssuerNumber, Keys};
 use super::{Authenticities, VerifyRequest};
 use crate::Result;
 
-/// Did this key make this signature?
+/// The question whether a key made a signature.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct IssuerCheck {
     /// The certificate's index in the batch.
@@ -25,20 +25,20 @@ pub(super) struct IssuerCheck {
     pub(super) issuer: IssuerNumber,
 }
 
-/// Questions about some certificates, with all it takes to answer them: threads can do it that have no database.
+/// The checks of some certificates with all that verifying needs, so that threads without a database can do it.
 pub(super) struct IssuerChecks {
-    /// What is known of each certificate's signatures without the answers.
+    /// What is known of each certificate's signatures before verifying.
     pub(super) findings: Vec<Authenticities>,
     /// In the order of the certificates and their signatures.
     pub(super) questions: Vec<IssuerCheck>,
     /// Their issuers.
     pub(super) keys: Keys,
-    /// The bytes of each certificate that there are questions about, where they did not come with it.
+    /// The bytes of each certificate with questions, where the request has none.
     bytes: Vec<Vec<u8>>,
 }
 
 impl IssuerChecks {
-    /// Reads the bytes that are lacking.
+    /// Reads the bytes that the requests lack.
     pub(super) fn new(
         findings: Vec<Authenticities>,
         questions: Vec<IssuerCheck>,
@@ -57,12 +57,12 @@ impl IssuerChecks {
         Ok(Self { findings, questions, keys, bytes })
     }
 
-    /// Says whether there is anything to answer.
+    /// Says whether nothing is to be verified.
     pub(super) fn is_settled(&self) -> bool {
         self.questions.is_empty()
     }
 
-    /// Answers the questions.
+    /// Verifies, and returns the verdicts in the order of the questions.
     pub(super) fn answer(&self, asked: &[VerifyRequest<'_>], verifier: &verify::Verifier) -> Vec<Verdict> {
         let of_certificates: Vec<_> = by_certificate(&self.questions).zip(&self.bytes).collect();
         let checks: Vec<std::result::Result<Check<'_>, Verdict>> = of_certificates
@@ -86,7 +86,7 @@ fn by_certificate(questions: &[IssuerCheck]) -> impl Iterator<Item = &[IssuerChe
     questions.chunk_by(|one, other| one.certificate == other.certificate)
 }
 
-/// Makes the checks of one certificate's questions; the verdict where there is nothing to check.
+/// Prepares the checks of one certificate's questions; where nothing can be verified, returns the verdict.
 fn checks<'b>(
     asked: &VerifyRequest<'_>,
     bytes: &'b [u8],
@@ -95,7 +95,7 @@ fn checks<'b>(
 ) -> Vec<std::result::Result<Check<'b>, Verdict>> {
     let components = &asked.facts.components;
     let primary = packet(bytes, components[0].span).and_then(|packet| key::parse_public(packet.body).ok());
-    // Bytes that are not those of the facts tell nothing.
+    // The bytes do not belong to the facts.
     let Some(primary) = primary else { return vec![Err(Verdict::Unsupported); questions.len()] };
     let mut digester = Digester::new(primary);
     let mut checks = Vec::with_capacity(questions.len());

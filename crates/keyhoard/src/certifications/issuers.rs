@@ -1,4 +1,4 @@
-//! The keys that may have made signatures: primary keys by the key IDs of all keys of their certificates.
+//! The possible issuers of signatures: primary keys by the key IDs of all keys of their certificates.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -15,14 +15,14 @@ use verify::limits;
 use super::{VerifyRequest, Wanted};
 use crate::Result;
 
-/// The most key IDs that are remembered from one batch to the next, and the most certificates whose keys are all read
-/// at once.
+/// The most key IDs that are cached from one batch to the next, and the most certificates whose keys are read as a
+/// whole.
 const MAX_KEY_IDS: usize = 50_000;
 
-/// So many key IDs are looked up one by one before it is asked whether reading all keys would be quicker.
+/// Beyond so many key IDs, reading all keys may be quicker than looking them up one by one.
 const MAX_SINGLE_LOOKUPS: usize = 32;
 
-/// How many certificates' keys can be read in the time of looking one key ID up.
+/// The keys of so many certificates are read in the time of one look-up.
 const LOOKUP_COST: usize = 4;
 
 /// Primary keys, read from databases when they are needed.
@@ -50,18 +50,18 @@ struct Primary {
     fingerprint: Fingerprint,
     source: usize,
     cert: CertId,
-    /// Its packet, once that was read.
+    /// Its packet, once it was read.
     packet: Option<Arc<Read>>,
 }
 
 /// A primary key's packet.
 struct Read {
     body: Vec<u8>,
-    /// What verifying under the key costs; nothing if the packet is damaged.
+    /// What verifying under the key costs; 0 if the packet is damaged.
     cost: usize,
 }
 
-/// Bytes that most key packets are shorter than.
+/// Most key packets are shorter.
 const USUAL_PACKET_BYTES: usize = 1000;
 
 impl Read {
@@ -82,13 +82,13 @@ fn first_body(bytes: Option<Vec<u8>>) -> Option<Vec<u8>> {
     Some(first.body.to_vec())
 }
 
-/// A key behind a key ID, and its certificate's primary key, often the same.
+/// A key with a key ID, and its certificate's primary key, often the same.
 struct Candidate {
     key: Fingerprint,
     primary: IssuerNumber,
 }
 
-/// Primary keys that were asked for; threads share it.
+/// The primary keys of some checks; threads share them.
 #[derive(Default)]
 pub(super) struct Keys(HashMap<IssuerNumber, (Fingerprint, Arc<Read>), RandomState>);
 
@@ -109,7 +109,7 @@ impl Keys {
 }
 
 impl<'s> Issuers<'s> {
-    /// Knows no key yet.
+    /// Begins without any key.
     pub(super) fn of(sources: Vec<&'s dyn ReadCertificates>) -> Self {
         Self {
             sources,
@@ -120,7 +120,7 @@ impl<'s> Issuers<'s> {
         }
     }
 
-    /// Finds the keys behind the key IDs that the wanted signatures name.
+    /// Looks up the key IDs that the wanted signatures name.
     pub(super) fn prepare(&mut self, requests: &[VerifyRequest<'_>], wanted: &Wanted<'_>) -> Result<()> {
         if self.complete {
             return Ok(());
@@ -145,8 +145,8 @@ impl<'s> Issuers<'s> {
         unknown.into_iter().try_for_each(|key_id| self.look_up(key_id))
     }
 
-    /// Returns the primary keys that may have made a signature: where a hashed fingerprint names the issuer, that one
-    /// only.
+    /// Returns the primary keys that may have made a signature: only the one with the hashed issuer fingerprint, if
+    /// there is one.
     pub(super) fn behind(&self, issuer: &Issuer) -> impl Iterator<Item = IssuerNumber> {
         let candidates = self.known.get(&issuer.key_id).into_iter().flatten();
         let named = issuer.fingerprint;
@@ -224,7 +224,7 @@ impl<'s> Issuers<'s> {
         let is_there = candidates.iter().any(|candidate| {
             candidate.key == key && self.primaries[candidate.primary.0].fingerprint == primary
         });
-        // Only primary keys certify. Certificates that list the key as a subkey must not push it out.
+        // Only primary keys certify. Certificates that list the key as a subkey must not displace it.
         let others = candidates
             .iter()
             .filter(|candidate| self.primaries[candidate.primary.0].fingerprint != candidate.key);

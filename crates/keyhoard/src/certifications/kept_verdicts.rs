@@ -3,7 +3,7 @@
 use cert::Fingerprint;
 use store::{KeptVerdict, SignatureDigest};
 
-/// The kept verdicts of one certificate, in the order of what they are about.
+/// The stored verdicts of one certificate, ordered by signature digest.
 pub(super) struct KeptVerdicts<'a>(Vec<&'a KeptVerdict>);
 
 impl<'a> KeptVerdicts<'a> {
@@ -13,7 +13,7 @@ impl<'a> KeptVerdicts<'a> {
         Self(sorted)
     }
 
-    /// Says whether a key made a signature; `None` if that was not found out yet.
+    /// Says whether a key made a signature; `None` if no verdict is stored.
     pub(super) fn verdict(&self, content: Option<SignatureDigest>, issuer: Fingerprint) -> Option<bool> {
         let content = content?;
         let first = self.0.partition_point(|verdict| verdict.content < content);

@@ -11,7 +11,7 @@ pub struct PerSignature<T> {
 }
 
 impl<T: Clone> PerSignature<T> {
-    /// Begins with the same for each.
+    /// Returns the same value for each.
     pub(super) fn filled(facts: &Facts, value: T) -> Self {
         let mut starts = Vec::with_capacity(facts.components.len() + 1);
         let mut count = 0;

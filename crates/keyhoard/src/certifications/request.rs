@@ -1,10 +1,10 @@
-//! What a verifier is asked.
+//! Requests to verify signatures.
 
 use cert::Facts;
 use cert::facts::SignatureFacts;
 use store::{CertId, KeptVerdict, Record};
 
-/// A certificate whose signatures are asked about.
+/// A certificate whose signatures are to be verified.
 #[derive(Clone, Copy, Debug)]
 pub struct VerifyRequest<'a> {
     /// Its number in the database, where it is from there: verdicts are kept by it.
@@ -13,17 +13,18 @@ pub struct VerifyRequest<'a> {
     pub facts: &'a Facts,
     /// Its bytes; without them they are read when they are needed.
     pub bytes: Option<&'a [u8]>,
-    /// The verdicts that are kept.
+    /// The stored verdicts.
     pub kept: &'a [KeptVerdict],
 }
 
 impl<'a> VerifyRequest<'a> {
-    /// Asks about a certificate of the database, read with [`Detail::Verdicts`](store::Detail::Verdicts); `None` for one without facts.
+    /// Requests a certificate of the database, read with [`Detail::Verdicts`](store::Detail::Verdicts); `None` for one
+    /// without facts.
     pub fn record(record: &'a Record) -> Option<Self> {
         let Record { id, facts, bytes, verdicts, .. } = record;
         Some(Self { id: Some(*id), facts: facts.as_ref()?, bytes: bytes.as_deref(), kept: verdicts })
     }
 }
 
-/// Says of a signature by another key whether it is asked about.
+/// Says whether a signature by another key is to be verified.
 pub type Wanted<'w> = dyn Fn(&SignatureFacts) -> bool + 'w;

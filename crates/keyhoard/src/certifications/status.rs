@@ -1,4 +1,4 @@
-//! What a signature is worth at a moment: GnuPG's rules for listings (its `g10/sig-check.c`).
+//! The status of a signature at a moment: GnuPG's rules for listings (its `g10/sig-check.c`).
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -14,82 +14,82 @@ use super::authenticity::{Authenticities, Authenticity};
 use super::per_signature::PerSignature;
 use crate::Result;
 
-/// What a signature is worth, whoever made it.
+/// The status of a signature, whoever made it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CertificationStatus {
     /// This primary key made it, and it is accepted.
     Good(Fingerprint),
-    /// Nobody here made it, or it demands what is not understood.
+    /// No key here made it, or it has an unknown critical subpacket.
     Bad,
-    /// No key that could have made it is here.
+    /// No key that may have made it is here.
     NoIssuer,
-    /// The key that says to have made it is here, and may not certify.
+    /// The issuer that it names is here, and may not certify.
     UnusableIssuer(Fingerprint),
-    /// It is not accepted, whoever made it, or nobody here can tell.
+    /// It is not accepted whoever made it, or cannot be verified.
     Refused(Unverifiable),
 }
 
-/// What each signature of a certificate is worth.
+/// The status of each signature of a certificate.
 pub type CertificationStatuses = PerSignature<CertificationStatus>;
 
-/// Why nothing is said about who made a signature.
+/// Why a signature is not accepted or cannot be verified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unverifiable {
-    /// Its digest is too weak, or was too weak already when it was made.
+    /// Its hash algorithm is too weak, or was too weak already when it was made.
     WeakDigest,
     /// It is older than the key it is on, or that key is from the future.
     Time,
-    /// Signatures of its type are made over other things than it stands behind.
+    /// A signature of its type is not made over the component that it follows.
     Misplaced,
-    /// It revokes the key, and nobody entrusted its issuer with that.
+    /// It revokes the key, and its issuer is no designated revoker.
     NotEntrusted,
-    /// Nobody here knows the algorithm, the curve or the size.
+    /// The algorithm, the curve or the size is not supported.
     Unsupported,
     /// There are too many signatures to verify all.
     Unchecked,
 }
 
-/// What is asked of issuers besides having made a signature.
+/// What issuers must fulfil besides having made a signature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IssuerRule {
     /// Nothing.
     Any,
-    /// To be made for certifying. That it has expired or was revoked since does not count.
+    /// The key flags allow certifying. That the key has expired or was revoked since does not matter.
     Certifies,
-    /// To be fit to certify now.
+    /// The key may certify now.
     FitNow,
 }
 
-/// By which rules signatures are judged.
+/// The rules by which the status of signatures is evaluated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CertificationRules {
     /// The clock.
     pub now: Timestamp,
     /// In GnuPG's view other keys certify user IDs only, never keys.
     pub view: PacketView,
-    /// Which digests are accepted.
+    /// The hash algorithms that are accepted.
     pub digests: DigestPolicy,
-    /// What is asked of issuers.
+    /// What issuers must fulfil.
     pub issuers: IssuerRule,
 }
 
-/// Judges signatures, and remembers what it looked up about issuers.
+/// Evaluates the status of signatures, and caches what it looked up about issuers.
 pub struct StatusEvaluator<'s> {
     rules: CertificationRules,
     sources: Vec<&'s dyn ReadCertificates>,
     known: HashMap<Fingerprint, Option<IssuerPrimary>>,
 }
 
-/// The most issuers that are remembered.
+/// The most issuers that are cached.
 const MAX_ISSUERS: usize = 50_000;
 
 impl<'s> StatusEvaluator<'s> {
-    /// Judges by rules; issuers are looked up in these databases, the first one first.
+    /// Evaluates by rules; issuers are looked up in these databases, in their order.
     pub fn new(rules: CertificationRules, sources: Vec<&'s dyn ReadCertificates>) -> Self {
         Self { rules, sources, known: HashMap::new() }
     }
 
-    /// Judges every signature of a certificate.
+    /// Evaluates every signature of a certificate.
     ///
     /// # Errors
     ///
@@ -146,7 +146,7 @@ impl<'s> StatusEvaluator<'s> {
         })
     }
 
-    /// Judges the revocation of a key by another key.
+    /// Evaluates the revocation of a key by another key.
     fn revocation(&mut self, case: &SignatureCase<'_>) -> Result<CertificationStatus> {
         let SignatureCase { facts, signature, finding } = case;
         let is_named = |fingerprint: &Fingerprint| fingerprint.key_id() == signature.issuer.key_id;
@@ -160,7 +160,7 @@ impl<'s> StatusEvaluator<'s> {
         })
     }
 
-    /// Judges a signature of which it is known who made it; `None` if that was not found out.
+    /// Evaluates a signature by the verdict on it; `None` if it was not verified.
     fn made(
         &self,
         signature: &SignatureFacts,
@@ -178,7 +178,7 @@ impl<'s> StatusEvaluator<'s> {
         }
     }
 
-    /// Says whether a key that is here meets what is asked of issuers.
+    /// Says whether a key that is here fulfils the rules for issuers.
     fn is_fit(&mut self, issuer: &Fingerprint, signature: &SignatureFacts) -> Result<bool> {
         if self.rules.issuers == IssuerRule::Any {
             return Ok(true);
@@ -232,14 +232,14 @@ struct IssuerPrimary {
     state: KeyState,
 }
 
-/// A signature with what there is to judge it by.
+/// A signature with what its status depends on.
 struct SignatureCase<'a> {
     facts: &'a Facts,
     signature: &'a SignatureFacts,
     finding: Authenticity,
 }
 
-/// Says whether GnuPG looks for the issuer of a signature at all, wherever it is.
+/// Says whether GnuPG looks for the issuer of a signature of this type at all.
 fn is_anybodys(kind: SignatureType) -> bool {
     kind.is_over_user() || kind == SignatureType::SUBKEY_BINDING
 }
@@ -253,18 +253,18 @@ fn verdict(finding: Authenticity) -> Option<(Verdict, Fingerprint)> {
     }
 }
 
-/// Whether what a signature is made over is there.
+/// Where the component is that a signature of some type is made over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ComponentPresence {
-    /// Where it stands.
+    /// The one that the signature follows.
     Here,
-    /// Before that.
+    /// An earlier one.
     Elsewhere,
-    /// Not at all.
+    /// None.
     Nowhere,
 }
 
-/// What was passed on the way through a certificate.
+/// Which kinds of components came so far in a certificate.
 #[derive(Default)]
 struct PassedComponents {
     user: bool,

@@ -1,4 +1,4 @@
-//! Finding out who made signatures.
+//! Verifying signatures by other keys.
 
 use std::sync::Arc;
 
@@ -14,24 +14,24 @@ use super::kept_verdicts::KeptVerdicts;
 use super::request::{VerifyRequest, Wanted};
 use crate::Result;
 
-/// Finds out who made signatures, and remembers issuers and new verdicts.
+/// Verifies signatures, and caches issuers and new verdicts.
 pub struct CertificationVerifier<'s> {
     pub(super) certificates: &'s dyn ReadCertificates,
     issuers: Issuers<'s>,
     pub(super) keys: Arc<verify::Verifier>,
     keeper: Option<&'s dyn Store>,
-    /// Kept verdicts are left aside.
+    /// Stored verdicts are ignored.
     anew: bool,
     found: Vec<(CertId, Vec<KeptVerdict>)>,
     /// Verdicts in `found`.
     unkept: usize,
 }
 
-/// New verdicts that are gathered before they are written.
+/// New verdicts are written once there are so many of them.
 const VERDICTS_PER_WRITE: usize = 8 << 10;
 
 impl<'s> CertificationVerifier<'s> {
-    /// Answers about certificates of one database, by issuers of several, the first one first.
+    /// Verifies certificates of one database, by issuers from several databases, in their order.
     pub fn new(certificates: &'s dyn ReadCertificates, issuers: Vec<&'s dyn ReadCertificates>) -> Self {
         Self {
             certificates,
@@ -44,23 +44,23 @@ impl<'s> CertificationVerifier<'s> {
         }
     }
 
-    /// Answers about certificates of one database by its own keys.
+    /// Verifies certificates of one database by its own keys.
     pub fn within(snapshot: &'s dyn ReadCertificates) -> Self {
         Self::new(snapshot, vec![snapshot])
     }
 
-    /// Leaves the kept verdicts aside and verifies everything.
+    /// Ignores the stored verdicts and verifies everything.
     pub fn anew(self) -> Self {
         Self { anew: true, ..self }
     }
 
-    /// Writes new verdicts to the database that the certificates are from, now and then where there are many, the rest
+    /// Stores new verdicts in the database that the certificates are from: in batches while there are many, the rest
     /// with [`Self::keep`].
     pub fn keeping(self, store: &'s dyn Store) -> Self {
         Self { keeper: Some(store), ..self }
     }
 
-    /// Answers for each signature that is wanted, in the order of the certificates.
+    /// Verifies each signature that is wanted; the results are in the order of the certificates.
     ///
     /// # Errors
     ///
@@ -75,7 +75,7 @@ impl<'s> CertificationVerifier<'s> {
         self.conclude(checks, &verdicts, asked)
     }
 
-    /// Writes the new verdicts, if that can be done at once; those that cannot be written are found again next time.
+    /// Stores the new verdicts if nobody else is writing; those that cannot be stored are verified again next time.
     ///
     /// # Errors
     ///
@@ -89,7 +89,7 @@ impl<'s> CertificationVerifier<'s> {
         Ok(())
     }
 
-    /// Takes what is known already from the kept verdicts, and makes ready what it takes to find out the rest.
+    /// Takes what is known already from the stored verdicts, and prepares the checks for the rest.
     pub(super) fn inquire(
         &mut self,
         asked: &[VerifyRequest<'_>],
@@ -109,7 +109,7 @@ impl<'s> CertificationVerifier<'s> {
         IssuerChecks::new(findings, questions, keys, asked, self.certificates)
     }
 
-    /// Turns answers into findings, and keeps them now and then.
+    /// Evaluates verdicts, and stores them in batches.
     pub(super) fn conclude(
         &mut self,
         checks: IssuerChecks,
@@ -123,7 +123,7 @@ impl<'s> CertificationVerifier<'s> {
         Ok(findings)
     }
 
-    /// Takes what is known already from the kept verdicts, and asks about the rest.
+    /// Takes what is known already from the stored verdicts, and lists the checks for the rest.
     fn recall(
         &self,
         certificate: usize,
@@ -144,7 +144,7 @@ impl<'s> CertificationVerifier<'s> {
         }
     }
 
-    /// Returns the finding on a signature if all keys that `open` is told about turn out not to have made it.
+    /// Returns what is known of a signature unless one of the keys that `open` is called with made it.
     fn recalled(
         &self,
         signature: &SignatureFacts,
@@ -166,7 +166,7 @@ impl<'s> CertificationVerifier<'s> {
         finding
     }
 
-    /// Turns verdicts into findings, and remembers those that last.
+    /// Evaluates verdicts, and notes those that can be stored.
     fn learn(
         &mut self,
         checks: IssuerChecks,

@@ -19,12 +19,12 @@ pub struct NewSubkey {
     pub key: Unlocked,
     /// What it is for.
     pub flags: KeyFlags,
-    /// When it ends.
+    /// When it expires.
     pub end: Option<Timestamp>,
 }
 
 impl Editor<'_> {
-    /// Adds a subkey: first its secret part is kept for good, then the certificate changes.
+    /// Adds a subkey: its secret part is stored durably before the certificate changes.
     ///
     /// It is locked with the passphrase of the primary key, or not at all if that has none.
     ///
@@ -41,7 +41,7 @@ impl Editor<'_> {
             .with(Subpacket::KeyFlags(new.flags));
         builder = living(builder, subkey.created, new.end);
         if new.flags.contains(KeyFlags::SIGN) {
-            // What can sign in the certificate's name has to agree to be a part of it.
+            // A subkey that signs or certifies makes a back-signature (RFC 9580, 5.2.1.8).
             let consent = Builder::new(SignatureType::PRIMARY_KEY_BINDING, self.hash(&subkey), self.now)
                 .over(target.primary()?, Subject::Subkey(subkey))
                 .body_by(&mut new.key)?;
@@ -56,7 +56,7 @@ impl Editor<'_> {
         self.write(change)
     }
 
-    /// Returns a new key as it is to be kept beside one that is kept already.
+    /// Returns a new key with the protection of one that is stored already.
     fn locked_like(&mut self, primary: &Fingerprint, new: &Unlocked) -> Result<SecretKey> {
         let held = self.secrets.find(&Name::Fingerprint(*primary))?;
         if !held.is_some_and(|held| held.protection.is_locked()) {

@@ -17,8 +17,8 @@ use crate::Result;
 impl Editor<'_> {
     /// Adds a user ID.
     ///
-    /// Its self-signature says what the primary user ID's says; with `preferences`, it says what the key is for, when it
-    /// ends, and these.
+    /// Its self-signature has the subpackets of the primary user ID's one; with `preferences`, it has the key flags,
+    /// the expiration time and these.
     ///
     /// # Errors
     ///
@@ -58,7 +58,7 @@ impl Editor<'_> {
 
     fn like_the_others(&self, target: &Target) -> Result<Builder> {
         let plain = || self.new_signature(target, SignatureType::POSITIVE_CERTIFICATION, self.now);
-        // A direct-key signature speaks for every user ID (RFC 9580, 5.2.3.10).
+        // A direct-key signature counts for every user ID (RFC 9580, 5.2.3.10).
         if target.effective.primary().binding.is_some() {
             return plain();
         }
@@ -72,14 +72,13 @@ impl Editor<'_> {
     }
 }
 
-/// Says whether these bytes can be a user ID: there is something, it is not too long for others, and no control
-/// character is in it.
+/// Says whether these bytes can be a user ID: they are not empty, not too long, and have no control characters.
 pub fn can_be_user_id(user_id: &[u8]) -> bool {
     let has_text = user_id.iter().any(|byte| !byte.is_ascii_whitespace());
     has_text && user_id.len() <= limits::MAX_USER_ID && !user_id.iter().any(u8::is_ascii_control)
 }
 
-/// Returns what a primary key is for, as key flags.
+/// Returns the key flags of a primary key.
 fn flags(state: &KeyState) -> KeyFlags {
     let uses = [
         (Usage::SIGN, KeyFlags::SIGN),

@@ -1,4 +1,4 @@
-//! The certification of others' user IDs and attributes.
+//! Certifying others' user IDs and attributes.
 
 use std::num::NonZeroU32;
 
@@ -14,7 +14,7 @@ use super::target::Found;
 use super::{CertifiedIdentity, EditRefusal, Edited, Editor, Target};
 use crate::Result;
 
-/// A certification that is to be made.
+/// A certification to be made.
 #[derive(Clone, Debug)]
 pub struct Certification {
     /// The primary key that certifies.
@@ -23,38 +23,38 @@ pub struct Certification {
     pub user_ids: Option<Vec<Vec<u8>>>,
     /// How well it was checked, 0 (not said) to 3.
     pub level: CertificationLevel,
-    /// Only for its maker, not to be given to others.
+    /// A local signature, which is not exported.
     pub local: bool,
-    /// Whether it can be taken back.
+    /// Whether it can be revoked.
     pub revocable: bool,
     /// Makes it a trust signature.
     pub trust: Option<TrustSignature>,
-    /// To which user IDs a trust signature's trust reaches, as a regular expression.
+    /// The regular expression that limits a trust signature to some user IDs.
     pub regexp: Option<Vec<u8>>,
-    /// How many seconds it holds.
+    /// After how many seconds it expires.
     pub expires: Option<NonZeroU32>,
-    /// What it says besides.
+    /// Further subpackets.
     pub remarks: Vec<CertificationSubpacket>,
-    /// What is certified although this key has certified it before.
+    /// What is certified again although this key has certified it before.
     pub again: Recertify,
 }
 
-/// A notation, a policy, or what else a certification may say besides.
+/// A notation, a policy URI or another further subpacket of a certification.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CertificationSubpacket {
-    /// What is said.
+    /// The subpacket.
     pub subpacket: Subpacket,
-    /// Who does not understand it must not use the certification.
+    /// The critical bit: who does not know the subpacket must not use the certification.
     pub critical: bool,
 }
 
-/// How well the maker of a certification has checked who someone is (RFC 9580, 5.2.1).
+/// How well the issuer of a certification has checked an identity (RFC 9580, 5.2.1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CertificationLevel {
     /// Does not say.
     #[default]
     Generic,
-    /// Not at all.
+    /// None.
     Persona,
     /// A little.
     Casual,
@@ -62,12 +62,12 @@ pub enum CertificationLevel {
     Positive,
 }
 
-/// What is certified although the same key has certified it before.
+/// What is certified again although the same key has certified it before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Recertify {
-    /// What has expired, and what was only a local certification where a public one is made.
+    /// Expired certifications, and local ones where an exportable one is made.
     Never,
-    /// That, and what was revoked.
+    /// These and revoked ones.
     #[default]
     AfterRevocation,
     /// Everything.
@@ -95,13 +95,13 @@ pub enum CertificationObstacle {
 }
 
 impl CertificationObstacle {
-    /// Says whether it is in the way.
+    /// Says whether it prevents the certification.
     pub fn prevents(self) -> bool {
         !matches!(self, Self::ReplacesExpired | Self::ReplacesLocal)
     }
 }
 
-/// What stands in the way of a certification, and what is certified.
+/// What prevents a certification, and what is certified.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PlannedCertification {
     /// Obstacles and replacements, in the order of the user IDs and attributes.
@@ -113,7 +113,7 @@ pub struct PlannedCertification {
 }
 
 impl Certification {
-    /// Returns the certification that says least: of all user IDs, public, revocable, for ever.
+    /// Returns the default certification: of all user IDs, exportable, revocable, without expiry.
     pub fn new(by: Fingerprint) -> Self {
         Self {
             by,
@@ -129,7 +129,7 @@ impl Certification {
         }
     }
 
-    /// Says what would be certified and what not, without certifying.
+    /// Returns what would be certified and what not, without certifying.
     ///
     /// # Errors
     ///
@@ -214,7 +214,7 @@ impl Certification {
 }
 
 impl Editor<'_> {
-    /// Certifies user IDs and attributes of another certificate, those that nothing stands in the way of.
+    /// Certifies user IDs and attributes of another certificate, except those that cannot be certified.
     ///
     /// # Errors
     ///
@@ -256,8 +256,8 @@ impl Editor<'_> {
         Ok(self.open(by)?)
     }
 
-    /// Returns the digest for signatures on others' certificates: nobody accepts SHA-1 there any more, so that the old
-    /// keys that would choose it sign the beginning of a longer one.
+    /// Returns the hash algorithm of signatures on others' certificates. SHA-1 is not accepted there any more, so old
+    /// DSA keys sign the leftmost bits of a longer digest.
     pub(super) fn certification_hash(&self, signer: &dyn Signer) -> HashAlgorithm {
         match self.hash(&signer.key()) {
             HashAlgorithm::SHA1 => HashAlgorithm::SHA256,

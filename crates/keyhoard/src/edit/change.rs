@@ -1,4 +1,4 @@
-//! New packets on their way into the database.
+//! New packets of an edit, which are imported together.
 
 use cert::clean::CleanOptions;
 use cert::facts::SignatureFacts;
@@ -7,7 +7,7 @@ use super::{Edited, Editor, Target};
 use crate::Result;
 use crate::import::{ImportOptions, import};
 
-/// New packets for a certificate: a part of it that can stand for itself.
+/// New packets for a certificate, as a certificate of their own.
 pub(super) struct Change<'a> {
     target: &'a Target,
     bytes: Vec<u8>,
@@ -22,7 +22,7 @@ impl<'a> Change<'a> {
         change
     }
 
-    /// Adds signature packets behind the component that was added last; at first that is the primary key.
+    /// Adds signature packets after the last component that was added, or after the primary key.
     pub(super) fn signed(&mut self, signature: &[u8]) {
         self.bytes.extend_from_slice(signature);
         self.signatures += 1;
@@ -42,7 +42,7 @@ impl<'a> Change<'a> {
         self.bytes.extend_from_slice(packet);
     }
 
-    /// Says whether there is nothing new.
+    /// Says whether nothing was added.
     pub(super) fn is_empty(&self) -> bool {
         self.signatures == 0
     }

@@ -1,4 +1,4 @@
-//! What all changes to certificates begin with.
+//! The editor: reads certificates and unlocks keys for all edits.
 
 use cert::key::Key;
 use cert::{Fingerprint, Timestamp};
@@ -19,7 +19,7 @@ pub struct Edited {
     pub journal: Option<JournalId>,
 }
 
-/// Makes changes to certificates with the secret keys at hand.
+/// Edits certificates with the secret keys that are here.
 pub struct Editor<'a> {
     pub(super) store: &'a dyn Store,
     pub(super) secrets: &'a dyn SecretKeys,
@@ -30,7 +30,7 @@ pub struct Editor<'a> {
 }
 
 impl<'a> Editor<'a> {
-    /// Begins; `command` is the command line, for the journal.
+    /// Returns an editor; `command` is the command line, for the journal.
     pub fn new(
         store: &'a dyn Store,
         secrets: &'a dyn SecretKeys,
@@ -41,17 +41,17 @@ impl<'a> Editor<'a> {
         Self { store, secrets, ask, command, now, digest: None }
     }
 
-    /// Lets all signatures be made with a digest, instead of with the one that fits each key.
+    /// Makes all signatures with one hash algorithm, instead of the one that suits each key.
     pub fn with_digest(self, digest: Option<HashAlgorithm>) -> Self {
         Self { digest, ..self }
     }
 
-    /// Returns the digest that a key signs with.
+    /// Returns the hash algorithm that a key signs with.
     pub(super) fn hash(&self, key: &Key<'_>) -> HashAlgorithm {
         self.digest.unwrap_or_else(|| sign::hash_for(key))
     }
 
-    /// Reads the certificate with a primary key, as it stands now.
+    /// Reads the certificate with a primary key.
     ///
     /// # Errors
     ///
@@ -63,7 +63,7 @@ impl<'a> Editor<'a> {
         Target::new(stored.certificate, snapshot.as_ref(), self.now)
     }
 
-    /// Reads a certificate that its owner changes; a key that was revoked is not changed any more.
+    /// Reads a certificate that its owner changes. A revoked one cannot be changed.
     pub(super) fn own(&self, primary: &Fingerprint) -> Result<Target> {
         let target = self.target(primary)?;
         target.refuse_if_revoked()?;

@@ -1,4 +1,4 @@
-//! Another end for a key and its subkeys.
+//! Changing when a key and its subkeys expire.
 
 use cert::facts::SignatureType;
 use cert::signed::Subject;
@@ -10,7 +10,7 @@ use super::self_signature::living;
 use super::{EditRefusal, Edited, Editor, Target};
 use crate::Result;
 
-/// Which keys of a certificate get another end.
+/// The keys of a certificate of which the expiry changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ExpiryTarget {
     /// The primary key, and with it the whole certificate.
@@ -22,10 +22,10 @@ pub enum ExpiryTarget {
 }
 
 impl Editor<'_> {
-    /// Sets when keys end; `None` for never.
+    /// Sets when keys expire; `None` for never.
     ///
-    /// Of the primary key every self-signature that holds is renewed, as GnuPG does, and the direct-key signature, which
-    /// goes before them.
+    /// For the primary key every valid self-signature is renewed, as GnuPG does, and the direct-key signature, which
+    /// takes precedence.
     ///
     /// # Errors
     ///
@@ -65,7 +65,7 @@ impl Editor<'_> {
         let created = target.primary_facts().created;
         if let Some(index) = target.effective.primary().binding {
             let older = target.signature(target.component(0), index)?;
-            // One that only names revokers says nothing about the key's life.
+            // A direct-key signature that only names revokers does not determine the expiry.
             if older.self_signature().revokers.is_empty() {
                 let builder = living(self.renewed(target, &older)?, created, end);
                 change.signed(&self.sign_own(builder, target, Subject::Primary, signer)?);

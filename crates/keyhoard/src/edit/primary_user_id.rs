@@ -1,4 +1,4 @@
-//! Another primary user ID.
+//! Changing the primary user ID.
 
 use cert::signed::Subject;
 use cert::subpacket::Kind;
@@ -12,13 +12,13 @@ use super::{EditRefusal, Edited, Editor, Target};
 use crate::Result;
 
 impl Editor<'_> {
-    /// Marks one user ID as the primary one, and takes the mark from all others.
+    /// Marks one user ID as the primary one, and removes the mark from all others.
     ///
     /// An edit without signatures if that is so already.
     ///
     /// # Errors
     ///
-    /// [`EditRefusal::NoUserId`] if no user ID that holds has these bytes; those of signing and of the database.
+    /// [`EditRefusal::NoUserId`] if no valid user ID has these bytes; those of signing and of the database.
     pub fn set_primary_user_id(&mut self, primary: &Fingerprint, user_id: &[u8]) -> Result<Edited> {
         let target = self.own(primary)?;
         let chosen = target.user_id(user_id)?;

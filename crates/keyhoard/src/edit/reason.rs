@@ -5,9 +5,9 @@ use cert::facts::RevocationReason;
 /// Why something is revoked (RFC 9580, 5.2.3.31).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reason {
-    /// The code.
+    /// The revocation code.
     pub code: ReasonCode,
-    /// A remark, in UTF-8.
+    /// The comment, in UTF-8.
     pub comment: String,
 }
 
@@ -17,9 +17,9 @@ pub enum ReasonCode {
     /// Not said.
     #[default]
     Unspecified,
-    /// Another key has taken the place of this one.
+    /// Another key replaces this one.
     Superseded,
-    /// The secret key is in others' hands.
+    /// The secret key was disclosed.
     Compromised,
     /// The key is used no more.
     Retired,
@@ -28,7 +28,7 @@ pub enum ReasonCode {
 }
 
 impl Reason {
-    /// Returns a reason without a remark.
+    /// Returns a reason without a comment.
     pub fn of(code: ReasonCode) -> Self {
         Self { code, comment: String::new() }
     }

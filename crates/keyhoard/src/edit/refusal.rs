@@ -14,7 +14,7 @@ pub enum EditRefusal {
         /// Its primary key.
         key: Fingerprint,
     },
-    /// The secret key is not at hand.
+    /// The secret key is not here.
     #[error("no secret key {key}: only who has it can do this")]
     NoSecretKey {
         /// The key.
@@ -26,7 +26,7 @@ pub enum EditRefusal {
         /// The key.
         key: Fingerprint,
     },
-    /// The key has ended.
+    /// The key has expired.
     #[error("key {key} has expired")]
     Expired {
         /// The key.
@@ -62,13 +62,13 @@ pub enum EditRefusal {
         /// What was asked for.
         key: Fingerprint,
     },
-    /// There is no self-signature that could be renewed.
+    /// It has no valid self-signature that could be renewed.
     #[error("key {key} has no self-signature that holds")]
     NotBound {
         /// The key.
         key: Fingerprint,
     },
-    /// The clock stands before the signature that this one would replace, or before the key was made.
+    /// The clock is earlier than the signature to be replaced, or than the key's creation.
     #[error("the clock is wrong: {seconds} seconds behind what key {key} has signed already")]
     Clock {
         /// The key.

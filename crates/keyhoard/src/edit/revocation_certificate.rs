@@ -1,4 +1,4 @@
-//! A revocation that is made today and kept for the day it is needed.
+//! Revocation certificates: made in advance and stored.
 
 use std::io::Write;
 
@@ -12,7 +12,7 @@ use super::{Editor, Reason};
 use crate::Result;
 
 impl Editor<'_> {
-    /// Makes the revocation of a certificate and returns the signature packet; the certificate stays as it is.
+    /// Makes the revocation of a certificate and returns the signature packet; the certificate does not change.
     ///
     /// # Errors
     ///
@@ -27,7 +27,7 @@ impl Editor<'_> {
     }
 }
 
-/// Returns a revocation as text to be kept, or to be given to others; it says what it is behind the `headers`.
+/// Returns a revocation with ASCII armor; a comment header after `headers` says what it is.
 pub fn armored(revocation: &[u8], headers: Headers) -> Vec<u8> {
     let headers = headers.with("Comment", b"This is a revocation certificate");
     let mut writer = ArmorWriter::new(Vec::new()).with_headers(headers);

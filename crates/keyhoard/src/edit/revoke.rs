@@ -1,4 +1,4 @@
-//! The revocation of a whole key, or of a subkey.
+//! Revoking a certificate or a subkey.
 
 use cert::Fingerprint;
 use cert::facts::SignatureType;
@@ -9,7 +9,7 @@ use super::change::Change;
 use super::{EditRefusal, Edited, Editor, Reason};
 use crate::Result;
 
-/// What became of a revocation.
+/// The outcome of a revocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Revoked {
     /// It was revoked before.
@@ -18,13 +18,13 @@ pub enum Revoked {
     Now {
         /// What was written.
         edited: Edited,
-        /// By how many seconds what is revoked is ahead of the clock, if it is.
+        /// By how many seconds the creation time of the revoked key is ahead of the clock, if it is.
         ahead: Option<u32>,
     },
 }
 
 impl Editor<'_> {
-    /// Revokes a certificate, or one of its subkeys. Nothing takes that back once others have it.
+    /// Revokes a certificate, or one of its subkeys. It cannot be undone once others have the revocation.
     ///
     /// # Errors
     ///

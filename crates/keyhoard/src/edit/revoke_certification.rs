@@ -1,4 +1,4 @@
-//! Taking back certifications of others' user IDs and attributes.
+//! Revoking certifications of others' user IDs and attributes.
 
 use cert::Fingerprint;
 use cert::facts::{SignatureFacts, SignatureType};
@@ -9,7 +9,7 @@ use super::target::Found;
 use super::{CertifiedIdentity, Edited, Editor, Reason, Target};
 use crate::Result;
 
-/// What became of certifications that were to be revoked.
+/// The outcome of revoking certifications.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RevokedCertifications {
     /// The user IDs and attributes whose certification is revoked now.
@@ -23,7 +23,7 @@ pub struct RevokedCertifications {
 impl Editor<'_> {
     /// Revokes the certifications that one key made on those of another's user IDs and attributes that `chosen` wants.
     ///
-    /// What that key never certified is passed over. The revocation of a local certification is local too.
+    /// What that key never certified is skipped. The revocation of a local certification is local too.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! The revocation of a user ID.
+//! Revoking a user ID.
 
 use cert::facts::SignatureType;
 use cert::signed::Subject;
@@ -13,12 +13,12 @@ use crate::Result;
 impl Editor<'_> {
     /// Revokes a user ID.
     ///
-    /// The revocation is made after the self-signature that it takes back, even if the clock says otherwise.
+    /// The revocation is newer than the self-signature that it revokes, even if the clock is earlier.
     ///
     /// # Errors
     ///
-    /// [`EditRefusal::NoUserId`], and [`EditRefusal::LastUserId`] for the only one that still holds; those of signing and of the
-    /// database.
+    /// [`EditRefusal::NoUserId`], and [`EditRefusal::LastUserId`] for the only one that is still valid; those of
+    /// signing and of the database.
     pub fn revoke_user_id(
         &mut self,
         primary: &Fingerprint,

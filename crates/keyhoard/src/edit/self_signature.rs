@@ -1,4 +1,4 @@
-//! Self-signatures: new ones that say what older ones said.
+//! Renewing self-signatures.
 
 use cert::Timestamp;
 use cert::signature::Signature;
@@ -11,11 +11,11 @@ use verify::HashAlgorithm;
 use super::{EditRefusal, Editor, Target};
 use crate::Result;
 
-/// How far before the signature that it replaces the clock may stand, in seconds: GnuPG waits as long for it.
+/// By how many seconds the clock may be behind the signature to be replaced; GnuPG waits as long.
 const MAX_CLOCK_WAIT: u32 = 5;
 
 impl Editor<'_> {
-    /// Begins a self-signature that says what an older one says, and is newer.
+    /// Returns the builder of a self-signature with the subpackets of an older one, which is newer.
     ///
     /// # Errors
     ///
@@ -23,7 +23,7 @@ impl Editor<'_> {
     pub(super) fn renewed(&self, target: &Target, older: &Signature<'_>) -> Result<Builder> {
         let created = self.later_than(target, older.created())?;
         let hash = match older.hash_algorithm {
-            // A digest that nobody should use any more is not used again.
+            // A weak hash algorithm is not used again.
             HashAlgorithm::MD5 | HashAlgorithm::SHA1 | HashAlgorithm::RIPEMD160 => {
                 self.hash(&target.primary()?)
             }
@@ -32,7 +32,7 @@ impl Editor<'_> {
         Ok(Builder::after(older, hash, created)?)
     }
 
-    /// Returns the time of a signature that is to be newer than one of an older time.
+    /// Returns the creation time of a signature that has to be newer than an older one.
     pub(super) fn later_than(&self, target: &Target, older: Timestamp) -> Result<Timestamp> {
         let next = older.0.saturating_add(1);
         match next.saturating_sub(self.now.0) {
@@ -41,7 +41,7 @@ impl Editor<'_> {
         }
     }
 
-    /// Lets the primary key sign something of its own certificate.
+    /// Signs something of a certificate with its primary key.
     pub(super) fn sign_own(
         &self,
         builder: Builder,
@@ -73,9 +73,9 @@ impl Editor<'_> {
     }
 }
 
-/// Sets or takes away how long a key lives, in seconds from its creation.
+/// Sets or removes the key expiration time, in seconds from the creation of the key.
 pub(super) fn living(builder: Builder, created: Timestamp, end: Option<Timestamp>) -> Builder {
-    // One second is the shortest life that can be written (GnuPG's rule).
+    // The shortest key expiration time is one second (GnuPG's rule).
     let seconds = end.map(|end| end.0.saturating_sub(created.0).max(1));
     match seconds.and_then(std::num::NonZeroU32::new) {
         Some(seconds) => builder.with(sign::Subpacket::KeyExpiry(seconds)),

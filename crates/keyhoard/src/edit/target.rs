@@ -1,4 +1,4 @@
-//! A certificate that is to be changed, and what it means now.
+//! A certificate that is to be edited, and its state now.
 
 use cert::certificate::Certificate;
 use cert::effective::{ComponentState, Effective, EvaluationContext, KeyState, PacketView, UserIdState};
@@ -15,11 +15,11 @@ use super::EditRefusal;
 use crate::Result;
 use crate::designated_revocation::evaluate_with_revokers;
 
-/// A certificate, and what it means at the moment of the edit.
+/// A certificate, and its state at the time of the edit.
 pub struct Target {
     /// The certificate.
     pub certificate: Certificate,
-    /// What it means, revocations by designated revokers included.
+    /// Its state, revocations by designated revokers included.
     pub effective: Effective,
 }
 
@@ -67,7 +67,7 @@ impl Target {
         only.unwrap_or_else(|| Err(malformed(span, Flaw::CutShort("a packet")))).map_err(Into::into)
     }
 
-    /// Walks the user IDs with what they mean.
+    /// Iterates over the user IDs with their states.
     pub fn user_ids(&self) -> impl Iterator<Item = UserId<'_>> {
         self.components().filter_map(|(index, component, state)| match (&component.kind, state) {
             (ComponentKind::UserId(value), ComponentState::User(state)) => {
@@ -77,7 +77,7 @@ impl Target {
         })
     }
 
-    /// Walks the user IDs and attributes with what they mean.
+    /// Iterates over the user IDs and attributes with their states.
     pub(super) fn identities(&self) -> impl Iterator<Item = Found<'_>> {
         self.components().filter_map(|(index, component, state)| {
             let ComponentState::User(state) = state else { return None };
@@ -91,7 +91,7 @@ impl Target {
         Ok(Subject::of(packet).expect("user IDs and attributes are components"))
     }
 
-    /// Walks the subkeys with what they mean.
+    /// Iterates over the subkeys with their states.
     pub fn subkeys(&self) -> impl Iterator<Item = Subkey<'_>> {
         self.components().skip(1).filter_map(|(index, component, state)| match (&component.kind, state) {
             (ComponentKind::Key(facts), ComponentState::Key(state)) => Some(Subkey { index, facts, state }),
@@ -137,13 +137,13 @@ pub struct UserId<'a> {
 }
 
 impl UserId<'_> {
-    /// Says whether it holds: neither revoked nor expired, as GnuPG counts those that are left.
+    /// Says whether it is valid: neither revoked nor expired, as GnuPG counts the remaining ones.
     pub fn holds(&self) -> bool {
         !self.state.revoked && !self.state.expired
     }
 }
 
-/// What others certify: that a key belongs to whom a user ID names, or an attribute shows.
+/// What others certify: a user ID or an attribute.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CertifiedIdentity {
     /// A user ID, by its bytes.

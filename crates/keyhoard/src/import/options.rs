@@ -1,4 +1,4 @@
-//! What an import may be told.
+//! The options of an import.
 
 use cert::certificate::Certificate;
 use cert::clean::CleanOptions;

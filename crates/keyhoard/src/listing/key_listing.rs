@@ -19,7 +19,7 @@ pub struct KeyListing<'a> {
     pub revokers: &'a [Revoker],
     /// Every possible revocation was verified; otherwise it is not valid.
     pub fully_checked: bool,
-    /// What the user thinks of it.
+    /// The user's trust in it.
     pub trust: &'a UserTrust,
     /// Where it came from.
     pub origin: &'a Origin,
@@ -39,7 +39,7 @@ pub struct StoredTimes {
 /// A component with its signatures.
 #[derive(Clone, Debug)]
 pub struct ListedComponent<'a> {
-    /// Its place among the components of the facts.
+    /// Its index among the components of the facts.
     pub place: usize,
     /// What it is.
     pub item: ListedItem<'a>,
@@ -71,11 +71,11 @@ pub enum ListedItem<'a> {
 pub struct ListedSignature<'a> {
     /// What it says.
     pub facts: &'a SignatureFacts,
-    /// It has ended.
+    /// It has expired.
     pub expired: bool,
-    /// Who is said to have made it.
+    /// The issuer that it names.
     pub issuer: IssuerName<'a>,
-    /// What it is worth, where signatures were checked.
+    /// Its status, where signatures were checked.
     pub standing: Option<CertificationStatus>,
     /// Its packet's body, where it was asked for.
     pub body: Option<&'a [u8]>,
@@ -84,7 +84,7 @@ pub struct ListedSignature<'a> {
 /// The name behind an issuer's key ID.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IssuerName<'a> {
-    /// Nobody asked.
+    /// Names were not requested.
     NotAsked,
     /// No certificate here has such a key.
     NoKey,

@@ -1,4 +1,4 @@
-//! From one certificate to its listing.
+//! Makes the listing of one certificate.
 
 use cert::effective::{ComponentState, Effective};
 use cert::facts::{ComponentKind, Facts, SignatureFacts};
@@ -15,7 +15,7 @@ use crate::certifications::CertificationStatuses;
 /// Makes listings: what they hold, and who issuers are.
 #[derive(Clone, Copy, Debug)]
 pub struct Lister<'a> {
-    /// How much a listing holds.
+    /// What a listing holds.
     pub options: ListOptions,
     /// The names of issuers; used for [`Signatures::Named`] only.
     pub names: &'a Names<'a>,
@@ -26,11 +26,11 @@ pub struct Lister<'a> {
 pub struct Source<'a> {
     /// What it holds.
     pub facts: &'a Facts,
-    /// What that means now.
+    /// Its state now.
     pub effective: &'a Effective,
     /// Its bytes; without them a listing has no bodies of packets.
     pub bytes: Option<&'a [u8]>,
-    /// What the user thinks of it.
+    /// The user's trust in it.
     pub trust: &'a UserTrust,
     /// Where it came from.
     pub origin: &'a Origin,
@@ -38,7 +38,7 @@ pub struct Source<'a> {
     pub user_id_origins: &'a [(Vec<u8>, Origin)],
     /// Its times in the database.
     pub stored: Option<StoredTimes>,
-    /// What its signatures are worth, if they were checked.
+    /// The status of its signatures, if they were checked.
     pub statuses: Option<&'a CertificationStatuses>,
 }
 
@@ -120,8 +120,8 @@ impl<'a> Lister<'a> {
     }
 }
 
-/// Returns the order in which components are listed: the first primary attribute, then the primary user ID, move to
-/// where the first user ID or attribute stands.
+/// Returns the order in which components are listed: the primary user ID and the first primary attribute come before
+/// the other user IDs and attributes.
 fn order(facts: &Facts, effective: &Effective) -> Vec<usize> {
     let mut order: Vec<usize> = (0..facts.components.len()).collect();
     let is_attribute = |index: usize| matches!(facts.components[index].kind, ComponentKind::Attribute(_));
@@ -154,7 +154,7 @@ mod tests {
             'a' | 'A' => {
                 ComponentKind::Attribute(AttributeFacts { subpackets: vec![], name_hash: [0; 20], length: 0 })
             }
-            // Only the kind of state tells a key here.
+            // Only the kind of state matters here.
             _ => ComponentKind::UserId(vec![]),
         };
         let facts = Facts {

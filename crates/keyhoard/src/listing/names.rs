@@ -15,20 +15,20 @@ use verify::policy::DigestPolicy;
 use super::IssuerName;
 use crate::Result;
 
-/// Databases with more certificates than this are not read as a whole for names: for each name the table takes up to
-/// 34 bytes, besides the text.
+/// The most certificates of databases that are read as a whole for names: the table takes up to 34 bytes for each name,
+/// besides the text.
 const MAX_CERTIFICATES: u64 = 1_000_000;
 
-/// The most keys whose names are remembered, some certificates having several: then the table is as large as it gets.
+/// The most keys whose names are cached; some certificates have several. The table has its final size then.
 const MOST_KEYS: usize = 1_800_000;
 
-/// The most bytes of user IDs that are remembered.
+/// The most bytes of user IDs that are cached.
 const MOST_TEXT: usize = 40 << 20;
 
-/// So many names are looked up one by one before it is asked whether reading all of them would be quicker.
+/// Beyond so many names, reading all of them may be quicker than looking them up one by one.
 const MAX_SINGLE_LOOKUPS: u64 = 32;
 
-/// How many certificates can be read for names in the time of looking one up.
+/// So many certificates are read for names in the time of one look-up.
 const LOOKUP_COST: u64 = 16;
 
 /// Names that are known, and databases to look up the others in.
@@ -40,14 +40,14 @@ pub struct Names<'s> {
     looked_up: u64,
     /// How many certificates the sources hold, once that was asked.
     count: Option<u64>,
-    /// Reading everything was tried, and it was too much.
+    /// Reading everything was tried and exceeded the limits.
     too_much: bool,
     known: HashMap<KeyId, Holder>,
     /// The user IDs, one after the other, each after its length in four bytes.
     text: Vec<u8>,
 }
 
-/// Where in the text a user ID begins, or one of the two constants: a keyring may have a million.
+/// The offset of a user ID in the text, or one of the two constants; four bytes, since a keyring may have a million.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Known(u32);
 
@@ -74,7 +74,7 @@ impl std::fmt::Debug for Names<'_> {
 }
 
 impl<'s> Names<'s> {
-    /// Takes names from these databases, the first one first, when a certificate needs them; none from no databases.
+    /// Takes names from these databases, in their order, when a certificate needs them.
     pub fn new(sources: Vec<&'s dyn ReadCertificates>, now: Timestamp, view: PacketView) -> Self {
         Self {
             context: EvaluationContext::new(now, view),
@@ -87,13 +87,13 @@ impl<'s> Names<'s> {
         }
     }
 
-    /// Has other digests accepted in self-signatures, on which it depends which user ID is the primary one.
+    /// Accepts these hash algorithms in self-signatures, on which it depends which user ID is the primary one.
     pub fn with_digests(self, digests: DigestPolicy) -> Self {
         Self { context: self.context.with_digests(digests), ..self }
     }
 
-    /// Adds the names of one certificate. A key ID is that of a primary key, if there is one; of several, whoever comes
-    /// first keeps it: anybody can list anybody's key as a subkey.
+    /// Adds the names of one certificate. A key ID is that of a primary key if there is one, since anybody can list
+    /// anybody's key as a subkey; of several certificates the first one counts.
     pub fn add(&mut self, facts: &Facts) {
         let effective = evaluate(facts, self.context);
         let primary = effective.primary_user_id(facts).map(|index| &facts.components[index].kind);
@@ -118,7 +118,7 @@ impl<'s> Names<'s> {
         Known(start)
     }
 
-    /// Makes sure that every issuer in a certificate is known, or known to be missing.
+    /// Looks up every issuer in a certificate.
     ///
     /// # Errors
     ///
@@ -130,7 +130,7 @@ impl<'s> Names<'s> {
         self.prepare_issuers(shown.map(|signature| signature.issuer.key_id))
     }
 
-    /// Makes sure that these issuers are known, or known to be missing.
+    /// Looks up these issuers.
     ///
     /// # Errors
     ///
@@ -155,7 +155,7 @@ impl<'s> Names<'s> {
         missing.into_iter().try_for_each(|key_id| self.look_up(key_id))
     }
 
-    /// Returns the name behind a key ID; one that was never prepared counts as missing.
+    /// Returns the name of a key ID; one that was not looked up counts as missing.
     pub fn issuer(&self, key_id: KeyId) -> IssuerName<'_> {
         match self.known.get(&key_id).map(|holder| holder.name) {
             Some(Known::NO_KEY) | None => IssuerName::NoKey,
@@ -190,7 +190,7 @@ impl<'s> Names<'s> {
 
     /// Reads the names of all certificates; returns whether that was possible.
     fn read_all(&mut self) -> Result<bool> {
-        // A table that grows takes half as much again meanwhile.
+        // While a table grows, it takes half as much again.
         let count = usize::try_from(self.count()?).unwrap_or(usize::MAX).min(MOST_KEYS);
         self.known.reserve(count.saturating_sub(self.known.len()));
         for source in self.sources.clone() {

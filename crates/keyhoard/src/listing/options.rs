@@ -4,7 +4,7 @@ use cert::Timestamp;
 use cert::effective::PacketView;
 use verify::policy::DigestPolicy;
 
-/// How much a listing holds.
+/// What a listing holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ListOptions {
     /// The clock.
@@ -13,14 +13,14 @@ pub struct ListOptions {
     pub view: PacketView,
     /// Whether signatures are listed.
     pub signatures: Signatures,
-    /// Whether the bodies of packets are at hand, for key material, notations, URLs and photographs.
+    /// Whether the bodies of packets are listed, for key material, notations, URLs and photographs.
     pub bodies: bool,
     /// Which digests are accepted in self-signatures.
     pub digests: DigestPolicy,
 }
 
 impl ListOptions {
-    /// Lists keys and user IDs as GnuPG sees them at a moment.
+    /// Returns the options for listing keys and user IDs as GnuPG sees them at a moment.
     pub fn as_gnupg(now: Timestamp, digests: DigestPolicy) -> Self {
         Self { now, view: PacketView::Gnupg, signatures: Signatures::Without, bodies: false, digests }
     }

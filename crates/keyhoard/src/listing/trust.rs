@@ -1,11 +1,11 @@
-//! What the user thinks of a certificate, and has of it. Trust models compute it; a listing only carries it.
+//! The user's trust in a certificate, and its secret keys. Trust models compute it; a listing only has it.
 
 use cert::Fingerprint;
 use store::tofu::Messages;
 use trust::tofu::Policy;
 use trust::{OwnerTrust, Validity};
 
-/// Everything the user thinks of one certificate, and has of it; the default is nothing.
+/// The user's trust in one certificate, and its secret keys; the default is none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UserTrust {
     /// The key's validity, as its user IDs make it.
@@ -16,7 +16,7 @@ pub struct UserTrust {
     pub first_uses: Vec<Option<FirstUse>>,
     /// The trust in its owner.
     pub owner: OwnerTrust,
-    /// The user switched the key off.
+    /// The user disabled the key.
     pub disabled: bool,
     /// Which of its keys the user has the secret part of, where that was asked.
     pub secret_keys: Vec<SecretPart>,
@@ -48,7 +48,7 @@ impl UserTrust {
         self.secret_keys.iter().find(|part| part.key == *key)
     }
 
-    /// Returns the validity of a component, by its place in the facts.
+    /// Returns the validity of a component, by its index in the facts.
     pub fn of_component(&self, index: usize) -> Validity {
         self.user_ids.get(index).copied().unwrap_or_default()
     }

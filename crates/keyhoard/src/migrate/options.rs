@@ -1,6 +1,6 @@
-//! What a migration may be told.
+//! The options of a migration.
 
-/// What a migration may be told.
+/// The options of a migration.
 #[derive(Clone, Debug, Default)]
 pub struct MigrateOptions {
     /// The command line, for the journal.

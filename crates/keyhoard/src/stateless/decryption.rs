@@ -92,7 +92,7 @@ impl Unlock for Unlocking<'_> {
         if let Some(key) = self.given.session_keys.iter().find(|key| fits(key)) {
             return Ok(key.clone());
         }
-        // Whoever is named comes before those who hide: their keys need not be tried one after the other.
+        // Recipients that are named come before hidden ones, for which every key has to be tried.
         for is_hidden in [false, true] {
             for encrypted_key in encrypted_keys {
                 if let EncryptedSessionKey::Recipient(recipient) = encrypted_key
@@ -117,7 +117,7 @@ impl Unlock for Unlocking<'_> {
 impl Unlocking<'_> {
     fn by_secret_key(&mut self, recipient: &Pkesk, container: &EncryptedDataFormat) -> Option<SessionKey> {
         for (keys, held) in self.held.iter().filter(|(_, held)| may_open(recipient, held)) {
-            // However many recipients there are, a key is unlocked once.
+            // A key is unlocked once, however many recipients there are.
             let unlocked = self.unlocked.entry(held.fingerprint).or_insert_with(|| {
                 let unlocked = keys.unlock(&held.fingerprint, &self.given.key_passwords);
                 unlocked.map_err(|failure| self.failure = Some(failure)).ok()

@@ -54,7 +54,7 @@ pub(super) fn effective(certificate: &Certificate, now: Timestamp) -> Effective 
     evaluate(&certificate.facts, EvaluationContext::new(now, PacketView::Full))
 }
 
-/// New packets for a certificate: a part of it that can stand for itself.
+/// New packets for a certificate, as a certificate of their own.
 pub(super) struct Addition<'a> {
     certificate: &'a Certificate,
     bytes: Vec<u8>,

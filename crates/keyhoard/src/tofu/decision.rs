@@ -13,7 +13,7 @@ use crate::Result;
 use crate::designated_revocation::{evaluate_with_revokers, whole};
 use crate::retry::retry_transient;
 
-/// A binding about which something was decided.
+/// A binding with the decision before.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decided {
     /// The key.
@@ -26,8 +26,8 @@ pub struct Decided {
     pub before: Policy,
 }
 
-/// Decides about the addresses of certificates, or one of them, in one transaction; user IDs that are revoked are left
-/// alone. Returns the bindings that it is about, in the order of the certificates.
+/// Sets the policy for all addresses of certificates, or for one of them, in one transaction; revoked user IDs are left
+/// out. Returns these bindings, in the order of the certificates.
 ///
 /// # Errors
 ///
@@ -52,8 +52,8 @@ pub fn decide(
     })
 }
 
-/// Forgets what was decided about an address, and every message seen with it: for these keys, or for all. Bindings to
-/// keys that are not here any more are forgotten altogether. Returns the bindings that it is about.
+/// Deletes the decisions about an address and every message seen with it, for these keys or for all. Bindings to keys
+/// that are not here any more are deleted. Returns the bindings.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! Everything about one address: which keys came with it, since when, and what that makes of them.
+//! Everything about one address: its keys, since when, and their validity.
 
 use std::ops::ControlFlow;
 
@@ -32,13 +32,13 @@ pub struct Holder {
     pub user_id: Vec<u8>,
     /// When it was first seen.
     pub since: Timestamp,
-    /// What became of the user ID.
+    /// The state of the user ID.
     pub standing: UserIdStatus,
     /// What the user decided.
     pub decided: Policy,
     /// The policy in effect.
     pub policy: Policy,
-    /// How valid that makes the user ID.
+    /// The validity of the user ID.
     pub validity: Validity,
     /// What speaks for it.
     pub evidence: Evidence,
@@ -48,12 +48,12 @@ pub struct Holder {
     pub messages: Messages,
 }
 
-/// What became of a user ID.
+/// The state of a user ID.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UserIdStatus {
-    /// It holds.
+    /// It is valid.
     Holds,
-    /// It, or its key, has ended.
+    /// It, or its key, has expired.
     Expired,
     /// It, or its key, was revoked.
     Revoked,
@@ -120,7 +120,7 @@ fn holder(
     })
 }
 
-/// Looks what became of a binding's user ID.
+/// Looks up the state of a binding's user ID.
 pub(super) fn standing(
     key: &Fingerprint,
     address: &BoundAddress,
@@ -144,7 +144,7 @@ pub(super) fn standing(
     standing
 }
 
-/// Of several user IDs with the address the one that holds counts.
+/// Of several user IDs with the address a valid one counts.
 fn in_certificate(facts: &Facts, effective: &Effective, address: &BoundAddress) -> UserIdStatus {
     let primary = effective.primary();
     let components = facts.components.iter().zip(&effective.components);

@@ -1,4 +1,4 @@
-//! Taking back what became of a binding.
+//! Undoing changes of a binding.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -9,10 +9,10 @@ use store::{Change, ChangeKind, ReadTrust};
 
 use crate::Result;
 
-/// What is kept of bindings now.
+/// What is stored of bindings now.
 pub(super) struct KeptBindings(HashMap<(Fingerprint, BoundAddress), KeptBinding>);
 
-/// What taking back a change comes to.
+/// How a change is undone.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum TakenBack {
     /// Nothing: it is as it was before.
@@ -24,7 +24,7 @@ pub(super) enum TakenBack {
 }
 
 impl KeptBindings {
-    /// Reads what is kept of the bindings that these changes are about.
+    /// Reads what is stored of the bindings that these changes are about.
     pub(super) fn read(snapshot: &dyn ReadTrust, changes: &[Change]) -> Result<Self> {
         let addresses: Vec<BoundAddress> = changes.iter().filter_map(address).cloned().collect();
         let mut kept = HashMap::new();
@@ -36,14 +36,14 @@ impl KeptBindings {
         Ok(Self(kept))
     }
 
-    /// Returns what is kept of one.
+    /// Returns what is stored of one.
     pub(super) fn get(&self, key: Fingerprint, address: &BoundAddress) -> Option<&KeptBinding> {
         self.0.get(&(key, address.clone()))
     }
 }
 
-/// Works out how a binding of which `now` is kept becomes what it was before a change. Unless forced, a decision that
-/// was made since stays, and so does everything else then.
+/// Computes how a binding, of which `now` is stored, becomes what it was before a change. Unless forced, a binding with
+/// a later decision stays as it is.
 pub(super) fn take_back(change: BindingChange, now: Option<&KeptBinding>, force: bool) -> TakenBack {
     let BindingChange { address, before, after, added, removed } = change;
     let policy = policy_of(now);
@@ -54,7 +54,7 @@ pub(super) fn take_back(change: BindingChange, now: Option<&KeptBinding>, force:
     if let (Some(back), Some(now), Some(after)) = (&mut back, now, &after)
         && now.since < after.since
     {
-        // Something that came later has seen it earlier.
+        // A later migration has seen it earlier.
         back.since = now.since;
     }
     let change = BindingChange { address, before: now.cloned(), after: back, added: removed, removed: added };

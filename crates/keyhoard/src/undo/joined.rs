@@ -1,4 +1,4 @@
-//! Several changes that a command made to the same thing, one after the other.
+//! Several successive changes that a command made to the same thing.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -6,8 +6,8 @@ use std::collections::hash_map::Entry;
 use cert::{BoundAddress, Fingerprint};
 use store::{Change, ChangeKind};
 
-/// Makes one change of those to the same owner trust and to the same binding, in the place of the first: only the first
-/// one knows what was there before, and only the last one what is there now.
+/// Joins successive changes of the same owner trust, or of the same binding, at the position of the first one: only the
+/// first one knows the state before, and only the last one the state now.
 pub(super) fn joined(changes: Vec<Change>) -> Vec<Change> {
     let mut joined: Vec<Change> = Vec::with_capacity(changes.len());
     let mut places: HashMap<(Fingerprint, Option<BoundAddress>), usize> = HashMap::new();

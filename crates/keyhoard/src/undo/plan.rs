@@ -1,4 +1,4 @@
-//! What taking back one change comes to.
+//! How one change is undone.
 
 use std::collections::HashMap;
 
@@ -20,9 +20,9 @@ use super::shrink::{KeptReason, Shrunk, shrink};
 use crate::Result;
 use crate::stored::{self, Stored};
 
-/// Works out plans.
+/// Computes plans.
 pub(super) struct Planner<'a> {
-    /// What imports after the entry brought again.
+    /// What later imports brought again.
     pub(super) later: &'a HashMap<Fingerprint, JournalId>,
     pub(super) options: &'a UndoOptions,
     pub(super) now: Timestamp,
@@ -30,30 +30,30 @@ pub(super) struct Planner<'a> {
 
 /// What is to be written.
 pub(super) enum Plan {
-    /// Nothing: there is nothing left to take back.
+    /// Nothing: there is nothing left to undo.
     Nothing,
     /// The certificate stays as it is.
     Keep { fingerprint: Fingerprint, what: KeptReason },
-    /// The certificate goes.
+    /// The certificate is removed.
     Remove { id: CertId, generation: i64 },
-    /// Some of its packets go.
+    /// Some of its packets are removed.
     Shrink { id: CertId, generation: i64, certificate: Prepared, kept: Option<KeptReason> },
-    /// It comes back where it was.
+    /// It is restored with the number that it had.
     Restore { id: CertId, first_seen: Timestamp, origin: Origin, certificate: Prepared },
-    /// What it was comes back into what it is.
+    /// What it was is merged into what it is.
     Join { id: CertId, generation: i64, certificate: Prepared, added: Vec<[u8; 32]> },
-    /// It gets the owner trust back that it had before, if it still has what the change gave it.
+    /// It gets the owner trust that it had before, if it still has what the change gave it.
     OwnerTrust { fingerprint: Fingerprint, now: Option<AssignedTrust>, back: Option<AssignedTrust> },
-    /// What is remembered of it with an address is again what it was, if it still is what the change made of it.
+    /// Its binding to an address gets its former state, if it still has the one that the change gave it.
     Binding { fingerprint: Fingerprint, now: Option<KeptBinding>, change: Box<BindingChange> },
     /// It was purged.
     Purged { fingerprint: Fingerprint },
-    /// What it was is lost or damaged.
+    /// What the journal has of it is lost or damaged.
     Damaged { fingerprint: Fingerprint },
 }
 
 impl Planner<'_> {
-    /// Works out what taking back these changes comes to, on all cores.
+    /// Computes how these changes are undone, on all cores.
     pub(super) fn plan(&self, snapshot: &dyn Snapshot, changes: Vec<Change>) -> Result<Vec<Plan>> {
         let changes = joined(changes);
         let fingerprints: Vec<Fingerprint> = changes.iter().map(|change| change.fingerprint).collect();
@@ -106,8 +106,8 @@ impl Planner<'_> {
         }
     }
 
-    /// An addition is taken back as a whole, its revocations included: without the key there is nothing to revoke. But
-    /// if a later import brought the key again, it would be that one's revocation that is lost.
+    /// An added certificate is removed as a whole, its revocations included. If a later import brought it again, a
+    /// revocation that came with that import must not be lost.
     fn remove(&self, fingerprint: Fingerprint, stored: &Stored) -> Plan {
         let brought_again = self.later.contains_key(&fingerprint);
         let keep = brought_again && !self.options.including_revocations && is_revoked(&stored.certificate);
@@ -132,7 +132,7 @@ impl Planner<'_> {
 }
 
 impl Plan {
-    /// Returns the certificate that goes, with the generation that was looked at.
+    /// Returns the certificate to be removed, with the generation that was read.
     pub(super) fn removal(&self) -> Option<(CertId, i64)> {
         match self {
             Self::Remove { id, generation } => Some((*id, *generation)),
@@ -174,7 +174,7 @@ impl Plan {
         }
     }
 
-    /// Returns the binding that changes, with what is kept of it.
+    /// Returns the binding that changes, with what is stored of it.
     pub(super) fn binding(&self) -> Option<(&Fingerprint, Option<&KeptBinding>, &BindingChange)> {
         match self {
             Self::Binding { fingerprint, now, change } => Some((fingerprint, now.as_ref(), change)),
@@ -187,7 +187,7 @@ impl Plan {
         !matches!(self, Self::Nothing | Self::Keep { .. } | Self::Purged { .. } | Self::Damaged { .. })
     }
 
-    /// Returns what stays although it was to be taken back.
+    /// Returns what is kept although it was to be undone.
     pub(super) fn kept(&self) -> Option<(Fingerprint, KeptReason)> {
         match self {
             Self::Keep { fingerprint, what } => Some((*fingerprint, *what)),

@@ -1,4 +1,4 @@
-//! Taking packets out of a certificate again, but for what its owner took back by them.
+//! Removing packets from a certificate, except revocations by its owner.
 
 use std::collections::HashSet;
 
@@ -7,12 +7,12 @@ use cert::effective::{ComponentState, Effective, EvaluationContext, PacketView, 
 use cert::facts::{Component, SignatureFacts, SignatureType};
 use cert::{Facts, Timestamp};
 
-/// What stays although it was to be taken back.
+/// Why something is not undone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeptReason {
     /// A revocation.
     Revocation,
-    /// A self-signature by which a key or user ID ends earlier.
+    /// A self-signature by which a key or user ID expires earlier.
     Expiry,
     /// Owner trust that a later command has given.
     OwnerTrust,
@@ -27,10 +27,10 @@ pub(super) struct Shrunk {
     pub(super) kept: Option<KeptReason>,
 }
 
-/// Takes the packets with these [digests](Certificate::packet_digests) out of a certificate.
+/// Removes the packets with these [digests](Certificate::packet_digests) from a certificate.
 ///
-/// Unless `including_revocations`, verified revocations stay, and if without them a key or user ID would end later
-/// than it does now, all verified self-signatures.
+/// Unless `including_revocations`, verified revocations are kept, and so are all verified self-signatures if a key or
+/// user ID would expire later without them.
 pub(super) fn shrink(
     known: &Certificate,
     digests: &[[u8; 32]],
@@ -50,7 +50,7 @@ pub(super) fn shrink(
     }
 }
 
-/// The packets to be taken out, by where they begin.
+/// The packets to be removed, by their positions.
 struct Taken<'a> {
     known: &'a Certificate,
     starts: HashSet<u32>,
@@ -65,7 +65,7 @@ impl<'a> Taken<'a> {
         Self { known, starts, designated: designated_revocations(&known.facts) }
     }
 
-    /// Takes everything out but the signatures that are to be kept and the components they stand under.
+    /// Removes everything but the signatures that are to be kept and their components.
     fn without(&self, keep: impl Fn(&SignatureFacts) -> bool, what: Option<KeptReason>) -> Shrunk {
         let goes = |start: u32| self.starts.contains(&start);
         let is_kept = |signature: &SignatureFacts| {
@@ -103,8 +103,8 @@ fn is_revocation(kind: SignatureType) -> bool {
     revocations.contains(&kind)
 }
 
-/// Returns where revocations begin that name a designated revoker as issuer. Whether they verify is not known here, so
-/// they are given the benefit of the doubt.
+/// Returns the positions of revocations that name a designated revoker as issuer. They are kept, since only the
+/// revoker's certificate tells whether they verify.
 fn designated_revocations(facts: &Facts) -> HashSet<u32> {
     let own = facts.components.iter().flat_map(|component| &component.signatures);
     let revokers: HashSet<_> = own
@@ -121,13 +121,13 @@ fn designated_revocations(facts: &Facts) -> HashSet<u32> {
         .collect()
 }
 
-/// Says whether a key or user ID that is in both would end later, or not at all any more.
+/// Says whether a key or user ID that is in both would expire later, or never.
 fn loosens(before: &Facts, after: &Facts, now: Timestamp) -> bool {
     let context = EvaluationContext::new(now, PacketView::Full);
     let (before_means, after_means) = (evaluate(before, context), evaluate(after, context));
     let mut rest = pairs(before, &before_means);
     pairs(after, &after_means).any(|(component, state)| {
-        // What is left stands in the order in which it stood.
+        // The order of the components is the same.
         let same = rest.find(|(other, _)| other.kind == component.kind);
         same.is_some_and(|(_, former)| ends(state) > ends(former))
     })
@@ -140,7 +140,7 @@ fn pairs<'a>(
     facts.components.iter().zip(&effective.components)
 }
 
-/// Returns when something ends; what never does ends last.
+/// Returns a time of expiry for comparisons; never is the latest.
 fn ends(state: &ComponentState) -> Timestamp {
     let end = match state {
         ComponentState::Key(key) => key.expires,

@@ -5,12 +5,12 @@ use rayon::prelude::*;
 
 use super::{Examiner, SignatureReport};
 
-/// Content that is read and hashed side by side before its signatures are examined together.
+/// Contents that are read and hashed in parallel before their signatures are examined together.
 const BATCH_CONTENTS: usize = 512;
 
-/// Examines the signatures of many contents, on all cores, and tells what came of each in its order.
+/// Examines the signatures of many contents, on all cores, and reports each content in its order.
 ///
-/// `read` reads one content with its signatures; what keeps it from being read is told too.
+/// `read` reads one content with its signatures; its error is reported too.
 ///
 /// # Errors
 ///

@@ -18,15 +18,15 @@ use super::SignatureContents;
 pub struct CandidateSigner {
     /// The certificate.
     pub certificate: Arc<Certificate>,
-    /// What it means now.
+    /// Its state now.
     pub effective: Arc<Effective>,
-    /// The place of the key among its components.
+    /// The index of the key among its components.
     pub component: usize,
-    /// In which of the databases it is.
+    /// The index of its database.
     pub source: usize,
     /// The certificate's number there.
     pub id: CertId,
-    /// Whether the key says itself that it belongs to the certificate; a primary key does.
+    /// Whether the key agrees to belong to the certificate by a back-signature; a primary key does.
     pub cross_certification: CrossCertification,
 }
 
@@ -39,7 +39,7 @@ impl CandidateSigner {
         }
     }
 
-    /// Returns what the key means now.
+    /// Returns the state of the key now.
     pub fn state(&self) -> &KeyState {
         match &self.effective.components[self.component] {
             ComponentState::Key(state) => state,
@@ -52,23 +52,23 @@ impl CandidateSigner {
         self.certificate.facts.primary().fingerprint
     }
 
-    /// Returns what stands against a signature because of this key, as of `now`: [`objections`].
+    /// Returns the [`objections`] to a signature by this key, as of `now`.
     pub fn objections(&self, statement: &SignatureContents, now: Timestamp) -> Objections {
         objections(&self.issuer(), statement.kind, statement.created, now)
     }
 
-    /// Says whether the key belongs to this certificate and to no other, unless its owner wants that.
+    /// Says whether the key surely belongs to this certificate: it is bound, and it has agreed.
     pub(super) fn is_held_for_sure(&self) -> bool {
         self.state().valid && self.cross_certification == CrossCertification::Holds
     }
 
-    /// Returns what sorts the certificates that hold a key: first those that hold it for sure, then the one whose primary
-    /// key it is; the rest does not depend on the order in which they came in.
+    /// Returns the order of the certificates with a key: first those that it surely belongs to, then the one whose
+    /// primary key it is; the rest does not depend on the order of import.
     pub(super) fn rank(&self) -> (bool, bool, usize, Fingerprint) {
         (!self.is_held_for_sure(), self.component != 0, self.source, self.primary())
     }
 
-    /// Returns when the key ends, or its certificate does.
+    /// Returns when the key expires, or its certificate.
     pub fn expires(&self) -> Option<Timestamp> {
         self.issuer().ends
     }

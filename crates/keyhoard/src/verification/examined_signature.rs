@@ -1,4 +1,4 @@
-//! What came of examining a signature.
+//! The result of examining a signature.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use message::DataSignature;
 use super::candidate_signer::CandidateSigner;
 use super::signature_contents::SignatureContents;
 
-/// What came of a signature over content.
+/// The result of examining a signature over content.
 #[derive(Clone, Debug)]
 pub struct ExaminedSignature {
     /// The signature.
@@ -27,9 +27,9 @@ pub enum Signer {
     Bad(Arc<CandidateSigner>),
     /// A key that is not here.
     NoKey,
-    /// Nobody here can tell: the version, the algorithm or the digest is not known.
+    /// It cannot be verified: the version, the algorithm or the hash algorithm is not supported.
     Unsupported,
-    /// More certificates claim the key than are looked at, and none of these holds it for sure.
+    /// More certificates claim the key than are read, and none of these surely has it.
     Undecided,
 }
 

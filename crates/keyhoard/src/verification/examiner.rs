@@ -1,4 +1,4 @@
-//! Signatures with what they are worth and whose they are.
+//! The status of signatures over content, and the validity of their keys.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -12,14 +12,14 @@ use super::{ExaminedSignature, SignaturePolicy, SignatureStatus, SignerSearch};
 use crate::Result;
 use crate::validity::{Sources, TrustSettings, ValidityResult};
 
-/// A signature over content, and what it is worth.
+/// A signature over content, and its status.
 #[derive(Clone, Debug)]
 pub struct SignatureReport {
-    /// What came of the signature.
+    /// The result of examining the signature.
     pub examined: ExaminedSignature,
-    /// What it is worth, whoever made it.
+    /// Its status, whoever made it.
     pub standing: SignatureStatus,
-    /// How sure it is that the certificate of the key that made it is whose its user IDs say: the best of them counts.
+    /// The validity of the certificate whose key made it: that of its most valid user ID.
     pub validity: Validity,
 }
 
@@ -32,7 +32,7 @@ pub struct Examiner<'s> {
 }
 
 impl<'s> Examiner<'s> {
-    /// Begins; keys are looked up where the certificates are.
+    /// Returns an examiner that looks keys up where the certificates are.
     pub fn new(sources: Sources<'s>, settings: TrustSettings) -> Self {
         let context = EvaluationContext::new(settings.now, settings.view);
         let signers = SignerSearch::new(sources.certificates.clone(), context, settings.digests);
@@ -58,7 +58,7 @@ impl<'s> Examiner<'s> {
         Ok(examined.into_iter().map(report).collect())
     }
 
-    /// Finds out how sure it is whose the keys are that were not met before.
+    /// Computes the validity of the certificates that were not met before.
     fn appraise(&mut self, examined: &[ExaminedSignature]) -> Result<()> {
         let mut new: Vec<Fingerprint> = examined
             .iter()
@@ -82,9 +82,9 @@ impl<'s> Examiner<'s> {
     }
 }
 
-/// Says whether content holds: somebody's signature is good, and nobody's is bad.
+/// Says whether content is to be trusted: at least one signature is good, and none is bad.
 ///
-/// With `surely` it must also be fully certain whose a good one is.
+/// With `surely` the certificate of a good one must be fully valid, too.
 pub fn all_hold(reports: &[SignatureReport], surely: bool) -> bool {
     let is_good = |report: &SignatureReport| {
         report.standing == SignatureStatus::Good && (!surely || report.validity >= Validity::Full)

@@ -1,8 +1,8 @@
-//! The certificates that hold a key.
+//! The certificates that a key belongs to.
 //!
-//! Anybody can list anybody's key as a subkey. Whose it is says the certificate whose primary key it is, or the one to
-//! which the key itself agrees to belong; so a certificate that only claims it must never be taken instead, however many
-//! of them there are and in whichever order they came in.
+//! Anybody can list anybody's key as a subkey. A key belongs to the certificate whose primary key it is, or to which it
+//! agrees by a back-signature. A certificate that only claims it must never be taken instead, however many claim it and
+//! in whatever order they were imported.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
@@ -24,16 +24,16 @@ use super::CandidateSigner;
 use crate::designated_revocation::evaluate_with_revokers;
 use crate::{Result, stored};
 
-/// Looks for the certificates that hold keys, as of one moment.
+/// Looks for the certificates that keys belong to, as of one moment.
 pub(super) struct Holders<'s> {
     pub(super) sources: Vec<&'s dyn ReadCertificates>,
     pub(super) context: EvaluationContext,
-    /// Which digests are accepted in back-signatures.
+    /// The hash algorithms that are accepted in back-signatures.
     pub(super) digests: DigestPolicy,
     pub(super) limits: Limits,
 }
 
-/// How much of what claims a key is looked at.
+/// How many of the certificates that claim a key are read.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
     /// Certificates.
@@ -48,12 +48,12 @@ impl Default for Limits {
     }
 }
 
-/// The keys behind a key ID, in the certificates that hold them.
+/// The keys with a key ID, in the certificates that they belong to.
 #[derive(Clone, Debug, Default)]
 pub(super) struct KeysWithId {
-    /// Each key in every certificate that it says to belong to; in any other only if there is none.
+    /// Each key in every certificate that it agrees to belong to; if there is none, in one that claims it.
     pub(super) candidates: Vec<Arc<CandidateSigner>>,
-    /// There are more certificates that claim the key ID than were looked at.
+    /// More certificates claim the key ID than were read.
     pub(super) is_cut: bool,
 }
 
@@ -63,12 +63,12 @@ struct Claim {
     source: usize,
     cert: CertId,
     key: Fingerprint,
-    /// Its last byte that has to be read to find out whether the key agrees; nothing is known of it yet if it is 0.
+    /// The end of the binding signature that may have the back-signature; 0 if that is not known yet.
     reach: u32,
 }
 
 impl Holders<'_> {
-    /// Finds the keys behind a key ID.
+    /// Finds the keys with a key ID.
     pub(super) fn of(&self, key_id: KeyId) -> Result<KeysWithId> {
         let (own, others) = self.claims(key_id)?;
         let mut found = Found::default();
@@ -84,8 +84,8 @@ impl Holders<'_> {
         Ok(found.held())
     }
 
-    /// Returns which certificates have a key with this ID: as their primary key, or as a subkey. What an earlier database
-    /// has is taken from there.
+    /// Returns the certificates with a key of this ID: as their primary key, and as a subkey. A certificate that
+    /// several databases have is taken from the first one.
     fn claims(&self, key_id: KeyId) -> Result<(Vec<Claim>, Vec<Claim>)> {
         let mut met = HashSet::new();
         let (mut own, mut others) = (Vec::new(), Vec::new());
@@ -104,7 +104,7 @@ impl Holders<'_> {
         Ok((own, others))
     }
 
-    /// Keeps the claims to which the key may agree, and of all others one for each key; those come first that cost least.
+    /// Returns the claims with a back-signature, and of the others one for each key; the cheapest ones first.
     fn promising(&self, claims: &[Claim]) -> Result<Vec<Claim>> {
         let (mut promising, mut idle) = (Vec::new(), HashSet::new());
         for of_source in claims.chunk_by(|one, other| one.source == other.source) {
@@ -157,7 +157,7 @@ impl Holders<'_> {
         Ok(Some(CandidateSigner { certificate, effective, component, source, id, cross_certification }))
     }
 
-    /// Joins a certificate with its other copies, wherever they are: one may hold a revocation that the others lack.
+    /// Merges a certificate with its copies in other databases: one may have a revocation that the others lack.
     fn with_other_copies(&self, mut certificate: Certificate, at: (usize, CertId)) -> Result<Certificate> {
         let primary = certificate.facts.primary().fingerprint;
         for (source, snapshot) in self.sources.iter().enumerate() {
@@ -186,7 +186,7 @@ impl Holders<'_> {
 #[derive(Default)]
 struct Found {
     sure: Vec<Arc<CandidateSigner>>,
-    /// One for each key that no certificate holds for sure: it says what is wrong.
+    /// One for each key that surely belongs to no certificate, for the reason.
     claimed: Vec<Arc<CandidateSigner>>,
     is_cut: bool,
 }
@@ -207,7 +207,7 @@ impl Found {
         }
     }
 
-    /// Says whether as many certificates hold a key as anybody may want; its owner made all of them.
+    /// Says whether a key belongs to as many certificates as are read for one key; its owner made all of them.
     fn has_enough(&self, key: &Fingerprint) -> bool {
         self.sure.iter().filter(|candidate| candidate.key().fingerprint == *key).count()
             >= MAX_ISSUER_CANDIDATES
@@ -228,7 +228,7 @@ fn index_of(facts: &Facts, key: &Fingerprint) -> Option<usize> {
     facts.components.iter().position(|component| is_it(&component.kind))
 }
 
-/// Returns the end of a binding signature that may hold the key's agreement; `None` if none does.
+/// Returns the end of a binding signature that may have a back-signature; `None` if there is none.
 fn reach(component: &Component) -> Option<u32> {
     let bindings = component.signatures.iter().filter(|one| one.kind == SignatureType::SUBKEY_BINDING);
     let agreeing = bindings.filter(|one| {

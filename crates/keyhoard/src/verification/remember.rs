@@ -10,8 +10,8 @@ use super::{ExaminedSignature, SignaturePolicy, SignatureStatus};
 use crate::retry::retry_transient;
 use crate::{Result, stored};
 
-/// Keeps that signatures were seen with all addresses of their makers' certificates, each message once: those that are
-/// [good](super::SignatureStatus::Good) by this policy.
+/// Stores that signatures were seen, with all addresses of their issuers' certificates and each message once: those
+/// that are [good](super::SignatureStatus::Good) by this policy.
 ///
 /// # Errors
 ///
@@ -36,7 +36,7 @@ pub fn remember(
     keep(store, &seen.collect::<Vec<_>>(), command, now)
 }
 
-/// Keeps that a message was encrypted to certificates, by their primary keys, with all their addresses.
+/// Stores that a message was encrypted to certificates, by their primary keys, with all their addresses.
 ///
 /// # Errors
 ///

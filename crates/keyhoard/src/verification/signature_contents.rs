@@ -6,7 +6,7 @@ use cert::signature::Signature;
 use cert::subpacket::{self, Kind, Subpackets};
 use verify::{HashAlgorithm, PublicKeyAlgorithm};
 
-/// What a signature over content says; only who made it vouches for that.
+/// The contents of a signature over content; nothing of them is verified by itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SignatureContents {
     /// The packet's version.
@@ -19,7 +19,7 @@ pub struct SignatureContents {
     pub hash: HashAlgorithm,
     /// When it was made.
     pub created: Timestamp,
-    /// When it ends.
+    /// When it expires.
     pub expires: Option<Timestamp>,
     /// Who says to have made it.
     pub issuer: Issuer,
@@ -27,9 +27,9 @@ pub struct SignatureContents {
     pub user_id: Option<Vec<u8>>,
     /// Notations, in their order.
     pub notations: Vec<Notation>,
-    /// Where to read about the maker's policy.
+    /// The policy URI.
     pub policies: Vec<Vec<u8>>,
-    /// It demands what is not understood here.
+    /// It has a critical subpacket that is not known.
     pub unknown_critical: bool,
 }
 
@@ -42,7 +42,7 @@ pub struct Notation {
     pub value: Vec<u8>,
     /// Whether the value is text.
     pub readable: bool,
-    /// Whether nobody may overlook it.
+    /// Whether it is critical.
     pub critical: bool,
 }
 

@@ -1,4 +1,4 @@
-//! The keys that may have made signatures, looked up once each.
+//! Searching the keys that may have made signatures, each key ID once.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -17,18 +17,18 @@ use super::holders::{Holders, KeysWithId, Limits};
 use super::{CandidateSigner, ExaminedSignature, SignatureContents, Signer};
 use crate::Result;
 
-/// So many key IDs are remembered.
+/// The most key IDs that are cached.
 const MAX_KEY_IDS: usize = 10_000;
 
-/// The keys of databases, as of one moment.
+/// Finds the keys of databases, as of one moment, and examines signatures.
 pub struct SignerSearch<'s> {
     holders: Holders<'s>,
     known: HashMap<KeyId, KeysWithId>,
 }
 
 impl<'s> SignerSearch<'s> {
-    /// Looks keys up in databases, the first one first. `digests` are accepted in back-signatures; those in other
-    /// self-signatures are the moment's.
+    /// Looks keys up in databases, the first one first. `digests` are the hash algorithms accepted in back-signatures;
+    /// for other self-signatures `context` has them.
     pub fn new(
         sources: Vec<&'s dyn ReadCertificates>,
         context: EvaluationContext,
@@ -68,7 +68,7 @@ impl<'s> SignerSearch<'s> {
         Ok(examined.collect())
     }
 
-    /// Returns the keys that a signature may be by.
+    /// Returns the keys that may have made a signature.
     fn candidates(&mut self, issuer: &Issuer) -> Result<KeysWithId> {
         if !self.known.contains_key(&issuer.key_id) {
             if self.known.len() > MAX_KEY_IDS {
@@ -84,10 +84,10 @@ impl<'s> SignerSearch<'s> {
     }
 }
 
-/// The place of a question, or its answer where nothing is left to ask.
+/// The index of a check, or its verdict where nothing is to be checked.
 type PendingAnswer = std::result::Result<usize, Verdict>;
 
-/// Asks each of the named keys whether it made the signature; the answers in their order.
+/// Verifies each signature under each of its candidates; the verdicts are in their order.
 fn answers(signatures: &[DataSignature], named: &[KeysWithId]) -> Vec<Vec<Verdict>> {
     let parsed: Vec<_> = signatures.iter().map(DataSignature::parsed).collect();
     let mut checks = Vec::with_capacity(signatures.len());
@@ -119,7 +119,7 @@ fn ask<'a>(
     Ok(checks.len() - 1)
 }
 
-/// A signature, the keys that it may be by, and whether each of them made it.
+/// A signature, its candidates, and the verdict for each of them.
 struct SignatureCase<'a> {
     signature: &'a DataSignature,
     named: &'a KeysWithId,
@@ -127,8 +127,8 @@ struct SignatureCase<'a> {
 }
 
 impl SignatureCase<'_> {
-    /// Says who made the signature. Where several certificates hold the key, it is the one by which the signature is
-    /// believed, in whichever order they came in.
+    /// Returns who made the signature. If the key belongs to several certificates, the one counts by which the
+    /// signature is accepted, whatever the order of import.
     fn outcome(&self, is_refused: impl Fn(&CandidateSigner) -> bool) -> Signer {
         let by = |verdict| {
             let answered = self.named.candidates.iter().zip(self.answers);
@@ -138,7 +138,7 @@ impl SignatureCase<'_> {
             them.min_by_key(order).cloned()
         };
         let good = by(Verdict::Good);
-        // A certificate that was not looked at may be the one that the key belongs to.
+        // The key may belong to a certificate that was not read.
         let is_open =
             self.named.is_cut && good.as_deref().is_none_or(|candidate| !candidate.is_held_for_sure());
         if is_open {

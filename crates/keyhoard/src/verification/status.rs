@@ -1,4 +1,4 @@
-//! What a signature is worth.
+//! The status of a signature over content.
 
 use std::fmt;
 
@@ -11,49 +11,49 @@ use super::{CandidateSigner, ExaminedSignature, SignatureContents, Signer};
 /// What is accepted in signatures over content.
 #[derive(Clone, Copy, Debug)]
 pub struct SignaturePolicy<'a> {
-    /// Which digests.
+    /// The hash algorithms.
     pub digests: DigestPolicy,
     /// The names of critical notations that the user understands.
     pub notations: &'a [Vec<u8>],
-    /// What does not count against the key that made it.
+    /// Objections to the key that are ignored.
     pub overlooked: &'a [Objection],
     /// The clock.
     pub now: Timestamp,
 }
 
 impl SignaturePolicy<'_> {
-    /// Accepts these digests and no critical notations, and overlooks nothing.
+    /// Accepts these hash algorithms and no critical notations, and ignores no objection.
     pub fn new(digests: DigestPolicy, now: Timestamp) -> Self {
         Self { digests, notations: &[], overlooked: &[], now }
     }
 }
 
-/// What a signature is worth at a moment, whoever its maker may be.
+/// The status of a signature at a moment, whoever made it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SignatureStatus {
     /// It is over this content, made with a key that could sign then.
     Good,
-    /// It is not over this content, or not by the key that it names.
+    /// It is not over this content, or not made by the key that it names.
     Bad,
     /// The key that made it is not here.
     NoKey,
-    /// Nobody here can tell: an algorithm or a version is not known.
+    /// It cannot be verified: an algorithm or version is not supported.
     Unsupported,
     /// Too many certificates claim the key that made it.
     Undecided,
-    /// Its digest is too weak to be believed.
+    /// Its hash algorithm is too weak.
     WeakDigest,
-    /// It demands what is not understood here.
+    /// It has a critical subpacket that is not known.
     UnknownDemand,
-    /// It has ended.
+    /// It has expired.
     Expired,
     /// It was made in the future, or before its key.
     WrongTime,
     /// Its key was revoked.
     KeyRevoked,
-    /// Its key had ended when it was made.
+    /// Its key had expired when it was made.
     KeyExpired,
-    /// Its key is not for signing, or its certificate does not vouch for it.
+    /// Its key is not for signing, or is not bound to its certificate.
     KeyUnusable,
 }
 
@@ -97,7 +97,7 @@ impl fmt::Display for SignatureStatus {
 }
 
 impl ExaminedSignature {
-    /// Decides what the signature is worth.
+    /// Returns the status of the signature.
     pub fn standing(&self, policy: &SignaturePolicy<'_>) -> SignatureStatus {
         match (&self.outcome, &self.statement) {
             (Signer::Good(signer), Some(statement)) => self.worth(signer, statement, policy),
@@ -129,7 +129,7 @@ impl ExaminedSignature {
         }
     }
 
-    /// Says whether the signature demands what is not understood here, nor by somebody who knows these notations.
+    /// Says whether the signature has a critical subpacket that is not known, other than these notations.
     pub fn demands_more(&self, notations: &[Vec<u8>]) -> bool {
         let demands = || self.signature.parsed().is_none_or(|parsed| parsed.demands_more_than(notations));
         self.statement.as_ref().is_some_and(|statement| statement.unknown_critical) && demands()
