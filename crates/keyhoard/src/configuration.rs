@@ -1,13 +1,13 @@
-//! What users configure: files in `keyhoard`, in the XDG configuration directory.
+//! The user's configuration: files in `keyhoard`, in the XDG configuration directory.
 //!
-//! `config.toml` holds what all commands of both programs go by:
+//! `config.toml` has settings for all commands of both programs:
 //!
 //! ```toml
 //! # Is started with the question as its only argument, and writes the passphrase as the first line.
 //! passphrase-program = "/usr/local/bin/ask-passphrase"
 //! ```
 //!
-//! Files that somebody else could change are not read, and that is an error.
+//! A file that somebody else can change is an error.
 
 use std::path::PathBuf;
 

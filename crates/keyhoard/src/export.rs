@@ -1,4 +1,4 @@
-//! Export: from rows to bytes that others can read.
+//! Export: from rows to certificates as bytes.
 
 use std::borrow::Cow;
 use std::io::Write;
@@ -13,8 +13,7 @@ use crate::{Error, Result};
 
 /// Which packets of a certificate are exported.
 ///
-/// The default is what a certificate's owner means others to have: everything but local signatures and sensitive
-/// revoker designations.
+/// The default is everything but local signatures and sensitive revoker designations.
 #[derive(Clone, Copy, Debug)]
 pub struct ExportOptions {
     /// Signatures that their makers marked as not exportable (RFC 9580, 5.2.3.19).
@@ -27,7 +26,7 @@ pub struct ExportOptions {
     pub sensitive_revokers: bool,
     /// Certifications by others.
     pub certifications: bool,
-    /// Signatures that nobody here can read, and packets of unknown types.
+    /// Signatures that cannot be read, and packets of unknown types.
     pub unreadable: bool,
 }
 
@@ -87,7 +86,7 @@ pub fn export(
     export_prepared(snapshot, selection, options, None, out, on_certificate)
 }
 
-/// Changes a certificate on its way out.
+/// Changes a certificate before it is exported.
 pub type Preparation<'a> = dyn FnMut(CertId, Certificate) -> Result<Certificate> + 'a;
 
 /// Does what [`export()`] does with certificates that `prepare` has changed.

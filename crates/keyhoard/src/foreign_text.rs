@@ -1,25 +1,25 @@
-//! Text that others wrote, on its way to a terminal.
+//! Foreign text, escaped for terminals.
 //!
 //! User IDs, file names, notations, reasons and what error messages quote of them can hold anything. A terminal would
-//! obey their control characters, and would show their text in another order than it is stored in.
+//! execute their control characters, and could show their text in another order.
 
 use std::fmt::Write;
 
-/// Says whether a character does something else than appear where it stands: the control characters of ASCII and
-/// ISO 6429 (C0, DEL and C1), the marks that change the direction of writing (Unicode's `Bidi_Control`), and the
-/// separators of lines and paragraphs.
+/// Says whether a character controls the terminal or the layout: the control characters of ASCII and ISO 6429 (C0, DEL
+/// and C1), the marks that change the direction of writing (Unicode's `Bidi_Control`), and the separators of lines and
+/// paragraphs.
 pub fn is_control(character: char) -> bool {
     character.is_control()
         || matches!(character,
             '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Turns bytes that claim to be UTF-8 into text that a terminal shows as it is.
+/// Returns bytes, which should be UTF-8, as text that is safe on a terminal.
 ///
 /// Control characters ([`is_control`]), characters that cannot be seen, and bytes that are no UTF-8 appear as `\x1b`,
 /// `\u{202e}` and the like; a backslash appears twice.
 pub fn printable(bytes: &[u8]) -> String {
-    // Most names take this way.
+    // Most names are plain ASCII.
     let is_plain = |byte: &u8| matches!(byte, b' '..=b'~') && *byte != b'\\';
     if let (true, Ok(text)) = (bytes.iter().all(is_plain), str::from_utf8(bytes)) {
         return text.to_owned();
@@ -49,7 +49,7 @@ pub fn harmless(text: &str) -> String {
 
 /// Says whether [`harmless`] would leave a text as it is.
 pub fn is_harmless(text: &str) -> bool {
-    // Looking at all bytes is quicker than stopping at the first.
+    // Checking all bytes is faster than stopping at the first.
     text.bytes().fold(true, |plain, byte| plain & matches!(byte, b' '..=b'~'))
         || !text.chars().any(|character| is_control(character) || is_invisible(character))
 }
@@ -70,10 +70,10 @@ fn is_invisible(character: char) -> bool {
     matches!(character, '\u{200b}' | '\u{2060}'..='\u{2065}' | '\u{feff}')
 }
 
-/// Returns a name as messages repeat it: as text, and not all of it where it is very long.
+/// Returns a name for messages: as text, and only the beginning of a very long one.
 pub fn shown(name: &[u8]) -> String {
     const CHARACTERS: usize = 100;
-    // No character has more bytes.
+    // A character has at most four bytes.
     let text = String::from_utf8_lossy(&name[..name.len().min(4 * (CHARACTERS + 1))]);
     match text.char_indices().nth(CHARACTERS) {
         Some((end, _)) => format!("{}...", &text[..end]),

@@ -1,8 +1,8 @@
-//! New certificates: their keys made, or taken from those that are there, kept, and entered into the database.
+//! Generating certificates: new keys, or stored ones, become a certificate in the database.
 //!
-//! The secret keys are kept first, then the revocation certificate is written beside, then the certificate goes
-//! through an [`import`] like one that somebody sent, with ultimate trust in its owner. What fails on the way takes
-//! both away again; a process that is killed before them leaves nothing.
+//! The secret keys are stored first, then the revocation certificate is written, then the certificate goes through an
+//! [`import`] like one that somebody sent, with ultimate owner trust. If a step fails, new secret keys and the
+//! revocation certificate are removed again.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs::{self, DirBuilder, OpenOptions};
@@ -30,15 +30,15 @@ pub use keygen::{Algorithm, Preferences, Progress, Silent, Step, Version};
 pub struct KeyDestination<'a> {
     /// The database.
     pub store: &'a dyn Store,
-    /// Where secret keys live.
+    /// The store of secret keys.
     pub secrets: &'a dyn SecretKeys,
     /// The directory for revocation certificates, see [`revocations_beside`].
     pub revocations: PathBuf,
-    /// A file for the certificate, which is added to its end; the certificate is not entered into the database then.
+    /// A file to which the certificate is appended, instead of entering it into the database.
     pub certificate: Option<PathBuf>,
 }
 
-/// A new key, kept and entered.
+/// A new certificate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GeneratedKey {
     /// The primary key.
@@ -56,15 +56,15 @@ pub fn revocations_beside(database: &Path) -> PathBuf {
     database.with_file_name("openpgp-revocs.d")
 }
 
-/// Makes a key, keeps it and enters it.
+/// Generates keys, stores them and enters their certificate.
 ///
 /// `ask` gives the passphrase, an empty one for none; `None` means that the secret keys are not locked. A key that is
-/// there already stays, and is kept once more for the new certificate, with the passphrase that it has. `command` is
-/// the command line, for the journal.
+/// stored already is stored once more for the new certificate, with the passphrase that it has. `command` is the
+/// command line, for the journal.
 ///
 /// # Errors
 ///
-/// [`EditRefusal::InvalidUserId`], the errors of making keys and of the places where they go; then nothing is left.
+/// [`EditRefusal::InvalidUserId`], the errors of generating and storing keys; then nothing is left.
 pub fn generate(
     destination: &KeyDestination<'_>,
     profile: &Profile,
@@ -84,7 +84,7 @@ pub fn generate(
     let entered = enter(destination, profile, &generated, command, now);
     if entered.is_err() {
         for (key, _) in keys.iter().zip(stored).filter(|(_, stored)| *stored == Stored::New) {
-            // The first error is the one to be told.
+            // The first error is the one to report.
             let _ = destination.secrets.delete(&Name::Fingerprint(key.fingerprint()));
         }
     }
@@ -95,12 +95,12 @@ pub fn generate(
 struct Keys<'a, 'b> {
     secrets: &'a dyn SecretKeys,
     ask: Option<&'a mut (dyn Ask + 'b)>,
-    /// What opened the keys that were there already; nothing for those that are not locked.
+    /// The passphrases of the keys that were stored already; `None` for those that are not locked.
     passphrases: HashMap<Keygrip, Option<Passphrase>>,
 }
 
 impl Keys<'_, '_> {
-    /// Locks the keys that were there as they were locked, all new ones with one passphrase, or with none.
+    /// Locks the keys that were stored already as they were, and all new ones with one passphrase, or with none.
     fn lock(&mut self, profile: &Profile, generated: &Generated) -> Result<Vec<SecretKey>> {
         let plans = std::iter::once(&profile.primary).chain(&profile.subkeys);
         let keys = std::iter::once(&generated.primary).chain(&generated.subkeys);
@@ -143,7 +143,7 @@ impl ExistingKeys for Keys<'_, '_> {
     }
 }
 
-/// Asks, and keeps the last answer: the one that was right.
+/// Asks, and keeps the last answer, which was the right one.
 struct RememberingAsk<'a, 'b> {
     ask: Option<&'a mut (dyn Ask + 'b)>,
     last: Option<Passphrase>,
@@ -177,7 +177,7 @@ fn enter(
             .map_err(|source| Error::File { path: path.clone(), source }),
         None => import_certificate(destination.store, &generated.certificate, command, now),
     };
-    // The first error is the one to be told.
+    // The first error is the one to report.
     let journal = entered.inspect_err(|_| drop(fs::remove_file(&revocation)))?;
     let subkeys = generated.subkeys.iter().map(Unlocked::fingerprint).collect();
     Ok(GeneratedKey { primary, subkeys, revocation, journal })
@@ -242,7 +242,7 @@ fn revocation_text(primary: &Fingerprint, profile: &Profile, packet: &[u8]) -> V
     text
 }
 
-/// Finds a profile by its name: one of the user's own file, else one that is always there.
+/// Finds a profile by its name: one of the user's file, or else a built-in one.
 ///
 /// # Errors
 ///
@@ -267,7 +267,7 @@ fn own_profiles() -> Result<BTreeMap<String, Profile>> {
     profile_file::read(&text).map_err(|source| Error::Profile { path, source })
 }
 
-/// Returns the place of the user's own profiles: `keyhoard/profiles.toml` in the XDG configuration directory.
+/// Returns the path of the user's own profiles: `keyhoard/profiles.toml` in the XDG configuration directory.
 fn profiles_path() -> Option<PathBuf> {
     configuration::file("profiles.toml")
 }

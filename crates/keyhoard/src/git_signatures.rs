@@ -1,4 +1,4 @@
-//! The signed tags and commits of a git repository, as git itself gives them out.
+//! The signed tags and commits of a git repository, read by git itself.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::Path;
@@ -7,11 +7,11 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 /// A content and its signature.
 type Cut = (Vec<u8>, Vec<u8>);
 
-/// What begins a signature in a tag.
+/// The beginning of a signature in a tag.
 const SIGNATURE: &[u8] = b"-----BEGIN PGP SIGNATURE-----\n";
-/// What begins a commit's signature, in its header.
+/// The beginning of a commit's signature, in its header.
 const HEADER: &[u8] = b"gpgsig ";
-/// A longer object is no tag or commit that somebody wrote.
+/// Longer objects are not read.
 const MAX_OBJECT: u64 = 16 << 20;
 
 /// A signed object.
@@ -111,7 +111,7 @@ impl Iterator for SignedObjects {
 impl Drop for SignedObjects {
     fn drop(&mut self) {
         for child in &mut self.children {
-            // One that has ended already is only waited for.
+            // A process that has ended is only waited for.
             let _ = child.kill();
             let _ = child.wait();
         }
@@ -127,7 +127,7 @@ fn of_tag(object: &[u8]) -> Option<Cut> {
     Some((object[..at].to_vec(), object[at..].to_vec()))
 }
 
-/// Takes the signature out of a commit's header, in which its lines but for the first begin with a space.
+/// Removes the signature from a commit's header, in which its lines but for the first begin with a space.
 fn of_commit(object: &[u8]) -> Option<Cut> {
     if !object.starts_with(b"tree ") {
         return None;

@@ -165,8 +165,8 @@ impl<'scope> Importer<'_, 'scope> {
             || self.parts.as_ref().is_some_and(|parts| parts.is_full_with(&self.batch))
     }
 
-    /// Makes certificates of all pieces, the revocations that stand alone included; what holds no keys is passed
-    /// over without a word, as gpg does.
+    /// Makes certificates of all pieces, of standalone revocations too. Pieces without keys are skipped silently, as in
+    /// gpg.
     fn incoming(&mut self, chunk: Chunk) -> Result<Vec<Incoming>> {
         let mut incoming = |piece: cert::Result<Piece>| match piece {
             Ok(Piece::Certificate(raw)) => Ok(Some(Incoming::Certificate { raw, revocation: false })),
@@ -177,7 +177,7 @@ impl<'scope> Importer<'_, 'scope> {
         chunk.into_iter().filter_map(|piece| incoming(piece).transpose()).collect()
     }
 
-    /// Makes a certificate of a revocation that stands alone, with the primary key that it names.
+    /// Makes a certificate of a standalone revocation, with the primary key that it names.
     fn revocation(&mut self, revocation: &RawRevocation) -> Result<Incoming> {
         // It may be meant for a certificate that is just being written.
         self.wait()?;

@@ -1,7 +1,7 @@
 //! Keyring files, read as they are: a stream of certificates, binary or armored, or a GnuPG keybox.
 //!
-//! A [`KeyringFile`] holds what it read in memory and answers the questions of [`ReadCertificates`] by looking at every
-//! certificate. It is for looking at files that others keep; what is asked often belongs into a database.
+//! A [`KeyringFile`] holds what it read in memory and answers the questions of a [`Snapshot`] by looking at every
+//! certificate. It is for files that others keep; for frequent queries, import them into a database.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -20,7 +20,7 @@ use store::{CertId, Detail, KeyHit, Origin, Query, ReadCertificates, Record, Sel
 
 use crate::{Error, Result};
 
-/// How much of a file tells whether it is a keybox.
+/// The bytes of a file by which a keybox is recognised.
 const MAGIC_LENGTH: u64 = 32;
 
 /// The certificates of a file, in its order.
@@ -29,14 +29,14 @@ pub struct KeyringFile {
     path: PathBuf,
     certificates: Vec<Kept>,
     unreadable: u64,
-    /// It holds something, but nothing of it could be read.
+    /// It is not empty, but nothing of it could be read.
     foreign: bool,
 }
 
 #[derive(Debug)]
 struct Kept {
     certificate: Certificate,
-    /// When the file got the certificate, where it says so.
+    /// When the file got the certificate, if it says so.
     since: Timestamp,
 }
 
@@ -102,12 +102,12 @@ impl KeyringFile {
     }
 }
 
-/// What a file is made of.
+/// What was read of a file.
 #[derive(Default)]
 struct Pieces {
     certificates: Vec<(RawCertificate, Timestamp)>,
     unreadable: u64,
-    /// Something of the format was found, or there was nothing to be found.
+    /// The file is empty, or something of OpenPGP was found.
     knows_any: bool,
 }
 
@@ -146,7 +146,7 @@ impl Pieces {
     }
 }
 
-/// Says whether what cannot be read is OpenPGP all the same, only nothing for a keyring, or of another version.
+/// Says whether what cannot be read is OpenPGP nevertheless: a misplaced packet, or one of another version.
 fn is_of_the_format(error: &cert::Error) -> bool {
     use Flaw::{Misplaced, ObsoleteKey, UnknownKey, UnknownSignature};
     let cert::Error::Malformed { flaw, .. } = error else { return false };
@@ -251,6 +251,7 @@ impl ReadCertificates for View<'_> {
     fn count(&self) -> store::Result<u64> {
         Ok(self.ring.certificates.len() as u64)
     }
+
 }
 
 impl Kept {

@@ -1,7 +1,7 @@
 //! Files that appear whole or not at all.
 //!
-//! Every file that a command is told to write is opened here, with what decides how: what it is to hold ([`Content`]),
-//! what happens to a file that is there ([`Existing`]), and which files are being read meanwhile ([`FileId`]).
+//! Commands open every output file here. How depends on the content ([`Content`]), on what happens to an existing file
+//! ([`Existing`]), and on the files that are being read meanwhile ([`FileId`]).
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, Metadata, OpenOptions, Permissions};
@@ -18,13 +18,13 @@ use rustix::fs::{AtFlags, CWD, FallocateFlags, FileType, RenameFlags, fallocate,
 use rustix::io::Errno;
 use rustix::process::geteuid;
 
-/// Bytes of space that are asked for at a time: writing waits for no more than that.
+/// Bytes of space that are reserved at a time: writing waits for no more than that.
 const RESERVED_AT_ONCE: u64 = 1 << 20;
 
 /// The mode of a file for its owner only.
 const PRIVATE: u32 = 0o600;
 
-/// The mode from which the umask takes away, where nothing secret is written.
+/// The mode before the umask, where nothing secret is written.
 const ORDINARY: u32 = 0o666;
 
 /// What is written, which decides who may read the file.
@@ -39,7 +39,7 @@ pub enum Content {
     Secret,
 }
 
-/// What happens to a regular file that has the name already.
+/// What happens to an existing regular file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Existing {
     /// It stays, and that is an error ([`io::ErrorKind::AlreadyExists`]).
@@ -48,7 +48,7 @@ pub enum Existing {
     Replaced,
 }
 
-/// What tells a regular file from all others, whatever it is called.
+/// The identity of a regular file, whatever its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileId {
     device: u64,
@@ -56,8 +56,7 @@ pub struct FileId {
 }
 
 impl FileId {
-    /// Returns the identity of an open file; `None` for what is not a regular file, and so holds nothing that could be
-    /// lost.
+    /// Returns the identity of an open file; `None` for what is not a regular file, of which nothing could be lost.
     pub fn of(file: impl AsFd) -> Option<Self> {
         let found = fstat(file).ok()?;
         let is_regular = FileType::from_raw_mode(found.st_mode) == FileType::RegularFile;
@@ -87,7 +86,7 @@ pub struct OutputFile {
     reservation: Option<Reservation>,
 }
 
-/// Space for what is not written yet, as a thread gets it from the system.
+/// Space that a thread reserves for what is not written yet.
 #[derive(Debug)]
 struct Reservation {
     is_over: Arc<AtomicBool>,
@@ -95,7 +94,7 @@ struct Reservation {
 }
 
 impl Reservation {
-    /// Asks for no more.
+    /// Tells the thread to reserve no more.
     fn stop(&self) {
         self.is_over.store(true, Ordering::Relaxed);
     }
@@ -112,7 +111,7 @@ enum Target {
 }
 
 impl OutputFile {
-    /// Starts to write the file at `path`, while the files in `read` are being read.
+    /// Creates the file at `path`, while the files in `read` are being read.
     ///
     /// A symbolic link stays, and the file that it leads to is replaced.
     ///
@@ -147,7 +146,7 @@ impl OutputFile {
     fn create_in_place(path: &Path, destination: &Path, content: Content) -> io::Result<Self> {
         let file = OpenOptions::new().write(true).open(destination)?;
         let found = file.metadata()?;
-        // A pipe that this process was given is meant, whoever made it.
+        // A pipe that this process inherited may be of anybody.
         if content == Content::Secret
             && found.file_type().is_fifo()
             && !is_trusted(&found)
@@ -158,7 +157,7 @@ impl OutputFile {
         Ok(Self::new(file, Target::Itself))
     }
 
-    /// Says whether a regular file is written, which gets its name at the end.
+    /// Says whether it is a regular file, which appears at the end.
     pub fn is_regular(&self) -> bool {
         !matches!(self.target, Target::Itself)
     }
@@ -167,13 +166,13 @@ impl OutputFile {
         Self { file, target, written: 0, reservation: None }
     }
 
-    /// Begins to get space for about so many bytes, until the first one is written: whoever computes something before
-    /// has it for nothing then, and writes so much the faster. What is too much is given back at the end.
+    /// Starts to reserve about so many bytes, until the first one is written: a caller that computes first writes
+    /// faster then. Space that is left is freed at the end.
     pub fn reserve(&mut self, bytes: u64) {
         if bytes < RESERVED_AT_ONCE || matches!(self.target, Target::Itself) {
             return;
         }
-        // Where anything fails, writing gets the space, or says what is wrong.
+        // If anything fails, writing reports it.
         let Ok(file) = self.file.try_clone() else { return };
         let is_over = Arc::new(AtomicBool::new(false));
         let stop = is_over.clone();
@@ -187,7 +186,7 @@ impl OutputFile {
         self.reservation = thread.ok().map(|thread| Reservation { is_over, thread });
     }
 
-    /// Gives back the space that is left.
+    /// Frees the space that is left.
     fn end_reservation(&mut self) -> io::Result<()> {
         let Some(reservation) = self.reservation.take() else { return Ok(()) };
         reservation.stop();
@@ -195,7 +194,8 @@ impl OutputFile {
         self.file.set_len(self.written)
     }
 
-    /// Makes a file that has at most this mode from the beginning: whoever opened it earlier would read on.
+    /// Creates a file with at most this mode from the beginning: who opens it before a change of its mode could read
+    /// on.
     fn create_beside(destination: PathBuf, mode: u32, existing: Existing) -> io::Result<Self> {
         let mut options = OpenOptions::new();
         options.write(true).mode(mode);
@@ -235,7 +235,7 @@ impl OutputFile {
     }
 }
 
-/// What is open already is written to from where it stands, whatever it is.
+/// What is open already is written to from its current position, whatever it is.
 impl From<File> for OutputFile {
     fn from(file: File) -> Self {
         Self::new(file, Target::Itself)
@@ -259,14 +259,13 @@ impl Drop for OutputFile {
     fn drop(&mut self) {
         self.reservation.iter().for_each(Reservation::stop);
         if let Target::Named { temporary, .. } = &self.target {
-            // Nobody can be told; the name shows what it is.
+            // There is nobody to report it to; the temporary name remains.
             let _ = fs::remove_file(temporary);
         }
     }
 }
 
-/// Returns where a file is written: the end of symbolic links, none of which may be of somebody else where what is
-/// written is secret.
+/// Returns the target of symbolic links, none of which may be of somebody else if the content is secret.
 fn destination(path: &Path, content: Content) -> io::Result<PathBuf> {
     let is_link = |found: &Metadata| found.file_type().is_symlink();
     let Some(link) = fs::symlink_metadata(path).ok().filter(is_link) else { return Ok(path.to_owned()) };
@@ -302,7 +301,7 @@ fn denied(what: &str) -> io::Error {
     io::Error::new(io::ErrorKind::PermissionDenied, format!("not written, since it is {what}"))
 }
 
-/// Renames, and takes the temporary name away if that fails.
+/// Renames, and removes the temporary file if that fails.
 fn rename(temporary: &Path, destination: &Path, existing: Existing) -> io::Result<()> {
     let renamed = match existing {
         Existing::Replaced => fs::rename(temporary, destination),
@@ -326,7 +325,8 @@ fn directory(path: &Path) -> &Path {
     }
 }
 
-/// Returns a name beside the destination; of a long one it has only the beginning, since it must not be too long.
+/// Returns a temporary name beside the destination, of which it has the beginning only, since names have a maximal
+/// length.
 fn temporary_name(destination: &Path) -> PathBuf {
     const SHOWN: usize = 200;
     let mut name = OsString::from(".");

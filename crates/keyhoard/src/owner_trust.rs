@@ -1,4 +1,4 @@
-//! Owner trust: how it is given, and the text that GnuPG exchanges it in.
+//! Owner trust: setting it, and GnuPG's text format for it.
 
 use std::fmt::Write;
 
@@ -14,11 +14,11 @@ use crate::retry::retry_transient;
 pub struct Given {
     /// The primary key.
     pub key: Fingerprint,
-    /// What is assigned; `None` takes owner trust away.
+    /// The number; `None` removes owner trust.
     pub trust: Option<AssignedTrust>,
 }
 
-/// Why a line of GnuPG's text gives no owner trust.
+/// Why a line of GnuPG's text has no owner trust.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LineError {
     /// No colon follows the hexadecimal digits.
@@ -36,7 +36,7 @@ pub enum LineError {
 }
 
 impl Given {
-    /// Gives a key owner trust, or takes it away, and leaves alone whether the key is switched off.
+    /// Sets a key's owner trust, or removes it; whether the key is disabled does not change.
     ///
     /// `before` is what was assigned so far.
     pub fn new(key: Fingerprint, trust: OwnerTrust, before: Option<AssignedTrust>) -> Self {
@@ -55,7 +55,7 @@ impl Given {
     /// Reads a line of `gpg --export-ownertrust`, without its end; `None` for one that gives nothing.
     ///
     /// Of a number only the low eight bits are kept, as in GnuPG. 32 digits are the fingerprint of a version 3 key,
-    /// which nothing here goes by; 64 are one of a version 6 key.
+    /// which is not supported; 64 are one of a version 6 key.
     ///
     /// # Errors
     ///
@@ -81,7 +81,7 @@ impl Given {
         Ok(given.map(|(key, trust)| Self { key, trust: Some(trust) }))
     }
 
-    /// Reads such a line, and takes nothing for a number of owner trust that is none.
+    /// Reads such a line strictly: any number but one of owner trust is an error.
     ///
     /// # Errors
     ///
@@ -101,7 +101,7 @@ fn is_owner_trust(line: &[u8]) -> bool {
     matches!(value, Some(0 | 2..=6))
 }
 
-/// Returns the number as which C's `scanf` reads the beginning of a text.
+/// Returns the number that C's `scanf` reads at the beginning of a text.
 fn leading_number(text: &[u8]) -> Option<u8> {
     let text = text.trim_ascii_start();
     let (negative, text) = match text.first() {
@@ -130,7 +130,7 @@ pub fn lines(given: &[(Fingerprint, AssignedTrust)]) -> String {
     text
 }
 
-/// Gives owner trust in one transaction. Keys need not be here.
+/// Sets owner trust in one transaction. Keys need not be here.
 ///
 /// # Errors
 ///

@@ -25,7 +25,7 @@ use terminal::Terminal;
 /// Where passphrases come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// They are typed on the terminal that controls the process, without being shown.
+    /// They are typed on the controlling terminal, without being shown.
     Terminal,
     /// The first line of a file descriptor, for every key.
     Descriptor(RawFd),
@@ -56,12 +56,12 @@ impl Source {
     }
 }
 
-/// What calls a key by the name of its owner.
+/// Returns the name of a key's owner.
 pub type OwnerOf<'a> = dyn Fn(&Fingerprint) -> Option<String> + 'a;
 
 /// Answers questions for passphrases from one source.
 ///
-/// What was answered last is tried for the next key before anybody is asked again.
+/// The last passphrase is tried for the next key before it is asked for.
 pub struct Passphrases<'a> {
     source: Source,
     owner: Box<OwnerOf<'a>>,
@@ -104,7 +104,7 @@ impl<'a> Passphrases<'a> {
                 terminal.ask(&question)
             }
             Source::Program(program) => answer_of(program, &question).map(Some),
-            // It would be the same again.
+            // The source gives the same one again.
             _ if wrong > 0 => Err(Error::WrongPassphrase { key: key.fingerprint }),
             _ => self.read_once().map(Some),
         }
@@ -121,7 +121,7 @@ impl<'a> Passphrases<'a> {
                 if first == again { Ok(Some(first)) } else { Err(failed("the two passphrases differ")) }
             }
             Source::Given(passphrase) => Ok(Some(passphrase.clone())),
-            // That it is to have none is said on purpose, not by a file that happens to be empty.
+            // Only an option, and not an empty file by accident, takes the passphrase away.
             _ => match self.read_once()? {
                 empty if empty.is_empty() => Err(failed(
                     "the new passphrase is empty; if the key is to have none, say --no-passphrase or --remove",
@@ -168,7 +168,7 @@ impl Ask for Passphrases<'_> {
     }
 
     fn known(&mut self) -> Option<Passphrase> {
-        // What is the same for every key need not be tried twice.
+        // Other sources give the same passphrase for every key.
         matches!(self.source, Source::Terminal | Source::Program(_)).then(|| self.last.clone()).flatten()
     }
 }
@@ -206,7 +206,7 @@ fn of_file(path: &Path) -> Result<Passphrase> {
     read.map_err(|error| failed(format_args!("{}: {error}", path.display())))
 }
 
-/// Reads an inherited descriptor, which stays open behind its first line.
+/// Reads the first line of an inherited descriptor, which stays open after it.
 fn of_descriptor(number: RawFd) -> Result<Passphrase> {
     let read = duplicate(number).map_err(std::io::Error::from);
     let read = read.and_then(|descriptor| first_line(&mut File::from(descriptor)));

@@ -1,7 +1,7 @@
 //! Files and directories that somebody else could change.
 //!
-//! Whoever can write to a database can change what is trusted, and whoever can write to its directory can put another one
-//! in its place. Commands warn of that, and do not touch secret keys that are kept there.
+//! Who can write to a database can change what is trusted, and who can write to its directory can replace the database.
+//! Commands warn of that, and do not use secret keys in such a directory.
 
 mod exposed;
 
@@ -16,12 +16,12 @@ use crate::{Error, Result, database};
 
 pub use exposed::Exposed;
 
-/// The mode bits by which others than the owner may write.
+/// The mode bits that let others than the owner write.
 const WRITABLE: u32 = 0o022;
-/// In a directory with this bit nobody can take away or rename what others have made.
+/// In a directory with this bit nobody can delete or rename files of others.
 const STICKY: u32 = 0o1000;
 
-/// Says who else can change a file or directory; nobody can change what is not there. Directories above are not looked at.
+/// Says who else can change a file or directory, if it exists. Directories above it are not checked.
 pub fn exposed(path: &Path) -> Option<Exposed> {
     let found = fs::metadata(path).ok()?;
     let (owner, user, mode) = (found.uid(), geteuid().as_raw(), found.permissions().mode() & 0o7777);
@@ -37,7 +37,7 @@ pub fn exposed(path: &Path) -> Option<Exposed> {
     }
 }
 
-/// Says whether a directory is one like `/tmp`: everybody can make files, and nobody can take away what others have made.
+/// Says whether a directory is one like `/tmp`: everybody can create files, and nobody can delete those of others.
 fn shared(directory: &Path) -> Option<Exposed> {
     let found = fs::metadata(directory).ok()?;
     let mode = found.permissions().mode() & 0o7777;
@@ -45,9 +45,9 @@ fn shared(directory: &Path) -> Option<Exposed> {
     is_shared.then(|| Exposed::Shared { path: directory.to_owned(), mode })
 }
 
-/// Says who else can change a file, or put another one in its place.
+/// Says who else can change a file or replace it.
 pub fn exposed_with_directory(path: &Path) -> Vec<Exposed> {
-    // A link can be replaced where it stands, and the file where that is.
+    // A link can be replaced in its directory, and the file in its own.
     let real = fs::canonicalize(path).ok();
     let mut directories: Vec<&Path> =
         [Some(path), real.as_deref()].into_iter().flatten().map(directory).collect();
@@ -55,9 +55,10 @@ pub fn exposed_with_directory(path: &Path) -> Vec<Exposed> {
     [path].into_iter().chain(directories).filter_map(exposed).collect()
 }
 
-/// Says who else can change a database and what is kept beside it; of one that a server keeps, what is beside it.
+/// Says who else can change a database and the files beside it; of a server's database, the files beside the default
+/// one.
 ///
-/// In a directory like `/tmp` others can make the files in which SQLite looks for what it has not finished.
+/// In a directory like `/tmp` others can create the files from which SQLite recovers transactions.
 pub fn exposed_database(location: &Path) -> Vec<Exposed> {
     let file = database::local(location);
     let mut exposed = exposed_with_directory(&file);
@@ -71,12 +72,12 @@ pub fn exposed_database(location: &Path) -> Vec<Exposed> {
 ///
 /// # Errors
 ///
-/// [`Error::Exposed`] if there are secret keys, and somebody else can change the database or its directory: it would be
-/// up to them whose key a message is encrypted to, and which key signs.
+/// [`Error::Exposed`] if there are secret keys, and somebody else can change the database or its directory: they could
+/// decide whose key a message is encrypted to, and which key signs.
 pub fn secret_keys_beside(location: &Path) -> Result<FileKeys> {
     let keys = FileKeys::beside(&database::local(location));
     if keys.path().exists() {
-        // That the directory itself is this user's alone is seen to by whoever opens it.
+        // Opening the directory checks its own mode.
         refuse(exposed_database(location))?;
     }
     Ok(keys)

@@ -26,9 +26,9 @@ pub enum Acceptance {
     Yes,
     /// Never.
     No,
-    /// So far.
+    /// Within this limit.
     Only(String),
-    /// It has no place there.
+    /// Not applicable.
     Elsewhere,
 }
 

@@ -282,7 +282,7 @@ fn candidates_of(
     certificates.iter().map(candidate).collect()
 }
 
-/// Returns the certificates of a file as recipients: whoever names the file says that they are valid.
+/// Returns the certificates of a file as recipients; who names the file vouches for their validity.
 ///
 /// Their designated revokers are looked up in the file and in `revokers`.
 ///
@@ -306,7 +306,7 @@ pub fn of_file(
     of_keyring(&keyring, revokers, now)
 }
 
-/// Returns the certificates of a keyring as recipients: whoever hands it over says that they are valid.
+/// Returns the certificates of a keyring as recipients; the caller vouches for their validity.
 pub(crate) fn of_keyring(
     keyring: &KeyringFile,
     revokers: &[&dyn ReadCertificates],
@@ -393,7 +393,7 @@ fn encryption_key(
         _ => None,
     };
     let places = (0..certificate.facts.components.len()).filter(usable).filter_map(key);
-    // As in GnuPG, the newest subkey goes before the primary key.
+    // As in GnuPG, the newest subkey is preferred to the primary key.
     let (index, key): (usize, &KeyFacts) = places.max_by_key(|(index, key)| (*index > 0, key.created))?;
     let packet = certificate.packet(certificate.facts.components[index].span);
     let public = Packets::new(packet).next()?.ok()?.body.to_vec();
@@ -404,7 +404,8 @@ fn encryption_key(
     })
 }
 
-/// Reads the preferences where GnuPG looks for them: at the primary user ID, else at the key itself.
+/// Reads the preferences where GnuPG does: in the self-signature of the primary user ID, else in a direct-key
+/// signature.
 fn preferences(certificate: &Certificate, effective: &Effective) -> Preferences {
     let facts = &certificate.facts;
     let of_user = effective.primary_user_id(facts).and_then(|user_id| match &effective.components[user_id] {

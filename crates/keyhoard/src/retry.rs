@@ -1,12 +1,12 @@
-//! Doing again what failed because others were in the way or the server went away.
+//! Retrying what failed because others were writing or the server was not reachable.
 
 use crate::{Error, Result};
 
-/// How often something is worked out that others change each time before it is written.
+/// How often to retry while others change the same certificates.
 const ATTEMPTS: usize = 10;
 
-/// Repeats what [failed for the moment](store::Error::is_transient). Each attempt begins a transaction, or a view, of its
-/// own, so that one that failed has left nothing behind.
+/// Retries what [failed for the moment](store::Error::is_transient). Each attempt takes a new transaction or snapshot,
+/// so that a failed one leaves nothing behind.
 pub(crate) fn retry_transient<T>(attempt: impl FnMut() -> Result<T>) -> Result<T> {
     store::retry::retry_transient(
         attempt,
@@ -14,7 +14,7 @@ pub(crate) fn retry_transient<T>(attempt: impl FnMut() -> Result<T>) -> Result<T
     )
 }
 
-/// Repeats a few times what [others changed meanwhile](Error::ChangedMeanwhile). Each attempt looks anew at what is there.
+/// Retries a few times what [others changed meanwhile](Error::ChangedMeanwhile). Each attempt reads the database again.
 pub(crate) fn retry_changed<T>(mut attempt: impl FnMut() -> Result<T>) -> Result<T> {
     for _ in 1..ATTEMPTS {
         match attempt() {

@@ -18,8 +18,8 @@ pub struct SecretKeys {
 }
 
 impl SecretKeys {
-    /// Looks beside the database, and for the database that everybody uses by default also in GnuPG's default home
-    /// (`GNUPGHOME`, else `~/.gnupg`).
+    /// Looks beside the database, and for the default database also in GnuPG's default home (`GNUPGHOME`, else
+    /// `~/.gnupg`).
     pub fn near(location: &Path) -> Self {
         let database = &database::local(location);
         let mut homes: Vec<PathBuf> = database.parent().map(Path::to_owned).into_iter().collect();
@@ -89,7 +89,7 @@ pub fn owner_of(snapshot: &dyn ReadCertificates, key: &Fingerprint) -> Result<Op
     Ok(owner)
 }
 
-/// Something wrong among the secret keys.
+/// A problem of the secret keys.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Trouble {
     /// A secret key that no certificate here has.
@@ -105,7 +105,8 @@ pub enum Trouble {
     Unusable(String),
 }
 
-/// Returns the secret keys beside a database that no certificate in it has; what cannot be read is left to [`examine`].
+/// Returns the secret keys beside a database that no certificate in it has; [`examine`] reports those that cannot be
+/// read.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! Secret keys to others: transferable secret keys (RFC 9580, 10.2), as GnuPG exports them.
+//! Exporting transferable secret keys (RFC 9580, 10.2), as GnuPG does.
 
 use std::io::Write;
 use std::ops::ControlFlow;
@@ -13,13 +13,13 @@ use crate::export::{ExportOptions, Preparation, packets};
 use crate::secret_keys::owner_of;
 use crate::{Error, Result};
 
-/// Which secret parts are exported; in the place of every other one stands GnuPG's stub.
+/// Which secret parts are exported; GnuPG's stub replaces every other one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SecretParts {
     /// All that are here.
     #[default]
     All,
-    /// Those of subkeys: the primary key stays at home.
+    /// Those of subkeys, not that of the primary key.
     Subkeys,
 }
 
@@ -142,7 +142,7 @@ struct Made {
     secrets: u64,
 }
 
-/// Puts secret key packets in the places of public ones; `None` if there is no secret key here.
+/// Replaces public key packets by secret key packets; `None` if there is no secret key here.
 fn transferable(
     certificate: &Certificate,
     keys: &dyn SecretKeys,

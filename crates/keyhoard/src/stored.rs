@@ -1,4 +1,4 @@
-//! Certificates as the database holds them, read whole.
+//! Certificates of the database, read with their bytes.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -8,7 +8,7 @@ use store::{CertId, Detail, Fingerprint, PutKind, ReadCertificates, Record, Sele
 
 use crate::Result;
 
-/// A certificate as the database holds it.
+/// A certificate of the database.
 pub(crate) struct Stored {
     pub(crate) id: CertId,
     pub(crate) generation: i64,
@@ -16,13 +16,13 @@ pub(crate) struct Stored {
 }
 
 impl Stored {
-    /// Takes what a visit read with [`Detail::Bytes`].
+    /// Takes a record that was read with [`Detail::Bytes`].
     fn of(record: Record) -> Option<Self> {
         let Record { id, generation, facts, bytes, .. } = record;
         Some(Self { id, generation, certificate: Certificate { facts: facts?, bytes: bytes? } })
     }
 
-    /// Returns what writing it with more packets does; `added` are their digests.
+    /// Returns the kind of a write that adds packets; `added` are their digests.
     pub(crate) fn merged_with(&self, added: Vec<[u8; 32]>) -> PutKind {
         PutKind::Merged { id: self.id, generation: self.generation, added }
     }
@@ -38,7 +38,7 @@ pub(crate) fn read_one(snapshot: &dyn ReadCertificates, id: CertId) -> Result<Op
     Ok(found)
 }
 
-/// Reads what the database holds of these primary keys.
+/// Reads the certificates with these primary keys.
 pub(crate) fn read(
     snapshot: &dyn ReadCertificates,
     fingerprints: &[Fingerprint],

@@ -1,4 +1,4 @@
-//! What waits to be written in one transaction.
+//! Certificates to be written in one transaction.
 
 use std::collections::HashMap;
 
@@ -13,46 +13,46 @@ use super::event::{Additions, ImportOutcome, ImportRefusal, Imported};
 use super::options::{ImportOptions, NewOwnerTrust};
 use crate::{Result, stored};
 
-/// A batch is written once it holds this many certificates: another chunk might lead beyond 50,000, which are the most.
+/// A batch is written once it has this many certificates: with another chunk it could exceed the maximum of 50,000.
 const BATCH_CERTIFICATES: usize = 50_000 - CHUNK_CERTIFICATES;
-/// A batch that is written in parts is complete with this many bytes of certificates: another chunk might lead beyond
-/// 64 MiB, which are the most.
+/// A batch that is written in parts is complete with this many bytes of certificates: with another part it could exceed
+/// the maximum of 64 MiB.
 const BATCH_INPUT: usize = 60 << 20;
 
-/// Certificates that will change together, and what will be reported once they have.
+/// Certificates that are written together, and the reports for afterwards.
 #[derive(Default)]
 pub(super) struct Batch {
     entries: Vec<Entry>,
     by_fingerprint: HashMap<Fingerprint, usize>,
     unchanged: Vec<(InputDigest, CertId)>,
     pub(super) reports: Vec<Report>,
-    /// The memory that it takes.
+    /// The memory of its certificates.
     bytes: usize,
-    /// What its certificates themselves have of that.
+    /// The bytes of the certificates themselves.
     input: usize,
 }
 
-/// How much a batch holds.
+/// The size of a batch.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct BatchSize {
-    /// Certificates; those that were refused, or change nothing, count as well.
+    /// Certificates, including those that were refused or change nothing.
     certificates: usize,
     bytes: usize,
     input: usize,
 }
 
 impl BatchSize {
-    /// Says whether it is time to write, where so many bytes of memory are the most.
+    /// Says whether a batch of this size is to be written, given the most bytes of memory.
     pub(super) fn is_full(self, bytes: usize) -> bool {
         self.certificates >= BATCH_CERTIFICATES || self.bytes >= bytes
     }
 
-    /// Says whether it is as much as one transaction may take.
+    /// Says whether it is the most that one transaction takes.
     pub(super) fn is_whole_batch(self) -> bool {
         self.certificates >= BATCH_CERTIFICATES || self.input >= BATCH_INPUT
     }
 
-    /// Returns how much two of them are together.
+    /// Returns the sum of two sizes.
     pub(super) fn and(self, other: Self) -> Self {
         Self {
             certificates: self.certificates + other.certificates,
@@ -67,15 +67,15 @@ struct Entry {
     certificate: Prepared,
     kind: PutKind,
     inputs: Vec<InputDigest>,
-    /// The report that announces this write.
+    /// The index of its report.
     report: usize,
 }
 
-/// Something to be reported after the batch is durable.
+/// A report for when the batch is durable.
 pub(super) enum Report {
     Imported {
         imported: Imported,
-        /// Its secret keys, until they are kept.
+        /// Its secret keys, until they are stored.
         secrets: Vec<cert::split::SecretKey>,
     },
     Refused {
@@ -86,33 +86,33 @@ pub(super) enum Report {
 }
 
 impl Batch {
-    /// Returns how much it holds: each of its certificates is reported.
+    /// Returns its size. Each of its certificates has a report.
     pub(super) fn size(&self) -> BatchSize {
         BatchSize { certificates: self.reports.len(), bytes: self.bytes, input: self.input }
     }
 
-    /// Says whether there is anything to write.
+    /// Says whether there is nothing to write.
     pub(super) fn changes_nothing(&self) -> bool {
         self.entries.is_empty() && self.unchanged.is_empty()
     }
 
-    /// Returns the primary keys of the certificates that wait here.
+    /// Returns the primary keys of its certificates.
     pub(super) fn fingerprints(&self) -> impl Iterator<Item = Fingerprint> {
         self.by_fingerprint.keys().copied()
     }
 
-    /// Says whether a certificate with this primary key waits here.
+    /// Says whether it has a certificate with this primary key.
     pub(super) fn contains(&self, fingerprint: &Fingerprint) -> bool {
         self.by_fingerprint.contains_key(fingerprint)
     }
 
-    /// Returns the certificate that waits here with this key ID.
+    /// Returns its certificate with this key ID.
     pub(super) fn certificate_by_key_id(&self, key_id: KeyId) -> Option<&Prepared> {
         let mut certificates = self.entries.iter().map(|entry| &entry.certificate);
         certificates.find(|certificate| certificate.fingerprint().key_id() == key_id)
     }
 
-    /// Plans to write a certificate.
+    /// Adds a certificate to be written.
     pub(super) fn put(&mut self, certificate: Prepared, kind: PutKind, input: Option<InputDigest>) {
         self.bytes += certificate.size();
         self.input += certificate.bytes().len();
@@ -122,7 +122,7 @@ impl Batch {
         self.entries.push(Entry { certificate, kind, inputs, report });
     }
 
-    /// Plans to merge into what waits here for the same primary key.
+    /// Merges a certificate into the one with the same primary key.
     pub(super) fn merge_pending(&mut self, new: &Prepared, input: Option<InputDigest>) -> ImportOutcome {
         let entry = &mut self.entries[self.by_fingerprint[&new.fingerprint()]];
         entry.inputs.extend(input);
@@ -141,8 +141,8 @@ impl Batch {
         ImportOutcome::Changed(additions)
     }
 
-    /// Plans to remember an input that changes nothing, so that it is recognised next time, and so that an undo of the
-    /// import that brought it first is refused.
+    /// Notes an input that changes nothing, so that it is recognised next time, and so that undoing the import that
+    /// brought it first is refused.
     pub(super) fn remember(&mut self, input: InputDigest, id: CertId) {
         self.unchanged.push((input, id));
     }
@@ -188,9 +188,9 @@ impl Entry {
         }
     }
 
-    /// Merges into what another writer has put there since it was read.
+    /// Merges with what another writer, or an earlier part, has written since it was read.
     ///
-    /// The transaction has had the certificate for itself since the conflict, so what it reads now is what it replaces.
+    /// The transaction has the certificate locked since the conflict, so that it replaces what it reads now.
     fn put_again(
         &mut self,
         transaction: &mut dyn Transaction,

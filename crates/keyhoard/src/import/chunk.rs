@@ -1,4 +1,4 @@
-//! Reads the input ahead of the work, in chunks.
+//! Reads an input in chunks, on a thread of its own.
 
 use std::io::Read;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -6,19 +6,19 @@ use std::thread::Scope;
 
 use cert::split::{Piece, Splitter};
 
-/// A chunk is closed once it holds this many bytes of certificates.
+/// A chunk is complete with this many bytes of certificates.
 const CHUNK_BYTES: usize = 1 << 20;
-/// A chunk is closed once it holds this many certificates.
+/// A chunk is complete with this many certificates.
 pub(super) const CHUNK_CERTIFICATES: usize = 512;
 
-/// Chunks that wait between the reader and the workers.
+/// Chunks that are read ahead.
 const CHUNKS_AHEAD: usize = 2;
 
-/// Consecutive certificates of an input, and what could not be read between them.
+/// Consecutive certificates of an input, and the errors between them.
 pub(super) type Chunk = Vec<cert::Result<Piece>>;
 
-/// Has a thread of its own split `input`, and returns the chunks. The thread ends with the input, or when nobody
-/// receives any more.
+/// Splits `input` on a thread of its own and returns the chunks. The thread ends with the input, or once the receiver
+/// is dropped.
 pub(super) fn read_ahead<'scope>(
     scope: &'scope Scope<'scope, '_>,
     input: impl Read + Send + 'scope,
@@ -42,7 +42,7 @@ fn send_chunks(input: impl Read, chunks: &SyncSender<Chunk>) {
         }
     }
     if !chunk.is_empty() {
-        // The receiver may have stopped on an error of its own; then nobody misses this chunk.
+        // The receiver is dropped after an error.
         let _ = chunks.send(chunk);
     }
 }

@@ -11,9 +11,9 @@ use verify::limits;
 /// Something that happened during an import, in the order of the input.
 #[derive(Debug)]
 pub enum ImportEvent<'a> {
-    /// A certificate was dealt with; what it says is durable.
+    /// A certificate was processed; the outcome is durable.
     Certificate(&'a Imported),
-    /// A certificate as it is about to be merged or inserted, unless `taken` is set to false.
+    /// A certificate that will be merged or inserted, unless `taken` is set to false.
     Cleaned {
         /// The certificate, after cleaning and filtering.
         certificate: &'a Certificate,
@@ -22,7 +22,7 @@ pub enum ImportEvent<'a> {
         /// Whether it is taken.
         taken: &'a mut bool,
     },
-    /// A revocation that stands alone is about to be merged into its certificate.
+    /// A standalone revocation is about to be merged into its certificate.
     Revocation(&'a RawRevocation),
     /// A certificate could not be used.
     Refused {
@@ -46,10 +46,10 @@ pub enum ImportRefusal {
     /// The bytes are no certificate.
     #[error(transparent)]
     Unreadable(#[from] cert::Error),
-    /// A revocation that stands alone, of a certificate that is not here.
+    /// A standalone revocation, of a certificate that is not here.
     #[error("a revocation of the key {0}, which is not here")]
     UnknownKey(KeyId),
-    /// A revocation that stands alone, and that the key it names did not make.
+    /// A standalone revocation, and that the key it names did not make.
     #[error("a revocation of the key {0}, which did not make it")]
     BadRevocation(KeyId),
 }
@@ -217,7 +217,7 @@ pub struct ImportSummary {
     pub secret_unchanged: u64,
     /// Secret keys, not certificates, that could not be kept.
     pub secret_refused: u64,
-    /// Revocations that stood alone and were not here before; they are neither changed nor unchanged certificates.
+    /// Standalone revocations and were not here before; they are neither changed nor unchanged certificates.
     pub revocations: u64,
     /// What merges added.
     pub added: Additions,

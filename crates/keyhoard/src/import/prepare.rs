@@ -1,4 +1,4 @@
-//! The parallel part of an import: recognising, cleaning and merging the certificates of a chunk.
+//! The parallel part of an import: recognises, cleans and merges the certificates of a chunk.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
@@ -29,9 +29,9 @@ use crate::pending;
 use crate::retry::retry_transient;
 use crate::stored::{self, Stored};
 
-/// A certificate of the input, or where none could be read and why.
+/// A certificate of the input, or an error with its position.
 pub(super) enum Incoming {
-    /// `revocation`: it was put together for a revocation that stands alone.
+    /// `revocation`: it was put together for a standalone revocation.
     Certificate {
         raw: RawCertificate,
         revocation: bool,
@@ -50,26 +50,25 @@ pub(super) struct Source {
     pub(super) revocation: bool,
 }
 
-/// What all certificates of an input are worked on with.
+/// Prepares the certificates of an input for the database.
 ///
-/// It takes a snapshot for each of its questions and keeps it no longer: while there is one, whoever writes cannot give
-/// back the log.
+/// It takes a snapshot for each query and drops it at once: while one exists, SQLite's log cannot be truncated.
 pub(super) struct Preparer<'a> {
-    /// What holds the certificates that are there; `None` if there are none.
+    /// The database; `None` if it has no certificates that could be read.
     pub(super) store: Option<&'a dyn Store>,
     pub(super) options: &'a ImportOptions<'a>,
     pub(super) digest_prefix: Option<&'a [u8]>,
     pub(super) now: Timestamp,
 }
 
-/// A certificate of a chunk after the work.
+/// A certificate of a chunk after preparation.
 pub(super) enum Item {
     Refused { position: u64, reason: ImportRefusal },
     Known(KnownCertificate),
     Ready(Box<Ready>),
 }
 
-/// A certificate that an earlier import has dealt with.
+/// A certificate that an earlier import has processed.
 pub(super) struct KnownCertificate {
     pub(super) source: Source,
     pub(super) digest: InputDigest,
@@ -86,7 +85,7 @@ pub(super) struct Ready {
     /// The secret keys that came with it and belong to it, and what is said of the others.
     pub(super) secrets: Secrets,
     pub(super) has_user_ids: bool,
-    /// What cleaning left, if it is to be shown.
+    /// The cleaned certificate, if it is to be shown.
     pub(super) shown: Option<Certificate>,
     /// Revokers that it names and that it has revocations of.
     pub(super) revokers: Vec<Fingerprint>,
@@ -102,14 +101,14 @@ pub(super) struct Secrets {
     pub(super) left_out: Vec<ImportedSecret>,
 }
 
-/// What writing a certificate comes to.
+/// What writing a certificate does.
 pub(super) enum Effect {
     New,
     Nothing(CertId),
     Merge(PutKind, Additions),
 }
 
-/// What a certificate is called in reports.
+/// The name of a certificate in reports.
 #[derive(Clone)]
 pub(super) struct Name {
     pub(super) fingerprint: Fingerprint,
@@ -127,14 +126,14 @@ struct CleanedCertificate {
 /// A chunk between cleaning and merging.
 pub(super) struct CleanChunk {
     steps: Vec<Step>,
-    /// Primary keys that the database did not have when it was asked.
+    /// Primary keys that the database did not have when it was read.
     absent: HashSet<Fingerprint>,
 }
 
-/// What the database says of a chunk.
+/// What the database has of a chunk.
 #[derive(Default)]
 struct ChunkLookup {
-    /// Inputs that an earlier import has dealt with.
+    /// Inputs that an earlier import has processed.
     seen: HashMap<InputDigest, (CertId, Name)>,
     absent: HashSet<Fingerprint>,
 }
@@ -155,10 +154,10 @@ impl Preparer<'_> {
         Ok(CleanChunk { steps, absent })
     }
 
-    /// Joins what was cleaned with what the database holds.
+    /// Merges cleaned certificates with those of the database.
     ///
-    /// `waits` says of a primary key whether a certificate with it waits to be written already: what the database
-    /// holds of that is no concern then.
+    /// `waits` says whether a certificate with a primary key is in the current batch: then it is merged with that one,
+    /// not with the database's.
     pub(super) fn merge(&self, clean: CleanChunk, waits: impl Fn(&Fingerprint) -> bool) -> Result<Vec<Item>> {
         let mut fingerprints: Vec<Fingerprint> =
             clean.fingerprints().filter(|found| !clean.absent.contains(found) && !waits(found)).collect();
@@ -173,7 +172,7 @@ impl Preparer<'_> {
 
     fn digest(&self, incoming: &Incoming) -> Option<InputDigest> {
         match incoming {
-            // What was imported before may have been without the secret keys.
+            // An earlier import may have left the secret keys out.
             Incoming::Certificate { raw, .. } if self.takes_secrets(raw) => None,
             Incoming::Certificate { raw, .. } => {
                 Some(InputDigest(sha256(&[self.digest_prefix?, &raw.bytes])))
@@ -186,8 +185,8 @@ impl Preparer<'_> {
         self.options.secret_keys.is_some() && !raw.secrets.is_empty()
     }
 
-    /// Asks the database for a chunk's primary keys, and for its inputs where they are there: whatever removes a
-    /// certificate forgets the inputs that led to it.
+    /// Looks up a chunk's primary keys in the database, and the input digests of those that it has: removing a
+    /// certificate deletes its input digests.
     fn known(&self, incoming: &[Incoming], digests: &[Option<InputDigest>]) -> Result<ChunkLookup> {
         let Some(store) = self.store else { return Ok(ChunkLookup::default()) };
         let keys: Vec<Option<Fingerprint>> = incoming.par_iter().map(Incoming::primary_key).collect();
@@ -209,7 +208,7 @@ impl Preparer<'_> {
         })
     }
 
-    /// Returns the user IDs that certificates are called by, if names were asked for.
+    /// Returns the primary user IDs of certificates, if names were requested.
     fn user_ids(
         &self,
         snapshot: &dyn ReadCertificates,
@@ -252,7 +251,7 @@ impl Preparer<'_> {
                 Step::Done(Item::Refused { position: source.position, reason })
             }
             Ok(mut cleaned) => {
-                // What comes of a key from the future depends on the clock: next time it is looked at again.
+                // The outcome for a key from the future depends on the clock, so its input is not remembered.
                 let is_of_the_past = cleaned.certificate.facts.primary().created <= self.now;
                 let digest = digest.filter(|_| is_of_the_past);
                 if let Some(filter) = &self.options.filter {
@@ -297,7 +296,7 @@ impl Preparer<'_> {
             _ => &certificate,
         };
         let pending = note_pending(whole, &mut notes);
-        // The next import of it goes on.
+        // The next import of it continues to verify.
         let digest = digest.filter(|_| !pending);
         let revokers = claimed_revokers(&whole.facts, self.now);
         let prepared = Prepared::new(certificate);
@@ -306,8 +305,8 @@ impl Preparer<'_> {
         Ok(Item::Ready(Box::new(ready)))
     }
 
-    /// Goes on with the verification of possible revocations where an earlier import had to leave some unchecked, and
-    /// leaves out a flood of those that name a designated revoker who did not make them.
+    /// Continues to verify possible revocations that an earlier import left unchecked, and removes forged ones by
+    /// designated revokers if they are many.
     fn checked_further(
         &self,
         certificate: Certificate,
@@ -343,7 +342,7 @@ fn note_pending(certificate: &Certificate, notes: &mut Vec<CleaningNote>) -> boo
 }
 
 impl Secrets {
-    /// Tells the secret keys of a certificate from those that it does not have.
+    /// Separates the secret keys of a certificate from those that it does not have.
     fn of(secrets: Vec<cert::split::SecretKey>, certificate: &Facts) -> Self {
         let keys: Vec<Fingerprint> = certificate.keys().map(|key| key.fingerprint).collect();
         let left_out = secrets::left_out(&secrets, &keys);
@@ -353,7 +352,7 @@ impl Secrets {
 }
 
 impl Incoming {
-    /// Returns the fingerprint of the primary key, if one stands where it should.
+    /// Returns the fingerprint of the primary key, if the certificate begins with one.
     fn primary_key(&self) -> Option<Fingerprint> {
         let Self::Certificate { raw, .. } = self else { return None };
         let packet = Packets::new(&raw.bytes).next()?.ok()?;
@@ -362,7 +361,7 @@ impl Incoming {
 }
 
 impl CleanChunk {
-    /// Forgets what the database did not have: it has changed.
+    /// Forgets which primary keys the database did not have, since it has changed.
     pub(super) fn forget_absent(&mut self) {
         self.absent.clear();
     }
@@ -382,7 +381,7 @@ impl Step {
     }
 }
 
-/// Returns the user ID that a certificate is called by at a moment.
+/// Returns the primary user ID of a certificate at a moment.
 fn primary_user_id(facts: &Facts, now: Timestamp) -> Option<Vec<u8>> {
     let index = evaluate(facts, EvaluationContext::new(now, PacketView::Gnupg)).primary_user_id(facts)?;
     match &facts.components[index].kind {

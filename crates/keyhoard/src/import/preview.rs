@@ -21,7 +21,7 @@ pub enum Preview {
         /// The input held a secret key.
         secret: bool,
     },
-    /// A revocation that stands alone.
+    /// A standalone revocation.
     Revocation(RawRevocation),
     /// A certificate that would not be taken.
     Refused {

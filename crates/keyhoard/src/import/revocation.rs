@@ -12,7 +12,7 @@ use super::event::ImportRefusal;
 use crate::Result;
 use crate::certifications::CertificationStatus;
 
-/// A key revocation that stands alone.
+/// A key standalone revocation.
 #[derive(Clone, Debug)]
 pub struct LoneRevocation<'a> {
     /// What it says.
@@ -23,7 +23,7 @@ pub struct LoneRevocation<'a> {
     pub body: &'a [u8],
 }
 
-/// Examines a revocation that stands alone, of a key that is looked up in `keyring`; `None` if it cannot be read.
+/// Examines a standalone revocation, of a key that is looked up in `keyring`; `None` if it cannot be read.
 ///
 /// # Errors
 ///

@@ -1,7 +1,7 @@
 //! The secret parts that come with certificates.
 //!
-//! They are kept before the certificates are written: a secret key without its certificate can be found and used again,
-//! one that is lost cannot.
+//! They are stored before the certificates are written: a secret key without its certificate can still be found and
+//! used, a lost one cannot.
 
 use secret::{SecretKey, SecretKeys, Stored};
 use store::Fingerprint;
@@ -10,12 +10,12 @@ use super::batch::{Batch, Report};
 use super::event::{ImportOutcome, ImportedSecret, SecretOutcome};
 use crate::Result;
 
-/// What is kept with.
+/// The store of secret keys.
 pub(super) type SecretKeyStore<'a> = &'a (dyn SecretKeys + Sync);
 
-/// Keeps the secret keys of all certificates of a batch that are taken, and notes what became of them.
+/// Stores the secret keys of all certificates of a batch that are taken, and notes the outcomes.
 ///
-/// With `dry_run` it only notes what would.
+/// With `dry_run` it only notes what would happen.
 pub(super) fn keep(batch: &mut Batch, store: SecretKeyStore<'_>, dry_run: bool) -> Result<()> {
     for report in &mut batch.reports {
         let Report::Imported { imported, secrets } = report else { continue };
@@ -36,7 +36,7 @@ pub(super) fn keep(batch: &mut Batch, store: SecretKeyStore<'_>, dry_run: bool) 
     Ok(())
 }
 
-/// Notes of the secret keys that are not among the keys of a certificate that they are left out.
+/// Returns reports for the secret keys that are not among the keys of a certificate.
 pub(super) fn left_out(secrets: &[cert::split::SecretKey], keys: &[Fingerprint]) -> Vec<ImportedSecret> {
     let left_out = secrets.iter().map(|secret| secret.fingerprint).filter(|key| !keys.contains(key));
     left_out
@@ -53,7 +53,7 @@ fn readable(raw: &cert::split::SecretKey) -> secret::Result<SecretKey> {
     let key = SecretKey::try_from(raw)?;
     if *key.protection() == secret::Protection::None {
         match key.unlock_plain() {
-            // It can be kept for those who know the algorithm.
+            // It can be stored for programs that know the algorithm.
             Ok(_) | Err(secret::Error::Unsupported { .. }) => {}
             Err(error) => return Err(error),
         }
