@@ -16,7 +16,7 @@ use crate::output_file::OutputFile;
 
 /// Bytes that are buffered for a pipe until they are authenticated at their end. With the memory for reading this stays
 /// below 32 MB.
-const MAX_HELD: usize = 12 << 20;
+const MAX_BUFFERED_BYTES: usize = 12 << 20;
 
 /// How often a password is asked for.
 const MAX_TRIES: u8 = secret::ask::MAX_TRIES;
@@ -69,14 +69,15 @@ impl SessionKeyFinder<'_> {
         if recipients.is_empty() {
             return None;
         }
-        let held = self.secret_keys.list().map_err(|error| self.failure = Some(error)).unwrap_or_default();
+        let stored_keys =
+            self.secret_keys.list().map_err(|error| self.failure = Some(error)).unwrap_or_default();
         // Recipients that are named come before hidden ones, for which every key has to be tried.
         let (hidden, named): (Vec<_>, Vec<_>) =
             recipients.iter().partition(|recipient| recipient.addressee == Addressee::Hidden);
         // A key is unlocked once, however many recipients there are.
         let mut opened = HashMap::new();
         for recipient in named.into_iter().chain(hidden) {
-            for key in held.iter().filter(|key| may_open(recipient, key)) {
+            for key in stored_keys.iter().filter(|key| may_open(recipient, key)) {
                 let unlocked = opened.entry(key.fingerprint).or_insert_with(|| self.unlocked(recipient, key));
                 let Some(unlocked) = unlocked else { continue };
                 let session_key = recipient.open(unlocked.as_mut(), container.cipher());
@@ -154,7 +155,7 @@ enum Target<'a> {
     /// A file, which appears at the end.
     File(OutputFile),
     /// A stream, with the plaintext that is not authenticated yet.
-    Stream { out: Box<dyn Write + 'a>, held: BufferedPlaintext, more: Overflow, holds: bool },
+    Stream { out: Box<dyn Write + 'a>, buffer: BufferedPlaintext, overflow: Overflow, buffers: bool },
 }
 
 /// Where plaintext goes that is too much for the buffer.
@@ -186,16 +187,16 @@ impl<'a> PlaintextOutput<'a> {
     pub fn to_stream(out: Box<dyn Write + 'a>, unverified: bool) -> Self {
         Self::new(Target::Stream {
             out,
-            held: BufferedPlaintext::default(),
-            more: Overflow::Refused,
-            holds: !unverified,
+            buffer: BufferedPlaintext::default(),
+            overflow: Overflow::Refused,
+            buffers: !unverified,
         })
     }
 
     /// Buffers any amount, in a temporary file what is too much for memory.
     pub fn without_limit(mut self) -> Self {
-        if let Target::Stream { more, .. } = &mut self.target {
-            *more = Overflow::InFile(None);
+        if let Target::Stream { overflow, .. } = &mut self.target {
+            *overflow = Overflow::InFile(None);
         }
         self
     }
@@ -220,9 +221,9 @@ impl<'a> PlaintextOutput<'a> {
     pub fn finish(mut self) -> io::Result<()> {
         match std::mem::replace(&mut self.target, nowhere()) {
             Target::File(file) => file.commit(),
-            Target::Stream { mut out, held, more, .. } => {
-                held.parts.iter().try_for_each(|part| out.write_all(part))?;
-                if let Overflow::InFile(Some(mut file)) = more {
+            Target::Stream { mut out, buffer, overflow, .. } => {
+                buffer.parts.iter().try_for_each(|part| out.write_all(part))?;
+                if let Overflow::InFile(Some(mut file)) = overflow {
                     file.rewind()?;
                     io::copy(&mut file, &mut out)?;
                 }
@@ -231,14 +232,16 @@ impl<'a> PlaintextOutput<'a> {
         }
     }
 
-    fn write(&mut self, data: &[u8], standing: Authenticity) -> Result<()> {
+    fn write(&mut self, data: &[u8], authenticity: Authenticity) -> Result<()> {
         match &mut self.target {
             Target::File(file) => file.write_all(data).map_err(Error::Write),
-            Target::Stream { held, more, holds: true, .. } if standing == Authenticity::Unverified => {
-                if more.is_begun() || held.bytes + data.len() > MAX_HELD {
-                    return more.write(data);
+            Target::Stream { buffer, overflow, buffers: true, .. }
+                if authenticity == Authenticity::Unverified =>
+            {
+                if overflow.is_begun() || buffer.bytes + data.len() > MAX_BUFFERED_BYTES {
+                    return overflow.write(data);
                 }
-                held.add(data);
+                buffer.add(data);
                 Ok(())
             }
             Target::Stream { out, .. } => out.write_all(data).map_err(Error::Write),
@@ -249,9 +252,9 @@ impl<'a> PlaintextOutput<'a> {
 fn nowhere<'a>() -> Target<'a> {
     Target::Stream {
         out: Box::new(io::sink()),
-        held: BufferedPlaintext::default(),
-        more: Overflow::Refused,
-        holds: true,
+        buffer: BufferedPlaintext::default(),
+        overflow: Overflow::Refused,
+        buffers: true,
     }
 }
 
@@ -318,14 +321,14 @@ impl Sink for PlaintextOutput<'_> {
         Ok(())
     }
 
-    fn data(&mut self, data: &[u8], standing: Authenticity) -> Result<()> {
+    fn data(&mut self, data: &[u8], authenticity: Authenticity) -> Result<()> {
         self.bytes += data.len() as u64;
         match &mut self.text {
             Some(text) => {
                 let converted = text.convert(data);
-                self.write(&converted, standing)
+                self.write(&converted, authenticity)
             }
-            None => self.write(data, standing),
+            None => self.write(data, authenticity),
         }
     }
 }
@@ -403,10 +406,14 @@ mod tests {
     fn a_pipe_is_not_held_back_from_for_ever() {
         let mut release = PlaintextOutput::to_stream(Box::new(io::sink()), false);
         let megabyte = vec![0; 1 << 20];
-        assert!((0..MAX_HELD >> 20).all(|_| release.data(&megabyte, Authenticity::Unverified).is_ok()));
+        assert!(
+            (0..MAX_BUFFERED_BYTES >> 20).all(|_| release.data(&megabyte, Authenticity::Unverified).is_ok())
+        );
         assert!(matches!(release.data(b"x", Authenticity::Unverified), Err(Error::Options(_))));
         let mut release = PlaintextOutput::to_stream(Box::new(io::sink()), true);
-        assert!((0..=MAX_HELD >> 20).all(|_| release.data(&megabyte, Authenticity::Unverified).is_ok()));
+        assert!(
+            (0..=MAX_BUFFERED_BYTES >> 20).all(|_| release.data(&megabyte, Authenticity::Unverified).is_ok())
+        );
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Keyring files, read as they are: a stream of certificates, binary or armored, or a GnuPG keybox.
 //!
-//! A [`KeyringFile`] holds what it read in memory and answers the questions of a [`Snapshot`] by looking at every
+//! A [`KeyringFile`] holds what it read in memory and implements [`ReadCertificates`] by looking at every
 //! certificate. It is for files that others keep; for frequent queries, import them into a database.
 
 use std::collections::BTreeSet;
@@ -251,7 +251,6 @@ impl ReadCertificates for View<'_> {
     fn count(&self) -> store::Result<u64> {
         Ok(self.ring.certificates.len() as u64)
     }
-
 }
 
 impl Kept {

@@ -14,7 +14,7 @@ use crate::retry::retry_transient;
 pub struct Given {
     /// The primary key.
     pub key: Fingerprint,
-    /// The number; `None` removes owner trust.
+    /// What is assigned; `None` removes owner trust.
     pub trust: Option<AssignedTrust>,
 }
 

@@ -94,11 +94,11 @@ pub fn export_secret_prepared(
 pub fn with_secret_key(
     snapshot: &dyn ReadCertificates,
     selection: Selection<'_>,
-    held: &[StoredKey],
+    stored_keys: &[StoredKey],
 ) -> Result<Vec<CertId>> {
     let mut owners = Vec::new();
-    for held in held {
-        owners.extend(owner_of(snapshot, &held.fingerprint)?.map(|owner| owner.id));
+    for stored in stored_keys {
+        owners.extend(owner_of(snapshot, &stored.fingerprint)?.map(|owner| owner.id));
     }
     if let Selection::Ids(ids) = selection {
         owners.retain(|owner| ids.contains(owner));
@@ -122,9 +122,9 @@ pub fn held_by(
     let mut outcome = Ok(());
     snapshot.visit(selection, Detail::Own, &mut |record| {
         let Some(facts) = &record.facts else { return ControlFlow::Continue(()) };
-        let held = facts.keys().filter_map(|key| keys.find(&key.fingerprint.into()).transpose());
-        match held.collect::<secret::Result<Vec<StoredKey>>>() {
-            Ok(held) => found.extend(held),
+        let stored_keys = facts.keys().filter_map(|key| keys.find(&key.fingerprint.into()).transpose());
+        match stored_keys.collect::<secret::Result<Vec<StoredKey>>>() {
+            Ok(stored_keys) => found.extend(stored_keys),
             Err(error) => {
                 outcome = Err(error);
                 return ControlFlow::Break(());
@@ -149,11 +149,11 @@ fn transferable(
     parts: SecretParts,
     options: &ExportOptions,
 ) -> Result<Option<Made>> {
-    let mut held = Vec::new();
+    let mut stored_keys = Vec::new();
     for key in certificate.facts.keys() {
-        held.extend(keys.find(&key.fingerprint.into())?);
+        stored_keys.extend(keys.find(&key.fingerprint.into())?);
     }
-    if held.is_empty() {
+    if stored_keys.is_empty() {
         return Ok(None);
     }
     let public = packets(certificate, options);
@@ -166,7 +166,7 @@ fn transferable(
         let wanted = parts == SecretParts::All || packet.tag == Tag::PUBLIC_SUBKEY;
         let Ok(key) = cert::key::parse_public(packet.body) else { continue };
         let fingerprint = key.fingerprint();
-        let is_held = held.iter().any(|held| held.fingerprint == fingerprint);
+        let is_held = stored_keys.iter().any(|stored| stored.fingerprint == fingerprint);
         let secret = match wanted && is_held {
             true => keys.export(&fingerprint.into())?,
             false => SecretKey::stub(role, packet.body)?,

@@ -66,10 +66,10 @@ impl SigningKeys {
 pub fn signing_key(
     snapshot: &dyn ReadCertificates,
     id: CertId,
-    held: &[StoredKey],
+    stored_keys: &[StoredKey],
     now: Timestamp,
 ) -> Result<Option<SigningKey>> {
-    Ok(match found(snapshot, id, held, now, &|_| true)? {
+    Ok(match found(snapshot, id, stored_keys, now, &|_| true)? {
         Some(SigningKeys::Key(key)) => Some(key),
         _ => None,
     })
@@ -85,16 +85,16 @@ pub fn named_signing_key(
     snapshot: &dyn ReadCertificates,
     id: CertId,
     name: &KeyName,
-    held: &[StoredKey],
+    stored_keys: &[StoredKey],
     now: Timestamp,
 ) -> Result<Option<SigningKeys>> {
-    found(snapshot, id, held, now, &|key| name.means_key(key))
+    found(snapshot, id, stored_keys, now, &|key| name.means_key(key))
 }
 
 fn found(
     snapshot: &dyn ReadCertificates,
     id: CertId,
-    held: &[StoredKey],
+    stored_keys: &[StoredKey],
     now: Timestamp,
     is_meant: &dyn Fn(&Fingerprint) -> bool,
 ) -> Result<Option<SigningKeys>> {
@@ -107,8 +107,9 @@ fn found(
         whole,
         &[snapshot],
     )?;
-    let has_secret =
-        |key: &Fingerprint| held.iter().any(|held| held.fingerprint == *key && held.protection.has_secret());
+    let has_secret = |key: &Fingerprint| {
+        stored_keys.iter().any(|stored| stored.fingerprint == *key && stored.protection.has_secret())
+    };
     let components = certificate.facts.components.iter().zip(&effective.components).enumerate();
     let here: Vec<_> = components
         .filter_map(|(index, (component, state))| match (&component.kind, state) {

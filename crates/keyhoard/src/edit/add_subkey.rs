@@ -58,8 +58,8 @@ impl Editor<'_> {
 
     /// Returns a new key with the protection of one that is stored already.
     fn locked_like(&mut self, primary: &Fingerprint, new: &Unlocked) -> Result<SecretKey> {
-        let held = self.secrets.find(&Name::Fingerprint(*primary))?;
-        if !held.is_some_and(|held| held.protection.is_locked()) {
+        let stored = self.secrets.find(&Name::Fingerprint(*primary))?;
+        if !stored.is_some_and(|stored| stored.protection.is_locked()) {
             return Ok(new.plain());
         }
         let passphrase = match self.ask.known() {

@@ -74,7 +74,7 @@ impl<'a> Editor<'a> {
     pub(super) fn open(&mut self, key: &Fingerprint) -> Result<Box<dyn OpenKey>> {
         let name = Name::Fingerprint(*key);
         match self.secrets.find(&name)? {
-            Some(held) if held.protection.has_secret() => Ok(self.secrets.open(&name, self.ask)?),
+            Some(stored) if stored.protection.has_secret() => Ok(self.secrets.open(&name, self.ask)?),
             _ => Err(EditRefusal::NoSecretKey { key: *key }.into()),
         }
     }

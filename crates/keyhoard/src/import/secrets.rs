@@ -66,10 +66,12 @@ fn is_on_card(key: &SecretKey) -> bool {
 }
 
 fn would_be(store: SecretKeyStore<'_>, key: &SecretKey) -> Result<SecretOutcome> {
-    let held = store.find(&key.fingerprint().into())?;
-    Ok(match held {
+    let stored = store.find(&key.fingerprint().into())?;
+    Ok(match stored {
         None => SecretOutcome::New,
-        Some(held) if !held.protection.has_secret() && key.protection().has_secret() => SecretOutcome::New,
+        Some(stored) if !stored.protection.has_secret() && key.protection().has_secret() => {
+            SecretOutcome::New
+        }
         Some(_) => SecretOutcome::Unchanged,
     })
 }

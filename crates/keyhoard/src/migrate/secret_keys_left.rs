@@ -31,19 +31,17 @@ pub struct SecretKeysLeft {
 
 /// Returns the secret keys in the GnuPG home directories that sources are in, without those that are held here and those
 /// on cards. What cannot be read is passed over.
-pub fn secret_keys_left(sources: &[Source], held: &[StoredKey]) -> Vec<SecretKeysLeft> {
-    let held: Vec<&StoredKey> = held.iter().filter(|held| held.protection.has_secret()).collect();
+pub fn secret_keys_left(sources: &[Source], stored_keys: &[StoredKey]) -> Vec<SecretKeysLeft> {
+    let stored_keys: Vec<&StoredKey> =
+        stored_keys.iter().filter(|stored| stored.protection.has_secret()).collect();
     let mut homes: Vec<&Path> = sources.iter().filter_map(|source| home_of(&source.path)).collect();
     homes.sort_unstable();
     homes.dedup();
     let left = homes.into_iter().flat_map(|home| {
         let (agent, secring) = (home.join(OF_AGENT), home.join(SECRING));
-        let of_secring = if home.join(TAKEN_OVER).exists() { 0 } else { in_secring(&secring, &held) };
-        [(with_agent(&agent, &held), agent), (of_secring, secring)].map(|(keys, path)| SecretKeysLeft {
-            home: home.to_owned(),
-            path,
-            keys,
-        })
+        let of_secring = if home.join(TAKEN_OVER).exists() { 0 } else { in_secring(&secring, &stored_keys) };
+        [(with_agent(&agent, &stored_keys), agent), (of_secring, secring)]
+            .map(|(keys, path)| SecretKeysLeft { home: home.to_owned(), path, keys })
     });
     left.filter(|left| left.keys > 0).collect()
 }
@@ -54,8 +52,9 @@ fn home_of(source: &Path) -> Option<&Path> {
     if directory.ends_with("public-keys.d") { directory.parent() } else { Some(directory) }
 }
 
-fn with_agent(directory: &Path, held: &[&StoredKey]) -> u64 {
-    let keygrips: Vec<String> = held.iter().filter_map(|held| Some(held.keygrip?.to_string())).collect();
+fn with_agent(directory: &Path, stored_keys: &[&StoredKey]) -> u64 {
+    let keygrips: Vec<String> =
+        stored_keys.iter().filter_map(|stored| Some(stored.keygrip?.to_string())).collect();
     let is_left = |path: &PathBuf| {
         let name = path.file_stem().unwrap_or_default();
         path.extension().is_some_and(|suffix| suffix == "key")
@@ -69,7 +68,7 @@ fn with_agent(directory: &Path, held: &[&StoredKey]) -> u64 {
     entries.flatten().map(|entry| entry.path()).filter(is_left).count() as u64
 }
 
-fn in_secring(file: &Path, held: &[&StoredKey]) -> u64 {
+fn in_secring(file: &Path, stored_keys: &[&StoredKey]) -> u64 {
     let Ok(bytes) = fs::read(file).map(Zeroizing::new) else { return 0 };
     let secret = |tag: Tag| match tag {
         Tag::SECRET_KEY => Some(Role::Primary),
@@ -79,7 +78,8 @@ fn in_secring(file: &Path, held: &[&StoredKey]) -> u64 {
     let is_left = |role: Role, body: &[u8]| match SecretKey::parse(role, body) {
         Ok(key) => {
             let fingerprint = key.fingerprint();
-            key.protection().has_secret() && !held.iter().any(|held| held.fingerprint == fingerprint)
+            key.protection().has_secret()
+                && !stored_keys.iter().any(|stored| stored.fingerprint == fingerprint)
         }
         Err(_) => true,
     };

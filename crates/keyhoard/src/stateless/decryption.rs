@@ -56,9 +56,17 @@ pub fn decrypt(
     if session_keys.is_empty() && passwords.is_empty() && keys.is_empty() {
         return Err(Failure::new(Kind::MissingArg, "what opens it? give a key, a password or a session key"));
     }
-    let held = keys.iter().flat_map(|keys| keys.held().into_iter().map(move |held| (keys, held))).collect();
-    let mut unlock =
-        Unlocking { given: decryption, held, unlocked: HashMap::new(), failure: None, was_asked: false };
+    let secret_keys = keys
+        .iter()
+        .flat_map(|keys| keys.stored_keys().into_iter().map(move |stored| (keys, stored)))
+        .collect();
+    let mut unlock = Unlocking {
+        given: decryption,
+        secret_keys,
+        unlocked: HashMap::new(),
+        failure: None,
+        was_asked: false,
+    };
     let mut release = PlaintextOutput::to_stream(out, false).without_limit();
     let mut verifier = MessageVerifier::new(&mut release);
     let read = message::decrypt(message, Allowed::default(), &mut unlock, &mut verifier);
@@ -73,7 +81,7 @@ pub fn decrypt(
 /// Tries everything that was given.
 struct Unlocking<'a> {
     given: &'a Decryption,
-    held: Vec<(&'a Keys, StoredKey)>,
+    secret_keys: Vec<(&'a Keys, StoredKey)>,
     /// Keys that were needed; `None` if no password opens one.
     unlocked: HashMap<Fingerprint, Option<Unlocked>>,
     /// Why something that was given did not open it.
@@ -116,10 +124,10 @@ impl Unlock for Unlocking<'_> {
 
 impl Unlocking<'_> {
     fn by_secret_key(&mut self, recipient: &Pkesk, container: &EncryptedDataFormat) -> Option<SessionKey> {
-        for (keys, held) in self.held.iter().filter(|(_, held)| may_open(recipient, held)) {
+        for (keys, stored) in self.secret_keys.iter().filter(|(_, stored)| may_open(recipient, stored)) {
             // A key is unlocked once, however many recipients there are.
-            let unlocked = self.unlocked.entry(held.fingerprint).or_insert_with(|| {
-                let unlocked = keys.unlock(&held.fingerprint, &self.given.key_passwords);
+            let unlocked = self.unlocked.entry(stored.fingerprint).or_insert_with(|| {
+                let unlocked = keys.unlock(&stored.fingerprint, &self.given.key_passwords);
                 unlocked.map_err(|failure| self.failure = Some(failure)).ok()
             });
             let opened = unlocked.as_mut().map(|key| recipient.open(key, container.cipher()));

@@ -108,14 +108,14 @@ impl Keys {
     }
 
     /// Returns what is held, without the secrets.
-    pub(super) fn held(&self) -> Vec<StoredKey> {
-        let held = |secret: &SecretKey| StoredKey {
+    pub(super) fn stored_keys(&self) -> Vec<StoredKey> {
+        let stored = |secret: &SecretKey| StoredKey {
             fingerprint: secret.fingerprint(),
             keygrip: secret.keygrip(),
             role: secret.role(),
             protection: secret.protection().clone(),
         };
-        self.secrets.values().map(held).collect()
+        self.secrets.values().map(stored).collect()
     }
 
     /// Unlocks a key with whichever password opens it.

@@ -78,9 +78,9 @@ pub(super) fn signers(keys: &[Keys], passwords: &[Password], now: Timestamp) -> 
     let mut signers = Vec::new();
     for keys in keys {
         let keyring = keys.certificates().keyring(Path::new("KEYS"));
-        let (snapshot, held) = (keyring.snapshot(), keys.held());
+        let (snapshot, stored_keys) = (keyring.snapshot(), keys.stored_keys());
         for (id, certificate) in (1..).map(CertId).zip(&keys.certificates) {
-            let key = signing_key(snapshot.as_ref(), id, &held, now)?.ok_or_else(|| {
+            let key = signing_key(snapshot.as_ref(), id, &stored_keys, now)?.ok_or_else(|| {
                 let primary = certificate.facts.primary().fingerprint;
                 Failure::new(Kind::KeyCannotSign, format!("{primary}: it has no key that may sign now"))
             })?;

@@ -81,7 +81,7 @@ impl Holders<'_> {
             count => self.promising(&others[..count.min(self.limits.claims)])?,
         };
         self.read(others, &mut found)?;
-        Ok(found.held())
+        Ok(found.into_keys())
     }
 
     /// Returns the certificates with a key of this ID: as their primary key, and as a subkey. A certificate that
@@ -213,7 +213,7 @@ impl Found {
             >= MAX_ISSUER_CANDIDATES
     }
 
-    fn held(mut self) -> KeysWithId {
+    fn into_keys(mut self) -> KeysWithId {
         let is_sure = |candidate: &Arc<CandidateSigner>| {
             self.sure.iter().any(|sure| sure.key().fingerprint == candidate.key().fingerprint)
         };
