@@ -36,7 +36,13 @@ fn from_files_as_from_a_pipe([files, pipe]: [Home; 2]) {
         .chain([all(&developers[..300], <[Packet<'_>]>::to_vec)])
         .collect::<Vec<_>>()
         .concat();
-    let again = [all(&nonupload, without_user_ids), all(&maintainers, <[Packet<'_>]>::to_vec)].concat();
+    // Those that come twice again are in one part.
+    let again = [
+        all(&nonupload, without_user_ids),
+        all(&maintainers, without_user_ids),
+        all(&maintainers, <[Packet<'_>]>::to_vec),
+    ]
+    .concat();
 
     let import = |home: &Home| {
         let first = home.write("first.pgp", &first);

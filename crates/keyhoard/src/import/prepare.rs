@@ -134,7 +134,7 @@ pub(super) struct CleanChunk {
 #[derive(Default)]
 struct ChunkLookup {
     /// Inputs that an earlier import has processed.
-    seen: HashMap<InputDigest, (CertId, Name)>,
+    known: HashMap<InputDigest, (CertId, Name)>,
     absent: HashSet<Fingerprint>,
 }
 
@@ -148,19 +148,25 @@ impl Preparer<'_> {
     pub(super) fn clean(&self, incoming: Vec<Incoming>) -> Result<CleanChunk> {
         let digests: Vec<Option<InputDigest>> =
             incoming.par_iter().map(|incoming| self.digest(incoming)).collect();
-        let ChunkLookup { seen, absent } = self.known(&incoming, &digests)?;
+        let ChunkLookup { known, absent } = self.look_up(&incoming, &digests)?;
         let steps = incoming.into_par_iter().zip(digests);
-        let steps = steps.map(|(incoming, digest)| self.clean_one(incoming, digest, &seen)).collect();
+        let steps = steps.map(|(incoming, digest)| self.clean_one(incoming, digest, &known)).collect();
         Ok(CleanChunk { steps, absent })
     }
 
     /// Merges cleaned certificates with those of the database.
     ///
-    /// `waits` says whether a certificate with a primary key is in the current batch: then it is merged with that one,
+    /// `is_in_batch` says whether a certificate with a primary key is in the current batch: then it is merged with that one,
     /// not with the database's.
-    pub(super) fn merge(&self, clean: CleanChunk, waits: impl Fn(&Fingerprint) -> bool) -> Result<Vec<Item>> {
-        let mut fingerprints: Vec<Fingerprint> =
-            clean.fingerprints().filter(|found| !clean.absent.contains(found) && !waits(found)).collect();
+    pub(super) fn merge(
+        &self,
+        clean: CleanChunk,
+        is_in_batch: impl Fn(&Fingerprint) -> bool,
+    ) -> Result<Vec<Item>> {
+        let mut fingerprints: Vec<Fingerprint> = clean
+            .fingerprints()
+            .filter(|found| !clean.absent.contains(found) && !is_in_batch(found))
+            .collect();
         fingerprints.sort_unstable();
         fingerprints.dedup();
         let known = match self.store {
@@ -187,24 +193,24 @@ impl Preparer<'_> {
 
     /// Looks up a chunk's primary keys in the database, and the input digests of those that it has: removing a
     /// certificate deletes its input digests.
-    fn known(&self, incoming: &[Incoming], digests: &[Option<InputDigest>]) -> Result<ChunkLookup> {
+    fn look_up(&self, incoming: &[Incoming], digests: &[Option<InputDigest>]) -> Result<ChunkLookup> {
         let Some(store) = self.store else { return Ok(ChunkLookup::default()) };
         let keys: Vec<Option<Fingerprint>> = incoming.par_iter().map(Incoming::primary_key).collect();
         let fingerprints: Vec<Fingerprint> = keys.iter().flatten().copied().collect();
         retry_transient(|| {
             let snapshot = store.snapshot()?;
-            let there = fingerprints.iter().zip(snapshot.by_fingerprint(&fingerprints)?);
-            let absent: HashSet<_> = there.filter(|(_, id)| id.is_none()).map(|(key, _)| *key).collect();
-            let asked = keys.iter().zip(digests).filter_map(|(key, digest)| Some(((*key)?, (*digest)?)));
-            let asked: Vec<_> = asked.filter(|(key, _)| !absent.contains(key)).collect();
-            let digests: Vec<InputDigest> = asked.iter().map(|(_, digest)| *digest).collect();
+            let ids = fingerprints.iter().zip(snapshot.by_fingerprint(&fingerprints)?);
+            let absent: HashSet<_> = ids.filter(|(_, id)| id.is_none()).map(|(key, _)| *key).collect();
+            let present = keys.iter().zip(digests).filter_map(|(key, digest)| Some(((*key)?, (*digest)?)));
+            let present: Vec<_> = present.filter(|(key, _)| !absent.contains(key)).collect();
+            let digests: Vec<InputDigest> = present.iter().map(|(_, digest)| *digest).collect();
             let ids = snapshot.known_inputs(&digests)?;
             let user_ids = self.user_ids(snapshot.as_ref(), ids.iter().flatten().copied().collect())?;
-            let seen = asked.into_iter().zip(ids).filter_map(|((fingerprint, digest), id)| {
+            let known = present.into_iter().zip(ids).filter_map(|((fingerprint, digest), id)| {
                 let user_id = user_ids.get(&id?).cloned();
                 Some((digest, (id?, Name { fingerprint, user_id })))
             });
-            Ok(ChunkLookup { seen: seen.collect(), absent })
+            Ok(ChunkLookup { known: known.collect(), absent })
         })
     }
 
@@ -232,7 +238,7 @@ impl Preparer<'_> {
         &self,
         incoming: Incoming,
         digest: Option<InputDigest>,
-        seen: &HashMap<InputDigest, (CertId, Name)>,
+        known: &HashMap<InputDigest, (CertId, Name)>,
     ) -> Step {
         let (mut raw, revocation) = match incoming {
             Incoming::Certificate { raw, revocation } => (raw, revocation),
@@ -240,7 +246,7 @@ impl Preparer<'_> {
         };
         let source = Source { position: raw.position, secret: !raw.secrets.is_empty(), revocation };
         if let Some(digest) = digest
-            && let Some((id, name)) = seen.get(&digest)
+            && let Some((id, name)) = known.get(&digest)
         {
             return Step::Done(Item::Known(KnownCertificate { source, digest, id: *id, name: name.clone() }));
         }
