@@ -10,12 +10,12 @@ pub type ForeignError = Box<dyn std::error::Error + Send + Sync>;
 /// A result of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Returns an error's words and those of its causes, but for a cause that the words before it have said already.
+/// Returns an error's text and those of its causes. Where a library gives an error the text of its cause, it is there once.
 pub fn causes(error: &dyn std::error::Error) -> String {
-    std::iter::successors(error.source(), |cause| cause.source()).fold(error.to_string(), |said, cause| {
-        let cause = cause.to_string();
-        if said.contains(&cause) { said } else { format!("{said}: {cause}") }
-    })
+    let mut texts: Vec<String> =
+        std::iter::successors(Some(error), |error| error.source()).map(ToString::to_string).collect();
+    texts.dedup();
+    texts.join(": ")
 }
 
 /// Why a command could not do what it was asked.

@@ -10,7 +10,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[non_exhaustive]
 pub enum Error {
     /// SQLite's own words, with what was being done.
-    #[error("{path}: {doing}: {source}")]
+    #[error("{path}: {doing}")]
     Sqlite {
         /// The database.
         path: PathBuf,
@@ -33,7 +33,7 @@ pub enum Error {
         path: PathBuf,
     },
     /// Rows that nobody wrote this way.
-    #[error("{path}: certificate {cert}: {source}")]
+    #[error("{path}: certificate {cert}")]
     Corrupt {
         /// The database.
         path: PathBuf,
@@ -70,7 +70,7 @@ pub enum Error {
         reason: String,
     },
     /// A directory or file that cannot be made.
-    #[error("{path}: {source}")]
+    #[error("{path}")]
     File {
         /// The directory or file.
         path: PathBuf,
