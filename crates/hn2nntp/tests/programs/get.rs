@@ -110,13 +110,12 @@ fn the_rate_holds_for_all_connections_together() {
     let begin = Instant::now();
     let url = site.url();
     hn2nntp(&["get", "range", "1000", "1060", "--no-kids", "--rate", "100", "--api", &url], b"").ok();
-    assert!(begin.elapsed() >= Duration::from_millis(600), "{:?}", begin.elapsed());
-    assert!(site.state().most_under_way > 1);
     let state = site.state();
-    // A server that is short of time sees requests late, but no more than are under way.
-    for window in state.requests.windows(21) {
-        let (first, last) = (window[0].0, window[20].0);
-        assert!(last - first >= Duration::from_millis(100), "20 requests in {:?}", last - first);
+    assert!(state.most_under_way > 1 && state.requests.len() >= 61, "{} requests", state.requests.len());
+    // A server on a busy machine sees requests late, but never more of them than the rate allows until then.
+    for (index, (arrival, ..)) in (0..).zip(&state.requests) {
+        let earliest = Duration::from_millis(10) * index;
+        assert!(*arrival - begin >= earliest, "request {index} after {:?}", *arrival - begin);
     }
 }
 
