@@ -30,11 +30,11 @@ pub(crate) mod undo;
 pub(crate) mod verify;
 pub(crate) mod who_signed;
 
-mod checked;
+mod checked_signatures;
 mod content_options;
-mod listed;
+mod data_signatures;
+mod listings;
 mod named_certificates;
-mod signatures;
 mod signer_options;
 mod verify_batch;
 

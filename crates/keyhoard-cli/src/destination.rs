@@ -88,30 +88,30 @@ impl Destination {
     }
 
     /// Writes packets to the output, which must not be the file that is `read`. An output file is kept if
-    /// `is_something` returns true for the result of `packets`.
+    /// `is_kept` returns true for the result of `packets`.
     pub(crate) fn write<T>(
         &self,
         contents: Contents,
         read: Option<FileId>,
         packets: impl FnOnce(&mut (dyn Write + Send)) -> anyhow::Result<T>,
-        is_something: impl FnOnce(&T) -> bool,
+        is_kept: impl FnOnce(&T) -> bool,
     ) -> anyhow::Result<T> {
         let file = self.output.create(contents.content(), read)?;
         let (Some(path), Some(mut file)) = (self.file(), file) else {
             let mut stdout = standard_output()?;
             let terminal = stdout.is_terminal();
-            return self.framed(&mut stdout, terminal, contents, packets);
+            return self.write_armored(&mut stdout, terminal, contents, packets);
         };
         let named = || path.display().to_string();
         let by_name = path.extension().is_some_and(|extension| extension == "asc");
-        let written = self.framed(&mut file, by_name, contents, packets).with_context(named)?;
-        if is_something(&written) {
+        let written = self.write_armored(&mut file, by_name, contents, packets).with_context(named)?;
+        if is_kept(&written) {
             file.commit().with_context(named)?;
         }
         Ok(written)
     }
 
-    fn framed<T>(
+    fn write_armored<T>(
         &self,
         out: &mut (dyn Write + Send),
         armor_by_default: bool,

@@ -22,27 +22,27 @@ pub(crate) enum Outcome {
 
 /// An error because nothing is there that the command could use: exit code 1, as with [`Outcome::Nothing`].
 #[derive(Debug)]
-pub(crate) struct NotHere(String);
+pub(crate) struct NotFound(String);
 
-impl NotHere {
+impl NotFound {
     /// No certificate has this name.
-    pub(crate) fn named(name: &[u8]) -> Self {
+    pub(crate) fn name(name: &[u8]) -> Self {
         Self(format!("{}: not found", shown(name)))
     }
 
     /// Nothing that is there can be used, for this reason.
-    pub(crate) fn usable(why: impl fmt::Display) -> Self {
-        Self(why.to_string())
+    pub(crate) fn because(reason: impl fmt::Display) -> Self {
+        Self(reason.to_string())
     }
 }
 
-impl fmt::Display for NotHere {
+impl fmt::Display for NotFound {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(formatter)
     }
 }
 
-impl Error for NotHere {}
+impl Error for NotFound {}
 
 impl Outcome {
     /// Returns [`Outcome::Done`] if `something` is true.
@@ -71,7 +71,7 @@ pub(crate) fn report(result: anyhow::Result<Outcome>) -> ExitCode {
             }
             ExitCode::from(match error.downcast_ref::<Failure>() {
                 Some(failure) => failure.kind.exit_code(),
-                None if error.is::<NotHere>() => 1,
+                None if error.is::<NotFound>() => 1,
                 None => 2,
             })
         }

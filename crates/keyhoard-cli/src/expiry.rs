@@ -7,7 +7,7 @@ use keyhoard::keygen::profile_file::seconds;
 use keyhoard::store::query::Name;
 use keyhoard::store::{Fingerprint, Query};
 
-use crate::moment;
+use crate::timestamp;
 
 /// When something expires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +38,7 @@ impl FromStr for Expiry {
         if text == "never" {
             return Ok(Self::Never);
         }
-        if let Some(day) = moment::parse_day(text) {
+        if let Some(day) = timestamp::parse_day(text) {
             let seconds = u32::try_from(day.unix_timestamp());
             return seconds.map(|seconds| Self::At(Timestamp(seconds))).map_err(|_| unknown());
         }

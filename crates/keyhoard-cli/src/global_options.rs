@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use keyhoard::cert::Timestamp;
 
-use crate::moment;
 use crate::output::Colour;
+use crate::timestamp;
 
 /// What every command takes.
 #[derive(Clone, Debug, clap::Args)]
@@ -29,6 +29,6 @@ pub(crate) struct GlobalOptions {
     pub(crate) color: Colour,
 
     /// Answer as of this time (seconds since 1970, or like 20260101T000000).
-    #[arg(long, global = true, value_name = "TIME", value_parser = moment::parse)]
+    #[arg(long, global = true, value_name = "TIME", value_parser = timestamp::parse)]
     pub(crate) faked_system_time: Option<Timestamp>,
 }

@@ -6,13 +6,13 @@ use keyhoard::foreign_text::is_control;
 use serde::Serialize;
 
 /// The size of the buffer whose contents are scanned at once, in bytes.
-const LOOKED_AT: usize = 1 << 16;
+const BUFFER_SIZE: usize = 1 << 16;
 
 /// Writes a value as one document without line ends.
 ///
 /// All characters of [`is_control`] are escaped; JSON itself requires that only below U+0020.
 pub(crate) fn write(out: &mut impl Write, value: &impl Serialize) -> io::Result<()> {
-    let mut escaping = BufWriter::with_capacity(LOOKED_AT, Escaping(out));
+    let mut escaping = BufWriter::with_capacity(BUFFER_SIZE, Escaping(out));
     serde_json::to_writer(&mut escaping, value)?;
     escaping.flush()
 }
@@ -29,13 +29,13 @@ pub(crate) fn text(value: &impl Serialize) -> String {
 struct Escaping<'a, W>(&'a mut W);
 
 impl<W: Write> Write for Escaping<'_, W> {
-    fn write(&mut self, piece: &[u8]) -> io::Result<usize> {
+    fn write(&mut self, chunk: &[u8]) -> io::Result<usize> {
         // The common case. Scanning all bytes without an early exit is faster.
-        if piece.iter().fold(0, |found, &byte| found | u8::from(begins_control(byte))) == 0 {
-            self.0.write_all(piece)?;
-            return Ok(piece.len());
+        if chunk.iter().fold(0, |found, &byte| found | u8::from(may_begin_control(byte))) == 0 {
+            self.0.write_all(chunk)?;
+            return Ok(chunk.len());
         }
-        let mut rest = str::from_utf8(piece).map_err(io::Error::other)?;
+        let mut rest = str::from_utf8(chunk).map_err(io::Error::other)?;
         // JSON is ASCII outside of strings.
         while let Some((start, character)) = rest.char_indices().find(|(_, character)| is_control(*character))
         {
@@ -43,7 +43,7 @@ impl<W: Write> Write for Escaping<'_, W> {
             rest = &rest[start + character.len_utf8()..];
         }
         self.0.write_all(rest.as_bytes())?;
-        Ok(piece.len())
+        Ok(chunk.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -53,7 +53,7 @@ impl<W: Write> Write for Escaping<'_, W> {
 
 /// Returns whether a byte may begin a character of [`is_control`] in UTF-8, unless JSON has escaped it already.
 #[inline]
-fn begins_control(byte: u8) -> bool {
+fn may_begin_control(byte: u8) -> bool {
     // Without short-circuiting, so that the compiler vectorises it.
     (byte == 0x7f) | (byte == 0xc2) | (byte == 0xd8) | (byte == 0xe2)
 }
@@ -74,13 +74,13 @@ mod tests {
     #[test]
     fn no_control_character_begins_with_another_byte() {
         for character in ('\u{20}'..=char::MAX).filter(|&character| is_control(character)) {
-            assert!(begins_control(character.to_string().as_bytes()[0]), "{character:?}");
+            assert!(may_begin_control(character.to_string().as_bytes()[0]), "{character:?}");
         }
     }
 
     #[test]
     fn text_of_any_length_is_escaped_wherever_it_is_cut() {
-        for length in LOOKED_AT - 8..LOOKED_AT + 8 {
+        for length in BUFFER_SIZE - 8..BUFFER_SIZE + 8 {
             let name = format!("{}\u{202e}ë\u{9b}", "x".repeat(length));
             let written = text(&[name.as_str(), name.as_str()]);
             assert!(!written.chars().any(is_control));

@@ -8,7 +8,7 @@
 //! - [`input`]: files and standard input; [`output`]: results on standard output; [`stderr`]: notes, warnings and
 //!   errors;
 //!   [`question`]: questions on the terminal.
-//! - [`json`], [`table`], [`style`], [`printable`], [`moment`], [`expiry`], [`progress`]: the parts of both.
+//! - [`json`], [`table`], [`style`], [`printable`], [`timestamp`], [`expiry`], [`progress`]: the parts of both.
 //!
 //! The library `keyhoard` decides what a command does; this crate parses arguments and prints results.
 
@@ -21,7 +21,6 @@ mod global_options;
 mod input;
 mod json;
 mod listing;
-mod moment;
 mod naming;
 mod output;
 mod passphrase_options;
@@ -32,6 +31,7 @@ mod session;
 mod stderr;
 mod style;
 mod table;
+mod timestamp;
 mod trust_options;
 
 use std::process::ExitCode;

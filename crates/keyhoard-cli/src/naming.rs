@@ -72,8 +72,8 @@ pub(crate) fn cipher(number: u8) -> String {
 }
 
 /// Returns the name of a hash algorithm.
-pub(crate) fn digest(digest: HashAlgorithm) -> String {
-    digest.name().map_or_else(|| format!("digest-{}", digest.0), str::to_owned)
+pub(crate) fn hash_algorithm(algorithm: HashAlgorithm) -> String {
+    algorithm.name().map_or_else(|| format!("digest-{}", algorithm.0), str::to_owned)
 }
 
 /// Reads the name of a hash algorithm.
@@ -81,7 +81,7 @@ pub(crate) fn digest(digest: HashAlgorithm) -> String {
 /// # Errors
 ///
 /// For an unknown name, the list of the known ones.
-pub(crate) fn digest_named(name: &str) -> Result<HashAlgorithm, String> {
+pub(crate) fn hash_algorithm_named(name: &str) -> Result<HashAlgorithm, String> {
     let names = || HashAlgorithm::ALL.iter().filter_map(|hash| hash.name()).collect::<Vec<_>>().join(", ");
     HashAlgorithm::named(name).ok_or_else(|| format!("the digests are {}", names()))
 }
@@ -92,7 +92,7 @@ pub(crate) fn compression(number: u8) -> String {
 }
 
 /// Returns an owner trust as a phrase.
-pub(crate) fn owner_trust_in_words(trust: OwnerTrust) -> &'static str {
+pub(crate) fn owner_trust_phrase(trust: OwnerTrust) -> &'static str {
     match trust {
         OwnerTrust::Unknown | OwnerTrust::Undefined | OwnerTrust::Never => "not trusted",
         OwnerTrust::Marginal => "marginally trusted",
@@ -102,7 +102,7 @@ pub(crate) fn owner_trust_in_words(trust: OwnerTrust) -> &'static str {
 }
 
 /// Returns the word for assigned owner trust, and whether the key is disabled.
-pub(crate) fn assigned_trust_in_words(assigned: Option<AssignedTrust>) -> String {
+pub(crate) fn assigned_trust_phrase(assigned: Option<AssignedTrust>) -> String {
     let AssignedTrust { disabled, .. } = assigned.unwrap_or_default();
     let word = OwnerTrust::from_number(assigned.map_or(0, AssignedTrust::value)).word();
     if disabled { format!("{word} and disabled") } else { word.to_owned() }

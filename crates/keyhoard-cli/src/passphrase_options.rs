@@ -10,21 +10,23 @@ use keyhoard::store::ReadCertificates;
 
 use crate::printable::printable;
 
+/// The heading of these options. Each of them names it, so that it is not that of the options after them, too.
+pub(crate) const HEADING: &str = "Passphrases";
+
 /// Where the passphrases of secret keys come from.
 #[derive(Clone, Debug, clap::Args)]
-#[command(next_help_heading = "Passphrases")]
 #[group(id = "passphrase", multiple = false)]
 pub(crate) struct PassphraseOptions {
     /// Take the first line of this file descriptor as passphrase, instead of asking on the terminal.
-    #[arg(long, value_name = "NUMBER")]
+    #[arg(long, help_heading = HEADING, value_name = "NUMBER")]
     passphrase_fd: Option<RawFd>,
 
     /// Take the first line of this file as passphrase.
-    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    #[arg(long, help_heading = HEADING, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     passphrase_file: Option<PathBuf>,
 
     /// Take the first line that this program writes as passphrase; its argument is the question.
-    #[arg(long, value_name = "PROGRAM", value_hint = clap::ValueHint::ExecutablePath)]
+    #[arg(long, help_heading = HEADING, value_name = "PROGRAM", value_hint = clap::ValueHint::ExecutablePath)]
     passphrase_program: Option<PathBuf>,
 }
 

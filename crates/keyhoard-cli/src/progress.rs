@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// How long a command runs before its progress is shown.
-const PATIENCE: Duration = Duration::from_secs(1);
+const DELAY: Duration = Duration::from_secs(1);
 
 /// What a progress bar counts.
 #[derive(Clone, Copy, Debug)]
@@ -24,21 +24,21 @@ pub(crate) enum Unit {
 pub(crate) struct Progress {
     unit: Unit,
     total: Option<u64>,
-    begun: Instant,
-    wanted: bool,
+    start: Instant,
+    is_enabled: bool,
     bar: Option<ProgressBar>,
 }
 
 impl Progress {
     /// Starts at zero; `total` is `None` where it is not known beforehand.
     pub(crate) fn new(unit: Unit, total: Option<u64>, quiet: bool) -> Self {
-        let wanted = !quiet && std::io::stderr().is_terminal();
-        Self { unit, total, begun: Instant::now(), wanted, bar: None }
+        let is_enabled = !quiet && std::io::stderr().is_terminal();
+        Self { unit, total, start: Instant::now(), is_enabled, bar: None }
     }
 
     /// Sets the position.
     pub(crate) fn set(&mut self, done: u64) {
-        if !self.wanted || (self.bar.is_none() && self.begun.elapsed() < PATIENCE) {
+        if !self.is_enabled || (self.bar.is_none() && self.start.elapsed() < DELAY) {
             return;
         }
         self.bar.get_or_insert_with(|| bar(self.unit, self.total)).set_position(done);

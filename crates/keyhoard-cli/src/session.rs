@@ -13,11 +13,11 @@ use keyhoard::store::{ReadJournal, Store};
 use keyhoard::{Result, database};
 
 use crate::global_options::GlobalOptions;
-use crate::moment;
 use crate::output::{Form, Output};
 use crate::progress::{Progress, Unit};
 use crate::stderr::tell;
 use crate::style::Style;
+use crate::timestamp;
 
 /// One run of the program.
 #[derive(Debug)]
@@ -30,7 +30,7 @@ pub(crate) struct Session {
     pub(crate) quiet: bool,
     database: Option<PathBuf>,
     /// Whether the warning that others can change the database was given.
-    is_exposure_told: Cell<bool>,
+    is_exposure_reported: Cell<bool>,
 }
 
 impl Session {
@@ -38,18 +38,18 @@ impl Session {
     pub(crate) fn new(global: GlobalOptions) -> Self {
         let form = if global.json { Form::Json } else { Form::Human };
         Self {
-            now: global.faked_system_time.unwrap_or_else(moment::now),
+            now: global.faked_system_time.unwrap_or_else(timestamp::now),
             output: Output::new(form, global.color),
             quiet: global.quiet,
             database: global.db,
-            is_exposure_told: Cell::new(false),
+            is_exposure_reported: Cell::new(false),
         }
     }
 
     /// Returns the database's path or URL. Warns, once, if other users can change the files.
     pub(crate) fn path(&self) -> Result<PathBuf> {
         let path = database::path(self.database.as_deref())?;
-        if !self.is_exposure_told.replace(true) {
+        if !self.is_exposure_reported.replace(true) {
             for exposed in exposed_database(&path) {
                 self.warn(exposed);
             }
@@ -59,7 +59,7 @@ impl Session {
 
     /// Opens the database.
     pub(crate) fn open(&self) -> anyhow::Result<Box<dyn Store>> {
-        database::open(&self.path()?).map_err(explained)
+        database::open(&self.path()?).map_err(with_advice)
     }
 
     /// Opens the database, or an empty one if it does not exist.
@@ -116,7 +116,7 @@ impl Session {
 }
 
 /// Adds to the error of a missing database how to create it.
-pub(crate) fn explained(error: keyhoard::Error) -> anyhow::Error {
+pub(crate) fn with_advice(error: keyhoard::Error) -> anyhow::Error {
     match error {
         keyhoard::Error::Store(keyhoard::store::Error::Missing { path }) => anyhow!(
             "{}: there is no database yet; `keyhoard import FILE`, `keyhoard generate` or `keyhoard migrate` makes it",

@@ -15,7 +15,7 @@ pub(crate) struct Cell {
     /// The width on a terminal, in columns.
     width: usize,
     style: Option<Style>,
-    right: bool,
+    is_right_aligned: bool,
 }
 
 impl Cell {
@@ -26,12 +26,12 @@ impl Cell {
             text = harmless(&text);
         }
         let width = if text.is_ascii() { text.len() } else { text.width() };
-        Self { text, width, style: None, right: false }
+        Self { text, width, style: None, is_right_aligned: false }
     }
 
     /// Makes a right-aligned cell, for numbers.
     pub(crate) fn number(value: impl ToString) -> Self {
-        Self { right: true, ..Self::new(value.to_string()) }
+        Self { is_right_aligned: true, ..Self::new(value.to_string()) }
     }
 
     /// Sets the style.
@@ -78,7 +78,7 @@ impl Table {
             if column > 0 {
                 line.push_str("  ");
             }
-            if cell.right {
+            if cell.is_right_aligned {
                 pad(line, padding);
             }
             match cell.style.filter(|_| colour) {
@@ -88,7 +88,7 @@ impl Table {
                 }
                 None => line.push_str(&cell.text),
             }
-            if !cell.right && column + 1 < row.len() {
+            if !cell.is_right_aligned && column + 1 < row.len() {
                 pad(line, padding);
             }
         }

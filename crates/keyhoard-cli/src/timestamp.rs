@@ -20,9 +20,9 @@ pub(crate) fn now() -> Timestamp {
 }
 
 /// Formats the day, like 2014-05-21.
-pub(crate) fn day(moment: Timestamp) -> String {
+pub(crate) fn day(timestamp: Timestamp) -> String {
     // Faster than `time`: a listing with signatures formats tens of thousands of days.
-    match OffsetDateTime::from_unix_timestamp(i64::from(moment.0)) {
+    match OffsetDateTime::from_unix_timestamp(i64::from(timestamp.0)) {
         Ok(time) => {
             let [month, day] = [u8::from(time.month()), time.day()].map(digits);
             let [century, year] = [time.year() / 100, time.year() % 100].map(|pair| digits(pair as u8));
@@ -30,18 +30,18 @@ pub(crate) fn day(moment: Timestamp) -> String {
                 [century[0], century[1], year[0], year[1], b'-', month[0], month[1], b'-', day[0], day[1]];
             text.map(char::from).iter().collect()
         }
-        Err(_) => moment.0.to_string(),
+        Err(_) => timestamp.0.to_string(),
     }
 }
 
 /// Formats day and minute, like 2014-05-21 21:41.
-pub(crate) fn minute(moment: Timestamp) -> String {
-    formatted(moment, MINUTE)
+pub(crate) fn minute(timestamp: Timestamp) -> String {
+    formatted(timestamp, MINUTE)
 }
 
 /// Formats a time by RFC 3339.
-pub(crate) fn rfc3339(moment: Timestamp) -> String {
-    formatted(moment, SECOND)
+pub(crate) fn rfc3339(timestamp: Timestamp) -> String {
+    formatted(timestamp, SECOND)
 }
 
 /// Parses the argument of GnuPG's `--faked-system-time`: seconds since 1970 or `20260101T000000`, and perhaps `!`
@@ -70,11 +70,11 @@ fn digits(number: u8) -> [u8; 2] {
     [b'0' + number / 10 % 10, b'0' + number % 10]
 }
 
-fn formatted(moment: Timestamp, format: &[BorrowedFormatItem<'_>]) -> String {
-    OffsetDateTime::from_unix_timestamp(i64::from(moment.0))
+fn formatted(timestamp: Timestamp, format: &[BorrowedFormatItem<'_>]) -> String {
+    OffsetDateTime::from_unix_timestamp(i64::from(timestamp.0))
         .ok()
         .and_then(|time| time.format(format).ok())
-        .unwrap_or_else(|| moment.0.to_string())
+        .unwrap_or_else(|| timestamp.0.to_string())
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use keyhoard::check::{CheckOptions, Count, check};
 use keyhoard::store::Record;
 use serde::Serialize;
 
-use super::checked::{self, Issuers, Policy, SignatureJson};
+use super::checked_signatures::{self, DigestOptions, IssuerNames, SignatureJson};
 use crate::commands::named_certificates::NamedCertificates;
 use crate::exit::Outcome;
 use crate::printable::counted;
@@ -42,7 +42,7 @@ pub(crate) struct Arguments {
     again: bool,
 
     #[command(flatten)]
-    policy: Policy,
+    policy: DigestOptions,
 }
 
 /// Checks signatures and lists those that are not good.
@@ -57,22 +57,22 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     let options =
         CheckOptions { now: session.now, digests: arguments.policy.digests(), anew: arguments.again };
     let mut progress = session.progress(Unit::Certificates, Some(total));
-    let mut issuers = Issuers::new(snapshot.as_ref(), session.now);
-    let mut told = Ok(());
+    let mut issuers = IssuerNames::new(snapshot.as_ref(), session.now);
+    let mut written = Ok(());
     let mut done = 0;
     let count =
-        check(store.as_ref(), snapshot.as_ref(), named.selection(), options, &mut |record, standings| {
+        check(store.as_ref(), snapshot.as_ref(), named.selection(), options, &mut |record, statuses| {
             done += 1;
             progress.set(done);
-            let count = Count::of(standings);
+            let count = Count::of(statuses);
             if named.ids.is_some() || arguments.signatures || count.bad + count.refused > 0 {
-                told = progress
-                    .suspended(|| tell(session, &mut issuers, record, standings, arguments.signatures));
+                written = progress
+                    .suspended(|| tell(session, &mut issuers, record, statuses, arguments.signatures));
             }
-            if told.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         })?;
     drop(progress);
-    told?;
+    written?;
     summarise(session, count)?;
     if count.not_fully_checked > 0 {
         bail!(
@@ -86,31 +86,33 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
 
 fn tell(
     session: &mut Session,
-    issuers: &mut Issuers<'_>,
+    issuers: &mut IssuerNames<'_>,
     record: &Record,
-    standings: &CertificationStatuses,
+    statuses: &CertificationStatuses,
     all: bool,
 ) -> anyhow::Result<()> {
     let Some(facts) = &record.facts else { return Ok(()) };
-    let shown = |standing: &CertificationStatus| {
-        all || !matches!(standing, CertificationStatus::Good(_) | CertificationStatus::NoIssuer)
+    let shown = |status: &CertificationStatus| {
+        all || !matches!(status, CertificationStatus::Good(_) | CertificationStatus::NoIssuer)
     };
-    let count = Count::of(standings);
-    let signatures: Vec<_> = checked::signatures(facts, standings).filter(|it| shown(&it.standing)).collect();
+    let count = Count::of(statuses);
+    let signatures: Vec<_> = checked_signatures::signatures(facts, statuses)
+        .filter(|signature| shown(&signature.status))
+        .collect();
     issuers.prepare(&signatures)?;
     let output = &mut session.output;
     if output.is_json() {
-        let signatures = signatures.iter().map(|it| issuers.json(it)).collect();
+        let signatures = signatures.iter().map(|signature| issuers.json(signature)).collect();
         let Count { good, bad, no_issuer, refused, .. } = count;
         let fingerprint = record.fingerprint.to_string();
         let document =
             CertificateJson { event: "certificate", fingerprint, good, bad, no_issuer, refused, signatures };
         return Ok(output.json(&document)?);
     }
-    let name = checked::name(facts, session.now);
+    let name = checked_signatures::name(facts, session.now);
     output.line(format_args!("{}  {name}", output.styled(Style::Strong, record.fingerprint)))?;
     output.line(format_args!("  {}", words(count)))?;
-    checked::write_signatures(output, issuers, &signatures)?;
+    checked_signatures::write_signatures(output, issuers, &signatures)?;
     Ok(())
 }
 

@@ -17,21 +17,21 @@ use crate::output::Output;
 use crate::printable::printable;
 use crate::style::Style;
 use crate::table::{Cell, Table};
-use crate::{moment, naming};
+use crate::{naming, timestamp};
 
 /// The options that say which hash algorithms are accepted.
 #[derive(Debug, clap::Args)]
-pub(super) struct Policy {
+pub(super) struct DigestOptions {
     /// Accept certifications by others with SHA-1 that were made after 2019-01-19, too.
     #[arg(long)]
     allow_weak_key_signatures: bool,
 
     /// Accept no signature with this digest; may be given again. MD5 is never accepted.
-    #[arg(long, value_name = "DIGEST", value_parser = naming::digest_named)]
+    #[arg(long, value_name = "DIGEST", value_parser = naming::hash_algorithm_named)]
     weak_digest: Vec<HashAlgorithm>,
 }
 
-impl Policy {
+impl DigestOptions {
     pub(super) fn digests(&self) -> DigestPolicy {
         let policy = match self.allow_weak_key_signatures {
             true => DigestPolicy::GNUPG.with_sha1_certifications(),
@@ -43,57 +43,57 @@ impl Policy {
 
 /// A signature with the component that it is on and its status.
 #[derive(Clone, Copy)]
-pub(super) struct Checked<'a> {
+pub(super) struct CheckedSignature<'a> {
     pub(super) certificate: Fingerprint,
     /// The component that it is on.
-    pub(super) on: &'a ComponentKind,
+    pub(super) component: &'a ComponentKind,
     pub(super) facts: &'a SignatureFacts,
-    pub(super) standing: CertificationStatus,
+    pub(super) status: CertificationStatus,
 }
 
 /// Returns the signatures of a certificate with their statuses.
 pub(super) fn signatures<'a>(
     facts: &'a Facts,
-    standings: &'a CertificationStatuses,
-) -> impl Iterator<Item = Checked<'a>> {
+    statuses: &'a CertificationStatuses,
+) -> impl Iterator<Item = CheckedSignature<'a>> {
     let certificate = facts.primary().fingerprint;
     facts.components.iter().enumerate().flat_map(move |(index, component)| {
-        let signatures = component.signatures.iter().zip(standings.of(index));
-        signatures.map(move |(facts, &standing)| Checked {
+        let signatures = component.signatures.iter().zip(statuses.of(index));
+        signatures.map(move |(facts, &status)| CheckedSignature {
             certificate,
-            on: &component.kind,
+            component: &component.kind,
             facts,
-            standing,
+            status,
         })
     })
 }
 
 /// The names of issuers.
-pub(super) struct Issuers<'s>(Names<'s>);
+pub(super) struct IssuerNames<'s>(Names<'s>);
 
-impl<'s> Issuers<'s> {
+impl<'s> IssuerNames<'s> {
     pub(super) fn new(snapshot: &'s dyn ReadCertificates, now: Timestamp) -> Self {
         Self(Names::new(vec![snapshot], now, PacketView::Full))
     }
 
     /// Looks up the issuers of these signatures.
-    pub(super) fn prepare(&mut self, signatures: &[Checked<'_>]) -> keyhoard::Result<()> {
+    pub(super) fn prepare(&mut self, signatures: &[CheckedSignature<'_>]) -> keyhoard::Result<()> {
         self.0.prepare_issuers(signatures.iter().map(|signature| signature.facts.issuer.key_id))
     }
 
-    pub(super) fn json<'a>(&'a self, checked: &Checked<'a>) -> SignatureJson<'a> {
-        let Checked { certificate, on, facts, standing } = *checked;
-        let maker = match standing {
+    pub(super) fn json<'a>(&'a self, signature: &CheckedSignature<'a>) -> SignatureJson<'a> {
+        let CheckedSignature { certificate, component, facts, status } = *signature;
+        let maker = match status {
             CertificationStatus::Good(maker) => Some(maker),
             _ => None,
         };
         SignatureJson {
             certificate: certificate.to_string(),
-            user_id: match on {
+            user_id: match component {
                 ComponentKind::UserId(value) => Some(TextJson::new(value)),
                 _ => None,
             },
-            subkey: match on {
+            subkey: match component {
                 ComponentKind::Key(key) if key.fingerprint != certificate => {
                     Some(key.fingerprint.to_string())
                 }
@@ -101,8 +101,8 @@ impl<'s> Issuers<'s> {
             },
             kind: facts.kind.0,
             type_name: naming::signature_type(facts.kind),
-            created: moment::rfc3339(facts.created),
-            expires: facts.expires.map(moment::rfc3339),
+            created: timestamp::rfc3339(facts.created),
+            expires: facts.expires.map(timestamp::rfc3339),
             own: facts.own.is_some(),
             issuer_key_id: facts.issuer.key_id.to_string(),
             issuer_name: match self.0.issuer(facts.issuer.key_id) {
@@ -110,8 +110,8 @@ impl<'s> Issuers<'s> {
                 _ => None,
             },
             maker: maker.map(|maker| maker.to_string()),
-            standing: word(standing),
-            reason: reason(standing),
+            standing: word(status),
+            reason: reason(status),
         }
     }
 
@@ -147,14 +147,14 @@ pub(super) struct SignatureJson<'a> {
 /// Writes signatures, grouped below their components.
 pub(super) fn write_signatures(
     output: &mut Output,
-    issuers: &Issuers<'_>,
-    signatures: &[Checked<'_>],
+    issuers: &IssuerNames<'_>,
+    signatures: &[CheckedSignature<'_>],
 ) -> io::Result<()> {
-    for group in signatures.chunk_by(|one, other| std::ptr::eq(one.on, other.on)) {
+    for group in signatures.chunk_by(|one, other| std::ptr::eq(one.component, other.component)) {
         output.line(format_args!("  {}", subject(&group[0])))?;
         let mut table = Table::default();
-        for checked in group {
-            table.push(cells(checked, issuers.name(checked.facts)));
+        for signature in group {
+            table.push(cells(signature, issuers.name(signature.facts)));
         }
         table.write(output, output.colour())?;
     }
@@ -162,24 +162,24 @@ pub(super) fn write_signatures(
 }
 
 /// Returns the cells of a signature, with `name` in the last one.
-pub(super) fn cells(checked: &Checked<'_>, name: String) -> Vec<Cell> {
-    let Checked { facts, standing, .. } = checked;
-    let word = reason(*standing).unwrap_or_else(|| word(*standing));
+pub(super) fn cells(signature: &CheckedSignature<'_>, name: String) -> Vec<Cell> {
+    let CheckedSignature { facts, status, .. } = signature;
+    let word = reason(*status).unwrap_or_else(|| word(*status));
     vec![
         Cell::new(format!("    {}", naming::signature_type(facts.kind))),
-        Cell::new(word).styled(style(*standing)),
-        Cell::new(moment::day(facts.created)).styled(Style::Faint),
+        Cell::new(word).styled(style(*status)),
+        Cell::new(timestamp::day(facts.created)).styled(Style::Faint),
         Cell::new(facts.issuer.key_id.to_string()).styled(Style::Name),
         Cell::new(name),
     ]
 }
 
 /// Returns the component that a signature is on, as text.
-pub(super) fn subject(checked: &Checked<'_>) -> String {
-    match checked.on {
+pub(super) fn subject(signature: &CheckedSignature<'_>) -> String {
+    match signature.component {
         ComponentKind::UserId(value) => format!("user    {}", printable(value)),
         ComponentKind::Attribute(facts) => format!("user    [attribute of {} bytes]", facts.length),
-        ComponentKind::Key(key) if key.fingerprint == checked.certificate => "key     itself".to_owned(),
+        ComponentKind::Key(key) if key.fingerprint == signature.certificate => "key     itself".to_owned(),
         ComponentKind::Key(key) => format!("subkey  {}", key.fingerprint.key_id()),
         ComponentKind::Unknown(tag) => format!("packet  of type {tag}"),
     }
@@ -195,8 +195,8 @@ pub(super) fn name(facts: &Facts, now: Timestamp) -> String {
     }
 }
 
-fn word(standing: CertificationStatus) -> &'static str {
-    match standing {
+fn word(status: CertificationStatus) -> &'static str {
+    match status {
         CertificationStatus::Good(_) => "good",
         CertificationStatus::Bad => "bad",
         CertificationStatus::NoIssuer => "no issuer",
@@ -204,8 +204,8 @@ fn word(standing: CertificationStatus) -> &'static str {
     }
 }
 
-fn reason(standing: CertificationStatus) -> Option<&'static str> {
-    match standing {
+fn reason(status: CertificationStatus) -> Option<&'static str> {
+    match status {
         CertificationStatus::Good(_) | CertificationStatus::Bad | CertificationStatus::NoIssuer => None,
         CertificationStatus::UnusableIssuer(_) => Some("issuer may not certify"),
         CertificationStatus::Refused(refusal) => Some(match refusal {
@@ -219,8 +219,8 @@ fn reason(standing: CertificationStatus) -> Option<&'static str> {
     }
 }
 
-fn style(standing: CertificationStatus) -> Style {
-    match standing {
+fn style(status: CertificationStatus) -> Style {
+    match status {
         CertificationStatus::Good(_) => Style::Good,
         CertificationStatus::Bad => Style::Error,
         CertificationStatus::NoIssuer => Style::Faint,

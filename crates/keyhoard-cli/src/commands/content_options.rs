@@ -7,7 +7,7 @@ use keyhoard::cert::Timestamp;
 use keyhoard::cert::facts::SignatureType;
 use keyhoard::message::{Compression, DEFAULT_LEVEL, Format, Literal, LiteralOptions};
 
-use crate::moment;
+use crate::timestamp;
 
 /// The options for the content of a message.
 #[derive(Debug, clap::Args)]
@@ -29,7 +29,7 @@ pub(super) struct ContentOptions {
     name: Option<OsString>,
 
     /// Say this time in the message, as the file's (seconds since 1970, or like 20260101T000000) [default: none].
-    #[arg(long, value_name = "TIME", value_parser = moment::parse)]
+    #[arg(long, value_name = "TIME", value_parser = timestamp::parse)]
     time: Option<Timestamp>,
 }
 

@@ -13,7 +13,7 @@ use crate::listing::TextJson;
 use crate::printable::printable;
 use crate::session::{Session, command_line};
 use crate::trust_options::sources;
-use crate::{moment, naming};
+use crate::{naming, timestamp};
 
 /// Verifies the signatures over some data, and counts them for trust on first use.
 pub(super) fn examine(
@@ -64,8 +64,8 @@ pub(super) fn lines(report: &SignatureReport, now: keyhoard::cert::Timestamp) ->
         }
     }
     if let Some(statement) = &examined.statement {
-        let digest = naming::digest(statement.hash);
-        lines.push(format!("  made {} UTC with {digest}", moment::minute(statement.created)));
+        let digest = naming::hash_algorithm(statement.hash);
+        lines.push(format!("  made {} UTC with {digest}", timestamp::minute(statement.created)));
         for Notation { name, value, readable, .. } in &statement.notations {
             let value = if *readable { printable(value) } else { format!("{} bytes", value.len()) };
             lines.push(format!("  notation {}: {value}", printable(name)));
@@ -133,11 +133,11 @@ impl<'a> SignatureJson<'a> {
                 .map(|name| name.to_string()),
             user_id: maker.and_then(|maker| maker.user_id()).map(TextJson::new),
             validity: examined.outcome.good().map(|_| validity.word()),
-            created: statement.map(|statement| moment::rfc3339(statement.created)),
-            expires: statement.and_then(|statement| statement.expires).map(moment::rfc3339),
-            key_expires: maker.and_then(|maker| maker.expires()).map(moment::rfc3339),
+            created: statement.map(|statement| timestamp::rfc3339(statement.created)),
+            expires: statement.and_then(|statement| statement.expires).map(timestamp::rfc3339),
+            key_expires: maker.and_then(|maker| maker.expires()).map(timestamp::rfc3339),
             kind: statement.map(|statement| statement.kind.0),
-            digest: statement.map(|statement| naming::digest(statement.hash)),
+            digest: statement.map(|statement| naming::hash_algorithm(statement.hash)),
             notations: statement.into_iter().flat_map(|said| &said.notations).map(notation).collect(),
             policies: statement
                 .into_iter()

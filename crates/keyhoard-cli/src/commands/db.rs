@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::exit::Outcome;
 use crate::printable::counted;
-use crate::session::{Session, explained};
+use crate::session::{Session, with_advice};
 use crate::table::{Cell, Table};
 
 /// The arguments of `keyhoard db`.
@@ -49,8 +49,8 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     let place = session.path()?;
     let status = match arguments.command {
         Command::Init { partitions } => database::init(&place, partitions)?,
-        Command::Status => database::status(&place).map_err(explained)?,
-        Command::Migrate => database::migrate(&place).map_err(explained)?,
+        Command::Status => database::status(&place).map_err(with_advice)?,
+        Command::Migrate => database::migrate(&place).map_err(with_advice)?,
     };
     if session.output.is_json() {
         session.output.json(&StatusJson::new(&status))?;

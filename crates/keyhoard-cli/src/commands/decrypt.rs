@@ -17,13 +17,13 @@ use keyhoard::passphrase::{Passphrases, Source};
 use keyhoard::verification::{SignatureReport, SignatureStatus};
 use serde::Serialize;
 
-use super::signatures::{SignatureJson, examine, lines};
+use super::data_signatures::{SignatureJson, examine, lines};
 use crate::destination::{NamedOutput, standard_output};
 use crate::exit::Outcome;
 use crate::input;
-use crate::moment;
-use crate::passphrase_options::{PassphraseOptions, owner};
+use crate::passphrase_options::{self, PassphraseOptions, owner};
 use crate::session::Session;
+use crate::timestamp;
 use crate::trust_options::TrustOptions;
 
 /// The arguments of `keyhoard decrypt`.
@@ -47,7 +47,7 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     passphrase: PassphraseOptions,
 
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = passphrase_options::HEADING)]
     output: NamedOutput,
 
     /// Write to a pipe before the message's check at its end: do not use the output if this command fails.
@@ -227,7 +227,7 @@ impl<'a> DecryptedJson<'a> {
             name: literal
                 .map(|literal| String::from_utf8_lossy(&literal.name).into_owned())
                 .unwrap_or_default(),
-            time: time.map(moment::rfc3339),
+            time: time.map(timestamp::rfc3339),
             signed: plaintext.is_signed,
             signatures: SignatureJson::all(reports),
         })

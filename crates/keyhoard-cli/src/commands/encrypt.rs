@@ -26,7 +26,7 @@ use zeroize::Zeroizing;
 use super::content_options::ContentOptions;
 use super::signer_options::SignerOptions;
 use crate::destination::{Contents, Destination};
-use crate::exit::{NotHere, Outcome};
+use crate::exit::{NotFound, Outcome};
 use crate::input;
 use crate::passphrase_options::PassphraseOptions;
 use crate::session::{Session, command_line};
@@ -297,11 +297,11 @@ fn of_file(
         recipients::of_file(File::open(path).with_context(named)?, path, &[revokers], session.now)
             .with_context(named)?;
     if candidates.is_empty() {
-        bail!(NotHere::usable(format_args!("{}: there is no certificate in it", path.display())));
+        bail!(NotFound::because(format_args!("{}: there is no certificate in it", path.display())));
     }
     let chosen = |candidate: RecipientCandidate| match candidate.key.clone() {
         Some(key) => Ok(ChosenRecipient { candidate, key, is_hidden: false }),
-        None => bail!(NotHere::usable(format_args!(
+        None => bail!(NotFound::because(format_args!(
             "{}: {} has no key to encrypt to",
             path.display(),
             candidate.fingerprint

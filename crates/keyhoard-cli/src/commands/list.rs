@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use keyhoard::listing::Signatures;
 
-use super::listed::{appraise, write_listings};
+use super::listings::{validities, write_listings};
 use crate::commands::named_certificates::NamedCertificates;
 use crate::exit::Outcome;
 use crate::listing::Details;
@@ -48,10 +48,10 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
         true => (Signatures::Named, Details::Signatures),
         false => (Signatures::Without, Details::Short),
     };
-    let options = super::listed::options(session, signatures, arguments.gpg_view);
+    let options = super::listings::options(session, signatures, arguments.gpg_view);
     let settings = arguments.trust.settings(session.now, options.view)?;
     let selection = named.selection();
-    let appraisal = appraise(store.as_ref(), snapshot.as_ref(), selection, &settings)?;
-    let any = write_listings(session, snapshot.as_ref(), selection, options, details, &appraisal)?;
+    let validity = validities(store.as_ref(), snapshot.as_ref(), selection, &settings)?;
+    let any = write_listings(session, snapshot.as_ref(), selection, options, details, &validity)?;
     Ok(Outcome::found(any && named.complete))
 }

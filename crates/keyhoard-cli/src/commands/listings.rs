@@ -23,7 +23,7 @@ pub(super) fn options(session: &Session, signatures: Signatures, gpg_view: bool)
 }
 
 /// Computes the validity of the selected certificates.
-pub(super) fn appraise<'a>(
+pub(super) fn validities<'a>(
     store: &'a dyn Store,
     snapshot: &'a dyn ReadCertificates,
     selection: Selection<'_>,
@@ -43,7 +43,7 @@ pub(super) fn write_listings(
     selection: Selection<'_>,
     options: ListOptions,
     details: Details,
-    appraisal: &ValidityResult<'_>,
+    validity: &ValidityResult<'_>,
 ) -> anyhow::Result<bool> {
     session.warn_of_outdated(snapshot)?;
     let mut any = false;
@@ -51,7 +51,7 @@ pub(super) fn write_listings(
     let output = &mut session.output;
     let mut names = Names::new(vec![snapshot], options.now, options.view);
     let mut trust =
-        |id: CertId, facts: &Facts, effective: &Effective| appraisal.trust((0, id), facts, effective);
+        |id: CertId, facts: &Facts, effective: &Effective| validity.trust((0, id), facts, effective);
     list(snapshot, selection, options, &mut names, &mut trust, &mut |listing| {
         written = write_one(output, &listing, options.signatures, details, any);
         any = true;

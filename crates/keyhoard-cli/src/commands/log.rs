@@ -10,13 +10,13 @@ use keyhoard::trust::tofu::Policy;
 use serde::Serialize;
 
 use crate::exit::Outcome;
-use crate::moment;
-use crate::naming::assigned_trust_in_words;
+use crate::naming::assigned_trust_phrase;
 use crate::output::Output;
 use crate::printable::{counted, printable};
 use crate::session::Session;
 use crate::style::Style;
 use crate::table::{Cell, Table};
+use crate::timestamp;
 
 /// The arguments of `keyhoard log`.
 #[derive(Debug, clap::Args)]
@@ -60,7 +60,7 @@ fn write_entries(session: &mut Session, entries: &[JournalEntry]) -> anyhow::Res
     for entry in entries {
         table.push([
             Cell::number(entry.id.0).styled(Style::Name),
-            Cell::new(moment::minute(entry.time)).styled(Style::Faint),
+            Cell::new(timestamp::minute(entry.time)).styled(Style::Faint),
             Cell::new(effect(entry)),
             Cell::new(printable(entry.command.as_bytes())),
         ]);
@@ -101,11 +101,7 @@ fn write_change(output: &mut Output, change: &Change) -> io::Result<()> {
         ChangeKind::Removed(None) => (Style::Warning, "removed and purged".to_owned()),
         ChangeKind::OwnerTrust { before, after } => (
             Style::Name,
-            format!(
-                "owner trust {}, was {}",
-                assigned_trust_in_words(*after),
-                assigned_trust_in_words(*before)
-            ),
+            format!("owner trust {}, was {}", assigned_trust_phrase(*after), assigned_trust_phrase(*before)),
         ),
         ChangeKind::Binding(Some(binding)) => (Style::Name, binding_in_words(binding)),
         ChangeKind::Binding(None) => (Style::Name, "trust on first use, since purged".to_owned()),
@@ -162,7 +158,7 @@ impl<'a> From<&'a JournalEntry> for EntryJson<'a> {
         let [added, merged, removed] = entry.counts;
         Self {
             entry: entry.id.0,
-            time: moment::rfc3339(entry.time),
+            time: timestamp::rfc3339(entry.time),
             command: &entry.command,
             added,
             merged,

@@ -11,7 +11,7 @@ use keyhoard::secret::StoredKey;
 use serde::Serialize;
 
 use crate::exit::Outcome;
-use crate::naming::assigned_trust_in_words;
+use crate::naming::assigned_trust_phrase;
 use crate::printable::counted;
 use crate::progress::{Progress, Unit};
 use crate::session::{Session, command_line};
@@ -218,8 +218,8 @@ impl From<&Differing> for KeptJson {
                 fingerprint: key.to_string(),
                 what: "owner_trust",
                 address: None,
-                here: assigned_trust_in_words(Some(*here)),
-                there: assigned_trust_in_words(Some(*there)),
+                here: assigned_trust_phrase(Some(*here)),
+                there: assigned_trust_phrase(Some(*there)),
             },
             Differing::Policy { key, address, here, there } => Self {
                 fingerprint: key.to_string(),

@@ -9,7 +9,7 @@ use keyhoard::find::{find, meant};
 use keyhoard::foreign_text::shown;
 use keyhoard::store::{CertId, Detail, Fingerprint, ReadCertificates, Selection};
 
-use crate::exit::NotHere;
+use crate::exit::NotFound;
 use crate::printable::counted;
 use crate::session::Session;
 
@@ -43,12 +43,12 @@ impl NamedCertificates {
     ///
     /// # Errors
     ///
-    /// [`NotHere`] if there is none; another error if there are several.
+    /// [`NotFound`] if there is none; another error if there are several.
     pub(super) fn one(snapshot: &dyn ReadCertificates, name: &OsStr) -> anyhow::Result<CertId> {
         let name = name.as_bytes();
         match meant(snapshot, name)?[..] {
             [id] => Ok(id),
-            [] => Err(NotHere::named(name).into()),
+            [] => Err(NotFound::name(name).into()),
             ref several => {
                 let certificates = counted(several.len(), "certificate");
                 bail!("{}: stands for {certificates}; say the fingerprint of one", shown(name))

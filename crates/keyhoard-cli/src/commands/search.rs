@@ -7,7 +7,7 @@ use keyhoard::find::search;
 use keyhoard::listing::Signatures;
 use keyhoard::store::Selection;
 
-use super::listed::{appraise, write_listings};
+use super::listings::{validities, write_listings};
 use crate::exit::Outcome;
 use crate::listing::Details;
 use crate::session::Session;
@@ -42,11 +42,11 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     let mut ids = search(snapshot.as_ref(), &texts)?;
     let found = ids.len();
     ids.truncate(arguments.limit.unwrap_or(usize::MAX));
-    let options = super::listed::options(session, Signatures::Without, false);
+    let options = super::listings::options(session, Signatures::Without, false);
     let settings = arguments.trust.settings(session.now, options.view)?;
     let selection = Selection::Ids(&ids);
-    let appraisal = appraise(store.as_ref(), snapshot.as_ref(), selection, &settings)?;
-    write_listings(session, snapshot.as_ref(), selection, options, Details::Short, &appraisal)?;
+    let validity = validities(store.as_ref(), snapshot.as_ref(), selection, &settings)?;
+    write_listings(session, snapshot.as_ref(), selection, options, Details::Short, &validity)?;
     if ids.len() < found {
         session.note(format_args!("{} more", found - ids.len()));
     }

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use keyhoard::listing::Signatures;
 
-use super::listed::{appraise, write_listings};
+use super::listings::{validities, write_listings};
 use crate::commands::named_certificates::NamedCertificates;
 use crate::exit::Outcome;
 use crate::listing::Details;
@@ -31,11 +31,11 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     let snapshot = store.snapshot()?;
     let named = NamedCertificates::find(session, snapshot.as_ref(), &arguments.names)?;
     let signatures = if session.output.is_json() { Signatures::Named } else { Signatures::Plain };
-    let options = super::listed::options(session, signatures, false);
+    let options = super::listings::options(session, signatures, false);
     let selection = named.selection();
     let settings = arguments.trust.settings(session.now, options.view)?;
-    let appraisal = appraise(store.as_ref(), snapshot.as_ref(), selection, &settings)?;
+    let validity = validities(store.as_ref(), snapshot.as_ref(), selection, &settings)?;
     let details = Details::Everything;
-    let any = write_listings(session, snapshot.as_ref(), selection, options, details, &appraisal)?;
+    let any = write_listings(session, snapshot.as_ref(), selection, options, details, &validity)?;
     Ok(Outcome::found(any && named.complete))
 }

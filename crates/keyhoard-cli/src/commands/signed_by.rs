@@ -8,7 +8,7 @@ use keyhoard::certifications::CertificationStatuses;
 use keyhoard::check::{CheckOptions, is_said_to_be_by, signed_by};
 use keyhoard::store::{Detail, Record};
 
-use super::checked::{self, Issuers, Policy};
+use super::checked_signatures::{self, DigestOptions, IssuerNames};
 use crate::commands::named_certificates::NamedCertificates;
 use crate::exit::Outcome;
 use crate::session::Session;
@@ -27,7 +27,7 @@ pub(crate) struct Arguments {
     names: Vec<OsString>,
 
     #[command(flatten)]
-    policy: Policy,
+    policy: DigestOptions,
 }
 
 /// Writes the certificates that each issuer signed, in database order.
@@ -41,38 +41,41 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
         signers.push(record.fingerprint);
         ControlFlow::Continue(())
     })?;
-    let mut issuers = Issuers::new(snapshot.as_ref(), session.now);
+    let mut issuers = IssuerNames::new(snapshot.as_ref(), session.now);
     let mut any = false;
     for signer in signers {
-        let mut told = Ok(());
-        signed_by(store.as_ref(), snapshot.as_ref(), &signer, options, &mut |record, standings| {
+        let mut written = Ok(());
+        signed_by(store.as_ref(), snapshot.as_ref(), &signer, options, &mut |record, statuses| {
             any = true;
-            told = tell(session, &mut issuers, record, standings, &signer);
-            if told.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            written = tell(session, &mut issuers, record, statuses, &signer);
+            if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         })?;
-        told?;
+        written?;
     }
     Ok(Outcome::found(any && named.complete))
 }
 
 fn tell(
     session: &mut Session,
-    issuers: &mut Issuers<'_>,
+    issuers: &mut IssuerNames<'_>,
     record: &Record,
-    standings: &CertificationStatuses,
+    statuses: &CertificationStatuses,
     signer: &Fingerprint,
 ) -> anyhow::Result<()> {
     let Some(facts) = &record.facts else { return Ok(()) };
-    let signatures: Vec<_> =
-        checked::signatures(facts, standings).filter(|it| is_said_to_be_by(it.facts, signer)).collect();
+    let signatures: Vec<_> = checked_signatures::signatures(facts, statuses)
+        .filter(|signature| is_said_to_be_by(signature.facts, signer))
+        .collect();
     let output = &mut session.output;
     if output.is_json() {
         issuers.prepare(&signatures)?;
-        return Ok(signatures.iter().try_for_each(|it| output.json(&issuers.json(it)))?);
+        return Ok(signatures.iter().try_for_each(|signature| output.json(&issuers.json(signature)))?);
     }
-    let name = checked::name(facts, session.now);
+    let name = checked_signatures::name(facts, session.now);
     output.line(format_args!("{}  {name}", output.styled(Style::Strong, record.fingerprint)))?;
     let mut table = crate::table::Table::default();
-    signatures.iter().for_each(|it| table.push(checked::cells(it, checked::subject(it))));
+    signatures.iter().for_each(|signature| {
+        table.push(checked_signatures::cells(signature, checked_signatures::subject(signature)))
+    });
     Ok(table.write(output, output.colour())?)
 }

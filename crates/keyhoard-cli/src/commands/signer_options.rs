@@ -16,7 +16,7 @@ use secret::{OpenKey, SecretKeys, Signer, StoredKey};
 use sign::{Builder, Subpacket, hash_for};
 
 use crate::commands::named_certificates::NamedCertificates;
-use crate::exit::NotHere;
+use crate::exit::NotFound;
 use crate::naming;
 use crate::passphrase_options::{PassphraseOptions, owner};
 use crate::session::Session;
@@ -54,7 +54,7 @@ struct Notation {
 }
 
 fn hash_algorithm(name: &str) -> Result<HashAlgorithm, String> {
-    match naming::digest_named(name)? {
+    match naming::hash_algorithm_named(name)? {
         HashAlgorithm::MD5 => Err("nobody accepts signatures with MD5".to_owned()),
         hash_algorithm => Ok(hash_algorithm),
     }
@@ -129,7 +129,7 @@ impl SignerOptions {
         if found.is_empty() {
             found = owners(snapshot, stored)?;
             match found.len() {
-                0 => return Err(NotHere::usable("there is no secret key to sign with").into()),
+                0 => return Err(NotFound::because("there is no secret key to sign with").into()),
                 1 => {}
                 count => bail!("there are {count} secret keys; say which one signs with --by"),
             }

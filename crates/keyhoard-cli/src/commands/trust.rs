@@ -3,8 +3,8 @@
 mod check;
 mod explain;
 mod explanations;
-mod given;
 mod graph;
+mod owner_trust;
 
 use super::show;
 use crate::exit::Outcome;
@@ -26,16 +26,16 @@ pub(crate) struct Arguments {
 #[derive(Debug, clap::Subcommand)]
 enum Command {
     /// Say how far the owners of keys are trusted to certify others.
-    Set(given::SetArguments),
+    Set(owner_trust::SetArguments),
     /// Switch keys off, or on again.
-    Disable(given::DisableArguments),
+    Disable(owner_trust::DisableArguments),
     /// List the keys whose owners are trusted, or not, and those that are switched off.
     List,
     /// Show the trust in the owners of keys, and how valid these are, as keyhoard show does.
     Show(show::Arguments),
     /// Take over owner trust that gpg has exported, or export it for gpg.
     #[command(subcommand)]
-    Exchange(given::Exchange),
+    Exchange(owner_trust::Exchange),
     /// Sum up on which level how many keys are valid.
     Check(check::Arguments),
     /// Say why user IDs are as valid as they are.
@@ -47,11 +47,11 @@ enum Command {
 /// Runs a subcommand.
 pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
     match &arguments.command {
-        Command::Set(arguments) => given::set(session, arguments),
-        Command::Disable(arguments) => given::disable(session, arguments),
-        Command::List => given::list(session),
+        Command::Set(arguments) => owner_trust::set(session, arguments),
+        Command::Disable(arguments) => owner_trust::disable(session, arguments),
+        Command::List => owner_trust::list(session),
         Command::Show(arguments) => show::run(session, arguments),
-        Command::Exchange(exchange) => given::exchange(session, exchange),
+        Command::Exchange(exchange) => owner_trust::exchange(session, exchange),
         Command::Check(arguments) => check::run(session, arguments),
         Command::Explain(arguments) => explain::run(session, arguments),
         Command::Graph(arguments) => graph::run(session, arguments),

@@ -13,7 +13,7 @@ use keyhoard::output_file::Content;
 use keyhoard::verification::{SignatureReport, all_hold};
 use serde::Serialize;
 
-use super::signatures::{SignatureJson, examine, lines};
+use super::data_signatures::{SignatureJson, examine, lines};
 use super::verify_batch;
 use crate::destination::{NamedOutput, standard_output};
 use crate::exit::Outcome;
@@ -24,7 +24,7 @@ use crate::trust_options::TrustOptions;
 /// The arguments of `keyhoard verify`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  keyhoard verify plaintext.tar.sig plaintext.tar
+  keyhoard verify release.tar.sig release.tar
   keyhoard verify --output letter.txt letter.asc
   printf '%s\\t%s\\n' a.sig a b.sig b | keyhoard verify --batch -
   keyhoard verify --tags path/to/repository

@@ -15,7 +15,7 @@ use keyhoard::validity::TrustSettings;
 use keyhoard::verification::{Examiner, SignaturePolicy, SignatureStatus, all_hold, batch, remember};
 use serde::Serialize;
 
-use super::signatures::SignatureJson;
+use super::data_signatures::SignatureJson;
 use crate::exit::Outcome;
 use crate::session::{Session, command_line};
 use crate::trust_options::sources;

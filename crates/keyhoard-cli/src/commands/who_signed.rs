@@ -7,7 +7,7 @@ use keyhoard::certifications::CertificationStatuses;
 use keyhoard::check::{CheckOptions, check};
 use keyhoard::store::Record;
 
-use super::checked::{self, Issuers, Policy};
+use super::checked_signatures::{self, DigestOptions, IssuerNames};
 use crate::commands::named_certificates::NamedCertificates;
 use crate::exit::Outcome;
 use crate::session::Session;
@@ -26,7 +26,7 @@ pub(crate) struct Arguments {
     names: Vec<OsString>,
 
     #[command(flatten)]
-    policy: Policy,
+    policy: DigestOptions,
 }
 
 /// Writes the signatures that others made on the certificates.
@@ -35,31 +35,32 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     let snapshot = store.snapshot()?;
     let named = NamedCertificates::find(session, snapshot.as_ref(), &arguments.names)?;
     let options = CheckOptions { now: session.now, digests: arguments.policy.digests(), anew: false };
-    let mut issuers = Issuers::new(snapshot.as_ref(), session.now);
-    let mut told = Ok(());
-    check(store.as_ref(), snapshot.as_ref(), named.selection(), options, &mut |record, standings| {
-        told = tell(session, &mut issuers, record, standings);
-        if told.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    let mut issuers = IssuerNames::new(snapshot.as_ref(), session.now);
+    let mut written = Ok(());
+    check(store.as_ref(), snapshot.as_ref(), named.selection(), options, &mut |record, statuses| {
+        written = tell(session, &mut issuers, record, statuses);
+        if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     })?;
-    told?;
+    written?;
     Ok(Outcome::found(named.complete))
 }
 
 fn tell(
     session: &mut Session,
-    issuers: &mut Issuers<'_>,
+    issuers: &mut IssuerNames<'_>,
     record: &Record,
-    standings: &CertificationStatuses,
+    statuses: &CertificationStatuses,
 ) -> anyhow::Result<()> {
     let Some(facts) = &record.facts else { return Ok(()) };
-    let by_others: Vec<_> =
-        checked::signatures(facts, standings).filter(|it| it.facts.own.is_none()).collect();
+    let by_others: Vec<_> = checked_signatures::signatures(facts, statuses)
+        .filter(|signature| signature.facts.own.is_none())
+        .collect();
     issuers.prepare(&by_others)?;
     let output = &mut session.output;
     if output.is_json() {
-        return Ok(by_others.iter().try_for_each(|it| output.json(&issuers.json(it)))?);
+        return Ok(by_others.iter().try_for_each(|signature| output.json(&issuers.json(signature)))?);
     }
-    let name = checked::name(facts, session.now);
+    let name = checked_signatures::name(facts, session.now);
     output.line(format_args!("{}  {name}", output.styled(Style::Strong, record.fingerprint)))?;
-    Ok(checked::write_signatures(output, issuers, &by_others)?)
+    Ok(checked_signatures::write_signatures(output, issuers, &by_others)?)
 }

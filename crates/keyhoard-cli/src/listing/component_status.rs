@@ -49,7 +49,7 @@ impl ComponentStatus {
 
     /// Returns the remark in a listing, with the day of expiry; `None` if there is nothing to remark.
     pub(super) fn remark_with(self, expires: Option<Timestamp>) -> Option<String> {
-        match (self, expires.map(crate::moment::day)) {
+        match (self, expires.map(crate::timestamp::day)) {
             (Self::Expired, Some(day)) => Some(format!("expired {day}")),
             (Self::Good, Some(day)) => Some(format!("expires {day}")),
             _ => self.remark().map(str::to_owned),

@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use super::component_status::ComponentStatus;
 use crate::printable::hexadecimal;
-use crate::{moment, naming};
+use crate::{naming, timestamp};
 
 /// One certificate.
 #[derive(Serialize)]
@@ -141,8 +141,8 @@ impl<'a> CertificateJson<'a> {
             disabled: listing.trust.disabled,
             fully_checked: listing.fully_checked,
             origin: OriginJson::new(listing.origin),
-            first_seen: listing.stored.map(|stored| moment::rfc3339(stored.first_seen)),
-            changed: listing.stored.map(|stored| moment::rfc3339(stored.changed)),
+            first_seen: listing.stored.map(|stored| timestamp::rfc3339(stored.first_seen)),
+            changed: listing.stored.map(|stored| timestamp::rfc3339(stored.changed)),
         };
         for listed in &listing.components[1..] {
             document.add(listed, wanted);
@@ -179,9 +179,9 @@ impl<'a> KeyJson<'a> {
             bits: facts.bits,
             curve: facts.curve_name(),
             keygrip: facts.keygrip.map(|keygrip| keygrip.to_string()),
-            created: moment::rfc3339(facts.created),
-            expires: state.expires.map(moment::rfc3339),
-            revoked: state.revoked.map(|revocation| moment::rfc3339(revocation.date)),
+            created: timestamp::rfc3339(facts.created),
+            expires: state.expires.map(timestamp::rfc3339),
+            revoked: state.revoked.map(|revocation| timestamp::rfc3339(revocation.date)),
             standing: ComponentStatus::of_key(state),
             usage: naming::usage(state.usage),
             signatures,
@@ -201,8 +201,8 @@ impl<'a> UserIdJson<'a> {
             primary: state.primary,
             standing: ComponentStatus::of_user_id(state),
             validity: validity.word(),
-            created: state.created.map(moment::rfc3339),
-            expires: state.expires.map(moment::rfc3339),
+            created: state.created.map(timestamp::rfc3339),
+            expires: state.expires.map(timestamp::rfc3339),
             origin: None,
             signatures,
         }
@@ -221,8 +221,8 @@ impl<'a> AttributeJson<'a> {
             length: facts.length,
             standing: ComponentStatus::of_user_id(state),
             validity: validity.word(),
-            created: state.created.map(moment::rfc3339),
-            expires: state.expires.map(moment::rfc3339),
+            created: state.created.map(timestamp::rfc3339),
+            expires: state.expires.map(timestamp::rfc3339),
             signatures,
         }
     }
@@ -242,13 +242,13 @@ impl<'a> SignatureJson<'a> {
                 _ => None,
             },
             own: facts.own.is_some(),
-            created: moment::rfc3339(facts.created),
-            expires: facts.expires.map(moment::rfc3339),
+            created: timestamp::rfc3339(facts.created),
+            expires: facts.expires.map(timestamp::rfc3339),
             expired: listed.expired,
             superseded: facts.flags.superseded,
             exportable: facts.flags.exportable,
             algorithm_number: facts.key_algorithm.0,
-            digest: naming::digest(facts.hash_algorithm),
+            digest: naming::hash_algorithm(facts.hash_algorithm),
             trust_depth: facts.trust.map(|trust| trust.depth),
             trust_amount: facts.trust.map(|trust| trust.amount),
             trust_regexp: facts.trust_regexp.as_deref().map(TextJson::new),
@@ -271,7 +271,7 @@ impl<'a> OriginJson<'a> {
             kind: origin.kind,
             name: naming::origin(origin.kind),
             url: origin.url.as_deref(),
-            updated: origin.updated.map(moment::rfc3339),
+            updated: origin.updated.map(timestamp::rfc3339),
         }
     }
 }

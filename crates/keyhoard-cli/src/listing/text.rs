@@ -15,7 +15,7 @@ use crate::output::Output;
 use crate::printable::{counted, printable};
 use crate::style::Style;
 use crate::table::{Cell, Table};
-use crate::{moment, naming};
+use crate::{naming, timestamp};
 
 /// How much of a certificate is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,11 +72,11 @@ impl Text<'_> {
     }
 
     fn primary_line(&mut self, facts: &KeyFacts, state: &KeyState) -> io::Result<()> {
-        let standing = ComponentStatus::of_key(state);
+        let status = ComponentStatus::of_key(state);
         let fingerprint = self.output.styled(Style::Strong, &facts.fingerprint);
-        let line = format!("{fingerprint}  {}  {}", naming::algorithm(facts), moment::day(facts.created));
+        let line = format!("{fingerprint}  {}  {}", naming::algorithm(facts), timestamp::day(facts.created));
         let usage = naming::usage(state.usage).join(", ");
-        let remark = self.remark(standing, state.expires);
+        let remark = self.remark(status, state.expires);
         self.output.line(format_args!("{line}  {usage}{remark}"))
     }
 
@@ -88,22 +88,22 @@ impl Text<'_> {
             }
             ListedItem::Primary(..) | ListedItem::Subkey(..) => return Ok(()),
         };
-        let standing = ComponentStatus::of_user_id(state);
+        let status = ComponentStatus::of_user_id(state);
         let counts = listing.primary().1.is_usable()
-            && matches!(standing, ComponentStatus::Good | ComponentStatus::Unbound);
+            && matches!(status, ComponentStatus::Good | ComponentStatus::Unbound);
         let validity = validity_remark(validity).filter(|_| counts);
         let validity = validity
             .map(|(word, style)| format!("  {}", self.output.styled(style, format!("[{word}]"))))
             .unwrap_or_default();
-        let remark = self.remark(standing, state.expires);
+        let remark = self.remark(status, state.expires);
         self.output.line(format_args!("  user    {text}{validity}{remark}"))
     }
 
     /// Returns the remark on a status, in brackets and in colour.
-    fn remark(&self, standing: ComponentStatus, expires: Option<Timestamp>) -> String {
-        match standing.remark_with(expires) {
+    fn remark(&self, status: ComponentStatus, expires: Option<Timestamp>) -> String {
+        match status.remark_with(expires) {
             Some(remark) => {
-                format!("  {}", self.output.styled(standing_style(standing), format!("[{remark}]")))
+                format!("  {}", self.output.styled(status_style(status), format!("[{remark}]")))
             }
             None => String::new(),
         }
@@ -135,7 +135,7 @@ impl Text<'_> {
     }
 
     fn key(&mut self, facts: &KeyFacts, state: &KeyState, indent: &str) -> io::Result<()> {
-        let standing = ComponentStatus::of_key(state);
+        let status = ComponentStatus::of_key(state);
         self.field(
             indent,
             "fingerprint",
@@ -147,14 +147,14 @@ impl Text<'_> {
         }
         let version = facts.fingerprint.version();
         self.field(indent, "algorithm", format!("{}, version {version}", naming::algorithm(facts)))?;
-        self.field(indent, "created", moment::minute(facts.created))?;
-        self.field(indent, "expires", state.expires.map_or_else(|| "never".to_owned(), moment::minute))?;
+        self.field(indent, "created", timestamp::minute(facts.created))?;
+        self.field(indent, "expires", state.expires.map_or_else(|| "never".to_owned(), timestamp::minute))?;
         self.field(indent, "usage", naming::usage(state.usage).join(", "))?;
         let word = match state.revoked {
-            Some(revocation) => format!("revoked {}", moment::minute(revocation.date)),
-            None => standing.remark().unwrap_or("good").to_owned(),
+            Some(revocation) => format!("revoked {}", timestamp::minute(revocation.date)),
+            None => status.remark().unwrap_or("good").to_owned(),
         };
-        self.field(indent, "standing", self.output.styled(standing.style(), word).to_string())
+        self.field(indent, "standing", self.output.styled(status.style(), word).to_string())
     }
 
     fn certificate(&mut self, listing: &KeyListing<'_>) -> io::Result<()> {
@@ -176,8 +176,8 @@ impl Text<'_> {
             self.field("  ", "origin", origin)?;
         }
         if let Some(stored) = listing.stored {
-            self.field("  ", "first seen", moment::minute(stored.first_seen))?;
-            self.field("  ", "changed", moment::minute(stored.changed))?;
+            self.field("  ", "first seen", timestamp::minute(stored.first_seen))?;
+            self.field("  ", "changed", timestamp::minute(stored.changed))?;
         }
         Ok(())
     }
@@ -185,7 +185,7 @@ impl Text<'_> {
     fn preferences(&mut self, own: &SelfSignature) -> io::Result<()> {
         self.numbers("ciphers", own.cipher_preferences.as_deref(), naming::cipher)?;
         self.numbers("digests", own.hash_preferences.as_deref(), |number| {
-            naming::digest(HashAlgorithm(number))
+            naming::hash_algorithm(HashAlgorithm(number))
         })?;
         self.numbers("compression", own.compression_preferences.as_deref(), naming::compression)
     }
@@ -233,24 +233,24 @@ fn validity_remark(validity: Validity) -> Option<(&'static str, Style)> {
 }
 
 /// Returns the style of a status in a listing: most are good, and are not coloured.
-fn standing_style(standing: ComponentStatus) -> Style {
-    match standing {
+fn status_style(status: ComponentStatus) -> Style {
+    match status {
         ComponentStatus::Good => Style::Faint,
         other => other.style(),
     }
 }
 
 fn subkey_cells(facts: &KeyFacts, state: &KeyState) -> Vec<Cell> {
-    let standing = ComponentStatus::of_key(state);
-    let remark = standing.remark_with(state.expires);
+    let status = ComponentStatus::of_key(state);
+    let remark = status.remark_with(state.expires);
     let mut cells = vec![
         Cell::new("  subkey"),
         Cell::new(facts.fingerprint.key_id().to_string()).styled(Style::Name),
         Cell::new(naming::algorithm(facts)),
-        Cell::new(moment::day(facts.created)),
+        Cell::new(timestamp::day(facts.created)),
         Cell::new(naming::usage(state.usage).join(", ")),
     ];
-    cells.extend(remark.map(|remark| Cell::new(format!("[{remark}]")).styled(standing_style(standing))));
+    cells.extend(remark.map(|remark| Cell::new(format!("[{remark}]")).styled(status_style(status))));
     cells
 }
 
@@ -266,7 +266,7 @@ fn signature_cells(signature: &ListedSignature<'_>) -> Vec<Cell> {
     let remarks = remarks(signature);
     let mut cells = vec![
         Cell::new(format!("    {}", naming::signature_type(facts.kind))),
-        Cell::new(moment::day(facts.created)).styled(Style::Faint),
+        Cell::new(timestamp::day(facts.created)).styled(Style::Faint),
         Cell::new(facts.issuer.key_id.to_string()).styled(Style::Name),
         Cell::new(name),
     ];
@@ -281,7 +281,7 @@ fn remarks(signature: &ListedSignature<'_>) -> Vec<String> {
     let mut remarks = Vec::new();
     if let Some(expires) = facts.expires {
         let word = if signature.expired { "expired" } else { "expires" };
-        remarks.push(format!("{word} {}", moment::day(expires)));
+        remarks.push(format!("{word} {}", timestamp::day(expires)));
     }
     remarks.extend(facts.flags.superseded.then(|| "superseded".to_owned()));
     remarks.extend((!facts.flags.exportable).then(|| "local".to_owned()));

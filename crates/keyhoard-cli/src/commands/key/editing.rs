@@ -13,7 +13,7 @@ use secret::file::FileKeys;
 use serde::Serialize;
 
 use crate::commands::named_certificates::{NamedCertificates, fingerprints};
-use crate::exit::{NotHere, Outcome};
+use crate::exit::{NotFound, Outcome};
 use crate::expiry::Expiry;
 use crate::passphrase_options::{PassphraseOptions, owner};
 use crate::session::{Session, command_line};
@@ -104,7 +104,7 @@ impl<'a> Editing<'a> {
             .collect();
         match primaries[..] {
             [only] => Ok(only),
-            [] => Err(NotHere::usable("there is no secret key to certify with").into()),
+            [] => Err(NotFound::because("there is no secret key to certify with").into()),
             _ => bail!("there are {} secret keys; say which one certifies with --by", primaries.len()),
         }
     }

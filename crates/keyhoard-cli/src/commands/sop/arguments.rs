@@ -98,7 +98,7 @@ pub(super) struct Form {
 
 /// What unlocks secret keys.
 #[derive(Debug, clap::Args)]
-pub(super) struct Unlocking {
+pub(super) struct KeyPasswords {
     /// A file with a password of the secret keys; may be given again.
     #[arg(long, value_name = "PASSWORD")]
     pub(super) with_key_password: Vec<OsString>,
@@ -139,7 +139,7 @@ pub(super) struct RevokeKey {
     #[command(flatten)]
     pub(super) form: Form,
     #[command(flatten)]
-    pub(super) unlocking: Unlocking,
+    pub(super) key_passwords: KeyPasswords,
 }
 
 #[derive(Debug, clap::Args)]
@@ -153,7 +153,7 @@ pub(super) struct UpdateKey {
     #[arg(long)]
     pub(super) no_added_capabilities: bool,
     #[command(flatten)]
-    pub(super) unlocking: Unlocking,
+    pub(super) key_passwords: KeyPasswords,
     /// Add what this copy of the certificates has; may be given again.
     #[arg(long, value_name = "CERTS")]
     pub(super) merge_certs: Vec<OsString>,
@@ -176,7 +176,7 @@ pub(super) struct CertifyUserid {
     #[arg(long, required = true, value_name = "USERID")]
     pub(super) userid: Vec<String>,
     #[command(flatten)]
-    pub(super) unlocking: Unlocking,
+    pub(super) key_passwords: KeyPasswords,
     /// Certify user IDs, too, that the certificate does not vouch for.
     #[arg(long)]
     pub(super) no_require_self_sig: bool,
@@ -205,7 +205,7 @@ pub(super) struct ValidateUserid {
 #[derive(Debug, clap::Args)]
 pub(super) struct SigningKeys {
     #[command(flatten)]
-    pub(super) unlocking: Unlocking,
+    pub(super) key_passwords: KeyPasswords,
     /// The keys that sign.
     #[arg(required = true, value_name = "KEYS")]
     pub(super) keys: Vec<OsString>,
@@ -236,7 +236,7 @@ pub(super) struct Sign {
 
 /// When signatures must have been made.
 #[derive(Debug, clap::Args)]
-pub(super) struct Between {
+pub(super) struct DateLimits {
     /// Take no signatures made before this.
     #[arg(long, value_name = "DATE", default_value = "-")]
     pub(super) not_before: Date,
@@ -248,7 +248,7 @@ pub(super) struct Between {
 #[derive(Debug, clap::Args)]
 pub(super) struct Verify {
     #[command(flatten)]
-    pub(super) between: Between,
+    pub(super) date_limits: DateLimits,
     /// The signatures.
     #[arg(value_name = "SIGNATURES")]
     pub(super) signatures: OsString,
@@ -274,7 +274,7 @@ pub(super) struct Encrypt {
     #[arg(long, value_name = "KEYS")]
     pub(super) sign_with: Vec<OsString>,
     #[command(flatten)]
-    pub(super) unlocking: Unlocking,
+    pub(super) key_passwords: KeyPasswords,
     /// Write the session key to this file.
     #[arg(long, value_name = "SESSIONKEY")]
     pub(super) session_key_out: Option<OsString>,
@@ -307,7 +307,7 @@ pub(super) struct Decrypt {
     #[arg(long, value_name = "DATE")]
     pub(super) verify_not_after: Option<Date>,
     #[command(flatten)]
-    pub(super) unlocking: Unlocking,
+    pub(super) key_passwords: KeyPasswords,
     /// The keys.
     #[arg(value_name = "KEYS")]
     pub(super) keys: Vec<OsString>,
@@ -325,7 +325,7 @@ pub(super) struct InlineDetach {
 #[derive(Debug, clap::Args)]
 pub(super) struct InlineVerify {
     #[command(flatten)]
-    pub(super) between: Between,
+    pub(super) date_limits: DateLimits,
     /// Write to this file which signatures hold.
     #[arg(long, value_name = "VERIFICATIONS")]
     pub(super) verifications_out: Option<OsString>,

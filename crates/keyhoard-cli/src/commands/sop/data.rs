@@ -13,13 +13,13 @@ use keyhoard::verify::HashAlgorithm;
 use serde::Serialize;
 
 use super::arguments::{
-    Between, DataKind, Decrypt, Encrypt, InlineDetach, InlineKind, InlineSign, InlineVerify, Sign,
+    DataKind, DateLimits, Decrypt, Encrypt, InlineDetach, InlineKind, InlineSign, InlineVerify, Sign,
     SigningKeys, Verify,
 };
 use super::designator::{self, SideOutput, existing_passwords, new_password, standard_output};
 use super::keys;
 use crate::json;
-use crate::moment::rfc3339;
+use crate::timestamp::rfc3339;
 
 pub(super) fn sign(arguments: &Sign, now: Timestamp) -> Result<()> {
     let micalg = arguments.micalg_out.as_deref().map(SideOutput::create).transpose()?;
@@ -40,21 +40,21 @@ fn mime_name(digest: HashAlgorithm) -> String {
 impl SigningKeys {
     /// Reads the keys and their passwords.
     fn read(&self) -> Result<(Vec<Keys>, Vec<Password>)> {
-        Ok((designator::keys(&self.keys)?, existing_passwords(&self.unlocking.with_key_password)?))
+        Ok((designator::keys(&self.keys)?, existing_passwords(&self.key_passwords.with_key_password)?))
     }
 }
 
-impl Between {
+impl DateLimits {
     fn period(&self, now: Timestamp) -> Period {
         Period { from: self.not_before.first(now), to: self.not_after.last(now) }
     }
 }
 
 pub(super) fn verify(arguments: &Verify, now: Timestamp) -> Result<()> {
-    let authorities = designator::authorities(&arguments.certs)?;
+    let signers = designator::signers(&arguments.certs)?;
     let signatures = designator::read(&arguments.signatures)?;
-    let (data, period) = (&mut io::stdin().lock(), arguments.between.period(now));
-    let valid = stateless::verify(&signatures, data, &authorities, period, now)?;
+    let (data, period) = (&mut io::stdin().lock(), arguments.date_limits.period(now));
+    let valid = stateless::verify(&signatures, data, &signers, period, now)?;
     Ok(standard_output()?.write_all(lines(&valid).as_bytes())?)
 }
 
@@ -85,7 +85,7 @@ pub(super) fn encrypt(arguments: &Encrypt, now: Timestamp) -> Result<()> {
             .collect::<Result<_>>()?,
         passwords: arguments.with_password.iter().map(|name| new_password(name)).collect::<Result<_>>()?,
         signers: designator::keys(&arguments.sign_with)?,
-        key_passwords: existing_passwords(&arguments.unlocking.with_key_password)?,
+        key_passwords: existing_passwords(&arguments.key_passwords.with_key_password)?,
     };
     let key = stateless::encrypt(&mut io::stdin().lock(), &mut standard_output()?, &encryption, now)?;
     write_session_key(session_key, &key)
@@ -114,8 +114,8 @@ pub(super) fn decrypt(arguments: &Decrypt, now: Timestamp) -> Result<()> {
             .collect::<Result<_>>()?,
         passwords: existing_passwords(&arguments.with_password)?,
         keys: designator::keys(&arguments.keys)?,
-        key_passwords: existing_passwords(&arguments.unlocking.with_key_password)?,
-        signers: designator::authorities(verify_with)?,
+        key_passwords: existing_passwords(&arguments.key_passwords.with_key_password)?,
+        signers: designator::signers(verify_with)?,
         period: Period {
             from: verify_not_before.and_then(|date| date.first(now)),
             to: verify_not_after.map_or(Some(now), |date| date.last(now)),
@@ -155,9 +155,9 @@ pub(super) fn inline_detach(arguments: &InlineDetach) -> Result<()> {
 
 pub(super) fn inline_verify(arguments: &InlineVerify, now: Timestamp) -> Result<()> {
     let verifications = arguments.verifications_out.as_deref().map(SideOutput::create).transpose()?;
-    let authorities = designator::authorities(&arguments.certs)?;
-    let (out, period) = (Box::new(standard_output()?), arguments.between.period(now));
-    let valid = stateless::verify_inline(&mut io::stdin(), out, &authorities, period, now)?;
+    let signers = designator::signers(&arguments.certs)?;
+    let (out, period) = (Box::new(standard_output()?), arguments.date_limits.period(now));
+    let valid = stateless::verify_inline(&mut io::stdin(), out, &signers, period, now)?;
     verifications.map_or(Ok(()), |out| out.write(lines(&valid).as_bytes()))
 }
 

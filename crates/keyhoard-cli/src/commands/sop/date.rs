@@ -8,12 +8,12 @@ use time::format_description::well_known::Rfc3339;
 use time::macros::format_description;
 use time::{OffsetDateTime, PrimitiveDateTime};
 
-use crate::moment;
+use crate::timestamp;
 
 const LOCAL: [&[BorrowedFormatItem<'_>]; 3] = [
     format_description!("[year]-[month]-[day]T[hour]:[minute]:[second]"),
     format_description!("[year][month][day]T[hour][minute][second]Z"),
-    moment::COMPACT,
+    timestamp::COMPACT,
 ];
 
 /// A time argument.
@@ -36,20 +36,20 @@ impl FromStr for Date {
         let local = |format: &&[BorrowedFormatItem<'_>]| {
             PrimitiveDateTime::parse(text, format).ok().map(PrimitiveDateTime::assume_utc)
         };
-        let moment = OffsetDateTime::parse(text, &Rfc3339).ok().or_else(|| LOCAL.iter().find_map(local));
-        match (text, moment, moment::parse_day(text)) {
+        let time = OffsetDateTime::parse(text, &Rfc3339).ok().or_else(|| LOCAL.iter().find_map(local));
+        match (text, time, timestamp::parse_day(text)) {
             ("now", ..) => Ok(Self::Now),
             ("-", ..) => Ok(Self::Unbounded),
-            (_, Some(moment), _) => Ok(Self::At(timestamp(moment))),
-            (_, _, Some(day)) => Ok(Self::Day(timestamp(day))),
+            (_, Some(time), _) => Ok(Self::At(nearest(time))),
+            (_, _, Some(day)) => Ok(Self::Day(nearest(day))),
             _ => Err("expected a time like 2026-01-31T13:25:35Z, a day, `now` or `-`".to_owned()),
         }
     }
 }
 
 /// Returns the nearest time that a timestamp can hold.
-fn timestamp(moment: OffsetDateTime) -> Timestamp {
-    Timestamp(moment.unix_timestamp().clamp(0, u32::MAX.into()) as u32)
+fn nearest(time: OffsetDateTime) -> Timestamp {
+    Timestamp(time.unix_timestamp().clamp(0, u32::MAX.into()) as u32)
 }
 
 impl Date {
@@ -58,7 +58,7 @@ impl Date {
         match self {
             Self::Now => Some(now),
             Self::Unbounded => None,
-            Self::At(moment) | Self::Day(moment) => Some(moment),
+            Self::At(time) | Self::Day(time) => Some(time),
         }
     }
 

@@ -78,7 +78,7 @@ pub(super) fn certificates(name: &OsStr) -> Result<Certificates> {
 }
 
 /// Reads the certificates of acceptable signers.
-pub(super) fn authorities(names: &[OsString]) -> Result<Vec<Signers>> {
+pub(super) fn signers(names: &[OsString]) -> Result<Vec<Signers>> {
     let authority = |name: &OsString| {
         Ok(Signers { name: name.to_string_lossy().into_owned(), certificates: certificates(name)? })
     };

@@ -52,7 +52,7 @@ pub(super) fn change_key_password(arguments: &ChangeKeyPassword) -> Result<()> {
 }
 
 pub(super) fn revoke_key(arguments: &RevokeKey, now: Timestamp) -> Result<()> {
-    let passwords = existing_passwords(&arguments.unlocking.with_key_password)?;
+    let passwords = existing_passwords(&arguments.key_passwords.with_key_password)?;
     let revoked = revoke(&Keys::read(&standard_input()?)?, &passwords, now)?;
     write_certificates(&arguments.form, &revoked)
 }
@@ -64,7 +64,7 @@ pub(super) fn extract_cert(form: &Form) -> Result<()> {
 pub(super) fn update_key(arguments: &UpdateKey, now: Timestamp) -> Result<()> {
     let merged = arguments.merge_certs.iter().map(|name| certificates(name)).collect::<Result<_>>()?;
     let UpdateKey { signing_only, no_added_capabilities, .. } = *arguments;
-    let passwords = existing_passwords(&arguments.unlocking.with_key_password)?;
+    let passwords = existing_passwords(&arguments.key_passwords.with_key_password)?;
     let mut keys = Keys::read(&standard_input()?)?;
     update(&mut keys, &passwords, &Update { signing_only, no_added_capabilities, merged }, now)?;
     write_keys(&arguments.form, &keys)
@@ -83,7 +83,7 @@ pub(super) fn certify_userid(arguments: &CertifyUserid, now: Timestamp) -> Resul
         only_self_signed: !arguments.no_require_self_sig,
     };
     let (keys, passwords) =
-        (keys(&arguments.keys)?, existing_passwords(&arguments.unlocking.with_key_password)?);
+        (keys(&arguments.keys)?, existing_passwords(&arguments.key_passwords.with_key_password)?);
     let mut certificates = Certificates::read(&standard_input()?)?;
     certify(&mut certificates, &keys, &passwords, &request, now)?;
     write_certificates(&arguments.form, &certificates)

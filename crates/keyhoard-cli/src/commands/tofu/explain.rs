@@ -14,11 +14,11 @@ use serde::Serialize;
 use super::list::style;
 use crate::exit::Outcome;
 use crate::listing::TextJson;
-use crate::moment::{day, rfc3339};
 use crate::output::Output;
 use crate::printable::{counted, printable};
 use crate::session::Session;
 use crate::style::Style;
+use crate::timestamp::{day, rfc3339};
 use crate::trust_options::sources;
 
 /// The arguments of `keyhoard tofu explain`.

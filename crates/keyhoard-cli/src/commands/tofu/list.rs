@@ -9,11 +9,11 @@ use serde::Serialize;
 
 use crate::exit::Outcome;
 use crate::listing::TextJson;
-use crate::moment::{day, rfc3339};
 use crate::printable::printable;
 use crate::session::Session;
 use crate::style::Style;
 use crate::table::{Cell, Table};
+use crate::timestamp::{day, rfc3339};
 use crate::trust_options::sources;
 
 /// The arguments of `keyhoard tofu list`.

@@ -6,9 +6,9 @@ use keyhoard::validity::check;
 use serde::Serialize;
 
 use crate::exit::Outcome;
-use crate::moment;
 use crate::session::Session;
 use crate::table::{Cell, Table};
+use crate::timestamp;
 use crate::trust_options::{TrustOptions, sources};
 
 /// The arguments of `keyhoard trust check`.
@@ -36,7 +36,7 @@ pub(super) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
         session.output.json(&CheckJson {
             levels: check.levels.iter().map(LevelJson::from).collect(),
             missing: check.missing.iter().map(ToString::to_string).collect(),
-            next: check.next.map(moment::rfc3339),
+            next: check.next.map(timestamp::rfc3339),
         })?;
         return Ok(Outcome::found(!check.levels.is_empty()));
     }
@@ -55,7 +55,9 @@ pub(super) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     }
     session.output.table(&table)?;
     if let Some(next) = check.next {
-        session.output.line(format_args!("the first of what this depends on ends {}", moment::day(next)))?;
+        session
+            .output
+            .line(format_args!("the first of what this depends on ends {}", timestamp::day(next)))?;
     }
     Ok(Outcome::Done)
 }

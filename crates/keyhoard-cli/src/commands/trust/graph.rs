@@ -79,7 +79,7 @@ fn node(explanation: &Explanation, explained: &Explained) -> Node {
         _ => explained.users.first().map_or_else(|| "no user ID".to_owned(), |user| printable(&user.name)),
     };
     let standing = match trust.filter(|_| !is_subject) {
-        Some(trust) => naming::owner_trust_in_words(trust).to_owned(),
+        Some(trust) => naming::owner_trust_phrase(trust).to_owned(),
         None => format!("validity: {}", validity.word()),
     };
     let colour = match (trust, validity) {

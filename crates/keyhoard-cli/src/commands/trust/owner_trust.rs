@@ -107,7 +107,7 @@ pub(super) fn set(session: &mut Session, arguments: &SetArguments) -> anyhow::Re
     let trust = OwnerTrust::from(arguments.trust);
     let given = arguments.keys.change(session, |key, before| Given::new(key, trust, before))?;
     tell(session, &given, |count| {
-        format!("{}: {}", counted(count, "certificate"), naming::owner_trust_in_words(trust))
+        format!("{}: {}", counted(count, "certificate"), naming::owner_trust_phrase(trust))
     })
 }
 

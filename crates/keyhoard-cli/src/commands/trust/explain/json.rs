@@ -8,7 +8,7 @@ use keyhoard::validity::{Certifier, ExplainedUser, Explanation, TrustSettings};
 use serde::Serialize;
 
 use crate::listing::TextJson;
-use crate::moment;
+use crate::timestamp;
 
 /// The explanation of the validity of user IDs.
 #[derive(Serialize)]
@@ -101,8 +101,8 @@ impl CertificationJson {
         Self {
             issuer: issuer.to_string(),
             kind: kind.0,
-            created: moment::rfc3339(*created),
-            expires: expires.map(moment::rfc3339),
+            created: timestamp::rfc3339(*created),
+            expires: expires.map(timestamp::rfc3339),
             worth: worth(*weight),
         }
     }

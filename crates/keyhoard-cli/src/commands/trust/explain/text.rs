@@ -11,7 +11,7 @@ use crate::output::Output;
 use crate::printable::{counted, printable};
 use crate::style::Style;
 use crate::table::{Cell, Table};
-use crate::{moment, naming};
+use crate::{naming, timestamp};
 
 /// Writes the reasons for the validity of each user ID, and the certification paths.
 pub(super) fn write(
@@ -95,7 +95,7 @@ impl Text<'_> {
             _ => Style::Faint,
         };
         vec![
-            Cell::new(format!("{INDENT}{}", moment::day(certification.created))).styled(Style::Faint),
+            Cell::new(format!("{INDENT}{}", timestamp::day(certification.created))).styled(Style::Faint),
             Cell::new(certification.issuer.key_id().to_string()).styled(Style::Name),
             Cell::new(self.name(&certification.issuer)),
             Cell::new(format!("[{}]", self.worth(certification))).styled(style),
@@ -106,10 +106,10 @@ impl Text<'_> {
     fn worth(&self, certification: &AccountedCertification) -> String {
         let certifier = self.explanation.certifiers.get(&certification.issuer);
         let word = match certification.weight {
-            Weight::Counted(trust) => return format!("counts: {}", naming::owner_trust_in_words(trust)),
+            Weight::Counted(trust) => return format!("counts: {}", naming::owner_trust_phrase(trust)),
             Weight::Untrusted => return format!("valid, but {}", untrusted(certifier)),
             Weight::Ended => {
-                let end = certification.expires.map(moment::day).unwrap_or_default();
+                let end = certification.expires.map(timestamp::day).unwrap_or_default();
                 return format!("ended {end}");
             }
             Weight::OutOfScope => "trusted for other user IDs only",
@@ -164,7 +164,7 @@ impl Text<'_> {
     fn step(&self, key: &Fingerprint) -> String {
         let certifier = self.explanation.certifiers.get(key);
         let trust = certifier.and_then(|one| one.introducer.as_ref()).map(|introducer| introducer.trust);
-        let trust = trust.map(|trust| format!(" ({})", naming::owner_trust_in_words(trust)));
+        let trust = trust.map(|trust| format!(" ({})", naming::owner_trust_phrase(trust)));
         format!("{} {}{}", key.key_id(), self.name(key), trust.unwrap_or_default())
     }
 
