@@ -1,8 +1,8 @@
-//! `hn2nntp convert`: from lines of JSON to articles.
+//! `hn2nntp convert`: converts lines of JSON to articles.
 //!
-//! The input is read twice, the second time from a temporary file: [`threads`] must have seen everything before the
-//! first article can be written. [`clean`], [`plain`] and [`flow`] turn HTML into text, [`body`] puts it into templates,
-//! [`article`] adds the headers, [`sink`] writes.
+//! The input is read twice, the second time from a temporary file: [`threads`] needs all items before the first article
+//! can be written. [`clean`], [`plain`] and [`flow`] convert HTML to text, [`body`] fills the templates, [`article`]
+//! adds the headers, [`sink`] writes.
 
 mod article;
 mod body;
@@ -25,7 +25,7 @@ use self::sink::Sink;
 use self::threads::Threads;
 use crate::item::{Id, Item, ItemStatus, Kind, Post};
 
-/// The longest line that is read; the longest answer of the API is far shorter.
+/// The longest line that is read, in bytes; far longer than the longest answer of the API.
 const MAX_LINE: usize = 16 * 1024 * 1024;
 
 /// Why articles could not be written.
@@ -41,14 +41,14 @@ pub(crate) enum ConvertError {
     Template(#[from] TemplateError),
 }
 
-/// What a run came to.
+/// The results of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Converted {
     /// Articles that were written.
     pub(crate) articles: u64,
-    /// Articles that were there already.
+    /// Articles that existed already.
     pub(crate) known: u64,
-    /// Lines that are no articles of their own: poll options, deleted and dead items, repeated ones.
+    /// Lines without an article of their own: poll options, deleted, dead and repeated items.
     pub(crate) without: u64,
     /// Lines that could not be used.
     pub(crate) bad: u64,
@@ -64,7 +64,7 @@ pub(crate) fn run(
     let mut converted = Converted::default();
     let mut threads = Threads::default();
     let mut kept = tempfile::tempfile().map_err(ConvertError::Keep)?;
-    learn(BufReader::new(input), &mut kept, &mut threads, &mut converted)?;
+    record(BufReader::new(input), &mut kept, &mut threads, &mut converted)?;
     kept.rewind().map_err(ConvertError::Keep)?;
 
     let mut written = HashSet::new();
@@ -83,8 +83,8 @@ pub(crate) fn run(
     Ok(converted)
 }
 
-/// Reads all lines, keeps those that are items, and learns how they belong together.
-fn learn(
+/// Reads all lines, keeps those that are items, and records their relations.
+fn record(
     mut input: impl BufRead,
     kept: &mut File,
     threads: &mut Threads,
@@ -101,7 +101,7 @@ fn learn(
             line if line.len() > MAX_LINE => format!("longer than {MAX_LINE} bytes"),
             line => match Item::parse(line) {
                 Ok(Some(item)) => {
-                    threads.learn(&item);
+                    threads.record(&item);
                     kept.write_all(line).and_then(|()| kept.write_all(b"\n")).map_err(ConvertError::Keep)?;
                     continue;
                 }
@@ -115,7 +115,7 @@ fn learn(
     kept.flush().map_err(ConvertError::Keep)
 }
 
-/// Reads one line, of a line that is too long no more than says so; returns `false` at the end.
+/// Reads one line, or one byte more than the limit of one that is too long. Returns `false` at the end.
 fn next_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
     line.clear();
     let read = input.take(MAX_LINE as u64 + 1).read_until(b'\n', line)?;
@@ -125,7 +125,7 @@ fn next_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
     Ok(read > 0)
 }
 
-/// Makes the article of an item, if it is to have one and did not have it yet.
+/// Makes the article of an item, unless it has none or was written already.
 fn make(
     item: &Item,
     threads: &Threads,
@@ -140,10 +140,10 @@ fn make(
     if !written.insert(item.id) {
         return Ok(None);
     }
-    let place = threads.place(item);
-    let subject = subject(item, post, &place);
+    let position = threads.position(item);
+    let subject = subject(item, post, &position);
     let bodies = templates.render(item, post, &subject, &threads.options(item))?;
-    Ok(Some(Article::new(item, post, &place, &subject, &bodies, settings)))
+    Ok(Some(Article::new(item, post, &position, &subject, &bodies, settings)))
 }
 
 #[cfg(test)]

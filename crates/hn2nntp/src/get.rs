@@ -1,7 +1,7 @@
-//! `hn2nntp get`: from the API to lines of JSON.
+//! `hn2nntp get`: fetches items from the API and writes lines of JSON.
 //!
-//! [`walk`] decides what is fetched and written next, [`api`] fetches at a [`pace`], [`mark`] remembers how far a run
-//! came, [`tally`] counts.
+//! [`walk`] chooses the next items to fetch and to write, [`api`] fetches them at the rate of [`pace`], [`mark`] stores
+//! the last number of a run, [`tally`] counts.
 
 pub(crate) mod api;
 pub(crate) mod mark;
@@ -25,31 +25,31 @@ use self::tally::{Report, Tally};
 use self::walk::{Extent, Ready, Role, Roots, Walk};
 use crate::item::{self, Id, ItemStatus};
 
-/// How many requests in a row may fail for good before the server counts as broken.
+/// The number of consecutive failed requests after which the run ends.
 const MAX_FAILURES: u32 = 20;
-/// How often progress is told.
-const PROGRESS: Duration = Duration::from_secs(1);
+/// The interval of progress messages.
+const PROGRESS_INTERVAL: Duration = Duration::from_secs(1);
 
 /// What to fetch.
 #[derive(Clone, Debug)]
-pub(crate) enum Wanted {
+pub(crate) enum Request {
     Top(usize),
     Last(u64),
     Exact(Vec<Id>),
     Range(Id, Option<Id>),
 }
 
-/// How to run.
+/// The options of a run.
 #[derive(Clone, Debug)]
 pub(crate) struct Options {
     pub(crate) base: String,
     pub(crate) manners: Manners,
-    /// How many requests may be under way at a time.
+    /// The largest number of concurrent requests.
     pub(crate) connections: usize,
     pub(crate) extent: Extent,
     pub(crate) save_max: Option<PathBuf>,
-    /// Whether what was written stays, whatever happens to other programs: it goes to a file, not to a pipe.
-    pub(crate) output_stays: bool,
+    /// Whether the output is a file, whose contents remain whatever happens to other programs, and not a pipe.
+    pub(crate) is_output_file: bool,
     pub(crate) verbose: bool,
     pub(crate) statistics: bool,
 }
@@ -57,15 +57,15 @@ pub(crate) struct Options {
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ending {
-    /// Everything that was asked for has been written, or there is nothing new.
+    /// All requested items were written, or there is nothing new.
     Complete,
     /// Not one of the items could be used.
     NothingUsable,
-    /// A signal ended it; what was written are whole lines.
+    /// It was interrupted by a signal, after a whole line.
     Interrupted,
 }
 
-/// Why a run did not come to its end.
+/// Why a run failed.
 #[derive(Debug, Error)]
 pub(crate) enum GetError {
     #[error(transparent)]
@@ -78,14 +78,14 @@ pub(crate) enum GetError {
     Output(#[from] io::Error),
 }
 
-/// Fetches what is wanted and writes one line of JSON for each item.
+/// Fetches items and writes one line of JSON for each.
 pub(crate) async fn run(
-    wanted: Wanted,
+    request: Request,
     options: &Options,
     output: &mut impl Write,
 ) -> Result<Ending, GetError> {
     let api = Arc::new(Api::new(&options.base, options.manners.clone())?);
-    let roots = find_roots(&api, wanted).await?;
+    let roots = find_roots(&api, request).await?;
     let begin = Instant::now();
     let before = match &roots {
         Roots::Range(range) => Some(range.start().saturating_sub(1)),
@@ -94,7 +94,7 @@ pub(crate) async fn run(
     let mut run = Run {
         api: Arc::clone(&api),
         in_range: before.is_some(),
-        output_stays: options.output_stays,
+        is_output_file: options.is_output_file,
         walk: Walk::new(roots, options.extent),
         under_way: JoinSet::new(),
         connections: options.connections,
@@ -102,7 +102,7 @@ pub(crate) async fn run(
         tally: Tally::default(),
         max: before,
         failures: 0,
-        told: options.verbose.then_some(begin),
+        last_progress: options.verbose.then_some(begin),
     };
     let result = run.all().await;
     let (tally, max) = (run.tally, run.mark(&result));
@@ -118,26 +118,26 @@ pub(crate) async fn run(
     })
 }
 
-async fn find_roots(api: &Api, wanted: Wanted) -> Result<Roots, ApiError> {
-    Ok(match wanted {
-        Wanted::Exact(ids) => Roots::listed(ids),
-        Wanted::Top(count) => {
+async fn find_roots(api: &Api, request: Request) -> Result<Roots, ApiError> {
+    Ok(match request {
+        Request::Exact(ids) => Roots::listed(ids),
+        Request::Top(count) => {
             let mut ids = api.top_stories().await?;
             ids.truncate(count);
             Roots::listed(ids)
         }
-        Wanted::Last(count) => {
+        Request::Last(count) => {
             let max = api.max_item().await?;
             Roots::Range(max.saturating_sub(count.saturating_sub(1)).max(1)..=max)
         }
-        Wanted::Range(from, to) => {
+        Request::Range(from, to) => {
             let max = api.max_item().await?;
             Roots::Range(from.max(1)..=to.unwrap_or(max).min(max))
         }
     })
 }
 
-/// What fetching an item came to.
+/// The result of fetching an item.
 type Outcome = Result<Option<Received>, ApiError>;
 
 struct Run<'a, W> {
@@ -148,13 +148,13 @@ struct Run<'a, W> {
     output: &'a mut W,
     tally: Tally,
     in_range: bool,
-    output_stays: bool,
-    /// In a range the last item that is complete, else the highest number of all.
+    is_output_file: bool,
+    /// In a range the last complete item, else the highest number of all items.
     max: Option<Id>,
-    /// How many requests in a row have failed for good.
+    /// The number of consecutive failed requests.
     failures: u32,
-    /// When progress was told last; `None` if it is not wanted.
-    told: Option<Instant>,
+    /// The time of the last progress message; `None` without `--verbose`.
+    last_progress: Option<Instant>,
 }
 
 impl<W: Write> Run<'_, W> {
@@ -199,7 +199,7 @@ impl<W: Write> Run<'_, W> {
         Ok(())
     }
 
-    /// Writes or counts an item whose turn it is.
+    /// Writes or counts the next item.
     fn finish(&mut self, ready: Ready<Outcome>) -> Result<(), GetError> {
         let Ready { id, role, outcome } = ready;
         match outcome {
@@ -209,7 +209,7 @@ impl<W: Write> Run<'_, W> {
                     self.max = self.max.max(Some(id));
                 }
             }
-            // The newest numbers are given before their items can be read: the next run asks for them again.
+            // The newest items may not be readable yet: the next run requests them again.
             Ok(None) => self.tally.missing += 1,
             Err(error @ ApiError::Unreachable { .. }) => return Err(error.into()),
             Err(error) => {
@@ -238,13 +238,13 @@ impl<W: Write> Run<'_, W> {
         Ok(())
     }
 
-    /// Returns the number to go on after.
+    /// Returns the number after which the next run continues.
     ///
-    /// There is none if a list of items (`top`, `exact`) was not finished: what is missing may have any number. Nor if
-    /// the reader of a pipe has died or may have been interrupted as well: what is still in the pipe is lost.
+    /// There is none if a list of items (`top`, `exact`) is incomplete, since the missing ones may have any number; nor
+    /// if the reader of a pipe may have ended, since data in the pipe are lost.
     fn mark(&self, result: &Result<Ending, GetError>) -> Option<Id> {
         let arrived = match result {
-            Ok(Ending::Interrupted) => self.output_stays,
+            Ok(Ending::Interrupted) => self.is_output_file,
             Err(GetError::Output(_)) => false,
             _ => true,
         };
@@ -252,9 +252,11 @@ impl<W: Write> Run<'_, W> {
     }
 
     fn tell_progress(&mut self) {
-        if let Some(told) = self.told.filter(|told| told.elapsed() >= PROGRESS) {
+        if let Some(last_progress) =
+            self.last_progress.filter(|last_progress| last_progress.elapsed() >= PROGRESS_INTERVAL)
+        {
             eprintln!("hn2nntp: {} items written, {} queued", self.tally.written(), self.walk.queued());
-            self.told = Some(told + PROGRESS);
+            self.last_progress = Some(last_progress + PROGRESS_INTERVAL);
         }
     }
 }

@@ -1,17 +1,17 @@
-//! An item of Hacker News, as its API describes it: <https://github.com/HackerNews/API>.
+//! Items of Hacker News, as the API describes them: <https://github.com/HackerNews/API>.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use thiserror::Error;
 use time::OffsetDateTime;
 
-/// The number of an item. A reply has a higher number than what it replies to.
+/// The number of an item. A reply has a higher number than its parent.
 pub(crate) type Id = u64;
 
-/// The longest text of one item that is taken, in bytes.
+/// The longest accepted text of an item, in bytes.
 const MAX_TEXT: usize = 128 * 1024;
 
-/// What is wrong with something that should have been an item.
+/// Why something is not a valid item.
 #[derive(Debug, Error)]
 pub(crate) enum ItemError {
     #[error("not an item: {0}")]
@@ -28,10 +28,10 @@ pub(crate) enum ItemError {
     Long { id: Id },
 }
 
-/// Where an item stands in its thread; `get` writes it beside what the API says, in the field `thread`.
+/// The position of an item in its thread, which `get` adds in the field `thread`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub(crate) struct Thread {
-    /// The items that it descends from, the story first, its parent last.
+    /// The ancestors, from the story to the parent.
     pub(crate) ancestors: Vec<Id>,
     /// The title of the story.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -42,7 +42,7 @@ pub(crate) struct Thread {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Item {
     pub(crate) id: Id,
-    /// What it replies to; the poll that an option belongs to. Always a lower number.
+    /// Its parent, or the poll of an option. Always a lower number.
     pub(crate) parent: Option<Id>,
     /// Its direct replies, best first. Always higher numbers.
     pub(crate) kids: Vec<Id>,
@@ -52,17 +52,17 @@ pub(crate) struct Item {
     pub(crate) standing: ItemStatus,
 }
 
-/// Whether there is something to read.
+/// Whether the item can be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ItemStatus {
-    /// Its author removed it; its replies are still there.
+    /// Its author removed it; its replies remain.
     Deleted,
     /// The site hides it.
     Dead,
     Live(Post),
 }
 
-/// What somebody wrote.
+/// The contents of an item.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Post {
     pub(crate) by: String,
@@ -72,7 +72,7 @@ pub(crate) struct Post {
     pub(crate) kind: Kind,
 }
 
-/// What kinds of items there are.
+/// The kinds of items.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Submission(Submission),
@@ -83,14 +83,14 @@ pub(crate) enum Kind {
     },
 }
 
-/// What begins a thread.
+/// The first item of a thread.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Submission {
     pub(crate) what: Top,
     pub(crate) title: String,
     pub(crate) link: Option<String>,
     pub(crate) score: Option<i64>,
-    /// How many comments the thread has.
+    /// The number of comments in the thread.
     pub(crate) comments: Option<u64>,
 }
 
@@ -140,11 +140,11 @@ struct Fields {
 }
 
 impl Item {
-    /// Reads an item; returns `None` for the API's `null`: there is no such item.
+    /// Reads an item. Returns `None` for the API's `null`, which means that there is no such item.
     ///
     /// # Errors
     ///
-    /// It is no JSON, lacks what an article needs, or contradicts the order of the numbers.
+    /// If it is not JSON, lacks a field that an article needs, or contradicts the order of numbers.
     pub(crate) fn parse(json: &[u8]) -> Result<Option<Self>, ItemError> {
         serde_json::from_slice::<Option<Fields>>(json)?.map(Self::from_fields).transpose()
     }
@@ -170,7 +170,7 @@ impl Item {
         })
     }
 
-    /// Returns the title, if it begins a thread and can be read.
+    /// Returns the title of a submission that can be read.
     pub(crate) fn title(&self) -> Option<&str> {
         match &self.standing {
             ItemStatus::Live(Post { kind: Kind::Submission(submission), .. }) => Some(&submission.title),
@@ -180,7 +180,7 @@ impl Item {
 }
 
 impl Thread {
-    /// Whether it is a way down to this item: ascending numbers, the last one its parent's.
+    /// Returns whether the ancestors lead to this item: ascending numbers, the last one the parent's.
     fn leads_to(&self, id: Id, parent: Option<Id>) -> bool {
         self.ancestors.is_sorted_by(|a, b| a < b)
             && self.ancestors.last().is_none_or(|&last| last < id && Some(last) == parent)
@@ -223,12 +223,12 @@ impl Post {
     }
 }
 
-/// Returns the time, if an article's `Date` can say it: from 1970 to the end of the year 9999.
+/// Returns the time, if it is valid for an article's `Date`: from 1970 to the end of the year 9999.
 fn article_time(seconds: i64) -> Option<OffsetDateTime> {
     OffsetDateTime::from_unix_timestamp(seconds).ok().filter(|time| (1970..=9999).contains(&time.year()))
 }
 
-/// Returns one line of JSON without its line end: what the API said, and where the item stands.
+/// Returns one line of JSON without its line end: the API's answer and the position in the thread.
 pub(crate) fn line(mut answer: Value, thread: &Thread) -> String {
     if let (Value::Object(fields), false) = (&mut answer, thread.ancestors.is_empty()) {
         fields.insert("thread".to_owned(), serde_json::json!(thread));

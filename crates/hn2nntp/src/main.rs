@@ -1,11 +1,11 @@
 //! The program `hn2nntp`: Hacker News for newsreaders.
 //!
-//! - [`arguments`]: what can be typed, declared once; help, completions and man pages come from it.
-//! - [`run`]: from arguments to what [`get`], [`convert`] and [`post`] take, and from their answers to exit codes.
-//! - [`item`]: what the API says, as a type.
+//! - [`arguments`]: the command line, declared once; help, completions and man pages come from it.
+//! - [`run`]: calls [`get`], [`convert`] and [`post`] with the arguments, and turns their results into exit codes.
+//! - [`item`]: the items of the API as a type.
 //!
-//! The three commands know nothing of each other: lines of JSON lead from the first to the second, a batch of articles
-//! from the second to the third.
+//! The three commands are independent of each other: the first writes lines of JSON for the second, which writes a
+//! batch of articles for the third.
 
 mod arguments;
 mod convert;

@@ -1,7 +1,7 @@
-//! `hn2nntp post`: from a batch to a news server.
+//! `hn2nntp post`: delivers a batch to a news server.
 //!
-//! [`batch`] reads articles, [`spool`] keeps each until it is delivered, [`nntp`] talks to the [`server`], and
-//! [`delivery`] offers.
+//! [`batch`] reads articles, [`spool`] stores them until they are delivered, [`nntp`] is the protocol, [`server`] the
+//! address, and [`delivery`] offers articles.
 
 mod batch;
 mod delivery;
@@ -21,10 +21,10 @@ use self::nntp::{Connection, NntpError};
 use self::server::{Method, Server};
 use self::spool::{Spool, Waiting};
 
-/// How many refusals are told one by one.
-const TOLD: u64 = 5;
+/// The number of refusals that are printed one by one.
+const MAX_PRINTED_REFUSALS: u64 = 5;
 
-/// How to deliver.
+/// The options of delivery.
 #[derive(Debug)]
 pub(crate) struct Options {
     pub(crate) server: Server,
@@ -34,7 +34,7 @@ pub(crate) struct Options {
     pub(crate) timeout: Duration,
 }
 
-/// A name and its password.
+/// A user name and its password.
 pub(crate) struct Login {
     pub(crate) user: String,
     pub(crate) password: String,
@@ -55,7 +55,7 @@ pub(crate) enum PostError {
     Nntp(#[from] NntpError),
 }
 
-/// What a run came to.
+/// The results of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Posted {
     pub(crate) accepted: u64,
@@ -68,21 +68,21 @@ pub(crate) struct Posted {
 }
 
 impl Posted {
-    /// Whether there is nothing left to do.
+    /// Returns whether all articles were delivered.
     pub(crate) fn is_complete(&self) -> bool {
         self.refused + self.waiting + self.bad == 0
     }
 }
 
-/// Takes the articles of a batch into the spool, and offers what is there to the server.
+/// Stores the articles of a batch in the spool, and offers all articles of the spool to the server.
 ///
 /// # Errors
 ///
-/// The spool cannot be used. A server that cannot be used is told on stderr: the articles wait in the spool.
+/// If the spool cannot be used. Errors of the server are printed on stderr, and the articles stay in the spool.
 pub(crate) fn run(input: &mut impl BufRead, spool: &Path, options: &Options) -> Result<Posted, PostError> {
     let failed = |cause| PostError::Spool { path: spool.to_owned(), cause };
     let spool = Spool::open(spool).map_err(failed)?;
-    let mut posted = Posted { bad: take_in(input, &spool).map_err(failed)?, ..Posted::default() };
+    let mut posted = Posted { bad: spool_batch(input, &spool).map_err(failed)?, ..Posted::default() };
     let waiting = spool.waiting().map_err(failed)?;
     if waiting.is_empty() {
         return Ok(posted);
@@ -106,8 +106,8 @@ pub(crate) fn run(input: &mut impl BufRead, spool: &Path, options: &Options) -> 
     Ok(posted)
 }
 
-/// Puts the articles of a batch into the spool; returns how many parts of it were no articles.
-fn take_in(input: &mut impl BufRead, spool: &Spool) -> io::Result<u64> {
+/// Stores the articles of a batch in the spool, and returns the number of its parts that are no articles.
+fn spool_batch(input: &mut impl BufRead, spool: &Spool) -> io::Result<u64> {
     let mut bad = 0;
     for number in 1_u64.. {
         let article = match next_article(input, number) {
@@ -153,16 +153,16 @@ fn deliver(
             Verdict::Later(_) => return Ok(()),
             Verdict::Refused(reason) => {
                 posted.refused += 1;
-                if posted.refused <= TOLD {
+                if posted.refused <= MAX_PRINTED_REFUSALS {
                     eprintln!("hn2nntp: {}: {} is refused: {reason}", options.server, article.id.as_str());
                 }
-                return spool.put_aside(article, &reason).map_err(failed);
+                return spool.move_to_refused(article, &reason).map_err(failed);
             }
         }
         spool.remove(article).map_err(failed)
     };
     offer(&mut connection, way, waiting, &mut read, &mut tell)?;
-    // Everything has been answered: whether the server hears the farewell does not matter.
+    // All answers have been read: an error of QUIT does not matter.
     let _ = connection.ask("QUIT");
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! From arguments to commands, and from what they come to to exit codes.
+//! Runs the commands, and turns their results into exit codes.
 
 use std::ffi::OsString;
 use std::fs;
@@ -17,26 +17,26 @@ use crate::convert::sink::{Maildir, Sink};
 use crate::convert::{self, Settings, Templates};
 use crate::get::api::Manners;
 use crate::get::walk::Extent;
-use crate::get::{self, Ending, Wanted, mark};
+use crate::get::{self, Ending, Request, mark};
 use crate::post::{self, Login};
 
-/// The wait before a request is tried again for the first time.
+/// The delay before the first retry of a request.
 const RETRY_DELAY: Duration = Duration::from_millis(500);
-/// The variable that may hold the password.
+/// The environment variable of the password.
 const PASSWORD: &str = "NNTP_PASSWORD";
 
-/// What a command came to, for scripts.
+/// The outcome of a command that did not fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     /// Exit code 0.
     Done,
-    /// Something could not be used or done, and was told on stderr: exit code 1.
+    /// Something could not be used or done, which is explained on stderr: exit code 1.
     Incomplete,
-    /// Exit code 130, as shells have it.
+    /// Exit code 130, as in shells.
     Interrupted,
 }
 
-/// Runs the command that was asked for.
+/// Runs the command.
 pub(crate) fn run(arguments: Arguments, now: OffsetDateTime) -> anyhow::Result<Outcome> {
     match arguments.command {
         Command::Get(arguments) => run_get(arguments),
@@ -63,7 +63,7 @@ pub(crate) fn run(arguments: Arguments, now: OffsetDateTime) -> anyhow::Result<O
 
 /// Writes an error to stderr and returns the exit code.
 ///
-/// A reader that closed the pipe early (`| head`) has what it wanted.
+/// A closed pipe (`| head`) is no error.
 pub(crate) fn report(result: anyhow::Result<Outcome>) -> ExitCode {
     match result {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
@@ -84,13 +84,13 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
 }
 
 fn run_get(arguments: Get) -> anyhow::Result<Outcome> {
-    let wanted = match arguments.what {
-        What::Top { number } => Wanted::Top(number),
-        What::Last { number } => Wanted::Last(number),
-        What::Exact { ids } => Wanted::Exact(ids),
-        What::Range { from: From::At(from), to } => Wanted::Range(from, to),
+    let request = match arguments.what {
+        What::Top { number } => Request::Top(number),
+        What::Last { number } => Request::Last(number),
+        What::Exact { ids } => Request::Exact(ids),
+        What::Range { from: From::At(from), to } => Request::Range(from, to),
         What::Range { from: From::After(path), to } => {
-            Wanted::Range(mark::read(&path)?.saturating_add(1), to)
+            Request::Range(mark::read(&path)?.saturating_add(1), to)
         }
     };
     let options = get::Options {
@@ -104,12 +104,12 @@ fn run_get(arguments: Get) -> anyhow::Result<Outcome> {
         connections: arguments.connections.into(),
         extent: Extent { kids: !arguments.no_kids, parents: arguments.parents },
         save_max: arguments.save_max,
-        output_stays: is_file(io::stdout().as_fd())?,
+        is_output_file: is_file(io::stdout().as_fd())?,
         verbose: arguments.verbose,
         statistics: arguments.statistics,
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let ending = runtime.block_on(get::run(wanted, &options, &mut io::stdout().lock()))?;
+    let ending = runtime.block_on(get::run(request, &options, &mut io::stdout().lock()))?;
     Ok(match ending {
         Ending::Complete => Outcome::Done,
         Ending::Interrupted => Outcome::Interrupted,

@@ -1,4 +1,4 @@
-//! An article: headers after RFC 5536 and RFC 5322, two bodies after RFC 2046, made by a mail library.
+//! Articles: headers of RFC 5536 and RFC 5322, two bodies of RFC 2046, written by a mail library.
 
 use mail_builder::MessageBuilder;
 use mail_builder::headers::address::Address;
@@ -15,24 +15,24 @@ use super::body::{Bodies, page};
 use super::threads::ThreadPosition;
 use crate::item::{Id, Item, Kind, Post, Submission};
 
-/// Authors have no mail address and items no message ID: names under `.invalid` (RFC 2606) are nobody else's.
+/// The domain of made-up mail addresses and message IDs; `.invalid` is reserved (RFC 2606).
 const DOMAIN: &str = "news.ycombinator.com.invalid";
-/// The longest `References` that is written, in bytes: what RFC 5536 allows for a line, less the header's name.
+/// The longest `References`, in bytes: the limit of RFC 5536 for a line, less the header's name.
 const MAX_REFERENCES: usize = 980;
-/// The longest word that goes into a header without being encoded.
+/// The longest word of a header that is not encoded, in bytes.
 const MAX_WORD: usize = 900;
 
-/// What all articles of a run have in common.
+/// The settings of all articles of a run.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
     pub(crate) newsgroups: String,
     /// Leave out the HTML.
     pub(crate) text_only: bool,
-    /// When the articles are injected, if they are to say so.
+    /// The value of `Injection-Date`; `None` leaves it out.
     pub(crate) injected: Option<OffsetDateTime>,
 }
 
-/// An article, with line feeds only, as news software keeps them in files.
+/// An article with line feeds as line ends, as news software stores it.
 pub(crate) struct Article {
     pub(crate) id: Id,
     pub(crate) author: String,
@@ -40,12 +40,12 @@ pub(crate) struct Article {
     pub(crate) bytes: Vec<u8>,
 }
 
-/// Returns the subject of an article: the title for what begins a thread, `Re:` and the title for a comment.
-pub(crate) fn subject(item: &Item, post: &Post, place: &ThreadPosition<'_>) -> String {
-    let first = place.ancestors.first().unwrap_or(&item.id);
+/// Returns the subject of an article: the title of a submission, or `Re:` and the title of the thread for a comment.
+pub(crate) fn subject(item: &Item, post: &Post, position: &ThreadPosition<'_>) -> String {
+    let first = position.ancestors.first().unwrap_or(&item.id);
     let title = match &post.kind {
         Kind::Submission(submission) => one_line(&submission.title),
-        Kind::Comment | Kind::PollOption { .. } => one_line(place.title.unwrap_or_default()),
+        Kind::Comment | Kind::PollOption { .. } => one_line(position.title.unwrap_or_default()),
     };
     let title = if title.is_empty() { format!("Hacker News item {first}") } else { title };
     let replies = !matches!(post.kind, Kind::Submission(_)) && !title.starts_with("Re: ");
@@ -57,7 +57,7 @@ impl Article {
     pub(crate) fn new(
         item: &Item,
         post: &Post,
-        place: &ThreadPosition<'_>,
+        position: &ThreadPosition<'_>,
         subject: &str,
         bodies: &Bodies,
         settings: &Settings,
@@ -69,9 +69,9 @@ impl Article {
             .header("Subject", subject_text(subject))
             .header("Date", date(post.time))
             .header("Message-ID", MessageId::new(message_id(item.id)));
-        if let Some(&parent) = place.ancestors.last() {
+        if let Some(&parent) = position.ancestors.last() {
             message = message
-                .header("References", MessageId::new_list(references(&place.ancestors).into_iter()))
+                .header("References", MessageId::new_list(references(&position.ancestors).into_iter()))
                 .header("In-Reply-To", MessageId::new(message_id(parent)));
         }
         if let Some(injected) = settings.injected {
@@ -91,7 +91,7 @@ pub(crate) fn message_id(id: Id) -> String {
     format!("{id}@{DOMAIN}")
 }
 
-/// Returns the `References`: all ancestors, or the first and as many of the last as there is room for (RFC 5537,
+/// Returns the `References`: all ancestors, or the first and as many of the last as fit (RFC 5537,
 /// section 3.4.4).
 fn references(ancestors: &[Id]) -> Vec<String> {
     let size = |id: &Id| message_id(*id).len() + 3;
@@ -120,8 +120,8 @@ fn with_submission<'x>(mut message: MessageBuilder<'x>, submission: &Submission)
     message
 }
 
-/// Returns the text alone, or the text and then the HTML: readers show the last form that they know (RFC 2046, section
-/// 5.1.4).
+/// Returns the text alone, or the text and then the HTML: readers show the last form that they support (RFC 2046,
+/// section 5.1.4).
 fn body(id: Id, bodies: &Bodies, text_only: bool) -> MimePart<'_> {
     let text = ContentType::new("text/plain").attribute("charset", "utf-8").attribute("format", "flowed");
     let text = MimePart::new(text, bodies.text.replace('\n', "\r\n"));
@@ -134,14 +134,14 @@ fn body(id: Id, bodies: &Bodies, text_only: bool) -> MimePart<'_> {
     MimePart::new(kind, BodyPart::Multipart(vec![text, html]))
 }
 
-/// Returns a boundary that is the same in every run and in neither body.
+/// Returns a boundary that occurs in neither body and is the same in every run.
 fn boundary(id: Id, bodies: &Bodies) -> String {
     let free = |boundary: &String| !bodies.text.contains(boundary) && !bodies.html.contains(boundary);
     let mut candidates = (0_u64..).map(|number| format!("=_hn2nntp_{id}_{number}"));
     candidates.find(free).expect("bodies are finite, the candidates are not")
 }
 
-/// Returns a header's text: as it is if it is short words of ASCII, else encoded (RFC 2047).
+/// Returns a header's text: unchanged if it consists of short ASCII words, else encoded (RFC 2047).
 fn text(value: &str) -> HeaderType<'static> {
     let value = one_line(value);
     let ascii = value.bytes().all(|byte| (b' '..=b'~').contains(&byte));
@@ -149,7 +149,7 @@ fn text(value: &str) -> HeaderType<'static> {
     if plain { Raw::new(value).into() } else { to_encode(value).into() }
 }
 
-/// Returns a subject's text. `Re: ` stays as it is, so that readers which look for it without decoding find it.
+/// Returns a subject's text. `Re: ` is not encoded, for readers that search for it without decoding.
 fn subject_text(subject: &str) -> HeaderType<'static> {
     match (subject.strip_prefix("Re: "), text(subject)) {
         (Some(title), HeaderType::Text(_)) => Raw::new(format!("Re: {}", encoded(title))).into(),
@@ -157,7 +157,7 @@ fn subject_text(subject: &str) -> HeaderType<'static> {
     }
 }
 
-/// Returns text that the library encodes. It leaves ASCII alone that looks encoded already, unless a space ends it.
+/// Returns text that the library encodes. It does not encode ASCII that looks encoded, unless a space ends it.
 fn to_encode(text: String) -> Text<'static> {
     Text::new(if looks_encoded(&text) { text + " " } else { text })
 }
@@ -181,14 +181,14 @@ fn author(name: &str) -> Address<'static> {
     Address::new_address(Some(one_line(name)).filter(|name| !name.is_empty()), address(name))
 }
 
-/// Returns the address of an author: what an address may not have is replaced.
+/// Returns the address of an author, with invalid characters replaced.
 fn address(author: &str) -> String {
     let allowed = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
     let name: String = author.chars().take(64).map(|c| if allowed(c) { c } else { '_' }).collect();
     format!("{}@{DOMAIN}", if name.is_empty() { "unknown" } else { &name })
 }
 
-/// Returns the text with its white space and control characters made single spaces.
+/// Returns the text with white space and control characters replaced by single spaces.
 fn one_line(text: &str) -> String {
     let words = text.split(|c: char| c.is_whitespace() || c.is_control());
     words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
@@ -202,14 +202,14 @@ fn without_returns(crlf: &[u8]) -> Vec<u8> {
 mod tests {
     use super::*;
 
-    fn article(json: serde_json::Value, place: &ThreadPosition<'_>, text: &str) -> String {
+    fn article(json: serde_json::Value, position: &ThreadPosition<'_>, text: &str) -> String {
         let item = Item::parse(json.to_string().as_bytes()).unwrap().unwrap();
         let crate::item::ItemStatus::Live(post) = &item.standing else { panic!("it is live") };
         let bodies = Bodies { text: text.to_owned(), html: "<p>x</p>\n".to_owned() };
         let settings =
             Settings { newsgroups: "news.ycombinator".to_owned(), text_only: false, injected: None };
-        let subject = subject(&item, post, place);
-        String::from_utf8(Article::new(&item, post, place, &subject, &bodies, &settings).bytes).unwrap()
+        let subject = subject(&item, post, position);
+        String::from_utf8(Article::new(&item, post, position, &subject, &bodies, &settings).bytes).unwrap()
     }
 
     fn story(title: &str) -> String {

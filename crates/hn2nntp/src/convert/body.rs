@@ -1,4 +1,4 @@
-//! The bodies of an article, from templates that may be replaced.
+//! The bodies of an article, from templates, which the user can replace.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use super::plain::plain;
 use super::threads::PollOption;
 use crate::item::{Item, Kind, Post};
 
-/// The templates' names, and what they are unless they are replaced.
+/// The names of the templates, and the built-in ones.
 const BUILT_IN: [(&str, &str); 2] = [
     ("article.txt", include_str!("../../templates/article.txt")),
     ("article.html", include_str!("../../templates/article.html")),
@@ -103,7 +103,7 @@ impl Templates {
         let template = self.0.get_template(name);
         let rendered = template.and_then(|template| template.render(context));
         let rendered = rendered.map_err(|error| TemplateError::template(name, &error))?;
-        // What came from fields other than the text was not cleaned yet.
+        // Fields other than the text were not cleaned before.
         Ok(rendered.chars().filter(|&c| c == '\n' || c == '\t' || !c.is_control()).collect())
     }
 }

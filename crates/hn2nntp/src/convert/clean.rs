@@ -1,8 +1,8 @@
-//! From an item's HTML to well-formed HTML of a few harmless elements, nested a few levels deep.
+//! Cleans an item's HTML: the result is well-formed, with a few harmless elements, nested a few levels deep.
 //!
-//! The site makes simple HTML; a mirror, or a hole in the site, might make anything. What comes out of here can be
-//! shown by any reader of mail, and read by any parser in linear time: a parser that builds trees as browsers do needs
-//! quadratic time and memory for some input.
+//! The site writes simple HTML; a mirror or a compromised site might send anything. Every mail reader can show the
+//! result, and every parser can read it in linear time: building a tree like a browser needs quadratic time and memory
+//! for some input.
 
 use std::cell::RefCell;
 
@@ -12,7 +12,7 @@ use html5ever::tokenizer::{
     BufferQueue, Tag, TagKind, Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts,
 };
 
-/// How deep elements may be nested; the tags of deeper ones are dropped, their text is kept.
+/// The deepest nesting of elements; the tags of deeper ones are dropped, their text is kept.
 const MAX_DEPTH: usize = 16;
 
 /// The elements that are kept.
@@ -55,7 +55,7 @@ impl Element {
         }
     }
 
-    /// Whether it holds blocks, and so ends only by its own end tag.
+    /// Returns whether it contains blocks, and so is closed only by its own end tag.
     fn is_container(self) -> bool {
         matches!(self, Self::Quote | Self::List(_) | Self::ListItem)
     }
@@ -103,7 +103,7 @@ impl TokenSink for Sink {
 #[derive(Default)]
 struct Writer {
     html: String,
-    /// What is open, the innermost last.
+    /// The open elements, the innermost last.
     open: Vec<Element>,
 }
 
@@ -123,7 +123,7 @@ impl Writer {
 
     fn open(&mut self, element: Element, tag: &Tag) {
         match element {
-            // A new paragraph ends the last one; the first words of an item are in none.
+            // A new paragraph closes the last one; the first text of an item is in none.
             _ if element.is_block() && element != Element::ListItem => {
                 let container = self.open.iter().rposition(|open| open.is_container());
                 self.close_to(container.map_or(0, |position| position + 1));
@@ -168,7 +168,7 @@ impl Writer {
     }
 }
 
-/// Returns where a link leads, if that is the web or a mail address.
+/// Returns the target of a link, if it is a web or mail address.
 fn link_target(tag: &Tag) -> Option<StrTendril> {
     let target = tag.attrs.iter().find(|attribute| &*attribute.name.local == "href")?.value.clone();
     let known = ["http://", "https://", "mailto:"];
@@ -207,7 +207,7 @@ mod tests {
         }
     }
 
-    /// Returns whether each element is closed in its turn, and how deep they nest.
+    /// Returns the depth of nesting, if all elements are closed in order.
     fn nesting(html: &str) -> Option<usize> {
         let (mut open, mut deepest) = (Vec::new(), 0);
         for tag in html.split('<').skip(1).map(|rest| rest.split('>').next().unwrap()) {

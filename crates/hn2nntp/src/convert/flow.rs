@@ -1,13 +1,13 @@
-//! Text of long lines to lines of at most 72 columns, by the rules of `format=flowed` (RFC 3676): a line that ends with a
-//! space goes on in the next one, so that readers may fit paragraphs to their window.
+//! Wraps long lines at 72 columns as `format=flowed` (RFC 3676): a line that ends with a space continues in the next
+//! one, so that readers can fit paragraphs to their window.
 
 use unicode_width::UnicodeWidthStr;
 
-/// The longest line, in columns; a word that is longer is not broken.
+/// The longest line, in columns; a longer word is not broken.
 const WIDTH: usize = 72;
-/// Lines that begin so are code: they are not wrapped.
+/// The prefix of code lines, which are not wrapped.
 const CODE: &str = "    ";
-/// The line before a signature; its space does not say that it goes on (RFC 3676, section 4.3).
+/// The line before a signature, whose space does not continue it (RFC 3676, section 4.3).
 const SIGNATURE: &str = "-- ";
 
 /// Wraps the lines.
@@ -26,7 +26,7 @@ pub(crate) fn flow(text: &str) -> String {
     out
 }
 
-/// Splits the marks of a quote (`>`, `> >`) off a line; the marks are returned as the format has them, without spaces.
+/// Splits the quote marks (`>`, `> >`) off a line, and returns them without spaces, as the format requires.
 fn split_quote(line: &str) -> (String, &str) {
     let rest = line.trim_start_matches(['>', ' ']);
     let depth = line[..line.len() - rest.len()].matches('>').count();
@@ -36,11 +36,11 @@ fn split_quote(line: &str) -> (String, &str) {
 fn wrap(out: &mut String, marks: &str, text: &str) {
     let mut line = String::new();
     let mut width = 0;
-    // Room for the marks, the space after them and the one that says that the line goes on.
-    let room = WIDTH.saturating_sub(marks.len() + 2).max(20);
+    // Less the marks, the space after them and the space that continues the line.
+    let max_width = WIDTH.saturating_sub(marks.len() + 2).max(20);
     for word in text.split(' ').filter(|word| !word.is_empty()) {
         let columns = word.width();
-        if !line.is_empty() && width + 1 + columns > room {
+        if !line.is_empty() && width + 1 + columns > max_width {
             push_line(out, marks, &line, true);
             line.clear();
             width = 0;
@@ -55,15 +55,15 @@ fn wrap(out: &mut String, marks: &str, text: &str) {
     push_line(out, marks, &line, false);
 }
 
-/// Appends one line, with a space before what a reader could take for something else (section 4.4).
-fn push_line(out: &mut String, marks: &str, line: &str, goes_on: bool) {
+/// Appends one line, space-stuffed where a reader could misinterpret it (section 4.4).
+fn push_line(out: &mut String, marks: &str, line: &str, continues: bool) {
     out.push_str(marks);
     let stuffed = [" ", ">", "From "].iter().any(|beginning| line.starts_with(beginning));
     if stuffed || !(marks.is_empty() || line.is_empty()) {
         out.push(' ');
     }
     out.push_str(line);
-    out.push_str(if goes_on { " \n" } else { "\n" });
+    out.push_str(if continues { " \n" } else { "\n" });
 }
 
 #[cfg(test)]
@@ -71,22 +71,22 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Reads flowed lines as section 4 says.
+    /// Joins flowed lines by section 4.
     fn unflow(text: &str) -> Vec<String> {
         let mut lines: Vec<String> = Vec::new();
-        let mut goes_on = false;
+        let mut continues = false;
         for line in text.lines() {
             let rest = line.trim_start_matches('>');
             let marks = &line[..line.len() - rest.len()];
             let content = rest.strip_prefix(' ').unwrap_or(rest);
-            if goes_on {
+            if continues {
                 lines.last_mut().unwrap().push_str(content);
             } else if marks.is_empty() {
                 lines.push(content.to_owned());
             } else {
                 lines.push(format!("{marks} {content}"));
             }
-            goes_on = content.ends_with(' ') && content != SIGNATURE;
+            continues = content.ends_with(' ') && content != SIGNATURE;
         }
         lines
     }

@@ -1,11 +1,11 @@
-//! From cleaned HTML to text whose lines are not wrapped yet: a paragraph is one line.
+//! Converts cleaned HTML to text that is not wrapped: a paragraph is one line.
 
 use html2text::config::{self, Config};
 use html2text::render::{TaggedLine, TextDecorator};
 
-/// Longer lines are broken; wide enough that no paragraph is.
+/// The width of the text, in columns: so large that no paragraph is broken.
 const WIDTH: usize = 10_000;
-/// What a line of code begins with.
+/// The prefix of a line of code.
 const CODE_INDENT: &str = "    ";
 
 /// Returns the text: code indented, links as addresses, emphasis as `*stars*`, quotes as `> quotes`.
@@ -16,7 +16,7 @@ pub(crate) fn plain(html: &str) -> String {
     let mut text = String::with_capacity(html.len());
     for line in &lines {
         let line = plain_line(line);
-        // No more than one empty line in a row, and none at the beginning.
+        // At most one empty line in a row, and none at the beginning.
         if !line.is_empty() || !(text.is_empty() || text.ends_with("\n\n")) {
             text.push_str(&line);
             text.push('\n');
@@ -65,7 +65,7 @@ fn reader() -> Config<Marks> {
     config::with_decorator(Marks).raw_mode(true)
 }
 
-/// What a piece of a line is.
+/// The kind of a part of a line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 enum Mark {
     #[default]
@@ -74,7 +74,7 @@ enum Mark {
     Link(String),
 }
 
-/// The marks that are written into the text, as the site's authors type them.
+/// The decoration of the text with marks, as the site's authors type them.
 #[derive(Clone, Debug)]
 struct Marks;
 

@@ -1,4 +1,4 @@
-//! Where articles go: a batch for `rnews`, a mailbox, or a maildir.
+//! The outputs of articles: a batch for `rnews`, a mailbox, or a maildir.
 
 use std::collections::HashSet;
 use std::fs;
@@ -10,12 +10,12 @@ use time::macros::format_description;
 
 use super::article::Article;
 
-/// The time in the line that begins an entry of a mailbox, as C's `asctime` writes it.
+/// The format of the time in the first line of a mailbox entry: that of C's `asctime`.
 const ASCTIME: &[BorrowedFormatItem<'_>] = format_description!(
     "[weekday repr:short] [month repr:short] [day padding:space] [hour]:[minute]:[second] [year]"
 );
 
-/// Where articles go.
+/// An output of articles.
 pub(crate) enum Sink<W> {
     Rnews(W),
     Mbox(W),
@@ -23,7 +23,7 @@ pub(crate) enum Sink<W> {
 }
 
 impl<W: Write> Sink<W> {
-    /// Writes an article; returns whether it was new.
+    /// Writes an article and returns whether it was new.
     pub(crate) fn write(&mut self, article: &Article) -> io::Result<bool> {
         match self {
             Self::Rnews(output) => {
@@ -36,7 +36,7 @@ impl<W: Write> Sink<W> {
         Ok(true)
     }
 
-    /// Makes sure that everything is written.
+    /// Flushes the output.
     pub(crate) fn flush(&mut self) -> io::Result<()> {
         match self {
             Self::Rnews(output) | Self::Mbox(output) => output.flush(),
@@ -45,8 +45,8 @@ impl<W: Write> Sink<W> {
     }
 }
 
-/// Writes an entry of a mailbox. Lines that look like the beginning of one get a `>`, also if they have some already
-/// (the format that is called mboxrd), so that a reader can take exactly one away.
+/// Writes an entry of a mailbox in the format mboxrd: lines that look like the first one of an entry, with any number
+/// of `>` before it, get one more `>`, which a reader can remove again.
 fn write_mbox(output: &mut impl Write, article: &Article) -> io::Result<()> {
     let time = article.time.format(ASCTIME).expect("the format has no part that a time lacks");
     writeln!(output, "From {} {time}", article.author)?;
@@ -63,30 +63,30 @@ fn write_mbox(output: &mut impl Write, article: &Article) -> io::Result<()> {
 /// A maildir: <https://cr.yp.to/proto/maildir.html>.
 pub(crate) struct Maildir {
     root: PathBuf,
-    /// The names of what is there, without the flags that readers append.
-    there: HashSet<String>,
+    /// The names of existing messages, without the flags that readers append.
+    existing: HashSet<String>,
 }
 
 impl Maildir {
-    /// Opens a maildir, or makes it.
+    /// Opens a maildir, and creates it if it does not exist.
     pub(crate) fn open(root: &Path) -> io::Result<Self> {
-        let mut there = HashSet::new();
+        let mut existing = HashSet::new();
         for part in ["tmp", "new", "cur"] {
             fs::create_dir_all(root.join(part))?;
         }
         for part in ["new", "cur"] {
             for entry in fs::read_dir(root.join(part))? {
                 let name = entry?.file_name().to_string_lossy().into_owned();
-                there.insert(name.split(':').next().unwrap_or_default().to_owned());
+                existing.insert(name.split(':').next().unwrap_or_default().to_owned());
             }
         }
-        Ok(Self { root: root.to_owned(), there })
+        Ok(Self { root: root.to_owned(), existing })
     }
 
-    /// Writes the article under a name of its own, the same in every run, unless it is there.
+    /// Writes the article, unless it exists; its name is the same in every run.
     fn deliver(&mut self, article: &Article) -> io::Result<bool> {
         let name = format!("{}.{}.hn2nntp", article.time.unix_timestamp(), article.id);
-        if self.there.contains(&name) {
+        if self.existing.contains(&name) {
             return Ok(false);
         }
         let unfinished = self.root.join("tmp").join(&name);
@@ -94,7 +94,7 @@ impl Maildir {
         file.write_all(&article.bytes)?;
         file.sync_all()?;
         fs::rename(unfinished, self.root.join("new").join(&name))?;
-        self.there.insert(name);
+        self.existing.insert(name);
         Ok(true)
     }
 }

@@ -1,7 +1,7 @@
-//! What articles must know of other items: their ancestors, the story's title, the options of a poll.
+//! The relations of items that articles need: ancestors, the story's title, the options of a poll.
 //!
-//! An item names its parent only. The rest is put together from all items of the input, whatever their order, and from
-//! the field `thread` that `hn2nntp get` adds.
+//! An item names only its parent. The rest is collected from all items of the input, in any order, and from the field
+//! `thread` that `hn2nntp get` adds.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ use crate::item::{Id, Item, ItemStatus, Kind, Post};
 /// The longest chain of ancestors that is followed.
 const MAX_ANCESTORS: usize = 500;
 
-/// What the input says of the items' relations.
+/// The relations of the items of the input.
 #[derive(Debug, Default)]
 pub(crate) struct Threads {
     known: HashMap<Id, Link>,
@@ -32,18 +32,18 @@ pub(crate) struct PollOption {
     pub(crate) score: i64,
 }
 
-/// Where an article stands.
+/// The position of an article in its thread.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ThreadPosition<'a> {
-    /// Its ancestors as far as they are known, the first of the thread first.
+    /// The known ancestors, from the first of the thread.
     pub(crate) ancestors: Vec<Id>,
-    /// The title of the thread, if that is known.
+    /// The title of the thread, if it is known.
     pub(crate) title: Option<&'a str>,
 }
 
 impl Threads {
-    /// Takes what an item says.
-    pub(crate) fn learn(&mut self, item: &Item) {
+    /// Records the relations of an item.
+    pub(crate) fn record(&mut self, item: &Item) {
         self.link(item.id, item.parent, item.title());
         if let Some(thread) = &item.thread {
             let mut parent = None;
@@ -75,8 +75,8 @@ impl Threads {
         }
     }
 
-    /// Returns where an item stands.
-    pub(crate) fn place(&self, item: &Item) -> ThreadPosition<'_> {
+    /// Returns the position of an item.
+    pub(crate) fn position(&self, item: &Item) -> ThreadPosition<'_> {
         let parent_of = |&id: &Id| self.known.get(&id).and_then(|link| link.parent);
         let mut ancestors: Vec<Id> =
             std::iter::successors(item.parent, parent_of).take(MAX_ANCESTORS).collect();
@@ -85,7 +85,7 @@ impl Threads {
         ThreadPosition { title: first.and_then(|link| link.title.as_deref()), ancestors }
     }
 
-    /// Returns the options of a poll in its own order, as far as they are in the input.
+    /// Returns the options of a poll that are in the input, in the order of the poll.
     pub(crate) fn options(&self, poll: &Item) -> Vec<&PollOption> {
         let mut options: Vec<&PollOption> = self.options.get(&poll.id).into_iter().flatten().collect();
         let position = |id| poll.parts.iter().position(|&part| part == id).unwrap_or(usize::MAX);
@@ -114,24 +114,27 @@ mod tests {
     fn the_order_of_the_input_does_not_matter() {
         let mut threads = Threads::default();
         for item in [comment(4, 3), comment(3, 2), story(2)] {
-            threads.learn(&item);
+            threads.record(&item);
         }
-        assert_eq!(threads.place(&comment(4, 3)), ThreadPosition { ancestors: vec![2, 3], title: Some("T") });
-        assert_eq!(threads.place(&story(2)), ThreadPosition { ancestors: vec![], title: Some("T") });
+        assert_eq!(
+            threads.position(&comment(4, 3)),
+            ThreadPosition { ancestors: vec![2, 3], title: Some("T") }
+        );
+        assert_eq!(threads.position(&story(2)), ThreadPosition { ancestors: vec![], title: Some("T") });
     }
 
     #[test]
     fn a_deleted_comment_still_joins_its_replies_to_the_thread() {
         let mut threads = Threads::default();
-        threads.learn(&story(2));
-        threads.learn(&item(serde_json::json!({"id": 3, "type": "comment", "deleted": true, "parent": 2})));
-        assert_eq!(threads.place(&comment(4, 3)).ancestors, [2, 3]);
+        threads.record(&story(2));
+        threads.record(&item(serde_json::json!({"id": 3, "type": "comment", "deleted": true, "parent": 2})));
+        assert_eq!(threads.position(&comment(4, 3)).ancestors, [2, 3]);
     }
 
     #[test]
     fn without_its_ancestors_an_item_has_its_parent_only() {
         assert_eq!(
-            Threads::default().place(&comment(4, 3)),
+            Threads::default().position(&comment(4, 3)),
             ThreadPosition { ancestors: vec![3], title: None }
         );
     }
@@ -141,15 +144,15 @@ mod tests {
         let mut threads = Threads::default();
         let reply = item(serde_json::json!({"id": 9, "type": "comment", "time": 1, "parent": 4,
             "thread": {"ancestors": [2, 4], "title": "T"}}));
-        threads.learn(&reply);
-        assert_eq!(threads.place(&reply), ThreadPosition { ancestors: vec![2, 4], title: Some("T") });
+        threads.record(&reply);
+        assert_eq!(threads.position(&reply), ThreadPosition { ancestors: vec![2, 4], title: Some("T") });
     }
 
     #[test]
     fn the_options_of_a_poll_are_in_its_order() {
         let mut threads = Threads::default();
         for id in [3, 4, 4] {
-            threads.learn(&item(
+            threads.record(&item(
                 serde_json::json!({"id": id, "type": "pollopt", "time": 1, "poll": 2, "score": id}),
             ));
         }

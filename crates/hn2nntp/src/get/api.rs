@@ -1,4 +1,4 @@
-//! Requests to the API: several at a time, each again if it failed for a while.
+//! Requests to the API: concurrent, and repeated after temporary failures.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -10,7 +10,7 @@ use thiserror::Error;
 use super::pace::Pace;
 use crate::item::{Id, Item, ItemError};
 
-/// The longest answer that is taken, in bytes: far above the longest list of the API.
+/// The longest accepted answer, in bytes; far longer than the longest list of the API.
 const MAX_ANSWER: usize = 16 * 1024 * 1024;
 /// The longest wait between two attempts.
 const MAX_DELAY: Duration = Duration::from_secs(30);
@@ -22,7 +22,7 @@ pub(crate) enum ApiError {
     Base(String),
     #[error("cannot make an HTTP client: {}", causes(.0))]
     Client(reqwest::Error),
-    /// Nobody answers, whatever is asked.
+    /// The server does not answer at all.
     #[error("cannot reach {url}: {}; is the network up, is --api right?", causes(.cause))]
     Unreachable { url: String, cause: reqwest::Error },
     #[error("{url}: the server says {status}")]
@@ -38,21 +38,21 @@ pub(crate) enum ApiError {
 pub(crate) struct Manners {
     /// Requests a second; 0 means no limit.
     pub(crate) rate: f64,
-    /// How often a request is sent again.
+    /// The number of times that a request is repeated.
     pub(crate) retries: u32,
-    /// How long an answer may take.
+    /// The time limit of an answer.
     pub(crate) timeout: Duration,
     /// The wait before the first retry; it doubles each time.
     pub(crate) delay: Duration,
 }
 
-/// What was sent and received.
+/// Counters of requests and answers.
 #[derive(Debug, Default)]
 pub(crate) struct Traffic {
     pub(crate) requests: AtomicU64,
     pub(crate) retries: AtomicU64,
     pub(crate) bytes: AtomicU64,
-    /// How many of the answers came by HTTP/2.
+    /// The number of answers over HTTP/2.
     pub(crate) http2: AtomicU64,
 }
 
@@ -71,15 +71,15 @@ pub(crate) struct Received {
     pub(crate) item: Item,
 }
 
-/// How one attempt failed.
+/// The failure of one attempt.
 enum Failure {
-    /// Another attempt may succeed, after this time if the server named one.
+    /// A temporary failure, with the delay that the server asks for.
     Passing(ApiError, Option<Duration>),
     Lasting(ApiError),
 }
 
 impl Api {
-    /// Prepares requests to the API at this address; nothing is sent yet.
+    /// Makes a client of the API at this address, without sending anything.
     pub(crate) fn new(base: &str, manners: Manners) -> Result<Self, ApiError> {
         let not_a_base = || ApiError::Base(base.to_owned());
         let url = Url::parse(&format!("{}/", base.trim_end_matches('/'))).map_err(|_| not_a_base())?;
@@ -95,7 +95,7 @@ impl Api {
         Ok(Self { client, base: url, pace: Pace::new(manners.rate), manners, traffic: Traffic::default() })
     }
 
-    /// Returns the highest number of an item that there is.
+    /// Returns the highest number of an item.
     pub(crate) async fn max_item(&self) -> Result<Id, ApiError> {
         self.read("maxitem.json").await
     }
@@ -105,7 +105,7 @@ impl Api {
         self.read("topstories.json").await
     }
 
-    /// Returns an item, or `None` if there is none of this number.
+    /// Returns an item, or `None` if there is none with this number.
     pub(crate) async fn item(&self, id: Id) -> Result<Option<Received>, ApiError> {
         let (url, bytes) = self.fetch(&format!("item/{id}.json")).await?;
         let form = |error| ApiError::Form { url: url.to_string(), error };
@@ -124,7 +124,7 @@ impl Api {
             .map_err(|error| ApiError::Form { url: url.to_string(), error: error.into() })
     }
 
-    /// Fetches a document, with retries and a growing pause between them.
+    /// Fetches a document, with retries after growing delays.
     async fn fetch(&self, path: &str) -> Result<(Url, Vec<u8>), ApiError> {
         let url = self.base.join(path).map_err(|_| ApiError::Base(self.base.to_string()))?;
         let mut delay = self.manners.delay;
@@ -167,7 +167,7 @@ impl Api {
     }
 }
 
-/// Sorts answers that are none: an overloaded server may recover, one that refuses will refuse again.
+/// Returns whether an error status is temporary (an overloaded server) or final (a refusal).
 fn check_status(url: &Url, response: &Response) -> Result<(), Failure> {
     let status = response.status();
     if status.is_success() {

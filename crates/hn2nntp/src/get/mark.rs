@@ -1,4 +1,4 @@
-//! The file that says how far the last run came: one number.
+//! The file with the last number of a run.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -25,7 +25,7 @@ pub(crate) fn read(path: &Path) -> Result<Id, MarkError> {
     text.trim().parse().map_err(|_| MarkError::Form { path: path.to_owned() })
 }
 
-/// Writes the number: whoever reads the file, at whatever time, finds the old number or the new one.
+/// Writes the number atomically.
 pub(crate) fn write(path: &Path, id: Id) -> Result<(), MarkError> {
     let save = || {
         let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());

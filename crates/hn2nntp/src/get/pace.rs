@@ -5,14 +5,14 @@ use std::time::Duration;
 use tokio::sync::Mutex;
 use tokio::time::{Instant, sleep_until};
 
-/// Lets one request pass at a time, evenly spaced.
+/// Delays requests so that they are evenly spaced.
 pub(crate) struct Pace {
     interval: Duration,
     next: Mutex<Instant>,
 }
 
 impl Pace {
-    /// Returns a pace of so many requests a second; 0 means as many as can be.
+    /// Returns a pace of so many requests per second; 0 means no limit.
     pub(crate) fn new(per_second: f64) -> Self {
         let interval =
             if per_second > 0.0 { Duration::from_secs_f64(1.0 / per_second) } else { Duration::ZERO };

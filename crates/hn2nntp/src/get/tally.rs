@@ -1,4 +1,4 @@
-//! What a run came to, in numbers.
+//! The counts of a run.
 
 use std::fmt;
 use std::sync::atomic::Ordering::Relaxed;
@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::api::Traffic;
 use crate::item::{Kind, Post, Top};
 
-/// How many items of each sort there were.
+/// The number of items of each kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
     pub(crate) stories: u64,
@@ -19,7 +19,7 @@ pub(crate) struct Tally {
     pub(crate) dead: u64,
     /// The API has no such item.
     pub(crate) missing: u64,
-    /// The API's answer makes no sense, or it refused.
+    /// The API's answer was invalid, or a refusal.
     pub(crate) broken: u64,
 }
 

@@ -1,7 +1,7 @@
 //! The order in which items are fetched and written: each thread from its story down, as the site shows it.
 //!
-//! Fetching runs ahead of writing, over several connections; what is written and in which order depends on the items
-//! alone, not on which answer came first.
+//! Items are prefetched over several connections; the order of writing depends only on the items, not on the order of
+//! answers.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::ops::RangeInclusive;
@@ -9,40 +9,40 @@ use std::rc::Rc;
 
 use crate::item::{Id, Item, Thread};
 
-/// How far fetching runs ahead of writing, in items: what one slow answer may hold back.
+/// The number of items that are prefetched while one slow answer delays writing.
 const LOOK_AHEAD: usize = 1000;
-/// The longest chain of ancestors that is told of an item.
+/// The largest number of ancestors that is written of an item.
 const MAX_ANCESTORS: usize = 500;
 
-/// The items that were asked for.
+/// The requested items.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Roots {
-    /// In this order; the set is the same numbers again.
+    /// A list in this order; the set has the same numbers.
     Listed(Vec<Id>, HashSet<Id>),
     Range(RangeInclusive<Id>),
 }
 
-/// What is fetched beside the items that were asked for.
+/// What is fetched in addition to the requested items.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Extent {
-    /// Their replies, all the way down.
+    /// All descendants.
     pub(crate) kids: bool,
-    /// What they reply to, all the way up.
+    /// All ancestors.
     pub(crate) parents: bool,
 }
 
 /// Why an item is fetched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// It was asked for.
+    /// It was requested.
     Root,
     /// It replies to an item, or is an option of a poll.
     Reply,
-    /// It is what an item replies to.
+    /// It is the parent of an item.
     Ancestor,
 }
 
-/// An item whose turn it is.
+/// The next item in order.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Ready<T> {
     pub(crate) id: Id,
@@ -50,10 +50,10 @@ pub(crate) struct Ready<T> {
     pub(crate) outcome: T,
 }
 
-/// The walk through the threads. `T` is what fetching an item came to.
+/// The traversal of the threads. `T` is the result of fetching an item.
 pub(crate) struct Walk<T> {
     roots: Roots,
-    /// How many of the listed roots were taken.
+    /// The number of roots that were queued.
     taken: usize,
     extent: Extent,
     queue: VecDeque<Slot<T>>,
@@ -80,7 +80,7 @@ struct Link {
 }
 
 impl<T> Walk<T> {
-    /// Begins a walk.
+    /// Starts a traversal.
     pub(crate) fn new(roots: Roots, extent: Extent) -> Self {
         Self { roots, taken: 0, extent, queue: VecDeque::new(), known: HashMap::new() }
     }
@@ -100,7 +100,7 @@ impl<T> Walk<T> {
         Some(id)
     }
 
-    /// Takes what fetching an item came to; `item` if it is one, whatever its standing.
+    /// Records the result of fetching an item; `item` is `None` if it could not be read.
     pub(crate) fn fetched(&mut self, id: Id, item: Option<&Item>, outcome: T) {
         let fetching = |slot: &Slot<T>| slot.id == id && matches!(slot.state, State::Fetching);
         let Some(position) = self.queue.iter().position(fetching) else { return };
@@ -128,7 +128,7 @@ impl<T> Walk<T> {
         }
     }
 
-    /// Returns where an item stands, as far as its ancestors were fetched before it.
+    /// Returns the position of an item in its thread, by the ancestors that were fetched before it.
     pub(crate) fn thread(&self, id: Id) -> Thread {
         let parent_of = |id: Id| self.known.get(&id).and_then(|link| link.parent);
         let mut ancestors: Vec<Id> =
@@ -185,7 +185,7 @@ impl Roots {
         Self::Listed(ids, set)
     }
 
-    /// Whether the item was asked for by itself, so that it has its own place in the order.
+    /// Returns whether the item was requested itself, which gives it its own position in the order.
     fn contain(&self, id: Id) -> bool {
         match self {
             Self::Listed(_, set) => set.contains(&id),
@@ -199,7 +199,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// A forest: the item `i + 1` replies to the item that is given, if one is.
+    /// Returns a forest: item `i + 1` has the parent `parents[i]`.
     fn items(parents: &[Option<Id>]) -> Vec<Item> {
         (1..)
             .zip(parents)
@@ -218,7 +218,7 @@ mod tests {
             .collect()
     }
 
-    /// Walks with so many fetches under way, answered in an order that `choose` decides.
+    /// Traverses with so many concurrent fetches, which are answered in the order of `choose`.
     fn walk(
         items: &[Item],
         roots: Roots,

@@ -4,11 +4,11 @@ use std::io::{self, BufRead, Read};
 
 use thiserror::Error;
 
-/// The longest article that is taken, in bytes.
+/// The longest accepted article, in bytes.
 const MAX_ARTICLE: u64 = 16 * 1024 * 1024;
 /// The longest message ID (RFC 3977, section 3.6).
 const MAX_MESSAGE_ID: usize = 250;
-/// The longest first line of an article in a batch.
+/// The longest line before an article in a batch, in bytes.
 const MAX_HEAD: u64 = 64;
 
 /// What is wrong with a batch.
@@ -43,14 +43,14 @@ impl MessageId {
         (printable && !inner.is_empty() && text.len() <= MAX_MESSAGE_ID).then(|| Self(text.to_owned()))
     }
 
-    /// Returns it as it stands in the article.
+    /// Returns it with its angle brackets.
     pub(crate) fn as_str(&self) -> &str {
         &self.0
     }
 }
 
 impl Article {
-    /// Takes an article, if it has a message ID.
+    /// Makes an article of bytes with a message ID.
     pub(crate) fn new(bytes: Vec<u8>) -> Option<Self> {
         let head = bytes.split(|&byte| byte == b'\n').take_while(|line| !line.trim_ascii().is_empty());
         let mut values = head.filter_map(|line| {

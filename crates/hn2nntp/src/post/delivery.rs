@@ -1,26 +1,26 @@
-//! Offering articles to a server, by the best way that it allows.
+//! Offers articles to a server, by the best method that it allows.
 
 use super::nntp::{Connection, NntpError, Reply};
 use super::server::Method;
 use super::spool::Waiting;
 
-/// How many articles are under way at a time when streaming: few enough that the answers fit into the network's
-/// buffers, since they are read after all were sent.
+/// The number of articles that are sent at once when streaming, before the answers are read: so small that the answers
+/// fit into the network's buffers.
 const WINDOW: usize = 32;
 
-/// What the server says to an article.
+/// The server's answer to an article.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     Accepted,
-    /// It has it already, or had it once.
+    /// The server has it, or had it earlier.
     Duplicate,
-    /// It will not take it, whenever it is offered.
+    /// Refused for good.
     Refused(String),
-    /// It cannot take it now.
+    /// Refused for now.
     Later(String),
 }
 
-/// How articles are offered to this server.
+/// The method of offering articles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Way {
     Stream,
@@ -32,7 +32,7 @@ pub(crate) enum Way {
 pub(crate) fn prepare(connection: &mut Connection, method: Method) -> Result<Way, NntpError> {
     let can = connection.capabilities()?;
     let can = |capability: &str| can.iter().any(|line| line.split(' ').next() == Some(capability));
-    // A server that does not know CAPABILITIES is asked for what it can by trying.
+    // A server without CAPABILITIES may support a method all the same, so it is tried.
     let silent = !can("VERSION");
     match method {
         Method::Stream | Method::Auto if (can("STREAMING") || silent) && stream(connection)? => {
@@ -63,11 +63,12 @@ fn greet_as_reader(connection: &mut Connection) -> Result<(), NntpError> {
     }
 }
 
-/// Offers articles in their order and tells the verdict on each; `read` gets an article's bytes, if it still waits.
+/// Offers articles in order and reports the verdict on each; `read` returns an article's bytes, if it is still in the
+/// spool.
 ///
 /// # Errors
 ///
-/// The connection broke, or `read` or `tell` failed; the articles without a verdict may or may not have arrived.
+/// If the connection broke, or `read` or `tell` failed; articles without a verdict may or may not have arrived.
 pub(crate) fn offer<E: From<NntpError>>(
     connection: &mut Connection,
     way: Way,
@@ -89,7 +90,7 @@ pub(crate) fn offer<E: From<NntpError>>(
     }
 }
 
-/// CHECK for all, TAKETHIS for those that are wanted (RFC 4644).
+/// Streams a window of articles: CHECK for all, TAKETHIS for those that the server wants (RFC 4644).
 fn stream_window<E: From<NntpError>>(
     connection: &mut Connection,
     window: &[Waiting],
@@ -147,7 +148,7 @@ fn ihave(connection: &mut Connection, id: &str, article: &[u8]) -> Result<Verdic
     }
 }
 
-/// POST has no answer for duplicates of its own, so the server is asked first.
+/// Posts an article. POST has no answer of its own for duplicates, so STAT asks for them first.
 fn post(connection: &mut Connection, id: &str, article: &[u8]) -> Result<Verdict, NntpError> {
     if connection.ask(&format!("STAT {id}"))?.code == 223 {
         return Ok(Verdict::Duplicate);
@@ -166,8 +167,8 @@ fn post(connection: &mut Connection, id: &str, article: &[u8]) -> Result<Verdict
     }
 }
 
-/// Reads a refusal. Behind POST, and behind TAKETHIS of an article that another peer was faster with, stands another
-/// server's answer or its words.
+/// Reads a refusal. After POST, or TAKETHIS of an article that another peer has sent meanwhile, its text may be another
+/// server's answer.
 fn refused(reply: &Reply) -> Verdict {
     let said = reply.to_string();
     let inner = reply.text.split(' ').next().unwrap_or_default();

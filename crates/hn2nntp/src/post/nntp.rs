@@ -13,12 +13,12 @@ use thiserror::Error;
 
 use super::server::Server;
 
-/// The longest line that a server may answer; RFC 3977 allows 512.
+/// The longest accepted line of an answer, in bytes; RFC 3977 allows 512.
 const MAX_REPLY: u64 = 4096;
-/// The most lines that an answer may have.
+/// The largest number of lines of an answer.
 const MAX_LINES: usize = 1000;
 
-/// What went wrong with a server.
+/// Why a server cannot be used.
 #[derive(Debug, Error)]
 pub(crate) enum NntpError {
     #[error("cannot reach it: {0}")]
@@ -50,7 +50,7 @@ impl fmt::Display for Reply {
     }
 }
 
-/// A connection to a server that has greeted.
+/// A connection to a server, after its greeting.
 pub(crate) struct Connection {
     stream: BufReader<Stream>,
 }
@@ -61,7 +61,7 @@ enum Stream {
 }
 
 impl Connection {
-    /// Connects, and reads the greeting. No single wait is longer than `timeout`.
+    /// Connects and reads the greeting. `timeout` limits each read and write.
     pub(crate) fn open(server: &Server, tls: bool, timeout: Duration) -> Result<Self, NntpError> {
         let tcp = connect(server, tls, timeout).map_err(NntpError::Connect)?;
         tcp.set_read_timeout(Some(timeout))?;
@@ -84,7 +84,7 @@ impl Connection {
         self.reply()
     }
 
-    /// Returns what the server can do, one capability and its arguments a line; nothing if it does not say.
+    /// Returns the capabilities of the server, one with its arguments per line; none if it does not list them.
     pub(crate) fn capabilities(&mut self) -> Result<Vec<String>, NntpError> {
         if self.ask("CAPABILITIES")?.code != 101 {
             return Ok(Vec::new());
@@ -100,7 +100,7 @@ impl Connection {
         }
     }
 
-    /// Says who we are (RFC 4643).
+    /// Authenticates (RFC 4643).
     pub(crate) fn log_in(&mut self, user: &str, password: &str) -> Result<(), NntpError> {
         let mut reply = self.ask(&format!("AUTHINFO USER {user}"))?;
         if reply.code == 381 {
@@ -109,7 +109,7 @@ impl Connection {
         if reply.code == 281 { Ok(()) } else { Err(NntpError::Unexpected { command: "AUTHINFO", reply }) }
     }
 
-    /// Sends a command; its answer must be read later.
+    /// Sends a command without reading its answer.
     pub(crate) fn send(&mut self, command: &str) -> Result<(), NntpError> {
         self.write(format!("{command}\r\n").as_bytes())
     }
@@ -119,7 +119,7 @@ impl Connection {
         self.write(&wire_format(article))
     }
 
-    /// Makes sure that everything is sent.
+    /// Flushes the connection.
     pub(crate) fn flush(&mut self) -> Result<(), NntpError> {
         Ok(self.stream.get_mut().flush()?)
     }

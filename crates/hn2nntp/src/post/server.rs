@@ -1,4 +1,4 @@
-//! Which server, and how articles are offered to it.
+//! The address of a server, and the methods of offering articles.
 
 use std::fmt;
 

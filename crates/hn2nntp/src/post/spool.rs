@@ -1,7 +1,7 @@
-//! Articles that wait for the server: one file each, so that whoever is killed loses none.
+//! Articles that wait for delivery, one file each, so that a killed process loses none.
 //!
-//! An article is put here before it is offered, and removed when the server has it. What the server refuses for good
-//! goes into the directory `refused`, with the reason beside it.
+//! An article is stored here before it is offered, and removed after the server has accepted it. Articles that the
+//! server refuses for good are moved to the directory `refused`, with the reason in a file beside them.
 
 use std::fs;
 use std::io::{self, Write};
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use super::batch::{Article, MessageId};
 
-/// The directory of what the server refused.
+/// The directory of refused articles.
 const REFUSED: &str = "refused";
 
 /// A spool directory.
@@ -25,13 +25,13 @@ pub(crate) struct Waiting {
 }
 
 impl Spool {
-    /// Opens a spool, or makes it.
+    /// Opens a spool, and creates it if it does not exist.
     pub(crate) fn open(directory: &Path) -> io::Result<Self> {
         fs::create_dir_all(directory)?;
         Ok(Self { directory: directory.to_owned() })
     }
 
-    /// Puts an article into the spool.
+    /// Stores an article.
     pub(crate) fn add(&self, article: &Article) -> io::Result<()> {
         let mut file = tempfile::Builder::new().prefix(".").tempfile_in(&self.directory)?;
         file.write_all(&article.bytes)?;
@@ -39,7 +39,7 @@ impl Spool {
         Ok(())
     }
 
-    /// Returns what waits, lower numbers first, so that what is replied to goes before its replies.
+    /// Returns the waiting articles, lower numbers first, so that articles are delivered before their replies.
     pub(crate) fn waiting(&self) -> io::Result<Vec<Waiting>> {
         let mut waiting = Vec::new();
         for entry in fs::read_dir(&self.directory)? {
@@ -53,37 +53,36 @@ impl Spool {
         Ok(waiting)
     }
 
-    /// Reads an article; `None` if another process has delivered it meanwhile.
+    /// Reads an article. Returns `None` if another process has delivered it meanwhile.
     pub(crate) fn read(&self, waiting: &Waiting) -> io::Result<Option<Vec<u8>>> {
         found(fs::read(self.directory.join(&waiting.name)))
     }
 
-    /// Forgets an article that the server has.
+    /// Removes a delivered article.
     pub(crate) fn remove(&self, waiting: &Waiting) -> io::Result<()> {
         found(fs::remove_file(self.directory.join(&waiting.name))).map(drop)
     }
 
-    /// Puts an article aside that the server refuses.
-    pub(crate) fn put_aside(&self, waiting: &Waiting, reason: &str) -> io::Result<()> {
+    /// Moves a refused article to `refused`.
+    pub(crate) fn move_to_refused(&self, waiting: &Waiting, reason: &str) -> io::Result<()> {
         let refused = self.refused();
         fs::create_dir_all(&refused)?;
         fs::write(refused.join(format!("{}.reason", waiting.name)), format!("{reason}\n"))?;
         found(fs::rename(self.directory.join(&waiting.name), refused.join(&waiting.name))).map(drop)
     }
 
-    /// Returns where it is.
+    /// Returns the directory.
     pub(crate) fn directory(&self) -> &Path {
         &self.directory
     }
 
-    /// Returns where the refused articles are.
+    /// Returns the directory of refused articles.
     pub(crate) fn refused(&self) -> PathBuf {
         self.directory.join(REFUSED)
     }
 }
 
-/// Returns the name of an article's file: the message ID without its brackets, with what a file name should not have
-/// written as `%` and two hexadecimal digits.
+/// Returns the name of an article's file: the message ID without its brackets, percent-encoded.
 fn file_name(id: &MessageId) -> String {
     let inner = id.as_str().trim_matches(['<', '>']);
     let mut name = String::with_capacity(inner.len());
@@ -148,7 +147,7 @@ mod tests {
         );
         assert_eq!(spool.read(&waiting[0]).unwrap().unwrap(), article("<9@x>").bytes);
         spool.remove(&waiting[0]).unwrap();
-        spool.put_aside(&waiting[1], "437 No").unwrap();
+        spool.move_to_refused(&waiting[1], "437 No").unwrap();
         assert_eq!(spool.waiting().unwrap(), []);
         assert_eq!(fs::read_to_string(directory.path().join("refused/10@x.reason")).unwrap(), "437 No\n");
     }
