@@ -17,7 +17,7 @@ use crate::trace::{self, Calls};
 
 /// Executes plans with programs and records the runs, until it is stopped.
 #[derive(Debug)]
-pub(crate) struct Conduct<'a> {
+pub(crate) struct Execution<'a> {
     pub(crate) subjects: &'a [Subject],
     pub(crate) records: &'a mut Records,
     pub(crate) progress: &'a mut Progress,
@@ -45,7 +45,7 @@ struct Filled {
     problem: Option<String>,
 }
 
-impl<'a> Conduct<'a> {
+impl<'a> Execution<'a> {
     /// Makes an execution without runs.
     pub(crate) fn new(
         subjects: &'a [Subject],
@@ -137,7 +137,7 @@ impl<'a> Conduct<'a> {
                 break;
             }
             let outcome = match &problem {
-                Some(problem) => Done::Refused(problem.clone()),
+                Some(problem) => StepResult::Refused(problem.clone()),
                 None => {
                     self.progress.begin(&step.task, subject.name());
                     self.step(subject, step, action, &home, missing.as_deref(), round == 0)?
@@ -150,8 +150,8 @@ impl<'a> Conduct<'a> {
             self.records.record(outcome.record(step, subject, round))?;
             self.note_command(subject, step, action)?;
             let seconds = match outcome {
-                Done::Run { cost, .. } => Some(cost.wall),
-                Done::Refused(message) => {
+                StepResult::Run { cost, .. } => Some(cost.wall),
+                StepResult::Refused(message) => {
                     problem = Some(message);
                     None
                 }
@@ -184,8 +184,8 @@ impl<'a> Conduct<'a> {
             let problem = match &plan.fill {
                 Some(step) => match subject.action(step.action) {
                     Some(action) => match self.step(subject, step, action, &home, None, false)? {
-                        Done::Run { .. } => None,
-                        Done::Refused(message) => Some(message),
+                        StepResult::Run { .. } => None,
+                        StepResult::Refused(message) => Some(message),
                     },
                     None => Some("it has no database to fill".to_owned()),
                 },
@@ -208,7 +208,7 @@ impl<'a> Conduct<'a> {
         home: &Path,
         missing: Option<&str>,
         count: bool,
-    ) -> Result<Done> {
+    ) -> Result<StepResult> {
         let choices = self.choice(step, subject).map_or(0..action.or.len() + 1, |choice| choice..choice + 1);
         let mut refusal = None;
         for choice in choices {
@@ -234,7 +234,7 @@ impl<'a> Conduct<'a> {
                             self.choices.insert((step.task.clone(), subject.name().to_owned()), choice);
                             let counts = self.counts(subject, step, action, home, output)?;
                             let bytes = if step.measures_size { Some(size(home)?) } else { None };
-                            return Ok(Done::Run { cost, counts, bytes });
+                            return Ok(StepResult::Run { cost, counts, bytes });
                         }
                     }
                 }
@@ -242,7 +242,7 @@ impl<'a> Conduct<'a> {
             };
             refusal.get_or_insert(message);
         }
-        Ok(Done::Refused(refusal.unwrap_or_else(|| "nothing was tried".to_owned())))
+        Ok(StepResult::Refused(refusal.unwrap_or_else(|| "nothing was tried".to_owned())))
     }
 
     /// Returns the alternative command with which a program succeeded in a task.
@@ -324,12 +324,12 @@ impl<'a> Conduct<'a> {
 }
 
 /// The result of a task.
-enum Done {
+enum StepResult {
     Run { cost: lab::measure::Cost, counts: Counts, bytes: Option<u64> },
     Refused(String),
 }
 
-impl Done {
+impl StepResult {
     fn record(&self, step: &Step, subject: &Subject, round: u32) -> Run {
         match self {
             Self::Run { cost, counts, bytes } => {

@@ -14,7 +14,7 @@ use std::path::Path;
 
 use anyhow::Result;
 
-use crate::conduct::Conduct;
+use crate::execution::Execution;
 use crate::findings::Findings;
 use crate::report::Section;
 
@@ -28,7 +28,7 @@ pub(crate) trait Experiment: Debug {
     /// # Errors
     ///
     /// Those of files and programs; not that a program refuses a task.
-    fn measure(&self, conduct: &mut Conduct<'_>, directory: &Path) -> Result<()>;
+    fn measure(&self, execution: &mut Execution<'_>, directory: &Path) -> Result<()>;
 
     /// Returns the experiment's section of the report.
     ///

@@ -1,6 +1,6 @@
 //! The results of an experiment.
 
-use crate::conduct::CommandLine;
+use crate::execution::CommandLine;
 use crate::summary::Row;
 use crate::trace::Calls;
 

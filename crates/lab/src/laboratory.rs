@@ -13,7 +13,7 @@ use signal_hook::consts::SIGINT;
 use time::OffsetDateTime;
 use time::macros::format_description;
 
-use crate::conduct::Conduct;
+use crate::execution::Execution;
 use crate::experiments::Experiment;
 use crate::findings::Findings;
 use crate::machine::Machine;
@@ -110,11 +110,11 @@ pub(crate) fn run(experiments: &[Box<dyn Experiment>], options: &Options) -> Res
         prepare(experiment.as_ref(), &directory, options.resume)?;
         let mut records = Records::open(&directory.join("runs.csv"), options.resume)?;
         let mut progress = Progress::new();
-        let mut conduct = Conduct::new(&subjects, &mut records, &mut progress, &stop);
-        if !conduct.is_stopped() {
-            experiment.measure(&mut conduct, &directory)?;
+        let mut execution = Execution::new(&subjects, &mut records, &mut progress, &stop);
+        if !execution.is_stopped() {
+            experiment.measure(&mut execution, &directory)?;
         }
-        let Conduct { commands, calls, .. } = conduct;
+        let Execution { commands, calls, .. } = execution;
         drop(progress);
         let rows = summary::rows(&records.runs);
         let findings = Findings { rows: &rows, commands: &commands, calls: &calls };

@@ -1,15 +1,14 @@
 //! `keyhoard-lab`: makes keyrings, measures programs.
 
 mod bench;
-mod conduct;
 mod demo;
+mod execution;
 mod experiment_arguments;
 mod experiments;
 mod findings;
 mod format;
 mod gpg_program;
 mod laboratory;
-mod layout;
 mod machine;
 mod plan;
 mod programs;
@@ -21,6 +20,7 @@ mod statistics;
 mod subject;
 mod summary;
 mod task;
+mod tofu_databases;
 mod trace;
 
 use std::ffi::OsString;
@@ -149,7 +149,7 @@ fn main() -> Result<ExitCode> {
         Experiment::Demo => demo::run().map(|()| ExitCode::SUCCESS),
         Experiment::Bench(bench) => bench.run(),
         Experiment::WriteBindings { split, bindings, directory } => {
-            layout::write(bindings, split, &directory).map(|()| ExitCode::SUCCESS)
+            tofu_databases::write(bindings, split, &directory).map(|()| ExitCode::SUCCESS)
         }
         Experiment::Measure { output, command } => measure_to(&output, &command),
     }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 
-use crate::conduct::Conduct;
+use crate::execution::Execution;
 use crate::format::{percent, seconds, times};
 use crate::programs::Values;
 use crate::report::{BoxPlot, Plot, PlotGroup, Scale, Table};
@@ -108,17 +108,17 @@ impl Grid {
     }
 
     /// Adds the keys to the progress bar.
-    pub(super) fn expect(&self, conduct: &mut Conduct<'_>) {
-        if let Ok(Some(subject)) = self.subject(conduct.subjects) {
+    pub(super) fn expect(&self, execution: &mut Execution<'_>) {
+        if let Ok(Some(subject)) = self.subject(execution.subjects) {
             for combination in self.combinations() {
-                conduct.progress.expect(&task(&combination), subject.name(), self.keys);
+                execution.progress.expect(&task(&combination), subject.name(), self.keys);
             }
         }
     }
 
     /// Makes the keys that are missing in the file, round by round.
-    pub(super) fn measure(&self, conduct: &mut Conduct<'_>, directory: &Path) -> Result<()> {
-        let Some(subject) = self.subject(conduct.subjects)? else { return Ok(()) };
+    pub(super) fn measure(&self, execution: &mut Execution<'_>, directory: &Path) -> Result<()> {
+        let Some(subject) = self.subject(execution.subjects)? else { return Ok(()) };
         let path = directory.join(FILE);
         let mut made: BTreeMap<Combination, u32> = BTreeMap::new();
         for key in read(&path)? {
@@ -129,23 +129,23 @@ impl Grid {
         let mut is_begun = false;
         for round in 0..self.keys {
             for combination in self.combinations() {
-                if conduct.is_stopped() {
+                if execution.is_stopped() {
                     break;
                 }
                 let task = task(&combination);
                 if made.get(&combination).copied().unwrap_or(0) > round {
-                    conduct.progress.end(&task, subject.name(), None);
+                    execution.progress.end(&task, subject.name(), None);
                     continue;
                 }
-                conduct.progress.begin(&task, subject.name());
+                execution.progress.begin(&task, subject.name());
                 if !std::mem::replace(&mut is_begun, true) {
                     series.make(&combination)?;
                 }
                 let wall = series.make(&combination)?;
-                if !conduct.is_stopped() {
+                if !execution.is_stopped() {
                     series.keep(combination, wall)?;
                 }
-                conduct.progress.end(&task, subject.name(), Some(wall));
+                execution.progress.end(&task, subject.name(), Some(wall));
             }
         }
         subject.remove_home(&series.home);

@@ -6,7 +6,7 @@ use anyhow::Result;
 
 use super::Experiment;
 use super::grid::Grid;
-use crate::conduct::Conduct;
+use crate::execution::Execution;
 use crate::findings::Findings;
 use crate::format::{seconds, times};
 use crate::plan::{Plan, Sequence, Start, Step};
@@ -33,17 +33,17 @@ impl Experiment for Keygen {
         "keygen"
     }
 
-    fn measure(&self, conduct: &mut Conduct<'_>, directory: &Path) -> Result<()> {
+    fn measure(&self, execution: &mut Execution<'_>, directory: &Path) -> Result<()> {
         let sequences = ALGORITHMS.map(|algorithm| {
             let values = Values::from([("algorithm".to_owned(), algorithm.to_owned())]);
             let steps = vec![Step::new(task(algorithm), "generate", &values)];
             Sequence { start: Start::Filled, steps }
         });
         let plan = Plan { fill: None, sequences: sequences.into(), rounds: self.keys, trace: false };
-        conduct.expect(&plan);
-        self.grid.expect(conduct);
-        conduct.run(&plan)?;
-        self.grid.measure(conduct, directory)
+        execution.expect(&plan);
+        self.grid.expect(execution);
+        execution.run(&plan)?;
+        self.grid.measure(execution, directory)
     }
 
     fn section(&self, findings: &Findings<'_>, directory: &Path) -> Result<Section> {

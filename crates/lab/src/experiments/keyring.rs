@@ -11,7 +11,7 @@ use tempfile::TempDir;
 
 use super::Experiment;
 use super::made;
-use crate::conduct::Conduct;
+use crate::execution::Execution;
 use crate::findings::Findings;
 use crate::format::{bytes, seconds};
 use crate::plan::{Plan, Sequence, Start, Step};
@@ -36,7 +36,7 @@ impl Experiment for Keyring {
         "keyring"
     }
 
-    fn measure(&self, conduct: &mut Conduct<'_>, _: &Path) -> Result<()> {
+    fn measure(&self, execution: &mut Execution<'_>, _: &Path) -> Result<()> {
         let directory = TempDir::with_prefix("kh-").context("making a directory")?;
         let file = made::keyring(self.file.as_deref(), self.quick, directory.path())?;
         let trusted = match &self.trusted {
@@ -71,8 +71,8 @@ impl Experiment for Keyring {
             rounds: self.rounds,
             trace: self.trace,
         };
-        conduct.expect(&plan);
-        conduct.run(&plan)
+        execution.expect(&plan);
+        execution.run(&plan)
     }
 
     fn section(&self, findings: &Findings<'_>, _: &Path) -> Result<Section> {

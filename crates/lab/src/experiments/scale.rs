@@ -7,7 +7,7 @@ use tempfile::TempDir;
 
 use super::Experiment;
 use super::made;
-use crate::conduct::Conduct;
+use crate::execution::Execution;
 use crate::findings::Findings;
 use crate::format::seconds;
 use crate::plan::{Plan, Sequence, Start, Step};
@@ -41,15 +41,16 @@ impl Experiment for Scale {
         "scale"
     }
 
-    fn measure(&self, conduct: &mut Conduct<'_>, _: &Path) -> Result<()> {
+    fn measure(&self, execution: &mut Execution<'_>, _: &Path) -> Result<()> {
         let directory = TempDir::with_prefix("kh-").context("making a directory")?;
         for &certificates in &self.sizes {
-            if conduct.is_stopped() {
+            if execution.is_stopped() {
                 break;
             }
-            self.leave_out(conduct, certificates)?;
+            self.leave_out(execution, certificates)?;
             let import = task(IMPORT, certificates);
-            if conduct.subjects.iter().all(|subject| conduct.records.is_refused(&import, subject.name())) {
+            if execution.subjects.iter().all(|subject| execution.records.is_refused(&import, subject.name()))
+            {
                 continue;
             }
             let file = directory.path().join("made.pgp");
@@ -68,8 +69,8 @@ impl Experiment for Scale {
                 sequences.push(Sequence { start: Start::Filled, steps: vec![step(*named)] });
             }
             let plan = Plan { fill: Some(import), sequences, rounds: self.rounds, trace: false };
-            conduct.expect(&plan);
-            conduct.run(&plan)?;
+            execution.expect(&plan);
+            execution.run(&plan)?;
         }
         Ok(())
     }
@@ -101,14 +102,14 @@ struct Slope {
 
 impl Scale {
     /// Records a refusal for each program whose import is expected to take too long.
-    fn leave_out(&self, conduct: &mut Conduct<'_>, certificates: u64) -> Result<()> {
-        for subject in conduct.subjects {
-            let Some(why) = self.too_long(&conduct.records.runs, subject.name(), certificates) else {
+    fn leave_out(&self, execution: &mut Execution<'_>, certificates: u64) -> Result<()> {
+        for subject in execution.subjects {
+            let Some(why) = self.too_long(&execution.records.runs, subject.name(), certificates) else {
                 continue;
             };
             for (name, _) in TASKS {
                 let run = Run::refused(&task(name, certificates), subject.name(), 0, why.clone());
-                conduct.records.record(run)?;
+                execution.records.record(run)?;
             }
         }
         Ok(())

@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use tempfile::TempDir;
 
 use super::Experiment;
-use crate::conduct::Conduct;
+use crate::execution::Execution;
 use crate::findings::Findings;
 use crate::format::{bytes, rate, seconds};
 use crate::plan::{Plan, Sequence, Start, Step};
@@ -61,7 +61,7 @@ impl Experiment for Symmetric {
         "symmetric"
     }
 
-    fn measure(&self, conduct: &mut Conduct<'_>, _: &Path) -> Result<()> {
+    fn measure(&self, execution: &mut Execution<'_>, _: &Path) -> Result<()> {
         // In memory, so that no time is spent waiting for a disk.
         let memory = Path::new("/dev/shm");
         let place = if memory.is_dir() { memory.to_owned() } else { std::env::temp_dir() };
@@ -82,8 +82,8 @@ impl Experiment for Symmetric {
             sequences.push(files(data).sequence(name, "AES256", compression));
         }
         let plan = Plan { fill: None, sequences, rounds: self.rounds, trace: false };
-        conduct.expect(&plan);
-        conduct.run(&plan)
+        execution.expect(&plan);
+        execution.run(&plan)
     }
 
     fn section(&self, findings: &Findings<'_>, _: &Path) -> Result<Section> {

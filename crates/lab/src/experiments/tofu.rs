@@ -7,7 +7,7 @@ use tempfile::TempDir;
 
 use super::Experiment;
 use super::made;
-use crate::conduct::Conduct;
+use crate::execution::Execution;
 use crate::findings::Findings;
 use crate::format::{seconds, times};
 use crate::plan::{Plan, Sequence, Start, Step};
@@ -40,7 +40,7 @@ impl Experiment for Tofu {
         "tofu"
     }
 
-    fn measure(&self, conduct: &mut Conduct<'_>, _: &Path) -> Result<()> {
+    fn measure(&self, execution: &mut Execution<'_>, _: &Path) -> Result<()> {
         let directory = TempDir::with_prefix("kh-").context("making a directory")?;
         let file = made::keyring(self.file.as_deref(), self.quick, directory.path())?;
         let values = Values::from([
@@ -61,8 +61,8 @@ impl Experiment for Tofu {
             rounds: self.rounds,
             trace: false,
         };
-        conduct.expect(&plan);
-        conduct.run(&plan)
+        execution.expect(&plan);
+        execution.run(&plan)
     }
 
     fn section(&self, findings: &Findings<'_>, _: &Path) -> Result<Section> {

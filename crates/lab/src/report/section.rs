@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::plot::PlotGroup;
-use crate::conduct::CommandLine;
+use crate::execution::CommandLine;
 
 /// The section of an experiment in the report.
 #[derive(Clone, Debug, Default, Serialize)]
