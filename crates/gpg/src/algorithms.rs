@@ -25,7 +25,7 @@ pub(crate) const CIPHER: &[Named] = &[
     (13, "CAMELLIA256"),
 ];
 
-/// Digests (RFC 9580, 9.5); MD5 is not announced.
+/// Hash algorithms (RFC 9580, 9.5) without MD5, which gpg does not list.
 pub(crate) const DIGEST: &[Named] =
     &[(2, "SHA1"), (3, "RIPEMD160"), (8, "SHA256"), (9, "SHA384"), (10, "SHA512"), (11, "SHA224")];
 
@@ -45,7 +45,7 @@ pub(crate) const CURVE: &[(&[u8], &str)] = &[
     (&[0x2b, 0x81, 0x04, 0x00, 0x0a], "secp256k1"),
 ];
 
-/// An algorithm, or a list of them, that an option names; a bad name is an error once all options are read.
+/// An algorithm, or a list of them, that an option names; an invalid name is reported after all options are read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Choice {
     Cipher(Vec<u8>),
@@ -82,12 +82,12 @@ pub(crate) fn cipher(name: &[u8]) -> Option<u8> {
     number(CIPHER, b'S', &OTHER_NAMES, name)
 }
 
-/// Says whether `name` is a digest's.
+/// Says whether `name` is that of a hash algorithm.
 pub(crate) fn is_digest(name: &[u8]) -> bool {
     digest(name).is_some()
 }
 
-/// Returns the number of the digest with a name, MD5's among them.
+/// Returns the number of the hash algorithm with a name, also of MD5.
 pub(crate) fn digest(name: &[u8]) -> Option<u8> {
     number(DIGEST, b'H', &[(1, "MD5")], name)
 }
@@ -111,7 +111,7 @@ pub(crate) fn public_key_name(number: u8) -> &'static str {
     }
 }
 
-/// Returns gpg's name of a digest.
+/// Returns gpg's name of a hash algorithm.
 pub(crate) fn digest_name(number: u8) -> &'static str {
     match DIGEST.iter().find(|(known, _)| *known == number) {
         Some((_, name)) => name,

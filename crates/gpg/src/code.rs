@@ -51,7 +51,7 @@ pub(crate) enum Code {
     FileExists = 32803,
     IsDirectory = 32841,
     NoSuchFile = 32849,
-    /// gpg's own for the end of the input, without words.
+    /// gpg's own code for the end of the input, without a text.
     EndOfInput = 0xffff_ffff,
 }
 

@@ -11,7 +11,7 @@ use crate::code::Code;
 pub(crate) enum Failure {
     /// gpg has a code for it, which the caller reports in its own words.
     Coded(CodedFailure),
-    /// It ends the run.
+    /// An error that ends the run.
     Fatal(anyhow::Error),
 }
 
@@ -43,7 +43,7 @@ impl Failure {
     ///
     /// # Errors
     ///
-    /// What ends the run.
+    /// The error that ends the run.
     pub(crate) fn coded(self) -> anyhow::Result<CodedFailure> {
         match self {
             Self::Coded(coded) => Ok(coded),
@@ -56,7 +56,7 @@ impl Failure {
 ///
 /// # Errors
 ///
-/// What ends the run.
+/// The error that ends the run.
 pub(crate) fn reported<T>(outcome: Result<T, Failure>) -> anyhow::Result<Option<T>> {
     outcome.map(Some).or_else(|failure| failure.coded().map(|_| None))
 }

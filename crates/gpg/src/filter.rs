@@ -39,7 +39,7 @@ struct Term {
     property: String,
     operator: Operator,
     value: Vec<u8>,
-    /// The value as a number; 0 where it is none.
+    /// The value as a number; 0 for any other text.
     number: i64,
 }
 
@@ -83,7 +83,7 @@ const OPERATORS: [(&[u8], Operator, bool); 18] = [
 ];
 
 impl Filter {
-    /// Adds the expression `text` to `filter`, which is made if it is not there yet.
+    /// Adds the expression `text` to `filter`.
     pub(crate) fn add(filter: &mut Option<Self>, text: &[u8]) -> std::result::Result<(), FilterError> {
         let terms = parse(text)?;
         filter.get_or_insert(Self { terms: Vec::new() }).terms.extend(terms);

@@ -1,4 +1,4 @@
-//! What filter expressions ask about: the properties of user IDs, keys and signatures, as gpg's manual lists them.
+//! The properties of user IDs, keys and signatures for filter expressions, as in gpg's manual.
 
 use std::borrow::Cow;
 
@@ -13,7 +13,7 @@ use crate::clock;
 use crate::filter::Filter;
 use crate::render::colons::capabilities;
 
-/// Says of each component whether it stays under a `keep-uid` filter: user IDs and attributes that do not fit go.
+/// Returns for each component whether a `keep-uid` filter keeps it: it drops user IDs and attributes that do not match.
 pub(crate) fn kept_user_ids(filter: &Filter, facts: &Facts, effective: &Effective) -> Vec<bool> {
     each(facts, effective, |component, state| match (&component.kind, state) {
         (ComponentKind::UserId(value), ComponentState::User(state)) => {
@@ -27,7 +27,7 @@ pub(crate) fn kept_user_ids(filter: &Filter, facts: &Facts, effective: &Effectiv
     })
 }
 
-/// Says of each component whether it stays under a `drop-subkey` filter: subkeys that fit go.
+/// Returns for each component whether a `drop-subkey` filter keeps it: it drops subkeys that match.
 pub(crate) fn kept_subkeys(filter: &Filter, facts: &Facts, effective: &Effective) -> Vec<bool> {
     let primary = facts.primary().fingerprint;
     each(facts, effective, |component, state| match (&component.kind, state) {
@@ -38,7 +38,7 @@ pub(crate) fn kept_subkeys(filter: &Filter, facts: &Facts, effective: &Effective
     })
 }
 
-/// Returns a certificate without the components that `kept` says `false` of; the primary key stays.
+/// Returns a certificate without the components that are `false` in `kept`; the primary key stays.
 pub(crate) fn retain(certificate: &Certificate, kept: &[bool]) -> Certificate {
     let mut number = 0;
     certificate.retain(|asked| match asked {
@@ -50,8 +50,7 @@ pub(crate) fn retain(certificate: &Certificate, kept: &[bool]) -> Certificate {
     })
 }
 
-/// Says whether a signature stays under a `drop-sig` filter: it goes if it certifies a user ID, is not the key's own,
-/// and fits.
+/// Says whether a `drop-sig` filter keeps a signature: it drops certifications by other keys that match.
 pub(crate) fn keeps_signature(
     filter: &Filter,
     facts: &Facts,

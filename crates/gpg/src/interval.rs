@@ -1,4 +1,4 @@
-//! How long a key or a signature is valid, and since when, as gpg's options and parameter files say it.
+//! Reads validity periods and creation times of keys and signatures, as gpg's options and parameter files give them.
 
 use keyhoard::cert::Timestamp;
 
@@ -7,7 +7,7 @@ use crate::number;
 
 const DAY: u32 = 86_400;
 
-/// Reads for how many seconds something is to be valid, counted from `now`; 0 for ever.
+/// Reads a validity period in seconds, counted from `now`; 0 for ever.
 ///
 /// A number of days, weeks, months or years (`2y`), a day (`2027-01-31`, its noon), a time (`20270131T120000`),
 /// `seconds=N`, or one of `0`, `none`, `never`, `-` for ever. `None` for anything else.
@@ -36,7 +36,7 @@ pub(crate) fn validity(text: &[u8], now: Timestamp) -> Option<u32> {
     Some(wrapped(&text[..count]).wrapping_mul(DAY).wrapping_mul(days)).filter(|&seconds| seconds != u32::MAX)
 }
 
-/// Reads when a key is to be created: a day, a time, or `seconds=N` after 1970. `None` for anything else.
+/// Reads the creation time of a key: a day, a time, or `seconds=N` after 1970. `None` for anything else.
 pub(crate) fn creation(text: &[u8]) -> Option<Timestamp> {
     let seconds = match text.strip_prefix(b"seconds=") {
         Some(seconds) => wrapped(seconds),
@@ -55,7 +55,7 @@ fn day(text: &[u8]) -> Option<u32> {
 
 /// Reads a number as C's `atoi` does, as far as 32 bits hold it.
 fn wrapped(text: &[u8]) -> u32 {
-    // Numbers that do not fit are nobody's intention: the largest stands for them.
+    // Larger numbers become the largest one.
     number::decimal(text).map_or(u32::MAX, |value| value as u32)
 }
 

@@ -1,6 +1,6 @@
 //! Numbers as C's `strtol` reads them: white space, a sign, as many digits as there are, and the rest ignored.
 
-/// A number that does not fit.
+/// A number that is too large.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct OutOfRange;
 

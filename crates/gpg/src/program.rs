@@ -1,15 +1,15 @@
-//! The programs of GnuPG that a run stands in for.
+//! The programs of GnuPG that this crate replaces.
 
-/// The version of gpg this program stands in for.
+/// The version of gpg that this program replaces.
 pub(crate) const GPG_VERSION: &str = "2.2.40";
 
-/// Which of GnuPG's programs a run stands in for.
+/// The program of GnuPG that a run replaces.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Program {
-    /// The one that does everything.
+    /// gpg.
     #[default]
     Gpg,
-    /// The one that only verifies, with keyrings whose keys are all trusted; it has no database and no configuration.
+    /// gpgv, which only verifies, with keyrings whose keys are all trusted; it has no database and no configuration.
     Gpgv,
 }
 

@@ -1,14 +1,14 @@
-//! Notations and policies, as options give them.
+//! Notations and policy URLs of options.
 
 use keyhoard::edit;
 use keyhoard::store::Fingerprint;
 use sign::Subpacket;
 
-/// Something that signatures are to say besides, before what it says of keys is filled in.
+/// A notation or policy URL for signatures, before the `%` sequences for keys are expanded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct NotationOrPolicy {
     what: What,
-    /// Who does not understand it must not use the signature.
+    /// Its subpacket is critical.
     critical: bool,
 }
 
@@ -23,7 +23,7 @@ impl NotationOrPolicy {
     ///
     /// # Errors
     ///
-    /// What gpg says is wrong with it; `expert`s may leave out the domain.
+    /// gpg's message; with `--expert` the domain may be left out.
     pub(crate) fn notation(text: &[u8], expert: bool) -> Result<Self, &'static str> {
         const NAME: &str =
             "a notation name must have only printable characters or spaces, and end with an '='";
@@ -44,7 +44,7 @@ impl NotationOrPolicy {
         Ok(Self { what: What::Notation { name: name.to_vec(), value: value.to_vec() }, critical })
     }
 
-    /// Reads where a policy stands, with `!` in front if it is critical; `None` if it is no URL.
+    /// Reads a policy URL, with `!` in front if it is critical; `None` if it is invalid.
     pub(crate) fn policy(text: &[u8]) -> Option<Self> {
         let (critical, url) = criticality(text);
         let is_text = !url.is_empty() && url.iter().all(|byte| byte.is_ascii() && !byte.is_ascii_control());
@@ -62,8 +62,8 @@ impl NotationOrPolicy {
     }
 }
 
-/// Returns what a signature by one primary key over another says, as gpg orders it: notations, then policies, what was
-/// given last first.
+/// Returns the subpackets of a signature by one primary key over another, in gpg's order: notations, then policies, the
+/// last one first.
 pub(crate) fn between(
     remarks: &[NotationOrPolicy],
     by: &Fingerprint,
@@ -78,7 +78,7 @@ fn criticality(text: &[u8]) -> (bool, &[u8]) {
     text.strip_prefix(b"!").map_or((false, text), |rest| (true, rest))
 }
 
-/// Fills in what stands for keys: `%k %K %f` for the one that is signed, `%s %S %g %p` for the one that signs.
+/// Expands the sequences for keys: `%k %K %f` for the signed key, `%s %S %g %p` for the signing key.
 fn filled_in(text: &[u8], by: &Fingerprint, over: &Fingerprint) -> Vec<u8> {
     let mut filled = Vec::with_capacity(text.len());
     let mut rest = text;
@@ -108,7 +108,7 @@ fn meant(letter: u8, by: &Fingerprint, over: &Fingerprint) -> Option<String> {
         b's' => short(by),
         b'S' => by.key_id().to_string(),
         b'g' | b'p' => by.to_string(),
-        // How many signatures a card has made.
+        // The signature counter of a card.
         b'c' => "0".to_owned(),
         b'%' => "%".to_owned(),
         _ => return None,

@@ -10,66 +10,66 @@ use escape::write_escaped;
 pub(crate) use message::MessageStatus;
 pub(crate) use signature::{SignatureStatus, Valid};
 
-/// What a status line says.
+/// A status line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Status<'a> {
-    /// A key was imported: its long key ID and primary user ID.
+    /// `IMPORTED`: the long key ID and the primary user ID.
     Imported { key_id: String, user_id: &'a [u8] },
-    /// Somebody is asked whether to import a key.
+    /// `IMPORT_CHECK`: before the question whether to import a key.
     ImportCheck { key_id: String, fingerprint: String, user_id: &'a [u8] },
-    /// A key was imported, merged or found unchanged; the reason is a sum of parts.
+    /// `IMPORT_OK`: the reason is a sum of flags.
     ImportOk { reason: u32, fingerprint: String },
-    /// What an import did, all in all.
+    /// `IMPORT_RES`: the totals of an import.
     ImportResult(ImportResult),
-    /// A key was looked at while one was searched for.
+    /// `KEY_CONSIDERED`.
     KeyConsidered { fingerprint: String, flags: u32 },
-    /// A key that was looked at has ended.
+    /// `KEYEXPIRED`.
     KeyExpired { time: u32 },
-    /// The input holds nothing of use: 1 for no OpenPGP data.
+    /// `NODATA`: 1 for no OpenPGP data.
     NoData { what: u32 },
-    /// A key was written out.
+    /// `EXPORTED`.
     Exported { fingerprint: String },
-    /// What an export did: keys looked at, secret ones among them, and written.
+    /// `EXPORT_RES`: the number of keys, of secret keys, and of exported keys.
     ExportResult { count: u64, secret: u64, exported: u64 },
-    /// A key was not deleted: 1 for no such key, 2 for a secret key that must go first, 3 for an ambiguous name.
+    /// `DELETE_PROBLEM`: 1 for no such key, 2 for a secret key to delete first, 3 for an ambiguous name.
     DeleteProblem { reason: u32 },
     /// An attribute's data follows on the attribute channel.
     Attribute(&'a str),
-    /// A question with the keyword it is known by.
+    /// `GET_BOOL`: a question with its keyword.
     GetBool { keyword: &'static str },
-    /// A question that is answered with a line.
+    /// `GET_LINE`.
     GetLine { keyword: &'static str },
-    /// A question that is answered with a passphrase.
+    /// `GET_HIDDEN`.
     GetHidden { keyword: &'static str },
-    /// An answer was read.
+    /// `GOT_IT`.
     GotIt,
-    /// Whose passphrase is needed: the key's long ID and a user ID.
+    /// `USERID_HINT`: the long key ID and a user ID.
     UserIdHint { key_id: String, user_id: &'a [u8] },
-    /// A passphrase is needed for a key: its long ID, that of its primary key, and the algorithm.
+    /// `NEED_PASSPHRASE`: the long ID of a key, that of its primary key, and the algorithm.
     NeedPassphrase { key_id: String, primary: String, algorithm: u8 },
-    /// A passphrase follows, of no more than so many bytes.
+    /// `INQUIRE_MAXLEN`: the maximum length in bytes of the passphrase that follows.
     InquireMaxLength(u32),
-    /// A user ID was certified by a key already: its long ID.
+    /// `ALREADY_SIGNED`: the long ID of the certifying key.
     AlreadySigned { key_id: String },
-    /// A key cannot sign, and why.
+    /// `INV_SGNR`: a key that cannot sign, and the reason.
     InvalidSigner { reason: u32, name: &'a [u8] },
-    /// The search for primes goes on: libgcrypt's sign for a step, and how much of one prime is done, in per cent.
+    /// `PROGRESS primegen`: libgcrypt's character for a step, and the progress in per cent.
     Primes { sign: char, done: u8 },
-    /// A key was made: `P` for a primary key, `B` for one with a subkey.
+    /// `KEY_CREATED`: `P` for a primary key, `B` for one with a subkey, `S` for a subkey.
     KeyCreated { letter: char, fingerprint: String, handle: &'a [u8] },
-    /// A key was not made.
+    /// `KEY_NOT_CREATED`.
     KeyNotCreated { handle: &'a [u8] },
-    /// Something about a message.
+    /// A line about a message.
     Message(MessageStatus<'a>),
-    /// Something about a signature over content.
+    /// A line about a signature over content.
     Signature(SignatureStatus<'a>),
-    /// The input holds something else than was asked for.
+    /// `UNEXPECTED`: the input contains unexpected packets.
     Unexpected,
-    /// Something came to a good end.
+    /// `SUCCESS`.
     Success { location: &'a str },
-    /// A part of the work failed.
+    /// `ERROR`.
     Error { location: &'a str, code: u32 },
-    /// The work as a whole failed.
+    /// `FAILURE`.
     Failure { location: &'a str, code: u32 },
 }
 
@@ -232,7 +232,7 @@ impl ImportResult {
     }
 }
 
-/// Writes what the caller knows a key by, as one word.
+/// Writes the handle of a parameter file, as one word.
 fn write_handle(out: &mut dyn Write, handle: &[u8]) -> io::Result<()> {
     const MAX_HANDLE: usize = 100;
     if handle.is_empty() {

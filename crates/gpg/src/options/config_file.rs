@@ -8,15 +8,15 @@ use super::meta::{Owner, Rules};
 use super::parse::{self, Item};
 use super::row::{OptionAction, Row};
 
-/// What one line brings.
+/// The content of a line.
 pub(crate) enum Event<'a> {
     Option(Item<'a>),
-    /// Something to be reported as it is.
+    /// A message of a meta command.
     Say(String),
     Fault(&'static str),
 }
 
-/// Reads the text of a configuration file and hands out what each line brings, with the line's number.
+/// Reads the text of a configuration file, and calls `each` with the number and the content of each line.
 pub(crate) fn read<'a>(
     text: &'a [u8],
     owner: Owner,
@@ -114,7 +114,7 @@ mod tests {
     use super::super::parse::Value;
     use super::*;
 
-    /// Gives what each line brings: `NAME=VALUE`, `! FAULT` or the text said.
+    /// Returns the content of each line as text: `NAME=VALUE`, `! FAULT` or a message.
     fn events(owner: Owner, text: &str) -> Vec<(usize, String)> {
         let mut seen = Vec::new();
         read(text.as_bytes(), owner, "test.conf", &mut Rules::default(), &mut |line, event| {

@@ -1,8 +1,8 @@
-//! From the command line and the configuration files to settings.
+//! Reads the command line and the configuration files into settings.
 //!
-//! The files are read first, so that the command line has the last word: the system's `gpg.conf`, the user's (a file
-//! for this version of gpg if there is one), then the options. What decides which files are read (`--homedir`,
-//! `--options`, `--no-options`) is therefore looked for beforehand.
+//! The order is the system's `gpg.conf`, the user's (one for this version of gpg if there is one), then the options of
+//! the command line, which override the files. `--homedir`, `--options` and `--no-options`, which select the files, are
+//! therefore read before all of them.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -33,7 +33,7 @@ use crate::system_error::system_words;
 const CONFIG_FILE: &str = "gpg.conf";
 const SYSTEM_DIRECTORY: &str = "/etc/gnupg";
 
-/// Everything a command starts from.
+/// The settings and arguments of a run.
 pub(crate) struct Loaded {
     pub(crate) settings: Settings,
     /// The words after the options.
@@ -43,11 +43,11 @@ pub(crate) struct Loaded {
 /// Why no command is run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Stop {
-    /// Something about the program is to be printed.
+    /// Information about the program is printed instead.
     Inform(Information, Home),
-    /// A list of words is to be printed.
+    /// A list of words is printed instead.
     Help(String),
-    /// What is wrong has been reported; the exit code.
+    /// An error was reported; the exit code.
     Exit(u8),
 }
 
@@ -85,7 +85,7 @@ pub(crate) fn load(
     Ok(Loaded { settings, arguments })
 }
 
-/// What has to be known before anything else is read.
+/// The options that are read before all others.
 struct Early<'a> {
     home: Option<&'a [u8]>,
     options_file: Option<&'a [u8]>,
@@ -95,7 +95,7 @@ struct Early<'a> {
 }
 
 impl<'a> Early<'a> {
-    /// Looks through the command line; what is wrong there is reported later.
+    /// Reads the command line; errors are reported later.
     fn find(program: Program, words: &'a [Vec<u8>]) -> Self {
         let mut early = Self {
             home: None,
@@ -106,7 +106,7 @@ impl<'a> Early<'a> {
         };
         for item in CommandLine::new(program, words).flatten() {
             match (&item.row.meaning, item.value) {
-                // The version waits for its turn: a faulty option before it is reported instead, as in gpg.
+                // As in gpg, an invalid option before --version is reported instead.
                 (OptionAction::Inform(Information::Version), _) => {}
                 (OptionAction::Inform(information), _) => {
                     early.information = Some(*information);
@@ -158,7 +158,7 @@ impl OptionLoader<'_> {
         }
     }
 
-    /// Reads one configuration file. A line that cannot be read is reported and passed over, as in gpg.
+    /// Reads one configuration file. As in gpg, an invalid line is reported and skipped.
     fn file(&mut self, path: &Path, text: &[u8], owner: Owner) -> std::result::Result<(), Stop> {
         let name = path.display().to_string();
         if !self.settings.no_permission_warning {
@@ -226,13 +226,13 @@ impl OptionLoader<'_> {
         };
         match self.settings.program {
             Program::Gpg => self.streams.error(text),
-            // It does not say who says it.
+            // gpgv writes these messages without its name.
             Program::Gpgv => self.streams.continue_error(text.as_bytes()),
         }
         self.fail("option-parser")
     }
 
-    /// Lets one option take effect; `place` is where it stands, empty for the command line.
+    /// Applies one option; `prefix` is the file and line for messages, empty for the command line.
     fn apply(&mut self, item: Item<'_>, prefix: &str) -> std::result::Result<(), Stop> {
         let name = item.row.name();
         let settings = &mut self.settings;
@@ -321,7 +321,7 @@ impl OptionLoader<'_> {
         }
     }
 
-    /// Ends if anything was wrong, or turns out wrong now that all options are known.
+    /// Fails if an error was reported, or if the options contradict each other.
     fn check(&mut self) -> std::result::Result<(), Stop> {
         if self.streams.errors() > 0 {
             return self.fail("option-parser");
@@ -345,7 +345,7 @@ impl OptionLoader<'_> {
         }
     }
 
-    /// Sets what depends on several options, opens the log file, and reads the passphrase that is given.
+    /// Sets what depends on several options, opens the log file, and reads the passphrase of the options.
     fn complete(&mut self, arguments: &[Vec<u8>], system_time: Timestamp) -> std::result::Result<(), Stop> {
         let Self { settings, streams, .. } = self;
         settings.now = settings.faked_time.unwrap_or(system_time);
@@ -379,7 +379,7 @@ impl OptionLoader<'_> {
     }
 }
 
-/// Returns the user's configuration file: one for this very version of gpg if there is one, then for less of it.
+/// Returns the user's configuration file: the one with the longest prefix of gpg's version in its name.
 fn user_file(home: &Path) -> PathBuf {
     let plain = home.join(CONFIG_FILE);
     let mut version = GPG_VERSION;

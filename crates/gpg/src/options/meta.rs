@@ -7,7 +7,7 @@ use rustix::process::getuid;
 use super::fault::Fault;
 use super::row::Row;
 
-/// Whose file it is.
+/// The owner of a configuration file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Owner {
     /// The administrator's, which may force options or have them ignored.
@@ -15,7 +15,7 @@ pub(crate) enum Owner {
     User,
 }
 
-/// Why a meta command cannot be followed.
+/// Why a meta command is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MetaFault {
     Unknown,
@@ -54,7 +54,7 @@ struct Rule {
     explicit: bool,
 }
 
-/// The `[user ...]` section a line stands in.
+/// The `[user ...]` section of a line.
 #[derive(Debug, Default)]
 struct Section {
     seen: bool,
@@ -64,7 +64,7 @@ struct Section {
 }
 
 impl Rules {
-    /// Follows a meta command and returns what it says.
+    /// Executes a meta command and returns its message.
     pub(super) fn command(
         &mut self,
         command: &[u8],
@@ -107,7 +107,7 @@ impl Rules {
         Ok(None)
     }
 
-    /// Says whether an option in a file is to be skipped, and in the system's file remembers what it is marked with.
+    /// Says whether an option in a file is skipped, and records the marks of options in the system's file.
     pub(super) fn drops(&mut self, row: &'static Row, owner: Owner) -> bool {
         if self.elsewhere(owner) {
             return true;
@@ -134,7 +134,7 @@ impl Rules {
         self.section = Section::default();
     }
 
-    /// Says whether an option on the command line is to be skipped.
+    /// Says whether an option on the command line is skipped.
     pub(crate) fn drops_on_command_line(&self, row: &Row) -> bool {
         let rule = self.rule(row);
         rule.forced || (rule.ignored && rule.explicit)

@@ -1,6 +1,6 @@
 //! The command line, read the way gpg's argument parser reads it.
 //!
-//! Options come first: the first word that is none, or `--`, ends them, and everything after it is an argument.
+//! The first word that is not an option, or `--`, ends the options; all words after it are arguments.
 
 use super::fault::Fault;
 use super::row::{Argument, OptionAction, Row};
@@ -41,12 +41,12 @@ impl<'a> CommandLine<'a> {
         Self { program, words, inside: 0, stop_seen: false, last: b"" }
     }
 
-    /// Returns the word the last option stood in, for messages.
+    /// Returns the word of the last option, for messages.
     pub(crate) fn last_word(&self) -> &'a [u8] {
         self.last
     }
 
-    /// Returns the arguments, once all options are read, and whether a `--` stood before them.
+    /// Returns the arguments, once all options are read, and whether a `--` precedes them.
     pub(crate) fn arguments(&self) -> (&'a [Vec<u8>], bool) {
         (self.words, self.stop_seen)
     }

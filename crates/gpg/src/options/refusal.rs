@@ -3,15 +3,15 @@
 /// Why a value is not taken.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Refusal {
-    /// Told, and counted as an error; reading goes on.
+    /// Reported and counted as an error; reading goes on.
     Complaint(String),
-    /// `help` was asked for: printed on stdout, then gpg ends with code 0.
+    /// The value is `help`: the text is printed, and gpg ends with code 0.
     Help(String),
-    /// Told as an error, then gpg ends with code 1.
+    /// Reported as an error; gpg ends with code 1.
     Fatal(String),
-    /// Told, and nothing more.
+    /// Reported, but not as an error.
     Note(String),
 }
 
-/// What a setter says.
+/// The result of setting a value.
 pub(crate) type Outcome = std::result::Result<(), Refusal>;

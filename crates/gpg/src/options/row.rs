@@ -18,7 +18,7 @@ pub(crate) struct Row {
 pub(crate) enum OptionAction {
     Command(Command),
     Flag(fn(&mut Settings)),
-    /// A flag that gpg wishes nobody used; reported with what to use instead.
+    /// A deprecated flag; reported with the option to use instead.
     Deprecated(fn(&mut Settings), &'static str),
     Text(fn(&mut Settings, &[u8]) -> Outcome),
     /// With no argument it is empty.
@@ -32,7 +32,7 @@ pub(crate) enum OptionAction {
     NoOptions,
     Inform(Information),
     Harmless(Argument),
-    /// Without effect for long; reported.
+    /// An option without effect; reported.
     Obsolete(Argument),
     /// Ignored in a configuration file, unknown on the command line.
     IgnoredInFile,

@@ -1,7 +1,7 @@
 //! The table of gpg's options, each declared once.
 //!
 //! It holds every option of gpg 2.2.40. Names of one row mean the same; the first is the one to use. An option that is
-//! only accepted, because nothing built so far depends on it, stands in one of the `harmless` rows.
+//! only accepted, because nothing depends on it yet, is in one of the `harmless` rows.
 
 use super::refusal::Outcome;
 use super::row::{
@@ -109,7 +109,7 @@ pub(crate) static OPTIONS: &[Row] = &[
     command("gpgconf-list", Command::GpgconfList, ""),
     command("gpgconf-test", Command::GpgconfTest, ""),
 
-    // Commands that are still to be built.
+    // Commands that are not supported yet.
     not_yet("store", "store"),
     not_yet("generate-designated-revocation|desig-revoke", "generate-designated-revocation"),
     not_yet("sign-key", "sign-key"),
@@ -131,7 +131,7 @@ pub(crate) static OPTIONS: &[Row] = &[
     not_yet("gen-random", "gen-random"), not_yet("server", "server"), 
     not_yet("rebuild-keydb-caches", "rebuild-keydb-caches"),
 
-    // What is said and where.
+    // Messages and status lines.
     flag("verbose", |s| { s.verbose += 1; s.list.flags.unusable_uids = true; s.list.flags.unusable_subkeys = true; })
         .short(b'v').help("say more"),
     flag("no-verbose", |s| { s.verbose = 0; s.list.signatures = false; }),
@@ -151,7 +151,7 @@ pub(crate) static OPTIONS: &[Row] = &[
     harmless("debug-iolbf"), harmless("debug-quick-random"), harmless("exit-on-status-write-error"),
     flag("enable-progress-filter", |s| s.progress = true),
 
-    // Where keys are kept, and what time it is. --homedir is read before all others.
+    // Home directory, keyrings and time. --homedir is read before all others.
     harmless_text("homedir").help("|DIR|use DIR, not ~/.gnupg, for gpg.conf and the database"),
     text("faked-system-time", values::faked_system_time),
     text("keyring", |s, name| { s.keyrings.push(Keyring { name: name.to_vec(), primary: false }); Ok(()) })
@@ -343,7 +343,7 @@ pub(crate) static OPTIONS: &[Row] = &[
     obsolete("ctapi-driver", Argument::Text), obsolete("pcsc-driver", Argument::Text),
     obsolete("disable-ccid", Argument::None), obsolete("honor-http-proxy", Argument::None),
 
-    // Nothing for a long time.
+    // Options without effect.
     harmless("sk-comments|no-sk-comments|compress-keys|compress-sigs|force-v3-sigs|no-force-v3-sigs|force-v4-certs\
               |no-force-v4-certs|no-mdc-warning|force-mdc|no-force-mdc|disable-mdc|no-disable-mdc"),
     other("strict", OptionAction::IgnoredInFile), other("no-strict", OptionAction::IgnoredInFile),

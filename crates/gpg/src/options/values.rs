@@ -1,4 +1,4 @@
-//! Options whose value has to be understood when it is read.
+//! Setters of options whose values are parsed when they are read.
 
 use keyhoard::cert::mailbox::mailbox;
 use keyhoard::foreign_text::shown;
@@ -13,7 +13,7 @@ use crate::settings::{
 };
 use crate::signature_notations::NotationOrPolicy;
 
-/// Sets a value from a list of words that may be written in any case.
+/// Returns the value of a word in a list, ignoring case.
 fn choose<T: Copy>(words: &[(&str, T)], text: &[u8]) -> Option<T> {
     words.iter().find(|(word, _)| word.as_bytes().eq_ignore_ascii_case(text)).map(|(_, value)| *value)
 }
@@ -36,7 +36,7 @@ pub(super) fn sender(settings: &mut Settings, text: &[u8]) -> Outcome {
 }
 
 pub(super) fn cert_notation(settings: &mut Settings, text: &[u8]) -> Outcome {
-    // One that is to be taken away: a new signature has none yet.
+    // A `-` removes a notation, of which a new signature has none.
     if text.starts_with(b"-") {
         return Ok(());
     }
@@ -98,7 +98,7 @@ pub(super) fn trust_model(settings: &mut Settings, text: &[u8]) -> Outcome {
     Ok(())
 }
 
-/// gpg takes no value with a colon, and says so when a key is made.
+/// As in gpg, a value with a colon is invalid.
 pub(super) fn default_new_key_algorithm(settings: &mut Settings, text: &[u8]) -> Outcome {
     let text = String::from_utf8_lossy(text).into_owned();
     if text.contains(':') {
@@ -147,7 +147,7 @@ pub(super) fn key_id_format(settings: &mut Settings, text: &[u8]) -> Outcome {
     Ok(())
 }
 
-/// Output is UTF-8 whatever is asked for.
+/// Output is always UTF-8.
 pub(super) fn display_charset(_: &mut Settings, text: &[u8]) -> Outcome {
     const NAMES: [(&str, ()); 4] = [("utf-8", ()), ("utf8", ()), ("us-ascii", ()), ("ascii", ())];
     match choose(&NAMES, text) {
@@ -180,7 +180,7 @@ pub(super) fn compliance(settings: &mut Settings, text: &[u8]) -> Outcome {
     Ok(())
 }
 
-/// The strict modes take user IDs without a self-signature.
+/// The strict modes accept user IDs without a self-signature.
 pub(super) fn strict_openpgp(settings: &mut Settings) {
     settings.allow_non_selfsigned_uid = true;
 }
@@ -227,7 +227,7 @@ pub(super) fn key_origin(settings: &mut Settings, text: &[u8]) -> Outcome {
     Ok(())
 }
 
-/// A time that cannot be read leaves the real one.
+/// An invalid time selects the real time.
 pub(super) fn faked_system_time(settings: &mut Settings, text: &[u8]) -> Outcome {
     settings.faked_time = clock::faked_time(text);
     Ok(())
@@ -264,7 +264,7 @@ pub(super) fn weak_digest(settings: &mut Settings, text: &[u8]) -> Outcome {
     }
 }
 
-/// Checks a word that nothing depends on yet.
+/// Checks a word that has no effect yet.
 pub(super) fn one_of(words: &'static [&'static str], what: &str, text: &[u8]) -> Outcome {
     match words.iter().any(|word| word.as_bytes().eq_ignore_ascii_case(text)) {
         true => Ok(()),
@@ -272,7 +272,7 @@ pub(super) fn one_of(words: &'static [&'static str], what: &str, text: &[u8]) ->
     }
 }
 
-/// A word that is no policy ends gpg with code 1.
+/// An invalid policy ends gpg with code 1.
 pub(super) fn tofu_default_policy(settings: &mut Settings, text: &[u8]) -> Outcome {
     match trust::tofu_policy(text) {
         Ok(policy) => settings.tofu_default_policy = policy,

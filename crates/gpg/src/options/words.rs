@@ -5,16 +5,16 @@
 
 use super::refusal::Refusal;
 
-/// One word of a list: what it is called and what it sets.
+/// A word of a list, and what it sets.
 pub(crate) struct Word<T: 'static> {
     /// The word, without `no-`.
     name: &'static str,
     meaning: Meaning<T>,
-    /// One line for `help`; empty for words that are kept only so that old configurations work.
+    /// One line for `help`; empty for words of old configurations.
     help: &'static str,
 }
 
-/// What a word does; with `no-` it takes it back.
+/// The effect of a word, which `no-` reverses.
 enum Meaning<T> {
     Flag(fn(&mut T) -> &mut bool),
     Flags(fn(&mut T, bool)),
@@ -147,7 +147,7 @@ impl<'a> Iterator for Tokens<'a> {
     }
 }
 
-/// Returns where the first token of `text` ends: at a separator that is neither before nor inside a value.
+/// Returns the byte index of the end of the first token: a separator that is neither before nor inside a value.
 fn token_end(text: &str) -> usize {
     let Some(name_end) = text.find([' ', ',', '=']) else { return text.len() };
     let value = text[name_end..].trim_start_matches([' ', '=']);

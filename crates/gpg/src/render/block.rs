@@ -16,7 +16,7 @@ pub(crate) struct Block<'a> {
     pub(crate) facts: &'a Facts,
     pub(crate) effective: &'a Effective,
     pub(crate) trust: &'a UserTrust,
-    /// Who issuers are, if signatures are listed.
+    /// The names of issuers, if signatures are listed.
     pub(crate) names: Option<&'a Names<'a>>,
     pub(crate) settings: &'a ListSettings,
 }

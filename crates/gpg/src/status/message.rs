@@ -4,56 +4,56 @@ use std::io::{self, Write};
 
 use super::escape::{write_escaped, write_percent_escaped};
 
-/// What a status line says of a message.
+/// A status line about a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum MessageStatus<'a> {
-    /// Work on a file begins: 1 for verification, 2 for encryption, 3 for decryption.
+    /// `FILE_START`: 1 for verification, 2 for encryption, 3 for decryption.
     FileStart { what: u8, name: &'a [u8] },
-    /// A file cannot be read.
+    /// `FILE_ERROR`: a file cannot be read.
     FileError { what: u8, name: &'a [u8] },
-    /// Work on a file is over.
+    /// `FILE_DONE`.
     FileDone,
-    /// A message's passphrase is needed: the cipher, the mode of its use and the digest.
+    /// `NEED_PASSPHRASE_SYM`: the cipher, the string-to-key mode and the hash algorithm.
     NeedPassphrase { cipher: u8, mode: u8, digest: u8 },
-    /// There is no passphrase.
+    /// `MISSING_PASSPHRASE`.
     MissingPassphrase,
-    /// The user does not want to give it.
+    /// `CANCELED_BY_USER`.
     CancelledByUser,
-    /// A recipient cannot be encrypted to, and why.
+    /// `INV_RECP`: a recipient that cannot be encrypted to, and the reason.
     InvalidRecipient { reason: u8, name: &'a [u8] },
-    /// There are no recipients.
+    /// `NO_RECP`.
     NoRecipients,
-    /// Encryption begins; 2 is the protection against changes by SHA-1.
+    /// `BEGIN_ENCRYPTION`; the protection 2 is a modification detection code.
     BeginEncryption { protection: u8, cipher: u8 },
-    /// Encryption is over.
+    /// `END_ENCRYPTION`.
     EndEncryption,
-    /// To whom a message is encrypted: a long key ID and the key's algorithm.
+    /// `ENC_TO`: a recipient's long key ID and public-key algorithm.
     EncryptedTo { key_id: String, algorithm: u8 },
-    /// The secret key is not here.
+    /// `NO_SECKEY`.
     NoSecretKey { key_id: String },
-    /// The key that opened the message, its primary key, and its owner trust.
+    /// `DECRYPTION_KEY`: the key that decrypted the session key, its primary key, and its owner trust.
     DecryptionKey { key: String, primary: String, trust: char },
-    /// Decryption begins.
+    /// `BEGIN_DECRYPTION`.
     BeginDecryption,
-    /// How the data are encrypted.
+    /// `DECRYPTION_INFO`.
     DecryptionInfo { protection: u8, cipher: u8, mode: u8 },
     /// The session key.
     SessionKey(&'a str),
-    /// The content begins: its format, time and file name.
+    /// `PLAINTEXT`: the format, time and file name of the content.
     Plaintext { format: u8, time: u32, name: &'a [u8] },
-    /// How long the content is.
+    /// `PLAINTEXT_LENGTH`.
     PlaintextLength(u32),
-    /// The data are decrypted.
+    /// `DECRYPTION_OKAY`.
     DecryptionOkay,
-    /// They are not.
+    /// `DECRYPTION_FAILED`.
     DecryptionFailed,
-    /// They were not changed.
+    /// `GOODMDC`: the data were not changed.
     GoodMdc,
-    /// They were.
+    /// `BADMDC`: the data were changed.
     BadMdc,
-    /// Decryption is over.
+    /// `END_DECRYPTION`.
     EndDecryption,
-    /// A passphrase may have been the wrong one.
+    /// `ERROR symkey_decrypt.maybe_error`: a passphrase may have been wrong.
     BadPassphrase,
 }
 
@@ -87,7 +87,7 @@ impl MessageStatus<'_> {
         }
     }
 
-    /// Writes what follows the keyword.
+    /// Writes the arguments after the keyword.
     pub(super) fn write_values(&self, out: &mut dyn Write) -> io::Result<()> {
         match self {
             Self::FileStart { what, name } | Self::FileError { what, name } => {

@@ -4,22 +4,22 @@ use std::io::{self, Write};
 
 use super::escape::write_percent_escaped;
 
-/// What a status line says of a signature.
+/// A status line about a signature.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum SignatureStatus<'a> {
-    /// Signing begins: the digests' numbers.
+    /// `BEGIN_SIGNING`: the numbers of the hash algorithms.
     BeginSigning { digests: Vec<u8> },
-    /// Nobody signs.
+    /// `NO_SGNR`: there is no signer.
     NoSigners,
-    /// A signature was made: `D` detached, `C` in clear text, `S` in a message.
+    /// `SIG_CREATED`: `D` for a detached signature, `C` for clear text, `S` for a message.
     Created { letter: char, algorithm: u8, digest: u8, kind: u8, time: u32, key: String },
-    /// A signature comes, made as this user ID.
+    /// `NEWSIG`: the signer's user ID.
     New { user_id: Option<&'a [u8]> },
-    /// What no other signature has, for programs that must not take one twice.
+    /// `SIG_ID`: identifies a signature, against replays.
     Id { text: String, day: String, time: u32 },
-    /// What came of a signature: the long ID of its key and a user ID.
+    /// `GOODSIG`, `BADSIG` and the like: the long key ID and a user ID.
     Result { keyword: &'static str, key_id: String, user_id: &'a [u8] },
-    /// A signature that nobody here can check, and gpg's code for why.
+    /// `ERRSIG`: a signature that cannot be checked, and gpg's code for why.
     Unchecked {
         key_id: String,
         algorithm: u8,
@@ -31,19 +31,19 @@ pub(crate) enum SignatureStatus<'a> {
     },
     /// The key is not here.
     NoKey { key_id: String },
-    /// A good signature in numbers.
+    /// `VALIDSIG`.
     Valid(Valid),
-    /// How certain it is whose the key is, and the trust model that says so.
+    /// `TRUST_FULLY` and the like: the validity of the key, and the trust model.
     Trust { keyword: &'static str, model: &'static str },
-    /// Whose messages trust on first use counts: a key and an address.
+    /// `TOFU_USER`: a key and an address.
     FirstUser { key: String, address: &'a [u8] },
-    /// How many there were.
+    /// `TOFU_STATS`.
     FirstUse(String),
-    /// The same in words.
+    /// `TOFU_STATS_LONG`.
     FirstUseText(&'a [u8]),
     /// The key was revoked.
     KeyRevoked,
-    /// Where to read about the maker's policy.
+    /// `POLICY_URL`.
     Policy(&'a [u8]),
     /// The name of a notation.
     NotationName(&'a [u8]),
@@ -53,7 +53,7 @@ pub(crate) enum SignatureStatus<'a> {
     NotationData(&'a [u8]),
 }
 
-/// What a `VALIDSIG` line says.
+/// The arguments of a `VALIDSIG` line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Valid {
     pub(crate) key: String,
@@ -90,7 +90,7 @@ impl SignatureStatus<'_> {
         }
     }
 
-    /// Writes what follows the keyword.
+    /// Writes the arguments after the keyword.
     pub(super) fn write_values(&self, out: &mut dyn Write) -> io::Result<()> {
         match self {
             Self::BeginSigning { digests } => digests.iter().try_for_each(|digest| write!(out, " H{digest}")),

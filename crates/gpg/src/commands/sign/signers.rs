@@ -36,8 +36,8 @@ pub(crate) struct Signer {
 }
 
 impl Signer {
-    /// Says whether the key can sign with a hash algorithm: ECDSA needs digests of the curve's size, DSA of the key's size
-    /// or more.
+    /// Says whether the key can sign with a hash algorithm: ECDSA needs the digest size of the curve, DSA at least that
+    /// of the key.
     pub(crate) fn suits(&self, digest: HashAlgorithm) -> bool {
         let key = &self.facts;
         match key.algorithm {
