@@ -10,7 +10,7 @@
 
 pub(crate) mod algorithm;
 pub(crate) mod dialogue;
-pub(crate) mod made_of;
+pub(crate) mod key_algorithm;
 pub(crate) mod parameter_file;
 pub(crate) mod parameters;
 pub(crate) mod preferences;

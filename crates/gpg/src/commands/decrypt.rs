@@ -1,8 +1,8 @@
 //! `--decrypt`, for one file or several.
 
+mod attempt;
 pub(super) mod list_packets;
 pub(super) mod plaintext;
-mod tried;
 mod unlock;
 
 use std::cell::RefCell;
@@ -118,15 +118,15 @@ pub(super) fn decrypt_message(
     if !unlocked.is_asked() {
         verify::report_if_damaged(streams, &error);
     }
-    failed(streams, error, unlocked);
+    report_failure(streams, error, unlocked);
     Ok(())
 }
 
 /// Reports why a message was not read to its end.
-fn failed(streams: &mut Streams, error: Error, unlocked: Unlocked) {
+fn report_failure(streams: &mut Streams, error: Error, unlocked: Unlocked) {
     match (error, unlocked.outcome) {
         (_, unlock::Outcome::ListedOnly) => {}
-        (Error::Unprotected, _) => unprotected(streams),
+        (Error::Unprotected, _) => report_unprotected(streams),
         (Error::Manipulated | Error::CutShort, unlock::Outcome::Key) => {
             streams.error("WARNING: encrypted message has been manipulated!");
             streams.status(MessageStatus::BadMdc);
@@ -191,7 +191,7 @@ fn code(error: &Error) -> Option<Code> {
 }
 
 /// Reports that an unprotected message is not decrypted. Unlike gpg, nothing of it was written.
-fn unprotected(streams: &mut Streams) {
+fn report_unprotected(streams: &mut Streams) {
     streams.status(MessageStatus::BeginDecryption);
     streams.error("WARNING: message was not integrity protected");
     streams.info("Use the option '--ignore-mdc-error' to decrypt anyway.");

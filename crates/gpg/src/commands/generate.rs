@@ -14,7 +14,7 @@ use crate::settings::Settings;
 use crate::streams::Streams;
 use defaults::defaults;
 use make::Order;
-use refusal::{failed, is_forbidden};
+use refusal::{is_forbidden, report_failure};
 
 /// Generates keys from a parameter file or a dialogue; a `full` dialogue asks for everything.
 pub(super) fn run(
@@ -51,7 +51,7 @@ pub(super) fn run(
             Ok(())
         }
         Answer::Impossible(code) => {
-            failed(streams, code);
+            report_failure(streams, code);
             Ok(())
         }
     }

@@ -72,8 +72,8 @@ impl KnownKey {
         });
         let ciphers = ciphers.flatten().collect();
         let encrypts = facts.components.iter().zip(&effective.components).any(|pair| match pair {
-            (Component { kind: ComponentKind::Key(one), .. }, ComponentState::Key(state)) => {
-                one.fingerprint == key.fingerprint && state.usage.contains(Usage::ENCRYPT)
+            (Component { kind: ComponentKind::Key(other), .. }, ComponentState::Key(state)) => {
+                other.fingerprint == key.fingerprint && state.usage.contains(Usage::ENCRYPT)
             }
             _ => false,
         });

@@ -34,14 +34,18 @@ pub(super) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
         let text = shown(&name);
         let Ok(Name { query, .. }) = Name::parse(&name) else {
             let text = format!("error parsing key specification '{text}': {}", Code::InvalidUserId);
-            return failed(streams, &text, Code::InvalidUserId);
+            return give_up(streams, &text, Code::InvalidUserId);
         };
         if !names_one_key(&query) {
             let text = format!("'{text}' does not appear to be a valid key ID, fingerprint or keygrip");
-            return failed(streams, &text, Code::General);
+            return give_up(streams, &text, Code::General);
         }
         let Some(&id) = store.snapshot()?.find(&query)?.first() else {
-            return failed(streams, &format!("key \"{text}\" not found: {}", Code::NotFound), Code::NotFound);
+            return give_up(
+                streams,
+                &format!("key \"{text}\" not found: {}", Code::NotFound),
+                Code::NotFound,
+            );
         };
         set(settings, streams, store, id, policy)?;
     }
@@ -85,7 +89,7 @@ fn wrong_arguments(streams: &mut Streams) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn failed(streams: &mut Streams, text: &str, code: Code) -> anyhow::Result<()> {
+fn give_up(streams: &mut Streams, text: &str, code: Code) -> anyhow::Result<()> {
     streams.error(text);
     streams.status_failure("tofu-driver", code);
     Err(CommandFailed.into())

@@ -94,7 +94,9 @@ fn inline(
     let beginning = input.fill_buf()?;
     let (is_empty, is_openpgp) = (beginning.is_empty(), begins_openpgp(beginning));
     let (read, announced) = match settings.output {
-        Some(_) => plaintext::written(settings, streams, name, |sink| signatures_of(&mut input, sink))?,
+        Some(_) => {
+            plaintext::read_unencrypted(settings, streams, name, |sink| signatures_of(&mut input, sink))?
+        }
         None => {
             let mut nowhere = DiscardContent::default();
             let read = signatures_of(&mut input, &mut nowhere);
@@ -105,7 +107,7 @@ fn inline(
         }
     };
     match read {
-        Ok(found) if found.is_empty() => return Err(unexpected(streams)),
+        Ok(found) if found.is_empty() => return Err(report_unexpected(streams)),
         Ok(found) => {
             if signatures::report(settings, streams, found, announced.as_ref())?
                 && !streams.has_bad_signature()
@@ -118,16 +120,16 @@ fn inline(
         Err(Error::Detached) if beside == DetachedHandling::LookedFor && !settings.batch => {
             return over_file_beside(settings, streams, name);
         }
-        Err(Error::Detached) => no_data(streams),
+        Err(Error::Detached) => report_no_data(streams),
         Err(Error::Unsigned) => report_no_signature(streams),
-        Err(Error::NoKey) => return Err(unexpected(streams)),
-        Err(Error::NoMessage) if is_openpgp => return Err(unexpected(streams)),
+        Err(Error::NoKey) => return Err(report_unexpected(streams)),
+        Err(Error::NoMessage) if is_openpgp => return Err(report_unexpected(streams)),
         Err(Error::NoMessage) if beside == DetachedHandling::NotLookedFor => {
             report_no_packets(streams, is_empty);
             return Err(Failure::bare(Code::EndOfInput));
         }
-        Err(Error::NoMessage) => return nothing(streams, is_empty),
-        Err(error) => damaged(streams, &error),
+        Err(Error::NoMessage) => return report_no_signatures(streams, is_empty),
+        Err(error) => report_damaged(streams, &error),
     }
     Ok(())
 }
@@ -181,7 +183,7 @@ fn over_file_beside(
         streams.info(format_args!("assuming signed data in '{}'", shown(data)));
         return detached(settings, streams, signature, &[data.to_vec()]);
     }
-    no_data(streams);
+    report_no_data(streams);
     Ok(())
 }
 
@@ -203,7 +205,7 @@ pub(super) fn over_file_or_input(
     }
 }
 
-fn no_data(streams: &mut Streams) {
+fn report_no_data(streams: &mut Streams) {
     streams.error("no signed data");
     streams.error("can't hash datafile: No data");
 }
@@ -225,11 +227,11 @@ fn detached(
     }
     match over(streams, &mut signature, data) {
         Ok(found) => signatures::report(settings, streams, found, None).map(drop)?,
-        Err(Error::NoMessage) if is_openpgp => return Err(unexpected(streams)),
-        Err(Error::NoMessage) => return nothing(streams, is_empty),
-        Err(Error::Malformed(_)) if is_other => return Err(unexpected(streams)),
+        Err(Error::NoMessage) if is_openpgp => return Err(report_unexpected(streams)),
+        Err(Error::NoMessage) => return report_no_signatures(streams, is_empty),
+        Err(Error::Malformed(_)) if is_other => return Err(report_unexpected(streams)),
         Err(Error::Malformed(_) | Error::SecondBlock) => streams.error("not a detached signature"),
-        Err(error) => damaged(streams, &error),
+        Err(error) => report_damaged(streams, &error),
     }
     Ok(())
 }
@@ -283,7 +285,7 @@ pub(super) fn report_no_packets_behind_text(streams: &mut Streams) {
 }
 
 /// Reports that there are no signatures at all.
-fn nothing(streams: &mut Streams, is_empty: bool) -> std::result::Result<(), Failure> {
+fn report_no_signatures(streams: &mut Streams, is_empty: bool) -> std::result::Result<(), Failure> {
     if is_empty {
         streams.status(Status::NoData { what: 2 });
         return Err(Failure::bare(Code::EndOfInput));
@@ -294,7 +296,7 @@ fn nothing(streams: &mut Streams, is_empty: bool) -> std::result::Result<(), Fai
 }
 
 /// Reports a damaged input without a signature.
-fn damaged(streams: &mut Streams, error: &Error) {
+fn report_damaged(streams: &mut Streams, error: &Error) {
     report_if_damaged(streams, error);
     streams.error(keyhoard::causes(error));
     report_no_signature(streams);
@@ -320,7 +322,7 @@ fn report_not_verified(streams: &mut Streams) {
 }
 
 /// Reports that there is something else than signatures.
-fn unexpected(streams: &mut Streams) -> Failure {
+fn report_unexpected(streams: &mut Streams) -> Failure {
     streams.status(Status::Unexpected);
     Failure::bare(Code::Unexpected)
 }

@@ -19,7 +19,7 @@ use asker::Asker;
 use menu::Choice;
 
 /// The validity period of a key if it is not asked for.
-pub(crate) const USUAL_VALIDITY: &[u8] = b"2y";
+pub(crate) const DEFAULT_VALIDITY: &[u8] = b"2y";
 
 /// The result of a dialogue.
 #[derive(Debug)]
@@ -48,7 +48,7 @@ pub(crate) fn ask(
     let (choice, valid_for) = match full {
         true => (menu::ask(&mut asker)?, asker.validity(defaults)?),
         false => match usual(defaults) {
-            Ok(choice) => (choice, interval::validity(USUAL_VALIDITY, defaults.now).unwrap_or(0)),
+            Ok(choice) => (choice, interval::validity(DEFAULT_VALIDITY, defaults.now).unwrap_or(0)),
             Err(code) => return Ok(Answer::Impossible(code)),
         },
     };

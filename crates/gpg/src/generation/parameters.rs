@@ -285,13 +285,13 @@ fn bits(text: &[u8]) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::parameter_file::{Statement, lines};
     use super::*;
+    use crate::generation::parameter_file::{Statement, lines};
 
     const DEFAULTS: Defaults<'_> = Defaults {
         now: Timestamp(1_767_225_600),
         algorithm: algorithm::DEFAULT,
-        preferences: super::super::preferences::DEFAULT,
+        preferences: crate::generation::preferences::DEFAULT,
     };
 
     fn block(text: &str) -> Block {
@@ -366,7 +366,7 @@ mod tests {
         let named = request(&format!(
             "Key-Type: ecdsa\nKey-Grip: &{grip}\nSubkey-Type: rsa\nSubkey-Grip: {grip}\nName-Real: x"
         ));
-        let keygrip = super::super::keygrip(grip.as_bytes()).expect("a keygrip");
+        let keygrip = crate::generation::keygrip(grip.as_bytes()).expect("a keygrip");
         assert_eq!(named.primary.kind.material, Material::Existing(keygrip, Family::Ecdsa));
         assert_eq!(named.subkey.expect("a subkey").kind.material, Material::Existing(keygrip, Family::Rsa));
     }

@@ -111,8 +111,8 @@ fn unquote(argument: &[u8]) -> &[u8] {
 
 #[cfg(test)]
 mod tests {
-    use super::super::parse::Value;
     use super::*;
+    use crate::options::parse::Value;
 
     /// Returns the content of each line as text: `NAME=VALUE`, `! FAULT` or a message.
     fn events(owner: Owner, text: &str) -> Vec<(usize, String)> {

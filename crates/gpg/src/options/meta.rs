@@ -206,8 +206,8 @@ fn user_name() -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::parse::find_exactly;
     use super::*;
+    use crate::options::parse::find_exactly;
 
     #[test]
     fn a_forced_option_is_taken_from_the_system_only() {

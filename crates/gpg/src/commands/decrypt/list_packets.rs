@@ -7,7 +7,7 @@ use keyhoard::message::{self, EncryptedDataFormat, Error, Step};
 
 use super::plaintext::Ending;
 use super::unlock::{Unlocked, Unlocker};
-use super::{failed, verify};
+use super::{report_failure, verify};
 use crate::code::Code;
 use crate::commands::guess;
 use crate::failure::CodedFailure;
@@ -28,7 +28,7 @@ pub(crate) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
         Err(error) => error,
     };
     if !matches!(error, Error::NoMessage) || unlocked.is_asked() {
-        failed(streams, error, unlocked);
+        report_failure(streams, error, unlocked);
         return Ok(());
     }
     // gpg counts the text as packets, so only the missing end is an error.

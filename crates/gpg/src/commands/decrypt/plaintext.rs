@@ -115,7 +115,7 @@ impl<'a> Plaintext<'a> {
         if self.is_beyond(length.unwrap_or_default().into())
             && let Some(output) = self.output.take()
         {
-            too_much(&output, &mut streams);
+            report_too_much(&output, &mut streams);
         }
     }
 
@@ -191,7 +191,7 @@ impl<'a> Plaintext<'a> {
 
 /// Reads an unencrypted message from the file `name` with `read`, and writes its content to the output of the options.
 /// Returns the result of `read`, and the hash algorithms in the `Hash` headers of clear text.
-pub(crate) fn written<T>(
+pub(crate) fn read_unencrypted<T>(
     settings: &Settings,
     streams: &mut Streams,
     name: Option<&[u8]>,
@@ -276,7 +276,7 @@ impl Sink for Plaintext<'_> {
         output.writer(&mut streams).write_all(fits).map_err(Error::Write)?;
         self.room = self.room.map(|room| room.saturating_sub(fits.len() as u64));
         if !rest.is_empty() {
-            too_much(output, &mut streams);
+            report_too_much(output, &mut streams);
             self.output = None;
         }
         Ok(())
@@ -284,7 +284,7 @@ impl Sink for Plaintext<'_> {
 }
 
 /// Reports that there is more content than may be written.
-fn too_much(output: &Output, streams: &mut Streams) {
+fn report_too_much(output: &Output, streams: &mut Streams) {
     let name = output.name();
     streams.error(format_args!("error writing to '{name}': exceeded --max-output limit"));
     streams.continue_info(b"");

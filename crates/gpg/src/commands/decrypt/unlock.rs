@@ -11,7 +11,7 @@ use keyhoard::store::Query;
 use keyhoard::store::query::Name as KeyName;
 use secret::{Name, SecretKeys, StoredKey};
 
-use super::tried::{self, RecipientFailure, Tried, key_id};
+use super::attempt::{self, Attempt, RecipientFailure, key_id};
 use crate::code::Code;
 use crate::commands::known_key::KnownKey;
 use crate::failure::{Failure, reported};
@@ -146,7 +146,7 @@ impl Search<'_> {
             false => None,
         };
         let mut found = None;
-        let mut tried = Vec::new();
+        let mut attempts = Vec::new();
         let passwords: Vec<&Skesk> = encrypted_keys
             .iter()
             .filter_map(|encrypted_key| match encrypted_key {
@@ -158,8 +158,8 @@ impl Search<'_> {
             match encrypted_key {
                 EncryptedSessionKey::Recipient(recipient) => {
                     let keyrings = keyrings.as_ref().expect("they were opened for this");
-                    let one = self.recipient(recipient, keyrings, overriding.as_ref(), &mut found)?;
-                    tried.push(one);
+                    let attempt = self.recipient(recipient, keyrings, overriding.as_ref(), &mut found)?;
+                    attempts.push(attempt);
                 }
                 EncryptedSessionKey::Password(password) if found.is_none() => {
                     found = self.password(password, &passwords, overriding.as_ref())?;
@@ -171,7 +171,7 @@ impl Search<'_> {
             found = overriding.flatten();
         }
         if !self.settings.quiet {
-            tried::report(self.streams, passwords.len(), &tried);
+            attempt::report(self.streams, passwords.len(), &attempts);
         }
         Ok(found)
     }
@@ -195,7 +195,7 @@ impl Search<'_> {
         keyrings: &Keyrings,
         overriding: Option<&Overriding>,
         found: &mut Option<SessionKey>,
-    ) -> anyhow::Result<Tried<'p>> {
+    ) -> anyhow::Result<Attempt<'p>> {
         let key_id = key_id(recipient);
         if self.settings.verbose > 0 {
             self.streams.info(format_args!("public key is {key_id}"));
@@ -220,7 +220,7 @@ impl Search<'_> {
         } else {
             self.try_named(recipient, known.as_ref(), found)?
         };
-        Ok(Tried { recipient, known, failure })
+        Ok(Attempt { recipient, known, failure })
     }
 
     /// Tries the secret key that a recipient's packet names.

@@ -9,7 +9,7 @@ use super::EditKeys;
 use crate::code::Code;
 use crate::failure::{Failure, reported};
 use crate::generation::algorithm::with_size;
-use crate::generation::made_of::made_of;
+use crate::generation::key_algorithm::key_algorithm;
 use crate::interval;
 use crate::settings::Settings;
 use crate::status::Status;
@@ -73,7 +73,7 @@ fn wanted(
         name => name,
     };
     let (algorithm, notes) = match with_size(name) {
-        Some(material) => made_of(material?, settings)?,
+        Some(material) => key_algorithm(material?, settings)?,
         None => (Algorithm::parse(name).map_err(|_| Code::UnknownCurve)?, Vec::new()),
     };
     let only_signs = name == "ed25519" || !algorithm.encrypts();

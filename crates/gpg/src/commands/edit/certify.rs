@@ -70,7 +70,7 @@ pub(crate) fn run(
 }
 
 /// Says whether a text matches a user ID: `=` and all of it, else any part of it, ignoring case.
-pub(super) fn fits(user_id: &[u8], wanted: &[u8]) -> bool {
+pub(super) fn matches_user_id(user_id: &[u8], wanted: &[u8]) -> bool {
     if let Some(exact) = wanted.strip_prefix(b"=") {
         return user_id == exact;
     }
@@ -94,7 +94,7 @@ fn select(
     for text in wanted {
         let hits: Vec<Vec<u8>> = target
             .user_ids()
-            .filter(|found| fits(found.value, text))
+            .filter(|found| matches_user_id(found.value, text))
             .map(|found| found.value.to_vec())
             .collect();
         match hits.len() {
@@ -241,10 +241,10 @@ mod tests {
 
     #[test]
     fn a_text_stands_for_user_ids_that_hold_it_or_with_a_sign_for_exactly_one() {
-        assert!(fits(b"Ann <ann@example.org>", b"ANN@"));
-        assert!(fits(b"Ann <ann@example.org>", b"*ann"));
-        assert!(fits(b"Ann", b"=Ann"));
-        assert!(!fits(b"Ann", b"=ann"));
-        assert!(!fits(b"Ann", b"Anna"));
+        assert!(matches_user_id(b"Ann <ann@example.org>", b"ANN@"));
+        assert!(matches_user_id(b"Ann <ann@example.org>", b"*ann"));
+        assert!(matches_user_id(b"Ann", b"=Ann"));
+        assert!(!matches_user_id(b"Ann", b"=ann"));
+        assert!(!matches_user_id(b"Ann", b"Anna"));
     }
 }

@@ -47,7 +47,7 @@ fn set(
     let which = match subkeys {
         [] => ExpiryTarget::Primary,
         [all] if all == b"*" => ExpiryTarget::Subkeys,
-        named => ExpiryTarget::These(these(settings, streams, edit_keys, key, named)?),
+        named => ExpiryTarget::These(subkeys_named(settings, streams, edit_keys, key, named)?),
     };
     let edited = edit_keys
         .edit(settings, streams, "--quick-set-expire", key, |editor| editor.set_expiry(key, &which, end));
@@ -61,7 +61,7 @@ fn set(
 }
 
 /// Reads the fingerprints of subkeys, and reports those that are not found; fails with the first failure.
-fn these(
+fn subkeys_named(
     settings: &Settings,
     streams: &mut Streams,
     edit_keys: &mut EditKeys,

@@ -3,7 +3,7 @@
 use keyhoard::edit::{CertifiedIdentity, Reason, ReasonCode};
 
 use super::EditKeys;
-use super::certify::fits;
+use super::certify::matches_user_id;
 use crate::clock;
 use crate::code::Code;
 use crate::failure::{CodedFailure, Failure};
@@ -39,7 +39,7 @@ fn revoke(
     let by = edit_keys.certifier(settings, by)?.ok_or_else(|| Failure::bare(Code::NoSecretKey))?;
     streams.considered(&by);
     let chosen = |identity: &CertifiedIdentity| {
-        let is_wanted = |user_id: &[u8]| user_ids.iter().any(|wanted| fits(user_id, wanted));
+        let is_wanted = |user_id: &[u8]| user_ids.iter().any(|wanted| matches_user_id(user_id, wanted));
         user_ids.is_empty() || identity.user_id().is_some_and(is_wanted)
     };
     let reason = Reason::of(ReasonCode::Unspecified);

@@ -13,12 +13,12 @@ use keyhoard::verify::PublicKeyAlgorithm;
 use secret::{Ask, Passphrase};
 use sign::KeyFlags;
 
-use super::super::delete;
 use super::defaults::key_preferences;
-use super::refusal::not_made;
+use super::refusal::report_not_generated;
 use crate::code::Code;
+use crate::commands::delete;
 use crate::failure::{CodedFailure, Failure};
-use crate::generation::made_of::made_of;
+use crate::generation::key_algorithm::key_algorithm;
 use crate::generation::{Material, Part, Request};
 use crate::keyrings::Keyrings;
 use crate::passphrases::Passphrases;
@@ -79,7 +79,7 @@ pub(super) fn make(settings: &Settings, streams: &mut Streams, order: &Order) ->
     let profile = match profile(settings, streams, order) {
         Ok(profile) => profile,
         Err(code) => {
-            not_made(streams, CodedFailure { code, value: code.with_gpg() }, &order.handle);
+            report_not_generated(streams, CodedFailure { code, value: code.with_gpg() }, &order.handle);
             return Ok(());
         }
     };
@@ -95,7 +95,7 @@ pub(super) fn make(settings: &Settings, streams: &mut Streams, order: &Order) ->
                 handle: &order.handle,
             });
         }
-        Err(failure) => not_made(streams, failure.coded()?, &order.handle),
+        Err(failure) => report_not_generated(streams, failure.coded()?, &order.handle),
     }
     Ok(())
 }
@@ -184,7 +184,7 @@ fn plan(settings: &Settings, streams: &mut Streams, part: &Part) -> Result<Plan,
             Plan::existing(keygrip, PublicKeyAlgorithm(family as u8), flags)
         }
         material => {
-            let (algorithm, notes) = made_of(material, settings)?;
+            let (algorithm, notes) = key_algorithm(material, settings)?;
             notes.iter().for_each(|note| streams.info(note));
             Plan::new(algorithm, flags)
         }

@@ -12,7 +12,7 @@ use zeroize::Zeroizing;
 
 use super::defaults::defaults;
 use super::make::{self, Order};
-use super::refusal::not_made;
+use super::refusal::report_not_generated;
 use crate::code::Code;
 use crate::failure::CodedFailure;
 use crate::generation::parameter_file::{Keyword, Statement, lines};
@@ -125,7 +125,7 @@ impl ParameterFile {
                 // gpg's agent finds malformed keygrips.
                 let is_of_agent = code == Code::IpcParameter;
                 let value = if is_of_agent { code.with_agent() } else { code.with_gpg() };
-                not_made(streams, CodedFailure { code, value }, handle);
+                report_not_generated(streams, CodedFailure { code, value }, handle);
                 Ok(())
             }
             Ok(request) => {

@@ -8,9 +8,9 @@ use keyhoard::store::query::Name;
 
 use super::defaults::defaults;
 use super::make::{self, Order};
-use super::refusal::{failed, is_forbidden};
+use super::refusal::{is_forbidden, report_failure};
 use crate::code::Code;
-use crate::generation::dialogue::USUAL_VALIDITY;
+use crate::generation::dialogue::DEFAULT_VALIDITY;
 use crate::generation::parameters::Defaults;
 use crate::generation::{Kind, Part, Request, algorithm};
 use crate::interval;
@@ -30,7 +30,7 @@ pub(crate) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
     }
     let user_id = arguments[0].trim_ascii().to_vec();
     if user_id.is_empty() {
-        failed(streams, Code::InvalidUserId);
+        report_failure(streams, Code::InvalidUserId);
         return Ok(());
     }
     if !is_wanted(arguments, settings, streams, &user_id)? {
@@ -43,7 +43,7 @@ pub(crate) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
     match words.request(user_id, &defaults(settings)) {
         Ok(request) => make::make(settings, streams, &Order::of(request)),
         Err(code) => {
-            failed(streams, code);
+            report_failure(streams, code);
             Ok(())
         }
     }
@@ -125,7 +125,7 @@ struct Words {
 impl Words {
     fn request(&self, user_id: Vec<u8>, defaults: &Defaults<'_>) -> Result<Request, Code> {
         let expiry = match self.expiry.as_bytes() {
-            b"" | b"-" => USUAL_VALIDITY,
+            b"" | b"-" => DEFAULT_VALIDITY,
             expiry => expiry,
         };
         let (primary, subkey) = match self.asks_for_pair() {

@@ -16,12 +16,12 @@ pub(super) fn is_forbidden(settings: &Settings, streams: &mut Streams) -> bool {
 }
 
 /// Reports that the requested key cannot be generated.
-pub(super) fn failed(streams: &mut Streams, code: Code) {
+pub(super) fn report_failure(streams: &mut Streams, code: Code) {
     streams.error(format_args!("Key generation failed: {code}"));
 }
 
 /// Reports that a key was not generated.
-pub(super) fn not_made(streams: &mut Streams, failure: CodedFailure, handle: &[u8]) {
+pub(super) fn report_not_generated(streams: &mut Streams, failure: CodedFailure, handle: &[u8]) {
     let CodedFailure { code, value } = failure;
     streams.error(format_args!("key generation failed: {code}"));
     streams.status_error("key_generate", value);

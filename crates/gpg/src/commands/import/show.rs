@@ -14,7 +14,7 @@ use keyhoard::store::{Origin, ReadCertificates, Store};
 use keyhoard::validity::{Sources, TrustSettings, ValidityResult};
 use keyhoard::verify::policy::DigestPolicy;
 
-use super::super::list;
+use crate::commands::list;
 use crate::output::{Holds, Output};
 use crate::render;
 use crate::secrets::Secrets;

@@ -2,9 +2,9 @@
 
 use keyhoard::cert::Keygrip;
 
-use super::super::Family;
-use super::super::parameters::Defaults;
 use crate::clock;
+use crate::generation::Family;
+use crate::generation::parameters::Defaults;
 use crate::interval;
 use crate::prompt::{self, Question};
 use crate::settings::Settings;

@@ -2,9 +2,9 @@
 
 use keyhoard::cert::effective::Usage;
 
-use super::super::size::{Range, rounded};
-use super::super::{Curve, Family, Kind, Material, keygrip};
 use super::asker::Asker;
+use crate::generation::size::{Range, rounded};
+use crate::generation::{Curve, Family, Kind, Material, keygrip};
 
 /// A primary key and perhaps a subkey.
 pub(super) struct Choice {

@@ -2,8 +2,8 @@
 
 use keyhoard::cert::mailbox::mailbox;
 
-use super::super::parameters::user_id;
 use super::asker::Asker;
+use crate::generation::parameters::user_id;
 
 /// The answers so far; missing parts are asked for.
 #[derive(Default)]

@@ -12,7 +12,10 @@ use crate::settings::Settings;
 /// # Errors
 ///
 /// gpg's code for an algorithm that cannot be generated.
-pub(crate) fn made_of(material: Material, settings: &Settings) -> Result<(Algorithm, Vec<String>), Code> {
+pub(crate) fn key_algorithm(
+    material: Material,
+    settings: &Settings,
+) -> Result<(Algorithm, Vec<String>), Code> {
     let corrected = |bits| size::corrected(bits, material.family(), settings.large_rsa, settings.expert);
     let unsupported = |_| Code::UnsupportedAlgorithm;
     Ok(match material {

@@ -11,7 +11,7 @@ use crate::status::{MessageStatus, Status};
 use crate::streams::Streams;
 
 /// A recipient, and why its key did not open the message.
-pub(super) struct Tried<'a> {
+pub(super) struct Attempt<'a> {
     pub(super) recipient: &'a Pkesk,
     pub(super) known: Option<KnownKey>,
     pub(super) failure: Option<RecipientFailure>,
@@ -29,22 +29,23 @@ pub(super) enum RecipientFailure {
 }
 
 /// Reports the number of passphrases and the recipients, in reverse order, those whose key did not open it first.
-pub(super) fn report(streams: &mut Streams, passwords: usize, tried: &[Tried<'_>]) {
+pub(super) fn report(streams: &mut Streams, passwords: usize, attempts: &[Attempt<'_>]) {
     match passwords {
         0 => {}
         1 => streams.info("encrypted with 1 passphrase"),
         count => streams.info(format_args!("encrypted with {count} passphrases")),
     }
-    let (failed, good): (Vec<_>, Vec<_>) = tried.iter().rev().partition(|one| one.failure.is_some());
-    for one in failed.into_iter().chain(good) {
-        report_recipient(streams, one);
+    let (failed, good): (Vec<_>, Vec<_>) =
+        attempts.iter().rev().partition(|attempt| attempt.failure.is_some());
+    for attempt in failed.into_iter().chain(good) {
+        report_recipient(streams, attempt);
     }
 }
 
-fn report_recipient(streams: &mut Streams, tried: &Tried<'_>) {
-    let algorithm = public_key_name(tried.recipient.algorithm.0);
-    let key_id = key_id(tried.recipient);
-    if let Some(KnownKey { key, user_id, primary, .. }) = &tried.known {
+fn report_recipient(streams: &mut Streams, attempt: &Attempt<'_>) {
+    let algorithm = public_key_name(attempt.recipient.algorithm.0);
+    let key_id = key_id(attempt.recipient);
+    if let Some(KnownKey { key, user_id, primary, .. }) = &attempt.known {
         streams.considered(primary);
         let mut date = Vec::new();
         digits::date(key.created, &mut date);
@@ -54,7 +55,7 @@ fn report_recipient(streams: &mut Streams, tried: &Tried<'_>) {
     } else {
         streams.info(format_args!("encrypted with {algorithm} key, ID {key_id}"));
     }
-    match tried.failure {
+    match attempt.failure {
         None | Some(RecipientFailure::NotTried) => {}
         Some(RecipientFailure::NoSecretKey) => {
             streams.status(MessageStatus::NoSecretKey { key_id: key_id.to_string() });
