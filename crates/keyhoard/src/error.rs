@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use store::{Fingerprint, JournalId};
 
-/// What a library says that this crate reads foreign files with.
+/// An error of a library that reads foreign files.
 pub type ForeignError = Box<dyn std::error::Error + Send + Sync>;
 
 /// A result of this crate.
@@ -18,7 +18,7 @@ pub fn causes(error: &dyn std::error::Error) -> String {
     texts.join(": ")
 }
 
-/// Why a command could not do what it was asked.
+/// The errors of this crate.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -51,7 +51,7 @@ pub enum Error {
         /// All names there are.
         known: Vec<String>,
     },
-    /// The user's file of profiles is not what it should be.
+    /// The user's file of profiles has an error.
     #[error("{path}")]
     Profile {
         /// The file.
@@ -59,7 +59,7 @@ pub enum Error {
         /// What is wrong, and in which line.
         source: keygen::ProfileError,
     },
-    /// The user's configuration is not what it should be.
+    /// The user's configuration has an error.
     #[error("{path}")]
     Configuration {
         /// The file.
@@ -67,7 +67,7 @@ pub enum Error {
         /// What is wrong, and in which line.
         source: ForeignError,
     },
-    /// Somebody else can change what is relied on.
+    /// Somebody else can change a file that is relied on.
     #[error(transparent)]
     Exposed(#[from] crate::permissions::Exposed),
     /// Neither an option nor the environment says where the database is.
@@ -90,7 +90,7 @@ pub enum Error {
         /// The entry that was asked for.
         entry: JournalId,
     },
-    /// An entry that is not in force any more.
+    /// An entry that was undone.
     #[error("entry {} was undone by entry {} already; to have it back, undo that one", .entry.0, .by.0)]
     AlreadyUndone {
         /// The entry that was asked for.
@@ -120,19 +120,19 @@ pub enum Error {
         /// The latest import that brought it again.
         later: JournalId,
     },
-    /// The database is there, split otherwise than it was to be made.
+    /// The database exists with another number of partitions.
     #[error("{location}: the database is there already, with other partitions")]
     OtherPartitions {
         /// The database, without a password.
         location: String,
     },
-    /// Two databases that were to hold the same do not.
+    /// Two databases that should be equal are not.
     #[error("the databases are not equal: {what}")]
     NotEqual {
         /// What differs.
         what: String,
     },
-    /// Statements that a server's own program runs.
+    /// SQL statements for a database on a server, which psql runs.
     #[error("{location}: psql runs SQL there; docs/schema.md describes the tables")]
     ServerStatement {
         /// The database.
@@ -141,7 +141,7 @@ pub enum Error {
     /// Another program changed the same certificates.
     #[error("another program changed the same certificates meanwhile; try again")]
     ChangedMeanwhile,
-    /// What an export was written to takes no more.
+    /// The output of an export failed.
     #[error("writing")]
     Output(#[source] std::io::Error),
     /// A directory that is neither a GnuPG home with key files nor a certificate directory.

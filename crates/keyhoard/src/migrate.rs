@@ -1,9 +1,9 @@
-//! Migrate: takes over the certificates of GnuPG and of other certificate stores, the owner trust that users gave GnuPG,
-//! and what it remembers of trust on first use.
+//! Migrate: imports the certificates of GnuPG and of other certificate stores, GnuPG's owner trust, and its data of
+//! trust on first use.
 //!
-//! What is read stays as it is, and nothing of it is lost: every packet is taken, local signatures, user IDs that nobody
-//! vouches for and unreadable signatures included, in the order of the store, with the time at which the store got it
-//! and the place it came from. A migration can be run again at any time.
+//! The sources do not change. Every packet is taken, including local signatures, user IDs without self-signature and
+//! unreadable signatures, in the order of the store, with the time at which the store got it and its origin. A
+//! migration can be run again at any time.
 
 mod cert_d;
 mod differing;
@@ -58,7 +58,7 @@ pub fn migrate(
     take_over.finish(&migrations, on_event)
 }
 
-/// Returns those of the stores that were taken over which have changed since.
+/// Returns the migrated stores that have changed since.
 ///
 /// # Errors
 ///

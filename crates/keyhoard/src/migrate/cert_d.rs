@@ -1,7 +1,7 @@
 //! Shared certificate directories (the Internet-Draft "Shared OpenPGP Certificate Directory").
 //!
-//! A certificate stands in a file named by its fingerprint in lower case, the first two digits of which are a
-//! directory; `trust-root` is one more certificate.
+//! A certificate is a file named by its fingerprint in lower case, of which the first two digits are a directory;
+//! `trust-root` is one more certificate.
 
 use std::fs::{self, DirEntry};
 use std::io;

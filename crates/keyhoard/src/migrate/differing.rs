@@ -1,4 +1,4 @@
-//! What was decided here and in a source, but not alike: it stays as it is here.
+//! Decisions here that differ from those in a source: they stay as they are here.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -12,7 +12,7 @@ use super::tofu_db::Remembered;
 use crate::Result;
 use crate::owner_trust::Given;
 
-/// Something that was decided here, and otherwise in a source.
+/// A decision here that differs from that in a source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Differing {
     /// How far a key's owner is trusted.
@@ -37,7 +37,7 @@ pub enum Differing {
     },
 }
 
-/// Finds what of this was decided here before, and otherwise.
+/// Finds the decisions here that differ.
 pub(super) fn differing(
     snapshot: &dyn ReadTrust,
     remembered: &[Remembered],

@@ -22,7 +22,7 @@ pub enum MigrateEvent<'a> {
         /// Certificates, over all sources.
         done: u64,
     },
-    /// Something that was decided here, and otherwise in a source, is not taken over.
+    /// A decision here that differs from that in a source, and stays.
     Kept(&'a Differing),
 }
 

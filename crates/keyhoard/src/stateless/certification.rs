@@ -1,4 +1,4 @@
-//! Who says whose a user ID is.
+//! Certifying and validating user IDs.
 
 use std::path::Path;
 
@@ -24,7 +24,7 @@ use crate::validity::{Model, Sources, TrustSettings, TrustedKey, ValidityResult}
 pub struct Request {
     /// The user IDs.
     pub user_ids: Vec<Vec<u8>>,
-    /// Only if the certificate's owner vouches for them too.
+    /// Only those with a valid self-signature.
     pub only_self_signed: bool,
 }
 
@@ -135,12 +135,12 @@ pub fn validate(
     wanted: &Wanted,
     at: Timestamp,
 ) -> Result<()> {
-    // A revocation counts in whichever file it stands.
+    // A revocation counts in whichever file it is.
     certificates.merge(&authorities);
     authorities.merge(&certificates);
     let roots = authorities.certificates.iter().map(|one| one.facts.primary().fingerprint);
     let settings = TrustSettings {
-        // An authority says whose user IDs are, not whom else to believe.
+        // An authority certifies user IDs, but does not delegate trust.
         model: Model::Classic,
         max_cert_depth: 1,
         trusted_keys: roots.map(TrustedKey::Fingerprint).collect(),

@@ -1,4 +1,4 @@
-//! Messages read with whatever opens them.
+//! Decrypting messages.
 
 use std::collections::HashMap;
 use std::io::{Read, Write};
@@ -14,7 +14,7 @@ use super::signatures::holding;
 use super::{Failure, Keys, Kind, Password, Period, Result, Signers, Verification};
 use crate::decryption::{PlaintextOutput, may_open};
 
-/// What opens a message, and who may have signed it.
+/// The keys and passwords for a message, and its possible signers.
 #[derive(Clone, Default)]
 pub struct Decryption {
     /// Session keys.
@@ -31,16 +31,16 @@ pub struct Decryption {
     pub period: Period,
 }
 
-/// What a message was.
+/// The result of decrypting a message.
 #[derive(Debug)]
 pub struct Decrypted {
     /// Its session key.
     pub session_key: SessionKey,
-    /// The signatures that hold, which may be none.
+    /// The valid signatures, possibly none.
     pub verifications: Vec<Verification>,
 }
 
-/// Decrypts a message. Nothing is written that was not checked.
+/// Decrypts a message. Only authenticated content is written.
 ///
 /// # Errors
 ///
@@ -82,9 +82,9 @@ pub fn decrypt(
 struct Unlocking<'a> {
     given: &'a Decryption,
     secret_keys: Vec<(&'a Keys, StoredKey)>,
-    /// Keys that were needed; `None` if no password opens one.
+    /// Keys that were unlocked; `None` if no password unlocks one.
     unlocked: HashMap<Fingerprint, Option<Unlocked>>,
-    /// Why something that was given did not open it.
+    /// Why a key or password did not open it.
     failure: Option<Failure>,
     was_asked: bool,
 }
@@ -154,7 +154,7 @@ impl Unlocking<'_> {
         })
     }
 
-    /// Says what an error means: of what is encrypted, that it cannot be decrypted.
+    /// Returns the failure for an error; of encrypted data, that it cannot be decrypted.
     fn explained(&mut self, error: Error) -> Failure {
         match (error, self.failure.take()) {
             (Error::NoKey, Some(failure)) => failure,

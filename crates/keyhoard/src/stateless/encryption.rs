@@ -1,4 +1,4 @@
-//! Messages that only some can read.
+//! Encrypting messages.
 
 use std::io::{Read, Write};
 use std::path::Path;
@@ -20,12 +20,12 @@ use crate::recipients::{self, EncryptionKey, RecipientCandidate};
 /// How a message is encrypted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Profile {
-    /// As RFC 9580 has it where all recipients say that they read it, else as every program reads it.
+    /// SEIPD version 2 (RFC 9580) if all recipients have that feature, or else version 1.
     #[default]
     Default,
-    /// As every program reads it: AES-256 in CFB mode, with a check at the end.
+    /// SEIPD version 1, which every program reads: AES-256 in CFB mode.
     Rfc4880,
-    /// As RFC 9580 has it: AES-256 in OCB mode, checked piece by piece.
+    /// SEIPD version 2 (RFC 9580): AES-256 in OCB mode, in authenticated chunks.
     Rfc9580,
 }
 
@@ -125,7 +125,7 @@ pub fn encrypt(
 impl Encryption {
     /// Returns the recipients' keys.
     fn keys(&self, now: Timestamp) -> Result<Vec<EncryptionKey>> {
-        // A revocation counts in whichever file it stands, and its maker's key too.
+        // A revocation counts in whichever file it is, and so does its issuer's key.
         let keyring = Certificates::joined(self.recipients.clone()).keyring(Path::new("CERTS"));
         let key = |candidate: RecipientCandidate| {
             let name = candidate.fingerprint;

@@ -47,7 +47,7 @@ impl Keys {
 
     /// Returns their packets.
     pub fn bytes(&self) -> Zeroizing<Vec<u8>> {
-        // Room for all: what a vector leaves behind where it grows is not wiped.
+        // Reserves space for all: a vector that grows does not wipe its old memory.
         let certificates = self.certificates.iter().map(|certificate| certificate.bytes.len());
         let secrets = self.secrets.values().map(|secret| secret.packet().len());
         let mut bytes = Zeroizing::new(Vec::with_capacity(certificates.chain(secrets).sum()));
@@ -87,7 +87,7 @@ impl Keys {
         Ok(())
     }
 
-    /// Adds a secret key of a certificate that is among these; it is locked if the primary key is.
+    /// Adds a secret key to one of these certificates; it is locked if the primary key is.
     pub(super) fn insert(
         &mut self,
         primary: &Fingerprint,
@@ -107,7 +107,7 @@ impl Keys {
         Ok(())
     }
 
-    /// Returns what is held, without the secrets.
+    /// Returns the keys without their secrets.
     pub(super) fn stored_keys(&self) -> Vec<StoredKey> {
         let stored = |secret: &SecretKey| StoredKey {
             fingerprint: secret.fingerprint(),

@@ -1,4 +1,4 @@
-//! Certificates in the hand: their components, and new packets for them.
+//! Certificates in memory: reading their components, and adding packets.
 
 use cert::Timestamp;
 use cert::certificate::Certificate;
@@ -33,7 +33,7 @@ pub(super) fn certificate(raw: &RawCertificate) -> Result<Certificate> {
     rebuild(&raw.bytes, &[]).map_err(Failure::bad_data)
 }
 
-/// Joins certificates with the same primary key; each place is that of the first of them.
+/// Adds a certificate, or merges it into the one with the same primary key.
 pub(super) fn join(certificates: &mut Vec<Certificate>, new: Certificate) {
     let primary = new.facts.primary().fingerprint;
     match certificates.iter_mut().find(|known| known.facts.primary().fingerprint == primary) {
@@ -49,7 +49,7 @@ pub(super) fn absorb(certificate: &mut Certificate, copy: &Certificate) {
     }
 }
 
-/// Says what a certificate means now.
+/// Returns the state of a certificate now.
 pub(super) fn effective(certificate: &Certificate, now: Timestamp) -> Effective {
     evaluate(&certificate.facts, EvaluationContext::new(now, PacketView::Full))
 }
@@ -62,13 +62,13 @@ pub(super) struct Addition<'a> {
 }
 
 impl<'a> Addition<'a> {
-    /// Begins behind the primary key.
+    /// Begins with the primary key.
     pub(super) fn new(certificate: &'a Certificate) -> Self {
         let primary = certificate.facts.components[0].span;
         Self { certificate, bytes: certificate.packet(primary).to_vec(), is_empty: true }
     }
 
-    /// Goes on behind a component that the certificate has.
+    /// Adds a component of the certificate; further packets follow it.
     pub(super) fn behind(&mut self, component: &Component) {
         self.bytes.extend_from_slice(self.certificate.packet(component.span));
     }

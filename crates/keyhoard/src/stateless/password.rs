@@ -1,4 +1,4 @@
-//! Passwords that people can type.
+//! Passwords as text.
 
 use secret::Passphrase;
 use zeroize::Zeroizing;
@@ -10,8 +10,7 @@ use super::{Failure, Kind, Result};
 pub struct Password(Zeroizing<Vec<u8>>);
 
 impl Password {
-    /// Takes a password that something is to be locked with: text without white space but single spaces inside. The end
-    /// of its line is no part of it.
+    /// Takes a new password: text without white space except single spaces inside. A line end after it is ignored.
     ///
     /// # Errors
     ///
@@ -28,7 +27,7 @@ impl Password {
         Ok(Self(text.as_bytes().to_vec().into()))
     }
 
-    /// Takes a password that something is locked with, whatever it is.
+    /// Takes an existing password, which may be any bytes.
     pub fn existing(bytes: Zeroizing<Vec<u8>>) -> Self {
         Self(bytes)
     }
@@ -38,7 +37,7 @@ impl Password {
         &self.0
     }
 
-    /// Returns what may be meant: without white space at the end, then as it is.
+    /// Returns the passwords to try: without white space at the end, then as it is.
     pub(super) fn variants(&self) -> impl Iterator<Item = Passphrase> {
         let trimmed = match std::str::from_utf8(&self.0) {
             Ok(text) => text.trim_end().as_bytes(),

@@ -1,4 +1,4 @@
-//! Certificates that are used no more.
+//! Revoking certificates.
 
 use cert::Timestamp;
 use cert::facts::{RevocationReason, SignatureType};

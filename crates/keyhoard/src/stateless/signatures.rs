@@ -1,4 +1,4 @@
-//! Signatures over data: made, verified, taken off.
+//! Signatures over data: signing, verifying, and separating them from the data.
 
 use std::io::{Read, Write};
 use std::path::Path;
@@ -104,7 +104,7 @@ pub(super) fn signing<'a>(
 /// Returns the digest that a key signs data with.
 fn digest(key: &Unlocked) -> HashAlgorithm {
     match hash_for(&key.key()) {
-        // The one that suits a DSA key of 1024 bits makes signatures that nobody believes.
+        // SHA-1, which suits a DSA key of 1024 bits, is not accepted in signatures.
         HashAlgorithm::SHA1 => HashAlgorithm::SHA256,
         hash => hash,
     }
@@ -138,7 +138,7 @@ fn at_least_one(keys: Vec<Unlocked>) -> Result<Vec<Unlocked>> {
     if keys.is_empty() { Err(Failure::new(Kind::MissingArg, "which key signs?")) } else { Ok(keys) }
 }
 
-/// Signs data into a message that holds them, with armor or without; clear text is text already.
+/// Makes a signed message, with armor or without; cleartext signatures have no armor around the text.
 ///
 /// # Errors
 ///
@@ -212,7 +212,7 @@ pub fn verify_inline(
     Ok(holding)
 }
 
-/// Takes the signatures off a message that holds what is signed, which is written once the whole message was read;
+/// Separates the signatures of a signed message from its content, which is written once the whole message was read;
 /// nothing is verified.
 ///
 /// # Errors
@@ -242,7 +242,7 @@ fn read_signed(message: &mut (dyn Read + Send), sink: &mut dyn Sink) -> Result<(
 
 /// Parts content and signatures.
 struct Splitter<'a> {
-    /// Takes the bytes that are signed as they are, since no word of what they are reaches it.
+    /// Takes the signed bytes as they are, whatever they are.
     release: PlaintextOutput<'a>,
     signatures: Vec<u8>,
 }
@@ -273,7 +273,7 @@ pub(super) fn holding(
     let sources = snapshots.iter().map(|snapshot| snapshot.as_ref()).collect();
     let context = EvaluationContext::new(now, PacketView::Full);
     let examined = SignerSearch::new(sources, context, context.digests).examine(signatures)?;
-    // Whoever verifies in a script sees no warning: what gpg would only warn of is not believed here.
+    // A script sees no warnings: a signature that gpg would only warn about does not count here.
     let digests = DigestPolicy::GNUPG.with_weak(HashAlgorithm::SHA1).with_weak(HashAlgorithm::RIPEMD160);
     let holding = examined
         .iter()

@@ -1,10 +1,10 @@
-//! Input that has to be text.
+//! Input that must be UTF-8.
 
 use std::io::{self, Read};
 
 use super::{Failure, Kind};
 
-/// Passes on what is UTF-8, and fails where it is not.
+/// Passes UTF-8 on, and fails at anything else.
 pub(super) struct Utf8<R> {
     inner: R,
     /// The beginning of a character that is not complete.
@@ -44,7 +44,7 @@ impl<R: Read> Read for Utf8<R> {
     }
 }
 
-/// Says that what failed while text was read failed since it is none, if that is so.
+/// Returns the failure of reading text: that it is not UTF-8, if that was the cause.
 pub(super) fn of_text(error: message::Error) -> Failure {
     match &error {
         message::Error::Read(cause) if cause.get_ref().is_some_and(|cause| cause.is::<NotText>()) => {

@@ -1,4 +1,4 @@
-//! Keys kept up to date.
+//! Updating keys.
 
 use cert::Timestamp;
 use cert::certificate::Certificate;
@@ -13,19 +13,19 @@ use verify::HashAlgorithm;
 
 use super::{Certificates, Failure, Keys, Kind, Password, Result, packets};
 
-/// What an update may not do, and what it takes in.
+/// The options of an update, and copies to merge.
 #[derive(Clone, Debug, Default)]
 pub struct Update {
     /// A key that cannot be encrypted to stays so.
     pub signing_only: bool,
-    /// The key says of no more that its owner can read it than it says already.
+    /// Adds no features to the key.
     pub no_added_capabilities: bool,
-    /// Copies of the certificates that may have more.
+    /// Copies of the certificates to merge.
     pub merged: Vec<Certificates>,
 }
 
-/// Brings keys up to date: self-signatures with digests that are not trusted any more are renewed, what a new key would
-/// say of its owner's programs is said, and a key without a subkey to encrypt to gets one.
+/// Updates keys: renews self-signatures with weak hash algorithms, adds the features of a new key, and adds an
+/// encryption subkey to a key without one.
 ///
 /// # Errors
 ///
@@ -143,7 +143,7 @@ fn says_less(certificate: &Certificate, component: &Component, binding: usize) -
     carries && wanted.is_some_and(|wanted| wanted & !said != 0)
 }
 
-/// Begins a self-signature that says what an older one says, and what its owner's programs can read besides.
+/// Returns the builder of a self-signature with the subpackets of an older one, and with the features of a new key.
 fn successor(older: &Signature<'_>, signer: &Unlocked, adds: bool, now: Timestamp) -> Result<Builder> {
     let created = Timestamp(now.0.max(older.created().0.saturating_add(1)));
     let builder = Builder::after(older, hash_for(&signer.key()), created)?;
