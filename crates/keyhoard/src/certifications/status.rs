@@ -103,13 +103,13 @@ impl<'s> StatusEvaluator<'s> {
             for (index, (signature, finding)) in signatures.enumerate() {
                 let presence = passed.presence(&component.kind, number, signature.kind);
                 let case = SignatureCase { facts, signature, finding: *finding };
-                *statuses.at_mut(number, index) = self.standing(&case, presence)?;
+                *statuses.at_mut(number, index) = self.status(&case, presence)?;
             }
         }
         Ok(statuses)
     }
 
-    fn standing(
+    fn status(
         &mut self,
         case: &SignatureCase<'_>,
         presence: ComponentPresence,

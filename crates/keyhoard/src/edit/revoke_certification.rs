@@ -37,21 +37,21 @@ impl Editor<'_> {
     ) -> Result<RevokedCertifications> {
         let target = self.target(primary)?;
         let mut withdrawn = RevokedCertifications::default();
-        let mut standing = Vec::new();
+        let mut certifications = Vec::new();
         for found in target.identities().filter(|found| chosen(&found.identity)) {
             match newest(&target, &found, by) {
                 Some(signature) if signature.kind.revokes() => withdrawn.already.push(signature.clone()),
-                Some(signature) => standing.push((found, signature)),
+                Some(signature) => certifications.push((found, signature)),
                 None => {}
             }
         }
-        if standing.is_empty() {
+        if certifications.is_empty() {
             return Ok(withdrawn);
         }
         let mut signer = self.certifier(by)?;
         let hash = self.certification_hash(signer.as_ref());
         let mut change = Change::new(&target);
-        for (found, certification) in standing {
+        for (found, certification) in certifications {
             let created = self.later_than(&target, certification.created)?;
             let mut builder = Builder::new(SignatureType::CERTIFICATION_REVOCATION, hash, created);
             if !certification.flags.exportable {

@@ -255,8 +255,8 @@ impl Sink for Splitter<'_> {
         Ok(())
     }
 
-    fn data(&mut self, data: &[u8], standing: Trust) -> message::Result<()> {
-        self.release.data(data, standing)
+    fn data(&mut self, data: &[u8], trust: Trust) -> message::Result<()> {
+        self.release.data(data, trust)
     }
 }
 
