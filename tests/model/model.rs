@@ -149,7 +149,7 @@ impl Signature {
 
     /// A critical subpacket that is not understood forbids to use the signature (RFC 9580, 5.2.3.7). What is understood is
     /// GnuPG's list (`can_handle_critical` in its `parse-packet.c`). Unlike there only what is hashed is asked.
-    fn demands_more(&self) -> bool {
+    fn has_unknown_critical(&self) -> bool {
         let understood = |(kind, body): &(u8, Vec<u8>)| match kind & 0x7f {
             20 => notation_name(body) == b"preferred-email-encoding@pgp.com",
             kind => matches!(kind, 2..=7 | 9 | 11 | 12 | 16 | 21 | 22 | 24..=27 | 29 | 30 | 32 | 33),
@@ -335,7 +335,9 @@ impl Proven {
     /// A signature by the owner counts unless its digest is weak, it demands what is not understood, or it is older than
     /// the primary key (GnuPG 2.2, `check_signature_end`).
     fn counts(&self, signature: &Signature) -> bool {
-        !signature.is_weak() && !signature.demands_more() && signature.created() >= self.primary.created()
+        !signature.is_weak()
+            && !signature.has_unknown_critical()
+            && signature.created() >= self.primary.created()
     }
 
     fn add(&mut self, other: &Self) {
@@ -414,7 +416,7 @@ impl World {
             *over == Over::Primary
                 && signature.kind == 0x20
                 && !signature.is_weak()
-                && !signature.demands_more()
+                && !signature.has_unknown_critical()
                 && self.certificates.values().any(|revoker| by(revoker, signature))
         })
     }
@@ -528,7 +530,7 @@ impl World {
         let created = signature.created();
         let objections = [
             (signature.is_weak(), Objection::WeakDigest),
-            (signature.demands_more(), Objection::UnknownDemand),
+            (signature.has_unknown_critical(), Objection::UnknownDemand),
             // Whoever has a secret key can date a signature back: a revocation counts from the beginning.
             (state.revoked, Objection::KeyRevoked),
             (!state.valid || !state.usage.sign || !agrees, Objection::KeyUnusable),
@@ -546,7 +548,7 @@ fn is_accepted(signature: &Signature, primary: &PublicKey, now: Time) -> bool {
     let is_late = signature.hash == SHA1 && signature.created() > 1_547_856_000;
     !signature.is_weak()
         && !is_late
-        && !signature.demands_more()
+        && !signature.has_unknown_critical()
         && primary.created() <= now
         && signature.created() >= primary.created()
 }
@@ -622,7 +624,7 @@ impl Certificate {
         bindings.flat_map(Signature::embedded).any(|back| {
             back.kind == 0x19
                 && !back.is_weak()
-                && !back.demands_more()
+                && !back.has_unknown_critical()
                 && !back.has_expired(now)
                 && back.created() <= now
                 && back.created() >= subkey.created()

@@ -3,8 +3,8 @@
 //! - [`Number`]: a number of any size;
 //! - [`Workspace`]: products, quotients and powers of numbers, [`Power`] of two at once.
 //!
-//! Every number may be a secret, so that all are wiped when they are dropped. OpenSSL's big numbers need no initialisation
-//! of the library, no provider and no random generator.
+//! Every number may be a secret, so that all are wiped when they are dropped. OpenSSL's big numbers need no
+//! initialisation of the library, no provider and no random generator.
 
 #![allow(
     unsafe_code,
@@ -275,8 +275,8 @@ impl Workspace {
         Ok(result)
     }
 
-    /// Returns two powers, in time that depends only on the lengths of the numbers. With odd moduli of 1024, 1536 or 2048
-    /// bits, two powers take hardly longer than one where the processor has AVX-512 IFMA.
+    /// Returns two powers, in time that depends only on the lengths of the numbers. With odd moduli of 1024, 1536 or
+    /// 2048 bits, two powers take hardly longer than one where the processor has AVX-512 IFMA.
     pub fn powers(&mut self, [first, second]: [Power<'_>; 2]) -> Result<[Number; 2]> {
         let results = [Number::new()?, Number::new()?];
         // SAFETY: everything is live; null for a prepared modulus has OpenSSL prepare it.

@@ -1,7 +1,7 @@
 //! ASCII armor (RFC 9580, 6): finds blocks in text and decodes them, as GnuPG does.
 //!
-//! Characters that are no base64 are skipped, a checksum may be missing but must not be wrong, the last line may be
-//! missing too (in messages not both of them), and lines may end in white space or be dash-escaped.
+//! Characters outside of base64 are skipped. A checksum may be missing but must not be wrong. The last line may be
+//! missing too; in messages not both. Lines may end in white space or be dash-escaped.
 
 use crate::buffer::Buffer;
 use crate::checksum::Checksum;
@@ -10,18 +10,18 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use std::ops::ControlFlow;
 
-/// What a line of text outside of any block means.
+/// A line of text outside of blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TextLine {
-    /// A block of the wanted kind begins.
+    /// The first line of a block of the wanted kind.
     Wanted,
-    /// A block of something else begins.
+    /// The first line of another block.
     Foreign,
     /// Nothing.
     Other,
 }
 
-/// Which blocks are read.
+/// The kinds of blocks that are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BlockKind {
     /// Those of keys.
@@ -45,7 +45,7 @@ impl BlockKind {
     }
 }
 
-/// Reads a line of text outside of any block.
+/// Classifies a line of text outside of blocks.
 pub(crate) fn text_line(line: &[u8], wanted: BlockKind) -> TextLine {
     let line = line.strip_prefix(b"- ").unwrap_or(line).trim_ascii_end();
     let title = line.strip_prefix(b"-----BEGIN PGP ").and_then(|rest| rest.strip_suffix(b"-----"));
@@ -56,13 +56,13 @@ pub(crate) fn text_line(line: &[u8], wanted: BlockKind) -> TextLine {
     }
 }
 
-/// Says whether a line outside of any block is neither empty nor a block's last line.
+/// Returns whether a line outside of any block is neither empty nor a block's last line.
 pub(crate) fn is_text(line: &[u8]) -> bool {
     let line = line.trim_ascii();
     !(line.is_empty() || line.starts_with(b"-----END PGP ") && line.ends_with(b"-----"))
 }
 
-/// Says whether a line between a block's title and its data is a header, such as `Version: 1` or `Comment:`.
+/// Returns whether a line between a block's title and its data is a header, such as `Version: 1` or `Comment:`.
 pub(crate) fn is_header(line: &[u8]) -> bool {
     let colon = memchr::memchr(b':', line);
     colon.is_some_and(|colon| matches!(line.get(colon + 1), None | Some(b' ' | b'\r')))
@@ -72,13 +72,13 @@ pub(crate) fn is_header(line: &[u8]) -> bool {
 #[derive(Debug, Default)]
 pub(crate) struct Decoder {
     checksum: Checksum,
-    /// Bits of a group of four characters that is not complete.
+    /// The bits of an incomplete group of four characters.
     group: u32,
     characters: u8,
     trailer: Option<Trailer>,
 }
 
-/// What follows the data: padding, then perhaps a checksum.
+/// The bytes after the data: padding, then perhaps a checksum.
 #[derive(Debug, Default)]
 struct Trailer {
     sum: u32,
@@ -89,9 +89,9 @@ struct Trailer {
 pub(crate) type BlockEnd = Result<(), Flaw>;
 
 impl Decoder {
-    /// Decodes a line, or the next part of one that is very long, to `out`.
+    /// Decodes a line, or the next part of a very long one, to `out`.
     ///
-    /// Breaks at the block's end; a line that begins with dashes does not belong to the block any more.
+    /// Breaks at the end of the block; a line that begins with dashes is not part of the block.
     pub(crate) fn line(&mut self, line: &[u8], begins: bool, out: &mut Buffer) -> ControlFlow<BlockEnd> {
         if begins && is_dashes(line) {
             return ControlFlow::Break(self.end(out));
@@ -134,7 +134,7 @@ impl Decoder {
         }
     }
 
-    /// Writes the bytes of a last group of two or three characters.
+    /// Writes the bytes of an incomplete last group of two or three characters.
     fn flush(&mut self, out: &mut Buffer) {
         let bytes = usize::from(self.characters.saturating_sub(1));
         let group = self.group << (6 * (4 - u32::from(self.characters)));
@@ -172,7 +172,7 @@ impl Trailer {
     }
 }
 
-/// Undoes what some mailers do to the equals sign before a checksum.
+/// Removes the quoted-printable encoding of the equals sign before a checksum, which some mailers leave.
 fn without_quoting(line: &[u8]) -> &[u8] {
     match line.strip_prefix(b"=3D") {
         Some(sum) if sum.trim_ascii_end().len() == 4 => sum,
@@ -180,7 +180,7 @@ fn without_quoting(line: &[u8]) -> &[u8] {
     }
 }
 
-/// Says whether a line begins with the dashes of a title, which end a block.
+/// Returns whether a line begins with the dashes of a title, which end a block.
 pub(crate) fn is_dashes(line: &[u8]) -> bool {
     line.strip_prefix(b"- ").unwrap_or(line).starts_with(b"-----")
 }

@@ -1,4 +1,4 @@
-//! Writes ASCII armor as GnuPG does: lines of 64 characters, a checksum, no headers but those that are asked for.
+//! Writes ASCII armor as GnuPG does: lines of 64 characters, a checksum, and only the requested headers.
 
 use std::io::{self, Write};
 
@@ -8,14 +8,14 @@ use zeroize::Zeroizing;
 
 use crate::checksum::Checksum;
 
-/// Bytes that make one line of 64 characters.
+/// The number of bytes of a line of 64 characters.
 const LINE: usize = 48;
 
-/// Bytes that become text at once.
+/// The number of bytes that are encoded at once.
 const PART: usize = 1024 * LINE;
 
-/// As long as the text of a part becomes, with what stands before and behind it: what a vector leaves behind where it
-/// grows is not wiped, and a block may hold secret keys.
+/// The capacity for the text of a part with the lines before and after it. The buffer must not grow, since the memory
+/// that a growing vector frees is not wiped, and a block may contain secret keys.
 const TEXT: usize = PART / LINE * 65 + 1024;
 
 /// Header lines of an armored block (RFC 9580, 6.2.2).
@@ -23,7 +23,7 @@ const TEXT: usize = PART / LINE * 65 + 1024;
 pub struct Headers(Vec<u8>);
 
 impl Headers {
-    /// Adds a header at the end; as in GnuPG, what would end its line is written `\n`, `\r` or `\v`.
+    /// Appends a header; as in GnuPG, characters that end lines are escaped as `\n`, `\r` or `\v`.
     pub fn with(mut self, name: &str, value: &[u8]) -> Self {
         self.0.extend(format!("{name}: ").into_bytes());
         for byte in value {
@@ -39,15 +39,14 @@ impl Headers {
     }
 }
 
-/// Turns what is written into one armored block (RFC 9580, 6.2).
+/// Encodes the bytes that are written as one armored block (RFC 9580, 6.2).
 ///
-/// Nothing is complete before [`ArmorWriter::finish`]; without any byte written that writes nothing at all. What passes
-/// is wiped.
+/// [`ArmorWriter::finish`] completes the block; if no bytes were written, there is none. Buffers are wiped.
 #[derive(Debug)]
 pub struct ArmorWriter<W> {
     inner: W,
     title: &'static str,
-    /// Less than a line.
+    /// The bytes of an incomplete line.
     pending: Zeroizing<Vec<u8>>,
     text: Zeroizing<Vec<u8>>,
     checksum: Checksum,
@@ -74,21 +73,21 @@ impl<W: Write> ArmorWriter<W> {
         }
     }
 
-    /// Writes these headers and no others.
+    /// Sets the headers.
     pub fn with_headers(self, headers: Headers) -> Self {
         Self { headers, ..self }
     }
 
-    /// Returns what the block is written to.
+    /// Returns the inner writer.
     pub fn inner_mut(&mut self) -> &mut W {
         &mut self.inner
     }
 
-    /// Writes the rest of the block and returns what it was written to.
+    /// Writes the rest of the block and returns the inner writer.
     ///
     /// # Errors
     ///
-    /// What the inner writer returns.
+    /// Those of the inner writer.
     pub fn finish(mut self) -> io::Result<W> {
         if self.begun {
             encode(&self.pending, &mut self.text);

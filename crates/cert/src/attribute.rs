@@ -4,7 +4,7 @@ use crate::facts::{AttributeFacts, AttributeSubpacket, Image};
 use crate::subpacket;
 use verify::naming;
 
-/// Reads the facts of a user attribute packet's body.
+/// Reads the facts of an attribute from the body of its packet.
 pub fn facts(body: &[u8]) -> AttributeFacts {
     AttributeFacts {
         subpackets: subpackets(body).map(subpacket_facts).collect(),
@@ -26,7 +26,7 @@ pub fn subpackets(body: &[u8]) -> impl Iterator<Item = (u8, &[u8])> {
     })
 }
 
-/// Returns what GnuPG calls an attribute where user IDs have their text.
+/// Returns the text that GnuPG shows for an attribute in place of a user ID.
 pub fn name(attribute: &AttributeFacts) -> String {
     let sized = |what: &str, length: u32| format!("[{what} of size {length}]");
     match attribute.subpackets.as_slice() {

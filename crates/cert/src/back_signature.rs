@@ -1,8 +1,8 @@
-//! Back-signatures: with them a subkey agrees to belong to a primary key (type 0x19; RFC 9580, 5.2.1.9).
+//! Back-signatures, with which a subkey confirms that it belongs to a primary key (type 0x19; RFC 9580, 5.2.1.9).
 //!
-//! They are embedded in the subkey's binding signatures. A binding signature's unhashed subpackets can be changed by
-//! whoever passes a certificate on, so a back-signature there can be lost, and others put beside it. What is found here
-//! verifies; whether it is accepted is decided in [`crate::cross_certification`].
+//! They are embedded in the subkey's binding signatures. Everybody can change the unhashed subpackets of a binding
+//! signature, so that a back-signature there can be removed, and others added. This module finds the back-signatures
+//! that verify; [`crate::cross_certification`] decides whether they are accepted.
 
 use crate::facts::SignatureType;
 use crate::key::Key;
@@ -15,11 +15,11 @@ use verify::{Check, Verdict};
 /// The back-signatures of a subkey.
 #[derive(Debug, Default)]
 pub(crate) struct BackSignatures<'a> {
-    /// Those that the subkey made.
+    /// The back-signatures that verify.
     pub(crate) good: Vec<Signature<'a>>,
-    /// There are others, which do not verify.
+    /// Whether others do not verify.
     pub(crate) has_bad: bool,
-    /// There are more than [`MAX_BACK_SIGNATURES`], and some were not verified.
+    /// Whether some were not verified, since there are more than [`MAX_BACK_SIGNATURES`].
     pub(crate) is_cut: bool,
 }
 
@@ -47,7 +47,7 @@ pub(crate) fn verified<'a>(
         found.is_cut |= embedded.next().is_some();
     }
     found.is_cut |= bindings.len() > MAX_BACK_SIGNATURES;
-    // Those whose digest begins as they say go first: all others are damaged or made up.
+    // Those whose digest prefix matches first: all others are damaged or forged.
     candidates.sort_by_key(|(one, check)| Reverse(check.digest.prefix() == one.digest_prefix));
     let budget = MAX_BACK_SIGNATURES.div_ceil(subkey.public_key().cost());
     found.is_cut |= candidates.len() > budget;
@@ -62,7 +62,7 @@ pub(crate) fn verified<'a>(
     found
 }
 
-/// Says whether a binding signature holds a back-signature that the subkey made.
+/// Returns whether a binding signature contains a back-signature that the subkey made.
 pub(crate) fn is_in(binding: &Signature<'_>, primary: Key<'_>, subkey: Key<'_>) -> bool {
     !verified(primary, subkey, &[*binding]).good.is_empty()
 }

@@ -1,4 +1,4 @@
-//! Memory that a stream passes through, used again and again.
+//! A reusable buffer for streams.
 
 use std::fmt;
 use std::io::{self, ErrorKind, Read};
@@ -6,48 +6,47 @@ use std::ops::{Deref, DerefMut};
 
 use zeroize::Zeroize;
 
-/// A buffer of which only what was filled can be read, whatever its memory held before.
+/// A byte queue in contiguous memory, which dereferences to the bytes that were filled and not consumed.
 ///
-/// It reads as the bytes that were filled and not consumed. Memory that it gives back, because it grows, shrinks or is
-/// dropped, is wiped first: it may have held secret keys or plaintext.
+/// Memory is wiped before it is freed, since it may have contained secret keys or plaintext.
 #[derive(Default)]
 pub struct Buffer {
-    /// `start..end` is filled; everything else is out of reach.
+    /// `start..end` is filled; the other bytes cannot be accessed.
     memory: Vec<u8>,
     start: usize,
     end: usize,
-    /// Nothing was written from here on since the memory was wiped.
+    /// The end of the bytes that were written since the memory was last wiped.
     used: usize,
 }
 
 impl Buffer {
-    /// Forgets what is filled.
+    /// Removes all bytes.
     pub fn clear(&mut self) {
         (self.start, self.end) = (0, 0);
     }
 
-    /// Takes bytes off the front.
+    /// Removes `count` bytes from the front.
     ///
     /// # Panics
     ///
-    /// If there are fewer.
+    /// If there are fewer bytes.
     pub fn consume(&mut self, count: usize) {
         assert!(count <= self.len(), "only what is filled can be consumed");
         self.start += count;
     }
 
-    /// Takes the bytes from `at` on off the end, and returns them.
+    /// Removes and returns the bytes from index `at` on.
     ///
     /// # Panics
     ///
-    /// If there are fewer.
+    /// If there are fewer than `at` bytes.
     pub fn split_off(&mut self, at: usize) -> Vec<u8> {
         let tail = self[at..].to_vec();
         self.end = self.start + at;
         tail
     }
 
-    /// Forgets the bytes from `length` on; no more, if there are fewer.
+    /// Removes the bytes after the first `length` ones, if there are more.
     pub fn truncate(&mut self, length: usize) {
         self.end = self.end.min(self.start + length);
     }
@@ -55,7 +54,7 @@ impl Buffer {
     /// Appends bytes.
     pub fn extend_from_slice(&mut self, bytes: &[u8]) {
         if self.memory.len() - self.end < bytes.len() {
-            // Doubled, so that many small pieces are not copied each time.
+            // Doubles the size, so that many small writes take linear time.
             self.reserve(bytes.len().max(self.len()));
         }
         self.memory[self.end..][..bytes.len()].copy_from_slice(bytes);
@@ -67,7 +66,7 @@ impl Buffer {
         self.used = self.used.max(self.end);
     }
 
-    /// Puts bytes before what is filled; where they were consumed last, that costs no more than to copy them.
+    /// Inserts bytes at the front; if they were consumed last, this only copies them.
     pub(crate) fn prepend(&mut self, bytes: &[u8]) {
         if let Some(start) = self.start.checked_sub(bytes.len()) {
             self.memory[start..self.start].copy_from_slice(bytes);
@@ -81,7 +80,7 @@ impl Buffer {
         *self = longer;
     }
 
-    /// Makes sure that `room` more bytes fit without another allocation.
+    /// Reserves memory for `room` more bytes.
     pub fn reserve(&mut self, room: usize) {
         if self.memory.len() - self.end >= room {
             return;
@@ -94,7 +93,7 @@ impl Buffer {
         }
     }
 
-    /// Moves to other memory of this size, or of as much as is filled.
+    /// Reallocates with this size, at least that of the filled bytes.
     pub(crate) fn resize(&mut self, size: usize) {
         let length = self.len();
         let mut memory = vec![0; size.max(length)];
@@ -102,21 +101,20 @@ impl Buffer {
         *self = Self { memory, start: 0, end: length, used: length };
     }
 
-    /// Returns the size of its memory.
+    /// Returns the size of the memory in bytes.
     pub(crate) fn size(&self) -> usize {
         self.memory.len()
     }
 
-    /// Lets `write` write at most `most` bytes behind what is filled; as many are filled then as it says that it has
-    /// written, none after an error.
+    /// Appends the bytes that `write` writes to a slice of `most` bytes; it returns their number.
     ///
     /// # Errors
     ///
-    /// What `write` returns.
+    /// Those of `write`; nothing is appended then.
     ///
     /// # Panics
     ///
-    /// If it says that it has written more than there was room for.
+    /// If `write` returns a number greater than `most`.
     pub fn write_with<E>(
         &mut self,
         most: usize,
@@ -125,7 +123,7 @@ impl Buffer {
         self.reserve(most);
         let written = write(&mut self.memory[self.end..][..most]);
         if written.is_err() {
-            // Nobody says how much of the room holds something now.
+            // `write` may have written more than it says.
             self.used = self.used.max(self.end + most);
         }
         let count = written?;
@@ -134,12 +132,12 @@ impl Buffer {
         Ok(count)
     }
 
-    /// Reads until `length` bytes are filled, or there are no more: what is filled then is what was read, after an error
-    /// too. Where it is less, older contents behind it are wiped.
+    /// Reads until `length` bytes are filled, or to the end of the input. Bytes read before an error stay filled. If
+    /// there are fewer than `length`, older content of the memory is wiped.
     ///
     /// # Errors
     ///
-    /// What the input says.
+    /// Those of the input.
     pub fn fill(&mut self, length: usize, input: &mut (impl Read + ?Sized)) -> io::Result<()> {
         let filled = self.try_fill(length, input);
         if self.len() < length {
@@ -160,7 +158,7 @@ impl Buffer {
         Ok(())
     }
 
-    /// Forgets everything and wipes its memory.
+    /// Removes all bytes and wipes the memory.
     pub fn wipe(&mut self) {
         self.clear();
         self.memory[..self.used].zeroize();
@@ -183,7 +181,7 @@ impl DerefMut for Buffer {
 }
 
 impl fmt::Debug for Buffer {
-    /// Tells how much is in it, and nothing of what.
+    /// Shows the length, not the content.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Buffer({} bytes)", self.len())
     }

@@ -1,31 +1,31 @@
-//! A cleaned certificate: its bytes, and the facts that index them.
+//! Cleaned certificates: bytes, and the facts that index them.
 
 use crate::facts::{Component, ComponentKind, Facts, SignatureFacts};
 use crate::packet::Span;
 use verify::naming::sha256;
 
-/// A certificate as [`crate::clean`] makes it, [`crate::merge`] joins it and a database keeps it.
+/// A cleaned certificate, as [`crate::clean`] returns it, [`crate::merge`] joins it and a database stores it.
 ///
-/// The spans of the facts tile the bytes, in order.
+/// The spans of the facts cover the bytes completely, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Certificate {
-    /// The packets, byte for byte as they came, the primary key first.
+    /// The packets with their original bytes, the primary key first.
     pub bytes: Vec<u8>,
-    /// What they hold.
+    /// The facts.
     pub facts: Facts,
 }
 
 impl Certificate {
-    /// Returns the packet that stands at `span`, header included.
+    /// Returns the packet at `span`, including its header.
     ///
     /// # Panics
     ///
-    /// If the span is none of this certificate's facts.
+    /// If the span is not from the facts of this certificate.
     pub fn packet(&self, span: Span) -> &[u8] {
         span.of(&self.bytes)
     }
 
-    /// Returns where each packet begins, with the digest that names it in [`crate::merge::Merged`].
+    /// Returns the offset of each packet and the digest that identifies it in [`crate::merge::Merged`].
     pub fn packet_digests(&self) -> impl Iterator<Item = (u32, [u8; 32])> {
         self.facts.components.iter().flat_map(move |component| {
             let digest = sha256(&[self.packet(component.span)]);
@@ -37,8 +37,8 @@ impl Certificate {
         })
     }
 
-    /// Returns the certificate without the components (except the primary key) and the signatures that `keep` does
-    /// not want; a component takes its signatures with it.
+    /// Returns the certificate with only those components and signatures for which `keep` returns true. The primary key
+    /// stays; removing a component removes its signatures.
     pub fn retain(&self, mut keep: impl FnMut(Retained<'_>) -> bool) -> Self {
         let mut writer = Writer::with_capacity(self.bytes.len());
         for (index, component) in self.facts.components.iter().enumerate() {
@@ -65,18 +65,18 @@ impl Certificate {
     }
 }
 
-/// What [`Certificate::retain`] asks about.
+/// A packet about which [`Certificate::retain`] asks.
 #[derive(Clone, Copy, Debug)]
 pub enum Retained<'a> {
     /// A component other than the primary key.
     Component(&'a Component),
-    /// A signature, with the component it stands under.
+    /// A signature and its component.
     Signature(&'a Component, &'a SignatureFacts),
-    /// A signature that nobody here can read, with the component it stands under.
+    /// A signature that cannot be parsed, and its component.
     Unread(&'a Component, Span),
 }
 
-/// A packet that follows a component's own.
+/// A signature packet after a component's own packet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Member<'a> {
     Signature(&'a SignatureFacts),
@@ -92,13 +92,13 @@ impl Member<'_> {
     }
 }
 
-/// Returns the SHA-256 that names a packet under a component, whose own digest it is made over too: the same signature
-/// can stand under several.
+/// Returns the SHA-256 that identifies a signature packet of a component. It includes the component's digest, since
+/// several components can have the same signature.
 pub(crate) fn member_digest(component: &[u8; 32], member: &[u8]) -> [u8; 32] {
     sha256(&[component, member])
 }
 
-/// Walks a component's signatures, the unread ones among them, in the order of the bytes.
+/// Iterates over the signatures of a component, including those that cannot be parsed, in the order of the bytes.
 pub(crate) fn members(component: &Component) -> impl Iterator<Item = Member<'_>> {
     let mut signatures = component.signatures.iter().peekable();
     let mut unread = component.unread.iter().copied().peekable();
@@ -111,7 +111,7 @@ pub(crate) fn members(component: &Component) -> impl Iterator<Item = Member<'_>>
     })
 }
 
-/// Writes packets one after the other, and facts whose spans say where they went.
+/// Writes packets, and collects facts with their spans.
 pub(crate) struct Writer {
     bytes: Vec<u8>,
     components: Vec<Component>,
@@ -122,19 +122,19 @@ impl Writer {
         Self { bytes: Vec::with_capacity(capacity), components: Vec::new() }
     }
 
-    /// Begins a component; its signatures are not written with it.
+    /// Begins a component without its signatures.
     pub(crate) fn component(&mut self, packet: &[u8], kind: ComponentKind) {
         let span = self.packet(packet);
         self.components.push(Component { span, kind, signatures: Vec::new(), unread: Vec::new() });
     }
 
-    /// Adds a signature to the component begun last.
+    /// Adds a signature to the last component.
     pub(crate) fn signature(&mut self, packet: &[u8], facts: SignatureFacts) {
         let span = self.packet(packet);
         self.last().signatures.push(SignatureFacts { span, ..facts });
     }
 
-    /// Adds a signature that nobody here can read.
+    /// Adds a signature that cannot be parsed to the last component.
     pub(crate) fn unread(&mut self, packet: &[u8]) {
         let span = self.packet(packet);
         self.last().unread.push(span);

@@ -1,6 +1,6 @@
 //! The 24-bit checksum of ASCII armor (RFC 9580, 6.1.1).
 
-/// A checksum being computed.
+/// A checksum that is being computed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Checksum(u32);
 
@@ -10,10 +10,10 @@ impl Default for Checksum {
     }
 }
 
-/// How many bytes are added at a time.
+/// The number of bytes that are added at a time.
 const SLICES: usize = 8;
 
-/// What a byte does to the checksum when 0 to 7 bytes follow it.
+/// The contribution of a byte to the checksum, by the number of bytes that follow it and its value.
 static TABLES: [[u32; 256]; SLICES] = tables();
 
 const fn tables() -> [[u32; 256]; SLICES] {

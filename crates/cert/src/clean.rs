@@ -28,11 +28,11 @@ use verify::limits;
 /// A cleaned certificate.
 #[derive(Clone, Debug)]
 pub struct Cleaned {
-    /// What is kept.
+    /// The certificate.
     pub certificate: Certificate,
-    /// What was done to it.
+    /// What was changed.
     pub notes: Vec<CleaningNote>,
-    /// Whether a user ID or an attribute is left; without, it is only good to be merged into a known certificate.
+    /// Whether a user ID or an attribute is left. Without one, the certificate can only be merged into a known one.
     pub has_user_ids: bool,
 }
 
@@ -59,14 +59,14 @@ pub fn clean(raw: &RawCertificate, options: &CleanOptions, now: Timestamp) -> Re
     count(&mut notes, CleaningNote::ComponentsUndecided, unchecked.undecided);
     count(&mut notes, CleaningNote::RevocationsUnchecked, unchecked.irrevocable);
     if !options.no_repair {
-        let moved = misplaced::put_in_place(&mut block, &mut budget);
+        let moved = misplaced::relocate(&mut block, &mut budget);
         copies += if moved > 0 { duplicates::drop_all_copies(&mut block) } else { 0 };
         copies += duplicates::drop_false_copies(&mut block);
         count(&mut notes, CleaningNote::SignaturesMoved, moved);
     }
     count(&mut notes, CleaningNote::CopiesDropped, copies);
     count(&mut notes, CleaningNote::BadSignatures, block.bad_signatures());
-    count(&mut notes, CleaningNote::WithoutUserId, keep::judge(&mut block, now));
+    count(&mut notes, CleaningNote::WithoutUserId, keep::evaluate_self_signatures(&mut block, now));
     keep::drop_invalid(&mut block, options, &mut notes);
     if let Some(left_out) = left_out {
         notes.push(CleaningNote::TooLarge(left_out as usize));
@@ -80,11 +80,11 @@ pub fn clean(raw: &RawCertificate, options: &CleanOptions, now: Timestamp) -> Re
     Ok(Cleaned { certificate, notes, has_user_ids })
 }
 
-/// A certificate's bytes, how many signatures were left out of them, and what is left of the budget for checks.
+/// The bytes of a certificate, the number of signatures that were removed, and the remaining budget for checks.
 type Reduced<'a> = (Cow<'a, [u8]>, Option<u64>, Option<Budget>);
 
-/// Returns the bytes to clean; and if there was too much, how many signatures were left out of them, and what that has
-/// left of the budget.
+/// Returns the bytes to clean; for a reduced certificate also the number of removed signatures and the remaining
+/// budget.
 fn reduced_if_too_large(raw: &RawCertificate) -> Result<Reduced<'_>> {
     if raw.bytes.len() <= limits::MAX_CERTIFICATE {
         let left_out = Some(raw.signatures_left_out).filter(|&left_out| left_out > 0);
@@ -103,10 +103,9 @@ fn count(notes: &mut Vec<CleaningNote>, note: fn(usize) -> CleaningNote, count: 
     }
 }
 
-/// Makes the facts of a certificate that was cleaned before: every packet stays.
+/// Computes the facts of a certificate that was cleaned before; all packets stay.
 ///
-/// `superseded` are, in ascending order, the starts of the packets that are flagged as superseded, which the bytes do
-/// not tell.
+/// `superseded` are the offsets of the superseded packets in ascending order, which cannot be derived from the bytes.
 ///
 /// # Errors
 ///
@@ -115,11 +114,10 @@ pub fn rebuild(bytes: &[u8], superseded: &[u32]) -> Result<Certificate> {
     rebuild_proven(bytes, superseded, &[])
 }
 
-/// Makes the facts of a certificate that was cleaned before, as [`rebuild`] does, and verifies first what was proven
-/// before: no budget can leave that unchecked now.
+/// Computes the facts as [`rebuild`] does, and verifies the signatures that were good before first, so that limits do
+/// not leave them unchecked.
 ///
-/// `proven` are, in ascending order, the starts of the packets that revoke something or name a designated revoker and
-/// were found to be good.
+/// `proven` are the offsets of the irrevocable signatures that were good, in ascending order.
 ///
 /// # Errors
 ///
@@ -136,8 +134,8 @@ pub fn rebuild_proven(bytes: &[u8], superseded: &[u32], proven: &[u32]) -> Resul
     Ok(certificate)
 }
 
-/// Goes on with the verification of a certificate that is not [fully checked](crate::Facts::is_fully_checked); `None`
-/// for one that is. What turns out to be forged is dropped.
+/// Continues the verification of a certificate that is not [fully checked](crate::Facts::is_fully_checked), and drops
+/// forged signatures; `None` if it is fully checked.
 ///
 /// # Errors
 ///

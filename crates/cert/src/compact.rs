@@ -1,4 +1,4 @@
-//! Reducing a certificate to what is usable: GnuPG's `import-clean`, `import-minimal`, `export-clean` and
+//! Removes unusable parts of certificates: GnuPG's `import-clean`, `import-minimal`, `export-clean` and
 //! `export-minimal`.
 
 use crate::certificate::{Certificate, Retained};
@@ -7,30 +7,31 @@ use crate::facts::{Component, ComponentKind, KeyFacts, SignatureFacts, Signature
 use crate::identity::{KeyId, Timestamp};
 use std::collections::{HashMap, HashSet};
 
-/// What is left of a certificate.
+/// A compacted certificate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Compacted {
-    /// What is left.
+    /// The certificate.
     pub certificate: Certificate,
-    /// User IDs and attributes that lost their signatures, since they are revoked, expired or not vouched for.
+    /// The number of user IDs and attributes whose signatures were removed, since they are revoked, expired or have no
+    /// valid self-signature.
     pub user_ids: usize,
-    /// Signatures that were removed from usable user IDs and from subkeys.
+    /// The number of signatures that were removed from usable user IDs and from subkeys.
     pub signatures: usize,
 }
 
-/// Which certifications are left on usable user IDs.
+/// Which certifications of usable user IDs are kept.
 pub enum Certifications<'a> {
-    /// The newest one of each issuer, and of others only those that this says are good: they are
-    /// [accepted](verify::policy::DigestPolicy::accepts_certification) and verify under a key that is here, and that
-    /// (to GnuPG) has neither ended nor been revoked. [`crate::signed::for_each_digest`] helps to find out.
+    /// The newest certification of each issuer. Those by other keys are kept only if this function returns true, which
+    /// it must if a certification is [accepted](verify::policy::DigestPolicy::accepts_certification) and verifies under
+    /// a known key that (to GnuPG) is neither expired nor revoked; see [`crate::signed::for_each_digest`].
     Good(&'a dyn Fn(&Component, &SignatureFacts) -> bool),
     /// The newest self-signature only.
     Own,
 }
 
-/// Removes what is of no use: of a user ID that is revoked, expired or not vouched for, everything but the signature
-/// that says so; of a usable one, all but the newest good certification or revocation of each issuer; of a subkey,
-/// what neither binds nor revokes it. User IDs and subkeys themselves stay.
+/// Removes unusable signatures. A user ID that is revoked, expired or without a valid self-signature keeps only the
+/// signature that says so; a usable one keeps the newest good certification or revocation of each issuer; a subkey
+/// keeps the signatures that bind or revoke it. User IDs and subkeys stay.
 pub fn compact(certificate: &Certificate, certifications: &Certifications<'_>, now: Timestamp) -> Compacted {
     let facts = &certificate.facts;
     let effective = effective::evaluate(facts, EvaluationContext::new(now, PacketView::Gnupg));
@@ -54,14 +55,15 @@ pub fn compact(certificate: &Certificate, certifications: &Certifications<'_>, n
 
 struct Compaction<'a> {
     certifications: &'a Certifications<'a>,
-    /// Where the signatures stand that are kept.
+    /// The offsets of the signatures that are kept.
     kept: HashSet<u32>,
     user_ids: usize,
     signatures: usize,
 }
 
 impl Compaction<'_> {
-    /// Keeps what is wanted, and possible revocations that nobody has verified yet; returns how many are removed.
+    /// Keeps the signatures that are `wanted`, and possible revocations that are not verified yet; returns the number
+    /// of the others.
     fn keep(&mut self, signatures: &[SignatureFacts], wanted: impl Fn(&SignatureFacts) -> bool) -> usize {
         let kept = signatures.iter().filter(|signature| wanted(signature) || signature.is_pending());
         let before = self.kept.len();
@@ -111,14 +113,14 @@ impl Compaction<'_> {
     }
 }
 
-/// Says whether it is a certification, of a level that GnuPG counts by default (its `--min-cert-level`), or the
-/// revocation of one.
+/// Returns whether it is a certification of a level that GnuPG accepts by default (`--min-cert-level`), or the
+/// revocation of a certification.
 fn may_count(signature: &SignatureFacts) -> bool {
     signature.kind.is_over_user() && signature.kind != SignatureType(0x11)
 }
 
-/// Says whether a signature is taken instead of another by the same issuer that stands before it: what cannot be
-/// revoked wins, else the newer one.
+/// Returns whether a signature replaces an earlier one by the same issuer: a signature that is not revocable wins, else
+/// the newer one.
 fn takes_precedence(signature: &SignatureFacts, before: &SignatureFacts) -> bool {
     let is_final =
         |signature: &SignatureFacts| signature.kind.is_certification() && !signature.flags.revocable;

@@ -1,4 +1,4 @@
-//! Whether a subkey says itself that it belongs to its certificate.
+//! Cross-certification: whether a subkey confirms that it belongs to its certificate.
 
 use crate::back_signature::{BackSignatures, verified};
 use crate::certificate::Certificate;
@@ -16,12 +16,11 @@ use std::cmp::Reverse;
 use verify::Verdict;
 use verify::policy::DigestPolicy;
 
-/// Looks for a back-signature that is accepted, in all binding signatures of a subkey that its primary key made.
+/// Looks for an acceptable back-signature in all usable binding signatures of a subkey.
 ///
-/// It does not matter which of those that can be used holds it: it is a statement of the subkey, and says by itself how
-/// long it is true.
-/// It has to meet what every signature has to: a hash algorithm that is not weak, no critical subpacket that is not
-/// understood; it must not have expired, nor be older than the subkey.
+/// It does not matter which binding signature contains it, since it is a statement of the subkey with an expiration
+/// time of its own. As for every signature, its hash algorithm must not be weak and it must not have critical
+/// subpackets that are not understood; it must neither be expired nor older than the subkey.
 pub fn cross_certification(
     certificate: &Certificate,
     component: usize,
@@ -51,7 +50,7 @@ pub fn cross_certification(
     }
 }
 
-/// Says what is wrong with a back-signature that the subkey made.
+/// Returns why a back-signature of the subkey is not accepted.
 fn flaw(
     signature: &Signature<'_>,
     subkey: &KeyFacts,
@@ -79,7 +78,7 @@ fn flaw(
     }
 }
 
-/// Returns the binding signatures that the primary key made and that can be used, the newest first.
+/// Returns the usable binding signatures of the primary key, the newest first.
 fn bindings<'a>(
     certificate: &'a Certificate,
     component: &Component,

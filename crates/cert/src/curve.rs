@@ -1,4 +1,4 @@
-//! The elliptic curves that libgcrypt knows, with the parameters a keygrip is made of.
+//! The elliptic curves that libgcrypt supports, with the parameters of keygrips.
 //!
 //! Sources: SEC 2, FIPS 186-4, RFC 5639 (Brainpool), RFC 7748 and RFC 8032; the object identifiers are those of
 //! RFC 9580, 9.2, and of RFC 8410, which libgcrypt takes as well.
@@ -6,11 +6,11 @@
 /// A curve's domain parameters, numbers as big-endian bytes without leading zeros.
 #[derive(Debug)]
 pub(crate) struct Curve {
-    /// What GnuPG calls it.
+    /// GnuPG's name.
     pub(crate) name: &'static str,
-    /// The object identifiers it is known by.
+    /// The object identifiers.
     oids: &'static [&'static [u8]],
-    /// Its size as libgcrypt counts it.
+    /// The size in bits as libgcrypt defines it.
     pub(crate) bits: u32,
     pub(crate) p: &'static [u8],
     /// For Ed25519 its absolute value, since libgcrypt keeps a negative number and writes it without the sign.
@@ -32,8 +32,7 @@ pub(crate) fn by_oid(oid: &[u8]) -> Option<&'static Curve> {
     CURVES.iter().find(|curve| curve.oids.contains(&oid))
 }
 
-/// Returns a point as libgcrypt puts it into a keygrip: under these identifiers without the byte 0x40, which marks a
-/// point in its curve's own form.
+/// Returns a point as libgcrypt encodes it in keygrips: on these curves without the prefix 0x40 of native points.
 pub(crate) fn native_point<'a>(oid: &[u8], point: &'a [u8]) -> &'a [u8] {
     match (oid, point) {
         (OPENPGP_ED25519 | RFC8410_ED25519 | OPENPGP_CURVE25519, [0x40, native @ ..]) => native,
@@ -67,7 +66,7 @@ const fn digit(letter: u8) -> u8 {
     }
 }
 
-/// Every curve, the usual ones first.
+/// All curves, the most common ones first.
 static CURVES: [Curve; 17] = [
     Curve {
         name: "ed25519",

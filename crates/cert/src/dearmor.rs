@@ -1,4 +1,4 @@
-//! A message out of its armor, if it has any.
+//! Reads messages with or without ASCII armor.
 
 use std::io::{self, Read};
 
@@ -6,7 +6,7 @@ use crate::armor::BlockKind;
 use crate::error::{Error, Flaw};
 use crate::source::{Segment, Source};
 
-/// Reads the packets of a message: the stream itself, or what its armored blocks of messages hold.
+/// Reads the packets of a message: those of the stream itself, or of its armored blocks.
 #[derive(Debug)]
 pub struct DearmoredMessage<R> {
     source: Source<R>,
@@ -14,14 +14,14 @@ pub struct DearmoredMessage<R> {
     further: LaterBlocks,
 }
 
-/// What is done with armored blocks behind the first one.
+/// What happens with armored blocks after the first one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum LaterBlocks {
-    /// They are errors.
+    /// They are an error.
     Refused,
-    /// Those of the wanted kind are read, others are errors.
+    /// Those of the wanted kind are read, others are an error.
     Read,
-    /// Those of the wanted kind are read, others passed over.
+    /// Those of the wanted kind are read, others are skipped.
     ReadOrPassed,
 }
 
@@ -34,10 +34,10 @@ enum State {
 }
 
 impl<R: Read> DearmoredMessage<R> {
-    /// Takes a stream with one message; nothing is read yet.
+    /// Creates a reader of one message.
     ///
-    /// Reading fails with [`Flaw::SecondBlock`] where another armored block follows that of the message: what it holds
-    /// must not be dropped without a word.
+    /// Reading fails with [`Flaw::SecondBlock`] where another armored block follows, since its content must not be
+    /// ignored silently.
     pub fn new(reader: R) -> Self {
         Self {
             source: Source::new(reader, BlockKind::Messages),
@@ -46,20 +46,20 @@ impl<R: Read> DearmoredMessage<R> {
         }
     }
 
-    /// Takes a stream whose armored blocks of messages hold packets that belong together, such as signatures.
+    /// Creates a reader of several armored blocks whose packets belong together, such as signatures.
     ///
-    /// Reading fails with [`Flaw::SecondBlock`] where a block of something else follows.
+    /// Reading fails with [`Flaw::SecondBlock`] where a block of another kind follows.
     pub fn of_all_blocks(reader: R) -> Self {
         Self { further: LaterBlocks::Read, ..Self::new(reader) }
     }
 
-    /// Takes a stream of which all armored blocks are wanted, whatever is in them.
+    /// Creates a reader of all armored blocks of any kind.
     pub fn of_any_kind(reader: R) -> Self {
         let source = Source::new(reader, BlockKind::Any);
         Self { source, state: State::Before, further: LaterBlocks::ReadOrPassed }
     }
 
-    /// Says whether text stood before, between or behind the armored blocks that were read so far.
+    /// Returns whether there was text before, between or after the armored blocks that were read so far.
     pub fn passed_text(&self) -> bool {
         self.source.passed_text()
     }
@@ -95,7 +95,7 @@ impl<R: Read> DearmoredMessage<R> {
 }
 
 impl<R: Read> Read for DearmoredMessage<R> {
-    /// Reads bytes of packets; none where there is no message, or no more of it.
+    /// Reads bytes of packets; none at the end of the message, or if there is none.
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         if out.is_empty() {
             return Ok(0);

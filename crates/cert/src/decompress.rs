@@ -1,4 +1,4 @@
-//! What compressed packets are compressed with (RFC 9580, 5.6 and 9.4).
+//! Decompresses compressed packets (RFC 9580, 5.6 and 9.4).
 
 use crate::error::Flaw;
 use crate::packet::Tag;
@@ -6,15 +6,15 @@ use flate2::FlushDecompress;
 use std::fmt;
 use std::hint::black_box;
 
-/// How much of a compressed packet is looked at to tell whether it is one.
+/// The number of bytes that decide whether a packet is a compressed packet.
 pub(crate) const PROBE: usize = 1 << 10;
 
-/// How much comes out in one step: what comes out of the step that meets damage is lost.
+/// The output of one step in bytes; the output of a step that finds damage is lost.
 const STEP: usize = 4 << 10;
 
 const DAMAGED: Flaw = Flaw::Compressed("damaged data");
 
-/// Unpacks what one packet holds, piece by piece.
+/// Decompresses the content of one packet step by step.
 pub(crate) enum Decompressor {
     Stored,
     Deflate(flate2::Decompress),
@@ -31,27 +31,28 @@ impl fmt::Debug for Decompressor {
     }
 }
 
-/// What a step did.
+/// The result of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Step {
     pub(crate) consumed: usize,
     pub(crate) produced: usize,
-    /// Whether the compressed data say that they end here.
+    /// Whether the compressed data end here.
     pub(crate) is_last: bool,
 }
 
 impl Decompressor {
-    /// Begins with the first bytes of a packet's body; the very first names the algorithm.
+    /// Begins with the first bytes of a packet's body, of which the first one is the algorithm.
     ///
     /// # Errors
     ///
-    /// If they begin no compressed packets: a wrong length makes compressed packets of the bytes of certificates.
+    /// If the content does not begin with a packet: after a wrong length, bytes of a certificate can look like a
+    /// compressed packet.
     pub(crate) fn begin(body: &[u8]) -> Result<Self, Flaw> {
         let (&algorithm, data) = body.split_first().ok_or(Flaw::CutShort("a compressed packet"))?;
         let mut probe = Self::of(algorithm).ok_or(Flaw::Compressed("an unknown algorithm"))?;
         let mut first = [0];
         match probe {
-            // Nothing comes out before a block of up to 900,000 bytes is complete.
+            // BZip2 has no output before a block of up to 900,000 bytes is complete.
             Self::Bzip2(_) if !begins_bzip2(data) => return Err(DAMAGED),
             Self::Bzip2(_) => return Ok(probe),
             _ => {}
@@ -74,7 +75,7 @@ impl Decompressor {
         }
     }
 
-    /// Unpacks to `out`, as far as `input` goes; no input means that there is no more.
+    /// Decompresses `input` to `out`; empty input means the end of the input.
     pub(crate) fn step(&mut self, input: &[u8], out: &mut [u8]) -> Result<Step, Flaw> {
         let most = out.len().min(STEP);
         let out = &mut out[..most];
@@ -102,7 +103,7 @@ impl Decompressor {
 }
 
 impl Drop for Decompressor {
-    /// Wipes what went through it last, which may be a secret key; of BZip2 that is in no order anybody could read.
+    /// Wipes the window, which may contain a secret key. BZip2's state is left, since its bytes are permuted.
     fn drop(&mut self) {
         if let Self::Deflate(inflate) = self {
             inflate.reset(true);
@@ -111,7 +112,7 @@ impl Drop for Decompressor {
     }
 }
 
-/// Says whether it is BZip2's magic number, and that of a block or the end.
+/// Returns whether data begin with BZip2's magic number, and that of a block or the end.
 fn begins_bzip2(data: &[u8]) -> bool {
     const BLOCK: &[u8] = &[0x31, 0x41, 0x59, 0x26, 0x53, 0x59];
     const END: &[u8] = &[0x17, 0x72, 0x45, 0x38, 0x50, 0x90];

@@ -1,8 +1,8 @@
-//! What a certificate's self-signatures mean at a given moment.
+//! Evaluates a certificate's self-signatures at a given time.
 //!
 //! [`evaluate`] decides as GnuPG 2.2 does when it merges self-signatures into keys (its `g10/getkey.c`):
-//! which keys are bound, revoked or expired and what they may do, which user IDs hold, and which is the
-//! primary one. It looks at verdicts that are there already and verifies nothing.
+//! which keys are bound, revoked or expired and what they may do, which user IDs are valid, and which is the
+//! primary one. It uses the verdicts in the facts and verifies nothing.
 
 mod context;
 mod key;
@@ -19,19 +19,18 @@ pub use usage::{Usage, can_be_primary};
 use crate::facts::{ComponentKind, Facts};
 use self_signatures::SelfSignatureFilter;
 
-/// Decides what a certificate means at a moment. It is not valid unless it is [fully
-/// checked](Facts::is_fully_checked).
-pub fn evaluate(facts: &Facts, moment: EvaluationContext) -> Effective {
-    let effective = evaluate_checked_part(facts, moment);
+/// Evaluates a certificate at a given time. It is not valid unless it is [fully checked](Facts::is_fully_checked).
+pub fn evaluate(facts: &Facts, context: EvaluationContext) -> Effective {
+    let effective = evaluate_checked_part(facts, context);
     if facts.is_fully_checked() { effective } else { effective.not_fully_checked() }
 }
 
-/// Decides what a certificate would mean at a moment if nothing of it was left unchecked.
-pub fn evaluate_checked_part(facts: &Facts, moment: EvaluationContext) -> Effective {
-    let judge = SelfSignatureFilter { primary: facts.primary(), moment };
-    let mut users = user_id::evaluate(facts, &judge);
-    let primary = key::primary(facts, &users, &judge);
-    user_id::choose_primary(facts, moment.view, &mut users.states);
+/// Evaluates a certificate at a given time as if it were fully checked.
+pub fn evaluate_checked_part(facts: &Facts, context: EvaluationContext) -> Effective {
+    let self_signatures = SelfSignatureFilter { primary: facts.primary(), context };
+    let mut users = user_id::evaluate(facts, &self_signatures);
+    let primary = key::primary(facts, &users, &self_signatures);
+    user_id::choose_primary(facts, context.view, &mut users.states);
 
     let components = facts
         .components
@@ -41,7 +40,7 @@ pub fn evaluate_checked_part(facts: &Facts, moment: EvaluationContext) -> Effect
         .map(|(index, (component, user))| match &component.kind {
             ComponentKind::Key(_) if index == 0 => ComponentState::Key(primary.state),
             ComponentKind::Key(subkey) => {
-                ComponentState::Key(key::subkey(subkey, component, &primary.state, &judge))
+                ComponentState::Key(key::subkey(subkey, component, &primary.state, &self_signatures))
             }
             ComponentKind::UserId(_) | ComponentKind::Attribute(_) => ComponentState::User(user),
             ComponentKind::Unknown(_) => ComponentState::Unknown,

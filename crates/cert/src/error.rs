@@ -1,59 +1,59 @@
-//! What can go wrong while reading certificates.
+//! Errors of reading certificates.
 
 /// A result of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Why bytes are not a certificate.
+/// Why a certificate could not be read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The stream could not be read.
     #[error("reading failed at byte {position}")]
     Read {
-        /// Offset in the stream.
+        /// The offset in the stream.
         position: u64,
-        /// What the system said.
+        /// The error of the system.
         #[source]
         source: std::io::Error,
     },
-    /// Bytes that are no certificate, or one that cannot be used.
+    /// The bytes are not a usable certificate.
     #[error("{flaw} at byte {position}")]
     Malformed {
-        /// Offset in the stream or certificate.
+        /// The offset in the stream or certificate.
         position: u64,
         /// What is wrong.
         flaw: Flaw,
     },
 }
 
-/// What is wrong with a packet, or with what stands where one was expected.
+/// What is wrong with a packet, or with the bytes in place of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Flaw {
     /// A byte that cannot begin a packet.
     #[error("bytes that are no packet")]
     NotAPacket,
-    /// A packet that does not belong to a certificate stands where one should begin.
+    /// A packet that is not part of a certificate, where a certificate should begin.
     #[error("a packet of type {0} that is no part of a certificate")]
     Misplaced(u8),
     /// The stream or the packet ends too early.
     #[error("{0} that is cut short")]
     CutShort(&'static str),
-    /// A packet whose end cannot be told (GnuPG allows this for data only).
+    /// A packet of indefinite length (GnuPG allows this for data only).
     #[error("a packet of type {0} without a definite length")]
     OpenLength(u8),
     /// A packet above the limit of its type.
     #[error("a packet of type {tag} with {length} bytes, more than the limit")]
     TooLarge {
-        /// The packet's type.
+        /// The type of the packet.
         tag: u8,
-        /// The length it gives.
+        /// The length in its header.
         length: u32,
     },
     /// A certificate with too many components, or too large even when reduced to its own signatures and revocations.
     #[error("a certificate larger than the limit")]
     CertificateTooLarge,
-    /// A key of version 2 or 3, which GnuPG left behind with 2.1.
+    /// A key of version 2 or 3, which GnuPG no longer supports since 2.1.
     #[error("a key of the obsolete version {0}")]
     ObsoleteKey(u8),
     /// A key of a version that is not known.
@@ -65,7 +65,7 @@ pub enum Flaw {
     /// Bytes after the last field of a packet.
     #[error("{0} with bytes after its end")]
     Overlong(&'static str),
-    /// A secret key of which nobody can tell where its public part ends.
+    /// A secret key of an unknown algorithm, so that the end of its public part is unknown.
     #[error("a secret key with the unknown algorithm {0}")]
     InseparableSecret(u8),
     /// A number of more than 16384 bits (GnuPG's limit).
@@ -74,10 +74,10 @@ pub enum Flaw {
     /// A blob of a keybox that cannot be used.
     #[error("{0}")]
     Keybox(&'static str),
-    /// A compressed packet that cannot be unpacked.
+    /// A compressed packet that cannot be decompressed.
     #[error("{0} in a compressed packet")]
     Compressed(&'static str),
-    /// An armored block where there must be none any more.
+    /// A second armored block where only one is allowed.
     #[error("a second block of ASCII armor")]
     SecondBlock,
     /// ASCII armor that cannot be decoded.
@@ -95,10 +95,10 @@ impl Error {
 }
 
 impl Flaw {
-    /// Versions of packets that may come one day; a higher number is none.
+    /// Versions of packets that may be defined in future; higher numbers indicate damage.
     const FUTURE: std::ops::Range<u8> = 7..10;
 
-    /// Says whether a packet with this flaw may not be what its header says, so that its end is in doubt.
+    /// Returns whether a packet with this flaw may be damaged, so that the length in its header is not reliable.
     pub(crate) fn is_damage(self) -> bool {
         match self {
             Self::NotAPacket | Self::CutShort(_) | Self::Overlong(_) | Self::NumberTooLarge(_) => true,

@@ -1,4 +1,4 @@
-//! The facts of one certificate, read from its bytes.
+//! Reads the facts of a certificate from its bytes.
 
 use crate::attribute;
 use crate::error::{Error, Flaw, Result};
@@ -7,15 +7,15 @@ use crate::identity::Fingerprint;
 use crate::packet::{Packet, Packets, Tag};
 use crate::{key, signature};
 
-/// Reads what a certificate holds.
+/// Reads the facts of a certificate.
 ///
 /// `bytes` are the packets of one certificate in binary form, with definite lengths, the primary key first, as
-/// [`crate::split`] hands them out. The spans of the facts tile them: every packet is a component, or one of its
+/// [`crate::split`] returns them. The spans of the facts cover them completely: every packet is a component, one of its
 /// signatures, or listed as unread.
 ///
 /// # Errors
 ///
-/// If the first packet is no key that can be used, a second primary key follows, or the packets do not tile `bytes`.
+/// If the first packet is not a usable key, a second primary key follows, or `bytes` are not a sequence of packets.
 pub fn extract(bytes: &[u8]) -> Result<Facts> {
     let mut packets = Packets::new(bytes);
     let first = packets.next().unwrap_or(Err(malformed(0, Flaw::CutShort("a certificate"))))?;
@@ -49,7 +49,7 @@ fn component(packet: Packet<'_>, kind: ComponentKind) -> Component {
     Component { span: packet.span, kind, signatures: Vec::new(), unread: Vec::new() }
 }
 
-/// Reads what a packet is that is no signature and no primary key.
+/// Reads a component that is not the primary key.
 pub(crate) fn component_kind(packet: Packet<'_>) -> ComponentKind {
     match packet.tag {
         Tag::USER_ID => ComponentKind::UserId(packet.body.to_vec()),

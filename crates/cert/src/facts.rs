@@ -1,6 +1,6 @@
-//! What a certificate holds, in plain values: an index over its bytes.
+//! The facts of a certificate: plain values that index its bytes.
 //!
-//! Facts never depend on the clock. What they mean at a given moment is [`crate::effective`]'s job.
+//! Facts do not depend on the clock; [`crate::effective`] evaluates them at a given time.
 
 use crate::curve;
 use crate::identity::{Fingerprint, KeyId, Keygrip, SignatureDigest, Timestamp};
@@ -8,9 +8,9 @@ use crate::packet::Span;
 use verify::policy::{self, DigestPolicy};
 use verify::{HashAlgorithm, PublicKeyAlgorithm, Verdict};
 
-/// Everything a listing, a search or a trust model asks of one certificate.
+/// Everything that a listing, a search or a trust model needs to know about a certificate.
 ///
-/// The components stand in the order of the certificate's bytes; the first one is the primary key.
+/// The components are in the order of the certificate's bytes; the first one is the primary key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Facts {
     /// Primary key, user IDs, attributes and subkeys with their signatures.
@@ -20,17 +20,17 @@ pub struct Facts {
 /// A key, a user ID or an attribute, with the signatures that follow it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Component {
-    /// Where the component's own packet stands.
+    /// The range of the component's own packet.
     pub span: Span,
-    /// What it is.
+    /// The kind of component and its values.
     pub kind: ComponentKind,
-    /// Its signatures, in the order of the bytes.
+    /// The signatures, in the order of the bytes.
     pub signatures: Vec<SignatureFacts>,
-    /// Signature packets among them that nobody here can read: kept, never shown.
+    /// The ranges of signature packets that cannot be parsed; they are kept, but never shown.
     pub unread: Vec<Span>,
 }
 
-/// What a component is.
+/// The kind of a component and its values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ComponentKind {
     /// The primary key or a subkey.
@@ -39,31 +39,31 @@ pub enum ComponentKind {
     UserId(Vec<u8>),
     /// A user attribute.
     Attribute(AttributeFacts),
-    /// A packet of an unknown type, kept as it is.
+    /// A packet of an unknown type, which is kept.
     Unknown(u8),
 }
 
 /// A key's public values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyFacts {
-    /// The fingerprint, which tells the key's version.
+    /// The fingerprint, which includes the version of the key.
     pub fingerprint: Fingerprint,
     /// The creation time.
     pub created: Timestamp,
     /// The algorithm.
     pub algorithm: PublicKeyAlgorithm,
-    /// Size in bits as GnuPG counts it.
+    /// The size in bits as GnuPG defines it.
     pub bits: u32,
-    /// The curve's object identifier as the packet holds it, without its length byte.
+    /// The object identifier of the curve, without its length byte.
     pub curve: Option<Vec<u8>>,
-    /// The keygrip, where one is defined for the algorithm.
+    /// The keygrip, if one is defined for the algorithm.
     pub keygrip: Option<Keygrip>,
     /// Size in bits of a DSA key's subgroup (its q); 0 for every other algorithm.
     pub subgroup_bits: u16,
 }
 
 impl KeyFacts {
-    /// Returns what GnuPG calls the key's curve; `None` for a key without one, or an unknown one.
+    /// Returns GnuPG's name of the curve; `None` for an unknown curve or a key without one.
     pub fn curve_name(&self) -> Option<&'static str> {
         curve::by_oid(self.curve.as_deref()?).map(|curve| curve.name)
     }
@@ -74,7 +74,7 @@ impl KeyFacts {
 pub struct AttributeFacts {
     /// The subpackets in order.
     pub subpackets: Vec<AttributeSubpacket>,
-    /// RIPEMD-160 of the packet's body, GnuPG's name for the attribute in colon listings.
+    /// The RIPEMD-160 of the packet's body, which identifies the attribute in GnuPG's colon listings.
     pub name_hash: [u8; 20],
     /// Length of the packet's body.
     pub length: u32,
@@ -83,11 +83,11 @@ pub struct AttributeFacts {
 /// One subpacket of a user attribute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AttributeSubpacket {
-    /// [`AttributeSubpacket::IMAGE`], or something that nobody defined yet.
+    /// The type: [`AttributeSubpacket::IMAGE`], or an undefined one.
     pub kind: u8,
-    /// Length of the data after the type byte.
+    /// The length of the data after the type byte.
     pub length: u32,
-    /// The image, if it is one and its header is sound.
+    /// The image, if it is one with a valid header.
     pub image: Option<Image>,
 }
 
@@ -99,7 +99,7 @@ impl AttributeSubpacket {
 /// An image (RFC 9580, 5.12.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Image {
-    /// 1 for JPEG; 0 if the header is of an unknown version.
+    /// 1 for JPEG; 0 if the version of the header is unknown.
     pub encoding: u8,
     /// Length of the image itself, after its header.
     pub length: u32,
@@ -108,7 +108,7 @@ pub struct Image {
 /// One signature.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SignatureFacts {
-    /// Where it stands.
+    /// The range of the packet.
     pub span: Span,
     /// The packet's version.
     pub version: u8,
@@ -118,23 +118,23 @@ pub struct SignatureFacts {
     pub key_algorithm: PublicKeyAlgorithm,
     /// The hash algorithm.
     pub hash_algorithm: HashAlgorithm,
-    /// When it says it was made.
+    /// The creation time.
     pub created: Timestamp,
-    /// When it ends.
+    /// The expiration time.
     pub expires: Option<Timestamp>,
-    /// Who says to have made it.
+    /// The alleged issuer.
     pub issuer: Issuer,
-    /// Yes-and-no properties.
+    /// Boolean properties.
     pub flags: SignatureFlags,
     /// A trust signature's depth and amount.
     pub trust: Option<TrustSignature>,
     /// A trust signature's regular expression, without its trailing NUL.
     pub trust_regexp: Option<Vec<u8>>,
-    /// Why a revocation (type 0x20, 0x28 or 0x30) was made, whoever made it.
+    /// The reason for a revocation (type 0x20, 0x28 or 0x30) by any issuer.
     pub reason: Option<Box<RevocationReason>>,
-    /// What a verdict on it is kept by; only on signatures by other keys, in certificates that were cleaned.
+    /// The digest under which a verdict on it is stored; only for signatures by other keys in cleaned certificates.
     pub content: Option<SignatureDigest>,
-    /// Present on signatures that name the certificate's own primary key as issuer.
+    /// Present if the certificate's own primary key is the alleged issuer.
     pub own: Option<Box<SelfSignature>>,
 }
 
@@ -145,21 +145,21 @@ pub struct SignatureType(pub u8);
 impl SignatureType {
     /// Over a document's bytes.
     pub const BINARY: Self = Self(0x00);
-    /// Over a document's text, whatever its lines end with.
+    /// Over a document's text with normalised line ends.
     pub const TEXT: Self = Self(0x01);
-    /// Over nothing but its own subpackets.
+    /// Over only its own subpackets.
     pub const STANDALONE: Self = Self(0x02);
-    /// A certification of a user ID with the lowest claim.
+    /// A certification of a user ID that says nothing about how it was verified.
     pub const GENERIC_CERTIFICATION: Self = Self(0x10);
-    /// A certification whose maker checked nothing.
+    /// A certification without verification.
     pub const PERSONA_CERTIFICATION: Self = Self(0x11);
-    /// A certification whose maker checked a little.
+    /// A certification after casual verification.
     pub const CASUAL_CERTIFICATION: Self = Self(0x12);
-    /// The certification with the highest claim.
+    /// A certification after thorough verification.
     pub const POSITIVE_CERTIFICATION: Self = Self(0x13);
     /// Binds a subkey.
     pub const SUBKEY_BINDING: Self = Self(0x18);
-    /// A signing subkey's consent.
+    /// The back-signature of a signing subkey.
     pub const PRIMARY_KEY_BINDING: Self = Self(0x19);
     /// A signature directly on the primary key.
     pub const DIRECT_KEY: Self = Self(0x1f);
@@ -170,33 +170,33 @@ impl SignatureType {
     /// Revokes a certification.
     pub const CERTIFICATION_REVOCATION: Self = Self(0x30);
 
-    /// Says whether it certifies a user ID or attribute (0x10 to 0x13).
+    /// Returns whether it certifies a user ID or attribute (0x10 to 0x13).
     pub fn is_certification(self) -> bool {
         (0x10..=0x13).contains(&self.0)
     }
 
-    /// Says whether it is made over a user ID or attribute: a certification, or its revocation.
+    /// Returns whether it is made over a user ID or attribute: a certification, or its revocation.
     pub fn is_over_user(self) -> bool {
         self.is_certification() || self == Self::CERTIFICATION_REVOCATION
     }
 
-    /// Says whether it revokes something.
+    /// Returns whether it revokes something.
     pub fn revokes(self) -> bool {
         matches!(self, Self::KEY_REVOCATION | Self::SUBKEY_REVOCATION | Self::CERTIFICATION_REVOCATION)
     }
 }
 
-/// Who says to have made a signature.
+/// The alleged issuer of a signature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Issuer {
-    /// From the hashed issuer fingerprint, else the issuer key ID; 0 where neither is given.
+    /// The key ID of the hashed issuer fingerprint, else the issuer key ID; 0 if there is neither.
     pub key_id: KeyId,
     /// The issuer fingerprint subpacket.
     pub fingerprint: Option<Fingerprint>,
 }
 
 impl Issuer {
-    /// Says whether this may be the key with this fingerprint: the hashed fingerprint decides, else the hint.
+    /// Returns whether the issuer may be the key with this fingerprint, by the hashed fingerprint or else the key ID.
     pub fn may_be(&self, key: &Fingerprint) -> bool {
         match &self.fingerprint {
             Some(fingerprint) => fingerprint == key,
@@ -206,8 +206,8 @@ impl Issuer {
 }
 
 impl Issuer {
-    /// Says whether the key with this fingerprint may have made a signature of a type over itself or its components,
-    /// although only what is hashed is evidence.
+    /// Returns whether the key with this fingerprint may have made a signature of a type over itself or its components,
+    /// considering that unhashed subpackets may have been changed.
     pub(crate) fn may_have_made(&self, kind: SignatureType, key: &Fingerprint) -> bool {
         match kind {
             SignatureType::DIRECT_KEY
@@ -220,12 +220,12 @@ impl Issuer {
     }
 }
 
-/// Yes-and-no properties of a signature.
+/// Boolean properties of a signature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SignatureFlags {
-    /// May be given to others (RFC 9580, 5.2.3.19).
+    /// Whether it may be exported (RFC 9580, 5.2.3.19).
     pub exportable: bool,
-    /// May be revoked (5.2.3.20).
+    /// Whether it may be revoked (5.2.3.20).
     pub revocable: bool,
     /// Carries notations.
     pub notations: bool,
@@ -235,12 +235,12 @@ pub struct SignatureFlags {
     pub keyserver: bool,
     /// Carries a critical subpacket that is not understood.
     pub unknown_critical: bool,
-    /// GnuPG would have dropped this packet at import as superseded; its front hides it.
+    /// Whether GnuPG would have dropped the packet at import as superseded; `gpg-keyhoard` hides it.
     pub superseded: bool,
 }
 
 impl Default for SignatureFlags {
-    /// Returns the properties of a signature that says nothing about them.
+    /// Returns the properties of a signature without such subpackets.
     fn default() -> Self {
         Self {
             exportable: true,
@@ -257,35 +257,35 @@ impl Default for SignatureFlags {
 /// A trust signature's values (RFC 9580, 5.2.3.21).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TrustSignature {
-    /// How many levels down.
+    /// The number of levels.
     pub depth: u8,
-    /// 60 partial, 120 complete.
+    /// The amount of trust: 60 is partial, 120 complete.
     pub amount: u8,
 }
 
-/// Why something was revoked: the first hashed subpacket with a code (RFC 9580, 5.2.3.31).
+/// The reason for a revocation: the first hashed subpacket with a code (RFC 9580, 5.2.3.31).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RevocationReason {
-    /// The reason's code.
+    /// The code of the reason.
     pub code: u8,
-    /// The remark that follows it, in any encoding; often empty.
+    /// The comment in any encoding; often empty.
     pub comment: Vec<u8>,
 }
 
-/// What a certificate says about itself in one signature.
+/// The values of a self-signature.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SelfSignature {
-    /// Whether it verifies under the primary key; `None` if a budget left it unchecked.
+    /// Whether it verifies under the primary key; `None` if a limit left it unchecked.
     pub verdict: Option<Verdict>,
-    /// Seconds from the key's creation to its end; 0 means never.
+    /// The lifetime of the key in seconds; 0 means that it never expires.
     pub key_expires: Option<u32>,
     /// The first two bytes of the key flags, if there are any.
     pub key_flags: Option<[u8; 2]>,
-    /// Marks the primary user ID.
+    /// Whether it marks the primary user ID.
     pub primary_user_id: bool,
-    /// Preferred ciphers, `None` if the subpacket is missing.
+    /// Preferred ciphers; `None` without the subpacket.
     pub cipher_preferences: Option<Vec<u8>>,
-    /// Preferred hashes.
+    /// Preferred hash algorithms.
     pub hash_preferences: Option<Vec<u8>>,
     /// Preferred compressions.
     pub compression_preferences: Option<Vec<u8>>,
@@ -297,14 +297,14 @@ pub struct SelfSignature {
     pub keyserver_preferences: Option<u8>,
     /// Keys that may revoke this one (RFC 9580, 5.2.3.23).
     pub revokers: Vec<Revoker>,
-    /// Carries an embedded primary key binding signature.
+    /// Whether it contains a back-signature.
     pub embedded_signature: bool,
 }
 
 /// A designated revoker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Revoker {
-    /// The class byte; 0x40 marks it sensitive.
+    /// The class byte; 0x40 means sensitive.
     pub class: u8,
     /// The revoker's algorithm.
     pub algorithm: PublicKeyAlgorithm,
@@ -313,7 +313,7 @@ pub struct Revoker {
 }
 
 impl Revoker {
-    /// Says whether others are not to be shown that this key may revoke (RFC 9580, 5.2.3.23).
+    /// Returns whether the revoker is not to be shown to others (RFC 9580, 5.2.3.23).
     pub fn is_sensitive(&self) -> bool {
         self.class & 0x40 != 0
     }
@@ -324,7 +324,7 @@ impl Facts {
     ///
     /// # Panics
     ///
-    /// Never on facts made by this crate: their first component is a key.
+    /// Never for facts from this crate, whose first component is a key.
     pub fn primary(&self) -> &KeyFacts {
         match self.components.first() {
             Some(Component { kind: ComponentKind::Key(key), .. }) => key,
@@ -332,8 +332,8 @@ impl Facts {
         }
     }
 
-    /// Says whether every possible revocation, and whatever may name a designated revoker, was verified: else the
-    /// certificate is not valid until somebody goes on with that.
+    /// Returns whether every possible revocation, and every signature that may name a designated revoker, was verified.
+    /// Otherwise the certificate is not valid until [`crate::clean::go_on`] has verified them.
     pub fn is_fully_checked(&self) -> bool {
         let mut signatures = self.components.iter().flat_map(|component| &component.signatures);
         !signatures.any(SignatureFacts::is_pending)
@@ -357,42 +357,42 @@ impl Facts {
 }
 
 impl SignatureFacts {
-    /// Says whether the primary key with this fingerprint may have made it: it is named as the issuer, nobody is, or
-    /// nobody else makes signatures of this type but for rare exceptions. A revocation of a certification may have lost
-    /// the name of its issuer, unless its maker signed that.
+    /// Returns whether the primary key with this fingerprint may have made it: it is the alleged issuer, there is none,
+    /// or other keys hardly make signatures of this type. The issuer of a revocation of a certification may have been
+    /// removed, unless it is hashed.
     pub(crate) fn may_be_by(&self, primary: &Fingerprint) -> bool {
         self.own.is_some() || self.issuer.may_have_made(self.kind, primary)
     }
 
-    /// Says whether it says what nothing takes back: it revokes something, or names a designated revoker.
+    /// Returns whether it is irrevocable: it revokes something, or names a designated revoker.
     pub fn is_irrevocable(&self) -> bool {
         self.kind.revokes() || self.own.as_ref().is_some_and(|own| !own.revokers.is_empty())
     }
 
-    /// Says whether it may revoke something, or name a designated revoker, and a budget left it unchecked.
+    /// Returns whether it is irrevocable, and a limit left it unchecked.
     pub fn is_pending(&self) -> bool {
         self.own.as_ref().is_some_and(|own| own.verdict.is_none()) && self.is_irrevocable()
     }
 
-    /// Says whether it is a self-signature that verifies, over a digest that is not weak, and without critical
-    /// subpackets that are not understood.
+    /// Returns whether it is a self-signature that verifies, with a hash algorithm that is not weak, and without
+    /// critical subpackets that are not understood.
     pub fn verifies(&self) -> bool {
         self.own.as_ref().is_some_and(|own| own.verdict == Some(Verdict::Good)) && self.may_verify()
     }
 
-    /// Says whether it could mean something if its maker made it: it has no weak digest, and no critical subpackets
+    /// Returns whether it would count if it verified: its hash algorithm is not weak, and it has no critical subpackets
     /// that are not understood.
     pub fn may_verify(&self) -> bool {
         !self.flags.unknown_critical && !policy::is_weak(self.hash_algorithm)
     }
 
-    /// Says whether it [verifies](Self::verifies) and was not made before the primary key, as GnuPG asks of every
-    /// self-signature that is to mean something.
+    /// Returns whether it [verifies](Self::verifies) and was not made before the primary key, as GnuPG requires of
+    /// self-signatures.
     pub fn counts(&self, primary: &KeyFacts) -> bool {
         self.counts_by(primary, DigestPolicy::GNUPG)
     }
 
-    /// Says the same where other digests may be weak.
+    /// Returns the same with a policy for hash algorithms.
     pub fn counts_by(&self, primary: &KeyFacts, digests: DigestPolicy) -> bool {
         self.own.as_ref().is_some_and(|own| own.verdict == Some(Verdict::Good))
             && !self.flags.unknown_critical
@@ -400,7 +400,7 @@ impl SignatureFacts {
             && self.created >= primary.created
     }
 
-    /// Says whether the signature has ended: in the very second of its end, unlike a key.
+    /// Returns whether the signature has expired. Unlike a key, it has expired in the second of its expiration time.
     pub fn has_expired(&self, now: Timestamp) -> bool {
         self.expires.is_some_and(|end| end <= now)
     }

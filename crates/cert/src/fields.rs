@@ -1,27 +1,27 @@
-//! The fields of a packet's body, read one after the other.
+//! Reads the fields of a packet's body in order.
 
 use crate::error::Flaw;
 
 /// The most bits of a number (GnuPG's `MAX_EXTERN_MPI_BITS`).
 const MAX_NUMBER_BITS: u16 = 16384;
 
-/// What is left of a body.
+/// The unread bytes of a body.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fields<'a> {
     rest: &'a [u8],
-    /// What the body belongs to, for errors.
+    /// The kind of the packet, for errors.
     what: &'static str,
 }
 
 /// A multiprecision integer (RFC 9580, 3.2), without leading zeros.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Number<'a> {
-    /// Its bytes, most significant first; none for zero.
+    /// The bytes, the most significant one first; none for zero.
     pub(crate) bytes: &'a [u8],
 }
 
 impl Number<'_> {
-    /// The number's size in bits.
+    /// Returns the size of the number in bits.
     pub(crate) fn bits(self) -> u32 {
         self.bytes.first().map_or(0, |first| self.bytes.len() as u32 * 8 - first.leading_zeros())
     }
@@ -32,7 +32,7 @@ impl<'a> Fields<'a> {
         Self { rest: body, what }
     }
 
-    /// What was not read yet.
+    /// Returns the bytes that were not read yet.
     pub(crate) fn rest(&self) -> &'a [u8] {
         self.rest
     }
@@ -65,7 +65,7 @@ impl<'a> Fields<'a> {
         self.array().map(u64::from_be_bytes)
     }
 
-    /// Reads bytes behind one byte that counts them.
+    /// Reads a length byte and as many bytes.
     pub(crate) fn counted(&mut self) -> Result<&'a [u8], Flaw> {
         let count = self.u8()?;
         self.take(count.into())
@@ -81,7 +81,7 @@ impl<'a> Fields<'a> {
         Ok(Number { bytes: &bytes[zeros..] })
     }
 
-    /// Ends the reading; an error if something is left.
+    /// Ends reading; returns an error if there are unread bytes.
     pub(crate) fn finish(self) -> Result<(), Flaw> {
         if self.rest.is_empty() { Ok(()) } else { Err(Flaw::Overlong(self.what)) }
     }

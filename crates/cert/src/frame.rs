@@ -1,4 +1,4 @@
-//! Packets in the window: where they begin and end, whatever their length looks like.
+//! Finds the boundaries of packets in the window, with all kinds of lengths.
 
 use crate::decompress::{self, Decompressor};
 use crate::error::{Flaw, Result};
@@ -16,9 +16,9 @@ const CUT: Flaw = Flaw::CutShort("a packet");
 #[derive(Debug)]
 pub(crate) struct Framed<'a> {
     pub(crate) tag: Tag,
-    /// Its place in the window, header included.
-    pub(crate) place: Range<usize>,
-    /// Its body: owned if it was put together from the parts of a partial length, which a certificate does not keep.
+    /// The range in the window, including the header.
+    pub(crate) range: Range<usize>,
+    /// The body; owned if it was joined from the parts of partial lengths, which are not kept in certificates.
     pub(crate) body: Cow<'a, [u8]>,
     /// The whole window.
     pub(crate) window: &'a [u8],
@@ -28,16 +28,16 @@ impl Framed<'_> {
     /// Returns the packet with a definite length.
     pub(crate) fn to_definite(&self) -> Vec<u8> {
         match &self.body {
-            Cow::Borrowed(_) => self.window[self.place.clone()].to_vec(),
+            Cow::Borrowed(_) => self.window[self.range.clone()].to_vec(),
             Cow::Owned(body) => packet::write(self.tag, body),
         }
     }
 }
 
-/// A packet, nothing at the segment's end, or what is wrong.
+/// A packet, nothing at the end of the segment, or a flaw.
 pub(crate) type Found<'a> = std::result::Result<Option<Framed<'a>>, Flaw>;
 
-/// Reads the packet that stands `at` bytes after the window's front, or what a compressed packet there unpacks to.
+/// Reads the packet at offset `at` of the window; a compressed packet is replaced by its content.
 pub(crate) fn frame<R: Read>(window: &mut Window<R>, at: usize) -> Result<Found<'_>> {
     loop {
         window.fill(at + MAX_HEADER)?;
@@ -59,8 +59,8 @@ pub(crate) fn frame<R: Read>(window: &mut Window<R>, at: usize) -> Result<Found<
     }
 }
 
-/// Puts what a compressed packet unpacks to in its place, unless it stands in another one: nobody writes that but who
-/// wants to cost much.
+/// Replaces a compressed packet by its content. A compressed packet inside of another one is an error, since only
+/// attackers write that.
 fn replace<R: Read>(
     window: &mut Window<R>,
     at: usize,
@@ -70,7 +70,7 @@ fn replace<R: Read>(
         return Ok(Err(Flaw::Compressed("another compressed packet")));
     }
     if !window.may_unpack() {
-        return Ok(Err(unpack::TOO_MUCH));
+        return Ok(Err(unpack::LIMIT_EXCEEDED));
     }
     let body = at + header.size;
     window.fill(body + decompress::PROBE)?;
@@ -101,14 +101,14 @@ fn whole<R: Read>(window: &mut Window<R>, at: usize, header: Header, length: usi
     let window = window.bytes();
     let found = window
         .get(body..end)
-        .map(|body| Some(Framed { tag: header.tag, place: at..end, body: Cow::Borrowed(body), window }));
+        .map(|body| Some(Framed { tag: header.tag, range: at..end, body: Cow::Borrowed(body), window }));
     Ok(found.ok_or(CUT))
 }
 
 /// Joins the parts; the last one has a definite length (RFC 9580, 4.2.1.4).
 fn joined<R: Read>(window: &mut Window<R>, at: usize, header: Header) -> Result<Found<'_>> {
     let mut joined = Vec::new();
-    // Of the header, the byte of the type only: each part begins with its length.
+    // Only the first byte of the header: each part begins with its length.
     let mut end = at + 1;
     loop {
         window.fill(end + MAX_HEADER)?;
@@ -128,8 +128,8 @@ fn joined<R: Read>(window: &mut Window<R>, at: usize, header: Header) -> Result<
             None => return Ok(Err(CUT)),
         }
         if is_last {
-            let (place, body) = (at..end, Cow::Owned(joined));
-            return Ok(Ok(Some(Framed { tag: header.tag, place, body, window: window.bytes() })));
+            let (range, body) = (at..end, Cow::Owned(joined));
+            return Ok(Ok(Some(Framed { tag: header.tag, range, body, window: window.bytes() })));
         }
     }
 }

@@ -1,13 +1,13 @@
-//! What a key is called by, and when something was made.
+//! Identifiers of keys and signatures, and timestamps.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
-/// Seconds since 1970, as OpenPGP writes time (RFC 9580, 3.5).
+/// A time in seconds since 1970 (RFC 9580, 3.5).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Timestamp(pub u32);
 
-/// The 64-bit key ID: a hint, never evidence (RFC 9580, 5.5.4).
+/// The 64-bit key ID, which does not identify a key uniquely (RFC 9580, 5.5.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct KeyId(pub u64);
 
@@ -18,7 +18,7 @@ impl KeyId {
     }
 }
 
-/// A fingerprint, with the key version it belongs to (RFC 9580, 5.5.4).
+/// A fingerprint with the version of its key (RFC 9580, 5.5.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fingerprint {
     /// SHA-1 of a version 4 key.
@@ -47,7 +47,7 @@ impl Fingerprint {
         }
     }
 
-    /// Makes a fingerprint from a key version and bytes; `None` if the length does not fit.
+    /// Creates a fingerprint from a key version and bytes; `None` for an unknown version or a wrong length.
     pub fn new(version: u8, bytes: &[u8]) -> Option<Self> {
         match version {
             4 => bytes.try_into().ok().map(Self::V4),
@@ -67,7 +67,7 @@ impl Fingerprint {
     }
 }
 
-/// In words: a fingerprint is looked up for each key of a keyring.
+/// Hashes words instead of bytes, since a fingerprint is looked up for each key of a keyring.
 impl Hash for Fingerprint {
     fn hash<H: Hasher>(&self, state: &mut H) {
         let (words, rest) = self.as_bytes().as_chunks();
@@ -98,12 +98,12 @@ impl fmt::Display for Keygrip {
     }
 }
 
-/// Names a signature together with the primary key and the component it stands behind: the first half of a SHA2-256
-/// over the three, the signature without its unhashed subpackets.
+/// Identifies a signature over a component: the first half of a SHA2-256 over the primary key, the component and the
+/// signature without its unhashed subpackets.
 ///
-/// Copies of one signature that differ only in what nobody signed have the same key. Half a digest is enough: a
-/// verdict names the issuer too, so who wants to borrow one needs a second preimage of a signature that somebody else
-/// made, not a collision.
+/// Copies of a signature that differ only in unhashed subpackets have the same digest. Half a digest is sufficient: a
+/// stored verdict also names the issuer, so that reusing it for another signature needs a second preimage, not a
+/// collision.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SignatureDigest(pub [u8; 16]);
 

@@ -1,4 +1,4 @@
-//! Key packets (RFC 9580, 5.5): version, fingerprint, size, public material.
+//! Parses key packets (RFC 9580, 5.5).
 
 use crate::error::Flaw;
 use crate::facts::KeyFacts;
@@ -9,22 +9,22 @@ use crate::packet::Tag;
 use crate::{curve, keygrip};
 use verify::{PublicKey, PublicKeyAlgorithm, limits, naming};
 
-const WHAT: &str = "a key";
+const PACKET: &str = "a key";
 
-/// A key packet's body, read.
+/// The parsed body of a key packet.
 #[derive(Clone, Copy, Debug)]
 pub struct Key<'a> {
-    /// The packet's version: 4, 5 (LibrePGP) or 6.
+    /// The version of the packet: 4, 5 (LibrePGP) or 6.
     pub version: u8,
     /// The creation time.
     pub created: Timestamp,
     /// The algorithm.
     pub algorithm: PublicKeyAlgorithm,
-    /// The body of the public key packet: all that a fingerprint and a signature over the key cover.
+    /// The body of the public key packet, over which fingerprints and signatures are computed.
     pub public: &'a [u8],
     /// The algorithm-specific public fields, the end of `public`.
     pub material: &'a [u8],
-    /// What follows the public part; empty in public key packets.
+    /// The bytes after the public part; empty in public key packets.
     pub secret: &'a [u8],
     fields: Material<'a>,
 }
@@ -34,12 +34,12 @@ pub struct Key<'a> {
 pub enum Parameter<'a> {
     /// A number, most significant byte first, without leading zeros.
     Number(&'a [u8]),
-    /// Bytes that are no number (a curve, the parameters of a key derivation), with the one that counts them.
+    /// Other bytes with their length byte: a curve, or the parameters of a key derivation.
     Bytes(&'a [u8]),
 }
 
 impl Parameter<'_> {
-    /// Returns the size in bits: of a number, or of all bytes.
+    /// Returns the size in bits of the number or bytes.
     pub fn bits(&self) -> u32 {
         match *self {
             Self::Number(bytes) => Number { bytes }.bits(),
@@ -48,33 +48,33 @@ impl Parameter<'_> {
     }
 }
 
-/// How a parameter is written.
+/// The encoding of a parameter.
 #[derive(Clone, Copy)]
-enum Shape {
+enum Encoding {
     Number,
-    /// Behind one byte that counts its bytes.
+    /// Bytes after a length byte.
     Counted,
 }
 
-fn parameter<'a>(fields: &mut Fields<'a>, shape: Shape) -> Result<Parameter<'a>, Flaw> {
+fn parameter<'a>(fields: &mut Fields<'a>, encoding: Encoding) -> Result<Parameter<'a>, Flaw> {
     let all = fields.rest();
-    match shape {
-        Shape::Number => fields.number().map(|number| Parameter::Number(number.bytes)),
-        Shape::Counted => fields.counted().map(|bytes| Parameter::Bytes(&all[..bytes.len() + 1])),
+    match encoding {
+        Encoding::Number => fields.number().map(|number| Parameter::Number(number.bytes)),
+        Encoding::Counted => fields.counted().map(|bytes| Parameter::Bytes(&all[..bytes.len() + 1])),
     }
 }
 
-/// Reads the body of a public key packet.
+/// Parses the body of a public key packet.
 pub fn parse_public(body: &[u8]) -> Result<Key<'_>, Flaw> {
     let key = parse(body)?;
-    if key.secret.is_empty() { Ok(key) } else { Err(Flaw::Overlong(WHAT)) }
+    if key.secret.is_empty() { Ok(key) } else { Err(Flaw::Overlong(PACKET)) }
 }
 
-/// Reads the body of a secret key packet; its secret part stays unread.
+/// Parses the public part of the body of a secret key packet.
 pub fn parse_secret(body: &[u8]) -> Result<Key<'_>, Flaw> {
     let key = parse(body)?;
     match key.fields {
-        // Without a count (version 4) nothing tells where the public part ends.
+        // Without the length (version 4), the end of the public part is unknown.
         Material::Unknown if key.version == 4 => Err(Flaw::InseparableSecret(key.algorithm.0)),
         _ if key.secret.is_empty() => Err(Flaw::CutShort("a secret key")),
         _ => Ok(key),
@@ -82,7 +82,7 @@ pub fn parse_secret(body: &[u8]) -> Result<Key<'_>, Flaw> {
 }
 
 fn parse(body: &[u8]) -> Result<Key<'_>, Flaw> {
-    let mut fields = Fields::new(body, WHAT);
+    let mut fields = Fields::new(body, PACKET);
     let version = match fields.u8()? {
         version @ 4..=6 => version,
         version @ (2 | 3) => return Err(Flaw::ObsoleteKey(version)),
@@ -98,13 +98,13 @@ fn parse(body: &[u8]) -> Result<Key<'_>, Flaw> {
     } else {
         let count = fields.u32()? as usize;
         let material = fields.take(count)?;
-        let mut inner = Fields::new(material, WHAT);
+        let mut inner = Fields::new(material, PACKET);
         let read = Material::read(algorithm, &mut inner)?;
         inner.finish()?;
         (read, material, fields.rest())
     };
     let public = &body[..body.len() - secret.len()];
-    // A version 4 fingerprint covers two bytes of length.
+    // The length is two bytes in the input of version 4 fingerprints.
     let limit = if version == 4 { usize::from(u16::MAX) } else { limits::MAX_KEY_PACKET };
     if public.len() > limit || body.len() > limits::MAX_KEY_PACKET {
         return Err(Flaw::TooLarge { tag: Tag::PUBLIC_KEY.0, length: body.len() as u32 });
@@ -124,7 +124,7 @@ impl<'a> Key<'a> {
         }
     }
 
-    /// Returns the size in bits as GnuPG counts it: of the modulus, the prime or the curve; 0 if unknown.
+    /// Returns the size in bits as GnuPG defines it: that of the modulus, the prime or the curve; 0 if unknown.
     pub fn bits(&self) -> u32 {
         match self.fields {
             Material::Rsa { n } => n.bits(),
@@ -138,12 +138,12 @@ impl<'a> Key<'a> {
         }
     }
 
-    /// Says whether its algorithm is known, so that its fields were read and found sound.
+    /// Returns whether its algorithm is known, so that its fields were parsed.
     pub(crate) fn is_of_known_algorithm(&self) -> bool {
         !matches!(self.fields, Material::Unknown)
     }
 
-    /// Returns the curve's object identifier as the packet holds it, without its length byte.
+    /// Returns the object identifier of the curve, without its length byte.
     pub fn curve(&self) -> Option<&'a [u8]> {
         match self.fields {
             Material::Curve { oid, .. } => Some(oid),
@@ -151,15 +151,15 @@ impl<'a> Key<'a> {
         }
     }
 
-    /// Returns the public key as the verifier takes it.
+    /// Returns the public key for verification.
     pub fn public_key(&self) -> PublicKey<'a> {
         PublicKey { algorithm: self.algorithm, material: self.material }
     }
 
-    /// Returns the algorithm-specific public fields one by one; none for an unknown algorithm.
+    /// Returns the algorithm-specific public fields; none for an unknown algorithm.
     pub fn parameters(&self) -> Vec<Parameter<'a>> {
-        use Shape::{Counted as C, Number as N};
-        let shape: &[Shape] = match (self.fields, self.algorithm) {
+        use Encoding::{Counted as C, Number as N};
+        let encoding: &[Encoding] = match (self.fields, self.algorithm) {
             (Material::Rsa { .. }, _) => &[N, N],
             (Material::Dsa { .. }, _) => &[N, N, N, N],
             (Material::Elgamal { .. }, _) => &[N, N, N],
@@ -168,11 +168,11 @@ impl<'a> Key<'a> {
             (Material::Fixed, _) => return vec![Parameter::Bytes(self.material)],
             (Material::Unknown, _) => &[],
         };
-        let mut fields = Fields::new(self.material, WHAT);
-        shape.iter().map_while(|shape| parameter(&mut fields, *shape).ok()).collect()
+        let mut fields = Fields::new(self.material, PACKET);
+        encoding.iter().map_while(|encoding| parameter(&mut fields, *encoding).ok()).collect()
     }
 
-    /// Returns the key's facts.
+    /// Returns the facts of the key.
     pub fn facts(&self) -> KeyFacts {
         KeyFacts {
             fingerprint: self.fingerprint(),

@@ -1,8 +1,8 @@
-//! GnuPG's keybox files (`pubring.kbx`): a header and a row of blobs, one certificate each.
+//! GnuPG's keybox files (`pubring.kbx`): a header and a sequence of blobs, one certificate each.
 //!
-//! The layout is the one GnuPG's `kbx/keybox-blob.c` describes. Only what cannot be had from the certificate itself
-//! is read: the place of the keyblock, the blob's flags and the time it was written. X.509 certificates, which
-//! `gpgsm` keeps in the same file, are counted and passed over.
+//! GnuPG's `kbx/keybox-blob.c` describes the layout. Only fields that the certificate itself does not contain are read:
+//! the position of the keyblock, the flags and the creation time of the blob. X.509 certificates, which `gpgsm` stores
+//! in the same file, are counted and skipped.
 
 use std::io::Read;
 
@@ -10,22 +10,22 @@ use verify::limits::MAX_BUFFERED_CERTIFICATE;
 
 use crate::{Error, Flaw, Result, Timestamp};
 
-/// The bytes at offset 8 by which a keybox is known.
+/// The magic number of a keybox, at offset 8.
 const MAGIC: [u8; 4] = *b"KBXf";
 /// Length of the first blob up to and including [`MAGIC`].
 const MAGIC_END: usize = 12;
-/// The shortest blob that can hold a certificate: the fixed fields up to the number of keys.
+/// The size of the shortest blob with a certificate: the fixed fields up to the number of keys.
 const SHORTEST_BLOB: usize = 20;
 
-/// Says whether a file that begins with these bytes is a keybox.
+/// Returns whether a file that begins with these bytes is a keybox.
 pub fn is_keybox(beginning: &[u8]) -> bool {
     beginning.len() >= MAGIC_END && beginning[4] == BlobKind::HEADER && beginning[8..MAGIC_END] == MAGIC
 }
 
 /// The certificates of a keybox, in the order of the file.
 ///
-/// A blob that is damaged inside comes out as an error and the next one is read; a blob whose length cannot be true
-/// ends the iteration.
+/// A damaged blob is returned as an error and the next one is read; a blob with an impossible length ends the
+/// iteration.
 #[derive(Debug)]
 pub struct Keybox<R> {
     reader: R,
@@ -37,13 +37,13 @@ pub struct Keybox<R> {
 /// One certificate of a keybox.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Blob {
-    /// Where the blob begins in the file.
+    /// The offset of the blob in the file.
     pub position: u64,
-    /// The packets as GnuPG keeps them, with its trust packets between them.
+    /// The packets as GnuPG stores them, with its trust packets.
     pub keyblock: Vec<u8>,
-    /// Was only looked at, never imported; GnuPG hides it.
+    /// Whether the certificate was only looked at and never imported; GnuPG hides it.
     pub ephemeral: bool,
-    /// When the blob was first written; `None` where the blob does not say.
+    /// The creation time of the blob, if it has one.
     pub created: Option<Timestamp>,
 }
 
@@ -53,12 +53,12 @@ impl<R: Read> Keybox<R> {
         Self { reader, position: 0, ended: false, x509: 0 }
     }
 
-    /// Returns how many X.509 certificates were passed over so far.
+    /// Returns the number of X.509 certificates that were skipped so far.
     pub fn x509_passed_over(&self) -> u64 {
         self.x509
     }
 
-    /// Reads one blob whole; `None` at the end of the file.
+    /// Reads a blob; `None` at the end of the file.
     fn read_blob(&mut self) -> Result<Option<(u64, Vec<u8>)>> {
         let position = self.position;
         let mut image = Vec::new();
@@ -87,7 +87,7 @@ impl<R: Read> Keybox<R> {
         Ok(Some((position, image)))
     }
 
-    /// Appends up to `length` bytes; the buffer grows with what is there, not with what is announced.
+    /// Appends up to `length` bytes; the buffer grows only with the bytes that are read.
     fn fill(&mut self, image: &mut Vec<u8>, length: usize) -> Result<()> {
         match self.reader.by_ref().take(length as u64).read_to_end(image) {
             Ok(read) => {
@@ -140,11 +140,11 @@ impl<R: Read> Iterator for Keybox<R> {
     }
 }
 
-/// What a blob holds, by its fifth byte.
+/// The kind of a blob, by its fifth byte.
 enum BlobKind {
     OpenPgp,
     X509,
-    /// The header, a deleted blob, or a kind that does not concern us.
+    /// The header, a deleted blob, or another kind.
     Other,
 }
 
@@ -169,8 +169,8 @@ fn parse(position: u64, mut image: Vec<u8>) -> Result<Blob> {
     let fields = Fields(&image);
     let flags = fields.u16(6).unwrap_or(0);
     let created = fields.created().filter(|time| time.0 != 0);
-    let place = fields.u32(8).zip(fields.u32(12)).map(|(start, length)| (start as usize, length as usize));
-    let (start, end) = place
+    let range = fields.u32(8).zip(fields.u32(12)).map(|(start, length)| (start as usize, length as usize));
+    let (start, end) = range
         .and_then(|(start, length)| Some((start, start.checked_add(length)?)))
         .filter(|&(start, end)| start >= SHORTEST_BLOB && start < end && end <= image.len())
         .ok_or_else(|| malformed("a keybox blob whose certificate lies outside of it"))?;
@@ -179,7 +179,7 @@ fn parse(position: u64, mut image: Vec<u8>) -> Result<Blob> {
     Ok(Blob { position, keyblock: image, ephemeral: flags & 2 != 0, created })
 }
 
-/// Big-endian fields at offsets that may lie outside.
+/// Reads big-endian fields at offsets that may be out of range.
 struct Fields<'a>(&'a [u8]);
 
 impl Fields<'_> {
@@ -193,7 +193,7 @@ impl Fields<'_> {
         bytes.try_into().ok().map(u32::from_be_bytes)
     }
 
-    /// Returns the blob's creation time, which stands behind the tables of keys, user IDs and signatures.
+    /// Returns the creation time, which follows the tables of keys, user IDs and signatures.
     fn created(&self) -> Option<Timestamp> {
         let after_keys = self.after_table(16)?;
         let after_serial = after_keys + 2 + usize::from(self.u16(after_keys)?);
@@ -203,7 +203,7 @@ impl Fields<'_> {
         self.u32(after_signatures + 12).map(Timestamp)
     }
 
-    /// Returns the end of a table that begins with the number of its entries and their size.
+    /// Returns the end of a table, which begins with the number and the size of its entries.
     fn after_table(&self, offset: usize) -> Option<usize> {
         let entries = usize::from(self.u16(offset)?);
         let size = usize::from(self.u16(offset + 2)?);

@@ -1,4 +1,4 @@
-//! libgcrypt's keygrip: the SHA-1 of a key's public parameters.
+//! libgcrypt's keygrip: the SHA-1 of the public parameters of a key.
 
 use crate::curve::{self, Curve};
 use crate::fields::Number;
@@ -6,30 +6,30 @@ use crate::identity::Keygrip;
 use crate::material::Material;
 use verify::naming::sha1;
 
-/// Returns the keygrip as GnuPG shows it; `None` for a key of an unknown algorithm or curve.
+/// Returns the keygrip; `None` for a key of an unknown algorithm or curve.
 ///
-/// Of an RSA key it is the digest of the modulus, of every other that of all parameters, each written as
+/// For RSA it is the digest of the modulus, for other algorithms that of all parameters, each encoded as
 /// `(1:<letter><length>:<bytes>)`.
 pub(crate) fn keygrip(fields: &Material<'_>) -> Option<Keygrip> {
     match *fields {
-        Material::Rsa { n } => Some(Keygrip(sha1(&[sign(n), n.bytes]))),
+        Material::Rsa { n } => Some(Keygrip(sha1(&[sign_byte(n), n.bytes]))),
         Material::Dsa { p, q, g, y } => Some(of_numbers([(b'p', p), (b'q', q), (b'g', g), (b'y', y)])),
         Material::Elgamal { p, g, y } => Some(of_numbers([(b'p', p), (b'g', g), (b'y', y)])),
         Material::Curve { oid, point } => curve::by_oid(oid).map(|curve| of_point(curve, oid, point)),
-        // GnuPG has none for RFC 9580's packets.
+        // GnuPG defines none for the key packets of RFC 9580.
         Material::Fixed | Material::Unknown => None,
     }
 }
 
-/// The byte that keeps a number positive where it is written with a sign.
-fn sign(number: Number<'_>) -> &'static [u8] {
+/// Returns the zero byte before a number whose highest bit is set, since libgcrypt writes signed numbers.
+fn sign_byte(number: Number<'_>) -> &'static [u8] {
     if number.bits().is_multiple_of(8) { &[0] } else { &[] }
 }
 
 fn of_numbers<const N: usize>(numbers: [(u8, Number<'_>); N]) -> Keygrip {
     let mut text = Vec::with_capacity(2048);
     for (letter, number) in numbers {
-        write_parameter(&mut text, letter, &[sign(number), number.bytes]);
+        write_parameter(&mut text, letter, &[sign_byte(number), number.bytes]);
     }
     Keygrip(sha1(&[&text]))
 }

@@ -1,21 +1,20 @@
 //! OpenPGP certificates: from a stream of bytes to plain values.
 //!
-//! The path of a certificate, one module a step:
+//! A certificate is processed in these steps, each in a module of its own:
 //!
-//! 1. [`split`] cuts a stream (binary, armored or compressed, any number of certificates) into raw certificates;
-//! 2. [`packet`] walks the packets of one, without copying;
-//! 3. [`extract`] reads the facts of one: [`key`]s, user IDs, attributes, [`signature`]s and their [`subpacket`]s;
-//! 4. [`clean`] verifies self-signatures and decides which packets are kept and which are shown,
-//!    by GnuPG's rules;
-//! 5. [`merge`] joins two copies of one certificate as a set of packets;
-//! 6. [`facts`] says in plain values what a certificate holds;
-//! 7. [`effective`] says what that means at a given moment: expiry, revocation, capabilities; and which signatures a key
-//!    may make, for which a subkey needs a [`cross_certification`].
+//! 1. [`split`] splits a stream (binary, armored or compressed, any number of certificates) into raw certificates;
+//! 2. [`packet`] iterates over the packets of a certificate without copying;
+//! 3. [`extract`] reads its facts: [`key`]s, user IDs, attributes, [`signature`]s and their [`subpacket`]s;
+//! 4. [`clean`] verifies self-signatures and decides by GnuPG's rules which packets are kept and which are shown;
+//! 5. [`merge`] joins two copies of a certificate as sets of packets;
+//! 6. [`facts`] defines the facts as plain values;
+//! 7. [`effective`] evaluates the facts at a given time: expiration, revocation, capabilities; and which signatures a
+//!    key may make, for which a subkey needs a [`cross_certification`].
 //!
-//! [`mailbox`] finds the mail address in a user ID. [`keybox`] finds the certificates in GnuPG's own key file,
-//! [`origin`] is what GnuPG notes there about them.
+//! [`mailbox`] finds the mail address in a user ID. [`keybox`] reads the certificates in GnuPG's key file, and
+//! [`origin`] where GnuPG got them.
 //!
-//! Nothing here does I/O other than reading the stream it is given, and nothing here reads the clock.
+//! This crate performs no I/O other than reading the given stream, and does not read the clock.
 
 pub mod armor_writer;
 pub mod attribute;

@@ -1,18 +1,18 @@
-//! A stream read line by line through a buffer that does not grow.
+//! Reads a stream line by line, with a buffer of constant size.
 
 use crate::buffer::Buffer;
 use crate::error::{Error, Result};
 use std::io::{ErrorKind, Read};
 
-/// A longer line is read in parts.
-const LONGEST: usize = 64 << 10;
+/// The longest line in bytes that is read at once; longer ones are read in parts.
+const MAX_LINE: usize = 64 << 10;
 
 /// A stream of lines.
 #[derive(Debug)]
 pub(crate) struct Lines<R> {
     reader: R,
     buffer: Buffer,
-    /// Offset in the stream of the buffer's first byte.
+    /// The offset of the buffer's first byte in the stream.
     position: u64,
     at_end: bool,
     begins: bool,
@@ -21,18 +21,18 @@ pub(crate) struct Lines<R> {
 /// A line, or a part of one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Line<'a> {
-    /// Its bytes, without the line feed.
+    /// The bytes, without the line feed.
     pub(crate) text: &'a [u8],
-    /// Its offset in the stream.
+    /// The offset in the stream.
     pub(crate) position: u64,
-    /// Whether it is a line's beginning.
+    /// Whether it is the beginning of a line.
     pub(crate) begins: bool,
 }
 
 impl<R: Read> Lines<R> {
     pub(crate) fn new(reader: R) -> Self {
         let mut buffer = Buffer::default();
-        buffer.reserve(LONGEST);
+        buffer.reserve(MAX_LINE);
         Self { reader, buffer, position: 0, at_end: false, begins: true }
     }
 
@@ -40,12 +40,12 @@ impl<R: Read> Lines<R> {
         self.position
     }
 
-    /// Returns the next line and leaves it there.
+    /// Returns the next line without consuming it.
     pub(crate) fn peek(&mut self) -> Result<Option<Line<'_>>> {
         let mut searched = 0;
         loop {
             let line_feed = memchr::memchr(b'\n', &self.buffer[searched..]).map(|at| searched + at);
-            if line_feed.is_some() || self.buffer.len() == LONGEST || self.at_end {
+            if line_feed.is_some() || self.buffer.len() == MAX_LINE || self.at_end {
                 let text = &self.buffer[..line_feed.unwrap_or(self.buffer.len())];
                 let line = Line { text, position: self.position, begins: self.begins };
                 return Ok((!self.buffer.is_empty()).then_some(line));
@@ -55,14 +55,14 @@ impl<R: Read> Lines<R> {
         }
     }
 
-    /// Goes past a line of this length, which [`Lines::peek`] returned.
+    /// Consumes a line of this length, which [`Lines::peek`] returned.
     pub(crate) fn take(&mut self, length: usize) {
         let line_feed = self.buffer[length..].first() == Some(&b'\n');
         self.begins = line_feed;
         self.advance(length + usize::from(line_feed));
     }
 
-    /// Returns the next two bytes, or fewer at the end, and leaves them there.
+    /// Returns the next two bytes, or fewer at the end, without consuming them.
     pub(crate) fn peek_bytes(&mut self) -> Result<&[u8]> {
         while self.buffer.len() < 2 && !self.at_end {
             self.read_more()?;
@@ -70,7 +70,7 @@ impl<R: Read> Lines<R> {
         Ok(&self.buffer[..self.buffer.len().min(2)])
     }
 
-    /// Reads bytes, whatever they are.
+    /// Reads bytes without regard to lines.
     pub(crate) fn read(&mut self, out: &mut [u8]) -> Result<usize> {
         if self.buffer.is_empty() && !self.at_end {
             let read = read(&mut self.reader, out, self.position)?;
@@ -91,14 +91,14 @@ impl<R: Read> Lines<R> {
 
     fn read_more(&mut self) -> Result<()> {
         let position = self.position + self.buffer.len() as u64;
-        let room = LONGEST - self.buffer.len();
+        let room = MAX_LINE - self.buffer.len();
         let read = self.buffer.write_with(room, |room| read(&mut self.reader, room, position))?;
         self.at_end = read == 0;
         Ok(())
     }
 }
 
-/// Reads once, or again where a signal came in between.
+/// Reads once; repeats a read that a signal interrupted.
 fn read(reader: &mut impl Read, out: &mut [u8], position: u64) -> Result<usize> {
     loop {
         match reader.read(out) {
@@ -132,8 +132,8 @@ mod tests {
 
     #[test]
     fn a_line_longer_than_the_buffer_comes_in_parts() {
-        let text = [vec![b'x'; LONGEST + 3], b"\ny".to_vec()].concat();
+        let text = [vec![b'x'; MAX_LINE + 3], b"\ny".to_vec()].concat();
         let parts: Vec<_> = lines(&text).into_iter().map(|(text, _, begins)| (text.len(), begins)).collect();
-        assert_eq!(parts, [(LONGEST, true), (3, false), (1, true)]);
+        assert_eq!(parts, [(MAX_LINE, true), (3, false), (1, true)]);
     }
 }

@@ -4,19 +4,19 @@ use std::fmt;
 
 use memchr::{memchr, memmem};
 
-/// What trust on first use binds to a key: the mail address of a user ID in small ASCII letters, or the whole user ID in
-/// small ASCII letters where it has no address that mail can be sent to.
+/// What trust on first use binds to a key: the mail address of a user ID in ASCII lower case, or the whole user ID in
+/// ASCII lower case where it has no valid address.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct BoundAddress(Vec<u8>);
 
 impl BoundAddress {
-    /// Returns what a user ID binds. It ends at its first NUL here.
+    /// Returns the bound address of a user ID, of which only the part before the first NUL counts.
     pub fn of_user_id(user_id: &[u8]) -> Self {
         let whole = || user_id.split(|&byte| byte == 0).next().unwrap_or_default();
         Self(mailbox(user_id).unwrap_or_else(|| whole().to_ascii_lowercase()))
     }
 
-    /// Takes bytes that are normalised already, such as [`Self::as_bytes`] returned them.
+    /// Takes bytes that are already normalised, as [`Self::as_bytes`] returns them.
     pub fn from_normalised(bytes: Vec<u8>) -> Self {
         Self(bytes)
     }
@@ -33,8 +33,8 @@ impl fmt::Debug for BoundAddress {
     }
 }
 
-/// Returns the mail address of a user ID with small ASCII letters, by GnuPG's rules (its `common/mbox-util.c`); none for
-/// one that no mail can be sent to. A user ID ends at its first NUL here.
+/// Returns the mail address of a user ID in ASCII lower case, by GnuPG's rules (`common/mbox-util.c`); `None` if it is
+/// not valid. Only the part of the user ID before the first NUL counts.
 pub fn mailbox(user_id: &[u8]) -> Option<Vec<u8>> {
     let user_id = user_id.split(|&byte| byte == 0).next()?;
     let address = mail_address(user_id)?;
@@ -49,8 +49,8 @@ pub fn mailbox(user_id: &[u8]) -> Option<Vec<u8>> {
     sound.then(|| address.to_ascii_lowercase())
 }
 
-/// Returns the mail address of a user ID: what stands between the first `<` and the `>` after it, or the whole of a
-/// user ID that is an address by itself.
+/// Returns the mail address of a user ID: the text between the first `<` and the next `>`, or the whole user ID if it
+/// is an address.
 pub fn mail_address(user_id: &[u8]) -> Option<&[u8]> {
     match memchr(b'<', user_id) {
         Some(start) if start + 1 < user_id.len() => {
@@ -61,7 +61,7 @@ pub fn mail_address(user_id: &[u8]) -> Option<&[u8]> {
     }
 }
 
-/// Says whether a whole user ID looks like an address to GnuPG (`is_valid_mailbox_mem`).
+/// Returns whether a whole user ID looks like an address to GnuPG (`is_valid_mailbox_mem`).
 fn is_bare_address(user_id: &[u8]) -> bool {
     !has_foreign_characters(user_id)
         && memchr::memchr_iter(b'@', user_id).count() == 1
@@ -71,7 +71,8 @@ fn is_bare_address(user_id: &[u8]) -> bool {
         && memmem::find(user_id, b"..").is_none()
 }
 
-/// Looks as far as the first NUL, as GnuPG does; bytes above 0x7f are never foreign.
+/// Returns whether there are characters that addresses cannot have before the first NUL, as in GnuPG; bytes above 0x7f
+/// are allowed.
 fn has_foreign_characters(user_id: &[u8]) -> bool {
     let mut domain = false;
     user_id.iter().take_while(|&&byte| byte != 0).any(|&byte| match byte {

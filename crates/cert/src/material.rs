@@ -25,13 +25,13 @@ pub(crate) enum Material<'a> {
         oid: &'a [u8],
         point: Number<'a>,
     },
-    /// The keys of RFC 9580 whose algorithm names the curve.
+    /// A key of an algorithm of RFC 9580 with a fixed curve and size.
     Fixed,
     Unknown,
 }
 
 impl<'a> Material<'a> {
-    /// Reads the fields of a key of `algorithm`; all that is left where the algorithm is unknown.
+    /// Parses the fields of a key of `algorithm`; all remaining bytes if the algorithm is unknown.
     pub(crate) fn read(algorithm: PublicKeyAlgorithm, fields: &mut Fields<'a>) -> Result<Self, Flaw> {
         type Algorithm = PublicKeyAlgorithm;
         let fixed = |fields: &mut Fields<'a>, count| fields.take(count).map(|_| Material::Fixed);

@@ -1,10 +1,9 @@
-//! Joining two copies of one certificate.
+//! Joins two copies of a certificate.
 //!
-//! The result is the union of their packets. New ones go where GnuPG's `merge_blocks` puts them: direct-key
-//! signatures and revocations right behind the primary key, signatures behind those of their component, user IDs
-//! before the first subkey, subkeys at the end. What GnuPG drops at this point is kept and marked as superseded: a
-//! subkey's signature if one as new by the same issuer is there, and a certification by another key if one with the same
-//! value is there.
+//! The result is the union of their packets. New packets are placed as in GnuPG's `merge_blocks`: direct-key signatures
+//! and revocations directly after the primary key, signatures after those of their component, user IDs before the first
+//! subkey, subkeys at the end. Packets that GnuPG would drop are kept and marked as superseded: a subkey's signature
+//! that is not newer than one by the same issuer, and a certification by another key with the value of a known one.
 
 use crate::back_signature;
 use crate::certificate::{Certificate, Member, Retained, Writer, member_digest, members};
@@ -19,34 +18,34 @@ use std::collections::{HashMap, HashSet};
 use verify::naming::sha256;
 use verify::{Verdict, limits};
 
-/// What a merge made of a certificate.
+/// The result of a merge.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Merged {
-    /// The union.
+    /// The union of the packets.
     pub certificate: Certificate,
-    /// User IDs and attributes that were not there, as GnuPG counts them.
+    /// The number of new user IDs and attributes, as GnuPG counts them.
     pub new_user_ids: u32,
-    /// Signatures that were not there, those of new user IDs and subkeys included, as GnuPG counts them.
+    /// The number of new signatures, including those of new user IDs and subkeys, as GnuPG counts them.
     pub new_signatures: u32,
-    /// Subkeys that were not there.
+    /// The number of new subkeys.
     pub new_subkeys: u32,
-    /// Revocations of the primary key, its own or others', that were not there; they are counted as signatures too.
+    /// The number of new revocations of the primary key by any key, which are also counted as signatures.
     pub new_revocations: u32,
-    /// What names every packet that was not there: SHA-256 of a component, or of that digest and a signature under it.
+    /// The digests that identify the new packets: SHA-256 of a component, or of that digest and a signature of the
+    /// component.
     pub added_packets: Vec<[u8; 32]>,
 }
 
 /// Joins `new` into `known`, two certificates with the same primary key; `None` if that changes nothing.
 ///
-/// A signature is the same in both if its component, its issuer, its hashed part and its value are, whatever else its
-/// unhashed subpackets say; then the known copy stays. Both copies stay if the unhashed subpackets of one hold the
-/// subkey's back-signature, and those of the other do not: who passes a certificate on can change them, and must not push
-/// out a copy that is good for more. So they do of what cannot be taken back if the beginning of its digest is another,
-/// unless the known one was found to be good. A signature is superseded in the union if GnuPG, importing one after the
-/// other, would not have it.
+/// Two signatures are copies if their component, issuer, hashed part and value are equal, independent of other unhashed
+/// subpackets; then the known copy stays. Both copies stay if the unhashed subpackets of only one contain the subkey's
+/// back-signature: unhashed subpackets can be changed by everybody, and a changed copy must not replace a better one.
+/// Both copies of an irrevocable signature also stay if their digest prefixes differ, unless the known one verified. A
+/// signature is superseded in the union if GnuPG would not have it after importing both copies one after the other.
 ///
-/// Where the union were larger than [`limits::MAX_CERTIFICATE`], only verified self-signatures and what is irrevocable
-/// are joined, as GnuPG does.
+/// If the union would be larger than [`limits::MAX_CERTIFICATE`], only verified self-signatures and irrevocable
+/// signatures are joined, as in GnuPG.
 pub fn merge(known: &Certificate, new: &Certificate) -> Option<Merged> {
     let union = Union::of(known, new);
     if union.size() <= limits::MAX_CERTIFICATE {
@@ -66,21 +65,21 @@ pub fn merge(known: &Certificate, new: &Certificate) -> Option<Merged> {
         _ => true,
     });
     let union = Union::of(known, &verified);
-    // Only its owner can make a certificate that large, step by step.
+    // Only the owner can grow a certificate that far, step by step.
     (union.size() <= 4 * limits::MAX_BUFFERED_CERTIFICATE).then(|| union.finish())?
 }
 
-/// The union as it grows.
+/// The union while it is built.
 struct Union<'a> {
     drafts: Vec<Draft<'a>>,
-    /// Drafts by what makes a component the same; if it occurs more than once, the first is the same as the first.
+    /// The drafts by identity and occurrence: of equal components, the first ones correspond, and so on.
     by_identity: HashMap<(Identity<'a>, usize), usize>,
-    /// Drafts from this one on were not known.
+    /// The index of the first new draft.
     known: usize,
-    /// The last known user ID or attribute.
+    /// The index of the last known user ID or attribute.
     last_user: Option<usize>,
-    /// Known signatures over user IDs that stand behind subkeys.
-    strays: HashSet<Identity<'a>>,
+    /// Known signatures over user IDs that are placed after subkeys.
+    misplaced_over_user_ids: HashSet<Identity<'a>>,
     changed: bool,
     new_user_ids: u32,
     new_signatures: u32,
@@ -93,40 +92,39 @@ struct Draft<'a> {
     source: &'a Certificate,
     component: &'a Component,
     members: Vec<Item<'a>>,
-    /// Members from this one on were not known.
+    /// The index of the first new member.
     known: usize,
 }
 
-/// A signature of the union, or one that nobody here can read.
+/// A signature of the union, which may be one that cannot be parsed.
 #[derive(Clone, Copy)]
 struct Item<'a> {
     source: &'a Certificate,
     member: Member<'a>,
     superseded: bool,
-    /// A self-signature's verdict.
+    /// The verdict of a self-signature.
     verdict: Option<Verdict>,
 }
 
-/// The packets of the keys that a back-signature is made over.
+/// The packets of the keys over which a back-signature is made.
 #[derive(Clone, Copy)]
 struct Keys<'a> {
     primary: &'a [u8],
     subkey: &'a [u8],
 }
 
-/// What makes a component, or an unread signature, the same in two copies.
+/// Identifies a component or a signature in two copies.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Identity<'a> {
     /// A key by its fingerprint.
     Key(&'a [u8]),
-    /// Anything else by its type and body, whatever the form of its header.
+    /// Other packets by type and body, independent of the format of the header.
     Body(u8, &'a [u8]),
-    /// A signature by who says to have made it (`None` for the primary key), and by everything but its unhashed
-    /// subpackets.
+    /// A signature by its alleged issuer (`None` for the primary key) and its content without the unhashed subpackets.
     Signature { issuer: Option<KeyId>, covered: &'a [u8], salt: &'a [u8], material: &'a [u8] },
 }
 
-/// Which components were met before, and how often.
+/// Counts how often each component occurred.
 #[derive(Default)]
 struct SeenComponents<'a>(HashMap<Identity<'a>, usize>);
 
@@ -162,7 +160,11 @@ impl<'a> Union<'a> {
             by_identity: identities.zip(0..).collect(),
             known: drafts.len(),
             last_user: drafts.iter().rposition(Draft::is_user),
-            strays: drafts.iter().filter(|draft| draft.is_subkey()).flat_map(Draft::strays).collect(),
+            misplaced_over_user_ids: drafts
+                .iter()
+                .filter(|draft| draft.is_subkey())
+                .flat_map(Draft::misplaced_over_user_ids)
+                .collect(),
             drafts,
             changed: false,
             new_user_ids: 0,
@@ -193,9 +195,9 @@ impl<'a> Union<'a> {
     fn join(&mut self, index: usize, new: Draft<'a>) {
         let primary = self.drafts[0].packet();
         let draft = &mut self.drafts[index];
-        let mut places: HashMap<_, Vec<usize>> = HashMap::new();
-        for (item, place) in draft.members.iter().zip(0..) {
-            places.entry(item.identity()).or_default().push(place);
+        let mut members: HashMap<_, Vec<usize>> = HashMap::new();
+        for (item, member) in draft.members.iter().zip(0..) {
+            members.entry(item.identity()).or_default().push(member);
         }
         let keys = Keys { primary, subkey: draft.packet() };
         let mut room = GpgMergeRule::of(draft);
@@ -204,25 +206,25 @@ impl<'a> Union<'a> {
         for item in new.members {
             let identity = item.identity();
             let draft = &mut self.drafts[index];
-            // What is behind a subkey revokes no user ID.
-            let is_stray = self.strays.contains(&identity) && !item.revokes();
-            let has_place = room.has_place_for(&item);
-            let places = places.entry(identity).or_default();
-            let mut copies = places.iter().copied();
-            if let Some(place) = copies.find(|&place| draft.members[place].is_as_good(&item, keys)) {
-                // Which user ID is the last one may have changed since it was superseded for that.
-                let mut is_displaced = || draft.members[place].superseded && visible.hold(draft, &item);
-                let superseded = item.superseded || is_stray || !has_place || is_displaced();
-                self.changed |= draft.members[place].join(&Item { superseded, ..item });
+            // Signatures after a subkey revoke no user ID.
+            let is_stray = self.misplaced_over_user_ids.contains(&identity) && !item.revokes();
+            let is_accepted = room.accepts(&item);
+            let members = members.entry(identity).or_default();
+            let mut copies = members.iter().copied();
+            if let Some(member) = copies.find(|&member| draft.members[member].is_as_good(&item, keys)) {
+                // The last user ID may have changed since a signature was superseded for that reason.
+                let mut is_displaced = || draft.members[member].superseded && visible.hold(draft, &item);
+                let superseded = item.superseded || is_stray || !is_accepted || is_displaced();
+                self.changed |= draft.members[member].join(&Item { superseded, ..item });
                 continue;
             }
-            // GnuPG takes what follows the last user ID for its signatures, subkeys or not.
+            // GnuPG takes everything after the last user ID for its signatures, even after subkeys.
             let is_there = self.last_user == Some(index) && is_stray;
-            let superseded = item.superseded || is_there || !has_place || visible.hold(draft, &item);
+            let superseded = item.superseded || is_there || !is_accepted || visible.hold(draft, &item);
             let item = Item { superseded, ..item };
             room.take(&item);
             visible.add(&item);
-            places.push(draft.members.len());
+            members.push(draft.members.len());
             draft.members.push(item);
             let component = *digest.get_or_insert_with(|| sha256(&[draft.packet()]));
             self.count(&component, &item);
@@ -230,14 +232,14 @@ impl<'a> Union<'a> {
         }
     }
 
-    /// Counts a packet that was not there under a component, which has this digest.
+    /// Counts a new packet of the component with this digest.
     fn count(&mut self, component: &[u8; 32], item: &Item<'a>) {
         let is_signature = matches!(item.member, Member::Signature(_));
         self.new_signatures += u32::from(is_signature && !item.superseded);
         self.added_packets.push(member_digest(component, item.packet()));
     }
 
-    /// Writes the union; `None` if it is what was known.
+    /// Writes the union; `None` if it has no new packets.
     fn finish(self) -> Option<Merged> {
         if !self.changed {
             return None;
@@ -296,13 +298,13 @@ impl<'a> Draft<'a> {
         matches!(self.component.kind, ComponentKind::UserId(_) | ComponentKind::Attribute(_))
     }
 
-    /// Its signatures that are made over user IDs.
-    fn strays(&self) -> impl Iterator<Item = Identity<'a>> {
+    /// Returns its signatures that are made over user IDs.
+    fn misplaced_over_user_ids(&self) -> impl Iterator<Item = Identity<'a>> {
         let is_over_user = |item: &&Item<'a>| item.kind().is_some_and(SignatureType::is_over_user);
         self.members.iter().filter(is_over_user).map(Item::identity)
     }
 
-    /// How many of its new signatures revoke the primary key.
+    /// Returns the number of new signatures that revoke the primary key.
     fn new_revocations(&self) -> u32 {
         let new = &self.members[self.known..];
         new.iter().map(|item| u32::from(item.is_key_revocation())).sum()
@@ -316,7 +318,7 @@ impl<'a> Draft<'a> {
         writer.component(self.packet(), self.component.kind.clone());
         let (known, new) = self.members.split_at(self.known);
         if self.is_primary() {
-            // GnuPG inserts each right behind the key: first the revocations, then the rest.
+            // GnuPG inserts each one directly after the key: first the revocations, then the others.
             let backwards = || new.iter().rev();
             backwards().filter(|item| !item.is_key_revocation()).for_each(|item| item.write(writer));
             backwards().filter(|item| item.is_key_revocation()).for_each(|item| item.write(writer));
@@ -327,11 +329,12 @@ impl<'a> Draft<'a> {
     }
 }
 
-/// Which signatures GnuPG takes up when it merges a component.
+/// Which new signatures GnuPG accepts when it merges a component.
 enum GpgMergeRule {
     /// Direct-key signatures and revocations only.
     Primary,
-    /// What is newer than all others of its type by the same issuer, whose newest are these.
+    /// Signatures that are newer than all others of their type by the same issuer; contains the times of the newest
+    /// ones.
     Subkey(HashMap<(KeyId, SignatureType), Timestamp>),
     /// Everything but bindings and revocations of subkeys.
     User,
@@ -353,7 +356,7 @@ impl GpgMergeRule {
     }
 
     fn take(&mut self, item: &Item<'_>) {
-        // Only what its maker made supersedes anything.
+        // Only a signature that verifies supersedes others.
         let counts = !item.superseded
             && item.verdict.is_none_or(|verdict| verdict == Verdict::Good)
             && !item.is_pending();
@@ -365,7 +368,7 @@ impl GpgMergeRule {
         }
     }
 
-    fn has_place_for(&self, item: &Item<'_>) -> bool {
+    fn accepts(&self, item: &Item<'_>) -> bool {
         let Member::Signature(new) = item.member else { return true };
         match self {
             Self::Primary => {
@@ -382,7 +385,7 @@ impl GpgMergeRule {
     }
 }
 
-/// The issuers and values of the certifications by other keys that are not superseded; read when they are first asked for.
+/// The issuers and values of the certifications by other keys that are not superseded, read at the first use.
 #[derive(Default)]
 struct VisibleValues<'a>(Option<HashSet<(KeyId, SignatureValue<'a>)>>);
 
@@ -412,11 +415,11 @@ impl<'a> Item<'a> {
         Self { source, member, superseded, verdict }
     }
 
-    /// Joins another copy; returns whether that changed anything.
+    /// Joins another copy; returns whether that changed something.
     fn join(&mut self, copy: &Self) -> bool {
         let before = (self.superseded, self.verdict);
         self.superseded &= copy.superseded;
-        // Both are one equation; a budget may have left one of them unchecked, or taken it for bad by its digest.
+        // Both copies are the same equation; a limit may have left one unchecked, or rejected it by its digest prefix.
         self.verdict = match (self.verdict, copy.verdict) {
             (_, Some(Verdict::Good)) => Some(Verdict::Good),
             (known, new) => known.or(new),
@@ -429,18 +432,20 @@ impl<'a> Item<'a> {
     }
 
     fn identity(&self) -> Identity<'a> {
-        let whole = body(self.source, self.member.span());
-        let (Member::Signature(facts), Identity::Body(_, bytes)) = (self.member, whole) else { return whole };
+        let full_identity = body(self.source, self.member.span());
+        let (Member::Signature(facts), Identity::Body(_, bytes)) = (self.member, full_identity) else {
+            return full_identity;
+        };
         let issuer = facts.own.is_none().then_some(facts.issuer.key_id);
         match signature::parse(bytes) {
             Ok(Signature { covered, salt, material, .. }) => {
                 Identity::Signature { issuer, covered, salt, material }
             }
-            Err(_) => whole,
+            Err(_) => full_identity,
         }
     }
 
-    /// Returns the issuer and the value of a certification by another key, which is all that GnuPG compares.
+    /// Returns the issuer and the value of a certification by another key, which GnuPG compares.
     fn value(&self) -> Option<(KeyId, SignatureValue<'a>)> {
         let Member::Signature(facts) = self.member else { return None };
         let Identity::Body(_, bytes) = body(self.source, facts.span) else { return None };
@@ -449,8 +454,8 @@ impl<'a> Item<'a> {
         Some((facts.issuer.key_id, SignatureValue::of(&signature)))
     }
 
-    /// Says whether it may stand for another copy of the same signature: that one holds a back-signature only if this
-    /// one does, and what cannot be taken back was found to be good, or is as likely as that.
+    /// Returns whether it can replace another copy of the signature: that copy contains no back-signature, or both do;
+    /// and an irrevocable signature verified, or has the same digest prefix.
     fn is_as_good(&self, copy: &Self, keys: Keys<'_>) -> bool {
         let is_irrevocable =
             matches!(copy.member, Member::Signature(signature) if signature.is_irrevocable());
@@ -477,7 +482,7 @@ impl<'a> Item<'a> {
         self.kind() == Some(SignatureType::SUBKEY_BINDING) && is_in().unwrap_or(false)
     }
 
-    /// Says whether nobody knows yet if the primary key made it.
+    /// Returns whether it was not verified yet.
     fn is_pending(&self) -> bool {
         matches!(self.member, Member::Signature(facts) if facts.own.is_some()) && self.verdict.is_none()
     }
@@ -512,7 +517,7 @@ impl<'a> Item<'a> {
     }
 }
 
-/// Returns a packet's type and body.
+/// Returns the type and the body of a packet.
 fn body(source: &Certificate, span: Span) -> Identity<'_> {
     let packet = source.packet(span);
     match Packets::new(packet).next() {

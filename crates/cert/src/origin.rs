@@ -1,21 +1,21 @@
-//! Where a key came from, as GnuPG remembers it in its own key files.
+//! The origin of a key, as GnuPG stores it in its key files.
 
 use crate::identity::Timestamp;
 
 /// GnuPG's key origin (its `doc/DETAILS`, fields 19 and 20 of a `pub` record).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Origin {
-    /// The kind of origin, 0 where it is unknown.
+    /// The kind of origin; 0 if unknown.
     pub kind: u8,
-    /// When it was last fetched from there.
+    /// When the key was last fetched from there.
     pub updated: Option<Timestamp>,
     /// The address.
     pub url: Option<String>,
 }
 
 impl Origin {
-    /// Reads the body of a trust packet, in which GnuPG notes the origin of the primary key or user ID before it (its
-    /// `g10/build-packet.c`); `None` if nothing is noted there.
+    /// Reads the body of a trust packet, in which GnuPG stores the origin of the primary key or user ID before it
+    /// (`g10/build-packet.c`); `None` if it contains no origin.
     pub(crate) fn from_trust_packet(body: &[u8]) -> Option<Self> {
         const KEY: u8 = 1;
         const USER_ID: u8 = 2;

@@ -1,4 +1,4 @@
-//! The walk over packets, without copying (RFC 9580, section 4).
+//! Packet headers, and iteration over packets without copying (RFC 9580, section 4).
 
 use crate::error::Flaw;
 
@@ -17,7 +17,7 @@ impl Tag {
     pub const SECRET_SUBKEY: Self = Self(7);
     /// Compressed packets.
     pub const COMPRESSED: Self = Self(8);
-    /// Marker, without meaning.
+    /// Marker, which is ignored.
     pub const MARKER: Self = Self(10);
     /// GnuPG's local trust values.
     pub const TRUST: Self = Self(12);
@@ -27,10 +27,10 @@ impl Tag {
     pub const PUBLIC_SUBKEY: Self = Self(14);
     /// User attribute.
     pub const ATTRIBUTE: Self = Self(17);
-    /// Padding, without meaning.
+    /// Padding, which is ignored.
     pub const PADDING: Self = Self(21);
 
-    /// Returns the type that a packet's first byte tells; `None` if it cannot begin a packet.
+    /// Returns the type encoded in the first byte of a packet; `None` if the byte cannot begin a packet.
     pub fn of(first: u8) -> Option<Self> {
         match first {
             0xc0.. => Some(Self(first & 0x3f)),
@@ -39,38 +39,38 @@ impl Tag {
         }
     }
 
-    /// Says whether it has a meaning in OpenPGP or GnuPG.
+    /// Returns whether OpenPGP or GnuPG defines the type.
     pub(crate) fn is_known(self) -> bool {
         matches!(self.0, 1..=14 | 16..=21 | 61 | 63)
     }
 
-    /// Says whether a certificate begins with it.
+    /// Returns whether a certificate begins with it.
     pub fn is_primary_key(self) -> bool {
         matches!(self, Self::PUBLIC_KEY | Self::SECRET_KEY)
     }
 
-    /// Says whether it holds key material, public or secret, primary or not.
+    /// Returns whether it is a public or secret key, primary or not.
     pub fn is_key(self) -> bool {
         self.is_primary_key() || matches!(self, Self::PUBLIC_SUBKEY | Self::SECRET_SUBKEY)
     }
 
-    /// Says whether it means nothing in a certificate and is left out of it.
-    pub fn is_void(self) -> bool {
+    /// Returns whether it is ignored and removed from certificates.
+    pub fn is_ignored(self) -> bool {
         matches!(self, Self(0) | Self::MARKER | Self::TRUST | Self::PADDING)
     }
 
-    /// Says whether it is part of messages and never of a certificate.
+    /// Returns whether it occurs only in messages.
     pub(crate) fn belongs_to_messages(self) -> bool {
         matches!(self.0, 1 | 3 | 4 | 8 | 9 | 11 | 18..=20)
     }
 }
 
-/// How long a packet says it is.
+/// The length of a packet's body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Length {
-    /// So many bytes.
+    /// This number of bytes.
     Definite(u32),
-    /// A first part of so many bytes, then another length.
+    /// A first part of this number of bytes, followed by another length.
     Partial(u32),
     /// To the end of the stream.
     Open,
@@ -83,17 +83,17 @@ pub struct Header {
     pub tag: Tag,
     /// The length of its body.
     pub length: Length,
-    /// Bytes of the header itself, 2 to 6.
+    /// The size of the header itself in bytes, 1 to 6.
     pub size: usize,
 }
 
-/// The longest header: one byte of tag, five of length.
+/// The size of the longest header: one byte of type, five of length.
 pub(crate) const MAX_HEADER: usize = 6;
 
-/// Why bytes are not a packet.
+/// Why bytes are not the header of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// More bytes are needed to tell.
+    /// More bytes are needed.
     Short,
     /// The first byte cannot begin a packet.
     NotAPacket,
@@ -109,7 +109,7 @@ impl Header {
     }
 }
 
-/// Reads a length of the new format (RFC 9580, 4.2.1); also returns the bytes it takes.
+/// Reads a length of the new format (RFC 9580, 4.2.1); also returns the number of its bytes.
 pub(crate) fn new_length(bytes: &[u8]) -> Result<(Length, usize), Fault> {
     match *bytes {
         [one @ ..192, ..] => Ok((Length::Definite(u32::from(one)), 1)),
@@ -172,21 +172,21 @@ pub fn write_new_length(out: &mut Vec<u8>, length: u32) {
     }
 }
 
-/// A packet's place in the bytes of its certificate, header included.
+/// The range of a packet in the bytes of its certificate, including its header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
-    /// Offset of the packet's first byte.
+    /// The offset of the first byte.
     pub start: u32,
-    /// Offset after its last byte.
+    /// The offset after the last byte.
     pub end: u32,
 }
 
 impl Span {
-    /// Returns the packet that stands here in `bytes`, header included.
+    /// Returns the bytes of this range.
     ///
     /// # Panics
     ///
-    /// If the bytes are not those the span was made for.
+    /// If the range is outside of `bytes`.
     pub fn of(self, bytes: &[u8]) -> &[u8] {
         &bytes[self.start as usize..self.end as usize]
     }
@@ -197,15 +197,15 @@ impl Span {
 pub struct Packet<'a> {
     /// The packet's type.
     pub tag: Tag,
-    /// Where it stands, header included.
+    /// The range of the packet, including its header.
     pub span: Span,
-    /// What follows the header.
+    /// The body.
     pub body: &'a [u8],
 }
 
-/// Walks the packets of a certificate's bytes, all of them of definite length.
+/// Iterates over the packets of a certificate, all of which have a definite length.
 ///
-/// Ends after the first fault: past it nothing can be told.
+/// Ends after the first error.
 #[derive(Clone, Debug)]
 pub struct Packets<'a> {
     bytes: &'a [u8],
@@ -213,7 +213,7 @@ pub struct Packets<'a> {
 }
 
 impl<'a> Packets<'a> {
-    /// Begins the walk.
+    /// Iterates over the packets in `bytes`.
     pub fn new(bytes: &'a [u8]) -> Self {
         Self { bytes, at: 0 }
     }

@@ -1,4 +1,4 @@
-//! The body of a packet too long for memory, byte after byte, whatever its length looks like (RFC 9580, 4.2).
+//! Streams the body of a packet with any kind of length (RFC 9580, 4.2).
 
 use crate::buffer::Buffer;
 use crate::error::Result;
@@ -6,74 +6,74 @@ use crate::packet::{Length, MAX_HEADER, new_length};
 use crate::source::Source;
 use std::io::Read;
 
-/// How many bytes are held at a time.
-const HELD: usize = 64 << 10;
-/// How many held bytes are handed out at a time: what follows a small packet may be given back again.
+/// The size of the buffer in bytes.
+const BUFFER_SIZE: usize = 64 << 10;
+/// The most bytes that are returned at a time, since bytes after a small packet may be given back.
 const STEP: usize = 16 << 10;
 
-/// A source of which bytes can be looked at, and given back.
+/// A source that supports peeking and giving bytes back.
 #[derive(Debug)]
 pub(crate) struct PushbackReader<R> {
     pub(crate) source: Source<R>,
-    /// Bytes of the source that were not handed out.
-    held: Buffer,
-    /// How many bytes of the source were handed out.
+    /// The bytes of the source that were not returned yet.
+    bytes: Buffer,
+    /// The number of bytes of the source that were returned.
     passed: u64,
 }
 
 impl<R: Read> PushbackReader<R> {
     pub(crate) fn new(source: Source<R>) -> Self {
-        Self { source, held: Buffer::default(), passed: 0 }
+        Self { source, bytes: Buffer::default(), passed: 0 }
     }
 
     pub(crate) fn passed(&self) -> u64 {
         self.passed
     }
 
-    /// Reads bytes; none at the segment's end.
+    /// Reads bytes; none at the end of the segment.
     pub(crate) fn read(&mut self, out: &mut [u8]) -> Result<usize> {
-        let count = if self.held.is_empty() {
+        let count = if self.bytes.is_empty() {
             self.source.read(out)?
         } else {
-            let count = self.held.len().min(out.len()).min(STEP);
-            out[..count].copy_from_slice(&self.held[..count]);
-            self.held.consume(count);
+            let count = self.bytes.len().min(out.len()).min(STEP);
+            out[..count].copy_from_slice(&self.bytes[..count]);
+            self.bytes.consume(count);
             count
         };
         self.passed += count as u64;
         Ok(count)
     }
 
-    /// Takes bytes back that were read last.
+    /// Takes back the bytes that were read last.
     pub(crate) fn give_back(&mut self, bytes: &[u8]) {
         self.passed -= bytes.len() as u64;
-        self.held.prepend(bytes);
+        self.bytes.prepend(bytes);
     }
 
-    /// Returns the next bytes, at least `count` unless the segment ends, and leaves them there.
+    /// Returns the next bytes without consuming them, at least `count` unless the segment ends.
     fn peek(&mut self, count: usize) -> Result<&[u8]> {
-        while self.held.len() < count {
-            let room = HELD - self.held.len();
-            if self.held.write_with(room, |room| self.source.read(room))? == 0 {
+        while self.bytes.len() < count {
+            let room = BUFFER_SIZE - self.bytes.len();
+            if self.bytes.write_with(room, |room| self.source.read(room))? == 0 {
                 break;
             }
         }
-        Ok(&self.held)
+        Ok(&self.bytes)
     }
 
     fn take(&mut self, count: usize) {
-        self.held.consume(count);
+        self.bytes.consume(count);
         self.passed += count as u64;
     }
 }
 
-/// What of a body is not read yet.
+/// The unread part of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Body {
     Definite(u64),
-    /// So many bytes of a part, then another length.
+    /// This number of bytes of a part, then another length.
     Parts(u64),
-    /// To the stream's end, if nothing says otherwise.
+    /// The rest of the stream.
     Open,
 }
 
@@ -86,7 +86,7 @@ impl Body {
         }
     }
 
-    /// Returns what is left after the first byte, of which there is one.
+    /// Returns the rest after the first byte, which must exist.
     pub(crate) fn after_first_byte(length: Length) -> Self {
         match Self::of(length) {
             Self::Definite(left) => Self::Definite(left - 1),
@@ -95,7 +95,7 @@ impl Body {
         }
     }
 
-    /// Returns bytes that come next, and leaves them there; none at the body's or the segment's end.
+    /// Returns the next bytes without consuming them; none at the end of the body or the segment.
     pub(crate) fn peek<'a, R: Read>(&mut self, raw: &'a mut PushbackReader<R>) -> Result<&'a [u8]> {
         while *self == Self::Parts(0) {
             let Ok((length, size)) = new_length(raw.peek(MAX_HEADER)?) else {
@@ -109,11 +109,11 @@ impl Body {
             Self::Definite(left) | Self::Parts(left) => usize::try_from(left).unwrap_or(usize::MAX),
             Self::Open => usize::MAX,
         };
-        let held = raw.peek(most.min(1))?;
-        Ok(&held[..held.len().min(most)])
+        let bytes = raw.peek(most.min(1))?;
+        Ok(&bytes[..bytes.len().min(most)])
     }
 
-    /// Goes past bytes that [`Body::peek`] returned.
+    /// Consumes bytes that [`Body::peek`] returned.
     pub(crate) fn take<R: Read>(&mut self, raw: &mut PushbackReader<R>, count: usize) {
         raw.take(count);
         if let Self::Definite(left) | Self::Parts(left) = self {
@@ -121,7 +121,7 @@ impl Body {
         }
     }
 
-    /// Goes to the body's end if it has one of its own.
+    /// Skips the rest of the body, unless that is the rest of the stream.
     pub(crate) fn skip<R: Read>(&mut self, raw: &mut PushbackReader<R>) -> Result<()> {
         while *self != Self::Open {
             let count = self.peek(raw)?.len();

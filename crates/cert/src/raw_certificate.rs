@@ -1,4 +1,4 @@
-//! A raw certificate, and how it is put together from the packets of a stream.
+//! Raw certificates, assembled from the packets of a stream.
 
 use crate::error::Flaw;
 use crate::frame::Framed;
@@ -13,33 +13,33 @@ use std::ops::Range;
 use verify::limits;
 use zeroize::Zeroizing;
 
-/// One certificate as a stream holds it: split off, nothing verified.
+/// A certificate from a stream, without any verification.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RawCertificate {
-    /// Offset in the stream of its primary key packet.
+    /// The offset of the primary key packet in the stream.
     pub position: u64,
-    /// Its packets in binary form with definite lengths, beginning with the public primary key.
+    /// The packets in binary form with definite lengths, the public primary key first.
     pub bytes: Vec<u8>,
-    /// The secret keys of which `bytes` holds the public parts.
+    /// The secret keys whose public parts are in `bytes`.
     pub secrets: Vec<SecretKey>,
-    /// Packets that were left out, and why.
+    /// The packets that were left out, and why.
     pub notes: Vec<LeftOut>,
-    /// Where the primary key and user IDs came from, by the number of the component in `bytes`; only what a program
-    /// noted that kept the certificate, to be believed of one's own files only.
+    /// The origins of the primary key and user IDs, by the index of the component in `bytes`, as noted by the program
+    /// that stored the certificate; only to be trusted in the user's own files.
     pub origins: Vec<(usize, Origin)>,
-    /// How many signatures by others were left out, since the certificate is far larger than
+    /// The number of signatures by other keys that were left out, since the certificate is far larger than
     /// [`limits::MAX_CERTIFICATE`].
     pub signatures_left_out: u64,
 }
 
-/// A secret key packet, for who wants more than its public part.
+/// A secret key packet.
 #[derive(Clone, PartialEq, Eq)]
 pub struct SecretKey {
-    /// The key's fingerprint.
+    /// The fingerprint.
     pub fingerprint: Fingerprint,
     /// The type of the packet: [`Tag::SECRET_KEY`] or [`Tag::SECRET_SUBKEY`].
     pub tag: Tag,
-    /// The body of the packet, public and secret part; wiped when it is dropped.
+    /// The body of the packet, public and secret part; wiped when dropped.
     pub body: Zeroizing<Vec<u8>>,
 }
 
@@ -49,19 +49,19 @@ impl fmt::Debug for SecretKey {
     }
 }
 
-/// Something that was left out.
+/// A packet that was left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LeftOut {
-    /// Offset in the stream.
+    /// The offset in the stream.
     pub position: u64,
-    /// Why.
+    /// The reason.
     pub flaw: Flaw,
 }
 
-/// A certificate being put together.
+/// A certificate that is being assembled.
 ///
-/// Packets that are kept as they are wait as a `run` in the window, so that a certificate of which nothing is left
-/// out is copied once, into memory of the right size.
+/// Consecutive packets that are kept unchanged stay in the window as a `run`, so that a certificate without left-out
+/// packets is copied only once, into memory of the right size.
 #[derive(Debug)]
 pub(crate) struct Assembly {
     bytes: Vec<u8>,
@@ -73,11 +73,11 @@ pub(crate) struct Assembly {
     components_left_out: usize,
     signatures: usize,
     origins: Vec<(usize, Origin)>,
-    /// Whether the component that they belong to was left out.
+    /// Whether the current component was left out, and its signatures with it.
     skips_signatures: bool,
 }
 
-/// What became of a packet.
+/// The outcome of adding a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Added {
     Taken,
@@ -85,9 +85,9 @@ pub(crate) enum Added {
 }
 
 impl Assembly {
-    /// Begins with the primary key.
+    /// Begins a certificate with its primary key.
     pub(crate) fn begin(primary: &Framed<'_>) -> Result<Self, Flaw> {
-        let start = primary.place.start;
+        let start = primary.range.start;
         let mut assembly = Self {
             bytes: Vec::new(),
             run: start..start,
@@ -126,8 +126,8 @@ impl Assembly {
                 }
                 Ok(Added::Taken)
             }
-            tag if tag.is_void() => Ok(Added::Taken),
-            // PGP 2 wrote comments that way, each with a number sign in the place of the version.
+            tag if tag.is_ignored() => Ok(Added::Taken),
+            // PGP 2 wrote comments in such packets, with a number sign in place of the version.
             Tag::PUBLIC_SUBKEY if packet.body.first() == Some(&b'#') => Ok(Added::Taken),
             Tag::SIGNATURE if self.skips_signatures => Ok(Added::Taken),
             Tag::SIGNATURE => {
@@ -163,9 +163,9 @@ impl Assembly {
         }
     }
 
-    /// Reduces the certificate if it has become too large; `at` is where the last packet ends in the window.
+    /// Reduces the certificate if it has become too large; `at` is the end of the last packet in the window.
     ///
-    /// From then on nothing in the window is needed any more, which is what the answer says.
+    /// Returns whether it was reduced; then the bytes in the window are no longer needed.
     pub(crate) fn reduce_if_too_large(&mut self, window: &[u8], at: usize) -> Result<bool, Flaw> {
         let is_large = at > limits::MAX_WHOLE_CERTIFICATE
             || self.signatures > limits::MAX_WHOLE_SIGNATURES
@@ -178,7 +178,7 @@ impl Assembly {
         Ok(self.reduction.is_some())
     }
 
-    /// Says whether there is anything in it that can be good without what follows: a signature, or a secret key.
+    /// Returns whether it is usable without the packets that follow: it has a signature or a secret key.
     pub(crate) fn may_be_of_use(&self) -> bool {
         self.signatures > 0 || !self.secrets.is_empty()
     }
@@ -189,7 +189,7 @@ impl Assembly {
         let Self { bytes, secrets, reduction, mut origins, .. } = self;
         let (bytes, signatures_left_out) = match reduction {
             Some(reduction) => {
-                // Components may have been left out: only the first keeps its number.
+                // Components may have been left out: only the first one keeps its index.
                 origins.retain(|(component, _)| *component == 0);
                 let (bytes, left_out, _) = reduction.finish();
                 (bytes, left_out)
@@ -204,19 +204,19 @@ impl Assembly {
             Cow::Owned(body) => self.write(packet, packet.tag, body)?,
             Cow::Borrowed(body) => match &mut self.reduction {
                 Some(reduction) => {
-                    reduction.add(packet.tag, body, &packet.window[packet.place.clone()])?;
+                    reduction.add(packet.tag, body, &packet.window[packet.range.clone()])?;
                 }
-                None if self.run.end == packet.place.start => self.run.end = packet.place.end,
+                None if self.run.end == packet.range.start => self.run.end = packet.range.end,
                 None => {
                     self.flush(packet.window);
-                    self.run = packet.place.clone();
+                    self.run = packet.range.clone();
                 }
             },
         }
         Ok(())
     }
 
-    /// Keeps the public part of a secret key and puts the whole aside.
+    /// Keeps the public part of a secret key, and stores the whole packet separately.
     fn separate(&mut self, packet: &Framed<'_>, public: Tag) -> Result<(), Flaw> {
         let key = key::parse_secret(&packet.body)?;
         self.secret_bytes += packet.body.len();
@@ -229,14 +229,14 @@ impl Assembly {
         Ok(())
     }
 
-    /// Writes a packet anew, since it is not kept as it is.
+    /// Writes a packet that is changed.
     fn write(&mut self, packet: &Framed<'_>, tag: Tag, body: &[u8]) -> Result<(), Flaw> {
         let written = packet::write(tag, body);
         if let Some(reduction) = &mut self.reduction {
             return reduction.add(tag, body, &written);
         }
         self.flush(packet.window);
-        self.run = packet.place.end..packet.place.end;
+        self.run = packet.range.end..packet.range.end;
         self.bytes.extend_from_slice(&written);
         Ok(())
     }
@@ -254,7 +254,7 @@ impl Assembly {
     }
 }
 
-/// Lets pass what is sound, and what is only of a version that is not known.
+/// Accepts valid packets and those of unknown versions.
 fn refuse_damage<T>(read: Result<T, Flaw>) -> Result<(), Flaw> {
     match read {
         Err(flaw) if flaw.is_damage() => Err(flaw),

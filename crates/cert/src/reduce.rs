@@ -1,10 +1,9 @@
-//! What is kept of a certificate that is too large: its own signatures, and revocations.
+//! Reduces a certificate that is too large to its self-signatures and revocations, as GnuPG does above 5 MiB.
 //!
-//! GnuPG does so above 5 MiB. Here nothing that cannot be taken back (a revocation, or a direct-key signature that
-//! names a designated revoker) is left out before it was verified, so that no flood of forged ones can hide a good one:
-//! they are verified in batches while the certificate is read, and the forged ones go. Of the certificate's other own
-//! signatures each component keeps the newest ones, good ones first. Where there are too many components, those go that
-//! no good own signature binds.
+//! Irrevocable signatures (revocations, and direct-key signatures that name a designated revoker) are verified before
+//! they are removed, so that a flood of forged ones cannot hide a good one: they are verified in batches while the
+//! certificate is read, and the forged ones are removed. Of other self-signatures, each component keeps the newest
+//! ones, good ones first. If there are too many components, those without a good self-signature are removed.
 
 use crate::clean::Budget;
 use crate::error::Flaw;
@@ -18,29 +17,29 @@ use std::cmp::Reverse;
 use std::collections::HashSet;
 use verify::{Check, Verdict, limits};
 
-/// A certificate being reduced, packet by packet.
+/// A certificate that is reduced packet by packet.
 #[derive(Debug)]
 pub(crate) struct Reduction {
     primary: Fingerprint,
     parts: Vec<Part>,
-    /// Parts with irrevocable signatures that were not verified yet, and how many bytes those have.
-    waiting: Vec<usize>,
-    waiting_bytes: usize,
-    /// Bytes of components, and of the signatures that are settled.
+    /// The parts with irrevocable signatures that are not verified yet, and the number of bytes of those.
+    unverified: Vec<usize>,
+    unverified_bytes: usize,
+    /// The number of bytes of components, and of the signatures that were decided.
     bytes: usize,
-    rooms: UnverifiableBudget,
+    unverifiable: UnverifiableBudget,
     budget: Budget,
-    /// How many more of the other own signatures are verified.
+    /// How many other self-signatures may still be verified.
     own_checks: usize,
     left_out: u64,
 }
 
-/// A component with the signatures behind it that are kept so far.
+/// A component with its signatures that are kept so far.
 #[derive(Debug)]
 struct Part {
     packet: Vec<u8>,
     signatures: Vec<Kept>,
-    /// Those of the certificate's own signatures that are not irrevocable.
+    /// The number of self-signatures that are not irrevocable.
     own: usize,
 }
 
@@ -51,62 +50,62 @@ struct Kept {
     created: Timestamp,
     kind: SignatureType,
     role: Role,
-    standing: VerificationState,
-    /// It was found to be worth keeping.
-    settled: bool,
+    state: VerificationState,
+    /// Whether it was decided to keep it.
+    decided: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Role {
-    /// It says what nothing takes back, if its maker may say so.
+    /// Irrevocable, if the issuer may make such signatures.
     Irrevocable {
         /// It says to be the certificate's own.
         claims: bool,
-        /// The primary key may have made it.
+        /// Whether the primary key may have made it.
         may_be_own: bool,
     },
     /// It says to be the certificate's own.
     Own,
 }
 
-/// What is known of a signature.
+/// The state of the verification of a signature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum VerificationState {
-    /// Its digest does not begin as it says, or nothing that it could be made over stands before it.
+    /// The digest prefix does not match, or there is no component before it over which it can be made.
     Unlikely,
     NotAsked,
-    /// The primary key did not make it, but its digest begins as it says.
+    /// The digest prefix matches, but the primary key did not make it.
     ByAnother,
-    /// Its digest begins as it says; there were too many to verify it.
+    /// The digest prefix matches; there were too many signatures to verify it.
     Likely,
     Good,
 }
 
-/// Bytes that are left for what nobody here can verify.
+/// The remaining bytes for signatures that cannot be verified.
 #[derive(Debug)]
 struct UnverifiableBudget {
-    /// Those that the primary key or a designated revoker may have made.
+    /// For signatures that the primary key or a designated revoker may have made.
     pending: usize,
     by_others: usize,
     unlikely: usize,
 }
 
 impl Reduction {
-    /// Begins with what a certificate consists of so far, the primary key first.
+    /// Begins with the packets so far, the primary key first.
     ///
     /// # Errors
     ///
-    /// If that is too large, or does not begin with a key.
+    /// If they are too large, or do not begin with a key.
     pub(crate) fn begin(bytes: &[u8]) -> Result<Self, Flaw> {
         let Some(key) = primary_key(bytes) else { return Err(Flaw::CutShort("a certificate")) };
         let (primary, cost, budget) = (key.fingerprint(), key.public_key().cost(), Budget::of(&key));
         let mut reduction = Self {
             primary,
             parts: Vec::new(),
-            waiting: Vec::new(),
-            waiting_bytes: 0,
+            unverified: Vec::new(),
+            unverified_bytes: 0,
             bytes: 0,
-            rooms: UnverifiableBudget {
+            unverifiable: UnverifiableBudget {
                 pending: limits::MAX_PENDING,
                 by_others: limits::MAX_REVOCATIONS_BY_OTHERS,
                 unlikely: limits::MAX_UNLIKELY_REVOCATIONS,
@@ -132,7 +131,7 @@ impl Reduction {
         }
         if self.is_larger_than(limits::MAX_REDUCED_CERTIFICATE, limits::MAX_COMPONENTS) {
             self.keep_verified();
-            // Only its owner can make a certificate of which so much is left.
+            // Only the owner can make a certificate that is still so large.
             if self.is_larger_than(limits::MAX_REDUCED_CERTIFICATE / 2, limits::MAX_COMPONENTS / 2) {
                 return Err(Flaw::CertificateTooLarge);
             }
@@ -140,17 +139,17 @@ impl Reduction {
         Ok(())
     }
 
-    /// Says whether there is more than that, without the last component's own packet: whether the owner binds it is known
-    /// only when the signatures behind it are there.
+    /// Returns whether there are more bytes or components, not counting the last component: whether that is bound is
+    /// known only after its signatures.
     fn is_larger_than(&self, bytes: usize, components: usize) -> bool {
         let last = self.parts.last().map_or(0, |part| part.packet.len());
         self.bytes - last > bytes || self.parts.len() > components
     }
 
-    /// Ends the certificate: its bytes, how many signatures were left out, and what is left of the budget.
+    /// Ends the certificate; returns its bytes, the number of signatures that were removed, and the remaining budget.
     pub(crate) fn finish(mut self) -> (Vec<u8>, u64, Budget) {
         self.keep_newest();
-        self.settle();
+        self.verify_unverified();
         let bytes = |part: &Part| part.signatures.iter().map(|kept| kept.packet.len()).sum::<usize>();
         let size = self.parts.iter().map(|part| part.packet.len() + bytes(part)).sum();
         let mut bytes = Vec::with_capacity(size);
@@ -184,11 +183,11 @@ impl Reduction {
             created: signature.created(),
             kind: signature.kind,
             role,
-            standing: VerificationState::NotAsked,
-            settled: !is_irrevocable,
+            state: VerificationState::NotAsked,
+            decided: !is_irrevocable,
         });
         if is_irrevocable {
-            self.wait(packet.len());
+            self.add_unverified(packet.len());
         } else {
             self.bytes += packet.len();
             part.own += 1;
@@ -198,47 +197,47 @@ impl Reduction {
         }
     }
 
-    fn wait(&mut self, bytes: usize) {
+    fn add_unverified(&mut self, bytes: usize) {
         let part = self.parts.len() - 1;
-        if self.waiting.last() != Some(&part) {
-            self.waiting.push(part);
+        if self.unverified.last() != Some(&part) {
+            self.unverified.push(part);
         }
-        self.waiting_bytes += bytes;
-        if self.waiting_bytes > limits::MAX_WAITING {
-            self.settle();
+        self.unverified_bytes += bytes;
+        if self.unverified_bytes > limits::MAX_UNVERIFIED_BATCH {
+            self.verify_unverified();
         }
     }
 
-    /// Verifies the irrevocable signatures that wait for it, and leaves out what is forged or has no room.
-    fn settle(&mut self) {
-        self.waiting_bytes = 0;
-        let waiting = std::mem::take(&mut self.waiting);
-        let asked: Vec<(usize, usize)> = waiting
+    /// Verifies the pending irrevocable signatures, and removes those that are forged or exceed the limits.
+    fn verify_unverified(&mut self) {
+        self.unverified_bytes = 0;
+        let unverified = std::mem::take(&mut self.unverified);
+        let asked: Vec<(usize, usize)> = unverified
             .iter()
             .flat_map(|&part| (0..self.parts[part].signatures.len()).map(move |index| (part, index)))
-            .filter(|&(part, index)| !self.parts[part].signatures[index].settled)
+            .filter(|&(part, index)| !self.parts[part].signatures[index].decided)
             .collect();
-        let standings = self.ask(&asked, self.budget.checks);
-        for (&(part, index), (standing, checked)) in asked.iter().zip(standings) {
+        let standings = self.verify(&asked, self.budget.checks);
+        for (&(part, index), (state, checked)) in asked.iter().zip(standings) {
             self.budget.checks -= usize::from(checked);
-            self.parts[part].signatures[index].standing = standing;
+            self.parts[part].signatures[index].state = state;
         }
-        for part in waiting {
-            let Self { parts, rooms, bytes, left_out, .. } = self;
+        for part in unverified {
+            let Self { parts, unverifiable, bytes, left_out, .. } = self;
             parts[part].signatures.retain_mut(|kept| {
-                if kept.settled {
+                if kept.decided {
                     return true;
                 }
-                kept.settled = rooms.have_room_for(kept);
-                *bytes += if kept.standing == VerificationState::Good { kept.packet.len() } else { 0 };
-                *left_out += u64::from(!kept.settled);
-                kept.settled
+                kept.decided = unverifiable.take(kept);
+                *bytes += if kept.state == VerificationState::Good { kept.packet.len() } else { 0 };
+                *left_out += u64::from(!kept.decided);
+                kept.decided
             });
         }
     }
 
-    /// Finds out what signatures are, `most` of them by verifying them; each with whether it was verified.
-    fn ask(&self, asked: &[(usize, usize)], most: usize) -> Vec<(VerificationState, bool)> {
+    /// Determines the states of signatures, verifying at most `most` of them; returns also whether each was verified.
+    fn verify(&self, asked: &[(usize, usize)], most: usize) -> Vec<(VerificationState, bool)> {
         let unlikely = || vec![(VerificationState::Unlikely, false); asked.len()];
         let Some(primary) = self.parts.first().and_then(|part| primary_key(&part.packet)) else {
             return unlikely();
@@ -264,34 +263,33 @@ impl Reduction {
             }
         }
         let mut verdicts = verify::verify(&checks).into_iter();
-        for (standing, _) in answers.iter_mut().filter(|(_, checked)| *checked) {
-            *standing = match verdicts.next() {
+        for (state, _) in answers.iter_mut().filter(|(_, checked)| *checked) {
+            *state = match verdicts.next() {
                 Some(Verdict::Good) => VerificationState::Good,
-                // What nobody here can verify is nobody's.
+                // A signature that cannot be verified counts as made by another key.
                 _ => VerificationState::ByAnother,
             };
         }
         answers
     }
 
-    /// Returns a part's own signatures that were not asked yet, but for irrevocable ones.
+    /// Returns the self-signatures of a part that were not verified yet, except irrevocable ones.
     fn own_signatures(&self, part: usize) -> Vec<(usize, usize)> {
         let signatures = self.parts[part].signatures.iter().zip(0..);
-        let waits = |kept: &Kept| kept.role == Role::Own && kept.standing == VerificationState::NotAsked;
+        let waits = |kept: &Kept| kept.role == Role::Own && kept.state == VerificationState::NotAsked;
         signatures.filter(|(kept, _)| waits(kept)).map(|(_, index)| (part, index)).collect()
     }
 
-    /// Finds out what own signatures are, as far as the budget for them goes.
-    fn ask_own(&mut self, asked: &[(usize, usize)]) {
-        let standings = self.ask(asked, self.own_checks);
-        for (&(part, index), (standing, checked)) in asked.iter().zip(standings) {
+    /// Verifies self-signatures within their budget.
+    fn verify_own(&mut self, asked: &[(usize, usize)]) {
+        let standings = self.verify(asked, self.own_checks);
+        for (&(part, index), (state, checked)) in asked.iter().zip(standings) {
             self.own_checks -= usize::from(checked);
-            self.parts[part].signatures[index].standing = standing;
+            self.parts[part].signatures[index].state = state;
         }
     }
 
-    /// Returns the part that a signature is made over: the one that it stands behind, or the last one of the right
-    /// kind before that.
+    /// Returns the part over which a signature is made: its own part, or the last part of the right kind before that.
     fn target_of(&self, &(part, index): &(usize, usize)) -> Option<usize> {
         let kind = self.parts[part].signatures[index].kind;
         let suits = |target: usize| self.subject(target).is_some_and(|subject| subject.suits(kind));
@@ -308,12 +306,12 @@ impl Reduction {
         Subject::of(only(&self.parts[part].packet)?)
     }
 
-    /// Verifies all own signatures, as far as the budget goes, and leaves out those that are not good, and the components
-    /// that none binds or revokes. The last component stays, since its signatures may follow.
+    /// Verifies all self-signatures within the budget, and removes those that are not good and the components that none
+    /// of them binds or revokes. The last component stays, since its signatures may follow.
     fn keep_verified(&mut self) {
-        self.settle();
+        self.verify_unverified();
         let all = (0..self.parts.len()).flat_map(|part| self.own_signatures(part));
-        self.ask_own(&all.collect::<Vec<_>>());
+        self.verify_own(&all.collect::<Vec<_>>());
         let last = self.parts.len() - 1;
         let stays: Vec<bool> =
             (0..=last).map(|part| part == 0 || part == last || self.is_bound(part)).collect();
@@ -324,7 +322,7 @@ impl Reduction {
         let mut stays = stays.into_iter();
         self.parts.retain(|_| stays.next().unwrap_or(true));
         for part in &mut self.parts {
-            part.signatures.retain(|kept| kept.role != Role::Own || kept.standing == VerificationState::Good);
+            part.signatures.retain(|kept| kept.role != Role::Own || kept.state == VerificationState::Good);
             part.own = part.signatures.iter().filter(|kept| kept.role == Role::Own).count();
         }
         let after: usize = self.parts.iter().map(|part| part.signatures.len()).sum();
@@ -332,28 +330,28 @@ impl Reduction {
         self.bytes = self.parts.iter().map(Part::bytes).sum();
     }
 
-    /// Says whether the owner binds or revokes a component, or may do so in a signature that was too much to verify.
+    /// Returns whether a self-signature binds or revokes a component, or one that was not verified may do so.
     fn is_bound(&self, part: usize) -> bool {
         let suits = |kind| self.subject(part).is_some_and(|subject| subject.suits(kind));
-        self.parts[part].signatures.iter().any(|kept| match kept.standing {
+        self.parts[part].signatures.iter().any(|kept| match kept.state {
             VerificationState::Good => suits(kept.kind),
             VerificationState::Likely => kept.role != Role::Own && suits(kept.kind),
             _ => false,
         })
     }
 
-    /// Puts what stands behind a component that goes, and is not over it, behind the one that it is over: what cannot be
-    /// taken back in any case, else what is good.
+    /// Moves signatures of a component that is removed to the component over which they are made: irrevocable ones in
+    /// any case, others if they are good.
     fn save_misplaced(&mut self, part: usize) {
         let count = self.parts[part].signatures.len();
         let targets: Vec<Option<usize>> = (0..count).map(|index| self.target_of(&(part, index))).collect();
         let signatures = std::mem::take(&mut self.parts[part].signatures);
         for (kept, target) in signatures.into_iter().zip(targets) {
             let target = match kept.role {
-                // What it is over is looked for among all components later.
-                Role::Irrevocable { .. } if kept.standing == VerificationState::Unlikely => Some(0),
+                // Cleaning searches its component among all components later.
+                Role::Irrevocable { .. } if kept.state == VerificationState::Unlikely => Some(0),
                 Role::Irrevocable { .. } => target,
-                Role::Own => target.filter(|_| kept.standing == VerificationState::Good),
+                Role::Own => target.filter(|_| kept.state == VerificationState::Good),
             };
             if let Some(target) = target.filter(|&target| target != part) {
                 self.parts[target].signatures.push(kept);
@@ -361,23 +359,23 @@ impl Reduction {
         }
     }
 
-    /// Leaves out what is too much of the last part's own signatures other than irrevocable ones: forged ones, then
-    /// the least likely, then the oldest.
+    /// Removes excess self-signatures of the last part, except irrevocable ones: forged ones first, then those without
+    /// a matching digest prefix, then the oldest ones.
     fn keep_newest(&mut self) {
         if self.parts.last().is_none_or(|part| part.own <= limits::MAX_OWN_SIGNATURES) {
             return;
         }
-        let place = self.parts.len() - 1;
-        self.ask_own(&self.own_signatures(place));
+        let last = self.parts.len() - 1;
+        self.verify_own(&self.own_signatures(last));
         let own = |kept: &Kept| kept.role == Role::Own;
-        let part = &mut self.parts[place];
+        let part = &mut self.parts[last];
         let mut ranked: Vec<usize> =
             (0..part.signatures.len()).filter(|&index| own(&part.signatures[index])).collect();
         ranked.sort_unstable_by_key(|&index| {
             let kept = &part.signatures[index];
-            Reverse((kept.standing != VerificationState::ByAnother, kept.standing, kept.created, index))
+            Reverse((kept.state != VerificationState::ByAnother, kept.state, kept.created, index))
         });
-        let forged = |index: &usize| part.signatures[*index].standing == VerificationState::ByAnother;
+        let forged = |index: &usize| part.signatures[*index].state == VerificationState::ByAnother;
         let most = ranked.iter().position(forged).unwrap_or(ranked.len()).min(limits::MAX_OWN_SIGNATURES);
         let surplus: HashSet<usize> = ranked.split_off(most).into_iter().collect();
         part.own = most;
@@ -392,33 +390,33 @@ impl Reduction {
     }
 }
 
-/// How many components before its own a signature's target is looked for among.
+/// The number of components before its own among which the target of a signature is searched.
 const MAX_STEPS_BACK: usize = 64;
 
 impl Role {
-    /// Says whether somebody else made it, by what its maker signed.
+    /// Returns whether another key made it, according to its hashed part.
     fn is_by_another(self) -> bool {
         matches!(self, Self::Irrevocable { may_be_own: false, .. })
     }
 }
 
 impl Part {
-    /// Returns how many bytes it has, without the signatures for which there are [`UnverifiableBudget`].
+    /// Returns the number of bytes, without the signatures that count for [`UnverifiableBudget`].
     fn bytes(&self) -> usize {
-        let counts = |kept: &&Kept| kept.role == Role::Own || kept.standing == VerificationState::Good;
+        let counts = |kept: &&Kept| kept.role == Role::Own || kept.state == VerificationState::Good;
         self.packet.len() + self.signatures.iter().filter(counts).map(|kept| kept.packet.len()).sum::<usize>()
     }
 }
 
 impl UnverifiableBudget {
-    fn have_room_for(&mut self, kept: &Kept) -> bool {
+    fn take(&mut self, kept: &Kept) -> bool {
         let Role::Irrevocable { claims, .. } = kept.role else { return true };
-        let room = match kept.standing {
+        let room = match kept.state {
             VerificationState::Good | VerificationState::NotAsked => return true,
             VerificationState::Likely => &mut self.pending,
             VerificationState::Unlikely => &mut self.unlikely,
             VerificationState::ByAnother if claims => return false,
-            // Who may revoke the key may be known later only.
+            // The designated revokers may become known only later.
             VerificationState::ByAnother if kept.kind == SignatureType::KEY_REVOCATION => &mut self.pending,
             VerificationState::ByAnother if kept.kind == SignatureType::CERTIFICATION_REVOCATION => {
                 &mut self.by_others
@@ -433,7 +431,7 @@ impl UnverifiableBudget {
     }
 }
 
-/// Makes the check of a signature whose digest begins as it says.
+/// Returns the check of a signature whose digest prefix matches.
 fn check<'a>(over: &mut SubjectDigester<'_, 'a>, primary: &Key<'a>, kept: &'a Kept) -> Option<Check<'a>> {
     let signature: Signature<'_> = signature::parse(only(&kept.packet)?.body).ok()?;
     let digest = over.digest(&signature).ok().filter(|digest| digest.prefix() == signature.digest_prefix)?;

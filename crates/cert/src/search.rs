@@ -1,4 +1,4 @@
-//! The search for the next certificate in bytes that may be anything.
+//! Searches the next certificate in arbitrary bytes.
 
 use crate::error::Result;
 use crate::key;
@@ -7,7 +7,7 @@ use crate::window::Window;
 use std::io::Read;
 use verify::limits;
 
-/// Goes to the next thing that looks like a primary key, or to the segment's end.
+/// Skips to the next bytes that look like a primary key, or to the end of the segment.
 pub(crate) fn find_primary_key<R: Read>(window: &mut Window<R>) -> Result<()> {
     loop {
         window.fill(1)?;
@@ -27,7 +27,7 @@ pub(crate) fn find_primary_key<R: Read>(window: &mut Window<R>) -> Result<()> {
     }
 }
 
-/// Finds the first thing that looks like a primary key after the window's first byte and before `end`.
+/// Finds the first bytes that look like a primary key after the first byte of the window and before `end`.
 pub(crate) fn swallowed_primary_key<R: Read>(window: &mut Window<R>, end: usize) -> Result<Option<usize>> {
     for at in 1..end {
         if may_begin_primary_key(window.bytes()[at]) && looks_like_primary_key(window, at)? {
@@ -37,12 +37,12 @@ pub(crate) fn swallowed_primary_key<R: Read>(window: &mut Window<R>, end: usize)
     Ok(None)
 }
 
-/// Says whether the byte may begin a primary key packet, public or secret, whose end can be told.
+/// Returns whether the byte may begin a public or secret primary key packet of definite length.
 fn may_begin_primary_key(byte: u8) -> bool {
     matches!(byte, 0x94..=0x96 | 0x98..=0x9a | 0xc5 | 0xc6)
 }
 
-/// Says whether this is the beginning of a primary key, as far as that goes: one of version 2 to 9.
+/// Returns whether these bytes may be the beginning of a primary key of version 2 to 9.
 pub(crate) fn begins_like_primary_key(bytes: &[u8]) -> bool {
     if !bytes.first().is_some_and(|&byte| may_begin_primary_key(byte)) {
         return false;
@@ -57,8 +57,8 @@ pub(crate) fn begins_like_primary_key(bytes: &[u8]) -> bool {
     is_possible && matches!(bytes.get(size), None | Some(2..10))
 }
 
-/// Says whether a primary key stands `at` bytes after the window's front, beyond doubt: complete, of a known
-/// algorithm, and followed by another packet or the end.
+/// Returns whether there is a primary key at offset `at` of the window with certainty: complete, of a known algorithm,
+/// and followed by another packet or the end.
 fn looks_like_primary_key<R: Read>(window: &mut Window<R>, at: usize) -> Result<bool> {
     window.fill(at + MAX_HEADER)?;
     let header = Header::parse(&window.bytes()[at..]);

@@ -1,10 +1,10 @@
-//! Signature packets (RFC 9580, 5.2): what is signed over, who says to have signed, and what it says.
+//! Parses signature packets (RFC 9580, 5.2).
 //!
-//! The rules for which subpackets count are those of GnuPG 2.2: the first one of a type, in the hashed area, except
-//! that the issuer's key ID, and "not exportable" of signatures by others over user IDs, are also taken from the unhashed one.
+//! As in GnuPG 2.2, the first subpacket of a type in the hashed area counts. Only the issuer's key ID, and "not
+//! exportable" of certifications by other keys, are also read from the unhashed area.
 //!
-//! Unlike GnuPG, nothing in the unhashed area makes a signature unusable: whoever passes a signature on can write there
-//! (RFC 9580, 5.2.3.1), and must not be able to take anything from it that way.
+//! Unlike in GnuPG, nothing in the unhashed area makes a signature unusable, since everybody can change that area (RFC
+//! 9580, 5.2.3.1).
 
 use crate::error::Flaw;
 use crate::facts::{
@@ -17,12 +17,12 @@ use crate::packet::Span;
 use crate::subpacket::{Kind, Notation, Subpacket, Subpackets};
 use verify::{HashAlgorithm, PublicKeyAlgorithm, SignatureValue};
 
-const WHAT: &str = "a signature";
+const PACKET: &str = "a signature";
 
-/// A signature packet's body, read.
+/// The parsed body of a signature packet.
 #[derive(Clone, Copy, Debug)]
 pub struct Signature<'a> {
-    /// The packet's version, 2 to 6.
+    /// The version of the packet, 2 to 6.
     pub version: u8,
     /// The signature type.
     pub kind: SignatureType,
@@ -30,8 +30,8 @@ pub struct Signature<'a> {
     pub key_algorithm: PublicKeyAlgorithm,
     /// The hash algorithm.
     pub hash_algorithm: HashAlgorithm,
-    /// The bytes of the packet that are hashed, without the trailer: of version 2 and 3 the type and the time,
-    /// later everything from the version to the end of the hashed subpackets.
+    /// The hashed bytes of the packet, without the trailer: the type and the time in version 2 and 3, everything from
+    /// the version to the end of the hashed subpackets in later versions.
     pub covered: &'a [u8],
     /// The hashed subpackets.
     pub hashed: &'a [u8],
@@ -39,50 +39,50 @@ pub struct Signature<'a> {
     pub unhashed: &'a [u8],
     /// The first two bytes of the digest.
     pub digest_prefix: [u8; 2],
-    /// What is hashed before everything else; empty before version 6.
+    /// The salt, which is hashed first; empty before version 6.
     pub salt: &'a [u8],
     /// The algorithm-specific fields.
     pub material: &'a [u8],
     early: Option<FixedFields>,
 }
 
-/// What stood in fixed fields before there were subpackets.
+/// The fixed fields of versions without subpackets.
 #[derive(Clone, Copy, Debug)]
 struct FixedFields {
     created: Timestamp,
     issuer: KeyId,
 }
 
-/// What of a signature goes into the digest that it signs.
+/// The part of a signature that is hashed.
 #[derive(Clone, Copy, Debug)]
 pub struct Head<'a> {
-    /// The packet's version.
+    /// The version of the packet.
     pub version: u8,
     /// The hash algorithm.
     pub hash_algorithm: HashAlgorithm,
-    /// The bytes of the packet that are hashed, see [`Signature::covered`].
+    /// The hashed bytes of the packet, see [`Signature::covered`].
     pub covered: &'a [u8],
-    /// What is hashed before everything else; empty before version 6.
+    /// The salt, which is hashed first; empty before version 6.
     pub salt: &'a [u8],
 }
 
 /// Reads the body of a signature packet.
 pub fn parse(body: &[u8]) -> Result<Signature<'_>, Flaw> {
-    let fields = Fields::new(body, WHAT);
+    let fields = Fields::new(body, PACKET);
     match body.first() {
         Some(2 | 3) => parse_early(fields),
         Some(4..=6) => parse_later(body, fields),
         Some(&version) => Err(Flaw::UnknownSignature(version)),
-        None => Err(Flaw::CutShort(WHAT)),
+        None => Err(Flaw::CutShort(PACKET)),
     }
 }
 
 fn parse_early(mut fields: Fields<'_>) -> Result<Signature<'_>, Flaw> {
     let version = fields.u8()?;
-    // The count of hashed bytes, always 5.
+    // The number of hashed bytes, always 5.
     fields.u8()?;
     let covered = fields.take(5)?;
-    let mut inner = Fields::new(covered, WHAT);
+    let mut inner = Fields::new(covered, PACKET);
     let kind = SignatureType(inner.u8()?);
     let early = FixedFields { created: Timestamp(inner.u32()?), issuer: KeyId(fields.u64()?) };
     let key_algorithm = PublicKeyAlgorithm(fields.u8()?);
@@ -132,7 +132,7 @@ fn area<'a>(version: u8, fields: &mut Fields<'a>) -> Result<&'a [u8], Flaw> {
     fields.take(length)
 }
 
-/// Reads the algorithm-specific fields; as GnuPG, leaves out bytes that follow them.
+/// Returns the algorithm-specific fields, without bytes after them, as in GnuPG.
 fn material(algorithm: PublicKeyAlgorithm, mut fields: Fields<'_>) -> Result<&[u8], Flaw> {
     type Algorithm = PublicKeyAlgorithm;
     let all = fields.rest();
@@ -152,12 +152,12 @@ fn material(algorithm: PublicKeyAlgorithm, mut fields: Fields<'_>) -> Result<&[u
 }
 
 impl<'a> Signature<'a> {
-    /// Returns the signature's value as the verifier takes it.
+    /// Returns the value of the signature for verification.
     pub fn value(&self) -> SignatureValue<'a> {
         SignatureValue { algorithm: self.key_algorithm, material: self.material }
     }
 
-    /// Returns what of it goes into the digest that it signs.
+    /// Returns the part of the signature that is hashed.
     pub fn head(&self) -> Head<'a> {
         Head {
             version: self.version,
@@ -176,7 +176,7 @@ impl<'a> Signature<'a> {
             .map(|subpacket| subpacket.body)
     }
 
-    /// Returns when it says it was made.
+    /// Returns the creation time.
     pub fn created(&self) -> Timestamp {
         match self.early {
             Some(early) => early.created,
@@ -184,32 +184,31 @@ impl<'a> Signature<'a> {
         }
     }
 
-    /// Returns when it ends.
+    /// Returns the expiration time.
     pub fn expires(&self) -> Option<Timestamp> {
-        let said = Statements::read(self);
-        said.expires(said.created())
+        let statements = Statements::read(self);
+        statements.expires(statements.created())
     }
 
-    /// Returns the issuer's key ID where it has a field of its own, before version 4; nothing later.
+    /// Returns the issuer's key ID in its fixed field before version 4; zeros in later versions.
     pub(crate) fn named_issuer(&self) -> [u8; 8] {
         self.early.map_or([0; 8], |early| early.issuer.0.to_be_bytes())
     }
 
-    /// Returns who says to have made it.
+    /// Returns the alleged issuer.
     ///
-    /// Evidence is the hashed fingerprint only; everything else is a hint.
+    /// Only a hashed fingerprint is authentic; everything else is a hint.
     pub fn issuer(&self) -> Issuer {
         Statements::read(self).issuer()
     }
 
-    /// Says whether its maker demands what is not understood here: a critical subpacket that is unknown or damaged,
-    /// among those that are hashed.
-    pub fn demands_more(&self) -> bool {
-        self.demands_more_than(&[])
+    /// Returns whether a hashed critical subpacket is not understood, since it is unknown or damaged.
+    pub fn has_unknown_critical(&self) -> bool {
+        self.has_unknown_critical_except(&[])
     }
 
-    /// Says whether it demands more than that even to somebody who understands notations with these names.
-    pub fn demands_more_than(&self, known: &[Vec<u8>]) -> bool {
+    /// Returns the same for an application that understands notations with the names in `known`.
+    pub fn has_unknown_critical_except(&self, known: &[Vec<u8>]) -> bool {
         let is_known = |subpacket: &Subpacket<'_>| {
             let notation = Some(subpacket.body).filter(|_| subpacket.kind == Kind::NOTATION);
             let notation = notation.and_then(Notation::parse);
@@ -219,12 +218,12 @@ impl<'a> Signature<'a> {
             .any(|item| item.map_or(true, |it| it.critical && !it.is_understood() && !is_known(&it)))
     }
 
-    /// Returns the signature's facts; `primary` is the certificate's primary key.
+    /// Returns the facts of the signature; `primary` is the fingerprint of the certificate.
     pub fn facts(&self, span: Span, primary: &Fingerprint) -> SignatureFacts {
-        let said = Statements::read(self);
-        let issuer = said.issuer();
+        let statements = Statements::read(self);
+        let issuer = statements.issuer();
         let is_own = issuer.may_be(primary);
-        let created = said.created();
+        let created = statements.created();
         SignatureFacts {
             span,
             version: self.version,
@@ -232,23 +231,23 @@ impl<'a> Signature<'a> {
             key_algorithm: self.key_algorithm,
             hash_algorithm: self.hash_algorithm,
             created,
-            expires: said.expires(created),
+            expires: statements.expires(created),
             issuer,
-            flags: said.flags(self.kind.is_over_user() && !is_own),
-            trust: said.trust(),
-            trust_regexp: said.trust_regexp(),
+            flags: statements.flags(self.kind.is_over_user() && !is_own),
+            trust: statements.trust(),
+            trust_regexp: statements.trust_regexp(),
             reason: self.reason().map(Box::new),
             content: None,
             own: is_own.then(|| Box::new(self.self_signature())),
         }
     }
 
-    /// Says whether its maker lets it be given to others.
+    /// Returns whether it may be exported.
     pub(crate) fn is_exportable(&self) -> bool {
         Subpackets::new(self.hashed).first(Kind::EXPORTABLE).is_none_or(|body| body.first() != Some(&0))
     }
 
-    /// Returns what it says about the certificate if the primary key made it, with no verdict.
+    /// Returns its values as a self-signature, without a verdict.
     pub fn self_signature(&self) -> SelfSignature {
         let hashed = |kind| Subpackets::new(self.hashed).first(kind);
         let owned = |kind| hashed(kind).map(<[u8]>::to_vec);
@@ -272,7 +271,7 @@ impl<'a> Signature<'a> {
         }
     }
 
-    /// Returns why something was revoked, if this is a revocation that says so.
+    /// Returns the reason for a revocation, if it has one.
     fn reason(&self) -> Option<RevocationReason> {
         type Type = SignatureType;
         if !matches!(
@@ -285,12 +284,12 @@ impl<'a> Signature<'a> {
         Some(RevocationReason { code, comment: comment.to_vec() })
     }
 
-    /// Says whether it says what nothing takes back: it revokes something, or names a designated revoker.
+    /// Returns whether it is irrevocable: it revokes something, or names a designated revoker.
     pub(crate) fn is_irrevocable(&self) -> bool {
         self.kind.revokes() || !self.revokers().is_empty()
     }
 
-    /// Returns the designated revokers, which only a direct-key signature names (GnuPG's rule).
+    /// Returns the designated revokers, which only direct-key signatures name (GnuPG's rule).
     pub(crate) fn revokers(&self) -> Vec<Revoker> {
         if self.kind != SignatureType::DIRECT_KEY {
             return Vec::new();
@@ -310,7 +309,7 @@ impl<'a> Signature<'a> {
     }
 }
 
-/// The subpackets that facts are made of: the first of each type, well-formed ones only.
+/// The subpackets from which facts are made: the first well-formed one of each type.
 struct Statements<'a> {
     early: Option<FixedFields>,
     created: Option<&'a [u8]>,
@@ -331,7 +330,7 @@ struct Statements<'a> {
 
 impl<'a> Statements<'a> {
     fn read(signature: &Signature<'a>) -> Self {
-        let mut said = Self {
+        let mut statements = Self {
             early: signature.early,
             created: None,
             expires: None,
@@ -348,17 +347,17 @@ impl<'a> Statements<'a> {
             keyserver: false,
             unknown_critical: false,
         };
-        said.unknown_critical = said.read_area(signature.hashed, Self::take_hashed);
-        said.read_area(signature.unhashed, Self::take_unhashed);
-        said
+        statements.unknown_critical = statements.read_area(signature.hashed, Self::take_hashed);
+        statements.read_area(signature.unhashed, Self::take_unhashed);
+        statements
     }
 
-    /// Takes the first subpacket of each type, and says whether there are critical ones that are not understood.
+    /// Reads the first subpacket of each type, and returns whether there are critical ones that are not understood.
     fn read_area(&mut self, area: &'a [u8], take: fn(&mut Self, Subpacket<'a>)) -> bool {
         let mut seen = 0u128;
         let mut unknown_critical = false;
         for item in Subpackets::new(area) {
-            // What cannot be read might have been critical.
+            // A subpacket that cannot be read may be critical.
             let Ok(subpacket) = item else { return true };
             unknown_critical |= subpacket.critical && !subpacket.is_understood();
             let bit = 1 << subpacket.kind.0;
@@ -425,7 +424,7 @@ impl<'a> Statements<'a> {
 
     fn flags(&self, is_of_user_by_another: bool) -> SignatureFlags {
         let denied = |body: Option<&[u8]>| body.is_some_and(|body| body.first() == Some(&0));
-        // Old versions of GnuPG wrote it there when they certified locally.
+        // Old versions of GnuPG wrote it there for local certifications.
         let unhashed = self.unhashed_exportable.filter(|_| is_of_user_by_another);
         SignatureFlags {
             exportable: !denied(self.exportable.or(unhashed)),
@@ -453,7 +452,7 @@ impl<'a> Statements<'a> {
     }
 }
 
-/// The number in the first four bytes; subpackets that are too short never come here.
+/// Returns the number in the first four bytes; shorter subpackets were ignored before.
 fn leading_u32(body: &[u8]) -> u32 {
     body.first_chunk().map_or(0, |bytes| u32::from_be_bytes(*bytes))
 }

@@ -1,4 +1,4 @@
-//! What a verdict on another key's signature is kept by: a digest of everything that the signature was made over.
+//! Digests under which verdicts on certifications are stored: over everything that a signature was made over.
 
 use verify::naming::{Sha256, sha256};
 
@@ -6,28 +6,27 @@ use crate::identity::SignatureDigest;
 use crate::packet::Packet;
 use crate::signature::Signature;
 
-/// Makes the content keys of one certificate, whose primary key is hashed once: it may be large, and have many
-/// components.
+/// Computes the signature digests of one certificate. The primary key, which may be large, is hashed only once.
 pub(crate) struct CertificateDigester(Sha256);
 
 impl CertificateDigester {
-    /// Begins with the body of the primary key.
+    /// Hashes the body of the primary key.
     pub(crate) fn new(primary: &[u8]) -> Self {
         Self(Sha256::begin(&[&length(primary), primary]))
     }
 
-    /// Goes on with a component's own packet.
-    pub(crate) fn behind(&self, component: Packet<'_>) -> ComponentDigester {
+    /// Continues with the packet of a component.
+    pub(crate) fn component(&self, component: Packet<'_>) -> ComponentDigester {
         ComponentDigester(self.0.end(&[&[component.tag.0], component.body]))
     }
 }
 
-/// Makes the content keys of the signatures behind one component.
+/// Computes the digests of the signatures of one component.
 pub(crate) struct ComponentDigester([u8; 32]);
 
 impl ComponentDigester {
-    /// Returns the content key of a signature that stands here.
-    pub(crate) fn content(&self, signature: &Signature<'_>) -> SignatureDigest {
+    /// Returns the digest of a signature of the component.
+    pub(crate) fn signature(&self, signature: &Signature<'_>) -> SignatureDigest {
         let Signature {
             version, key_algorithm, hash_algorithm, covered, salt, digest_prefix, material, ..
         } = *signature;
@@ -46,7 +45,7 @@ impl ComponentDigester {
     }
 }
 
-/// Lengths stand before what they measure, so that no two different things look the same to the digest.
+/// Encodes a length, which precedes each field of variable length so that the hashed encoding is unambiguous.
 fn length(bytes: &[u8]) -> [u8; 4] {
     (bytes.len() as u32).to_be_bytes()
 }
@@ -69,7 +68,7 @@ mod tests {
         let packet = [&[0xc0 | Tag::USER_ID.0, user_id.len() as u8], user_id].concat();
         let component = Packets::new(&packet).next().expect("a packet").expect("a user ID");
         let signature = signature::parse(signature).expect("a signature");
-        CertificateDigester::new(primary).behind(component).content(&signature)
+        CertificateDigester::new(primary).component(component).signature(&signature)
     }
 
     #[test]

@@ -1,19 +1,18 @@
-//! When two signature packets are copies of one signature.
+//! Identifies copies of a signature.
 
 use crate::fields::Fields;
 use crate::signature::Signature;
 use verify::{HashAlgorithm, PublicKeyAlgorithm};
 
-/// A signature's value: copies of a signature have the same one, whatever their unhashed subpackets say and however
-/// many zeros stand before their numbers.
+/// The value of a signature without leading zeros, which is the same in all copies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct SignatureValue<'a> {
     hash: HashAlgorithm,
     numbers: [&'a [u8]; 2],
 }
 
-/// What true copies of a signature have in common besides its value, on which GnuPG relies alone: around the value of
-/// another signature anybody can write what its maker did not sign.
+/// The hashed content of a signature, which true copies have in common besides the value. GnuPG compares only the
+/// value, around which everybody can write other content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct SignedContent<'a> {
     covered: &'a [u8],

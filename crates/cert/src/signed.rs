@@ -1,7 +1,7 @@
-//! The digests of what a certificate's signatures sign (RFC 9580, 5.2.4; LibrePGP for version 5).
+//! Computes the digests over which a certificate's signatures are made (RFC 9580, 5.2.4; LibrePGP for version 5).
 //!
-//! What many signatures have in common, the primary key and then the user ID, is hashed once; a signature goes on
-//! from there. Version 6 signatures begin with a salt of their own and share nothing.
+//! The common prefix of signatures, the primary key and the component, is hashed only once. Version 6 signatures begin
+//! with a salt and have no common prefix.
 
 use crate::certificate::Certificate;
 use crate::error::{Error, Flaw};
@@ -20,10 +20,10 @@ mod salt_and_trailer;
 pub use document::{Document, Form};
 pub use salt_and_trailer::salt_length;
 
-/// What a signature is made over, besides the primary key.
+/// What a signature is made over in addition to the primary key.
 #[derive(Clone, Copy, Debug)]
 pub enum Subject<'a> {
-    /// Nothing else: the primary key itself.
+    /// Nothing: the signature is over the primary key.
     Primary,
     /// The body of a user ID packet.
     UserId(&'a [u8]),
@@ -34,7 +34,7 @@ pub enum Subject<'a> {
 }
 
 impl<'a> Subject<'a> {
-    /// Returns what signatures behind this packet are made over; `None` if it is no component, or none that is known.
+    /// Returns the subject of signatures after this packet; `None` if it is not a component of a known type.
     pub fn of(packet: Packet<'a>) -> Option<Self> {
         match packet.tag {
             Tag::PUBLIC_KEY => Some(Self::Primary),
@@ -45,7 +45,7 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// Says whether signatures of a type are made over this subject.
+    /// Returns whether signatures of a type are made over this subject.
     pub fn suits(&self, kind: SignatureType) -> bool {
         match self {
             Self::Primary => matches!(kind, SignatureType::DIRECT_KEY | SignatureType::KEY_REVOCATION),
@@ -77,20 +77,20 @@ impl<'a> Subject<'a> {
     }
 }
 
-/// Makes the digests of one certificate's signatures.
+/// Computes the digests of the signatures of one certificate.
 pub struct Digester<'a> {
     primary: Key<'a>,
-    /// The states after the primary key.
+    /// The hash states after the primary key.
     states: Vec<(HashAlgorithm, Hasher)>,
 }
 
 impl<'a> Digester<'a> {
-    /// Begins with the certificate's primary key.
+    /// Begins with the primary key.
     pub fn new(primary: Key<'a>) -> Self {
         Self { primary, states: Vec::new() }
     }
 
-    /// Goes on to the signatures over one subject.
+    /// Continues with the signatures over one subject.
     pub fn over<'d>(&'d mut self, subject: Subject<'a>) -> SubjectDigester<'d, 'a> {
         SubjectDigester { certificate: self, subject, states: Vec::new() }
     }
@@ -106,11 +106,12 @@ impl<'a> Digester<'a> {
     }
 }
 
-/// Makes the digests of the signatures over one subject.
+/// Computes the digests of the signatures over one subject.
 pub struct SubjectDigester<'d, 'a> {
     certificate: &'d mut Digester<'a>,
     subject: Subject<'a>,
-    /// The states after the subject; the flag tells signatures of before version 4, which hash it otherwise.
+    /// The hash states after the subject; the flag is set for signatures before version 4, which hash it in another
+    /// way.
     states: Vec<((HashAlgorithm, bool), Hasher)>,
 }
 
@@ -119,13 +120,14 @@ impl SubjectDigester<'_, '_> {
     ///
     /// # Errors
     ///
-    /// The verdict, where there is nothing left to verify: `Unsupported` for a digest that is not known and for more than
-    /// [`limits::MAX_SALTED`] behind a salt, `Bad` for a SHA-1 collision attack and for a salt of the wrong length.
+    /// The verdict, if it is already known: `Unsupported` for an unknown hash algorithm and for more than
+    /// [`limits::MAX_SALTED`] bytes after a salt, `Bad` for a SHA-1 collision attack and for a salt of the wrong
+    /// length.
     pub fn digest(&mut self, signature: &Signature<'_>) -> Result<Digest, Verdict> {
         self.digest_with(&signature.head())
     }
 
-    /// Returns the digest of a signature that is not made yet.
+    /// Returns the digest for a new signature.
     ///
     /// # Errors
     ///
@@ -162,12 +164,12 @@ impl SubjectDigester<'_, '_> {
     }
 }
 
-/// Hands out the signatures of a certificate that are wanted, each with the digest it is made over, or the verdict
-/// where there is nothing to verify.
+/// Calls a function with each wanted signature of a certificate and its digest, or its verdict if that is already
+/// known.
 ///
 /// # Errors
 ///
-/// If the bytes are not those of the facts.
+/// If the bytes do not match the facts.
 pub fn for_each_digest(
     certificate: &Certificate,
     wanted: impl Fn(&Component, &SignatureFacts) -> bool,
@@ -202,12 +204,11 @@ pub fn for_each_digest(
     Ok(())
 }
 
-/// Asks whether `issuer` made a signature over a digest.
+/// Returns the check whether `issuer` made a signature over a digest.
 ///
 /// # Errors
 ///
-/// `Bad` where there is nothing to ask: only a version 6 key makes version 6 signatures, and it makes no others
-/// (RFC 9580, 5.2).
+/// `Bad` if the versions do not match: version 6 keys make version 6 signatures, and only they do (RFC 9580, 5.2).
 pub fn question<'a>(
     issuer: &Key<'a>,
     signature: &Signature<'a>,
@@ -224,7 +225,7 @@ pub fn question<'a>(
     })
 }
 
-/// Finds a state or makes it; there are never more than a handful.
+/// Finds or computes a hash state; there are only a few of them.
 fn shared<K: PartialEq>(
     states: &mut Vec<(K, Hasher)>,
     key: K,

@@ -1,4 +1,4 @@
-//! A stream that is either packets or text with armored blocks: its packets, in segments.
+//! Reads the packets of a stream, which is binary or text with armored blocks, in segments.
 
 use crate::armor::{self, BlockEnd, BlockKind, Decoder, TextLine};
 use crate::buffer::Buffer;
@@ -10,34 +10,34 @@ use std::io::Read;
 use std::mem;
 use std::ops::ControlFlow;
 
-/// How many bytes are decoded ahead.
-const AHEAD: usize = 64 << 10;
+/// The number of bytes that are decoded ahead.
+const DECODED_AHEAD: usize = 64 << 10;
 
-/// What comes next in a stream.
+/// The kind of the next segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Segment {
     /// Packets: the whole stream, or one armored block.
     Packets,
-    /// What may be packets, from somewhere in their midst on.
+    /// Bytes that may be packets, beginning anywhere.
     Remains,
-    /// An armored block of something else, which is passed over, and the offset of its first line.
+    /// An armored block of another kind, which is skipped; the offset of its first line.
     Foreign(u64),
-    /// Nothing.
+    /// The end.
     End,
 }
 
-/// A stream's packets.
+/// The packets of a stream.
 #[derive(Debug)]
 pub(crate) struct Source<R> {
     lines: Lines<R>,
     wanted: BlockKind,
     form: InputForm,
-    /// What was decoded and not handed out.
+    /// The decoded bytes that were not returned yet.
     decoded: Buffer,
-    /// How many bytes of packets were handed out.
+    /// The number of bytes of packets that were returned.
     before: u64,
     anchors: VecDeque<Anchor>,
-    /// Text stood outside of the blocks.
+    /// Whether there was text outside of blocks.
     passed_text: bool,
 }
 
@@ -45,15 +45,15 @@ pub(crate) struct Source<R> {
 enum InputForm {
     Unknown,
     Binary,
-    /// Text outside of any block.
+    /// In text outside of blocks.
     Text,
     /// In the data of a block.
     Block(Decoder),
-    /// After a block of which not everything is handed out yet; also the offset of its last line.
+    /// After a block whose bytes were not all returned yet; the offset of its last line.
     Ended(BlockEnd, u64),
 }
 
-/// Where a line's first byte of packets stands in the stream.
+/// The position in the stream of the first byte of packets of a line.
 #[derive(Clone, Copy, Debug)]
 struct Anchor {
     byte: u64,
@@ -73,7 +73,7 @@ impl<R: Read> Source<R> {
         }
     }
 
-    /// Goes to the next segment; the one before must be read to its end.
+    /// Goes to the next segment; the current one must have been read to its end.
     pub(crate) fn next_segment(&mut self) -> Result<Segment> {
         match self.form {
             InputForm::Unknown if begins_packets(self.lines.peek_bytes()?) => {
@@ -85,11 +85,11 @@ impl<R: Read> Source<R> {
         }
     }
 
-    /// Reads bytes of packets; none at the segment's end.
+    /// Reads bytes of packets; none at the end of the segment.
     ///
     /// # Errors
     ///
-    /// What the stream says, or an error of the block that ends here.
+    /// Those of the stream, and of the block that ends here.
     pub(crate) fn read(&mut self, out: &mut [u8]) -> Result<usize> {
         if matches!(self.form, InputForm::Binary) {
             return self.lines.read(out);
@@ -107,17 +107,17 @@ impl<R: Read> Source<R> {
         Ok(count)
     }
 
-    /// Says whether text stood outside of the blocks that were read so far.
+    /// Returns whether there was text outside of the blocks that were read so far.
     pub(crate) fn passed_text(&self) -> bool {
         self.passed_text
     }
 
-    /// Returns how far the stream was read.
+    /// Returns the position in the stream.
     pub(crate) fn position(&self) -> u64 {
         self.lines.position()
     }
 
-    /// Returns where in the stream a byte of packets stands.
+    /// Returns the position of a byte of packets in the stream.
     pub(crate) fn position_of(&self, byte: u64) -> u64 {
         let after = self.anchors.partition_point(|anchor| anchor.byte <= byte);
         match self.anchors.get(after.saturating_sub(1)) {
@@ -127,7 +127,7 @@ impl<R: Read> Source<R> {
         }
     }
 
-    /// Forgets where the bytes before this one stand.
+    /// Forgets the positions of the bytes before this one.
     pub(crate) fn forget_before(&mut self, byte: u64) {
         while self.anchors.get(1).is_some_and(|second| second.byte <= byte) {
             self.anchors.pop_front();
@@ -157,7 +157,7 @@ impl<R: Read> Source<R> {
         Ok(Segment::End)
     }
 
-    /// Goes past a block's headers and the empty line after them; data may begin without one.
+    /// Skips the headers of a block and the empty line after them, which may be missing.
     fn skip_headers(&mut self) -> Result<()> {
         while let Some(line) = self.lines.peek()? {
             let is_empty = line.text.trim_ascii_end().is_empty();
@@ -173,20 +173,20 @@ impl<R: Read> Source<R> {
         Ok(())
     }
 
-    /// Decodes some lines if everything decoded is handed out.
+    /// Decodes some lines if all decoded bytes were returned.
     fn decode_ahead(&mut self) -> Result<()> {
         if !self.decoded.is_empty() {
             return Ok(());
         }
         // Lines are no longer than that.
-        self.decoded.reserve(2 * AHEAD);
+        self.decoded.reserve(2 * DECODED_AHEAD);
         while let InputForm::Block(decoder) = &mut self.form
-            && self.decoded.len() < AHEAD
+            && self.decoded.len() < DECODED_AHEAD
         {
             let Some(line) = self.lines.peek()? else {
                 let mut end = decoder.end(&mut self.decoded);
                 let has_data = self.before + self.decoded.len() as u64 > 0;
-                // Of keys as much is taken as can be read.
+                // Keys are read as far as possible.
                 if has_data && self.wanted != BlockKind::Keys {
                     end = end.and(Err(Flaw::Armor("no last line")));
                 }
@@ -208,7 +208,7 @@ impl<R: Read> Source<R> {
     }
 }
 
-/// Says whether a stream that begins with these bytes is binary.
+/// Returns whether a stream that begins with these bytes is binary.
 ///
 /// The rules are those of GnuPG's armor filter, but a key may have a partial length.
 fn begins_packets(bytes: &[u8]) -> bool {

@@ -1,4 +1,4 @@
-//! Cutting a stream into raw certificates.
+//! Splits a stream into raw certificates.
 
 use crate::error::{Error, Flaw, Result};
 use crate::facts::SignatureType;
@@ -14,54 +14,54 @@ use verify::limits;
 
 pub use crate::raw_certificate::{LeftOut, RawCertificate, SecretKey};
 
-/// What a stream of certificates is made of.
+/// An item of a stream of certificates.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Piece {
     /// A certificate.
     Certificate(RawCertificate),
-    /// A revocation of a primary key that stands alone, as GnuPG writes it to `openpgp-revocs.d`.
+    /// A revocation of a primary key without its certificate, as GnuPG writes it to `openpgp-revocs.d`.
     Revocation(RawRevocation),
-    /// Something that holds no certificates and is passed over, such as an armored message.
+    /// An armored block that contains no certificates and is skipped, such as a message.
     Ignored(LeftOut),
 }
 
 /// A key revocation without its certificate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RawRevocation {
-    /// Offset in the stream.
+    /// The offset in the stream.
     pub position: u64,
     /// The signature packet.
     pub bytes: Vec<u8>,
 }
 
-/// Cuts a stream into certificates: an iterator over them and over what is wrong.
+/// Iterates over the certificates of a stream.
 ///
-/// After an error it goes on with the next certificate that can be found; only an error of the stream itself is the
-/// last item. Of a certificate in which damage begins, the packets before it come out first, then the error. Memory is
-/// bounded by [`verify::limits`], whatever the stream's size.
+/// After an error the iteration continues with the next certificate that is found; only an error of the stream itself
+/// is the last item. If a certificate is damaged, the packets before the damage are returned first, then the error.
+/// Memory is bounded by [`verify::limits`], independent of the size of the stream.
 #[derive(Debug)]
 pub struct Splitter<R> {
     window: Window<R>,
     state: State,
-    /// Bytes that were walked in vain and are looked at again, see [`Splitter::search_start`].
+    /// The number of bytes that were searched again, see [`Splitter::search_start`].
     walked_in_vain: u64,
-    /// What is wrong behind the certificate that comes out.
+    /// The error after the certificate that is returned.
     damage: Option<Error>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// At a packet's beginning, nothing wrong so far.
+    /// At the beginning of a packet, without an error so far.
     Ready,
-    /// At a packet's beginning, after a certificate that is not taken or a packet out of place.
+    /// At the beginning of a packet, after a rejected certificate or a misplaced packet.
     Skipping,
-    /// At bytes that may be anything.
+    /// At arbitrary bytes.
     Lost,
     Finished,
 }
 
 impl<R: Read> Splitter<R> {
-    /// Begins at the stream's beginning.
+    /// Splits a stream from its beginning.
     pub fn new(reader: R) -> Self {
         Self { window: Window::new(reader), state: State::Ready, walked_in_vain: 0, damage: None }
     }
@@ -73,7 +73,7 @@ impl<R: Read> Splitter<R> {
                 find_primary_key(&mut self.window)?;
             }
             let (outset, end) = match frame(&mut self.window, 0)? {
-                Ok(Some(packet)) => (Outset::of(&packet), packet.place.end),
+                Ok(Some(packet)) => (Outset::of(&packet), packet.range.end),
                 Ok(None) => match self.begin_segment()? {
                     Segment::Packets | Segment::Remains => continue,
                     Segment::Foreign(position) => {
@@ -111,17 +111,17 @@ impl<R: Read> Splitter<R> {
         Ok(segment)
     }
 
-    /// Reads the rest of the certificate whose primary key stands at the window's front and ends at `at`; no packet of
-    /// it ends after `limit`.
+    /// Reads the rest of the certificate whose primary key is at the front of the window and ends at `at`; none of its
+    /// packets ends after `limit`.
     fn certificate(&mut self, mut assembly: Assembly, mut at: usize, limit: usize) -> Result<RawCertificate> {
         self.state = State::Ready;
         let position = self.window.position(0);
         let mut notes = Vec::new();
         loop {
             let step = frame(&mut self.window, at)?.and_then(|packet| match packet {
-                Some(packet) if packet.place.end > limit => Err(Flaw::CutShort("a packet")),
+                Some(packet) if packet.range.end > limit => Err(Flaw::CutShort("a packet")),
                 Some(packet) if !packet.tag.is_primary_key() => {
-                    Ok(Some((packet.place.clone(), assembly.add(&packet))))
+                    Ok(Some((packet.range.clone(), assembly.add(&packet))))
                 }
                 Some(packet) if !is_another_primary_key(&packet) => Err(Flaw::NotAPacket),
                 _ => Ok(None),
@@ -158,11 +158,11 @@ impl<R: Read> Splitter<R> {
         Ok(raw)
     }
 
-    /// Ends a certificate where what is wrong begins, `at` bytes after the window's front: what was whole until then is
-    /// taken, if anything in it can be good.
+    /// Ends a certificate at damage at offset `at` of the window: the complete packets before it are returned, if they
+    /// are usable.
     ///
-    /// Where the next certificate begins before that, a packet with a wrong length, or that is cut short, has swallowed
-    /// its first bytes: then the packets before that one were whole.
+    /// Where the next certificate begins before the damage, a packet with a wrong length contains its first bytes; then
+    /// only the packets before that one were complete.
     fn damaged(
         &mut self,
         assembly: Assembly,
@@ -175,10 +175,10 @@ impl<R: Read> Splitter<R> {
         if may_look
             && let Some(next) = swallowed_primary_key(&mut self.window, at)?
             && let Ok(Some(primary)) = frame(&mut self.window, 0)?
-            && primary.place.end <= next
+            && primary.range.end <= next
             && let Ok(assembly) = Assembly::begin(&primary)
         {
-            let end = primary.place.end;
+            let end = primary.range.end;
             self.walked_in_vain += at as u64;
             return self.certificate(assembly, end, next);
         }
@@ -190,14 +190,14 @@ impl<R: Read> Splitter<R> {
         Ok(raw)
     }
 
-    /// Makes the error for a certificate that is not taken, and goes past the packet that ends at `end`.
+    /// Returns the error for a rejected certificate, and skips the packet that ends at `end`.
     fn refused(&mut self, position: u64, end: usize, flaw: Flaw) -> Error {
         self.window.take(end);
         self.state = State::Skipping;
         Error::Malformed { position, flaw }
     }
 
-    /// Makes the error for what is wrong `at` bytes after the window's front, and goes where the search for the next
+    /// Returns the error for damage at offset `at` of the window, and skips to where the search for the next
     /// certificate begins.
     fn lost(&mut self, at: usize, flaw: Flaw) -> Error {
         let position = self.window.position(at);
@@ -207,8 +207,9 @@ impl<R: Read> Splitter<R> {
         Error::Malformed { position, flaw }
     }
 
-    /// A wrong length swallows what follows it, so the search begins just after the damaged certificate's first
-    /// byte; but only while that costs no more than reading the stream a few times, else where the walk ended.
+    /// Returns where the search for the next certificate begins. Since a wrong length may skip the next certificate,
+    /// that is just after the first byte of the damaged one, as long as this does not cost more than reading the stream
+    /// a few times; else where reading ended.
     fn search_start(&mut self, at: usize) -> usize {
         self.walked_in_vain += at as u64;
         let start = if self.may_return() { 1 } else { at.max(1) };
@@ -239,16 +240,16 @@ impl<R: Read> Iterator for Splitter<R> {
     }
 }
 
-/// What a packet outside of any certificate begins.
+/// What begins with a packet outside of certificates.
 enum Outset {
     Certificate(Box<Assembly>),
-    /// A primary key that is sound but not taken.
+    /// A valid primary key that is not accepted.
     Refused(Flaw),
-    /// A primary key that is none: its end may not be where its header says.
+    /// An invalid primary key, whose length is not reliable.
     Damaged(Flaw),
     Revocation(Vec<u8>),
     Void,
-    /// Nothing that could begin there.
+    /// Anything else.
     Stray(Tag),
 }
 
@@ -260,20 +261,20 @@ impl Outset {
                 Err(flaw) if flaw.is_damage() => Self::Damaged(flaw),
                 Err(flaw) => Self::Refused(flaw),
             },
-            tag if tag.is_void() => Self::Void,
+            tag if tag.is_ignored() => Self::Void,
             Tag::SIGNATURE if is_key_revocation(&packet.body) => Self::Revocation(packet.to_definite()),
             tag => Self::Stray(tag),
         }
     }
 }
 
-/// Says whether a packet that says to be a primary key is one, if only of a version that nobody knows, rather than what
-/// a wrong length made of the bytes of the certificate before it.
+/// Returns whether an alleged primary key packet is one, possibly of an unknown version, and not bytes of the
+/// certificate before it that are misread after a wrong length.
 fn is_another_primary_key(packet: &Framed<'_>) -> bool {
-    let after = &packet.window[packet.place.end..];
+    let after = &packet.window[packet.range.end..];
     let is_followed_by_a_packet = matches!(Header::parse(after), Ok(_) | Err(Fault::Short));
-    begins_like_primary_key(&packet.window[packet.place.start..])
-        || packet.place.len() <= limits::MAX_KEY_PACKET && is_followed_by_a_packet
+    begins_like_primary_key(&packet.window[packet.range.start..])
+        || packet.range.len() <= limits::MAX_KEY_PACKET && is_followed_by_a_packet
 }
 
 fn is_key_revocation(body: &[u8]) -> bool {

@@ -1,17 +1,17 @@
-//! The subpackets of signatures (RFC 9580, 5.2.3.7) and of user attributes (5.12), which share one form.
+//! The subpackets of signatures (RFC 9580, 5.2.3.7) and of user attributes (5.12), which have the same format.
 
 /// A subpacket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Subpacket<'a> {
     /// The type, without the critical bit.
     pub kind: Kind,
-    /// Whether who does not understand it must not use the signature.
+    /// Whether implementations that do not understand it must not use the signature.
     pub critical: bool,
-    /// What follows the type byte.
+    /// The body after the type byte.
     pub body: &'a [u8],
 }
 
-/// A signature subpacket's type.
+/// The type of a signature subpacket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Kind(pub u8);
 
@@ -50,19 +50,19 @@ impl Kind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CutShort;
 
-/// Walks the subpackets of an area; ends after the first one that is cut short.
+/// Iterates over the subpackets of an area; ends after the first one that is cut short.
 #[derive(Clone, Debug)]
 pub struct Subpackets<'a> {
     rest: &'a [u8],
 }
 
 impl<'a> Subpackets<'a> {
-    /// Begins the walk.
+    /// Iterates over the subpackets of `area`.
     pub fn new(area: &'a [u8]) -> Self {
         Self { rest: area }
     }
 
-    /// Returns the body of the first subpacket of this type, if it is long enough to mean something.
+    /// Returns the body of the first well-formed subpacket of this type.
     pub fn first(self, kind: Kind) -> Option<&'a [u8]> {
         self.map_while(Result::ok)
             .find(|subpacket| subpacket.kind == kind)
@@ -80,7 +80,7 @@ impl<'a> Iterator for Subpackets<'a> {
                 return None;
             }
             match split_first(self.rest) {
-                // GnuPG steps over a subpacket without a type byte, but not at the area's end.
+                // GnuPG skips a subpacket without a type byte, except at the end of the area.
                 Some(([], [])) | None => {
                     self.rest = &[];
                     return Some(Err(CutShort));
@@ -113,7 +113,7 @@ pub(crate) fn split_first(area: &[u8]) -> Option<(&[u8], &[u8])> {
 }
 
 impl Subpacket<'_> {
-    /// Says whether the body has the length its type asks for; GnuPG ignores one that has not.
+    /// Returns whether the body has the length that the type requires; GnuPG ignores others.
     pub fn is_well_formed(&self) -> bool {
         let body = self.body;
         match self.kind {
@@ -132,7 +132,7 @@ impl Subpacket<'_> {
         }
     }
 
-    /// Says whether a critical subpacket of this kind and content is understood, by GnuPG's list.
+    /// Returns whether a critical subpacket of this type and content is understood, by GnuPG's list.
     pub fn is_understood(&self) -> bool {
         match self.kind {
             Kind::NOTATION => notation_name(self.body).is_some_and(|name| KNOWN_NOTATIONS.contains(&name)),
@@ -162,7 +162,7 @@ impl Subpacket<'_> {
     }
 }
 
-/// The notations that GnuPG understands without being told.
+/// The notations that GnuPG understands by default.
 const KNOWN_NOTATIONS: [&[u8]; 2] = [b"preferred-email-encoding@pgp.com", b"pka-address@gnupg.org"];
 
 /// A notation (RFC 9580, 5.2.3.24).
@@ -177,7 +177,7 @@ pub struct Notation<'a> {
 }
 
 impl<'a> Notation<'a> {
-    /// Reads a notation subpacket's body; `None` if its lengths do not fit.
+    /// Parses the body of a notation subpacket; `None` if its lengths are wrong.
     pub fn parse(body: &'a [u8]) -> Option<Self> {
         let name = notation_name(body)?;
         let value = &body[8 + name.len()..];
@@ -186,7 +186,7 @@ impl<'a> Notation<'a> {
     }
 }
 
-/// Returns a notation's name, whatever follows it.
+/// Returns the name of a notation, even if its value is damaged.
 fn notation_name(body: &[u8]) -> Option<&[u8]> {
     let (lengths, rest) = body.split_at_checked(8)?;
     rest.get(..usize::from(u16::from_be_bytes([lengths[4], lengths[5]])))

@@ -1,4 +1,4 @@
-//! A stream's packets with the content of compressed packets in their place, as GnuPG reads a keyring.
+//! Replaces compressed packets of a stream by their content, as GnuPG reads a keyring.
 
 use crate::decompress::{Decompressor, Step};
 use crate::error::{Error, Flaw, Result};
@@ -9,53 +9,53 @@ use std::collections::VecDeque;
 use std::io::Read;
 use verify::limits;
 
-/// What is wrong once a stream has unpacked to more than it may.
-pub(crate) const TOO_MUCH: Flaw = Flaw::Compressed("more data than the limit");
+/// The flaw of a stream that decompresses to more than the limit.
+pub(crate) const LIMIT_EXCEEDED: Flaw = Flaw::Compressed("more data than the limit");
 
-/// To begin with a packet costs as much as this many bytes that come out.
-const BEGINNING: u64 = 16 << 10;
+/// The number of decompressed bytes that beginning a packet counts as.
+const PACKET_COST: u64 = 16 << 10;
 
-/// What a stream's packets unpack to, in segments.
+/// The decompressed packets of a stream, in segments.
 #[derive(Debug)]
 pub(crate) struct Unpacked<R> {
     raw: PushbackReader<R>,
     packet: Option<Compressed>,
-    /// How many bytes were handed out.
+    /// The number of bytes that were returned.
     handed_out: u64,
-    /// What is handed out and not forgotten, by where it stands in the stream.
+    /// The ranges of the returned bytes that were not forgotten, with their positions in the stream.
     stretches: VecDeque<UnpackedRange>,
-    /// Over all compressed packets: bytes that went in and that came out.
+    /// The compressed and the decompressed bytes of all compressed packets.
     consumed: u64,
     produced: u64,
 }
 
-/// A compressed packet being unpacked.
+/// A compressed packet that is decompressed.
 #[derive(Debug)]
 struct Compressed {
     position: u64,
     body: Body,
-    /// `None` once all data came out.
+    /// `None` after the end of the data.
     decompressor: Option<Decompressor>,
 }
 
-/// Bytes handed out from `byte` on.
+/// A range of returned bytes, from `byte` on.
 #[derive(Clone, Copy, Debug)]
 struct UnpackedRange {
     byte: u64,
-    place: UnpackState,
+    state: UnpackState,
 }
 
 #[derive(Clone, Copy, Debug)]
 enum UnpackState {
-    /// The source's bytes from this one on.
+    /// Bytes of the source, from this one on.
     Plain(u64),
-    /// In the compressed packet at this position of the stream.
+    /// From the compressed packet at this position of the stream.
     Inside(u64),
 }
 
 impl<R: Read> Unpacked<R> {
     pub(crate) fn new(source: Source<R>) -> Self {
-        let stretches = VecDeque::from([UnpackedRange { byte: 0, place: UnpackState::Plain(0) }]);
+        let stretches = VecDeque::from([UnpackedRange { byte: 0, state: UnpackState::Plain(0) }]);
         Self {
             raw: PushbackReader::new(source),
             packet: None,
@@ -66,8 +66,8 @@ impl<R: Read> Unpacked<R> {
         }
     }
 
-    /// Goes to the next segment; the one before must be read to its end. What follows a compressed packet that cannot be
-    /// unpacked is a segment of its own.
+    /// Goes to the next segment; the current one must have been read to its end. The bytes after a compressed packet
+    /// that cannot be decompressed are a segment of their own.
     pub(crate) fn next_segment(&mut self) -> Result<Segment> {
         let Some(mut packet) = self.packet.take() else {
             return self.raw.source.next_segment();
@@ -78,12 +78,11 @@ impl<R: Read> Unpacked<R> {
         Ok(if packet.body == Body::Open { Segment::Remains } else { Segment::Packets })
     }
 
-    /// Reads bytes of packets; none at the segment's end.
+    /// Reads bytes of packets; none at the end of the segment.
     ///
     /// # Errors
     ///
-    /// What the stream says, an error of the armored block that ends here, or what is wrong with a compressed packet: it
-    /// ends the segment.
+    /// Those of the stream, of the armored block that ends here, and of a compressed packet, which ends the segment.
     pub(crate) fn read(&mut self, out: &mut [u8]) -> Result<usize> {
         let mut read = self.unpack(out)?;
         if read == 0 {
@@ -93,10 +92,9 @@ impl<R: Read> Unpacked<R> {
         Ok(read)
     }
 
-    /// Puts what a compressed packet unpacks to in its place.
+    /// Replaces a compressed packet by its content.
     ///
-    /// Of the packet, `first` bytes were handed out, and after them `rest`: the header and the byte that names the
-    /// algorithm, and what follows.
+    /// `first` bytes of the packet were returned, the header and the algorithm, and then `rest`.
     pub(crate) fn begin_packet(
         &mut self,
         length: Length,
@@ -107,65 +105,65 @@ impl<R: Read> Unpacked<R> {
         self.handed_out -= (first + rest.len()) as u64;
         let position = self.position_of(self.handed_out);
         self.raw.give_back(rest);
-        self.produced += BEGINNING;
+        self.produced += PACKET_COST;
         let body = Body::after_first_byte(length);
         self.packet = Some(Compressed { position, body, decompressor: Some(decompressor) });
-        self.begin_stretch(UnpackState::Inside(position));
+        self.begin_range(UnpackState::Inside(position));
     }
 
-    /// Says whether the stream may unpack to more.
+    /// Returns whether the stream may be decompressed further.
     pub(crate) fn may_unpack(&self) -> bool {
         !is_too_much(self.consumed, self.produced)
     }
 
-    /// Says whether a byte came out of a compressed packet.
+    /// Returns whether a byte comes from a compressed packet.
     pub(crate) fn is_unpacked(&self, byte: u64) -> bool {
-        matches!(self.stretch_of(byte).place, UnpackState::Inside(_))
+        matches!(self.range_of(byte).state, UnpackState::Inside(_))
     }
 
-    /// Returns where in the stream a byte stands: inside a compressed packet, where that one stands.
+    /// Returns the position of a byte in the stream; inside of a compressed packet, the position of that packet.
     pub(crate) fn position_of(&self, byte: u64) -> u64 {
-        let stretch = self.stretch_of(byte);
-        match stretch.place {
+        let stretch = self.range_of(byte);
+        match stretch.state {
             UnpackState::Plain(raw) => self.raw.source.position_of(raw + (byte - stretch.byte)),
             UnpackState::Inside(position) => position,
         }
     }
 
-    /// Forgets where the bytes before this one stand.
+    /// Forgets the positions of the bytes before this one.
     pub(crate) fn forget_before(&mut self, byte: u64) {
         while self.stretches.get(1).is_some_and(|second| second.byte <= byte) {
             self.stretches.pop_front();
         }
-        let raw = match (self.stretches[0].place, self.stretches.get(1)) {
+        let raw = match (self.stretches[0].state, self.stretches.get(1)) {
             (UnpackState::Plain(raw), _) => raw + (byte - self.stretches[0].byte),
-            (UnpackState::Inside(_), Some(UnpackedRange { place: UnpackState::Plain(raw), .. })) => *raw,
+            (UnpackState::Inside(_), Some(UnpackedRange { state: UnpackState::Plain(raw), .. })) => *raw,
             (UnpackState::Inside(_), _) => self.raw.passed(),
         };
         self.raw.source.forget_before(raw);
     }
 
-    fn stretch_of(&self, byte: u64) -> UnpackedRange {
+    fn range_of(&self, byte: u64) -> UnpackedRange {
         let after = self.stretches.partition_point(|stretch| stretch.byte <= byte);
         self.stretches[after.saturating_sub(1)]
     }
 
-    fn begin_stretch(&mut self, place: UnpackState) {
+    fn begin_range(&mut self, state: UnpackState) {
         let byte = self.handed_out;
         while self.stretches.back().is_some_and(|last| last.byte >= byte) {
             self.stretches.pop_back();
         }
-        self.stretches.push_back(UnpackedRange { byte, place });
+        self.stretches.push_back(UnpackedRange { byte, state });
     }
 
-    /// Unpacks the next bytes of the compressed packet; none if there is no packet, or no more.
+    /// Decompresses the next bytes of the compressed packet; none at its end, or if there is none.
     fn unpack(&mut self, out: &mut [u8]) -> Result<usize> {
         let Some(packet) = &mut self.packet else { return Ok(0) };
         while let Some(step) = packet.step(&mut self.raw, out)? {
             self.consumed += step.consumed as u64;
             self.produced += step.produced as u64;
             if is_too_much(self.consumed, self.produced) {
-                return Err(packet.malformed(TOO_MUCH));
+                return Err(packet.malformed(LIMIT_EXCEEDED));
             }
             if step.produced > 0 {
                 return Ok(step.produced);
@@ -177,7 +175,7 @@ impl<R: Read> Unpacked<R> {
     }
 
     fn end_packet(&mut self) {
-        self.begin_stretch(UnpackState::Plain(self.raw.passed()));
+        self.begin_range(UnpackState::Plain(self.raw.passed()));
     }
 }
 
@@ -186,10 +184,10 @@ fn is_too_much(consumed: u64, produced: u64) -> bool {
 }
 
 impl Compressed {
-    /// Unpacks some bytes; `None` past the packet's end.
+    /// Decompresses some bytes; `None` after the end of the packet.
     fn step<R: Read>(&mut self, raw: &mut PushbackReader<R>, out: &mut [u8]) -> Result<Option<Step>> {
         let Some(decompressor) = &mut self.decompressor else {
-            // Bytes after the data are passed over, as in GnuPG; without a length the packet ends where its data end.
+            // Bytes after the data are skipped, as in GnuPG; a packet without a length ends with its data.
             self.body.skip(raw)?;
             return Ok(None);
         };

@@ -1,4 +1,4 @@
-//! A bounded window over a stream's packets, from which bytes are taken at the front.
+//! A bounded window over the packets of a stream, consumed from the front.
 
 use crate::armor::BlockKind;
 use crate::buffer::Buffer;
@@ -9,16 +9,16 @@ use crate::source::{Segment, Source};
 use crate::unpack::Unpacked;
 use std::io::Read;
 
-/// How much is asked of the stream at a time.
+/// The number of bytes that are read from the stream at a time.
 const READ: usize = 256 << 10;
 
 /// The part of a segment that is in memory.
 #[derive(Debug)]
 pub(crate) struct Window<R> {
     source: Unpacked<R>,
-    /// What is in memory and not taken yet.
+    /// The bytes that were read and not consumed yet.
     buffer: Buffer,
-    /// How many bytes of packets were taken.
+    /// The number of bytes that were consumed.
     taken: u64,
     at_end: bool,
 }
@@ -29,7 +29,7 @@ impl<R: Read> Window<R> {
         Self { source, buffer: Buffer::default(), taken: 0, at_end: true }
     }
 
-    /// Goes to the next segment, giving up what is left of this one in memory.
+    /// Goes to the next segment, dropping the rest of this one.
     pub(crate) fn next_segment(&mut self) -> Result<Segment> {
         self.take(self.buffer.len());
         let segment = self.source.next_segment()?;
@@ -37,24 +37,24 @@ impl<R: Read> Window<R> {
         Ok(segment)
     }
 
-    /// What is in memory.
+    /// Returns the bytes in the window.
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.buffer
     }
 
-    /// Returns the offset in the stream of what stands `at` bytes after the window's front.
+    /// Returns the position in the stream of the byte at offset `at` of the window.
     pub(crate) fn position(&self, at: usize) -> u64 {
         self.source.position_of(self.taken + at as u64)
     }
 
-    /// Returns how many bytes of packets were taken.
+    /// Returns the number of bytes that were consumed.
     pub(crate) fn taken(&self) -> u64 {
         self.taken
     }
 
-    /// Reads until `count` bytes are in memory, or all there are.
+    /// Reads until `count` bytes are in the window, or to the end of the segment.
     ///
-    /// An error ends the segment, and what of it is in memory is given up.
+    /// An error ends the segment and drops its bytes in the window.
     pub(crate) fn fill(&mut self, count: usize) -> Result<()> {
         while self.buffer.len() < count && !self.at_end {
             self.make_room(count);
@@ -71,7 +71,7 @@ impl<R: Read> Window<R> {
         Ok(())
     }
 
-    /// Puts what the compressed packet unpacks to whose header stands `at` bytes after the front in its place.
+    /// Replaces the compressed packet whose header is at offset `at` by its content.
     pub(crate) fn unpack(&mut self, at: usize, header: Header, decompressor: Decompressor) {
         let first = header.size + 1;
         self.source.begin_packet(header.length, decompressor, first, &self.buffer[at + first..]);
@@ -79,23 +79,23 @@ impl<R: Read> Window<R> {
         self.at_end = false;
     }
 
-    /// Says whether the stream may unpack to more.
+    /// Returns whether the stream may be decompressed further.
     pub(crate) fn may_unpack(&self) -> bool {
         self.source.may_unpack()
     }
 
-    /// Says whether what stands `at` bytes after the front came out of a compressed packet.
+    /// Returns whether the byte at offset `at` comes from a compressed packet.
     pub(crate) fn is_unpacked(&self, at: usize) -> bool {
         self.source.is_unpacked(self.taken + at as u64)
     }
 
-    /// Takes bytes off the front.
+    /// Consumes bytes from the front.
     pub(crate) fn take(&mut self, count: usize) {
         self.buffer.consume(count);
         self.taken += count as u64;
     }
 
-    /// Makes sure that `count` bytes fit and a read is worth its call.
+    /// Makes room for `count` bytes and a read of a reasonable size.
     fn make_room(&mut self, count: usize) {
         self.source.forget_before(self.taken);
         let wanted = count.max(self.buffer.len() + READ / 2).next_multiple_of(READ);

@@ -26,8 +26,8 @@ impl Version {
 
 /// The algorithm of a key.
 ///
-/// RSA keys can both sign and encrypt. On a curve, keys that sign and keys that encrypt are of different kinds; DSA keys
-/// only sign, Elgamal keys only encrypt.
+/// RSA keys can both sign and encrypt. On a curve, keys that sign and keys that encrypt are of different kinds; DSA
+/// keys only sign, Elgamal keys only encrypt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Algorithm {
     /// RSA.
@@ -72,8 +72,8 @@ const NAMES: &[(&str, Algorithm)] = &[
 ];
 
 impl Algorithm {
-    /// Finds an algorithm by its name, in any case: `rsa3072`, or a curve as GnuPG names it. DSA and Elgamal have no names
-    /// here, since new keys should not use them (RFC 9580, 9.1).
+    /// Finds an algorithm by its name, in any case: `rsa3072`, or a curve as GnuPG names it. DSA and Elgamal have no
+    /// names here, since new keys should not use them (RFC 9580, 9.1).
     ///
     /// # Errors
     ///

@@ -47,8 +47,8 @@ impl ExistingKeys for NoExistingKeys {
 
 /// Generates a certificate, of new keys and of the keys in `existing` that the profile names.
 ///
-/// A version 4 certificate has the self-signatures that GnuPG 2.2 makes. A version 6 certificate has a direct-key signature
-/// with the key flags and preferences (RFC 9580, 10.1.1).
+/// A version 4 certificate has the self-signatures that GnuPG 2.2 makes. A version 6 certificate has a direct-key
+/// signature with the key flags and preferences (RFC 9580, 10.1.1).
 ///
 /// # Errors
 ///

@@ -63,8 +63,8 @@ impl ElgamalSize {
         self.0.into()
     }
 
-    /// Returns the least size in bits of the prime factors of the prime minus one. Computing a discrete logarithm in the
-    /// subgroups then costs as much as in the whole group: M. Wiener's estimates, as in GnuPG.
+    /// Returns the least size in bits of the prime factors of the prime minus one. Computing a discrete logarithm in
+    /// the subgroups then costs as much as in the whole group: M. Wiener's estimates, as in GnuPG.
     fn factor_bits(self) -> usize {
         const ESTIMATES: [(u16, usize); 13] = [
             (1024, 165),
@@ -94,8 +94,8 @@ pub(crate) struct Numbers {
     pub(crate) x: Zeroizing<Vec<u8>>,
 }
 
-/// Generates a DSA key: p is 1 modulo the prime q, g has the order q, x is below q (FIPS 186-4, A.1.1.2 without its seed,
-/// A.2.1 and B.1.2).
+/// Generates a DSA key: p is 1 modulo the prime q, g has the order q, x is below q (FIPS 186-4, A.1.1.2 without its
+/// seed, A.2.1 and B.1.2).
 pub(crate) fn dsa(size: DsaSize, progress: &mut dyn Progress) -> Result<Numbers> {
     let q = prime::any(size.subgroup_bits() as usize, progress)?;
     let p = prime::above_multiple(usize::from(size.0), &q, Factor::Any, progress)?;
@@ -114,7 +114,8 @@ pub(crate) fn dsa(size: DsaSize, progress: &mut dyn Progress) -> Result<Numbers>
 }
 
 /// Generates an Elgamal key: p - 1 is twice a product of large primes (C. Lim and P. Lee), so that no small subgroup
-/// reveals bits of the secret exponent; g is a square, whose order is that product; x is half as long again as the primes.
+/// reveals bits of the secret exponent; g is a square, whose order is that product; x is half as long again as the
+/// primes.
 pub(crate) fn elgamal(size: ElgamalSize, progress: &mut dyn Progress) -> Result<Numbers> {
     const SQUARE: [u8; 1] = [4];
     let factor_bits = size.factor_bits();

@@ -13,8 +13,8 @@ pub struct Preferences {
     pub hashes: Vec<HashAlgorithm>,
     /// Compression algorithms.
     pub compressions: Vec<u8>,
-    /// AEAD modes. Version 6 certificates name each mode with every preferred AES cipher (RFC 9580); version 4 certificates
-    /// have the subpacket of LibrePGP.
+    /// AEAD modes. Version 6 certificates name each mode with every preferred AES cipher (RFC 9580); version 4
+    /// certificates have the subpacket of LibrePGP.
     pub aead: Vec<u8>,
     /// Whether messages are to be protected against changes.
     pub integrity: bool,

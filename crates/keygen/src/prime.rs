@@ -1,8 +1,8 @@
 //! Searches primes on all cores: the two primes of an RSA key in parallel, and primes of groups.
 //!
 //! FIPS 186-5, appendix A.1.3 (random probable primes) and B.3.1 (Miller-Rabin test). Instead of independent random
-//! numbers, the numbers of a sieved window after a random number are tested in a random order, two at a time, since some
-//! processors compute two powers in the time of one.
+//! numbers, the numbers of a sieved window after a random number are tested in a random order, two at a time, since
+//! some processors compute two powers in the time of one.
 
 use crate::error::Result;
 use crate::progress::{Progress, Step};
@@ -209,8 +209,8 @@ fn window_start(bits: usize) -> Result<Number> {
     }
 }
 
-/// The square root of 2, times 2^63, rounded up. The product of two primes with at least these leading bits has twice as
-/// many bits.
+/// The square root of 2, times 2^63, rounded up. The product of two primes with at least these leading bits has twice
+/// as many bits.
 const ROOT_OF_2: u64 = 0xb504_f333_f9de_6485;
 
 /// Runs one round of the Miller-Rabin test on each candidate, with a random base.
@@ -220,9 +220,9 @@ fn test(workspace: &mut Workspace, candidates: [&Number; 2]) -> Result<[bool; 2]
     Ok([first.passes(first_power, workspace)?, second.passes(second_power, workspace)?])
 }
 
-/// Returns whether a number that passed one round of the test passes four more. For random candidates of 1024 bits, FIPS
-/// 186-5, table B.1, requires five rounds (error below 2^-112); four rounds suffice for 1536 bits (2^-128) and 2048 bits
-/// (2^-144).
+/// Returns whether a number that passed one round of the test passes four more. For random candidates of 1024 bits,
+/// FIPS 186-5, table B.1, requires five rounds (error below 2^-112); four rounds suffice for 1536 bits (2^-128) and
+/// 2048 bits (2^-144).
 fn is_prime(workspace: &mut Workspace, candidate: &Number) -> Result<bool> {
     for _ in 0..2 {
         if test(workspace, [candidate; 2])? != [true; 2] {

@@ -187,8 +187,8 @@ fn lifetime(text: &str, span: Option<&Spanned<String>>) -> Result<Option<NonZero
     seconds(span.get_ref()).map(Some).ok_or_else(|| error_at(text, span.span(), what.to_owned()))
 }
 
-/// Parses a duration in days, weeks, months (30 days) or years (365 days), such as `18m`, and returns it in seconds; `None`
-/// if it is malformed.
+/// Parses a duration in days, weeks, months (30 days) or years (365 days), such as `18m`, and returns it in seconds;
+/// `None` if it is malformed.
 pub fn seconds(span: &str) -> Option<NonZeroU32> {
     let (end, letter) = span.char_indices().last()?;
     let days = match letter {

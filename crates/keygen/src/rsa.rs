@@ -94,9 +94,9 @@ fn exceeds_power_of_2(number: &Number, exponent: usize) -> Result<bool> {
     Ok(number.bits() > 0 && number.minus_word(1)?.bits() > exponent)
 }
 
-/// Returns the inverse of [`EXPONENT`] modulo l, the least common multiple of p - 1 and q - 1. Since the exponent e is a
-/// small prime, the inverse is (k l + 1) / e, with the k below e for which the division has no remainder: only a word needs
-/// to be inverted.
+/// Returns the inverse of [`EXPONENT`] modulo l, the least common multiple of p - 1 and q - 1. Since the exponent e is
+/// a small prime, the inverse is (k l + 1) / e, with the k below e for which the division has no remainder: only a word
+/// needs to be inverted.
 fn private_exponent(p: &Number, q: &Number, workspace: &mut Workspace) -> Result<Number> {
     let (p_minus_one, q_minus_one) = (p.minus_word(1)?, q.minus_word(1)?);
     let common = workspace.greatest_common_divisor(&p_minus_one, &q_minus_one)?;

@@ -6,9 +6,9 @@ use bignum::Number;
 use std::sync::OnceLock;
 use zeroize::{Zeroize, Zeroizing};
 
-/// The number of odd numbers in a window. It holds dozens of primes of any supported size, so that testing its candidates
-/// in a random order makes the choice of the prime nearly uniform. (Taking the first prime after a random number would
-/// prefer primes after wide gaps.)
+/// The number of odd numbers in a window. It holds dozens of primes of any supported size, so that testing its
+/// candidates in a random order makes the choice of the prime nearly uniform. (Taking the first prime after a random
+/// number would prefer primes after wide gaps.)
 const WINDOW: u32 = 1 << 16;
 
 /// The remaining candidates of a window, in a random order; secret, since one of them becomes the prime.
@@ -19,8 +19,8 @@ pub(crate) struct Window {
 }
 
 impl Window {
-    /// Sieves the window that begins with `first`, which is odd. It also excludes numbers that are 1 modulo `exponent`, a
-    /// prime, since the exponent has no inverse for them.
+    /// Sieves the window that begins with `first`, which is odd. It also excludes numbers that are 1 modulo `exponent`,
+    /// a prime, since the exponent has no inverse for them.
     pub(crate) fn new(first: Number, exponent: u64) -> Result<Self> {
         let mut composite = Zeroizing::new(vec![false; WINDOW as usize]);
         for group in Group::all(first.bits()) {
@@ -31,7 +31,8 @@ impl Window {
         }
         let before = (first.modulo_word(exponent) + exponent - 1) % exponent;
         mark_multiples(&mut composite, exponent as u32, before as u32);
-        // With the capacity for all offsets, since memory that a growing vector frees is not wiped, and reveals `first`.
+        // With the capacity for all offsets, since memory that a growing vector frees is not wiped, and reveals
+        // `first`.
         let mut offsets = Zeroizing::new(Vec::with_capacity(WINDOW as usize));
         offsets.extend((0..WINDOW).filter(|&offset| !composite[offset as usize]));
         Ok(Self { first, offsets })
@@ -98,8 +99,8 @@ struct Group {
 }
 
 impl Group {
-    /// Returns the groups for windows of numbers of `bits` bits. The longer a primality test takes, the more small primes
-    /// are worth their divisions.
+    /// Returns the groups for windows of numbers of `bits` bits. The longer a primality test takes, the more small
+    /// primes are worth their divisions.
     fn all(bits: usize) -> &'static [Self] {
         static GROUPS: [OnceLock<Vec<Group>>; 3] = [const { OnceLock::new() }; 3];
         let (groups, limit) = match bits {

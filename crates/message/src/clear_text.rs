@@ -1,6 +1,6 @@
-//! Text that everybody can read, with signatures behind it (RFC 9580, 7), read.
+//! Reads clear-signed text (RFC 9580, 7).
 //!
-//! White space at the ends of lines is not signed, nor is the end of the last line.
+//! White space at the ends of lines is not signed, nor is the last line end.
 
 use std::io::{BufRead, Read};
 
@@ -11,24 +11,24 @@ use crate::{Error, Result};
 /// The first line.
 pub(crate) const BEGIN: &[u8] = b"-----BEGIN PGP SIGNED MESSAGE-----";
 const BEGIN_SIGNATURE: &[u8] = b"-----BEGIN PGP SIGNATURE-----";
-/// White space in one place that waits to be known as the end of a line, or not.
+/// The most bytes of consecutive white space, which is buffered since it may be the end of a line.
 const MAX_SPACE: usize = 1 << 20;
-/// A longer line is read in parts.
+/// The longest line in bytes that is read at once; longer ones are read in parts.
 const MAX_PART: usize = 16 << 10;
-/// Lines of headers.
+/// The most header lines.
 const MAX_HEADERS: usize = 100;
 
-/// The digests that the headers of clear text name.
+/// The `Hash` headers of clear text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HashHeaders {
-    /// Those that are known, in their order.
+    /// The known hash algorithms in order.
     pub digests: Vec<HashAlgorithm>,
-    /// A header is something else than a list of such names: no signature may be verified then (RFC 9580, 6.2.2.3).
+    /// Whether a header is not a list of known hash algorithms; then no signature may be verified (RFC 9580, 6.2.2.3).
     pub has_unknown: bool,
 }
 
 impl HashHeaders {
-    /// Takes what follows `Hash:`.
+    /// Parses the value of a `Hash:` header.
     fn add(&mut self, names: &[u8]) {
         let Some(names) = names.strip_prefix(b" ") else {
             self.has_unknown = true;
@@ -44,8 +44,7 @@ impl HashHeaders {
     }
 }
 
-/// Returns a line without the white space at its end, which clear text does not sign; other bytes that look like nothing
-/// are no white space.
+/// Returns a line without the white space at its end, which is not signed. Only spaces, tabs and CR are white space.
 pub(crate) fn trimmed(line: &[u8]) -> &[u8] {
     let kept = line.iter().rposition(|byte| !is_space(*byte) && *byte != b'\n').map_or(0, |at| at + 1);
     &line[..kept]
@@ -55,17 +54,17 @@ fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\r')
 }
 
-/// Takes text, and gives what of it is signed.
+/// Converts clear text to the bytes that are signed.
 #[derive(Default)]
 pub(crate) struct CanonicalText {
-    /// White space that may be a line's end.
+    /// White space that may be the end of a line.
     space: Vec<u8>,
-    /// The end of the last line, if it has ended.
+    /// The end of the last complete line.
     end: Vec<u8>,
 }
 
 impl CanonicalText {
-    /// Appends to `out` what is signed of a line or a part of one, with the end of the line before it.
+    /// Appends the signed bytes of a line or a part of one to `out`, with the end of the line before it.
     pub(crate) fn line(&mut self, text: &[u8], out: &mut Vec<u8>) -> Result<()> {
         if text.is_empty() {
             return Ok(());
@@ -86,14 +85,14 @@ impl CanonicalText {
     }
 }
 
-/// Reads a line, or a part of one that is very long; nothing at the end of the input.
+/// Reads a line, or a part of a very long one; nothing at the end of the input.
 pub(crate) fn read_line(input: &mut (impl BufRead + ?Sized), line: &mut Vec<u8>) -> Result<()> {
     line.clear();
     let mut input = input;
     Read::take(&mut input, MAX_PART as u64).read_until(b'\n', line).map(drop).map_err(Error::reading)
 }
 
-/// Reads the headers after the first line, and the empty line that ends them; returns the digests that they name.
+/// Reads the headers after the first line, up to the empty line.
 pub(crate) fn read_headers(input: &mut (impl BufRead + ?Sized)) -> Result<HashHeaders> {
     let mut announced = HashHeaders::default();
     let mut line = Vec::new();
@@ -107,16 +106,16 @@ pub(crate) fn read_headers(input: &mut (impl BufRead + ?Sized)) -> Result<HashHe
         if text.is_empty() {
             return Ok(announced);
         }
-        // Another header could make the text mean something else.
+        // Other headers could change the meaning of the text.
         let names = text.strip_prefix(b"Hash:");
         announced.add(names.ok_or(Error::Malformed("a header of clear text other than \"Hash\""))?);
     }
     Err(Error::Limit("headers of clear text"))
 }
 
-/// Reads the text, whose headers were read, to the line that begins the signatures, which is in `line` then.
+/// Reads the text after the headers, up to the first line of the signatures, which is left in `line`.
 ///
-/// `take` gets what is signed; what is returned is the end of the last line.
+/// Calls `take` with the signed bytes, and returns the end of the last line.
 pub(crate) fn read_text(
     input: &mut (impl BufRead + ?Sized),
     line: &mut Vec<u8>,

@@ -1,4 +1,4 @@
-//! Writes text that everybody can read, with signatures behind it (RFC 9580, 7).
+//! Writes clear-signed text (RFC 9580, 7).
 
 use std::io::{Read, Write};
 
@@ -10,14 +10,14 @@ use crate::content_writer::for_each_piece;
 use crate::signing::Signing;
 use crate::{ContentSigner as _, Error, Result};
 
-/// Signs all of `input`, a text, into a text that everybody can read (RFC 9580, 7).
+/// Clear-signs all of `input`, a text (RFC 9580, 7).
 ///
-/// White space at the ends of lines is written but not signed, as the last line's end. The `headers` are those of the
-/// signatures' armor.
+/// White space at the ends of lines and the last line end are written, but not signed. The `headers` are those of the
+/// armored signatures.
 ///
 /// # Errors
 ///
-/// What input and output say, what keeps a key from signing, and binary signatures.
+/// Those of input and output and of signing; binary signatures are an error.
 pub fn sign_clear(
     input: &mut dyn Read,
     output: &mut dyn Write,
@@ -27,12 +27,12 @@ pub fn sign_clear(
     if !signing.is_of_text() {
         return Err(Error::Options("clear text is signed with text signatures"));
     }
-    // Only signatures of version 4 have use for the header (RFC 9580, 7.1).
+    // Only signatures of version 4 need the header (RFC 9580, 7.1).
     let hashes = signing.hashes();
     write(input, output, &hashes, headers, &mut signing)
 }
 
-/// Writes all of `input`, its dashes escaped, and the signatures behind it.
+/// Writes all of `input` with escaped dashes, and the signatures after it.
 fn write(
     input: &mut dyn Read,
     output: &mut dyn Write,
@@ -44,30 +44,30 @@ fn write(
     let head = format!("-----BEGIN PGP SIGNED MESSAGE-----\nHash: {}\n\n", names.join(","));
     output.write_all(head.as_bytes()).map_err(Error::Write)?;
     let (mut signed, mut out, mut escaped) = (CanonicalText::default(), Vec::new(), Vec::new());
-    let mut begins = true;
-    // The first bytes of a line that may become "From ".
-    let mut held = Vec::new();
+    let mut is_line_start = true;
+    // The first bytes of a line, which may be "From ".
+    let mut pending = Vec::new();
     for_each_piece(input, |piece| {
-        held.extend_from_slice(piece);
-        let whole =
-            memchr::memrchr(b'\n', &held).map_or(if held.len() > 8 { held.len() } else { 0 }, |at| at + 1);
-        for line in held[..whole].split_inclusive(|byte| *byte == b'\n') {
-            write_line(line, &mut begins, &mut escaped);
+        pending.extend_from_slice(piece);
+        let complete = memchr::memrchr(b'\n', &pending)
+            .map_or(if pending.len() > 8 { pending.len() } else { 0 }, |at| at + 1);
+        for line in pending[..complete].split_inclusive(|byte| *byte == b'\n') {
+            write_line(line, &mut is_line_start, &mut escaped);
             signed.line(line, &mut out)?;
         }
-        held.drain(..whole);
+        pending.drain(..complete);
         signing.data(&out);
         output.write_all(&escaped).map_err(Error::Write)?;
         out.clear();
         escaped.clear();
         Ok(())
     })?;
-    if !held.is_empty() {
-        write_line(&held, &mut begins, &mut escaped);
-        signed.line(&held, &mut out)?;
+    if !pending.is_empty() {
+        write_line(&pending, &mut is_line_start, &mut escaped);
+        signed.line(&pending, &mut out)?;
         signing.data(&out);
     }
-    if !begins {
+    if !is_line_start {
         escaped.push(b'\n');
     }
     output.write_all(&escaped).map_err(Error::Write)?;
@@ -76,11 +76,11 @@ fn write(
     armored.finish().map(drop).map_err(Error::Write)
 }
 
-/// Escapes a line's first dash, and what mailers take for the beginning of a mail.
-fn write_line(line: &[u8], begins: &mut bool, out: &mut Vec<u8>) {
-    if *begins && (line.starts_with(b"-") || line.starts_with(b"From ")) {
+/// Writes a line, escaping a dash at its beginning, and "From ", which mailers take for the beginning of a mail.
+fn write_line(line: &[u8], is_line_start: &mut bool, out: &mut Vec<u8>) {
+    if *is_line_start && (line.starts_with(b"-") || line.starts_with(b"From ")) {
         out.extend_from_slice(b"- ");
     }
     out.extend_from_slice(line);
-    *begins = line.ends_with(b"\n");
+    *is_line_start = line.ends_with(b"\n");
 }

@@ -1,5 +1,5 @@
-//! Compressed data (RFC 9580, 5.6), deflated on several cores: blocks that each know the 32 KiB before them, as pigz
-//! writes them, are one stream for every reader.
+//! Writes compressed data (RFC 9580, 5.6). Deflate runs on several cores: as in pigz, each block has the 32 KiB before
+//! it as its dictionary, and all blocks form one stream.
 
 use std::io::{self, Write};
 use std::thread;
@@ -14,11 +14,11 @@ use crate::ordered;
 use crate::pipeline::{self, PIECE};
 use crate::{Error, Result};
 
-/// A compression.
+/// A compression algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Compression {
-    /// None, and no packet for it.
+    /// No compression, and no compressed packet.
     Uncompressed = 0,
     /// Deflate (RFC 1951).
     Zip = 1,
@@ -29,30 +29,30 @@ pub enum Compression {
 }
 
 impl Compression {
-    /// All of them, in the order of their numbers.
+    /// All algorithms, in the order of their numbers.
     pub const ALL: [Self; 4] = [Self::Uncompressed, Self::Zip, Self::Zlib, Self::Bzip2];
 
-    /// Returns the compression of a number (RFC 9580, 9.4).
+    /// Finds the algorithm with a number (RFC 9580, 9.4).
     pub fn of(number: u8) -> Option<Self> {
         Self::ALL.get(usize::from(number)).copied()
     }
 
-    /// Returns the compression of a name as GnuPG writes it, in any case (also `none`, and `Z2` for number 2).
+    /// Finds the algorithm with a name as GnuPG writes it, in any case (also `none`, and `Z2` for number 2).
     pub fn named(name: &str) -> Option<Self> {
         let number = name.strip_prefix(['Z', 'z']).and_then(|number| number.parse().ok());
         match number {
             Some(number) => Self::of(number),
             None if name.eq_ignore_ascii_case("none") => Some(Self::Uncompressed),
-            None => Self::ALL.into_iter().find(|one| one.name().eq_ignore_ascii_case(name)),
+            None => Self::ALL.into_iter().find(|algorithm| algorithm.name().eq_ignore_ascii_case(name)),
         }
     }
 
-    /// Returns its number (RFC 9580, 9.4).
+    /// Returns the number of the algorithm (RFC 9580, 9.4).
     pub fn number(self) -> u8 {
         self as u8
     }
 
-    /// Returns its name as GnuPG writes it.
+    /// Returns the name of the algorithm as GnuPG writes it.
     pub fn name(self) -> &'static str {
         match self {
             Self::Uncompressed => "Uncompressed",
@@ -63,17 +63,17 @@ impl Compression {
     }
 }
 
-/// GnuPG's level where none is given, of Deflate and of BZip2.
+/// GnuPG's default level, for Deflate and BZip2.
 pub const DEFAULT_LEVEL: u8 = 6;
 
-/// How far back Deflate looks.
+/// The size of Deflate's window in bytes.
 const WINDOW: usize = 32 << 10;
 
-/// Compresses what `fill` writes, into one packet.
+/// Compresses the bytes that `fill` writes into one packet.
 ///
 /// # Errors
 ///
-/// What `fill` returns, or the output.
+/// Those of `fill` and of the output.
 pub(crate) fn compress<T>(
     compression: Compression,
     level: u8,
@@ -115,7 +115,7 @@ fn deflate<T>(
         let mut writer = Deflating {
             producer,
             consumer,
-            waiting: 0,
+            in_progress: 0,
             output,
             block: Block::default(),
             checksum: Adler32::new(),
@@ -141,7 +141,7 @@ fn zlib_header(level: u8) -> [u8; 2] {
     (header + 31 - header % 31).to_be_bytes()
 }
 
-/// A part of the stream, and the end of what is before it.
+/// A part of the stream, with the end of the data before it.
 #[derive(Default)]
 struct Block {
     before: Vec<u8>,
@@ -151,13 +151,13 @@ struct Block {
 
 impl Block {
     fn deflate(self, level: u8) -> Deflated {
-        // Level 0 stores: what no level makes smaller takes all the others long.
+        // Level 0 stores: trying to compress incompressible data takes long at all other levels.
         let level = if is_dense(&self.before, &self.data) { 0 } else { level };
         let mut deflate = Deflate::new(i32::from(level), false, 15);
         if level > 0 && !self.before.is_empty() {
             deflate.set_dictionary(&self.before).ok()?;
         }
-        // What does not compress grows by some bytes in 16 KiB.
+        // Incompressible data grow by some bytes in 16 KiB.
         let mut out = vec![0; self.data.len() + self.data.len() / 256 + 256];
         let flush = if self.is_last { DeflateFlush::Finish } else { DeflateFlush::SyncFlush };
         loop {
@@ -173,42 +173,42 @@ impl Block {
     }
 }
 
-/// A block's part of the stream; nothing if it cannot be compressed.
+/// The compressed block; `None` if compression failed.
 type Deflated = Option<Vec<u8>>;
 
 struct Deflating<'a> {
     producer: ordered::Producer<Block, Deflated>,
     consumer: ordered::Consumer<Deflated>,
-    waiting: usize,
+    in_progress: usize,
     output: &'a mut dyn Write,
     block: Block,
     checksum: Adler32,
 }
 
 impl Deflating<'_> {
-    fn hand_out(&mut self, is_last: bool) -> io::Result<()> {
-        if self.waiting == 2 * pipeline::workers() {
-            self.take_back()?;
+    fn push_block(&mut self, is_last: bool) -> io::Result<()> {
+        if self.in_progress == 2 * pipeline::workers() {
+            self.write_next_block()?;
         }
         self.checksum.write(&self.block.data);
         let end = self.block.data.len().saturating_sub(WINDOW);
         let next = Block { before: self.block.data[end..].to_vec(), ..Block::default() };
         let block = std::mem::replace(&mut self.block, next);
-        self.waiting += 1;
+        self.in_progress += 1;
         self.producer.push(Block { is_last, ..block }).ok_or(io::ErrorKind::BrokenPipe.into())
     }
 
-    fn take_back(&mut self) -> io::Result<()> {
-        self.waiting -= 1;
+    fn write_next_block(&mut self) -> io::Result<()> {
+        self.in_progress -= 1;
         let block = self.consumer.next().flatten().ok_or(io::ErrorKind::BrokenPipe)?;
         self.output.write_all(&block)
     }
 
-    /// Writes what is left and returns the checksum of everything.
+    /// Writes the remaining blocks and returns the checksum of all data.
     fn finish(mut self) -> io::Result<u32> {
-        self.hand_out(true)?;
-        while self.waiting > 0 {
-            self.take_back()?;
+        self.push_block(true)?;
+        while self.in_progress > 0 {
+            self.write_next_block()?;
         }
         Ok(self.checksum.finish())
     }
@@ -217,7 +217,7 @@ impl Deflating<'_> {
 impl Write for Deflating<'_> {
     fn write(&mut self, data: &[u8]) -> io::Result<usize> {
         if self.block.data.len() == PIECE {
-            self.hand_out(false)?;
+            self.push_block(false)?;
         }
         self.block.data.reserve_exact(PIECE - self.block.data.len());
         let count = data.len().min(PIECE - self.block.data.len());

@@ -1,4 +1,4 @@
-//! Writes content: compressed or not, literal data with what goes with them.
+//! Writes the content of messages: literal data with their signatures, compressed or not.
 
 use std::io::{self, Read, Write};
 
@@ -10,14 +10,14 @@ use crate::literal::Literal;
 use crate::pipeline::{Buffer, PIECE};
 use crate::{Error, Result};
 
-/// How content is written.
+/// Options for writing content.
 #[derive(Clone, Debug)]
 pub struct LiteralOptions {
-    /// The compression.
+    /// The compression algorithm.
     pub compression: Compression,
     /// Its level, 0 to 9.
     pub level: u8,
-    /// What the message says about its content.
+    /// The fields of the literal data packet.
     pub literal: Literal,
 }
 
@@ -27,26 +27,26 @@ impl Default for LiteralOptions {
     }
 }
 
-/// What goes with the literal data, around them and inside the encryption: one-pass signatures before, which hash it,
-/// and signatures after.
+/// Signs the literal data inside of the encryption: writes one-pass signatures before them, hashes them, and writes
+/// signatures after them.
 pub trait ContentSigner {
     /// Returns the packets before the literal data.
     ///
     /// # Errors
     ///
-    /// Whatever keeps the message from being written.
+    /// Any error, which ends writing the message.
     fn before(&mut self) -> Result<Vec<u8>>;
-    /// Sees the literal data, piece by piece.
+    /// Takes the literal data in pieces.
     fn data(&mut self, data: &[u8]);
     /// Returns the packets after the literal data.
     ///
     /// # Errors
     ///
-    /// Whatever keeps the message from being written.
+    /// Any error, which ends writing the message.
     fn after(&mut self) -> Result<Vec<u8>>;
 }
 
-/// Nothing goes with the data.
+/// Makes no signatures.
 #[derive(Debug)]
 pub struct NoSigner;
 
@@ -67,17 +67,17 @@ impl LiteralOptions {
         if self.level > 9 { Err(Error::Options("the level of a compression is 0 to 9")) } else { Ok(()) }
     }
 
-    /// Writes all of `input`.
+    /// Writes all of `input` as content.
     pub(crate) fn write(
         &self,
         input: &mut dyn Read,
         out: &mut dyn Write,
-        companion: &mut dyn ContentSigner,
+        signer: &mut dyn ContentSigner,
     ) -> Result<()> {
         compress(self.compression, self.level, out, |out| {
-            out.write_all(&companion.before()?).map_err(Error::writing)?;
-            literal(input, out, &self.literal, companion)?;
-            out.write_all(&companion.after()?).map_err(Error::writing)
+            out.write_all(&signer.before()?).map_err(Error::writing)?;
+            literal(input, out, &self.literal, signer)?;
+            out.write_all(&signer.after()?).map_err(Error::writing)
         })
     }
 }
@@ -87,20 +87,20 @@ fn literal(
     input: &mut dyn Read,
     out: &mut dyn Write,
     literal: &Literal,
-    companion: &mut dyn ContentSigner,
+    signer: &mut dyn ContentSigner,
 ) -> Result<()> {
     let mut packet = Packet::new(out, Tag(11));
     packet.write_all(&literal.head()).map_err(Error::writing)?;
     let mut text = literal.lines();
     for_each_piece(input, |piece| {
         let data = text.convert(piece);
-        companion.data(&data);
+        signer.data(&data);
         packet.write_all(&data).map_err(Error::writing)
     })?;
     packet.finish().map(drop).map_err(Error::writing)
 }
 
-/// Reads to the end, piece by piece.
+/// Reads to the end, and calls a function with each piece.
 pub(crate) fn for_each_piece(input: &mut dyn Read, mut take: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
     let mut buffer = Buffer::default();
     loop {

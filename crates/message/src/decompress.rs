@@ -9,14 +9,14 @@ use crate::frame::{Body, byte};
 use crate::pipeline::Buffer;
 use crate::{Error, Result};
 
-/// Bytes unpacked at a time.
+/// The number of bytes that are decompressed at a time.
 const STEP: usize = 64 << 10;
 
-/// What a compressed packet holds.
+/// Reads the content of a compressed packet.
 pub(crate) struct Unpacked<'a> {
     body: Body<'a>,
     decoder: Decoder,
-    /// What was unpacked and not taken.
+    /// The decompressed bytes that were not consumed.
     buffer: Buffer,
     is_over: bool,
 }
@@ -30,7 +30,7 @@ enum Decoder {
 const DAMAGED: Error = Error::Malformed("damaged compressed data");
 
 impl<'a> Unpacked<'a> {
-    /// Begins to read; the first byte names the compression.
+    /// Begins reading; the first byte is the compression algorithm.
     pub(crate) fn new(mut body: Body<'a>) -> Result<(Self, Compression)> {
         let number = byte(&mut body)?;
         let compression =
@@ -45,12 +45,12 @@ impl<'a> Unpacked<'a> {
         Ok((unpacked, compression))
     }
 
-    /// Goes to the packet's end, past what follows the compressed data.
+    /// Skips to the end of the packet, past bytes after the compressed data.
     pub(crate) fn finish(mut self) -> Result<()> {
         self.body.skip()
     }
 
-    /// Unpacks some bytes, perhaps none.
+    /// Decompresses some bytes, possibly none.
     fn step(&mut self) -> Result<()> {
         let Self { body, decoder, buffer, is_over } = self;
         let input = body.fill_buf().map_err(Error::reading)?;
@@ -67,7 +67,7 @@ impl<'a> Unpacked<'a> {
 }
 
 impl Decoder {
-    /// Returns the bytes consumed and produced, and whether the data end here.
+    /// Returns the numbers of bytes consumed and produced, and whether the data end here.
     fn step(&mut self, input: &[u8], out: &mut [u8]) -> Result<(usize, usize, bool)> {
         match self {
             Self::Stored => {
@@ -106,9 +106,9 @@ impl BufRead for Unpacked<'_> {
 
 impl Read for Unpacked<'_> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        let held = self.fill_buf()?;
-        let count = held.len().min(out.len());
-        out[..count].copy_from_slice(&held[..count]);
+        let available = self.fill_buf()?;
+        let count = available.len().min(out.len());
+        out[..count].copy_from_slice(&available[..count]);
         self.consume(count);
         Ok(count)
     }

@@ -16,37 +16,37 @@ use crate::literal::{Format, Literal};
 use crate::recipient::Pkesk;
 use crate::{Aead, Cipher, Error, Result, SessionKey, Skesk};
 
-/// Bytes that are read to find packets; what they hold is read past this buffer where it is longer.
+/// The size of the buffer for packet headers; longer bodies are read without it.
 const BUFFER: usize = 8 << 10;
-/// How deep packets may hold packets: nobody writes more than three levels.
+/// The deepest nesting of packets; messages have at most three levels in practice.
 pub(crate) const MAX_DEPTH: u8 = 8;
-/// Bytes of one packet that is held in memory.
+/// The most bytes of a packet that is read into memory.
 pub(crate) const MAX_PACKET: usize = 64 << 10;
-/// Bytes of all packets that hand the session key to somebody: more than 10,000 recipients.
-const MAX_OPENERS: usize = 8 << 20;
-/// Passwords that open one message, at most: to try one takes up to a tenth of a second.
+/// The most bytes of all encrypted session keys: more than 10,000 recipients.
+const MAX_ENCRYPTED_KEYS: usize = 8 << 20;
+/// The most passwords of a message: trying one takes up to a tenth of a second.
 pub(crate) const MAX_PASSWORDS: usize = 32;
-/// Signatures of one message.
+/// The most signatures of a message.
 pub(crate) const MAX_SIGNATURES: usize = 1 << 10;
 
-/// What opens a message.
+/// An encrypted session key.
 #[derive(Clone, Debug)]
 pub enum EncryptedSessionKey {
-    /// A password.
+    /// Encrypted with a password.
     Password(Skesk),
-    /// A secret key.
+    /// Encrypted to a public key.
     Recipient(Pkesk),
 }
 
-/// What is asked for the session key.
+/// Finds session keys.
 pub trait Unlock {
     /// Finds the session key.
     ///
-    /// `fits` says whether a key may be the right one: passwords are told from wrong ones by that.
+    /// `fits` returns whether a session key may be the right one, which detects wrong passwords.
     ///
     /// # Errors
     ///
-    /// [`Error::NoKey`] if nothing here opens the message, or whatever went wrong.
+    /// [`Error::NoKey`] if no key or password decrypts the message, or any other error.
     fn session_key(
         &mut self,
         encrypted_keys: &[EncryptedSessionKey],
@@ -55,7 +55,7 @@ pub trait Unlock {
     ) -> Result<SessionKey>;
 }
 
-/// Opens nothing: for who reads only what is not encrypted.
+/// Finds no session keys, for messages that are not encrypted.
 #[derive(Clone, Copy, Debug)]
 pub struct NoKeys;
 
@@ -70,7 +70,7 @@ impl Unlock for NoKeys {
     }
 }
 
-/// A session key that is known opens its message.
+/// Uses a known session key.
 impl Unlock for SessionKey {
     fn session_key(
         &mut self,
@@ -82,89 +82,88 @@ impl Unlock for SessionKey {
     }
 }
 
-/// What a message holds, as it is read.
+/// An event while a message is read.
 #[derive(Debug)]
 pub enum Event<'a> {
-    /// Encrypted data begin, and there is a key for them.
+    /// Encrypted data begin, and their session key was found.
     Decrypting {
-        /// What they are in.
+        /// Their format.
         container: &'a EncryptedDataFormat,
-        /// Their key.
+        /// Their session key.
         key: &'a SessionKey,
     },
     /// Compressed data begin.
     Compressed(Compression),
-    /// A one-pass signature packet's body, before the content.
+    /// The body of a one-pass signature packet, before the content.
     OnePass(&'a [u8]),
-    /// A signature packet's body.
+    /// The body of a signature packet.
     Signature(&'a [u8]),
-    /// The content begins.
+    /// The content is_line_start.
     Literal {
-        /// What the message says about it.
+        /// The fields of the literal data packet.
         literal: &'a Literal,
-        /// How long it is, if that is said.
+        /// The length of the content in bytes, if it is known.
         length: Option<u32>,
     },
-    /// The content is over.
+    /// The content ends.
     LiteralEnd,
-    /// The content begins: clear text, whose headers name these digests.
+    /// Clear text is_line_start; its `Hash` headers.
     ClearText(&'a HashHeaders),
-    /// The clear text is over. Its last line ended so, which is not part of it.
+    /// The clear text ends; the end of its last line, which is not signed.
     ClearTextEnd(&'a [u8]),
-    /// Before the clear text or behind its signatures there is other text, which was passed over.
+    /// There is other text before the clear text or after its signatures, which was skipped.
     TextAround,
-    /// The encrypted data are over, and they were not changed (never said of data without protection).
+    /// The encrypted data end and were unchanged; not for data without protection.
     Unchanged,
-    /// The encrypted data are over.
+    /// The encrypted data end.
     Decrypted,
 }
 
-/// How far data are to be trusted when they come.
+/// Whether data were authenticated before they are passed on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Authenticity {
-    /// Part of what the sender encrypted.
+    /// The data are what the sender encrypted.
     Verified,
-    /// Perhaps changed: that is known at the end.
+    /// The data may have been changed, which is known only at the end.
     Unverified,
 }
 
-/// Who takes what a message holds.
+/// Takes the events and the content of a message.
 pub trait Sink {
-    /// Takes word of what comes.
+    /// Takes an event.
     ///
     /// # Errors
     ///
-    /// Whatever ends the reading.
+    /// Any error, which ends reading.
     fn event(&mut self, event: Event<'_>) -> Result<()>;
     /// Takes content.
     ///
     /// # Errors
     ///
-    /// Whatever ends the reading.
-    fn data(&mut self, data: &[u8], standing: Authenticity) -> Result<()>;
+    /// Any error, which ends reading.
+    fn data(&mut self, data: &[u8], authenticity: Authenticity) -> Result<()>;
 }
 
-/// What is read only when it is asked for.
+/// What is read only if it is allowed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Allowed {
     /// Encrypted data without protection against changes.
     pub unprotected: bool,
     /// Content that is not encrypted at all.
     pub unencrypted: bool,
-    /// Clear text with a `Hash` header that is no list of digests: whoever reads it must decline to verify its
-    /// signatures ([`HashHeaders::has_unknown`]; RFC 9580, 6.2.2.3).
+    /// Clear text with a `Hash` header that is not a list of hash algorithms; its signatures must not be verified
+    /// ([`HashHeaders::has_unknown`]; RFC 9580, 6.2.2.3).
     pub unknown_digests: bool,
 }
 
 /// Reads a message, with armor or without.
 ///
-/// Whatever came before an error must not be used, unless it came as [`Authenticity::Verified`]; and then it is only a
-/// beginning.
+/// After an error, data that were passed on must not be used, unless they are [`Authenticity::Verified`]; and then they
+/// are incomplete.
 ///
 /// # Errors
 ///
-/// What the input says, what `unlock` and `sink` return, and everything that makes the message not a whole, unchanged
-/// one.
+/// Those of the input, of `unlock` and of `sink`, and if the message is malformed, truncated or was changed.
 pub fn decrypt(
     input: &mut (dyn Read + Send),
     allowed: Allowed,
@@ -174,14 +173,14 @@ pub fn decrypt(
     Reader::new(allowed, unlock, sink).read(input)
 }
 
-/// Takes the encryption off a message, and nothing else: the packets that are encrypted come as data, without a
-/// [`Event::Literal`] before them.
+/// Removes only the encryption of a message: the encrypted packets are passed on as data, without an
+/// [`Event::Literal`].
 ///
-/// What is not encrypted is read as [`decrypt`] reads it.
+/// A message that is not encrypted is read as by [`decrypt`].
 ///
 /// # Errors
 ///
-/// Those of [`decrypt`], but for what is wrong with the packets themselves.
+/// Those of [`decrypt`], except for errors in the packets that were encrypted.
 pub fn unwrap(
     input: &mut (dyn Read + Send),
     allowed: Allowed,
@@ -191,34 +190,34 @@ pub fn unwrap(
     Reader { unwraps: true, ..Reader::new(allowed, unlock, sink) }.read(input)
 }
 
-/// What an input begins with.
+/// The beginning of an input.
 enum Beginning {
-    /// Clear text, and whether other text comes before it.
+    /// Clear text, and whether there is other text before it.
     ClearText { text_before: bool },
-    /// Something else.
+    /// Anything else.
     Other,
 }
 
-/// Looks for the first line of a message in text. `line` holds what was read then.
-fn beginning(input: &mut dyn BufRead, line: &mut Vec<u8>) -> Result<Beginning> {
+/// Searches the first line of a message in text, and leaves the last line that was read in `line`.
+fn find_beginning(input: &mut dyn BufRead, line: &mut Vec<u8>) -> Result<Beginning> {
     // Packets begin with the high bit, text does not.
     let first = input.fill_buf().map_err(Error::reading)?.first();
     if first.is_none_or(|byte| byte & 0x80 != 0) {
         return Ok(Beginning::Other);
     }
-    let (mut begins, mut text_before) = (true, false);
+    let (mut is_line_start, mut text_before) = (true, false);
     loop {
         clear_text::read_line(input, line)?;
         let title = clear_text::trimmed(line);
-        if begins && line.ends_with(b"\n") && title == clear_text::BEGIN {
+        if is_line_start && line.ends_with(b"\n") && title == clear_text::BEGIN {
             return Ok(Beginning::ClearText { text_before });
         }
         let is_message =
             [&b"-----BEGIN PGP MESSAGE"[..], b"-----BEGIN PGP SIGNATURE", b"-----BEGIN PGP ARMORED FILE"];
-        if line.is_empty() || (begins && is_message.iter().any(|message| title.starts_with(message))) {
+        if line.is_empty() || (is_line_start && is_message.iter().any(|message| title.starts_with(message))) {
             return Ok(Beginning::Other);
         }
-        begins = line.ends_with(b"\n");
+        is_line_start = line.ends_with(b"\n");
         text_before |= !title.is_empty();
     }
 }
@@ -227,15 +226,15 @@ struct Reader<'a> {
     allowed: Allowed,
     unlock: &'a mut dyn Unlock,
     sink: &'a mut dyn Sink,
-    /// Packets that were encrypted are handed on as they are.
+    /// Whether decrypted packets are passed on as data.
     unwraps: bool,
-    /// That of the encrypted data being read.
-    standing: Option<Authenticity>,
+    /// The authenticity of the current encrypted data.
+    authenticity: Option<Authenticity>,
     has_content: bool,
-    /// The content is clear text, which is nothing without a signature.
+    /// Whether the content is clear text, which needs a signature.
     is_clear_text: bool,
     signatures: usize,
-    /// How many signatures were announced before the content and did not come yet.
+    /// The number of one-pass signatures whose signatures did not follow yet.
     announced: usize,
 }
 
@@ -246,7 +245,7 @@ impl<'a> Reader<'a> {
             unlock,
             sink,
             unwraps: false,
-            standing: None,
+            authenticity: None,
             has_content: false,
             is_clear_text: false,
             signatures: 0,
@@ -258,12 +257,12 @@ impl<'a> Reader<'a> {
         let mut input = BufReader::with_capacity(BUFFER, input);
         let mut line = Vec::new();
         let mut has_text_around = false;
-        if let Beginning::ClearText { text_before } = beginning(&mut input, &mut line)? {
+        if let Beginning::ClearText { text_before } = find_beginning(&mut input, &mut line)? {
             has_text_around = text_before;
             self.clear_text(&mut input, &mut line)?;
         }
         let rest = Cursor::new(line).chain(input);
-        // Detached signatures may be in several blocks; a message is in one.
+        // Detached signatures may be in several blocks, a message is in one block.
         let mut packets = BufReader::with_capacity(BUFFER, DearmoredMessage::new(rest));
         let read = self.packets(&mut packets, 0);
         if self.is_clear_text && read.is_ok() && (has_text_around || packets.get_ref().passed_text()) {
@@ -281,7 +280,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads clear text to the line that begins its signatures, which is in `line` then.
+    /// Reads clear text up to the first line of its signatures, which is left in `line`.
     fn clear_text(&mut self, input: &mut dyn BufRead, line: &mut Vec<u8>) -> Result<()> {
         if !self.allowed.unencrypted {
             return Err(Error::NotEncrypted);
@@ -323,7 +322,7 @@ impl<'a> Reader<'a> {
         if encrypted_keys.is_empty() { Ok(()) } else { Err(Error::CutShort) }
     }
 
-    /// Takes a first byte that is no packet for what it is: no message at all.
+    /// Converts the error of a first byte that is not a packet: there is no message.
     fn at_beginning(&self, error: Error, depth: u8) -> Error {
         match error {
             Error::Malformed(_) if depth == 0 && !self.has_content => Error::NoMessage,
@@ -353,19 +352,19 @@ impl<'a> Reader<'a> {
             return Err(Error::WrongKey);
         }
         self.sink.event(Event::Decrypting { container: &container, key: &key })?;
-        let outer = self.standing.take();
-        self.standing = Some(match container.mode() {
+        let outer = self.authenticity.take();
+        self.authenticity = Some(match container.mode() {
             Some(_) => Authenticity::Verified,
             None => Authenticity::Unverified,
         });
         decrypt_stream::decrypt_stream(&container, &key, sealed, |plain| {
             if self.unwraps {
                 self.has_content = true;
-                return self.hand_on(plain);
+                return self.forward(plain);
             }
             let read = self.packets(plain, depth + 1);
             match read {
-                // If it was changed, then that is what is wrong.
+                // A change of the data is the error to report.
                 Err(
                     error @ (Error::Malformed(_)
                     | Error::Unsupported { .. }
@@ -378,7 +377,7 @@ impl<'a> Reader<'a> {
                 read => read,
             }
         })?;
-        self.standing = outer;
+        self.authenticity = outer;
         if !self.has_content {
             return Err(Error::Malformed("nothing is encrypted"));
         }
@@ -400,7 +399,7 @@ impl<'a> Reader<'a> {
         unpacked.finish()
     }
 
-    /// Refuses what stands before or around content once there was content: only signatures follow it (RFC 9580, 10.3).
+    /// Returns an error after content, which only signatures may follow (RFC 9580, 10.3).
     fn expect_content(&self) -> Result<()> {
         if self.has_content { Err(Error::Malformed("more than one content")) } else { Ok(()) }
     }
@@ -424,7 +423,7 @@ impl<'a> Reader<'a> {
 
     fn literal(&mut self, input: &mut dyn Input, header: Header) -> Result<()> {
         self.expect_content()?;
-        if self.standing.is_none() && !self.allowed.unencrypted {
+        if self.authenticity.is_none() && !self.allowed.unencrypted {
             return Err(Error::NotEncrypted);
         }
         self.has_content = true;
@@ -439,26 +438,26 @@ impl<'a> Reader<'a> {
             _ => None,
         };
         self.sink.event(Event::Literal { literal: &literal, length })?;
-        self.hand_on(&mut body)?;
+        self.forward(&mut body)?;
         self.sink.event(Event::LiteralEnd)
     }
 
-    /// Hands on all of an input as data.
-    fn hand_on(&mut self, input: &mut dyn BufRead) -> Result<()> {
-        let standing = self.standing.unwrap_or(Authenticity::Unverified);
+    /// Passes all of an input on as data.
+    fn forward(&mut self, input: &mut dyn BufRead) -> Result<()> {
+        let authenticity = self.authenticity.unwrap_or(Authenticity::Unverified);
         loop {
             let data = input.fill_buf().map_err(Error::reading)?;
             let count = data.len();
             if count == 0 {
                 return Ok(());
             }
-            self.sink.data(data, standing)?;
+            self.sink.data(data, authenticity)?;
             input.consume(count);
         }
     }
 }
 
-/// Reads what a packet of encrypted data says in the clear.
+/// Reads the unencrypted fields of an encrypted data packet.
 pub(crate) fn container(tag: Tag, body: &mut Body<'_>) -> Result<EncryptedDataFormat> {
     if tag == Tag(9) {
         return Ok(EncryptedDataFormat::Unprotected);
@@ -486,7 +485,7 @@ fn chunked([cipher, mode, chunk]: [u8; 3]) -> Result<(Cipher, Aead, u8)> {
     Ok((cipher, mode, chunk))
 }
 
-/// The packets before encrypted data.
+/// The encrypted session keys before encrypted data.
 #[derive(Default)]
 pub(crate) struct EncryptedSessionKeys {
     encrypted_keys: Vec<(u8, EncryptedSessionKey)>,
@@ -503,7 +502,7 @@ impl EncryptedSessionKeys {
     pub(crate) fn add(&mut self, tag: Tag, body: &[u8]) -> Result<()> {
         self.count += 1;
         self.bytes += body.len() + size_of::<EncryptedSessionKey>();
-        if self.bytes > MAX_OPENERS {
+        if self.bytes > MAX_ENCRYPTED_KEYS {
             return Err(Error::Limit("recipients of one message"));
         }
         let encrypted_key = match tag {
@@ -516,7 +515,7 @@ impl EncryptedSessionKeys {
         if self.passwords > MAX_PASSWORDS {
             return Err(Error::Limit("passwords of one message"));
         }
-        // Those of unknown versions and algorithms are for others (RFC 9580, 5.1 and 5.3).
+        // Unknown versions and algorithms are ignored (RFC 9580, 5.1 and 5.3).
         match encrypted_key {
             Ok(encrypted_key) => self.encrypted_keys.push((body[0], encrypted_key)),
             Err(Error::Unsupported { .. }) => {}
@@ -525,8 +524,8 @@ impl EncryptedSessionKeys {
         Ok(())
     }
 
-    /// Keeps what belongs to a kind of encrypted data: what opens authenticated data opens nothing else, so that they
-    /// cannot be passed off as data without authentication.
+    /// Returns the encrypted session keys of the versions that belong to a format. Those for authenticated data decrypt
+    /// no other format, so that an attacker cannot turn authenticated data into data without authentication.
     pub(crate) fn of(self, container: &EncryptedDataFormat) -> Vec<EncryptedSessionKey> {
         let belongs = |version, encrypted_key: &EncryptedSessionKey| match (container, encrypted_key) {
             (EncryptedDataFormat::Version2 { .. }, _) => version == 6,
@@ -548,9 +547,9 @@ mod tests {
     use cert::armor_writer::ArmorWriter;
     use std::io::Write;
 
-    struct Nobody;
+    struct NoSink;
 
-    impl Sink for Nobody {
+    impl Sink for NoSink {
         fn event(&mut self, _: Event<'_>) -> Result<()> {
             Ok(())
         }
@@ -568,7 +567,7 @@ mod tests {
             armor.finish().expect("a vector takes everything");
         }
         let allowed = Allowed { unencrypted: true, ..Allowed::default() };
-        decrypt(&mut &text[..], allowed, &mut NoKeys, &mut Nobody)
+        decrypt(&mut &text[..], allowed, &mut NoKeys, &mut NoSink)
     }
 
     #[test]

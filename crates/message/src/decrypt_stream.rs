@@ -1,4 +1,4 @@
-//! Reads encrypted data: threads read, decrypt and hash ahead of whoever takes the plaintext.
+//! Reads encrypted data; reading, decryption and hashing run in threads of their own.
 
 use std::io::{self, BufRead, Read};
 use std::thread::{self, Scope};
@@ -15,18 +15,18 @@ use crate::{Cfb, Error, Result, SessionKey};
 use symmetric::MAX_BLOCK;
 use symmetric::TAG;
 
-/// Bytes that tell a wrong key from a right one, at most.
+/// The size in bytes of the longest prefix that detects wrong keys.
 const PREFIX: usize = MAX_BLOCK + 2;
 
-/// Encrypted data of which the first bytes were read.
+/// Encrypted data, of which the prefix was read.
 pub(crate) struct EncryptedData<'a> {
     body: Body<'a>,
-    /// The first bytes, if they are needed before there is a key.
+    /// The prefix, which is needed to find the key.
     first: Vec<u8>,
 }
 
 impl<'a> EncryptedData<'a> {
-    /// Reads as much of the data as tells a wrong key from a right one.
+    /// Reads the prefix of the data that detects wrong keys.
     pub(crate) fn begin(mut body: Body<'a>, container: &EncryptedDataFormat) -> Result<Self> {
         let mut first = Vec::new();
         if container.mode().is_none() {
@@ -35,7 +35,7 @@ impl<'a> EncryptedData<'a> {
         Ok(Self { body, first })
     }
 
-    /// Says whether the key may be the right one; where the data say nothing, it may.
+    /// Returns whether the key may be the right one; always if the data have no prefix.
     pub(crate) fn fits(&self, container: &EncryptedDataFormat, key: &SessionKey) -> bool {
         if container.mode().is_some() {
             return container.cipher() == Some(key.cipher());
@@ -49,10 +49,10 @@ impl<'a> EncryptedData<'a> {
     }
 }
 
-/// What the threads deliver.
+/// What the reader gets from the threads.
 enum Delivery {
     Data(Buffer),
-    /// The last bytes, and whether they are the end of something that was not changed.
+    /// The last bytes, and whether the data were unchanged.
     Last(Buffer, Result<()>),
 }
 
@@ -62,16 +62,16 @@ impl Delivery {
     }
 }
 
-/// What comes next; `None` if the threads ended without word of the end.
+/// Returns the next delivery; `None` if the threads ended early.
 type Deliveries<'a> = Box<dyn FnMut() -> Option<Delivery> + Send + 'a>;
 
-/// The plaintext; its end is only reached if nothing was changed.
+/// Reads the plaintext; its end is reached only if the data were unchanged.
 pub(crate) struct PlaintextReader<'a> {
     deliveries: Deliveries<'a>,
     pool: Pool,
-    /// What was delivered and not taken.
+    /// The delivered bytes that were not consumed.
     current: Buffer,
-    /// Said once after the last bytes.
+    /// The result after the last bytes, which is returned once.
     end: Option<Result<()>>,
     is_over: bool,
 }
@@ -90,10 +90,10 @@ impl BufRead for PlaintextReader<'_> {
                     self.end = Some(end);
                     data
                 }
-                // Without word of its end, it has none.
+                // The threads ended without reporting the end.
                 None => return Err(Error::CutShort.into()),
             };
-            self.pool.give(std::mem::replace(&mut self.current, data));
+            self.pool.put_back(std::mem::replace(&mut self.current, data));
         }
         Ok(&self.current)
     }
@@ -105,16 +105,16 @@ impl BufRead for PlaintextReader<'_> {
 
 impl Read for PlaintextReader<'_> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        let held = self.fill_buf()?;
-        let count = held.len().min(out.len());
-        out[..count].copy_from_slice(&held[..count]);
+        let available = self.fill_buf()?;
+        let count = available.len().min(out.len());
+        out[..count].copy_from_slice(&available[..count]);
         self.consume(count);
         Ok(count)
     }
 }
 
 impl PlaintextReader<'_> {
-    /// Goes to the end, to learn whether anything was changed.
+    /// Reads to the end, which verifies that nothing was changed.
     pub(crate) fn skip(&mut self) -> Result<()> {
         loop {
             let count = self.fill_buf().map_err(Error::reading)?.len();
@@ -126,12 +126,12 @@ impl PlaintextReader<'_> {
     }
 }
 
-/// Decrypts data; `take` gets the plaintext while it is being decrypted.
+/// Decrypts data; `take` reads the plaintext during decryption.
 ///
 /// # Errors
 ///
-/// What `take` returns; or if the data were changed or are cut short, which is found at the latest at the plaintext's
-/// end.
+/// Those of `take`; and if the data were changed or truncated, which is detected at the end of the plaintext at the
+/// latest.
 pub(crate) fn decrypt_stream<T>(
     container: &EncryptedDataFormat,
     key: &SessionKey,
@@ -157,11 +157,11 @@ pub(crate) fn decrypt_stream<T>(
 
 enum Piece {
     Data {
-        /// The block of ciphertext before it.
+        /// The block of ciphertext before the data.
         before: Vec<u8>,
         data: Buffer,
     },
-    /// The end of what can be read, and why it is if the input does not end there.
+    /// The end of the input, or the error that ended it.
     End(Result<()>),
 }
 
@@ -192,7 +192,7 @@ fn feedback_mode<'scope, 'env>(
         let EncryptedData { mut body, mut first } = sealed;
         let mut before = vec![0; size];
         if is_unprotected && first.len() >= size + 2 {
-            // Feedback begins anew after the prefix (RFC 9580, 12.9, step 7).
+            // Feedback starts again after the prefix (RFC 9580, 12.9, step 7).
             first.drain(..2);
             before = first.drain(..size).collect();
         }
@@ -205,7 +205,7 @@ fn feedback_mode<'scope, 'env>(
             let before = std::mem::replace(&mut before, next);
             let pushed = producer.push(Piece::Data { before, data });
             if is_last {
-                // Nobody may listen any more.
+                // The consumer may be gone.
                 let _ = producer.push(Piece::End(filled));
             }
             if is_last || pushed.is_none() {
@@ -216,15 +216,15 @@ fn feedback_mode<'scope, 'env>(
     Box::new(move || checked.recv().ok())
 }
 
-/// Takes prefix and hash off the plaintext, and checks the hash.
+/// Removes the prefix and the hash from the plaintext, and verifies the hash.
 struct Check {
-    /// `None` where there is no hash.
+    /// `None` for data without a hash.
     hash: Option<Context>,
-    /// Bytes of the prefix that were not taken off yet.
+    /// The number of bytes of the prefix that were not removed yet.
     prefix: usize,
-    /// The last piece, at the end of which the hash may be.
-    held: Buffer,
-    /// How much of it was hashed.
+    /// The last piece, which may end with the hash.
+    previous: Buffer,
+    /// The number of its bytes that were hashed.
     hashed: usize,
 }
 
@@ -232,28 +232,28 @@ impl Check {
     fn new(is_unprotected: bool, prefix: usize) -> Self {
         let hash = (!is_unprotected).then(|| Context::new(&SHA1_FOR_LEGACY_USE_ONLY));
         let prefix = if is_unprotected { 0 } else { prefix };
-        Self { hash, prefix, held: Buffer::default(), hashed: 0 }
+        Self { hash, prefix, previous: Buffer::default(), hashed: 0 }
     }
 
-    /// Holds a piece back and returns the one before it.
+    /// Stores a piece and returns the one before it.
     fn pass(&mut self, mut data: Buffer) -> Buffer {
         let Some(hash) = &mut self.hash else { return data };
         if data.len() < MDC {
-            // It is the last one, and the one before it may end with a part of the hash.
-            self.held.extend_from_slice(&data);
+            // The last piece: the one before it may end with a part of the hash.
+            self.previous.extend_from_slice(&data);
             data.clear();
             return data;
         }
-        hash.update(&self.held[self.hashed..]);
+        hash.update(&self.previous[self.hashed..]);
         self.hashed = data.len() - MDC;
         hash.update(&data[..self.hashed]);
-        let before = std::mem::replace(&mut self.held, data);
+        let before = std::mem::replace(&mut self.previous, data);
         self.without_prefix(before)
     }
 
-    /// Returns what is held but for the hash, and what the hash says.
+    /// Returns the stored piece without the hash, and whether the hash matches.
     fn last(&mut self, end: Result<()>) -> Delivery {
-        let mut rest = std::mem::take(&mut self.held);
+        let mut rest = std::mem::take(&mut self.previous);
         let Some(mut hash) = self.hash.take() else { return Delivery::Last(rest, end) };
         let at = rest.len().saturating_sub(MDC);
         let digest = rest.split_off(at);
@@ -273,14 +273,14 @@ impl Check {
     }
 }
 
-/// A chunk to open, or the end of all of them.
-enum Work {
+/// A chunk to decrypt, or the end of all chunks.
+enum ChunkTask {
     Chunk(u64, Buffer),
     End { count: u64, total: u64, tag: Vec<u8> },
     Failed(Error),
 }
 
-impl Work {
+impl ChunkTask {
     fn run(self, key: &ChunkKey) -> Delivery {
         match self {
             Self::Chunk(index, mut data) => {
@@ -303,7 +303,7 @@ fn chunks<'scope, 'env>(
     pool: Pool,
 ) -> Deliveries<'scope> {
     let size = key.chunk_size();
-    let open = move |work: Work| work.run(&key);
+    let open = move |task: ChunkTask| task.run(&key);
     let (producer, mut opened) = ordered::start(scope, pipeline::workers(), pipeline::ahead(size), open);
     scope.spawn(move || {
         scheduling::apply_to_this_thread();
@@ -318,9 +318,9 @@ fn chunks<'scope, 'env>(
             is_over: false,
         };
         while !reader.is_over {
-            let work = reader.next().unwrap_or_else(Work::Failed);
-            reader.is_over |= matches!(work, Work::Failed(_));
-            if producer.push(work).is_none() {
+            let task = reader.next().unwrap_or_else(ChunkTask::Failed);
+            reader.is_over |= matches!(task, ChunkTask::Failed(_));
+            if producer.push(task).is_none() {
                 break;
             }
         }
@@ -328,29 +328,29 @@ fn chunks<'scope, 'env>(
     Box::new(move || opened.next())
 }
 
-/// Cuts ciphertext into chunks with their tags.
+/// Splits ciphertext into chunks with their tags.
 struct Chunks<'a> {
     body: Body<'a>,
     pool: Pool,
     size: usize,
-    /// What was read and may be the tag at the end.
+    /// The bytes at the end of the input so far, which may be the final tag.
     carried: Vec<u8>,
     count: u64,
     total: u64,
-    /// Whether everything was read.
+    /// Whether the input was read to its end.
     is_read: bool,
-    /// Whether everything was handed out.
+    /// Whether the end was returned.
     is_over: bool,
 }
 
 impl Chunks<'_> {
-    fn next(&mut self) -> Result<Work> {
+    fn next(&mut self) -> Result<ChunkTask> {
         let mut data = Buffer::default();
         if !self.is_read {
             data = self.pool.take();
             data.extend_from_slice(&std::mem::take(&mut self.carried));
             data.fill(self.size + 2 * TAG, &mut self.body).map_err(Error::reading)?;
-            // What is not full ends here: the last chunk, if there is one, and the tag of all.
+            // A chunk that is not full is the end: the last chunk, if there is one, and the final tag.
             self.is_read = data.len() < self.size + 2 * TAG;
             let at = data.len().saturating_sub(TAG);
             self.carried = data.split_off(at);
@@ -358,7 +358,7 @@ impl Chunks<'_> {
         if data.is_empty() && self.carried.len() == TAG {
             self.is_over = true;
             let tag = std::mem::take(&mut self.carried);
-            return Ok(Work::End { count: self.count, total: self.total, tag });
+            return Ok(ChunkTask::End { count: self.count, total: self.total, tag });
         }
         if data.len() <= TAG {
             return Err(Error::CutShort);
@@ -366,6 +366,6 @@ impl Chunks<'_> {
         let index = self.count;
         self.count += 1;
         self.total += (data.len() - TAG) as u64;
-        Ok(Work::Chunk(index, data))
+        Ok(ChunkTask::Chunk(index, data))
     }
 }

@@ -1,29 +1,30 @@
-//! Tells data that Deflate makes no smaller: what was compressed or encrypted before, which would cost it the most time.
+//! Detects data that Deflate cannot compress, such as compressed or encrypted data, on which it would spend the most
+//! time.
 
-/// Bytes whose frequencies are looked at together: about what Deflate makes one code for.
+/// The number of bytes whose frequencies are counted together: about as many as Deflate uses one code for.
 const PART: usize = 16 << 10;
 
-/// How far from even the frequencies in a part may be, as the chi-squared statistic: 255 is the mean of random bytes,
-/// and a code for a thousand would save no more bytes than its own description takes.
+/// The largest chi-squared statistic of the byte frequencies of incompressible data. The mean for random bytes is 255;
+/// at 1000, a code would save no more bytes than its description takes.
 const MAX_CHI_SQUARED: u64 = 1000;
 
-/// Words of four bytes of which one is looked at, as the binary logarithm. Their values choose them, so that of two
-/// equal stretches the same words are.
-const SPARSENESS: u32 = 4;
+/// The binary logarithm of the fraction of four-byte words that are sampled. A hash of the word decides, so that the
+/// same words are sampled of two equal sequences.
+const SAMPLING_BITS: u32 = 4;
 
-/// The binary logarithm of the number of words that are remembered.
-const REMEMBERED: u32 = 14;
+/// The binary logarithm of the size of the table of sampled words.
+const TABLE_BITS: u32 = 14;
 
-/// Words that came before, in per cent: fewer are not worth the time.
+/// The percentage of repeated words up to which compression is not worth the time.
 const MAX_REPEATED: usize = 1;
 
-/// Says whether neither the frequencies of bytes nor repetitions, also of what was before, make `data` any smaller.
+/// Returns whether neither byte frequencies nor repetitions, also of the data before, allow `data` to be compressed.
 pub(crate) fn is_dense(before: &[u8], data: &[u8]) -> bool {
     data.len() >= PART && data.chunks_exact(PART).all(is_even) && !repeats(before, data)
 }
 
 fn is_even(part: &[u8]) -> bool {
-    // Four tables, since the same byte twice in a row would have to wait for itself.
+    // Four tables, since counting the same byte twice in a row in one table would stall.
     let mut tables = [[0u32; 256]; 4];
     for bytes in part.as_chunks::<4>().0 {
         for (table, &byte) in tables.iter_mut().zip(bytes) {
@@ -39,22 +40,22 @@ fn is_even(part: &[u8]) -> bool {
 }
 
 fn repeats(before: &[u8], data: &[u8]) -> bool {
-    let mut remembered = [0; 1 << REMEMBERED];
-    look(&mut remembered, before);
-    let found = look(&mut remembered, data);
-    (found << SPARSENESS) * 100 > MAX_REPEATED * data.len()
+    let mut table = [0; 1 << TABLE_BITS];
+    count_repeated(&mut table, before);
+    let found = count_repeated(&mut table, data);
+    (found << SAMPLING_BITS) * 100 > MAX_REPEATED * data.len()
 }
 
-/// Counts the words that are remembered, among those looked at, and remembers them.
-fn look(remembered: &mut [u32; 1 << REMEMBERED], data: &[u8]) -> usize {
+/// Counts the sampled words that are in the table, and adds all sampled words to it.
+fn count_repeated(table: &mut [u32; 1 << TABLE_BITS], data: &[u8]) -> usize {
     let mut found = 0;
     for bytes in data.windows(4) {
         let word = u32::from_le_bytes(bytes.try_into().expect("four bytes"));
         let hash = word.wrapping_mul(0x9e37_79b1);
-        if hash >> (u32::BITS - SPARSENESS) == 0 {
-            let place = &mut remembered[(hash >> (u32::BITS - SPARSENESS - REMEMBERED)) as usize];
-            found += usize::from(*place == word);
-            *place = word;
+        if hash >> (u32::BITS - SAMPLING_BITS) == 0 {
+            let entry = &mut table[(hash >> (u32::BITS - SAMPLING_BITS - TABLE_BITS)) as usize];
+            found += usize::from(*entry == word);
+            *entry = word;
         }
     }
     found

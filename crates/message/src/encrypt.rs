@@ -13,10 +13,10 @@ use crate::recipient::Recipient;
 use crate::{Aead, Cipher, Error, Result, S2k, SessionKey, Skesk, encrypt_stream};
 use symmetric::random;
 
-/// How data are protected.
+/// The protection of encrypted data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DataProtection {
-    /// Cipher feedback and a SHA-1: what every program reads.
+    /// Cipher feedback and a SHA-1, which every implementation reads.
     Mdc,
     /// Authenticated chunks (RFC 9580, 5.13.2).
     Aead {
@@ -25,7 +25,7 @@ pub enum DataProtection {
         /// The coded size of chunks, 0 (64 bytes) to 16 (4 MiB).
         chunk: u8,
     },
-    /// Authenticated chunks as GnuPG 2.3 and later write them.
+    /// Authenticated chunks of GnuPG 2.3 and later.
     Gnupg {
         /// The mode.
         mode: Aead,
@@ -34,31 +34,31 @@ pub enum DataProtection {
     },
 }
 
-/// The coded size of chunks where none is asked for: 256 KiB, which memory and the cores' caches like.
+/// The default coded size of chunks: 256 KiB, which fit in the cores' caches.
 pub const DEFAULT_CHUNK: u8 = 12;
 
-/// What opens the message.
+/// The passwords and public keys that decrypt a message.
 #[derive(Clone, Default)]
 pub struct MessageRecipients<'a> {
-    /// Passwords, with how each becomes a key.
+    /// The passwords, with their key derivation.
     pub passwords: Vec<(Zeroizing<Vec<u8>>, S2k)>,
-    /// Public keys.
+    /// The public keys.
     pub recipients: Vec<Recipient<'a>>,
 }
 
-/// What is written how.
+/// Options of encryption.
 #[derive(Clone, Debug)]
 pub struct Encryption {
     /// The cipher.
     pub cipher: Cipher,
     /// The protection against changes.
     pub protection: DataProtection,
-    /// What is encrypted.
+    /// The options of the content.
     pub content: LiteralOptions,
 }
 
 impl Default for Encryption {
-    /// AES-256 as every program reads it, uncompressed.
+    /// AES-256 in the format that every implementation reads, uncompressed.
     fn default() -> Self {
         Self { cipher: Cipher::Aes256, protection: DataProtection::Mdc, content: LiteralOptions::default() }
     }
@@ -66,23 +66,23 @@ impl Default for Encryption {
 
 /// Encrypts all of `input` to `output`, and returns the session key.
 ///
-/// The session key is for whoever asked to see it; dropping it wipes it.
+/// The session key is for display; dropping it wipes it.
 ///
 /// # Errors
 ///
-/// What input and output say, and what cannot be done with these encrypted_keys and options.
+/// Those of input and output, and for impossible recipients and options.
 pub fn encrypt(
     input: &mut dyn Read,
     output: &mut (dyn Write + Send),
     encrypted_keys: &MessageRecipients<'_>,
     encryption: &Encryption,
-    companion: &mut dyn ContentSigner,
+    signer: &mut dyn ContentSigner,
 ) -> Result<SessionKey> {
     encryption.content.check()?;
     let (packets, key) = session_key(encrypted_keys, encryption)?;
     output.write_all(&packets).map_err(Error::Write)?;
     encrypt_stream::encrypt_stream(&container(encryption)?, &key, output, |sealed| {
-        encryption.content.write(input, sealed, companion)
+        encryption.content.write(input, sealed, signer)
     })?;
     output.flush().map_err(Error::Write)?;
     Ok(key)
@@ -104,7 +104,8 @@ fn container(encryption: &Encryption) -> Result<EncryptedDataFormat> {
     })
 }
 
-/// Makes the session key and the packets that hand it to the encrypted_keys, in GnuPG's order: public keys, then passwords.
+/// Generates the session key and the packets with the encrypted session keys, in GnuPG's order: public keys, then
+/// passwords.
 fn session_key(
     encrypted_keys: &MessageRecipients<'_>,
     encryption: &Encryption,
@@ -138,5 +139,5 @@ fn session_key(
     Ok((packets, key))
 }
 
-/// GnuPG's default for passwords.
+/// GnuPG's default hash algorithm for passwords.
 pub const DEFAULT_HASH: HashAlgorithm = HashAlgorithm::SHA256;

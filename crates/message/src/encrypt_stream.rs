@@ -1,4 +1,4 @@
-//! Writes encrypted data: what comes in is hashed, encrypted and written by threads of their own.
+//! Writes encrypted data; hashing, encryption and writing run in threads of their own.
 
 use std::io::{self, Write};
 use std::thread::{self, Scope, ScopedJoinHandle};
@@ -15,20 +15,20 @@ use symmetric::random;
 
 /// The header of the packet with the SHA-1 (RFC 9580, 5.13.1).
 pub(crate) const MDC_HEADER: [u8; 2] = [0xd3, 20];
-/// Bytes of that packet.
+/// The size of that packet in bytes.
 pub(crate) const MDC: usize = MDC_HEADER.len() + 20;
 
-/// A piece of the stream, and whether it is the last one.
+/// A piece of the stream.
 struct Piece {
     data: Buffer,
     is_last: bool,
 }
 
-/// Encrypts what `fill` writes, into one packet.
+/// Encrypts the bytes that `fill` writes into one packet.
 ///
 /// # Errors
 ///
-/// What `fill` returns, or the output.
+/// Those of `fill` and of the output.
 pub(crate) fn encrypt_stream<T>(
     container: &EncryptedDataFormat,
     key: &SessionKey,
@@ -57,7 +57,7 @@ fn in_feedback_mode<'scope, 'env, T>(
     fill: impl FnOnce(&mut dyn Write) -> Result<T>,
 ) -> Result<T> {
     let pool = Pool::default();
-    let (input, plain) = pipeline::queue();
+    let (input, plain) = pipeline::channel();
     let mut hash = Context::new(&SHA1_FOR_LEGACY_USE_ONLY);
     let hashed = pipeline::stage(scope, plain, move |mut piece: Piece| {
         if piece.is_last {
@@ -78,7 +78,7 @@ fn in_feedback_mode<'scope, 'env, T>(
     let writing = write(scope, encrypted, pool.clone(), packet);
     let send = Box::new(move |piece| input.send(piece).ok());
     let mut cutter = Cutter { send, pool, current: Buffer::default(), size: PIECE };
-    // The prefix of random bytes and the last two of them again tells a wrong key from a right one.
+    // The prefix of random bytes, of which the last two are repeated, detects wrong keys.
     let prefix = random::<16>()?;
     let prefix = &prefix[..key.cipher().block_size()];
     let begun = cutter.write_all(prefix).and_then(|()| cutter.write_all(&prefix[prefix.len() - 2..]));
@@ -87,7 +87,7 @@ fn in_feedback_mode<'scope, 'env, T>(
     end(filled, |cutter| cutter.send(true), cutter, writing)
 }
 
-/// Ends the stream, unless filling it failed; what the output said comes first, since the rest follows from it.
+/// Ends the stream, unless `fill` failed. An error of the output is returned first, since other errors follow from it.
 fn end<T>(
     filled: Result<T>,
     last: impl FnOnce(&mut Cutter<'_>) -> io::Result<()>,
@@ -112,16 +112,16 @@ fn write<'scope, 'env>(
             if piece.is_last {
                 return packet.finish().map(drop);
             }
-            pool.give(piece.data);
+            pool.put_back(piece.data);
         }
-        // Filling failed, and says why: the packet stays without an end.
+        // `fill` failed and returns the error; the packet is left incomplete.
         Ok(())
     })
 }
 
-/// Cuts what is written into pieces of one size.
+/// Splits the written bytes into pieces of one size.
 struct Cutter<'a> {
-    /// Hands a piece on; `None` if nobody wants it any more.
+    /// Sends a piece to the next stage; `None` if that has ended.
     send: Box<dyn FnMut(Piece) -> Option<()> + 'a>,
     pool: Pool,
     current: Buffer,
@@ -162,7 +162,7 @@ fn in_chunks<'scope, 'env, T>(
     let size = key.chunk_size();
     let end_key = key.clone();
     let seal = move |(index, mut piece): (u64, Piece)| {
-        // Only the end of nothing at all, or of whole chunks, is an empty chunk, which is not written.
+        // Only the last chunk can be empty, which is not written.
         if !piece.data.is_empty() {
             key.seal(index, &mut piece.data);
         }

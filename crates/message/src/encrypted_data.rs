@@ -1,4 +1,4 @@
-//! What encrypted data are packed in, and what each kind derives its keys and nonces from.
+//! The formats of encrypted data, and how their keys and nonces are derived.
 
 use zeroize::Zeroizing;
 
@@ -6,10 +6,10 @@ use crate::pipeline::Buffer;
 use crate::{Aead, Cipher, Error, Result, SessionKey};
 use symmetric::AeadKey;
 
-/// The kind of packet that holds encrypted data, with what it says in the clear.
+/// The format of an encrypted data packet, with its unencrypted fields.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EncryptedDataFormat {
-    /// Cipher feedback without protection against changes (RFC 9580, 5.7), which nobody should write any more.
+    /// Cipher feedback without protection against changes (RFC 9580, 5.7), which is obsolete.
     Unprotected,
     /// Cipher feedback with a SHA-1 at the end (RFC 9580, 5.13.1).
     Version1,
@@ -19,31 +19,31 @@ pub enum EncryptedDataFormat {
         cipher: Cipher,
         /// The mode.
         mode: Aead,
-        /// The coded size of chunks: 2 to the power of this and 6.
+        /// The coded size of chunks: 2 to the power of this value plus 6.
         chunk: u8,
         /// The salt.
         salt: [u8; 32],
     },
-    /// Authenticated chunks as GnuPG writes them (packet 20).
+    /// Authenticated chunks of GnuPG (packet type 20).
     Gnupg {
         /// The cipher.
         cipher: Cipher,
         /// The mode.
         mode: Aead,
-        /// The coded size of chunks: 2 to the power of this and 6.
+        /// The coded size of chunks: 2 to the power of this value plus 6.
         chunk: u8,
         /// The first nonce.
         nonce: Vec<u8>,
     },
 }
 
-/// The longest chunk, coded (RFC 9580, 5.13.2): 4 MiB.
+/// The coded size of the longest chunk, 4 MiB (RFC 9580, 5.13.2).
 pub(crate) const MAX_CHUNK: u8 = 16;
-/// Bytes of the longest chunk that is read or written.
+/// The size in bytes of the longest chunk that is read or written.
 pub const MAX_CHUNK_BYTES: usize = 1 << (MAX_CHUNK + 6);
 
 impl EncryptedDataFormat {
-    /// Returns the type of its packet.
+    /// Returns the type of the packet.
     pub fn tag(&self) -> u8 {
         match self {
             Self::Unprotected => 9,
@@ -52,7 +52,7 @@ impl EncryptedDataFormat {
         }
     }
 
-    /// Returns the cipher, if it is said in the clear.
+    /// Returns the cipher, if the unencrypted fields name it.
     pub fn cipher(&self) -> Option<Cipher> {
         match self {
             Self::Unprotected | Self::Version1 => None,
@@ -60,7 +60,7 @@ impl EncryptedDataFormat {
         }
     }
 
-    /// Returns the mode of authenticated encryption, if it is one.
+    /// Returns the mode, if the data are authenticated chunks.
     pub fn mode(&self) -> Option<Aead> {
         match self {
             Self::Unprotected | Self::Version1 => None,
@@ -68,7 +68,7 @@ impl EncryptedDataFormat {
         }
     }
 
-    /// Returns what comes before the encrypted data.
+    /// Returns the unencrypted fields before the encrypted data.
     pub(crate) fn head(&self) -> Vec<u8> {
         match self {
             Self::Unprotected => Vec::new(),
@@ -83,25 +83,25 @@ impl EncryptedDataFormat {
     }
 }
 
-/// Encrypts or decrypts chunk after chunk.
+/// Encrypts and decrypts chunks.
 #[derive(Clone)]
 pub(crate) struct ChunkKey {
     key: AeadKey,
-    /// What all nonces have in common: a beginning, or the first nonce.
+    /// The common prefix of all nonces, or GnuPG's first nonce.
     nonce: Zeroizing<Vec<u8>>,
-    /// What each chunk is bound to, before its number where that is part of it.
+    /// The associated data of each chunk, before its index where that is included.
     associated: [u8; 5],
-    /// As GnuPG does it.
+    /// Whether this is GnuPG's format.
     gnupg: bool,
     chunk_size: usize,
 }
 
 impl ChunkKey {
-    /// Derives what the chunks of a container need.
+    /// Derives the key and nonces of a container.
     ///
     /// # Errors
     ///
-    /// If it has no chunks, or they are too long, or the session key is for another cipher.
+    /// If the container has no chunks, if they are too long, or if the session key is for another cipher.
     pub(crate) fn new(container: &EncryptedDataFormat, session_key: &SessionKey) -> Result<Self> {
         let (cipher, mode, chunk) = match *container {
             EncryptedDataFormat::Version2 { cipher, mode, chunk, .. }
@@ -137,7 +137,7 @@ impl ChunkKey {
         Ok(Self { key, nonce: Zeroizing::new(nonce), associated, gnupg, chunk_size })
     }
 
-    /// Returns the size of every chunk but the last.
+    /// Returns the size in bytes of all chunks but the last.
     pub(crate) fn chunk_size(&self) -> usize {
         self.chunk_size
     }
@@ -168,7 +168,7 @@ impl ChunkKey {
         data.extend_from_slice(&tag);
     }
 
-    /// Returns the tag at the end of all chunks, of which there are `count` with `total` bytes in them.
+    /// Returns the final tag after `count` chunks with `total` bytes.
     pub(crate) fn end(&self, count: u64, total: u64) -> [u8; 16] {
         self.key.seal(&self.nonce(count), &self.associated(count, Some(total)), &mut [])
     }
@@ -178,7 +178,7 @@ impl ChunkKey {
         Ok(self.key.open(&self.nonce(index), &self.associated(index, None), data, tag)?)
     }
 
-    /// Checks the tag at the end of all chunks.
+    /// Verifies the final tag.
     pub(crate) fn check_end(&self, count: u64, total: u64, tag: &[u8]) -> Result<()> {
         Ok(self.key.open(&self.nonce(count), &self.associated(count, Some(total)), &mut [], tag)?)
     }

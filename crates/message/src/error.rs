@@ -1,4 +1,4 @@
-//! What can go wrong with a message.
+//! Errors of messages.
 
 use std::io;
 
@@ -8,83 +8,83 @@ use symmetric::{Aead, Cipher};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The input failed.
+    /// Reading failed.
     #[error("cannot read")]
     Read(#[source] io::Error),
-    /// The output failed.
+    /// Writing failed.
     #[error("cannot write")]
     Write(#[source] io::Error),
-    /// Nothing in the input looks like OpenPGP.
+    /// The input contains no OpenPGP message.
     #[error("no OpenPGP message found")]
     NoMessage,
-    /// There is a message, and it is not encrypted.
+    /// The message is not encrypted.
     #[error("the message is not encrypted")]
     NotEncrypted,
-    /// There are signatures, and what they are over is somewhere else.
+    /// There are only detached signatures.
     #[error("there are only signatures here; what they are over is needed too")]
     Detached,
-    /// There is clear text, and no signature behind it.
+    /// There is clear text without a signature.
     #[error("there is no signature behind the clear text")]
     Unsigned,
-    /// The input ends in the middle.
+    /// The input is truncated.
     #[error("the message is cut short")]
     CutShort,
-    /// A packet that cannot be read, or that must not stand where it stands.
+    /// A packet is malformed or misplaced.
     #[error("not a valid message: {0}")]
     Malformed(&'static str),
-    /// Behind its armored block there is another one.
+    /// Another armored block follows that of the message.
     #[error("not a valid message: another block of ASCII armor follows it")]
     SecondBlock,
-    /// Something this program does not know.
+    /// An algorithm or a version is unknown.
     #[error("{what} {number} is not supported")]
     Unsupported {
-        /// What kind of thing.
+        /// What is unknown.
         what: &'static str,
         /// Its number in the message.
         number: u8,
     },
-    /// No implementation of this cipher in this mode.
+    /// There is no implementation of this cipher in this mode.
     #[error("{0} in {1} mode is not supported")]
     UnsupportedMode(Cipher, Aead),
-    /// A limit of what foreign data may cost.
+    /// The message exceeds a limit.
     #[error("the message goes beyond a limit: {0}")]
     Limit(&'static str),
-    /// No password or secret key opened it.
+    /// No password or secret key decrypts the session key.
     #[error("no password or secret key opens this message")]
     NoKey,
-    /// The session key does not fit.
+    /// The session key is wrong.
     #[error("wrong password or session key")]
     WrongKey,
-    /// It was changed, or truncated, after it was encrypted.
+    /// The message was changed or truncated after encryption.
     #[error("the message was changed after it was encrypted; nothing of it can be trusted")]
     Manipulated,
-    /// Without any protection against changes, and that was not asked for.
+    /// The message is not protected against changes, and that is not allowed.
     #[error("the message is not protected against changes; it is only read when that is asked for")]
     Unprotected,
-    /// A public key that nothing can be encrypted to.
+    /// A public key cannot be encrypted to.
     #[error("cannot encrypt to {key}: {reason}")]
     Recipient {
-        /// The key's fingerprint.
+        /// The fingerprint of the key.
         key: String,
-        /// What is wrong with it.
+        /// What is wrong.
         reason: String,
     },
-    /// A key did not sign.
+    /// A key could not sign.
     #[error("cannot sign")]
     Sign(#[from] sign::Error),
     /// The system gives no random bytes.
     #[error("the system gives no random numbers")]
     Random,
-    /// What was asked for cannot be.
+    /// The options cannot be combined.
     #[error("{0}")]
     Options(&'static str),
 }
 
-/// What reading or writing a message returns.
+/// A result of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
-    /// Takes what reading returned: one of these errors that went through `Read`, or one of the system.
+    /// Converts an error of reading: an error of this crate that passed `Read`, or one of the system.
     pub(crate) fn reading(error: io::Error) -> Self {
         match error.downcast::<Self>() {
             Ok(error) => error,
@@ -94,7 +94,7 @@ impl Error {
         }
     }
 
-    /// Takes what writing returned.
+    /// Converts an error of writing.
     pub(crate) fn writing(error: io::Error) -> Self {
         error.downcast::<Self>().unwrap_or_else(Self::Write)
     }
@@ -105,7 +105,7 @@ fn is_second_block(error: &io::Error) -> bool {
     matches!(error, Some(cert::Error::Malformed { flaw: cert::Flaw::SecondBlock, .. }))
 }
 
-/// Says of a message what ciphers and passwords say.
+/// Converts errors of ciphers and passwords.
 impl From<symmetric::Error> for Error {
     fn from(error: symmetric::Error) -> Self {
         use symmetric::Error as Symmetric;

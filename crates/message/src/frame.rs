@@ -1,4 +1,4 @@
-//! Packets longer than memory: bodies in parts (RFC 9580, 4.2.1.4), written and read.
+//! Writes and reads packets of any length, with partial lengths (RFC 9580, 4.2.1.4).
 
 use std::io::{self, BufRead, ErrorKind, Read, Write};
 
@@ -10,12 +10,12 @@ use crate::{Error, Result};
 /// The binary logarithm of a part's size.
 const PART_BITS: u32 = PIECE.trailing_zeros();
 
-/// Writes one packet whose length is not known before its end.
+/// Writes a packet whose length is not known in advance.
 pub(crate) struct Packet<W> {
     inner: W,
-    /// Bytes that do not fill a part yet, behind the header that comes before them.
+    /// The header, and the bytes of an incomplete part.
     pending: Vec<u8>,
-    /// How long the header in `pending` is.
+    /// The size of the header in `pending`.
     header: usize,
 }
 
@@ -24,14 +24,14 @@ impl<W: Write> Packet<W> {
         Self { inner, pending: vec![0xc0 | tag.0], header: 1 }
     }
 
-    fn held(&self) -> usize {
+    fn pending_bytes(&self) -> usize {
         self.pending.len() - self.header
     }
 
-    /// Writes the last part, and returns what it was written to.
+    /// Writes the last part, and returns the inner writer.
     pub(crate) fn finish(mut self) -> io::Result<W> {
         let mut header = self.pending[..self.header].to_vec();
-        write_new_length(&mut header, self.held() as u32);
+        write_new_length(&mut header, self.pending_bytes() as u32);
         self.inner.write_all(&header)?;
         self.inner.write_all(&self.pending[self.header..])?;
         Ok(self.inner)
@@ -41,9 +41,9 @@ impl<W: Write> Packet<W> {
 impl<W: Write> Write for Packet<W> {
     fn write(&mut self, data: &[u8]) -> io::Result<usize> {
         let mut rest = data;
-        while self.held() + rest.len() >= PIECE {
-            let (part, after) = rest.split_at(PIECE - self.held());
-            // The length goes before the bytes that wait.
+        while self.pending_bytes() + rest.len() >= PIECE {
+            let (part, after) = rest.split_at(PIECE - self.pending_bytes());
+            // The length precedes the pending bytes.
             self.pending.insert(self.header, 224 + PART_BITS as u8);
             self.inner.write_all(&self.pending)?;
             self.inner.write_all(part)?;
@@ -60,7 +60,7 @@ impl<W: Write> Write for Packet<W> {
     }
 }
 
-/// Reads the next packet's header; `None` at the end.
+/// Reads the header of the next packet; `None` at the end.
 pub(crate) fn header(input: &mut (impl BufRead + ?Sized)) -> Result<Option<Header>> {
     let mut bytes = Vec::with_capacity(6);
     if fill(input)?.is_empty() {
@@ -78,9 +78,9 @@ pub(crate) fn header(input: &mut (impl BufRead + ?Sized)) -> Result<Option<Heade
     }
 }
 
-/// Reads ahead what is at hand; nothing at the end.
+/// Fills the buffer; returns nothing at the end of the input.
 pub(crate) fn fill(input: &mut (impl BufRead + ?Sized)) -> Result<&[u8]> {
-    // Twice, since a borrow that is returned cannot be in a loop.
+    // Called twice, since the borrow checker does not accept returning the borrow from the loop.
     while let Err(error) = input.fill_buf() {
         if error.kind() != ErrorKind::Interrupted {
             return Err(Error::reading(error));
@@ -96,19 +96,19 @@ pub(crate) fn byte(input: &mut (impl BufRead + ?Sized)) -> Result<u8> {
     Ok(byte)
 }
 
-/// Reads exactly so many bytes.
+/// Reads exactly `N` bytes.
 pub(crate) fn bytes<const N: usize>(input: &mut (impl Read + ?Sized)) -> Result<[u8; N]> {
     let mut bytes = [0; N];
     input.read_exact(&mut bytes).map_err(Error::reading)?;
     Ok(bytes)
 }
 
-/// What messages are read from, also by another thread.
+/// The input of messages, which another thread may read.
 pub(crate) trait Input: BufRead + Send {}
 
 impl<T: BufRead + Send> Input for T {}
 
-/// What a packet holds, whatever its length looks like.
+/// Reads the body of a packet with any kind of length.
 pub(crate) struct Body<'a> {
     input: &'a mut dyn Input,
     left: Left,
@@ -116,11 +116,11 @@ pub(crate) struct Body<'a> {
 
 #[derive(Clone, Copy)]
 enum Left {
-    /// So many bytes, then the end.
+    /// This number of bytes, then the end.
     Last(u64),
-    /// So many bytes, then another length.
+    /// This number of bytes, then another length.
     Part(u64),
-    /// Everything.
+    /// The rest of the input.
     Open,
 }
 
@@ -139,7 +139,7 @@ impl<'a> Body<'a> {
         Self { input, left: Left::of(length) }
     }
 
-    /// Reads what is left, at most `limit` bytes.
+    /// Reads the rest of the body, at limit `limit` bytes.
     pub(crate) fn whole(mut self, limit: usize) -> Result<Vec<u8>> {
         let mut body = Vec::new();
         let read = (&mut self).take(limit as u64 + 1).read_to_end(&mut body);
@@ -147,7 +147,7 @@ impl<'a> Body<'a> {
         if body.len() > limit { Err(Error::Limit("a packet's length")) } else { Ok(body) }
     }
 
-    /// Goes to its end.
+    /// Skips the rest of the body.
     pub(crate) fn skip(&mut self) -> Result<()> {
         loop {
             let count = fill(self)?.len();
@@ -158,7 +158,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// Returns how many bytes follow without another length, at most; none only at the end.
+    /// Returns the number of bytes before the next length or the end; zero only at the end.
     fn left_here(&mut self) -> Result<usize> {
         while let Left::Part(0) = self.left {
             self.next_part(None)?;
@@ -175,7 +175,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// Reads the length of the next part, whose first byte may have been read.
+    /// Reads the length of the next part; `first` is its first byte, if that was read already.
     fn next_part(&mut self, first: Option<u8>) -> Result<()> {
         let mut bytes = vec![0xc0];
         bytes.extend(first);
@@ -193,15 +193,15 @@ impl<'a> Body<'a> {
 
 impl BufRead for Body<'_> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        let most = self.left_here()?;
-        if most == 0 {
+        let limit = self.left_here()?;
+        if limit == 0 {
             return Ok(&[]);
         }
-        let held = self.input.fill_buf()?;
-        if held.is_empty() && !matches!(self.left, Left::Open) {
+        let available = self.input.fill_buf()?;
+        if available.is_empty() && !matches!(self.left, Left::Open) {
             return Err(Error::CutShort.into());
         }
-        Ok(&held[..held.len().min(most)])
+        Ok(&available[..available.len().min(limit)])
     }
 
     fn consume(&mut self, count: usize) {
@@ -211,17 +211,17 @@ impl BufRead for Body<'_> {
 }
 
 impl Read for Body<'_> {
-    /// Reads past the input's buffer where that is empty.
+    /// Reads directly from the input if its buffer is empty.
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let left = self.left_here()?;
-        // Together with a part, the first byte of the next one's length: alone it would fill the input's buffer.
+        // Reads the first byte of the next length together with a part: reading it alone would fill the input's buffer.
         let ahead = usize::from(matches!(self.left, Left::Part(_)));
-        let most = left.saturating_add(ahead).min(out.len());
-        // Nothing behind the body is looked at: it may be an error, which is not the body's.
-        if most == 0 {
+        let limit = left.saturating_add(ahead).min(out.len());
+        // Does not read after the end of the body, where an error would not concern the body.
+        if limit == 0 {
             return Ok(0);
         }
-        let count = self.input.read(&mut out[..most])?;
+        let count = self.input.read(&mut out[..limit])?;
         if count == 0 && !matches!(self.left, Left::Open) {
             return Err(Error::CutShort.into());
         }

@@ -1,17 +1,17 @@
-//! OpenPGP messages: streams encrypted, signed and read, in memory that does not grow with them.
+//! OpenPGP messages: encrypts, signs and reads streams in constant memory.
 //!
-//! - [`encrypt()`] writes a message: [`Encryption`] says how, [`MessageRecipients`] for whom, a [`ContentSigner`] may put signatures
-//!   around the content, which it sees as it passes.
+//! - [`encrypt()`] writes a message: [`Encryption`] says how, [`MessageRecipients`] for whom, a [`ContentSigner`] may
+//!   put signatures around the content, which it sees as it passes.
 //! - [`sign()`] writes a message that is signed and not encrypted, [`sign_clear`] a text, [`sign_detached`] signatures
 //!   only: a [`Signing`] says who signs and what the signatures say; it is a [`ContentSigner`] too.
-//! - [`decrypt()`] reads a message, encrypted or not: an [`Unlock`] finds the session key, a [`Sink`] takes the content and
-//!   word of what it is. A [`MessageVerifier`] around the sink hashes what signatures are over, [`DetachedSignatures`] does it for
-//!   signatures that stand alone; each [`DataSignature`] then needs whoever knows the keys.
-//! - [`packets()`] goes through the packets of anything, for who wants to see them.
-//! - [`Cipher`], [`Aead`], [`S2k`], [`Compression`], [`EncryptedDataFormat`]: the parts that messages are made of.
+//! - [`decrypt()`] reads a message, encrypted or not: an [`Unlock`] finds the session key, a [`Sink`] takes the content
+//!   and the events. A [`MessageVerifier`] around the sink hashes what signatures are over, [`DetachedSignatures`] does
+//!   it for detached signatures; the caller then verifies each [`DataSignature`] with the issuer's key.
+//! - [`packets()`] lists the packets of any input.
+//! - [`Cipher`], [`Aead`], [`S2k`], [`Compression`], [`EncryptedDataFormat`]: the algorithms and formats of messages.
 //!
-//! Input, compression, hash, cipher and output run in threads of their own; what can be done for many pieces at once
-//! (decryption, authenticated chunks, deflating) is done on all cores. Nothing here reads the clock.
+//! Input, compression, hash, cipher and output run in threads of their own; decryption, authenticated chunks and
+//! deflate run on all cores. Nothing reads the clock.
 
 mod clear_text;
 mod clear_text_writer;
@@ -21,12 +21,12 @@ mod decompress;
 mod decrypt;
 mod decrypt_stream;
 mod density;
+mod document_hasher;
 mod encrypt;
 mod encrypt_stream;
 mod encrypted_data;
 mod error;
 mod frame;
-mod hashing;
 mod literal;
 mod ordered;
 mod packets;

@@ -1,20 +1,20 @@
-//! Literal data (RFC 9580, 5.9): what a message says about its content, and lines of text.
+//! Literal data (RFC 9580, 5.9): the fields of the packet, and line ends of text.
 
 use std::borrow::Cow;
 
 use cert::Timestamp;
 
-/// What the content is.
+/// The format of the content.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Format {
     /// Bytes.
     #[default]
     Binary,
-    /// Text, its lines ending in carriage return and line feed.
+    /// Text, whose lines end with CR LF.
     Text,
-    /// The same, in UTF-8.
+    /// Text in UTF-8, whose lines end with CR LF.
     Utf8,
-    /// Something else: read as bytes.
+    /// Another format, which is read as bytes.
     Other(u8),
 }
 
@@ -28,7 +28,7 @@ impl Format {
         }
     }
 
-    /// Returns its letter in the packet.
+    /// Returns the letter of the format in the packet.
     pub fn letter(self) -> u8 {
         match self {
             Self::Binary => b'b',
@@ -38,20 +38,20 @@ impl Format {
         }
     }
 
-    /// Says whether it is text.
+    /// Returns whether it is text.
     pub fn is_text(self) -> bool {
         matches!(self, Self::Text | Self::Utf8)
     }
 }
 
-/// What a message says about its content; no signature covers it.
+/// The fields of a literal data packet, over which signatures are not made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Literal {
-    /// What the content is.
+    /// The format of the content.
     pub format: Format,
-    /// The file's name, at most 255 bytes.
+    /// The name of the file, at most 255 bytes.
     pub name: Vec<u8>,
-    /// The time that goes with it.
+    /// The time of the file.
     pub time: Timestamp,
 }
 
@@ -62,7 +62,7 @@ impl Default for Literal {
 }
 
 impl Literal {
-    /// Returns what comes before the content.
+    /// Returns the fields before the content.
     pub(crate) fn head(&self) -> Vec<u8> {
         let name = &self.name[..self.name.len().min(255)];
         [&[self.format.letter(), name.len() as u8], name, &self.time.0.to_be_bytes()].concat()
@@ -73,14 +73,14 @@ impl Literal {
     }
 }
 
-/// Makes text's line ends those of messages.
+/// Converts line ends of text to CR LF.
 pub(crate) struct Lines {
     is_text: bool,
     after_return: bool,
 }
 
 impl Lines {
-    /// Puts a carriage return before each line feed that has none.
+    /// Inserts a CR before each LF that has none.
     pub(crate) fn convert<'a>(&mut self, data: &'a [u8]) -> Cow<'a, [u8]> {
         if !self.is_text {
             return Cow::Borrowed(data);

@@ -1,4 +1,4 @@
-//! Goes through all packets of anything, also of what is encrypted and compressed in it.
+//! Lists all packets of an input, including those inside of encrypted and compressed packets.
 
 use std::io::{self, BufRead, BufReader, Read};
 
@@ -13,36 +13,36 @@ use crate::frame::{self, Body, Input};
 use crate::pipeline::PIECE;
 use crate::{Error, Result};
 
-/// Bytes of a packet that is read whole, at most; photographs are the longest ones.
+/// The most bytes of a packet that is read completely; photographs are the longest ones.
 const MAX_BODY: usize = 16 << 20;
 
 /// A packet.
 #[derive(Clone, Copy, Debug)]
 pub struct Found<'a> {
-    /// Where it begins. Inside of another packet this goes on from where the content of that one begins.
+    /// The position of its first byte. Positions inside of another packet continue from the beginning of its content.
     pub position: u64,
-    /// Its first byte.
+    /// The first byte.
     pub first: u8,
-    /// Its header.
+    /// The header.
     pub header: Header,
-    /// Its body; of a packet that holds content or other packets, what comes before these.
+    /// The body; of a packet that contains data or other packets, the fields before them.
     pub body: &'a [u8],
 }
 
-/// What is found on the way.
+/// A step of the listing.
 #[derive(Clone, Copy, Debug)]
 pub enum Step<'a> {
     /// A packet.
     Packet(Found<'a>),
-    /// The end of encrypted data, which were not changed if they are protected against that.
+    /// The end of encrypted data; if they are protected against changes, they were unchanged.
     Decrypted(&'a EncryptedDataFormat),
 }
 
-/// Goes through all packets of `input`, with armor of whatever kind or without; says whether there are any.
+/// Calls `take` with all packets of `input`, with any kind of armor or without; returns whether there are any.
 ///
 /// # Errors
 ///
-/// What the input says, what `unlock` and `take` return, and where no packet can be read any more.
+/// Those of the input, of `unlock` and `take`, and for malformed packets.
 pub fn packets(
     input: &mut (dyn Read + Send),
     unlock: &mut dyn Unlock,
@@ -54,7 +54,7 @@ pub fn packets(
     Ok(!is_empty)
 }
 
-/// An input that knows how much of it was read.
+/// An input that counts the bytes that were read.
 struct Counted<'a> {
     input: &'a mut dyn Input,
     position: u64,
@@ -79,7 +79,7 @@ impl Read for Counted<'_> {
     }
 }
 
-/// A packet's header, and where it stands.
+/// The header of a packet, and its position.
 #[derive(Clone, Copy)]
 struct PacketPosition {
     position: u64,
@@ -93,7 +93,7 @@ impl PacketPosition {
         Step::Packet(Found { position, first, header, body })
     }
 
-    /// Returns where the body goes on after so many bytes.
+    /// Returns the position after `bytes` bytes of the body.
     fn inside(self, bytes: usize) -> u64 {
         self.position + (self.header.size + bytes) as u64
     }
@@ -115,15 +115,15 @@ impl Walk<'_> {
             let position = input.position;
             let Some(&first) = frame::fill(&mut input)?.first() else { return Ok(()) };
             let Some(header) = frame::header(&mut input)? else { return Ok(()) };
-            let place = PacketPosition { position, first, header };
+            let packet = PacketPosition { position, first, header };
             let body = Body::new(&mut input, header.length);
             match header.tag.0 {
-                8 => self.compressed(place, body, depth)?,
-                9 | 18 | 20 => self.encrypted(place, body, std::mem::take(&mut encrypted_keys), depth)?,
-                11 => self.literal(place, body)?,
+                8 => self.compressed(packet, body, depth)?,
+                9 | 18 | 20 => self.encrypted(packet, body, std::mem::take(&mut encrypted_keys), depth)?,
+                11 => self.literal(packet, body)?,
                 tag => {
                     let body = body.whole(MAX_BODY)?;
-                    (self.take)(place.found(&body))?;
+                    (self.take)(packet.found(&body))?;
                     if matches!(tag, 1 | 3) {
                         encrypted_keys.add(header.tag, &body)?;
                     }
@@ -132,24 +132,24 @@ impl Walk<'_> {
         }
     }
 
-    fn compressed(&mut self, place: PacketPosition, mut body: Body<'_>, depth: u8) -> Result<()> {
+    fn compressed(&mut self, packet: PacketPosition, mut body: Body<'_>, depth: u8) -> Result<()> {
         let &algorithm = frame::fill(&mut body)?.first().ok_or(Error::CutShort)?;
-        (self.take)(place.found(&[algorithm]))?;
+        (self.take)(packet.found(&[algorithm]))?;
         let (mut unpacked, _) = Unpacked::new(body)?;
-        self.level(&mut unpacked, place.inside(1), depth + 1)?;
+        self.level(&mut unpacked, packet.inside(1), depth + 1)?;
         unpacked.finish()
     }
 
     fn encrypted(
         &mut self,
-        place: PacketPosition,
+        packet: PacketPosition,
         mut body: Body<'_>,
         encrypted_keys: EncryptedSessionKeys,
         depth: u8,
     ) -> Result<()> {
-        let container = container(place.header.tag, &mut body)?;
+        let container = container(packet.header.tag, &mut body)?;
         let head = container.head();
-        (self.take)(place.found(&head))?;
+        (self.take)(packet.found(&head))?;
         let sealed = EncryptedData::begin(body, &container)?;
         let encrypted_keys = encrypted_keys.of(&container);
         let key =
@@ -158,19 +158,19 @@ impl Walk<'_> {
             return Err(Error::WrongKey);
         }
         let prefix = if container.mode().is_some() { 0 } else { key.cipher().block_size() + 2 };
-        let position = place.inside(head.len() + prefix);
+        let position = packet.inside(head.len() + prefix);
         decrypt_stream::decrypt_stream(&container, &key, sealed, |plain| {
             self.level(plain, position, depth + 1)
         })?;
         (self.take)(Step::Decrypted(&container))
     }
 
-    fn literal(&mut self, place: PacketPosition, mut body: Body<'_>) -> Result<()> {
+    fn literal(&mut self, packet: PacketPosition, mut body: Body<'_>) -> Result<()> {
         let mut head: Vec<u8> = frame::bytes::<2>(&mut body)?.to_vec();
         let rest = usize::from(head[1]) + 4;
         head.resize(2 + rest, 0);
         body.read_exact(&mut head[2..]).map_err(Error::reading)?;
-        (self.take)(place.found(&head))?;
+        (self.take)(packet.found(&head))?;
         body.skip()
     }
 }

@@ -1,4 +1,4 @@
-//! Session keys that a password opens (RFC 9580, 5.3; version 5 as GnuPG writes it).
+//! Session keys encrypted with passwords (RFC 9580, 5.3; version 5 as in GnuPG).
 
 use cert::packet::Tag;
 use zeroize::Zeroizing;
@@ -7,24 +7,24 @@ use crate::{Aead, Cfb, Cipher, Error, Result, S2k, SessionKey};
 use symmetric::random;
 use symmetric::{AeadKey, TAG};
 
-/// A packet that a password opens.
+/// A session key encrypted with a password.
 #[derive(Clone, Debug)]
 pub struct Skesk {
-    /// The packet's version.
+    /// The version of the packet.
     pub version: u8,
-    /// The cipher that the password's key is for.
+    /// The cipher for which the key is derived from the password.
     pub cipher: Cipher,
-    /// How the password becomes a key.
+    /// How the key is derived from the password.
     pub s2k: S2k,
     sealed: Sealed,
 }
 
-/// Where the session key is.
+/// The encrypted session key.
 #[derive(Clone, Debug)]
 enum Sealed {
-    /// The password's key is the session key.
+    /// None: the key derived from the password is the session key.
     Itself,
-    /// Encrypted in cipher feedback mode, its cipher's number before it.
+    /// Encrypted in cipher feedback mode, after the number of its cipher.
     Cfb(Vec<u8>),
     /// Encrypted with authentication.
     Aead { mode: Aead, nonce: Vec<u8>, key: Vec<u8>, tag: Vec<u8> },
@@ -33,14 +33,14 @@ enum Sealed {
 const CUT: Error = Error::Malformed("a password packet is cut short");
 
 impl Skesk {
-    /// Reads a packet's body.
+    /// Parses the body of a packet.
     pub(crate) fn parse(body: &[u8]) -> Result<Self> {
         let (&version, rest) = body.split_first().ok_or(CUT)?;
         match version {
             4 => Self::parse_4(rest),
             5 => Self::parse_authenticated(5, rest),
             6 => {
-                // The count of what follows up to the session key tells nothing that is not told there too.
+                // The length of the following fields is redundant.
                 Self::parse_authenticated(6, rest.get(1..).ok_or(CUT)?)
             }
             number => Err(Error::Unsupported { what: "a password packet of version", number }),
@@ -67,12 +67,12 @@ impl Skesk {
         Ok(Self { version, cipher, s2k, sealed })
     }
 
-    /// Says whether the password's key is the session key itself.
+    /// Returns whether the key derived from the password is the session key.
     pub fn is_direct(&self) -> bool {
         matches!(self.sealed, Sealed::Itself)
     }
 
-    /// Returns the mode in which the session key is encrypted, if that is authenticated.
+    /// Returns the authenticated mode in which the session key is encrypted, if there is one.
     pub fn mode(&self) -> Option<Aead> {
         match self.sealed {
             Sealed::Aead { mode, .. } => Some(mode),
@@ -80,10 +80,10 @@ impl Skesk {
         }
     }
 
-    /// Opens it: the session key, if the password is the right one.
+    /// Decrypts the session key; `None` if the password is wrong.
     ///
-    /// `container` is the cipher that the encrypted data name, if they do (version 6 relies on that). Version 4 cannot
-    /// tell every wrong password: some of them open it to a key that fits nothing.
+    /// `container` is the cipher that the encrypted data name, which version 6 needs. Version 4 does not detect all
+    /// wrong passwords, and may return a wrong session key.
     ///
     /// # Errors
     ///
@@ -117,23 +117,23 @@ impl Skesk {
         derived
     }
 
-    /// Makes the body of a packet by which `password` opens a message, with the password's key itself as the message's:
-    /// as GnuPG does for a message with one password and no recipients.
+    /// Returns the body of a packet, and the session key, which is the key derived from `password`: as GnuPG does for a
+    /// message with one password and no recipients.
     ///
     /// # Errors
     ///
-    /// What [`S2k::key`] returns.
+    /// Those of [`S2k::key`].
     pub fn direct(cipher: Cipher, s2k: &S2k, password: &[u8]) -> Result<(Vec<u8>, SessionKey)> {
         let key = s2k.key(password, cipher.key_size())?;
         let body = [&[4, cipher.number()], &s2k.to_bytes()[..]].concat();
         Ok((body, SessionKey::new(cipher, &key).expect("the key was made in the cipher's size")))
     }
 
-    /// Makes the body of a version 4 packet by which `password` opens `session_key`.
+    /// Encrypts `session_key` with a password, and returns the body of a version 4 packet.
     ///
     /// # Errors
     ///
-    /// What [`S2k::key`] returns.
+    /// Those of [`S2k::key`].
     pub fn seal_4(session_key: &SessionKey, s2k: &S2k, password: &[u8]) -> Result<Vec<u8>> {
         let cipher = session_key.cipher();
         let key = s2k.key(password, cipher.key_size())?;
@@ -142,11 +142,12 @@ impl Skesk {
         Ok([&[4, cipher.number()], &s2k.to_bytes()[..], &sealed].concat())
     }
 
-    /// Makes the body of a packet with authentication: version 6 (RFC 9580), or 5 as GnuPG reads it.
+    /// Encrypts `session_key` with a password in an authenticated mode, and returns the body of a packet of version 6
+    /// (RFC 9580) or 5 (GnuPG).
     ///
     /// # Errors
     ///
-    /// What [`S2k::key`] returns, or if the cipher does not go with the mode.
+    /// Those of [`S2k::key`], and if the cipher is not supported in the mode.
     pub fn seal_authenticated(
         version: u8,
         session_key: &SessionKey,
@@ -161,8 +162,8 @@ impl Skesk {
         let key = s2k.key(password, cipher.key_size())?;
         let associated = associated(version, cipher, mode);
         let mut data = session_key.key().to_vec();
-        let sealer = AeadKey::new(cipher, mode, &skesk.sealing_key(&key, &associated))?;
-        let tag = sealer.seal(nonce, &associated, &mut data);
+        let aead = AeadKey::new(cipher, mode, &skesk.sealing_key(&key, &associated))?;
+        let tag = aead.seal(nonce, &associated, &mut data);
         let s2k = s2k.to_bytes();
         let mut body = vec![version];
         if version == 6 {

@@ -13,17 +13,18 @@ use zeroize::Zeroizing;
 
 use crate::{Cipher, Error, Result, SessionKey};
 
-/// A public key that a message is encrypted to.
+/// A public key to which a message is encrypted.
 #[derive(Clone, Copy, Debug)]
 pub struct Recipient<'a> {
-    /// The body of its packet.
+    /// The body of the key packet.
     pub public: &'a [u8],
-    /// Whether the message does not say to whom.
+    /// Whether the message does not name the recipient.
     pub is_hidden: bool,
 }
 
 impl Recipient<'_> {
-    /// Returns the packet that hands it the session key: version 6 before authenticated data of RFC 9580, else version 3.
+    /// Encrypts the session key to the recipient, and returns the packet: version 6 for authenticated data of RFC 9580,
+    /// else version 3.
     pub(crate) fn seal(&self, session_key: &SessionKey, seipd2: bool) -> Result<Vec<u8>> {
         let name =
             key::parse_public(self.public).map(|key| key.fingerprint().to_string()).unwrap_or_default();
@@ -55,7 +56,7 @@ impl Recipient<'_> {
         Ok(packet::write(Tag(1), &body))
     }
 
-    /// Seals for a key of an algorithm that only packets of version 3 know.
+    /// Encrypts to an Elgamal key, which only packets of version 3 support.
     fn sealed_by_elgamal(
         &self,
         key: &key::Key<'_>,
@@ -75,19 +76,19 @@ impl Recipient<'_> {
     }
 }
 
-/// Whom a session key is encrypted to.
+/// The recipient that a packet names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Addressee {
-    /// A key of this ID.
+    /// The key ID.
     KeyId(KeyId),
-    /// The key of this fingerprint.
+    /// The fingerprint.
     Fingerprint(Fingerprint),
-    /// It is not said.
+    /// None.
     Hidden,
 }
 
 impl Addressee {
-    /// Says whether it may be this key.
+    /// Returns whether the recipient may be this key.
     pub fn may_be(&self, key: &Fingerprint) -> bool {
         match self {
             Self::KeyId(key_id) => key.key_id() == *key_id,
@@ -97,12 +98,12 @@ impl Addressee {
     }
 }
 
-/// A packet that a secret key opens.
+/// A session key encrypted to a public key.
 #[derive(Clone, Debug)]
 pub struct Pkesk {
-    /// Whom it is for.
+    /// The recipient.
     pub addressee: Addressee,
-    /// The key's algorithm.
+    /// The algorithm of the key.
     pub algorithm: PublicKeyAlgorithm,
     version: u8,
     fields: Vec<u8>,
@@ -111,7 +112,7 @@ pub struct Pkesk {
 const CUT: Error = Error::Malformed("a recipient's packet is cut short");
 
 impl Pkesk {
-    /// Reads a packet's body.
+    /// Parses the body of a packet.
     pub(crate) fn parse(body: &[u8]) -> Result<Self> {
         let (&version, rest) = body.split_first().ok_or(CUT)?;
         let (addressee, rest) = match version {
@@ -131,13 +132,13 @@ impl Pkesk {
         Ok(Self { addressee, algorithm: PublicKeyAlgorithm(algorithm), version, fields: fields.to_vec() })
     }
 
-    /// Opens it with a secret key: the session key, if it was encrypted to this key.
+    /// Decrypts the session key with a secret key; `None` if the result is malformed.
     ///
-    /// `container` is the cipher that the encrypted data name, if they do (version 6 relies on that).
+    /// `container` is the cipher that the encrypted data name, which version 6 needs.
     ///
     /// # Errors
     ///
-    /// What the secret key says: that it stays locked, or that this is not for it.
+    /// Those of unlocking and decrypting with the secret key.
     pub fn open(
         &self,
         key: &mut dyn Decryptor,
@@ -157,7 +158,7 @@ impl Pkesk {
         })
     }
 
-    /// Reads the algorithm-specific fields, and the cipher where it stands among them.
+    /// Parses the algorithm-specific fields, and the cipher if it is one of them.
     fn ciphertext(&self) -> Option<(Option<Cipher>, Ciphertext<'_>)> {
         let fields = &self.fields[..];
         Some(match self.algorithm {
@@ -195,7 +196,7 @@ impl Pkesk {
     }
 }
 
-/// Reads the version of a key and its fingerprint.
+/// Parses the version of a key and its fingerprint.
 fn named(name: &[u8]) -> Result<Addressee> {
     Ok(match name.split_first() {
         None => Addressee::Hidden,
@@ -218,7 +219,7 @@ fn counted(bytes: &[u8]) -> Option<&[u8]> {
     rest.get(..usize::from(count))
 }
 
-/// Takes the checksum off, which covers all but the first `before` bytes.
+/// Verifies and removes the checksum, which is over all but the first `before` bytes.
 fn checked(bytes: &[u8], before: usize) -> Option<&[u8]> {
     let (bytes, sum) = bytes.split_last_chunk::<2>()?;
     let expected = bytes.get(before..)?.iter().fold(0u16, |sum, &byte| sum.wrapping_add(byte.into()));

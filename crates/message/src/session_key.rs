@@ -14,23 +14,24 @@ pub struct SessionKey {
 }
 
 impl SessionKey {
-    /// Makes a new one.
+    /// Generates a session key.
     ///
     /// # Errors
     ///
-    /// If the system gives no random numbers.
+    /// [`Error::Random`].
     pub fn random(cipher: Cipher) -> Result<Self> {
         let mut key = Zeroizing::new(vec![0; cipher.key_size()]);
         getrandom::fill(&mut key).map_err(|_| Error::Random)?;
         Ok(Self { cipher, key })
     }
 
-    /// Takes a key; `None` if it has not the cipher's size.
+    /// Takes a key; `None` if it does not have the cipher's size.
     pub fn new(cipher: Cipher, key: &[u8]) -> Option<Self> {
         (key.len() == cipher.key_size()).then(|| Self { cipher, key: Zeroizing::new(key.to_vec()) })
     }
 
-    /// Reads what GnuPG's `--show-session-key` prints: the cipher's number, a colon, the key in hexadecimal digits.
+    /// Parses the output of GnuPG's `--show-session-key`: the number of the cipher, a colon, and the key in
+    /// hexadecimal.
     pub fn from_text(text: &str) -> Option<Self> {
         let (number, digits) = text.trim().split_once(':')?;
         let cipher = Cipher::of(number.parse().ok()?)?;
@@ -46,7 +47,7 @@ impl SessionKey {
 
     /// Returns the form that [`SessionKey::from_text`] reads.
     pub fn to_text(&self) -> Zeroizing<String> {
-        // As long as it becomes, and an end of line: what a string leaves behind where it grows is not wiped.
+        // With the capacity for all of it, since memory that a growing string frees is not wiped.
         let mut text = Zeroizing::new(String::with_capacity(5 + 2 * self.key.len()));
         let written = write!(text, "{}:", self.cipher.number());
         written
@@ -60,12 +61,12 @@ impl SessionKey {
         self.cipher
     }
 
-    /// Returns the key itself.
+    /// Returns the bytes of the key.
     pub fn key(&self) -> &[u8] {
         &self.key
     }
 
-    /// Reads what public keys and passwords encrypt: the number of the cipher, then the key.
+    /// Parses the plaintext of encrypted session keys: the number of the cipher, then the key.
     pub(crate) fn from_numbered(bytes: &[u8]) -> Option<Self> {
         let (&number, key) = bytes.split_first()?;
         Self::new(Cipher::of(number)?, key)
@@ -73,7 +74,7 @@ impl SessionKey {
 }
 
 impl fmt::Debug for SessionKey {
-    /// Shows the cipher, never the key.
+    /// Shows only the cipher.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "SessionKey({})", self.cipher)
     }

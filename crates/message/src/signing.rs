@@ -1,4 +1,4 @@
-//! Makes signatures over content while it passes: inline, detached and in clear text.
+//! Signs content while it is streamed: inline, detached and as clear text.
 
 use std::io::{Read, Write};
 
@@ -8,42 +8,42 @@ use secret::Signer;
 use sign::Builder;
 
 use crate::content_writer::{ContentSigner, LiteralOptions, for_each_piece};
-use crate::hashing::{Documents, Hashing};
+use crate::document_hasher::{DocumentHasher, Documents};
 use crate::{Error, Result};
 
-/// Who signs, and what the signature says.
+/// A key that signs, and the content of its signature.
 pub struct SignatureRequest<'a> {
     /// The key.
     pub key: &'a mut dyn Signer,
-    /// The signature, of type `BINARY` or `TEXT`.
+    /// The content of the signature, of type `BINARY` or `TEXT`.
     pub builder: Builder,
 }
 
-/// Signatures over one content, being made.
+/// Signatures that are made over one content.
 ///
 /// As a [`ContentSigner`] it signs what [`encrypt`](crate::encrypt()) encrypts.
 pub struct Signing<'a> {
     pending: Vec<Pending<'a>>,
-    hashing: Hashing,
+    hasher: DocumentHasher,
 }
 
 struct Pending<'a> {
-    signatory: SignatureRequest<'a>,
+    request: SignatureRequest<'a>,
     form: Form,
     salt: Vec<u8>,
 }
 
 impl<'a> Signing<'a> {
-    /// Begins: everybody signs the same content.
+    /// Prepares signatures by several keys over the same content.
     ///
     /// # Errors
     ///
-    /// For signatures of other types and of unknown digests, and if the system gives no random numbers for a salt.
-    pub fn new(signatories: Vec<SignatureRequest<'a>>) -> Result<Self> {
+    /// For signatures of other types and unknown hash algorithms, and if the system gives no random numbers for a salt.
+    pub fn new(requests: Vec<SignatureRequest<'a>>) -> Result<Self> {
         let mut documents = Documents::default();
-        let mut pending = Vec::with_capacity(signatories.len());
-        for signatory in signatories {
-            let SignatureRequest { key, builder } = &signatory;
+        let mut pending = Vec::with_capacity(requests.len());
+        for request in requests {
+            let SignatureRequest { key, builder } = &request;
             let form = Form::of(builder.kind()).filter(|form| *form != Form::Nothing);
             let form = form.ok_or(Error::Options("only binary and text signatures are over content"))?;
             let hash = builder.hash();
@@ -53,17 +53,17 @@ impl<'a> Signing<'a> {
                 salt = vec![0; salt_length(hash).ok_or_else(unknown)?];
                 getrandom::fill(&mut salt).map_err(|_| Error::Random)?;
             }
-            documents.want(form, hash, &salt).map_err(|_| unknown())?;
-            pending.push(Pending { signatory, form, salt });
+            documents.add(form, hash, &salt).map_err(|_| unknown())?;
+            pending.push(Pending { request, form, salt });
         }
-        Ok(Self { pending, hashing: Hashing::new(documents) })
+        Ok(Self { pending, hasher: DocumentHasher::new(documents) })
     }
 
-    /// Returns the digests, each once, in the order of the signatures.
+    /// Returns the hash algorithms, each only once, in the order of the signatures.
     pub(crate) fn hashes(&self) -> Vec<verify::HashAlgorithm> {
         let mut hashes = Vec::new();
         for pending in &self.pending {
-            let hash = pending.signatory.builder.hash();
+            let hash = pending.request.builder.hash();
             if !hashes.contains(&hash) {
                 hashes.push(hash);
             }
@@ -71,34 +71,34 @@ impl<'a> Signing<'a> {
         hashes
     }
 
-    /// Says whether all signatures are of the type for text.
+    /// Returns whether all signatures are text signatures.
     pub(crate) fn is_of_text(&self) -> bool {
         self.pending.iter().all(|pending| pending.form == Form::Text)
     }
 
-    /// Ends the content, and returns the signature packets.
+    /// Returns the signature packets after the end of the content.
     pub(crate) fn finish(&mut self) -> Result<Vec<u8>> {
-        let hashing = std::mem::replace(&mut self.hashing, Hashing::new(Documents::default()));
-        let documents = hashing.finish();
+        let hasher = std::mem::replace(&mut self.hasher, DocumentHasher::new(Documents::default()));
+        let documents = hasher.finish();
         let mut packets = Vec::new();
-        for Pending { signatory, form, salt } in self.pending.drain(..) {
-            let document = documents.find(form, signatory.builder.hash(), &salt);
+        for Pending { request, form, salt } in self.pending.drain(..) {
+            let document = documents.find(form, request.builder.hash(), &salt);
             let document = document.expect("every signature's document is hashed, and finished once").clone();
-            packets.extend(signatory.builder.over_document(document).by(signatory.key)?);
+            packets.extend(request.builder.over_document(document).by(request.key)?);
         }
         Ok(packets)
     }
 }
 
 impl ContentSigner for Signing<'_> {
-    /// One-pass signatures, the last signer's first (RFC 9580, 5.4 and 10.3).
+    /// Returns the one-pass signatures, that of the last signer first (RFC 9580, 5.4 and 10.3).
     fn before(&mut self) -> Result<Vec<u8>> {
         let announced = self.pending.iter().enumerate().rev();
         Ok(announced.flat_map(|(index, pending)| pending.one_pass(index == 0)).collect())
     }
 
     fn data(&mut self, data: &[u8]) {
-        self.hashing.update(data);
+        self.hasher.update(data);
     }
 
     fn after(&mut self) -> Result<Vec<u8>> {
@@ -108,8 +108,8 @@ impl ContentSigner for Signing<'_> {
 
 impl Pending<'_> {
     fn one_pass(&self, is_last: bool) -> Vec<u8> {
-        let key = self.signatory.key.key();
-        let builder = &self.signatory.builder;
+        let key = self.request.key.key();
+        let builder = &self.request.builder;
         let mut body = vec![3, builder.kind().0, builder.hash().0, key.algorithm.0];
         let fingerprint = key.fingerprint();
         if key.version == 6 {
@@ -125,11 +125,11 @@ impl Pending<'_> {
     }
 }
 
-/// Signs all of `input` into a message that holds it.
+/// Signs all of `input`, and writes a message with the content and the signatures.
 ///
 /// # Errors
 ///
-/// What input and output say, and what keeps a key from signing.
+/// Those of input and output, and of signing.
 pub fn sign(
     input: &mut dyn Read,
     output: &mut dyn Write,
@@ -145,9 +145,9 @@ pub fn sign(
 ///
 /// # Errors
 ///
-/// What the input says, and what keeps a key from signing.
+/// Those of the input, and of signing.
 pub fn sign_detached(input: &mut dyn Read, mut signing: Signing<'_>) -> Result<Vec<u8>> {
-    signing.hashing.trim_lines();
+    signing.hasher.trim_lines();
     for_each_piece(input, |piece| {
         signing.data(piece);
         Ok(())

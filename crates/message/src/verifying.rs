@@ -1,7 +1,7 @@
-//! Hashes content for the signatures over it, which are checked by who knows the keys.
+//! Hashes the content of messages for their signatures, which the caller verifies.
 //!
-//! A message has one content, and everything that is hashed is all of it. Signatures must be inside of the encryption
-//! that their content is in: what stands around encrypted data says nothing about what is in them.
+//! A message has one content, all of which is hashed. Signatures must be inside of the same encryption as their
+//! content: signatures around encrypted data say nothing about the plaintext.
 
 use std::io::{BufReader, Read};
 
@@ -14,22 +14,23 @@ use verify::{HashAlgorithm, Verdict};
 
 use crate::content_writer::for_each_piece;
 use crate::decrypt::{Authenticity, Event, MAX_PACKET, MAX_SIGNATURES, Sink};
+use crate::document_hasher::{DocumentHasher, Documents};
 use crate::frame::{self, Body};
-use crate::hashing::{Documents, Hashing};
 use crate::{Error, Result};
 
-/// Bytes of clear text that are kept until its signatures say how they hash it.
+/// The most bytes of clear text that are buffered until its signatures say how it is hashed.
 const MAX_CLEAR: usize = 1 << 20;
-/// What longer text is hashed with, besides the digests that its headers name.
-const USUAL: [HashAlgorithm; 3] = [HashAlgorithm::SHA256, HashAlgorithm::SHA384, HashAlgorithm::SHA512];
+/// The hash algorithms for longer text, in addition to those that its headers name.
+const DEFAULT_ALGORITHMS: [HashAlgorithm; 3] =
+    [HashAlgorithm::SHA256, HashAlgorithm::SHA384, HashAlgorithm::SHA512];
 
-/// A signature over content, with the digest of the content that it is about.
+/// A signature over content, with the digest of the content.
 #[derive(Clone, Debug)]
 pub struct DataSignature {
     /// The body of its packet.
     pub body: Vec<u8>,
-    /// The digest that it has to be over; or the verdict, if there is nothing to verify: `Unsupported` for versions and
-    /// digests that are not known, `Bad` for what can be no signature over this content.
+    /// The digest over which it must be made; or the verdict if it is already known: `Unsupported` for unknown versions
+    /// and hash algorithms, `Bad` for signatures that cannot be made over content.
     pub digest: std::result::Result<Digest, Verdict>,
 }
 
@@ -42,7 +43,7 @@ impl DataSignature {
         Self { body, digest }
     }
 
-    /// Reads the signature; `None` if its version is not known or it is damaged.
+    /// Parses the signature; `None` if its version is unknown or it is damaged.
     pub fn parsed(&self) -> Option<Signature<'_>> {
         signature::parse(&self.body).ok()
     }
@@ -54,49 +55,49 @@ fn digest(signature: &Signature<'_>, documents: &Documents) -> std::result::Resu
     document.ok_or(Verdict::Unsupported)?.clone().digest(&signature.head())
 }
 
-/// Returns what of content a signature of a type is over.
+/// Returns the form of the content over which signatures of a type are made.
 fn form(kind: u8) -> Option<Form> {
     Form::of(cert::facts::SignatureType(kind)).filter(|form| *form != Form::Nothing)
 }
 
-/// Makes sure that what a signature is over is hashed; if that cannot be, its digest is missing in the end.
-fn want(documents: &mut Documents, signature: &[u8]) {
+/// Adds the document of a signature; if that is not possible, its digest is missing later.
+fn add_document(documents: &mut Documents, signature: &[u8]) {
     if let Ok(signature) = signature::parse(signature)
         && let Some(form) = form(signature.kind.0)
     {
-        let _ = documents.want(form, signature.hash_algorithm, signature.salt);
+        let _ = documents.add(form, signature.hash_algorithm, signature.salt);
     }
 }
 
-/// A sink before another one, which collects the signatures of a message.
+/// A sink that collects the signatures of a message, and forwards everything to another sink.
 pub struct MessageVerifier<'s> {
     sink: &'s mut dyn Sink,
     stage: Stage,
-    /// How many signatures were announced before the content and did not come yet.
+    /// The number of one-pass signatures whose signatures did not follow yet.
     announced: usize,
     documents: Documents,
-    /// Signatures before the content (RFC 9580, 10.3: as old programs write them).
+    /// Signatures before the content, as old programs write them (RFC 9580, 10.3).
     early: Vec<Vec<u8>>,
     found: Vec<DataSignature>,
 }
 
 enum Stage {
-    /// Nothing of the content came.
+    /// Before the content.
     Before,
-    /// The content passes.
-    Content(Hashing),
-    /// Clear text passes: what there was of it, until it is too much.
-    Clear { held: Vec<u8>, hashes: Vec<HashAlgorithm> },
-    /// The content is over; of clear text that is short it is here.
+    /// In the content.
+    Content(DocumentHasher),
+    /// In clear text, which is buffered up to [`MAX_CLEAR`].
+    Clear { text: Vec<u8>, hashes: Vec<HashAlgorithm> },
+    /// After the content; with the text, if it is short clear text.
     After { clear: Option<Vec<u8>> },
-    /// The encrypted data that held the content are over.
+    /// After the encrypted data with the content.
     Outside,
 }
 
-const AROUND: Error = Error::Malformed("signatures around encrypted data");
+const SIGNATURES_AROUND_ENCRYPTION: Error = Error::Malformed("signatures around encrypted data");
 
 impl<'s> MessageVerifier<'s> {
-    /// Begins to collect the signatures of a message whose content goes on to `sink`.
+    /// Creates a verifier that forwards events and data to `sink`.
     pub fn new(sink: &'s mut dyn Sink) -> Self {
         Self {
             sink,
@@ -108,11 +109,11 @@ impl<'s> MessageVerifier<'s> {
         }
     }
 
-    /// Returns the signatures, in their order.
+    /// Returns the signatures in order.
     ///
     /// # Errors
     ///
-    /// If there are fewer of them than were announced.
+    /// If there are fewer signatures than one-pass signatures.
     pub fn finish(self) -> Result<Vec<DataSignature>> {
         if self.announced > 0 { Err(Error::CutShort) } else { Ok(self.found) }
     }
@@ -120,28 +121,30 @@ impl<'s> MessageVerifier<'s> {
     fn announce(&mut self, body: &[u8]) {
         self.announced += 1;
         if let Some((form, hash, salt)) = announced(body) {
-            let _ = self.documents.want(form, hash, salt);
+            let _ = self.documents.add(form, hash, salt);
         }
     }
 
     fn signature(&mut self, body: &[u8]) -> Result<()> {
         match &self.stage {
             Stage::Before => {
-                want(&mut self.documents, body);
+                add_document(&mut self.documents, body);
                 self.early.push(body.to_vec());
             }
             Stage::After { clear } => {
                 self.announced = self.announced.saturating_sub(1);
                 if let Some(text) = clear {
                     let mut documents = Documents::default();
-                    want(&mut documents, body);
-                    let mut hashing = Hashing::new(documents);
-                    hashing.update(text);
-                    self.documents = hashing.finish();
+                    add_document(&mut documents, body);
+                    let mut hasher = DocumentHasher::new(documents);
+                    hasher.update(text);
+                    self.documents = hasher.finish();
                 }
                 self.found.push(DataSignature::over(body.to_vec(), &self.documents));
             }
-            Stage::Content(_) | Stage::Clear { .. } | Stage::Outside => return Err(AROUND),
+            Stage::Content(_) | Stage::Clear { .. } | Stage::Outside => {
+                return Err(SIGNATURES_AROUND_ENCRYPTION);
+            }
         }
         Ok(())
     }
@@ -149,8 +152,8 @@ impl<'s> MessageVerifier<'s> {
     fn content_ends(&mut self) {
         let stage = std::mem::replace(&mut self.stage, Stage::After { clear: None });
         match stage {
-            Stage::Content(hashing) => self.documents = hashing.finish(),
-            Stage::Clear { held, .. } => self.stage = Stage::After { clear: Some(held) },
+            Stage::Content(hasher) => self.documents = hasher.finish(),
+            Stage::Clear { text, .. } => self.stage = Stage::After { clear: Some(text) },
             other => self.stage = other,
         }
         for body in self.early.drain(..) {
@@ -158,20 +161,20 @@ impl<'s> MessageVerifier<'s> {
         }
     }
 
-    /// Hashes from now on, since more text is not held.
+    /// Hashes the text from now on, since it exceeds the buffer.
     fn stream_clear_text(&mut self) {
-        let Stage::Clear { held, hashes } = &self.stage else { return };
+        let Stage::Clear { text, hashes } = &self.stage else { return };
         let mut documents = Documents::default();
-        for &hash in hashes.iter().chain(&USUAL) {
-            let _ = documents.want(Form::Text, hash, &[]);
+        for &hash in hashes.iter().chain(&DEFAULT_ALGORITHMS) {
+            let _ = documents.add(Form::Text, hash, &[]);
         }
-        let mut hashing = Hashing::new(documents);
-        hashing.update(held);
-        self.stage = Stage::Content(hashing);
+        let mut hasher = DocumentHasher::new(documents);
+        hasher.update(text);
+        self.stage = Stage::Content(hasher);
     }
 }
 
-/// Reads what a one-pass signature packet announces (RFC 9580, 5.4).
+/// Parses a one-pass signature packet (RFC 9580, 5.4).
 fn announced(body: &[u8]) -> Option<(Form, HashAlgorithm, &[u8])> {
     let [version, kind, hash, _, rest @ ..] = body else { return None };
     let salt = match version {
@@ -190,17 +193,19 @@ impl Sink for MessageVerifier<'_> {
         match &event {
             Event::OnePass(body) => self.announce(body),
             Event::Signature(body) => self.signature(body)?,
-            Event::Decrypting { .. } if self.announced > 0 || !self.early.is_empty() => return Err(AROUND),
+            Event::Decrypting { .. } if self.announced > 0 || !self.early.is_empty() => {
+                return Err(SIGNATURES_AROUND_ENCRYPTION);
+            }
             Event::Literal { .. } => {
-                self.stage = Stage::Content(Hashing::new(std::mem::take(&mut self.documents)));
+                self.stage = Stage::Content(DocumentHasher::new(std::mem::take(&mut self.documents)));
             }
             Event::ClearText(announced) => {
-                self.stage = Stage::Clear { held: Vec::new(), hashes: announced.digests.clone() };
+                self.stage = Stage::Clear { text: Vec::new(), hashes: announced.digests.clone() };
             }
             Event::LiteralEnd | Event::ClearTextEnd(_) => self.content_ends(),
             Event::Decrypted => {
                 if self.announced > 0 {
-                    return Err(AROUND);
+                    return Err(SIGNATURES_AROUND_ENCRYPTION);
                 }
                 self.stage = Stage::Outside;
             }
@@ -209,22 +214,22 @@ impl Sink for MessageVerifier<'_> {
         self.sink.event(event)
     }
 
-    fn data(&mut self, data: &[u8], standing: Authenticity) -> Result<()> {
+    fn data(&mut self, data: &[u8], authenticity: Authenticity) -> Result<()> {
         match &mut self.stage {
-            Stage::Clear { held, .. } => {
-                held.extend_from_slice(data);
-                if held.len() > MAX_CLEAR {
+            Stage::Clear { text, .. } => {
+                text.extend_from_slice(data);
+                if text.len() > MAX_CLEAR {
                     self.stream_clear_text();
                 }
             }
-            Stage::Content(hashing) => hashing.update(data),
+            Stage::Content(hasher) => hasher.update(data),
             _ => {}
         }
-        self.sink.data(data, standing)
+        self.sink.data(data, authenticity)
     }
 }
 
-/// Signatures that stand alone, and are over something else.
+/// Detached signatures.
 #[derive(Clone, Debug)]
 pub struct DetachedSignatures {
     bodies: Vec<Vec<u8>>,
@@ -235,7 +240,7 @@ impl DetachedSignatures {
     ///
     /// # Errors
     ///
-    /// What the input says, and if there is anything else in it.
+    /// Those of the input, and if it contains other packets.
     pub fn read(input: &mut (dyn Read + Send)) -> Result<Self> {
         let mut input = BufReader::new(DearmoredMessage::of_all_blocks(input));
         let mut bodies = Vec::new();
@@ -255,21 +260,21 @@ impl DetachedSignatures {
         if bodies.is_empty() { Err(Error::NoMessage) } else { Ok(Self { bodies }) }
     }
 
-    /// Hashes what they are over, all of `data`.
+    /// Hashes all of `data`, over which the signatures are made.
     ///
     /// # Errors
     ///
-    /// What the input says.
+    /// Those of the input.
     pub fn over(self, data: &mut dyn Read) -> Result<Vec<DataSignature>> {
         let mut documents = Documents::default();
-        self.bodies.iter().for_each(|body| want(&mut documents, body));
+        self.bodies.iter().for_each(|body| add_document(&mut documents, body));
         documents.trim_lines();
-        let mut hashing = Hashing::new(documents);
+        let mut hasher = DocumentHasher::new(documents);
         for_each_piece(data, |piece| {
-            hashing.update(piece);
+            hasher.update(piece);
             Ok(())
         })?;
-        let documents = hashing.finish();
+        let documents = hasher.finish();
         Ok(self.bodies.into_iter().map(|body| DataSignature::over(body, &documents)).collect())
     }
 }

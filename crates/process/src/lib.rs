@@ -9,7 +9,8 @@ use rustix::process::{DumpableBehavior, Resource, Rlimit, getrlimit, set_dumpabl
 /// - No core is dumped, whatever the limit was (`RLIMIT_CORE`). Child processes may raise the limit again.
 /// - The process is not dumpable (`PR_SET_DUMPABLE`, prctl(2)): debuggers of the same user cannot attach, and the files
 ///   of `/proc` that show its memory belong to the superuser.
-/// - The limit of locked memory is raised as far as the system allows (`RLIMIT_MEMLOCK`); memory with secrets is locked.
+/// - The limit of locked memory is raised as far as the system allows (`RLIMIT_MEMLOCK`); memory with secrets is
+///   locked.
 ///
 /// None of these calls fails on Linux, since each only takes rights away or stays below the hard limit.
 pub fn protect_memory() {

@@ -16,8 +16,8 @@ use zeroize::Zeroizing;
 use crate::fields::Fields;
 use crate::{Ciphertext, Error, Result, elgamal, numbers};
 
-/// The public and the secret part of a key in the form of the library, which encrypts the secret in memory while it is not
-/// used.
+/// The public and the secret part of a key in the form of the library, which encrypts the secret in memory while it is
+/// not used.
 pub(crate) struct Pair {
     pair: KeyPair,
     algorithm: PublicKeyAlgorithm,
@@ -57,8 +57,8 @@ impl Pair {
 
     /// Verifies that both parts belong together.
     ///
-    /// The numbers of RSA and Elgamal keys are computed with. Where the public part is a function of the secret one, it is
-    /// computed again; otherwise a signature is made and verified, or a session key encrypted and decrypted.
+    /// The numbers of RSA and Elgamal keys are computed with. Where the public part is a function of the secret one, it
+    /// is computed again; otherwise a signature is made and verified, or a session key encrypted and decrypted.
     fn verify_halves(&self, public: &[u8], material: &[u8]) -> Result<()> {
         let belongs = match self.recomputed_public()? {
             _ if self.algorithm.is_rsa() => numbers::rsa_belongs(public, material).unwrap_or(false),

@@ -1,6 +1,7 @@
 //! Encrypted session keys.
 
-/// The algorithm-specific fields of an encrypted session key (RFC 9580, 5.1.3 to 5.1.7), with numbers as big-endian bytes.
+/// The algorithm-specific fields of an encrypted session key (RFC 9580, 5.1.3 to 5.1.7), with numbers as big-endian
+/// bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ciphertext<'a> {
     /// RSA: the session key with PKCS #1 v1.5 padding to the power of e.

@@ -1,7 +1,7 @@
 //! Ed25519 and X25519 keys by aws-lc: derives public keys from secret ones, verifies that they match, and signs.
 //!
-//! Most keys are of this kind, and initialising the library of the others takes a millisecond. aws-lc's random generator,
-//! whose first use would take even longer, is not needed.
+//! Most keys are of this kind, and initialising the library of the others takes a millisecond. aws-lc's random
+//! generator, whose first use would take even longer, is not needed.
 
 use aws_lc_rs::agreement::{self, PrivateKey};
 use aws_lc_rs::signature::{self, Ed25519KeyPair, KeyPair as _};

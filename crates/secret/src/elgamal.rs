@@ -38,8 +38,8 @@ fn is_within(number: &Number, modulus: &Number) -> bool {
     number.bits() > 0 && number < modulus
 }
 
-/// Returns whether the secret number x belongs to the public numbers p, g and y, both encoded as in packets: y is g to the
-/// power of x modulo p.
+/// Returns whether the secret number x belongs to the public numbers p, g and y, both encoded as in packets: y is g to
+/// the power of x modulo p.
 pub(crate) fn belongs(public: &[u8], secret: &[u8]) -> std::result::Result<bool, OutOfMemory> {
     let (Some(Public { p, g, y }), Some(x)) = (Public::read(public), Fields(secret).number()) else {
         return Ok(false);
@@ -129,8 +129,8 @@ fn padded(content: &[u8], length: usize) -> Result<Option<Zeroizing<Vec<u8>>>> {
     Ok(Some(frame))
 }
 
-/// Returns the content after the padding. It has a checksum of its own, so that errors do not reveal where wrong padding
-/// ends.
+/// Returns the content after the padding. It has a checksum of its own, so that errors do not reveal where wrong
+/// padding ends.
 fn unpadded(frame: &[u8]) -> Option<&[u8]> {
     let rest = frame.strip_prefix(&[0, 2])?;
     let filling = rest.iter().position(|byte| *byte == 0)?;

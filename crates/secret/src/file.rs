@@ -1,11 +1,11 @@
 //! A store of secret keys with one file for each key.
 //!
 //! A file is named by the fingerprint, which identifies one key packet, with the creation time and the parameters that
-//! decrypting session keys needs. A keygrip identifies only key material, which several packets may share, and not every
-//! algorithm has one.
+//! decrypting session keys needs. A keygrip identifies only key material, which several packets may share, and not
+//! every algorithm has one.
 //!
-//! The directory has mode 0700 and the files 0600. A writer holds the directory's lock (`flock`), writes a temporary file,
-//! syncs and renames it and syncs the directory, so that changes are atomic and durable. Readers need no lock.
+//! The directory has mode 0700 and the files 0600. A writer holds the directory's lock (`flock`), writes a temporary
+//! file, syncs and renames it and syncs the directory, so that changes are atomic and durable. Readers need no lock.
 
 mod directory;
 mod record;

@@ -1,14 +1,14 @@
 //! OpenPGP secret keys: reading, locking, unlocking, using and storing them.
 //!
-//! - [`SecretKey`]: a secret key packet, its secret part plain, locked or elsewhere ([`Protection`]); [`Unlocked`]: a key
-//!   whose secret part is in memory and belongs to its public part; [`Lock`]: how a passphrase protects a key.
+//! - [`SecretKey`]: a secret key packet, its secret part plain, locked or elsewhere ([`Protection`]); [`Unlocked`]: a
+//!   key whose secret part is in memory and belongs to its public part; [`Lock`]: how a passphrase protects a key.
 //! - [`Signer`] and [`Decryptor`]: sign digests and decrypt session keys, wherever the secret is.
-//! - [`SecretKeys`]: a store of secret keys; [`mod@file`] implements it with files. Users of the trait must not assume that
-//!   keys are files, or that secrets can be exported.
+//! - [`SecretKeys`]: a store of secret keys; [`mod@file`] implements it with files. Users of the trait must not assume
+//!   that keys are files, or that secrets can be exported.
 //! - [`Passphrase`]: a passphrase in memory that is wiped; [`Ask`]: asks for passphrases.
 //!
-//! Keys on [`curve25519`] sign by aws-lc, [`elgamal`] uses OpenSSL's big numbers. Other asymmetric operations are those of
-//! sequoia-openpgp with OpenSSL, which is initialised at its first use; ciphers and key derivation are those of
+//! Keys on [`curve25519`] sign by aws-lc, [`elgamal`] uses OpenSSL's big numbers. Other asymmetric operations are those
+//! of sequoia-openpgp with OpenSSL, which is initialised at its first use; ciphers and key derivation are those of
 //! `symmetric`. Nothing reads the clock, except to calibrate a lock.
 
 pub mod ask;

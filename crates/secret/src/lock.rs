@@ -14,8 +14,8 @@ use crate::{Passphrase, Result, SecretKey, Unlocked};
 /// How a passphrase protects a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lock {
-    /// AES-256 with a key from a repeated SHA-256 over salt and passphrase, and a SHA-1 over the secret (usage 254), which
-    /// every implementation of the last twenty years reads.
+    /// AES-256 with a key from a repeated SHA-256 over salt and passphrase, and a SHA-1 over the secret (usage 254),
+    /// which every implementation of the last twenty years reads.
     Iterated {
         /// The coded number of bytes to hash (RFC 9580, 3.7.1.3).
         count: u8,
@@ -40,18 +40,19 @@ const MODE: Aead = Aead::Ocb;
 /// The time that unlocking an iterated lock should take, as in gpg-agent.
 const UNLOCK_TIME: Duration = Duration::from_millis(100);
 
-/// The coded count below which calibration never goes: 65,536 bytes, as in gpg. The upper limit is the largest count that
-/// can be coded.
+/// The coded count below which calibration never goes: 65,536 bytes, as in gpg. The upper limit is the largest count
+/// that can be coded.
 const MIN_COUNT: u8 = 0x60;
 
 impl Lock {
-    /// Argon2id with the parameters that RFC 9106, section 4, recommends for little memory: 3 passes over 64 MiB in 4 lanes.
+    /// Argon2id with the parameters that RFC 9106, section 4, recommends for little memory: 3 passes over 64 MiB in 4
+    /// lanes.
     pub const ARGON2: Self = Self::Argon2 { passes: 3, lanes: 4, exponent: 16 };
 
     /// Returns the default for keys of a version.
     ///
-    /// For version 4 it measures, in a few milliseconds, how many bytes SHA-256 hashes in a tenth of a second on this machine;
-    /// the count is at least 65,536 bytes and at most the largest that can be coded (65,011,712).
+    /// For version 4 it measures, in a few milliseconds, how many bytes SHA-256 hashes in a tenth of a second on this
+    /// machine; the count is at least 65,536 bytes and at most the largest that can be coded (65,011,712).
     pub fn for_version(version: u8) -> Self {
         if version == 6 { Self::ARGON2 } else { Self::Iterated { count: calibrated_count() } }
     }
@@ -82,8 +83,8 @@ impl Unlocked {
     ///
     /// # Errors
     ///
-    /// [`Error::Random`](crate::Error::Random), and [`Error::Unsupported`](crate::Error::Unsupported) for a lock that keys of
-    /// this version cannot have.
+    /// [`Error::Random`](crate::Error::Random), and [`Error::Unsupported`](crate::Error::Unsupported) for a lock that
+    /// keys of this version cannot have.
     pub fn lock(&self, passphrase: &Passphrase, lock: Lock) -> Result<SecretKey> {
         let key = self.fingerprint();
         let (check, s2k) = match lock {

@@ -1,7 +1,7 @@
 //! Memory for secrets: wiped, kept out of swap and out of core dumps.
 //!
-//! The only module of this crate with `unsafe` code. Its invariant: a [`Guarded`] is the only owner of its mapping until it
-//! is dropped, and the mapping is at least `length` bytes long.
+//! The only module of this crate with `unsafe` code. Its invariant: a [`Guarded`] is the only owner of its mapping
+//! until it is dropped, and the mapping is at least `length` bytes long.
 
 #![allow(unsafe_code)]
 
@@ -76,8 +76,8 @@ impl Drop for Guarded {
     fn drop(&mut self) {
         self.zeroize();
         let size = self.length.max(MIN_LENGTH);
-        // SAFETY: the mapping was created in `zeroed` with this size, and there are no references to it. Unmapped pages are
-        // unlocked.
+        // SAFETY: the mapping was created in `zeroed` with this size, and there are no references to it. Unmapped pages
+        // are unlocked.
         let _ = unsafe { munmap(self.start.as_ptr().cast::<c_void>(), size) };
     }
 }

@@ -5,8 +5,8 @@ use verify::PublicKeyAlgorithm;
 
 use crate::fields::Fields;
 
-/// The fields after the point of an ECDH key: the hash algorithm and the cipher that session keys are wrapped with, by the
-/// size of the curve in bits (RFC 9580, 11.5.1).
+/// The fields after the point of an ECDH key: the hash algorithm and the cipher that session keys are wrapped with, by
+/// the size of the curve in bits (RFC 9580, 11.5.1).
 const WRAPPING: [(u32, [u8; 4]); 4] =
     [(256, [3, 1, 8, 7]), (384, [3, 1, 9, 8]), (512, [3, 1, 10, 9]), (521, [3, 1, 10, 9])];
 

@@ -24,8 +24,8 @@ pub trait Decryptor {
     /// Returns the public key.
     fn key(&self) -> Key<'_>;
 
-    /// Decrypts a session key and returns it without the padding; for RSA, Elgamal and ECDH with the cipher and checksum
-    /// bytes that version 3 packets have around it.
+    /// Decrypts a session key and returns it without the padding; for RSA, Elgamal and ECDH with the cipher and
+    /// checksum bytes that version 3 packets have around it.
     ///
     /// `length` is the length of the result, if it is known.
     ///

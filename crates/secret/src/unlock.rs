@@ -16,8 +16,8 @@ impl SecretKey {
     ///
     /// # Errors
     ///
-    /// [`Error::WrongPassphrase`]; [`Error::Damaged`] if the secret does not belong to the public part; [`Error::Stub`] and
-    /// [`Error::OnCard`] if there is no secret; [`Error::UnknownProtection`].
+    /// [`Error::WrongPassphrase`]; [`Error::Damaged`] if the secret does not belong to the public part; [`Error::Stub`]
+    /// and [`Error::OnCard`] if there is no secret; [`Error::UnknownProtection`].
     pub fn unlock(&self, passphrase: &Passphrase) -> Result<Unlocked> {
         let key = self.fingerprint();
         match self.protection() {

@@ -27,7 +27,8 @@ pub struct Unlocked {
 }
 
 impl Unlocked {
-    /// Joins the body of a public key packet with its secret numbers, encoded as in a secret key packet (RFC 9580, 5.5.5).
+    /// Joins the body of a public key packet with its secret numbers, encoded as in a secret key packet (RFC 9580,
+    /// 5.5.5).
     ///
     /// # Errors
     ///
@@ -46,8 +47,8 @@ impl Unlocked {
         Ok(Self { role, public: public.to_vec(), material, fingerprint, pair })
     }
 
-    /// Returns the same key material in another packet, with another role or creation time. A key on a NIST or Brainpool
-    /// curve that encrypts can become one that signs, and vice versa.
+    /// Returns the same key material in another packet, with another role or creation time. A key on a NIST or
+    /// Brainpool curve that encrypts can become one that signs, and vice versa.
     ///
     /// # Errors
     ///

@@ -1,7 +1,7 @@
-//! A subpacket area that is being written.
+//! Writes subpacket areas.
 //!
-//! GnuPG's rule: a subpacket that stands only once takes the last place when it is set again. So an area that follows
-//! an older signature's comes out in GnuPG's order too.
+//! As in GnuPG, a subpacket that occurs only once moves to the end when it is set again, so that an area copied from an
+//! older signature gets GnuPG's order too.
 
 use crate::error::{Error, Result};
 use cert::packet::write_new_length;
@@ -19,7 +19,7 @@ struct Entry {
 }
 
 impl Area {
-    /// Copies an older signature's area.
+    /// Copies the area of an older signature.
     pub(crate) fn copy(area: &[u8]) -> Result<Self> {
         let entry = |item: std::result::Result<cert::subpacket::Subpacket<'_>, _>| {
             let subpacket = item.map_err(|_| Error::Damaged)?;
@@ -33,12 +33,12 @@ impl Area {
         self.0.push(Entry { kind, critical, body });
     }
 
-    /// Drops the subpackets of a type.
+    /// Removes the subpackets of a type.
     pub(crate) fn remove(&mut self, kind: Kind) {
         self.0.retain(|entry| entry.kind != kind);
     }
 
-    /// Returns the bytes.
+    /// Returns the encoded area.
     pub(crate) fn bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         for Entry { kind, critical, body } in &self.0 {

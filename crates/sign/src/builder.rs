@@ -1,8 +1,8 @@
-//! A signature before it is made: what it says, what it is over, then by whom.
+//! Builds signatures: their content, what they are made over, then the issuer.
 
 use crate::area::Area;
 use crate::error::{Error, Result};
-use crate::subpacket::{Subpacket, named};
+use crate::subpacket::{Subpacket, versioned};
 use cert::Timestamp;
 use cert::facts::SignatureType;
 use cert::key::Key;
@@ -15,16 +15,16 @@ use std::num::NonZeroU32;
 use verify::hash::Digest;
 use verify::{HashAlgorithm, Verdict, verify};
 
-/// What a signature says.
+/// The content of a signature.
 #[derive(Clone, Debug)]
 pub struct Builder {
     kind: SignatureType,
     hash: HashAlgorithm,
     created: Timestamp,
-    /// Seconds from its creation to its end.
+    /// The lifetime of the signature in seconds.
     expires: Option<NonZeroU32>,
-    /// The areas of the signature that this one follows.
-    kept: [Area; 2],
+    /// The hashed and the unhashed area of the older signature.
+    older: [Area; 2],
     changes: Vec<Change>,
     salt: Option<Vec<u8>>,
 }
@@ -36,64 +36,64 @@ enum Change {
 }
 
 impl Builder {
-    /// Begins a signature that says nothing yet.
+    /// Creates a signature without content.
     pub fn new(kind: SignatureType, hash: HashAlgorithm, created: Timestamp) -> Self {
         Self {
             kind,
             hash,
             created,
             expires: None,
-            kept: [Area::default(), Area::default()],
+            older: [Area::default(), Area::default()],
             changes: Vec::new(),
             salt: None,
         }
     }
 
-    /// Begins a signature that says what an older one says, except when it was made and by whom.
+    /// Creates a signature with the content of an older one, except for the creation time and the issuer.
     ///
-    /// It ends when the older one ends, or one second after its creation where that has passed (GnuPG's rule).
+    /// It expires when the older one does, or one second after its creation if that has expired (GnuPG's rule).
     ///
     /// # Errors
     ///
-    /// `Damaged` if the older one's subpackets cannot be read.
+    /// [`Error::Damaged`] if the subpackets of the older signature cannot be read.
     pub fn after(older: &Signature<'_>, hash: HashAlgorithm, created: Timestamp) -> Result<Self> {
-        let mut kept = [Area::copy(older.hashed)?, Area::copy(older.unhashed)?];
-        for area in &mut kept {
+        let mut areas = [Area::copy(older.hashed)?, Area::copy(older.unhashed)?];
+        for area in &mut areas {
             for kind in [Kind::CREATION_TIME, Kind::EXPIRATION_TIME, Kind::ISSUER, Kind::ISSUER_FINGERPRINT] {
                 area.remove(kind);
             }
         }
         let remaining = older.expires().map(|end| end.0.saturating_sub(created.0).max(1));
         let expires = remaining.and_then(NonZeroU32::new);
-        Ok(Self { kept, expires, ..Self::new(older.kind, hash, created) })
+        Ok(Self { older: areas, expires, ..Self::new(older.kind, hash, created) })
     }
 
-    /// Returns the signature's type.
+    /// Returns the type of the signature.
     pub fn kind(&self) -> SignatureType {
         self.kind
     }
 
-    /// Returns the digest.
+    /// Returns the hash algorithm.
     pub fn hash(&self) -> HashAlgorithm {
         self.hash
     }
 
-    /// Lets it end so many seconds after its creation.
+    /// Sets the lifetime of the signature.
     pub fn expiring_after(self, seconds: NonZeroU32) -> Self {
         Self { expires: Some(seconds), ..self }
     }
 
-    /// Says something more; what stands only once takes the place of what was said before.
+    /// Adds a subpacket; one of a type that occurs only once replaces an existing one.
     pub fn with(self, subpacket: Subpacket) -> Self {
         self.changed(Change::Set { subpacket, critical: false })
     }
 
-    /// Says something that nobody may overlook: who does not understand it must not use the signature.
+    /// Adds a critical subpacket: implementations that do not understand it must not use the signature.
     pub fn with_critical(self, subpacket: Subpacket) -> Self {
         self.changed(Change::Set { subpacket, critical: true })
     }
 
-    /// Takes back what was said in subpackets of a type.
+    /// Removes the subpackets of a type.
     pub fn without(self, kind: Kind) -> Self {
         self.changed(Change::Remove(kind))
     }
@@ -103,29 +103,29 @@ impl Builder {
         self
     }
 
-    /// Gives the salt that a version 6 signature begins with, which is random otherwise.
+    /// Sets the salt of a version 6 signature, which is random otherwise.
     pub fn salted(self, salt: Vec<u8>) -> Self {
         Self { salt: Some(salt), ..self }
     }
 
-    /// Says that it is over a part of a certificate, whose primary key is this.
+    /// Makes the signature over a part of the certificate with this primary key.
     pub fn over<'a>(self, primary: Key<'a>, subject: Subject<'a>) -> Unsigned<'a> {
         Unsigned { builder: self, over: Over::Certificate(primary, subject) }
     }
 
-    /// Says that it is over a document, all of which is hashed; a version 6 signature has the document's salt.
+    /// Makes the signature over a document that was hashed completely; a version 6 signature has the document's salt.
     pub fn over_document(self, document: Document) -> Unsigned<'static> {
         Unsigned { builder: self, over: Over::Document(document) }
     }
 
-    /// Lays out the hashed and the unhashed area.
+    /// Returns the hashed and the unhashed area.
     fn areas(self, issuer: &Key<'_>) -> [Area; 2] {
         let version = issuer.version;
         let fingerprint = issuer.fingerprint();
-        let [mut hashed, mut unhashed] = self.kept;
+        let [mut hashed, mut unhashed] = self.older;
         if version == 4 {
             unhashed.push(Kind::ISSUER, false, fingerprint.key_id().0.to_be_bytes().to_vec());
-            hashed.push(Kind::ISSUER_FINGERPRINT, false, named(&fingerprint));
+            hashed.push(Kind::ISSUER_FINGERPRINT, false, versioned(&fingerprint));
         }
         hashed.push(Kind::CREATION_TIME, version == 6, self.created.0.to_be_bytes().to_vec());
         if let Some(seconds) = self.expires {
@@ -143,13 +143,14 @@ impl Builder {
             }
         }
         if version == 6 {
-            hashed.push(Kind::ISSUER_FINGERPRINT, false, named(&fingerprint));
+            hashed.push(Kind::ISSUER_FINGERPRINT, false, versioned(&fingerprint));
         }
         [hashed, unhashed]
     }
 }
 
-/// Puts a subpacket into its area: GnuPG leaves an embedded signature, which proves itself, unhashed.
+/// Puts a subpacket into its area. As in GnuPG, an embedded signature is unhashed in version 4, since it is authentic
+/// by itself.
 fn set(hashed: &mut Area, unhashed: &mut Area, subpacket: &Subpacket, version: u8, critical: bool) {
     let kind = subpacket.kind();
     if !subpacket.may_repeat() {
@@ -162,7 +163,7 @@ fn set(hashed: &mut Area, unhashed: &mut Area, subpacket: &Subpacket, version: u
     area.push(kind, critical, subpacket.body());
 }
 
-/// What a signature is over.
+/// What a signature is made over.
 #[derive(Clone)]
 enum Over<'a> {
     Certificate(Key<'a>, Subject<'a>),
@@ -185,7 +186,7 @@ impl Over<'_> {
     }
 }
 
-/// A signature that only lacks its maker.
+/// A signature that only lacks the issuer.
 #[derive(Clone)]
 pub struct Unsigned<'a> {
     builder: Builder,
@@ -193,17 +194,17 @@ pub struct Unsigned<'a> {
 }
 
 impl Unsigned<'_> {
-    /// Lets a key make the signature and returns the packet, header included.
+    /// Signs with a key and returns the packet, including its header.
     ///
     /// # Errors
     ///
-    /// If the key's version makes no signatures, if type, digest or salt do not suit, if the subpackets are too long,
-    /// if the secret key does not sign, and if what it made does not verify.
+    /// If the version of the key is not supported, if the type, hash algorithm or salt does not fit, if the subpackets
+    /// are too long, if the secret key cannot sign, and if the signature does not verify.
     pub fn by(self, signer: &mut dyn Signer) -> Result<Vec<u8>> {
         self.body_by(signer).map(|body| packet::write(Tag::SIGNATURE, &body))
     }
 
-    /// Lets a key make the signature and returns the packet's body, which an embedded signature is.
+    /// Signs with a key and returns the body of the packet, for embedded signatures.
     ///
     /// # Errors
     ///
@@ -253,16 +254,16 @@ fn salt(version: u8, hash: HashAlgorithm, over: &Over<'_>, given: Option<Vec<u8>
     if version != 6 {
         return Ok(Vec::new());
     }
-    let wanted = salt_length(hash).ok_or(Error::Hash(hash))?;
+    let required = salt_length(hash).ok_or(Error::Hash(hash))?;
     let given = match over {
         Over::Document(document) => Some(document.salt().to_vec()),
         Over::Certificate(..) => given,
     };
     match given {
-        Some(salt) if salt.len() == wanted => Ok(salt),
-        Some(salt) => Err(Error::Salt { given: salt.len(), wanted }),
+        Some(salt) if salt.len() == required => Ok(salt),
+        Some(salt) => Err(Error::Salt { given: salt.len(), wanted: required }),
         None => {
-            let mut salt = vec![0; wanted];
+            let mut salt = vec![0; required];
             getrandom::fill(&mut salt)?;
             Ok(salt)
         }

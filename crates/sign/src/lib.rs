@@ -1,7 +1,8 @@
 //! Makes OpenPGP signature packets, of version 4 and 6 (RFC 9580, 5.2).
 //!
-//! A [`Builder`] is told what the signature says, in typed [`Subpacket`]s, then what it is over ([`Builder::over`] a
-//! part of a certificate, [`Builder::over_document`]), then who makes it ([`Unsigned::by`] a [`secret::Signer`]):
+//! A [`Builder`] takes the content of the signature as typed [`Subpacket`]s, then what it is made over
+//! ([`Builder::over`] a part of a certificate, or [`Builder::over_document`]), then the key ([`Unsigned::by`] a
+//! [`secret::Signer`]):
 //!
 //! ```no_run
 //! # fn example(primary: cert::key::Key<'_>, now: cert::Timestamp, signer: &mut dyn secret::Signer) -> keyhoard_sign::Result<()> {
@@ -18,8 +19,8 @@
 //! # }
 //! ```
 //!
-//! A version 4 signature has its subpackets where and in the order in which GnuPG 2.2 has them. Nothing in a signature
-//! is random but the salt of version 6, which may be given. Every signature is verified before it is handed out.
+//! The subpackets of a version 4 signature are in the areas and in the order of GnuPG 2.2. Only the salt of a version 6
+//! signature is random, unless it is given. Every signature is verified before it is returned.
 
 mod area;
 mod builder;

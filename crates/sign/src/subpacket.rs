@@ -1,4 +1,4 @@
-//! What a signature says, in typed values (RFC 9580, 5.2.3.7).
+//! Typed subpackets (RFC 9580, 5.2.3.7).
 
 use cert::Fingerprint;
 use cert::facts::{RevocationReason, Revoker, TrustSignature};
@@ -7,26 +7,26 @@ use std::num::NonZeroU32;
 use std::ops::BitOr;
 use verify::HashAlgorithm;
 
-/// Something that a signature says besides when it was made, when it ends and who made it.
+/// A subpacket, other than those for the creation time, the expiration time and the issuer.
 ///
-/// Algorithms are numbered as in RFC 9580, 9.3 to 9.6.
+/// Algorithms have their numbers of RFC 9580, 9.3 to 9.6.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Subpacket {
-    /// Whether it may be given to others.
+    /// Whether the certification may be exported.
     Exportable(bool),
     /// Makes a certification a trust signature.
     Trust(TrustSignature),
-    /// To which user IDs a trust signature's trust reaches; without the final NUL.
+    /// The user IDs to which a trust signature applies; without the final NUL.
     RegularExpression(Vec<u8>),
-    /// Whether it may be revoked.
+    /// Whether the signature may be revoked.
     Revocable(bool),
-    /// Seconds from the key's creation to its end.
+    /// The lifetime of the key in seconds.
     KeyExpiry(NonZeroU32),
     /// Preferred ciphers.
     CipherPreferences(Vec<u8>),
-    /// Preferred digests.
+    /// Preferred hash algorithms.
     HashPreferences(Vec<HashAlgorithm>),
-    /// Preferred compressions.
+    /// Preferred compression algorithms.
     CompressionPreferences(Vec<u8>),
     /// Preferred AEAD modes, as LibrePGP writes them.
     AeadPreferences(Vec<u8>),
@@ -45,23 +45,23 @@ pub enum Subpacket {
     },
     /// Key server preferences; 0x80: only the key's owner may change it there.
     KeyserverPreferences(u8),
-    /// Where to find newer versions of the key.
+    /// The preferred key server.
     PreferredKeyserver(Vec<u8>),
-    /// This user ID is the primary one.
+    /// Marks the primary user ID.
     PrimaryUserId,
-    /// Where to read about the maker's policy; there may be several.
+    /// The URL of the issuer's policy; there may be several.
     Policy(Vec<u8>),
     /// What the key may be used for.
     KeyFlags(KeyFlags),
-    /// The user ID of its maker that the signature is made as.
+    /// The user ID of the issuer in whose name the signature is made.
     SignersUserId(Vec<u8>),
-    /// Why something is revoked.
+    /// The reason for a revocation.
     RevocationReason(RevocationReason),
-    /// What the key's owner can read.
+    /// The features that the key's owner supports.
     Features(Features),
-    /// The body of a signature packet: the consent of a signing subkey.
+    /// The body of a signature packet: the back-signature of a signing subkey.
     EmbeddedSignature(Vec<u8>),
-    /// For whom a message is encrypted; there may be several.
+    /// A recipient to whom the message is encrypted; there may be several.
     IntendedRecipient(Fingerprint),
 }
 
@@ -79,7 +79,7 @@ impl KeyFlags {
     /// Authenticate.
     pub const AUTHENTICATE: Self = Self(0x20);
 
-    /// Says whether all of these are among them.
+    /// Returns whether all flags of `other` are set.
     pub fn contains(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }
@@ -93,7 +93,7 @@ impl BitOr for KeyFlags {
     }
 }
 
-/// What a key's owner can read (RFC 9580, 5.2.3.32).
+/// The features that a key's owner supports (RFC 9580, 5.2.3.32).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Features(pub u8);
 
@@ -115,7 +115,7 @@ impl BitOr for Features {
 }
 
 impl Subpacket {
-    /// Returns its type.
+    /// Returns the type of the subpacket.
     pub fn kind(&self) -> Kind {
         match self {
             Self::Exportable(_) => Kind::EXPORTABLE,
@@ -143,7 +143,7 @@ impl Subpacket {
         }
     }
 
-    /// Says whether a signature may have several of this type.
+    /// Returns whether a signature may have several subpackets of this type.
     pub(crate) fn may_repeat(&self) -> bool {
         matches!(
             self,
@@ -155,9 +155,10 @@ impl Subpacket {
         )
     }
 
-    /// Says whether who does not understand it must not use a signature of this version.
+    /// Returns whether the subpacket is critical in signatures of a version.
     ///
-    /// GnuPG marks only a trust signature's reach; RFC 9580's own keys also mark what the key is for.
+    /// As in GnuPG, that is the regular expression of trust signatures; in version 6 also the key flags and the
+    /// lifetime of the key, as in the samples of RFC 9580.
     pub(crate) fn is_critical(&self, version: u8) -> bool {
         match self {
             Self::RegularExpression(_) => true,
@@ -166,7 +167,7 @@ impl Subpacket {
         }
     }
 
-    /// Returns what follows the type byte.
+    /// Returns the body after the type byte.
     pub(crate) fn body(&self) -> Vec<u8> {
         match self {
             Self::Exportable(yes) | Self::Revocable(yes) => vec![u8::from(*yes)],
@@ -191,13 +192,13 @@ impl Subpacket {
             | Self::Features(Features(byte)) => vec![*byte],
             Self::PrimaryUserId => vec![1],
             Self::RevocationReason(reason) => [&[reason.code], reason.comment.as_slice()].concat(),
-            Self::IntendedRecipient(fingerprint) => named(fingerprint),
+            Self::IntendedRecipient(fingerprint) => versioned(fingerprint),
         }
     }
 }
 
-/// A fingerprint behind its key's version.
-pub(crate) fn named(fingerprint: &Fingerprint) -> Vec<u8> {
+/// Returns the version of a key and its fingerprint.
+pub(crate) fn versioned(fingerprint: &Fingerprint) -> Vec<u8> {
     [&[fingerprint.version()], fingerprint.as_bytes()].concat()
 }
 

@@ -33,8 +33,8 @@ impl AeadKey {
     ///
     /// # Errors
     ///
-    /// [`Error::KeySize`] for a key of another size, [`Error::UnsupportedMode`] for a cipher without an implementation in
-    /// this mode.
+    /// [`Error::KeySize`] for a key of another size, [`Error::UnsupportedMode`] for a cipher without an implementation
+    /// in this mode.
     pub fn new(cipher: Cipher, mode: Aead, key: &[u8]) -> Result<Self> {
         use Cipher::*;
         if key.len() != cipher.key_size() {

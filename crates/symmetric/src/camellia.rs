@@ -1,9 +1,9 @@
 //! Camellia (RFC 3713) with lookup tables for the round function, for cipher feedback.
 //!
-//! RustCrypto's implementation computes a round byte by byte and takes twice as long as GnuPG's; the build of OpenSSL that
-//! the other libraries here use has no Camellia. This implementation looks up what each byte contributes to a round, in
-//! eight tables of 256 words. Many blocks in parallel take a third of that time on processors with AVX-512 and GFNI
-//! (`camellia_avx512`).
+//! RustCrypto's implementation computes a round byte by byte and takes twice as long as GnuPG's; the build of OpenSSL
+//! that the other libraries here use has no Camellia. This implementation looks up what each byte contributes to a
+//! round, in eight tables of 256 words. Many blocks in parallel take a third of that time on processors with AVX-512
+//! and GFNI (`camellia_avx512`).
 
 use cipher::Array;
 use cipher::consts::U16;
@@ -103,9 +103,9 @@ impl TableCipher for Camellia {
         blocks.map(|[left, right]| store([right ^ third, left ^ fourth]))
     }
 
-    /// Computes the input of the next round beside the half that it becomes contribution of, which shortens the chain of
-    /// dependent operations. Since both need the three partial sums, the compiler does not add up all eight terms in a row,
-    /// which takes longer.
+    /// Computes the input of the next round beside the half that it becomes contribution of, which shortens the chain
+    /// of dependent operations. Since both need the three partial sums, the compiler does not add up all eight terms in
+    /// a row, which takes longer.
     #[inline(always)]
     fn encrypt_one(&self, block: Block) -> Block {
         let [first, second, third, fourth] = self.whitening;

@@ -125,7 +125,8 @@ fn substitute(word: __m512i) -> __m512i {
     _mm512_mask_gf2p8affineinv_epi64_epi8::<0x37>(after, THIRD, before, matrix(0xc60d_0a01_a852_342c))
 }
 
-/// Computes the linear layer P: each half of a word is rotated and added to the other half twice, then they are swapped.
+/// Computes the linear layer P: each half of a word is rotated and added to the other half twice, then they are
+/// swapped.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,gfni")]
 fn mix(word: __m512i) -> __m512i {

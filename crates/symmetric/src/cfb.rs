@@ -1,7 +1,7 @@
 //! Cipher feedback, OpenPGP's mode without authentication (RFC 9580, 12.9).
 //!
-//! Encryption is sequential, since a block depends on the encrypted block before it. Decryption needs only the ciphertext,
-//! so that many blocks are decrypted in parallel, and several threads can decrypt parts of one stream.
+//! Encryption is sequential, since a block depends on the encrypted block before it. Decryption needs only the
+//! ciphertext, so that many blocks are decrypted in parallel, and several threads can decrypt parts of one stream.
 
 use std::sync::Arc;
 
@@ -61,8 +61,8 @@ impl Cfb {
 
     /// Encrypts `data` in place.
     ///
-    /// `feedback` is the block of ciphertext before `data`, at first the initialisation vector; it is set to the last block
-    /// of ciphertext. Only the last call for a stream may get data that are not whole blocks.
+    /// `feedback` is the block of ciphertext before `data`, at first the initialisation vector; it is set to the last
+    /// block of ciphertext. Only the last call for a stream may get data that are not whole blocks.
     ///
     /// # Panics
     ///

@@ -181,8 +181,8 @@ fn argon2(salt: &[u8], passes: u8, lanes: u8, exponent: u8, password: &[u8], key
     made.map_err(|_| Error::ImpossibleArgon2)
 }
 
-/// Hashes salt and password, repeated up to `count` bytes, at least once. For a key longer than a digest, further digests
-/// follow, each over one more zero byte before the salt (RFC 9580, 3.7.1.1 to 3.7.1.3).
+/// Hashes salt and password, repeated up to `count` bytes, at least once. For a key longer than a digest, further
+/// digests follow, each over one more zero byte before the salt (RFC 9580, 3.7.1.1 to 3.7.1.3).
 fn hash_repeatedly(
     hash: HashAlgorithm,
     salt: &[u8],

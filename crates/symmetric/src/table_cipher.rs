@@ -1,5 +1,5 @@
-//! Adapts block ciphers that are implemented with lookup tables to RustCrypto's traits: one block at a time, or eight in
-//! parallel.
+//! Adapts block ciphers that are implemented with lookup tables to RustCrypto's traits: one block at a time, or eight
+//! in parallel.
 
 use cipher::array::ArraySize;
 use cipher::consts::U8;

@@ -1,8 +1,8 @@
 //! Twofish with a key of 256 bits and lookup tables that depend on the key.
 //!
-//! RustCrypto's implementation computes the content of these tables for each block and takes 80 times as long as GnuPG's;
-//! OpenSSL has no Twofish. This implementation follows the paper (Schneier and others: Twofish: A 128-Bit Block Cipher,
-//! 1998) with "full keying": the key-dependent S-boxes and the MDS matrix in four tables of 256 words.
+//! RustCrypto's implementation computes the content of these tables for each block and takes 80 times as long as
+//! GnuPG's; OpenSSL has no Twofish. This implementation follows the paper (Schneier and others: Twofish: A 128-Bit
+//! Block Cipher, 1998) with "full keying": the key-dependent S-boxes and the MDS matrix in four tables of 256 words.
 
 use cipher::Array;
 use cipher::consts::U16;

@@ -33,7 +33,7 @@ impl Made {
     /// What aws-lc says; `None` where it does not know or cannot read the pieces.
     fn fast(&self) -> Option<bool> {
         let check = self.check();
-        fast::Issuer::new(check.issuer, check.hash)?.says_good(&check.digest, check.signature)
+        fast::Issuer::new(check.issuer, check.hash)?.verifies(&check.digest, check.signature)
     }
 
     /// Returns the verdict of the whole, after making sure that it is the reference's.

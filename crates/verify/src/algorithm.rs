@@ -32,12 +32,12 @@ impl PublicKeyAlgorithm {
     /// Ed448 (RFC 9580).
     pub const ED448: Self = Self(28);
 
-    /// Says whether it is one of RSA's three numbers.
+    /// Returns whether it is one of the three numbers of RSA.
     pub fn is_rsa(self) -> bool {
         matches!(self, Self::RSA | Self::RSA_ENCRYPT | Self::RSA_SIGN)
     }
 
-    /// Says whether a key of this algorithm can have made a signature of that one.
+    /// Returns whether keys of this algorithm can make signatures of the algorithm `signature`.
     pub fn verifies(self, signature: Self) -> bool {
         self == signature || (self.is_rsa() && signature.is_rsa())
     }
@@ -67,7 +67,7 @@ impl HashAlgorithm {
     /// SHA3-512.
     pub const SHA3_512: Self = Self(14);
 
-    /// All that are known, in the order of their numbers.
+    /// All known algorithms, in the order of their numbers.
     pub const ALL: [Self; 9] = [
         Self::MD5,
         Self::SHA1,
@@ -80,7 +80,7 @@ impl HashAlgorithm {
         Self::SHA3_512,
     ];
 
-    /// Returns its text name (RFC 9580, 9.5), as it stands in clear-signed text; `None` if it is not known.
+    /// Returns the text name (RFC 9580, 9.5) that headers of clear-signed text use; `None` if the algorithm is unknown.
     pub fn name(self) -> Option<&'static str> {
         Some(match self {
             Self::MD5 => "MD5",
@@ -96,13 +96,14 @@ impl HashAlgorithm {
         })
     }
 
-    /// Returns the digest of a text name, in any case, or of a number behind an `H` (as GnuPG takes it).
+    /// Finds an algorithm by its text name, in any case, or by `H` and its number, as in GnuPG.
     pub fn named(name: &str) -> Option<Self> {
         let number = name.strip_prefix(['H', 'h']).and_then(|number| number.parse().ok()).map(Self);
-        let is_it = |one: &Self| {
-            Some(*one) == number || one.name().is_some_and(|known| known.eq_ignore_ascii_case(name))
+        let matches = |algorithm: &Self| {
+            Some(*algorithm) == number
+                || algorithm.name().is_some_and(|known| known.eq_ignore_ascii_case(name))
         };
-        Self::ALL.into_iter().find(is_it)
+        Self::ALL.into_iter().find(matches)
     }
 }
 

@@ -1,23 +1,24 @@
-//! What is verified: a signature over a digest under a public key, and the verdict.
+//! Checks of signatures over digests under public keys, and verdicts.
 
 use crate::mpi::{Fields, bits};
 use crate::{HashAlgorithm, PublicKeyAlgorithm, hash::Digest};
 
-/// A public key as its packet holds it.
+/// A public key, encoded as in its packet.
 #[derive(Clone, Copy, Debug)]
 pub struct PublicKey<'a> {
     /// The packet's algorithm number.
     pub algorithm: PublicKeyAlgorithm,
-    /// The algorithm-specific fields (MPIs, curve OID, ...), exactly as they stand in the packet.
+    /// The algorithm-specific fields (MPIs, curve OID, ...), exactly as in the packet.
     pub material: &'a [u8],
 }
 
 impl PublicKey<'_> {
-    /// Returns how long a verification under this key takes, in those under an RSA key of 4096 bits, roughly: 1 or more.
+    /// Returns an estimate of the time of a verification under this key, as a multiple of the time under an RSA key of
+    /// 4096 bits; at least 1.
     ///
-    /// Some keys take a hundred times as long as others, and their maker chooses.
+    /// An attacker can choose keys that take a hundred times as long as others.
     pub fn cost(&self) -> usize {
-        /// Multiplications of 4096 bits that an exponent of 17 bits takes.
+        /// The bit operations of 17 multiplications of 4096 bits, for an exponent of 17 bits.
         const UNIT: u64 = 4096 * 4096 * 17;
         let mut fields = Fields(self.material);
         if self.algorithm == PublicKeyAlgorithm::ECDSA {
@@ -27,7 +28,7 @@ impl PublicKey<'_> {
         let multiplications = match self.algorithm {
             algorithm if algorithm.is_rsa() => number().pow(2) * number().max(17),
             PublicKeyAlgorithm::DSA => number().pow(2) * 2 * number(),
-            // A point has two numbers of the curve's size, and adding points takes many multiplications.
+            // A point has two coordinates of the curve's size, and adding points takes many multiplications.
             PublicKeyAlgorithm::ECDSA => 68 * (number() / 2).pow(3),
             _ => 0,
         };
@@ -35,7 +36,7 @@ impl PublicKey<'_> {
     }
 }
 
-/// The algorithm-specific fields of a signature, exactly as they stand in the packet.
+/// The algorithm-specific fields of a signature, exactly as in the packet.
 #[derive(Clone, Copy, Debug)]
 pub struct SignatureValue<'a> {
     /// The signature's public-key algorithm number.
@@ -44,16 +45,16 @@ pub struct SignatureValue<'a> {
     pub material: &'a [u8],
 }
 
-/// One question: is `signature` over `digest` made by `issuer`?
+/// The question whether `issuer` made `signature` over `digest`.
 #[derive(Clone, Copy, Debug)]
 pub struct Check<'a> {
-    /// The key that is said to have made the signature.
+    /// The alleged issuer.
     pub issuer: PublicKey<'a>,
-    /// The algorithm that made the digest.
+    /// The hash algorithm of the digest.
     pub hash: HashAlgorithm,
     /// The digest of the signed bytes.
     pub digest: Digest,
-    /// The signature's value.
+    /// The value of the signature.
     pub signature: SignatureValue<'a>,
 }
 
@@ -64,6 +65,6 @@ pub enum Verdict {
     Good,
     /// The equation does not hold.
     Bad,
-    /// No implementation here knows the algorithm, the curve or the size.
+    /// The algorithm, the curve or the size is not supported.
     Unsupported,
 }

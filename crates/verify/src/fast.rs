@@ -1,8 +1,8 @@
 //! aws-lc: RSA, ECDSA on the NIST curves and Ed25519, of the usual sizes.
 //!
-//! A yes from here is final, and a no where an issuer [is sure of it](Issuer::is_sure_of_no). Anything else only means that
-//! [`crate::reference`] has to be asked.
-//! Verifying uses no randomness: aws-lc's generator, slow to start, is never touched.
+//! If aws-lc verifies a signature, that is final. If it rejects one, that is final where [`Issuer::rejects_reliably`]
+//! says so; otherwise [`crate::reference`] decides. Verifying uses no randomness, so that aws-lc's generator, which is
+//! slow to start, is never used.
 
 use crate::mpi::{Fields, bits, padded};
 use crate::{HashAlgorithm, PublicKey, PublicKeyAlgorithm, SignatureValue, hash::Digest};
@@ -16,24 +16,24 @@ use aws_lc_rs::signature::{
     RsaPublicKeyComponents, VerificationAlgorithm,
 };
 
-/// A public key made ready to verify signatures over digests of one algorithm.
+/// A public key prepared to verify signatures over digests of one hash algorithm.
 pub(crate) struct Issuer {
     key: ParsedPublicKey,
     family: Family,
 }
 
 enum Family {
-    /// With the modulus' length in bytes and the digest's algorithm; and whether the numbers are what keys are made of:
-    /// an odd modulus, and an odd exponent of 2 to 32 bits.
+    /// The length of the modulus in bytes, the hash algorithm, and whether the numbers are those of a usual key: an odd
+    /// modulus, and an odd exponent of 2 to 32 bits.
     Rsa(usize, &'static digest::Algorithm, bool),
     Ecdsa(&'static digest::Algorithm),
-    /// Two numbers, as GnuPG writes them.
+    /// The signature is two numbers, as GnuPG writes them.
     Ed25519Legacy,
     Ed25519,
 }
 
 impl Issuer {
-    /// Makes a key ready; `None` if aws-lc does not know its algorithm, its size or the digest.
+    /// Prepares a key; `None` if aws-lc does not support its algorithm, its size or the hash algorithm.
     pub(crate) fn new(key: PublicKey<'_>, hash: HashAlgorithm) -> Option<Self> {
         let fields = Fields(key.material);
         match key.algorithm {
@@ -87,9 +87,9 @@ impl Issuer {
         Some(Self { key, family: Family::Ed25519 })
     }
 
-    /// Says whether aws-lc's no needs no second opinion: with usual keys both do the same computation, and a flood of
-    /// forged signatures takes half the time.
-    pub(crate) fn is_sure_of_no(&self) -> bool {
+    /// Returns whether a rejection by aws-lc is final. For usual keys both libraries do the same computation, and a
+    /// flood of forged signatures is then rejected in half the time.
+    pub(crate) fn rejects_reliably(&self) -> bool {
         match self.family {
             Family::Rsa(_, _, is_usual) => is_usual,
             Family::Ed25519Legacy | Family::Ed25519 => true,
@@ -97,8 +97,8 @@ impl Issuer {
         }
     }
 
-    /// Says whether aws-lc calls the signature good; `None` if it was not written as aws-lc needs it.
-    pub(crate) fn says_good(&self, digest: &Digest, signature: SignatureValue<'_>) -> Option<bool> {
+    /// Returns whether aws-lc verifies the signature; `None` if its encoding is not one that aws-lc supports.
+    pub(crate) fn verifies(&self, digest: &Digest, signature: SignatureValue<'_>) -> Option<bool> {
         let mut fields = Fields(signature.material);
         let digest = digest.as_bytes();
         match self.family {
@@ -129,7 +129,7 @@ impl Issuer {
 /// The largest RSA modulus that aws-lc's parameters accept, in bytes.
 const MAX_RSA_BYTES: usize = 8192 / 8;
 
-/// 1.3.6.1.4.1.11591.15.1
+/// The object identifier 1.3.6.1.4.1.11591.15.1.
 const ED25519_LEGACY_OID: &[u8] = &[0x2b, 6, 1, 4, 1, 0xda, 0x47, 0x0f, 1];
 
 enum Curve {
@@ -166,7 +166,7 @@ impl Curve {
     }
 }
 
-/// An ECDSA signature as X.509 writes it: a sequence of two integers.
+/// An ECDSA signature in DER: a sequence of two integers.
 struct DerSequence {
     bytes: [u8; 3 + 2 * (2 + 67)],
     len: usize,
@@ -196,7 +196,7 @@ fn needs_sign(value: &[u8]) -> bool {
     value.first().is_none_or(|first| first & 0x80 != 0)
 }
 
-/// Writes r and s, without leading zeros, as DER; `None` if one is longer than any curve here needs.
+/// Encodes r and s, which have no leading zeros, in DER; `None` if one is longer than for any supported curve.
 fn der_sequence(r: &[u8], s: &[u8]) -> Option<DerSequence> {
     if r.len() > 66 || s.len() > 66 {
         return None;

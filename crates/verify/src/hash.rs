@@ -1,6 +1,6 @@
-//! The digests of OpenPGP.
+//! The hash algorithms of OpenPGP.
 //!
-//! [`Hasher`] makes the digests that signatures sign; its SHA-1 notices collision attacks.
+//! [`Hasher`] computes the digests that signatures are made over; its SHA-1 detects collision attacks.
 
 use crate::HashAlgorithm;
 use aws_lc_rs::digest;
@@ -14,12 +14,12 @@ pub struct Digest {
 }
 
 impl Digest {
-    /// Returns the digest's bytes.
+    /// Returns the bytes of the digest.
     pub fn as_bytes(&self) -> &[u8] {
         &self.bytes[..usize::from(self.len)]
     }
 
-    /// Returns the digest's first two bytes, which every signature carries as a quick check.
+    /// Returns the first two bytes of the digest, which every signature contains as a quick check.
     pub fn prefix(&self) -> [u8; 2] {
         [self.bytes[0], self.bytes[1]]
     }
@@ -37,21 +37,21 @@ impl std::fmt::Debug for Digest {
     }
 }
 
-/// A digest being computed; a clone goes on from the same state.
+/// A digest that is being computed; a clone continues from the same state.
 #[derive(Clone)]
 pub struct Hasher(State);
 
 #[derive(Clone)]
 enum State {
     /// SHA-2 and SHA-3.
-    Fast(digest::Context),
+    Aws(digest::Context),
     Sha1(Box<sha1_checked::Sha1>),
     Md5(md5::Md5),
     Ripemd160(ripemd::Ripemd160),
 }
 
 impl Hasher {
-    /// Starts a digest; `None` for an algorithm that is not known.
+    /// Starts a digest; `None` for an unknown algorithm.
     pub fn new(algorithm: HashAlgorithm) -> Option<Self> {
         let state = match algorithm {
             HashAlgorithm::MD5 => State::Md5(md5::Md5::new()),
@@ -59,7 +59,7 @@ impl Hasher {
                 State::Sha1(Box::new(sha1_checked::Sha1::builder().safe_hash(false).build()))
             }
             HashAlgorithm::RIPEMD160 => State::Ripemd160(ripemd::Ripemd160::new()),
-            _ => State::Fast(digest::Context::new(fast(algorithm)?)),
+            _ => State::Aws(digest::Context::new(aws_algorithm(algorithm)?)),
         };
         Some(Self(state))
     }
@@ -67,17 +67,17 @@ impl Hasher {
     /// Adds bytes.
     pub fn update(&mut self, bytes: &[u8]) {
         match &mut self.0 {
-            State::Fast(context) => context.update(bytes),
+            State::Aws(context) => context.update(bytes),
             State::Sha1(context) => context.update(bytes),
             State::Md5(context) => context.update(bytes),
             State::Ripemd160(context) => context.update(bytes),
         }
     }
 
-    /// Ends the digest; `None` where SHA-1 input carries the mark of a collision attack.
+    /// Finishes the digest; `None` if the input of SHA-1 looks like a collision attack.
     pub fn finish(self) -> Option<Digest> {
         match self.0 {
-            State::Fast(context) => Some(Digest::new(context.finish().as_ref())),
+            State::Aws(context) => Some(Digest::new(context.finish().as_ref())),
             State::Sha1(context) => {
                 let result = context.try_finalize();
                 (!result.has_collision()).then(|| Digest::new(result.hash()))
@@ -88,8 +88,8 @@ impl Hasher {
     }
 }
 
-/// Returns aws-lc's name of a SHA-2 or SHA-3 digest.
-fn fast(algorithm: HashAlgorithm) -> Option<&'static digest::Algorithm> {
+/// Returns aws-lc's implementation of a SHA-2 or SHA-3 algorithm.
+fn aws_algorithm(algorithm: HashAlgorithm) -> Option<&'static digest::Algorithm> {
     match algorithm {
         HashAlgorithm::SHA224 => Some(&digest::SHA224),
         HashAlgorithm::SHA256 => Some(&digest::SHA256),

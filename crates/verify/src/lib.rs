@@ -1,14 +1,13 @@
 //! Verdicts on OpenPGP signatures.
 //!
-//! A caller gathers [`Check`]s (an issuer key, a digest, a signature value) and hands all of them to
-//! [`verify`] at once; the batch is spread over the cores and comes back as one [`Verdict`] each. Who has many batches
-//! gives them to one [`Verifier`].
-//! A verdict is the bare equation: time, expiry, revocation and policy are none of its business.
+//! A caller passes a batch of [`Check`]s (an issuer key, a digest, a signature value) to [`verify`], which uses all
+//! cores and returns a [`Verdict`] for each. A caller with many batches uses a [`Verifier`]. A verdict says only
+//! whether the equation holds; time, expiry, revocation and policy are decided elsewhere.
 //!
 //! - [`hash`]: the digests of OpenPGP, SHA-1 with collision detection.
 //! - [`policy`]: which algorithms and sizes are accepted, and since when.
-//! - [`limits`]: what a foreign certificate may cost.
-//! - [`naming`]: digests that name keys and attributes.
+//! - [`limits`]: limits for what a foreign certificate may cost.
+//! - [`naming`]: digests that identify keys and attributes.
 
 pub mod algorithm;
 pub mod hash;

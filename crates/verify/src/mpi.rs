@@ -1,11 +1,11 @@
-//! Multiprecision integers (RFC 9580, 3.2) as they stand in key and signature packets.
+//! Multiprecision integers (RFC 9580, 3.2) of key and signature packets.
 
 /// Reads the numbers of a key or a signature one after the other.
 #[derive(Clone, Copy)]
 pub(crate) struct Fields<'a>(pub(crate) &'a [u8]);
 
 impl<'a> Fields<'a> {
-    /// Returns the next number without leading zero bytes, however the packet wrote it.
+    /// Returns the next number, without leading zero bytes that the packet may have.
     pub(crate) fn mpi(&mut self) -> Option<&'a [u8]> {
         let (bits, rest) = self.0.split_first_chunk::<2>()?;
         let length = usize::from(u16::from_be_bytes(*bits)).div_ceil(8);
@@ -36,7 +36,7 @@ pub(crate) fn bits(value: &[u8]) -> usize {
     value.first().map_or(0, |first| value.len() * 8 - first.leading_zeros() as usize)
 }
 
-/// Writes a number into `N` bytes, with zeros in front; `None` if it is longer.
+/// Writes a number into `N` bytes, with leading zeros; `None` if it is longer.
 pub(crate) fn padded<const N: usize>(value: &[u8]) -> Option<[u8; N]> {
     let mut bytes = [0; N];
     bytes[N.checked_sub(value.len())?..].copy_from_slice(value);

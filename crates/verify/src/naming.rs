@@ -1,33 +1,33 @@
-//! Digests that name things: fingerprints, keygrips, attribute names, content keys.
+//! Digests that serve as identifiers: fingerprints, keygrips, names of attributes, signature digests.
 //!
-//! No signature rests on them, so SHA-1 comes without the collision detection of [`crate::hash`].
+//! No signature is made over them, so that SHA-1 needs no collision detection as in [`crate::hash`].
 
 use aws_lc_rs::digest::{Algorithm, Context, SHA1_FOR_LEGACY_USE_ONLY, SHA256};
 use ripemd::{Digest as _, Ripemd160};
 
-/// Returns the SHA-1 of the parts, one after the other.
+/// Returns the SHA-1 of the concatenated parts.
 pub fn sha1(parts: &[&[u8]]) -> [u8; 20] {
     digest(&SHA1_FOR_LEGACY_USE_ONLY, parts)
 }
 
-/// Returns the SHA2-256 of the parts, one after the other.
+/// Returns the SHA2-256 of the concatenated parts.
 pub fn sha256(parts: &[&[u8]]) -> [u8; 32] {
     digest(&SHA256, parts)
 }
 
-/// A SHA2-256 of which only the beginning is there yet.
+/// A SHA2-256 over a common prefix, from which several digests can be finished.
 #[derive(Clone)]
 pub struct Sha256(Context);
 
 impl Sha256 {
-    /// Begins with the parts.
+    /// Hashes the concatenated parts of the prefix.
     pub fn begin(parts: &[&[u8]]) -> Self {
         let mut context = Context::new(&SHA256);
         parts.iter().for_each(|part| context.update(part));
         Self(context)
     }
 
-    /// Returns the digest with the parts at its end; others may follow the same beginning.
+    /// Returns the digest of the prefix and the parts. It can be called again with other parts.
     pub fn end(&self, parts: &[&[u8]]) -> [u8; 32] {
         end(self.0.clone(), parts)
     }

@@ -1,28 +1,28 @@
-//! What is accepted for what, and since when: the rules of GnuPG 2.2.
+//! Which algorithms are accepted, and since when: the rules of GnuPG 2.2.
 //!
-//! A verdict never depends on these rules, so that they can change without a stored verdict going stale.
+//! Verdicts do not depend on these rules, so that stored verdicts stay valid when the rules change.
 
 use crate::{HashAlgorithm, PublicKeyAlgorithm};
 
-/// Which digests are accepted in signatures.
+/// Which hash algorithms are accepted in signatures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DigestPolicy {
-    /// A bit for each digest that is accepted in nothing.
+    /// A bit for each hash algorithm that is never accepted.
     weak: u64,
-    /// SHA-1 is accepted in certifications by other keys whenever they were made.
+    /// Whether SHA-1 is accepted in all certifications by other keys.
     sha1_certifications: bool,
 }
 
 impl DigestPolicy {
-    /// GnuPG 2.2's without options: MD5 is weak, and SHA-1 in newer certifications by other keys.
+    /// The default of GnuPG 2.2: MD5 is never accepted, SHA-1 not in newer certifications by other keys.
     pub const GNUPG: Self = Self { weak: 1 << HashAlgorithm::MD5.0, sha1_certifications: false };
 
-    /// Calls one more digest weak (`--weak-digest`).
+    /// Rejects one more hash algorithm (`--weak-digest`).
     pub fn with_weak(self, hash: HashAlgorithm) -> Self {
         Self { weak: self.weak | 1_u64.checked_shl(hash.0.into()).unwrap_or(0), ..self }
     }
 
-    /// Calls no digest weak (`--allow-weak-digest-algos`).
+    /// Rejects no hash algorithm (`--allow-weak-digest-algos`).
     pub fn without_weak(self) -> Self {
         Self { weak: 0, ..self }
     }
@@ -32,31 +32,31 @@ impl DigestPolicy {
         Self { sha1_certifications: true, ..self }
     }
 
-    /// Says whether a digest is too weak for any signature.
+    /// Returns whether a hash algorithm is too weak for any signature.
     pub fn is_weak(self, hash: HashAlgorithm) -> bool {
         1_u64.checked_shl(hash.0.into()).is_some_and(|bit| self.weak & bit != 0)
     }
 
-    /// Says whether a digest is accepted in a certification, or the revocation of one, that another key made over a
-    /// user ID at `created` (seconds since 1970).
+    /// Returns whether a hash algorithm is accepted in a certification, or the revocation of one, that another key made
+    /// over a user ID at `created` (seconds since 1970).
     ///
-    /// Chosen-prefix collisions make later SHA-1 certifications worthless, while a self-signature is only ever made
-    /// over what its maker chose.
+    /// Chosen-prefix collisions make later SHA-1 certifications worthless. They do not affect self-signatures, whose
+    /// content the issuer chooses.
     pub fn accepts_certification(self, hash: HashAlgorithm, created: u32) -> bool {
         let is_late = hash == HashAlgorithm::SHA1 && created > END_OF_SHA1_CERTIFICATIONS;
         !self.is_weak(hash) && (self.sha1_certifications || !is_late)
     }
 }
 
-/// 2019-01-19 00:00 UTC, the last second at which GnuPG accepts a SHA-1 certification by another key.
+/// 2019-01-19 00:00 UTC, the latest creation time of SHA-1 certifications by other keys that GnuPG accepts.
 const END_OF_SHA1_CERTIFICATIONS: u32 = 1_547_856_000;
 
-/// Says whether a digest is too weak for any signature where no option says otherwise.
+/// Returns whether a hash algorithm is too weak for any signature by default.
 pub fn is_weak(hash: HashAlgorithm) -> bool {
     DigestPolicy::GNUPG.is_weak(hash)
 }
 
-/// Says whether GnuPG 2.2 knows a public-key algorithm; it drops signatures of all others at import.
+/// Returns whether GnuPG 2.2 knows a public-key algorithm; it drops signatures of all others at import.
 pub fn is_known_to_gnupg(algorithm: PublicKeyAlgorithm) -> bool {
     algorithm.is_rsa()
         || matches!(

@@ -1,6 +1,6 @@
-//! sequoia-openpgp with its OpenSSL backend: the second opinion, and the only one on what aws-lc does not know.
+//! sequoia-openpgp with its OpenSSL backend: verifies what aws-lc rejects or does not support.
 //!
-//! OpenSSL is initialised when the first question comes.
+//! OpenSSL is initialised at the first check.
 
 use crate::limits::{MAX_DSA_BITS, MAX_RSA_BITS};
 use crate::mpi::{Fields, bits, padded};
@@ -11,7 +11,7 @@ use sequoia_openpgp::packet::key::{Key4, PublicParts, UnspecifiedRole};
 use sequoia_openpgp::types::Curve;
 use std::time::UNIX_EPOCH;
 
-/// Answers one check.
+/// Verifies one signature.
 pub(crate) fn verify(check: &Check<'_>) -> Verdict {
     let Some(issuer) = Issuer::new(check.issuer) else { return Verdict::Unsupported };
     issuer.verify(check)
@@ -22,7 +22,7 @@ struct Issuer {
 }
 
 impl Issuer {
-    /// Makes a key ready; `None` if its algorithm, its curve or its size is not known.
+    /// Prepares a key; `None` if its algorithm, its curve or its size is not supported.
     fn new(key: PublicKey<'_>) -> Option<Self> {
         let material = public_key(key)?;
         let algorithm = key.algorithm.0.into();
@@ -45,7 +45,7 @@ impl Issuer {
     }
 }
 
-/// OpenSSL's limits, as those in [`limits`](crate::limits); it would call a good signature beyond them bad.
+/// OpenSSL's limits, like those in [`limits`](crate::limits). OpenSSL would reject good signatures beyond them.
 const MAX_RSA_BITS_WITH_LONG_EXPONENT: usize = 3072;
 const DSA_SUBGROUP_BITS: [usize; 3] = [160, 224, 256];
 

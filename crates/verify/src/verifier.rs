@@ -8,98 +8,99 @@ use crate::{HashAlgorithm, PublicKeyAlgorithm, fast, reference};
 use foldhash::fast::RandomState;
 use rayon::prelude::*;
 
-/// Answers every check, in order.
+/// Verifies signatures, and returns their verdicts in order.
 ///
-/// A batch that is worth it is spread over rayon's threads; a small one is answered on the caller's. Checks of one
-/// issuer that share the slice of its material share the work of making the key ready, wherever they stand.
+/// Large batches use rayon's threads, small ones the caller's thread. Checks with the same slice of an issuer's
+/// material share the preparation of the key.
 pub fn verify(checks: &[Check<'_>]) -> Vec<Verdict> {
-    verify_with(checks, &ready)
+    verify_with(checks, &prepare)
 }
 
-/// Answers batch after batch, and keeps the keys ready that it has met.
+/// Verifies several batches, with a cache of prepared keys.
 #[derive(Default)]
-pub struct Verifier(Mutex<HashMap<Box<[u8]>, Vec<Way>, RandomState>>);
+pub struct Verifier(Mutex<HashMap<Box<[u8]>, Vec<PreparedKey>, RandomState>>);
 
-/// A way to use a key's material: of which algorithm it is, and the digest that it is used with.
-type Way = (PublicKeyAlgorithm, HashAlgorithm, Ready);
+/// A prepared key with its algorithm and the hash algorithm for which it was prepared.
+type PreparedKey = (PublicKeyAlgorithm, HashAlgorithm, Issuer);
 
-/// The most keys that are kept ready, at some 4 KiB for each digest that they are used with.
-const MANY: usize = 2 << 10;
+/// The most keys in the cache, with some 4 KiB for each hash algorithm.
+const MAX_CACHED_KEYS: usize = 2 << 10;
 
 impl Verifier {
-    /// Answers every check as [`verify`] does.
+    /// Verifies signatures as [`verify`] does.
     pub fn verify(&self, checks: &[Check<'_>]) -> Vec<Verdict> {
-        verify_with(checks, &|key, hash| self.ready(key, hash))
+        verify_with(checks, &|key, hash| self.prepare(key, hash))
     }
 
-    fn ready(&self, key: PublicKey<'_>, hash: HashAlgorithm) -> Ready {
-        let kept = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_it = |(algorithm, with, _): &&Way| (*algorithm, *with) == (key.algorithm, hash);
-        if let Some((.., ready)) = kept().get(key.material).and_then(|ways| ways.iter().find(is_it)) {
-            return ready.clone();
+    fn prepare(&self, key: PublicKey<'_>, hash: HashAlgorithm) -> Issuer {
+        let cache = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let matches = |(algorithm, with, _): &&PreparedKey| (*algorithm, *with) == (key.algorithm, hash);
+        if let Some((.., issuer)) = cache().get(key.material).and_then(|keys| keys.iter().find(matches)) {
+            return issuer.clone();
         }
-        let ready = ready(key, hash);
-        let mut kept = kept();
-        if kept.len() >= MANY {
-            kept.clear();
+        let issuer = prepare(key, hash);
+        let mut cache = cache();
+        if cache.len() >= MAX_CACHED_KEYS {
+            cache.clear();
         }
-        kept.entry(key.material.into()).or_default().push((key.algorithm, hash, ready.clone()));
-        ready
+        cache.entry(key.material.into()).or_default().push((key.algorithm, hash, issuer.clone()));
+        issuer
     }
 }
 
-/// A key made ready; `None` where only the reference is asked.
-type Ready = Option<Arc<fast::Issuer>>;
+/// A prepared key; `None` if only the reference implementation supports it.
+type Issuer = Option<Arc<fast::Issuer>>;
 
-/// Makes a key ready.
-type MakeReady<'m> = dyn Fn(PublicKey<'_>, HashAlgorithm) -> Ready + Sync + 'm;
+/// Prepares a key.
+type PrepareKey<'m> = dyn Fn(PublicKey<'_>, HashAlgorithm) -> Issuer + Sync + 'm;
 
-fn ready(key: PublicKey<'_>, hash: HashAlgorithm) -> Ready {
+fn prepare(key: PublicKey<'_>, hash: HashAlgorithm) -> Issuer {
     fast::Issuer::new(key, hash).map(Arc::new)
 }
 
-/// From this many checks on other threads are asked to help: about a millisecond of work.
-const WORTH_SPREADING: usize = 16;
-/// Checks that one thread takes at a time: enough to share a key, few enough to end together.
-const PIECE: usize = 32;
+/// The least number of checks that are verified in parallel: about a millisecond of work.
+const MIN_PARALLEL_CHECKS: usize = 16;
+/// The number of checks that a thread takes at a time: enough to share prepared keys, and few enough to balance the
+/// threads.
+const CHUNK: usize = 32;
 
-fn verify_with(checks: &[Check<'_>], make_ready: &MakeReady<'_>) -> Vec<Verdict> {
+fn verify_with(checks: &[Check<'_>], prepare_key: &PrepareKey<'_>) -> Vec<Verdict> {
     let mut by_issuer: Vec<usize> = (0..checks.len()).collect();
     by_issuer.sort_unstable_by_key(|&index| issuer_and_hash(&checks[index]));
-    let answers: Vec<Vec<Verdict>> = if checks.len() < WORTH_SPREADING {
-        vec![verify_in_turn(checks, &by_issuer, make_ready)]
+    let verdicts_by_chunk: Vec<Vec<Verdict>> = if checks.len() < MIN_PARALLEL_CHECKS {
+        vec![verify_in_turn(checks, &by_issuer, prepare_key)]
     } else {
-        by_issuer.par_chunks(PIECE).map(|piece| verify_in_turn(checks, piece, make_ready)).collect()
+        by_issuer.par_chunks(CHUNK).map(|chunk| verify_in_turn(checks, chunk, prepare_key)).collect()
     };
     let mut verdicts = vec![Verdict::Unsupported; checks.len()];
-    for (&index, verdict) in by_issuer.iter().zip(answers.into_iter().flatten()) {
+    for (&index, verdict) in by_issuer.iter().zip(verdicts_by_chunk.into_iter().flatten()) {
         verdicts[index] = verdict;
     }
     verdicts
 }
 
-/// Where the issuer's material stands stands for what it is: a copy elsewhere is only made ready, or found, once more.
+/// Identifies an issuer by the address of its material; a copy at another address is only prepared or looked up again.
 fn issuer_and_hash(check: &Check<'_>) -> (usize, usize, PublicKeyAlgorithm, HashAlgorithm) {
     let material = check.issuer.material;
     (material.as_ptr().addr(), material.len(), check.issuer.algorithm, check.hash)
 }
 
-fn verify_in_turn(checks: &[Check<'_>], indices: &[usize], make_ready: &MakeReady<'_>) -> Vec<Verdict> {
+fn verify_in_turn(checks: &[Check<'_>], indices: &[usize], prepare_key: &PrepareKey<'_>) -> Vec<Verdict> {
     let mut last = None;
     let mut issuer = None;
     let mut verdicts = Vec::with_capacity(indices.len());
     for check in indices.iter().map(|&index| &checks[index]) {
         let this = Some(issuer_and_hash(check));
         if this != last {
-            issuer = make_ready(check.issuer, check.hash);
+            issuer = prepare_key(check.issuer, check.hash);
             last = this;
         }
-        let says_good = |issuer: &Arc<fast::Issuer>| issuer.says_good(&check.digest, check.signature);
-        let is_final = |issuer: &Arc<fast::Issuer>| issuer.is_sure_of_no();
+        let verifies = |issuer: &Arc<fast::Issuer>| issuer.verifies(&check.digest, check.signature);
+        let is_final = |issuer: &Arc<fast::Issuer>| issuer.rejects_reliably();
         verdicts.push(if !check.issuer.algorithm.verifies(check.signature.algorithm) {
             Verdict::Bad
         } else {
-            match issuer.as_ref().and_then(says_good) {
+            match issuer.as_ref().and_then(verifies) {
                 Some(true) => Verdict::Good,
                 Some(false) if issuer.as_ref().is_some_and(is_final) => Verdict::Bad,
                 _ => reference::verify(check),

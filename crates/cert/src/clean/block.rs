@@ -1,4 +1,4 @@
-//! A certificate while it is cleaned: components that borrow their packets, with signatures that can be moved.
+//! A certificate during cleaning: components that borrow their packets, with signatures that can be moved.
 
 use crate::certificate::{Certificate, Writer};
 use crate::error::{Error, Flaw, Result};
@@ -12,7 +12,7 @@ use crate::signature_digest::CertificateDigester;
 use crate::signed::{Digester, Subject};
 use verify::Verdict;
 
-/// A certificate in pieces; the first part is its primary key.
+/// A certificate in parts, the first of which is the primary key.
 pub(super) struct Block<'a> {
     bytes: &'a [u8],
     pub(super) primary: Key<'a>,
@@ -20,22 +20,22 @@ pub(super) struct Block<'a> {
     pub(super) parts: Vec<Part<'a>>,
 }
 
-/// A component with the signatures that follow it.
+/// A component with its signatures.
 pub(super) struct Part<'a> {
     packet: Packet<'a>,
-    /// What signatures over it sign; `None` for a packet of an unknown type.
+    /// The subject of signatures over it; `None` for a packet of an unknown type.
     pub(super) subject: Option<Subject<'a>>,
     pub(super) signatures: Vec<SignaturePacket<'a>>,
-    /// A self-signature that counts vouches for it.
-    pub(super) vouched: bool,
+    /// Whether it has a good self-signature.
+    pub(super) has_good_self_signature: bool,
 }
 
 /// A signature packet.
 pub(super) struct SignaturePacket<'a> {
     packet: Packet<'a>,
-    /// `None` if nobody here can read it.
+    /// `None` if it cannot be parsed.
     pub(super) facts: Option<SignatureFacts>,
-    /// It is not kept.
+    /// Whether it is dropped.
     pub(super) dropped: bool,
 }
 
@@ -56,12 +56,12 @@ impl<'a> Block<'a> {
         Ok(block)
     }
 
-    /// Takes over from facts of the same bytes what is known of the signatures.
+    /// Copies the verdicts from earlier facts of the same bytes.
     pub(super) fn recall(&mut self, facts: &Facts) {
         let mut known = facts.components.iter().flat_map(|component| &component.signatures);
-        let held = self.parts.iter_mut().flat_map(|part| &mut part.signatures);
-        for held in held.filter(|held| held.facts.is_some()) {
-            held.facts = known.next().cloned();
+        let signature = self.parts.iter_mut().flat_map(|part| &mut part.signatures);
+        for signature in signature.filter(|signature| signature.facts.is_some()) {
+            signature.facts = known.next().cloned();
         }
     }
 
@@ -77,7 +77,7 @@ impl<'a> Block<'a> {
         last.signatures.push(SignaturePacket { packet, facts, dropped: false });
     }
 
-    /// Drops the signatures that name another key as issuer, and those that nobody here can read.
+    /// Drops the signatures by other issuers, and those that cannot be parsed.
     pub(super) fn drop_signatures_of_others(&mut self) {
         for part in &mut self.parts {
             part.signatures.retain(SignaturePacket::is_own);
@@ -86,19 +86,19 @@ impl<'a> Block<'a> {
 
     /// Counts the self-signatures that do not verify.
     pub(super) fn bad_signatures(&self) -> usize {
-        let own = self.parts.iter().flat_map(|part| &part.signatures).filter_map(|held| {
-            let own = held.facts.as_ref()?.own.as_ref()?;
+        let own = self.parts.iter().flat_map(|part| &part.signatures).filter_map(|signature| {
+            let own = signature.facts.as_ref()?.own.as_ref()?;
             (own.verdict == Some(Verdict::Bad)).then_some(())
         });
         own.count()
     }
 
-    /// Drops the self-signatures that are not good, but for revocations that stayed unchecked.
+    /// Drops the self-signatures that are not good, except unchecked revocations.
     pub(super) fn drop_doubtful_signatures(&mut self) {
-        for held in self.parts.iter_mut().flat_map(|part| &mut part.signatures) {
-            let Some(facts) = &held.facts else { continue };
+        for signature in self.parts.iter_mut().flat_map(|part| &mut part.signatures) {
+            let Some(facts) = &signature.facts else { continue };
             let verdict = facts.own.as_ref().map(|own| own.verdict);
-            held.dropped |= match verdict {
+            signature.dropped |= match verdict {
                 None | Some(Some(Verdict::Good)) => false,
                 Some(None) => !facts.kind.revokes(),
                 Some(Some(_)) => true,
@@ -106,22 +106,23 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// Drops what was unchecked before and says to be the primary key's own, which it turned out not to be.
+    /// Drops alleged self-signatures that were unchecked before and turned out to be forged.
     pub(super) fn drop_forged(&mut self, before: &Facts) {
         let before = before.components.iter().flat_map(|component| &component.signatures);
-        let held = self.parts.iter_mut().flat_map(|part| &mut part.signatures);
-        for (held, before) in held.filter(|held| held.facts.is_some()).zip(before) {
-            let verdict = held.facts.as_ref().and_then(|facts| facts.own.as_ref()).map(|own| own.verdict);
-            held.dropped = before.is_pending() && verdict == Some(Some(Verdict::Bad));
+        let signature = self.parts.iter_mut().flat_map(|part| &mut part.signatures);
+        for (signature, before) in signature.filter(|signature| signature.facts.is_some()).zip(before) {
+            let verdict =
+                signature.facts.as_ref().and_then(|facts| facts.own.as_ref()).map(|own| own.verdict);
+            signature.dropped = before.is_pending() && verdict == Some(Some(Verdict::Bad));
         }
     }
 
-    /// Calls the self-signatures bad that stand where they cannot be made over anything: what they are made over may
-    /// change when something else is joined, and facts must not.
+    /// Marks self-signatures as bad that are placed where they cannot be made over a component. Their verdict would
+    /// otherwise depend on components that a merge adds before them.
     fn settle_misplaced(&mut self) {
         for part in &mut self.parts {
             let Some(subject) = part.subject else { continue };
-            let facts = part.signatures.iter_mut().filter_map(|held| held.facts.as_mut());
+            let facts = part.signatures.iter_mut().filter_map(|signature| signature.facts.as_mut());
             for facts in facts.filter(|facts| !subject.suits(facts.kind)) {
                 match &mut facts.own {
                     Some(own) if facts.issuer.may_be(&self.primary_facts.fingerprint) => {
@@ -133,19 +134,19 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// Writes what was not dropped, in the order in which it stands now.
+    /// Writes the packets that were not dropped, in their current order.
     pub(super) fn write(mut self) -> Certificate {
         self.settle_misplaced();
         let mut writer = Writer::with_capacity(self.bytes.len());
         let places = CertificateDigester::new(self.parts[0].packet.body);
         let mut primary = Some(ComponentKind::Key(self.primary_facts));
         for mut part in self.parts {
-            part.name_contents(&places);
+            part.compute_digests(&places);
             let kind = primary.take().unwrap_or_else(|| component_kind(part.packet));
             writer.component(part.packet.span.of(self.bytes), kind);
-            for held in part.signatures.into_iter().filter(|held| !held.dropped) {
-                let packet = held.packet.span.of(self.bytes);
-                match held.facts {
+            for signature in part.signatures.into_iter().filter(|signature| !signature.dropped) {
+                let packet = signature.packet.span.of(self.bytes);
+                match signature.facts {
                     Some(facts) => writer.signature(packet, facts),
                     None => writer.unread(packet),
                 }
@@ -157,31 +158,36 @@ impl<'a> Block<'a> {
 
 impl<'a> Part<'a> {
     fn new(packet: Packet<'a>) -> Self {
-        Self { packet, subject: Subject::of(packet), signatures: Vec::new(), vouched: false }
+        Self { packet, subject: Subject::of(packet), signatures: Vec::new(), has_good_self_signature: false }
     }
 
-    /// Gives the signatures by other keys their content keys: now that they stand in their places.
-    fn name_contents(&mut self, places: &CertificateDigester) {
-        let mut place = None;
-        for held in self.signatures.iter_mut().filter(|held| !held.dropped && !held.is_own()) {
-            let content =
-                || place.get_or_insert_with(|| places.behind(self.packet)).content(&held.signature());
-            let content = held.facts.is_some().then(content);
-            if let Some(facts) = &mut held.facts {
+    /// Computes the signature digests of the signatures by other keys, which are in their final positions now.
+    fn compute_digests(&mut self, certificate: &CertificateDigester) {
+        let mut component = None;
+        for signature in
+            self.signatures.iter_mut().filter(|signature| !signature.dropped && !signature.is_own())
+        {
+            let content = || {
+                component
+                    .get_or_insert_with(|| certificate.component(self.packet))
+                    .signature(&signature.signature())
+            };
+            let content = signature.facts.is_some().then(content);
+            if let Some(facts) = &mut signature.facts {
                 facts.content = content;
             }
         }
     }
 
-    /// Says whether the digest of a signature that stands here begins as that says.
-    pub(super) fn is_likely(&self, held: &SignaturePacket<'a>, digester: &mut Digester<'a>) -> bool {
-        let signature = held.signature();
+    /// Returns whether the digest prefix of a signature matches if it is made over this component.
+    pub(super) fn is_likely(&self, signature: &SignaturePacket<'a>, digester: &mut Digester<'a>) -> bool {
+        let signature = signature.signature();
         let subject = self.subject.filter(|subject| subject.suits(signature.kind));
         let digest = subject.and_then(|subject| digester.over(subject).digest(&signature).ok());
         digest.is_some_and(|digest| digest.prefix() == signature.digest_prefix)
     }
 
-    /// Says whether it is a user ID or an attribute, which GnuPG treats alike.
+    /// Returns whether it is a user ID or an attribute, which GnuPG treats alike.
     pub(super) fn is_user(&self) -> bool {
         matches!(self.subject, Some(Subject::UserId(_) | Subject::Attribute(_)))
     }
@@ -190,7 +196,7 @@ impl<'a> Part<'a> {
         matches!(self.subject, Some(Subject::Subkey(_)))
     }
 
-    /// The type and the body of the packet.
+    /// Returns the type and the body of the packet.
     pub(super) fn packet(&self) -> (Tag, &'a [u8]) {
         (self.packet.tag, self.packet.body)
     }
@@ -201,36 +207,36 @@ impl<'a> Part<'a> {
 }
 
 impl<'a> SignaturePacket<'a> {
-    /// Reads the packet once more: cheaper than to keep what was read.
+    /// Parses the packet again, which is cheaper than storing the parsed signature.
     ///
     /// # Panics
     ///
-    /// If it has no facts, since then it could not be read.
+    /// If it has no facts, since it cannot be parsed then.
     pub(super) fn signature(&self) -> Signature<'a> {
         signature::parse(self.packet.body).expect("a signature with facts was read before")
     }
 
-    /// Says whether it names an issuer, signed or not.
+    /// Returns whether it names an issuer, hashed or not.
     pub(super) fn names_issuer(&self) -> bool {
         self.facts.as_ref().is_some_and(|facts| facts.issuer.key_id != KeyId(0))
     }
 
-    /// Returns the key ID of the issuer of a signature that is not taken for the certificate's own.
+    /// Returns the key ID of the issuer of a signature by another key.
     pub(super) fn other_issuer(&self) -> Option<KeyId> {
         self.facts.as_ref().filter(|facts| facts.own.is_none()).map(|facts| facts.issuer.key_id)
     }
 
-    /// Says whether it may be given to others, as far as the copy at hand says.
+    /// Returns whether this copy is exportable.
     pub(super) fn is_exportable(&self) -> bool {
         self.facts.as_ref().is_some_and(|facts| facts.flags.exportable)
     }
 
-    /// Says whether the certificate's meaning may hang on it: no other signature may be taken for its copy.
+    /// Returns whether the validity of the certificate may depend on it, so that it must not be dropped as a copy.
     pub(super) fn matters(&self) -> bool {
         self.is_own() || self.is_irrevocable() || !self.names_issuer()
     }
 
-    /// Notes that the primary key made it.
+    /// Sets its verdict to good.
     ///
     /// # Panics
     ///
@@ -243,12 +249,12 @@ impl<'a> SignaturePacket<'a> {
         facts.flags.exportable = signature.is_exportable();
     }
 
-    /// Returns where its packet begins.
+    /// Returns the offset of its packet.
     pub(super) fn start(&self) -> u32 {
         self.packet.span.start
     }
 
-    /// Says whether it says what nothing takes back, whoever says to have made it.
+    /// Returns whether it is irrevocable, whoever the alleged issuer is.
     pub(super) fn is_irrevocable(&self) -> bool {
         self.facts.as_ref().is_some_and(|facts| {
             let may_name_revokers = facts.own.is_none() && facts.kind == SignatureType::DIRECT_KEY;
@@ -256,19 +262,19 @@ impl<'a> SignaturePacket<'a> {
         })
     }
 
-    /// Says whether GnuPG would have dropped it.
+    /// Returns whether GnuPG would have dropped it.
     pub(super) fn is_superseded(&self) -> bool {
         self.facts.as_ref().is_some_and(|facts| facts.flags.superseded)
     }
 
-    /// Notes that GnuPG would have dropped it.
+    /// Marks that GnuPG would have dropped it.
     pub(super) fn supersede(&mut self) {
         if let Some(facts) = &mut self.facts {
             facts.flags.superseded = true;
         }
     }
 
-    /// Says whether the primary key made it.
+    /// Returns whether the primary key made it.
     pub(super) fn is_good(&self) -> bool {
         self.facts
             .as_ref()

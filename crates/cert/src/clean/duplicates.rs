@@ -1,4 +1,4 @@
-//! One of each user ID, and one copy of each signature.
+//! Removes repeated user IDs and copies of signatures.
 
 use super::block::{Block, Part};
 use crate::back_signature;
@@ -11,9 +11,8 @@ use crate::signed::{Digester, Subject};
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
-/// Joins user IDs, and attributes, that occur more than once, as GnuPG's `collapse_uids`: the signatures of a later
-/// one go in front of those of the first one. So do packets of types that are not known. Returns how many user IDs and
-/// attributes were joined.
+/// Joins repeated user IDs and attributes, as GnuPG's `collapse_uids`: the signatures of a later one go before those of
+/// the first one. Packets of unknown types are joined, too. Returns the number of joined user IDs and attributes.
 pub(super) fn join_users(block: &mut Block<'_>) -> usize {
     let primary = block.primary;
     let mut first: HashMap<(Tag, &[u8]), usize> = HashMap::new();
@@ -42,19 +41,19 @@ pub(super) fn join_users(block: &mut Block<'_>) -> usize {
     joined
 }
 
-/// Drops all but one copy of each signature under each component: the last one, as GnuPG's `remove_duplicate_sigs`, but
-/// none that is good for more than others, as [`crate::merge`] says. Only true copies are dropped: of the certificate's
-/// own signatures, and of revocations, others stay; of certifications by other keys, they are marked as superseded.
-/// Returns how many were dropped.
+/// Drops all but the last copy of each signature of a component, as GnuPG's `remove_duplicate_sigs`, except copies that
+/// are better than others in the sense of [`crate::merge`]. Only true copies are dropped. False copies of
+/// self-signatures and revocations stay; those of certifications by other keys are marked as superseded. Returns the
+/// number of dropped copies.
 pub(super) fn drop_all_copies(block: &mut Block<'_>) -> usize {
     let primary = block.primary;
     block.parts.iter_mut().map(|part| drop_copies(primary, part, KeptCopy::Last)).sum()
 }
 
-/// Drops what else turns out to be copies once the self-signatures are verified: all but the last copy of each good one,
-/// and what somebody wrote around the value of another signature, as GnuPG does. Where a good signature has the value,
-/// those by others and revocations that may be by others stay besides; else the last one of those that are good for the
-/// same, and superseded ones. Returns how many were dropped.
+/// Drops further copies after self-signatures were verified, as GnuPG does: all but the last copy of each good
+/// signature, and false copies with the value of another signature. Beside a good signature, those by other keys and
+/// revocations that may be by other keys stay; otherwise the last one of each kind stays, and superseded ones. Returns
+/// the number of dropped copies.
 pub(super) fn drop_false_copies(block: &mut Block<'_>) -> usize {
     let primary = block.primary;
     let mut digester = Digester::new(primary);
@@ -66,15 +65,17 @@ fn drop_false_copies_of<'a>(primary: Key<'a>, part: &mut Part<'a>, digester: &mu
     for copies in
         values(part).chunk_by(|one, other| one.value == other.value).filter(|copies| copies.len() > 1)
     {
-        let held = |index: usize| &part.signatures[index];
-        let is_any_good = copies.iter().any(|copy| held(copy.index).is_good());
+        let signature = |index: usize| &part.signatures[index];
+        let is_any_good = copies.iter().any(|copy| signature(copy.index).is_good());
         let mut may_revoke = |index: usize| {
-            !held(index).is_own() && held(index).is_irrevocable() && part.is_likely(held(index), digester)
+            !signature(index).is_own()
+                && signature(index).is_irrevocable()
+                && part.is_likely(signature(index), digester)
         };
         let indices = copies.iter().map(|copy| copy.index);
         let judged: Vec<usize> =
-            indices.filter(|&index| held(index).is_good() || !may_revoke(index)).collect();
-        let ranked = by_kind(primary, part, judged.into_iter(), |index| held(index).is_good());
+            indices.filter(|&index| signature(index).is_good() || !may_revoke(index)).collect();
+        let ranked = by_kind(primary, part, judged.into_iter(), |index| signature(index).is_good());
         for copies in ranked.chunk_by(|(one, _), (other, _)| one == other) {
             let indices: Vec<usize> = copies.iter().map(|&(_, index)| index).collect();
             if copies[0].0.own || !is_any_good {
@@ -85,10 +86,10 @@ fn drop_false_copies_of<'a>(primary: Key<'a>, part: &mut Part<'a>, digester: &mu
             }
         }
     }
-    others.leave(part)
+    others.apply(part)
 }
 
-/// What becomes of the copies that do not stay, by their indices.
+/// The indices of the copies that are dropped or superseded.
 #[derive(Default)]
 struct OtherCopies {
     dropped: Vec<usize>,
@@ -96,8 +97,8 @@ struct OtherCopies {
 }
 
 impl OtherCopies {
-    /// Adds all but one of several packets with the same value. Of certifications by another key that say something else,
-    /// who passes a certificate on may have written any: one copy of each is kept, marked as superseded, since GnuPG drops
+    /// Adds all but one of several packets with the same value. Certifications by another key with other content may be
+    /// false copies, which everybody can write: one copy of each is kept and marked as superseded, since GnuPG drops
     /// it.
     fn of(&mut self, part: &Part<'_>, copies: &[usize], stays: Option<usize>) {
         let content = |index: usize| SignedContent::of(&part.signatures[index].signature());
@@ -111,41 +112,43 @@ impl OtherCopies {
         }
     }
 
-    /// Marks and drops them; returns how many were dropped.
-    fn leave(self, part: &mut Part<'_>) -> usize {
+    /// Marks and drops the copies; returns the number of dropped ones.
+    fn apply(self, part: &mut Part<'_>) -> usize {
         self.superseded.iter().for_each(|&index| part.signatures[index].supersede());
         self.dropped.iter().for_each(|&index| part.signatures[index].dropped = true);
-        part.signatures.retain(|held| !held.dropped);
+        part.signatures.retain(|signature| !signature.dropped);
         self.dropped.len()
     }
 }
 
-/// Which copy of a signature stays.
+/// Which copy of a signature is kept.
 #[derive(Clone, Copy)]
 enum KeptCopy {
     First,
     Last,
 }
 
-/// A signature, by what makes it a copy of another one.
+/// A signature with the values that identify its copies.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Copied<'a> {
     value: SignatureValue<'a>,
-    /// What true copies have in common besides; `None` for a plain signature by another key.
+    /// The content that true copies have in common; `None` for other signatures by another key.
     content: Option<SignedContent<'a>>,
     index: usize,
 }
 
-/// Returns the signatures under a component, copies side by side.
+/// Returns the signatures of a component, sorted so that copies are adjacent.
 fn values<'a>(part: &Part<'a>) -> Vec<Copied<'a>> {
     if part.signatures.len() < 2 {
         return Vec::new();
     }
     let mut values = Vec::with_capacity(part.signatures.len());
-    for (index, held) in part.signatures.iter().enumerate().filter(|(_, held)| held.facts.is_some()) {
-        let signature = held.signature();
-        let content = held.matters().then(|| SignedContent::of(&signature));
-        values.push(Copied { value: SignatureValue::of(&signature), content, index });
+    for (index, signature) in
+        part.signatures.iter().enumerate().filter(|(_, signature)| signature.facts.is_some())
+    {
+        let parsed = signature.signature();
+        let content = signature.matters().then(|| SignedContent::of(&parsed));
+        values.push(Copied { value: SignatureValue::of(&parsed), content, index });
     }
     values.sort_unstable();
     values
@@ -158,11 +161,11 @@ fn drop_copies<'a>(primary: Key<'a>, part: &mut Part<'a>, stays: KeptCopy) -> us
         values(part).chunk_by(|one, other| one.value == other.value).filter(|copies| copies.len() > 1)
     {
         let is_own = |index: usize| part.signatures[index].is_own();
-        // A copy whose issuer somebody changed must not push aside the one that names the primary key.
+        // A copy with a changed issuer must not replace the one that names the primary key.
         let is_own_there = copies.iter().any(|copy| is_own(copy.index));
         for copies in copies.chunk_by(|one, other| one.content == other.content) {
-            // Who it says has made it can be changed in a copy: until it is verified, one stays that names the primary
-            // key, and one for each other issuer.
+            // The alleged issuer can be changed in a copy: until the signature is verified, one copy stays that names
+            // the primary key, and one for each other issuer.
             let claims = |index: usize| is_own(index) && part.signatures[index].is_irrevocable();
             let ranked = by_kind(primary, part, copies.iter().map(|copy| copy.index), claims);
             for copies in ranked.chunk_by(|(one, _), (other, _)| one == other) {
@@ -176,15 +179,15 @@ fn drop_copies<'a>(primary: Key<'a>, part: &mut Part<'a>, stays: KeptCopy) -> us
             }
         }
     }
-    others.leave(part)
+    others.apply(part)
 }
 
 impl KeptCopy {
-    /// Chooses one of several copies: one that is not superseded, says most of its issuer, and may be passed on.
+    /// Chooses one of several copies: one that is not superseded, names its issuer, and is exportable.
     fn choose(self, part: &Part<'_>, copies: &[usize]) -> Option<usize> {
         let rank = |index: &&usize| {
-            let held = &part.signatures[**index];
-            (held.is_own(), held.names_issuer(), held.is_exportable())
+            let signature = &part.signatures[**index];
+            (signature.is_own(), signature.names_issuer(), signature.is_exportable())
         };
         let copies = copies.iter().filter(|&&index| !part.signatures[index].is_superseded());
         match self {
@@ -195,24 +198,25 @@ impl KeptCopy {
 }
 
 impl Part<'_> {
-    /// Says whether a signature cannot be the primary key's own, which alone binds its subkeys, whoever a copy names.
+    /// Returns whether a signature cannot be a self-signature. Only the primary key binds its subkeys, whatever issuer
+    /// a copy names.
     fn is_by_another(&self, index: usize, primary: &Fingerprint) -> bool {
-        let held = &self.signatures[index];
-        !held.matters() && held.facts.as_ref().is_none_or(|facts| !facts.may_be_by(primary))
+        let signature = &self.signatures[index];
+        !signature.matters() && signature.facts.as_ref().is_none_or(|facts| !facts.may_be_by(primary))
     }
 }
 
-/// What tells copies of one signature apart: one of each kind stays.
+/// The kind of a copy of a signature; one copy of each kind stays.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct CopyKind {
-    /// It is taken for the certificate's own.
+    /// Taken for a self-signature.
     own: bool,
     back_signature: bool,
-    /// Whose key may verify it, if that is another one: a copy that names somebody else is worth nothing to them.
+    /// The issuer of a signature by another key, who can only verify copies that name them.
     issuer: Option<KeyId>,
 }
 
-/// Sorts copies of one signature by their kind, then by where they stand.
+/// Sorts copies of one signature by their kind, then by position.
 fn by_kind<'a>(
     primary: Key<'a>,
     part: &Part<'a>,
@@ -229,7 +233,8 @@ fn by_kind<'a>(
     ranked
 }
 
-/// Says whether a copy of a binding signature holds the subkey's back-signature, which others may have lost.
+/// Returns whether a copy of a binding signature contains the subkey's back-signature, which other copies may have
+/// lost.
 fn has_back_signature<'a>(primary: Key<'a>, part: &Part<'a>, index: usize) -> bool {
     let signature = part.signatures[index].signature();
     match part.subject {

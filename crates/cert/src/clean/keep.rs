@@ -1,4 +1,4 @@
-//! What of a certificate is kept: GnuPG's `chk_self_sigs` and `delete_inv_parts`.
+//! Decides which packets are kept: GnuPG's `chk_self_sigs` and `delete_inv_parts`.
 
 use super::block::{Block, SignaturePacket};
 use super::note::CleaningNote;
@@ -6,9 +6,9 @@ use super::options::CleanOptions;
 use crate::facts::{SignatureFacts, SignatureType};
 use crate::identity::Timestamp;
 
-/// Marks the components that a self-signature vouches for, the bindings that a newer one supersedes, and the
-/// self-signatures that are not worth keeping. Returns how many self-signatures over user IDs stand before any user ID.
-pub(super) fn judge(block: &mut Block<'_>, now: Timestamp) -> usize {
+/// Marks the components with a good self-signature, the superseded binding signatures, and the self-signatures to drop.
+/// Returns the number of self-signatures over user IDs before the first user ID.
+pub(super) fn evaluate_self_signatures(block: &mut Block<'_>, now: Timestamp) -> usize {
     let mut user: Option<usize> = None;
     let mut without_user = 0;
     let mut subkey: Option<Subkey> = None;
@@ -21,25 +21,27 @@ pub(super) fn judge(block: &mut Block<'_>, now: Timestamp) -> usize {
             continue;
         }
         for index in 0..block.parts[part].signatures.len() {
-            let held = &block.parts[part].signatures[index];
-            let Some(facts) = held.facts.as_ref().filter(|facts| facts.own.is_some()) else { continue };
-            let standing = SelfSignatureStatus::of(facts, block, now);
-            let at = SignaturePosition { part, index, created: facts.created };
+            let signature = &block.parts[part].signatures[index];
+            let Some(facts) = signature.facts.as_ref().filter(|facts| facts.own.is_some()) else { continue };
+            let status = SelfSignatureStatus::of(facts, block, now);
+            let position = SignaturePosition { part, index, created: facts.created };
             match facts.kind {
                 SignatureType::SUBKEY_BINDING | SignatureType::SUBKEY_REVOCATION => match &mut subkey {
-                    Some(subkey) => subkey.judge(block, at, standing),
-                    None => at.drop(block),
+                    Some(subkey) => subkey.add(block, position, status),
+                    None => position.drop(block),
                 },
                 SignatureType::DIRECT_KEY | SignatureType::KEY_REVOCATION
-                    if standing == SelfSignatureStatus::Bad =>
+                    if status == SelfSignatureStatus::Bad =>
                 {
-                    at.drop(block);
+                    position.drop(block);
                 }
                 kind if kind.is_over_user() => match user {
-                    Some(user) => block.parts[user].vouched |= standing == SelfSignatureStatus::Good,
+                    Some(user) => {
+                        block.parts[user].has_good_self_signature |= status == SelfSignatureStatus::Good
+                    }
                     None => {
                         without_user += 1;
-                        at.drop(block);
+                        position.drop(block);
                     }
                 },
                 _ => {}
@@ -49,7 +51,7 @@ pub(super) fn judge(block: &mut Block<'_>, now: Timestamp) -> usize {
     without_user
 }
 
-/// What a self-signature is worth.
+/// The status of a self-signature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum SelfSignatureStatus {
     Good,
@@ -71,7 +73,7 @@ impl SelfSignatureStatus {
     }
 }
 
-/// Where a signature stands, and when it was made.
+/// The position of a signature and its creation time.
 #[derive(Clone, Copy)]
 struct SignaturePosition {
     part: usize,
@@ -82,7 +84,7 @@ struct SignaturePosition {
 impl SignaturePosition {
     fn facts<'b>(&self, block: &'b mut Block<'_>) -> &'b mut SignatureFacts {
         let facts = block.parts[self.part].signatures[self.index].facts.as_mut();
-        facts.expect("only what was read is judged")
+        facts.expect("only parsed signatures have positions")
     }
 
     fn drop(&self, block: &mut Block<'_>) {
@@ -94,7 +96,7 @@ impl SignaturePosition {
     }
 }
 
-/// The subkey passed last, with the newest signature that binds it and the newest one that revokes it.
+/// The current subkey, with the newest signature that binds it and the newest one that revokes it.
 struct Subkey {
     part: usize,
     binding: Option<SignaturePosition>,
@@ -102,46 +104,50 @@ struct Subkey {
 }
 
 impl Subkey {
-    /// A revocation vouches for its subkey too, so that one without a binding can be imported (Debian's patch).
-    fn judge(&mut self, block: &mut Block<'_>, at: SignaturePosition, standing: SelfSignatureStatus) {
-        let newest = if at.facts(block).kind.revokes() { &mut self.revocation } else { &mut self.binding };
-        match (standing, *newest) {
+    /// Takes a binding signature or revocation. A revocation also keeps its subkey, so that a subkey without a binding
+    /// signature can be imported (Debian's patch).
+    fn add(&mut self, block: &mut Block<'_>, position: SignaturePosition, status: SelfSignatureStatus) {
+        let newest =
+            if position.facts(block).kind.revokes() { &mut self.revocation } else { &mut self.binding };
+        match (status, *newest) {
             (SelfSignatureStatus::Unchecked, _) => {}
-            (SelfSignatureStatus::Bad, _) => at.drop(block),
-            (SelfSignatureStatus::Good, Some(newest)) if at.created < newest.created => at.supersede(block),
+            (SelfSignatureStatus::Bad, _) => position.drop(block),
+            (SelfSignatureStatus::Good, Some(newest)) if position.created < newest.created => {
+                position.supersede(block)
+            }
             (SelfSignatureStatus::Good, older) => {
                 if let Some(older) = older {
                     older.supersede(block);
                 }
-                block.parts[self.part].vouched = true;
-                *newest = Some(at);
+                block.parts[self.part].has_good_self_signature = true;
+                *newest = Some(position);
             }
         }
     }
 }
 
-/// Drops the components that nothing vouches for, with their signatures, and the signatures that have no place.
+/// Drops the components without a good self-signature, and misplaced signatures.
 pub(super) fn drop_invalid(block: &mut Block<'_>, options: &CleanOptions, notes: &mut Vec<CleaningNote>) {
-    let mut place = PassedComponents { after_user: false, after_subkey: false };
+    let mut passed = PassedComponents { after_user: false, after_subkey: false };
     let mut local = 0;
     block.parts.retain_mut(|part| {
-        place.after_user |= part.is_user();
-        if part.is_user() && !part.vouched && !options.accept_unsigned_user_ids {
+        passed.after_user |= part.is_user();
+        if part.is_user() && !part.has_good_self_signature && !options.accept_unsigned_user_ids {
             notes.push(CleaningNote::UserIdSkipped(part.body().to_vec()));
             return false;
         }
-        if part.is_subkey() && !part.vouched {
+        if part.is_subkey() && !part.has_good_self_signature {
             notes.push(CleaningNote::SubkeySkipped);
             return false;
         }
-        place.after_subkey |= part.is_subkey();
-        for held in &mut part.signatures {
-            let is_local = held.facts.as_ref().is_some_and(|facts| !facts.flags.exportable);
+        passed.after_subkey |= part.is_subkey();
+        for signature in &mut part.signatures {
+            let is_local = signature.facts.as_ref().is_some_and(|facts| !facts.flags.exportable);
             if is_local && !options.keep_local {
-                held.dropped = true;
+                signature.dropped = true;
                 local += 1;
             }
-            held.dropped |= !place.has_room_for(held);
+            signature.dropped |= !passed.allows(signature);
         }
         true
     });
@@ -150,15 +156,15 @@ pub(super) fn drop_invalid(block: &mut Block<'_>, options: &CleanOptions, notes:
     }
 }
 
-/// What was passed before a signature.
+/// The kinds of components before a signature.
 struct PassedComponents {
     after_user: bool,
     after_subkey: bool,
 }
 
 impl PassedComponents {
-    fn has_room_for(&self, held: &SignaturePacket<'_>) -> bool {
-        held.facts.as_ref().is_none_or(|facts| match facts.kind {
+    fn allows(&self, signature: &SignaturePacket<'_>) -> bool {
+        signature.facts.as_ref().is_none_or(|facts| match facts.kind {
             SignatureType::KEY_REVOCATION => !self.after_user,
             SignatureType::SUBKEY_BINDING | SignatureType::SUBKEY_REVOCATION => self.after_subkey,
             SignatureType::DIRECT_KEY => true,

@@ -1,7 +1,6 @@
-//! Self-signatures that stand under another component than the one they are made over: GnuPG's
-//! `key_check_all_keysigs`.
+//! Moves self-signatures to the component over which they are made: GnuPG's `key_check_all_keysigs`.
 //!
-//! GnuPG moves certifications by others too, which takes verifying every one of them; they stay where they are here.
+//! Unlike in GnuPG, certifications by other keys are not moved, since that would require verifying all of them.
 
 use super::block::{Block, SignaturePacket};
 use super::self_signatures::{Budget, Targets};
@@ -11,19 +10,19 @@ use crate::signed::{Digester, question};
 use std::collections::HashMap;
 use verify::{Check, Verdict, limits};
 
-/// A self-signature to be moved.
+/// A self-signature to move.
 struct Relocation {
-    /// The part it stands under.
+    /// The part that has it.
     from: usize,
-    /// Its place among the signatures there.
+    /// Its index among the signatures of that part.
     index: usize,
-    /// The part it is made over.
+    /// The part over which it is made.
     to: usize,
 }
 
-/// Moves each misplaced self-signature to the place just behind the component it is made over, in the order in which
-/// they stand. Returns how many were moved.
-pub(super) fn put_in_place(block: &mut Block<'_>, budget: &mut Budget) -> usize {
+/// Moves misplaced self-signatures directly after the component over which they are made, keeping their order. Returns
+/// the number of moved signatures.
+pub(super) fn relocate(block: &mut Block<'_>, budget: &mut Budget) -> usize {
     let moves = find(block, budget);
     apply(block, &moves);
     moves.len()
@@ -37,10 +36,10 @@ fn find(block: &mut Block<'_>, budget: &mut Budget) -> Vec<Relocation> {
     for part in 0..block.parts.len() {
         targets.pass(block, part);
         for index in 0..block.parts[part].signatures.len() {
-            let held = &block.parts[part].signatures[index];
+            let signature = &block.parts[part].signatures[index];
             let to = match irrevocable.get(&(part, index)) {
                 Some(&to) => Some(to),
-                None => destination(block, part, held, &targets, &mut search),
+                None => destination(block, part, signature, &targets, &mut search),
             };
             let Some(to) = to.filter(|&to| to != part) else { continue };
             block.parts[part].signatures[index].become_good();
@@ -50,22 +49,23 @@ fn find(block: &mut Block<'_>, budget: &mut Budget) -> Vec<Relocation> {
     moves
 }
 
-/// A signature by its part and its place there.
+/// A signature by its part and its index.
 type SignaturePosition = (usize, usize);
 
-/// Finds the components that misplaced irrevocable signatures are made over, whoever they say made them: all of those
-/// whose digest begins as they say over one of them, verified in one batch.
+/// Finds the components over which misplaced irrevocable signatures are made, whoever their alleged issuer is: verifies
+/// all those whose digest prefix matches in one batch.
 fn find_irrevocable(block: &Block<'_>, budget: &mut Budget) -> HashMap<SignaturePosition, usize> {
     let misplaced = misplaced_irrevocable(block);
     if misplaced.is_empty() {
         return HashMap::new();
     }
-    let vouched = |part: &usize| {
+    let is_bound = |part: &usize| {
         let mut signatures = block.parts[*part].signatures.iter();
-        *part == 0 || signatures.any(|held| held.facts.as_ref().is_some_and(SignatureFacts::verifies))
+        *part == 0
+            || signatures.any(|signature| signature.facts.as_ref().is_some_and(SignatureFacts::verifies))
     };
-    // There may be any number of made-up components.
-    let (mut targets, others): (Vec<usize>, Vec<usize>) = (0..block.parts.len()).partition(vouched);
+    // There may be any number of forged components.
+    let (mut targets, others): (Vec<usize>, Vec<usize>) = (0..block.parts.len()).partition(is_bound);
     targets.extend(others);
     let mut digests = limits::MAX_SEARCHED_IRREVOCABLE_DIGESTS;
     let mut digester = Digester::new(block.primary);
@@ -90,16 +90,17 @@ fn find_irrevocable(block: &Block<'_>, budget: &mut Budget) -> HashMap<Signature
     good.map(|(&(at, target, _), _)| (at, target)).collect()
 }
 
-/// Returns the irrevocable signatures that may be the primary key's own, and that are not made over what they stand
-/// behind.
+/// Returns the irrevocable signatures that may be self-signatures, and are not made over their component.
 fn misplaced_irrevocable<'a>(block: &Block<'a>) -> Vec<(SignaturePosition, Signature<'a>)> {
     let primary = block.primary_facts.fingerprint;
     let mut digester = Digester::new(block.primary);
     let mut misplaced = Vec::new();
     for (number, part) in block.parts.iter().enumerate() {
         let mut over = part.subject.map(|subject| (subject, digester.over(subject)));
-        for (index, held) in part.signatures.iter().enumerate().filter(|(_, held)| held.is_irrevocable()) {
-            let Some(facts) = &held.facts else { continue };
+        for (index, signature) in
+            part.signatures.iter().enumerate().filter(|(_, signature)| signature.is_irrevocable())
+        {
+            let Some(facts) = &signature.facts else { continue };
             let is_open = facts
                 .own
                 .as_ref()
@@ -107,12 +108,12 @@ fn misplaced_irrevocable<'a>(block: &Block<'a>) -> Vec<(SignaturePosition, Signa
             if !is_open || !facts.may_verify() || !facts.may_be_by(&primary) {
                 continue;
             }
-            let signature = held.signature();
+            let signature = signature.signature();
             let fits = over.as_mut().is_some_and(|(subject, over)| {
-                let begins = |over: &mut crate::signed::SubjectDigester<'_, '_>| {
+                let is_likely = |over: &mut crate::signed::SubjectDigester<'_, '_>| {
                     over.digest(&signature).is_ok_and(|digest| digest.prefix() == signature.digest_prefix)
                 };
-                subject.suits(facts.kind) && begins(over)
+                subject.suits(facts.kind) && is_likely(over)
             });
             if !fits {
                 misplaced.push(((number, index), signature));
@@ -122,39 +123,39 @@ fn misplaced_irrevocable<'a>(block: &Block<'a>) -> Vec<(SignaturePosition, Signa
     misplaced
 }
 
-/// Returns the component that a self-signature is made over, if it can be found.
+/// Returns the component over which a self-signature is made, if it is found.
 fn destination<'a>(
     block: &Block<'a>,
     part: usize,
-    held: &SignaturePacket<'a>,
+    signature: &SignaturePacket<'a>,
     targets: &Targets,
     search: &mut Search<'a>,
 ) -> Option<usize> {
-    let facts = held.facts.as_ref()?;
+    let facts = signature.facts.as_ref()?;
     match facts.own.as_ref().and_then(|own| own.verdict) {
         Some(Verdict::Good) if facts.verifies() => match targets.of(facts.kind)? {
             target if target == part => Some(part),
-            // A subkey that occurs twice gets it where it occurs first.
+            // A signature of a repeated subkey goes to the first occurrence.
             target => {
                 let packet = block.parts[target].packet();
                 block.parts.iter().position(|part| part.subject.is_some() && part.packet() == packet)
             }
         },
         Some(Verdict::Good | Verdict::Unsupported) => None,
-        // Where it names nobody, it has no verdict yet.
+        // Without an alleged issuer, it has no verdict yet.
         Some(Verdict::Bad) | None => {
             let may_be_own = facts.may_verify() && facts.may_be_by(&block.primary_facts.fingerprint);
-            may_be_own.then(|| search.find(block, &held.signature())).flatten()
+            may_be_own.then(|| search.find(block, &signature.signature())).flatten()
         }
     }
 }
 
-/// The search for the component that a signature is made over.
+/// Searches the components over which signatures are made.
 struct Search<'a> {
     digester: Digester<'a>,
-    /// How many digests may still be made.
+    /// The number of digests that may still be computed.
     digests: usize,
-    /// How many signatures may still be verified whose digest does not begin as they say.
+    /// The number of signatures that may still be verified although their digest prefix does not match.
     unlikely_checks: usize,
 }
 
@@ -182,7 +183,7 @@ impl<'a> Search<'a> {
                 return Some(index);
             }
         }
-        // Nothing protects the digest's first bytes in the packet, so that they prove nothing.
+        // The digest prefix in the packet is not authenticated.
         unlikely.truncate(self.unlikely_checks);
         self.unlikely_checks -= unlikely.len();
         unlikely.iter().find(|(_, check)| is_good(check)).map(|&(index, _)| index)
@@ -193,8 +194,9 @@ fn is_good(check: &Check<'_>) -> bool {
     verify::verify(std::slice::from_ref(check)) == [Verdict::Good]
 }
 
-/// Repairs what old key servers did to certificates with several subkeys, GnuPG's `fix_pks_corruption`: all bindings
-/// are gone but that of the first subkey, which stands behind the last one. Says whether it was so.
+/// Repairs certificates with several subkeys that old key servers damaged, as GnuPG's `fix_pks_corruption`: all binding
+/// signatures are lost except that of the first subkey, which follows the last one. Returns whether there was such
+/// damage.
 pub(super) fn give_first_subkey_its_binding(block: &mut Block<'_>) -> bool {
     let Some(first) = block.parts.iter().position(|part| part.is_subkey()) else { return false };
     let [.., before, last] = &mut block.parts[..] else { return false };
@@ -213,20 +215,20 @@ pub(super) fn give_first_subkey_its_binding(block: &mut Block<'_>) -> bool {
     true
 }
 
-/// `moves` are sorted by where the signatures stand.
+/// Applies `moves`, which are sorted by the positions of the signatures.
 fn apply(block: &mut Block<'_>, moves: &[Relocation]) {
     let mut taken: Vec<(usize, SignaturePacket<'_>)> = Vec::with_capacity(moves.len());
     for moves in moves.chunk_by(|one, other| one.from == other.from) {
         let mut leaving = moves.iter().peekable();
         let part = &mut block.parts[moves[0].from];
-        for (index, held) in std::mem::take(&mut part.signatures).into_iter().enumerate() {
+        for (index, signature) in std::mem::take(&mut part.signatures).into_iter().enumerate() {
             match leaving.next_if(|next| next.index == index) {
-                Some(next) => taken.push((next.to, held)),
-                None => part.signatures.push(held),
+                Some(next) => taken.push((next.to, signature)),
+                None => part.signatures.push(signature),
             }
         }
     }
-    for (to, held) in taken {
-        block.parts[to].signatures.insert(0, held);
+    for (to, signature) in taken {
+        block.parts[to].signatures.insert(0, signature);
     }
 }

@@ -1,34 +1,34 @@
 //! What cleaning did to a certificate.
 
-/// Something that was done to a certificate.
+/// A change that cleaning made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CleaningNote {
-    /// So many user IDs or attributes occurred before and were joined with the first one.
+    /// This number of repeated user IDs or attributes was joined with the first ones.
     UserIdsJoined(usize),
-    /// So many copies of signatures were dropped.
+    /// This number of copies of signatures was dropped.
     CopiesDropped(usize),
-    /// So many self-signatures were moved behind the component they are made over.
+    /// This number of self-signatures was moved to the components over which they are made.
     SignaturesMoved(usize),
-    /// So many self-signatures do not verify.
+    /// This number of self-signatures does not verify.
     BadSignatures(usize),
-    /// So many self-signatures over user IDs stood before any user ID, and were dropped; of such a certificate GnuPG takes
-    /// nothing, so that who adds a forged one to it can keep a revocation from people.
+    /// This number of self-signatures over user IDs before the first user ID was dropped. GnuPG rejects such a
+    /// certificate, so that an attacker can suppress a revocation by adding a forged one.
     WithoutUserId(usize),
-    /// A user ID or attribute (the packet's body) without any good self-signature was dropped.
+    /// A user ID or attribute without a good self-signature was dropped; the body of its packet.
     UserIdSkipped(Vec<u8>),
-    /// A subkey without any good binding or revocation was dropped.
+    /// A subkey without a good binding signature or revocation was dropped.
     SubkeySkipped,
-    /// So many signatures that are not to be given to others were dropped.
+    /// This number of signatures that are not exportable was dropped.
     LocalSignaturesSkipped(usize),
-    /// So many self-signatures stayed unchecked, since there are more than [`verify::limits`] allow for.
+    /// This number of self-signatures was not verified, since there are more than [`verify::limits`] allow.
     Unchecked(usize),
-    /// Of so many components no good self-signature was found among those that could be checked, so that they are not
-    /// kept, whatever the others may be.
+    /// This number of components was dropped, since no good self-signature was found among those that could be verified
+    /// within the limits.
     ComponentsUndecided(usize),
-    /// So many possible revocations, and signatures that may name a designated revoker, stayed unchecked, since that
-    /// takes too long: the certificate is not valid until [`go_on`] has verified them.
+    /// This number of irrevocable signatures was not verified, since that takes too long: the certificate is not valid
+    /// until [`go_on`](super::go_on) has verified them.
     RevocationsUnchecked(usize),
-    /// So many signatures were dropped, since the certificate is larger than
+    /// This number of signatures was dropped, since the certificate is larger than
     /// [`verify::limits::MAX_CERTIFICATE`].
     TooLarge(usize),
 }

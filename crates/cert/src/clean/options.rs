@@ -1,17 +1,17 @@
 //! The options of cleaning.
 
-/// What differs from the usual cleaning; each is an import option of GnuPG's.
+/// Options of cleaning, each an import option of GnuPG.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CleanOptions {
-    /// Keeps signatures that are not to be given to others (`import-local-sigs`).
+    /// Keeps signatures that are not exportable (`import-local-sigs`).
     pub keep_local: bool,
-    /// Moves nothing and keeps copies (`no-repair-keys`).
+    /// Moves no signatures and keeps copies (`no-repair-keys`).
     pub no_repair: bool,
-    /// Drops all signatures that name another key as issuer (`self-sigs-only`).
+    /// Drops all signatures by other issuers (`self-sigs-only`).
     pub self_signatures_only: bool,
-    /// Gives the first subkey its binding back that a key server put behind the last one
+    /// Moves the binding signature of the first subkey back, which key servers put after the last one
     /// (`repair-pks-subkey-bug`).
     pub repair_pks_subkey_bug: bool,
-    /// Keeps user IDs that no self-signature vouches for (`allow-non-selfsigned-uid`).
+    /// Keeps user IDs without a valid self-signature (`allow-non-selfsigned-uid`).
     pub accept_unsigned_user_ids: bool,
 }

@@ -1,4 +1,4 @@
-//! Verifying a certificate's self-signatures, within a budget.
+//! Verifies the self-signatures of a certificate within a budget.
 
 use super::block::Block;
 use crate::facts::{SignatureFacts, SignatureType};
@@ -9,17 +9,17 @@ use std::cmp::Reverse;
 use std::collections::HashSet;
 use verify::{Check, Verdict, limits};
 
-/// A signature that may be the primary key's own.
+/// A signature that may be a self-signature.
 #[derive(Clone, Copy)]
 struct Candidate {
     part: usize,
     index: usize,
-    /// What it is tried over.
+    /// The part over which it is verified.
     target: usize,
     created: Timestamp,
 }
 
-/// Signatures that may be the primary key's own, those over one component side by side.
+/// Possible self-signatures, grouped by component.
 #[derive(Default)]
 struct Candidates {
     /// Those that revoke something or name a designated revoker.
@@ -34,42 +34,41 @@ pub(crate) struct Budget {
 }
 
 impl Budget {
-    /// Returns what a certificate with this primary key is worth.
+    /// Returns the budget of a certificate with this primary key.
     pub(crate) fn of(primary: &Key<'_>) -> Self {
         Self { checks: limits::MAX_IRREVOCABLE_CHECKS.div_ceil(primary.public_key().cost()) }
     }
 }
 
-/// How many signatures stay unchecked.
+/// The numbers of unchecked signatures.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Unchecked {
-    /// Those that may revoke something or name a designated revoker.
+    /// Irrevocable signatures.
     pub(super) irrevocable: usize,
     pub(super) bindings: usize,
-    /// Components whose bindings may be good, but none that was verified is.
+    /// Components without a good binding signature among those that were verified, but with unchecked ones.
     pub(super) undecided: usize,
 }
 
-/// Bindings of one component, which compete with those of the others for a budget.
+/// The binding signatures of one component, which share a budget with those of other components.
 struct BindingGroup<'c> {
-    /// The likely ones first, then the newest.
+    /// The signatures, those whose digest prefix matches first, then the newest.
     waiting: &'c [Candidate],
-    /// How many of those have a digest that begins as they say.
+    /// The number of those whose digest prefix matches.
     likely: usize,
     asked: usize,
     found_good: bool,
 }
 
-/// The most irrevocable signatures that are verified in one batch.
+/// The most irrevocable signatures in one batch.
 const BATCH: usize = 4 << 10;
 
-/// Verifies the self-signatures, each over the component that GnuPG would try it over: the one it stands under, or
-/// the last one of the right kind before it.
+/// Verifies the self-signatures, each over its component or the last one of the right kind before it, as in GnuPG.
 ///
-/// An issuer key ID is a hint: bindings, revocations and direct-key signatures are tried whatever it says, and what
-/// verifies is a self-signature. Bindings are verified while the certificate's budget lasts, of which every component has
-/// its share. What is irrevocable has a budget of its own; first comes what begins at an offset of which `is_proven` says
-/// that it was good before.
+/// Since the issuer key ID is only a hint, all binding signatures, revocations and direct-key signatures are tried, and
+/// those that verify are self-signatures. Binding signatures are verified within the certificate's budget, of which
+/// every component has its share. Irrevocable signatures have a budget of their own; those at offsets for which
+/// `is_proven` returns true were good before and come first.
 pub(super) fn verify(
     block: &mut Block<'_>,
     budget: &mut Budget,
@@ -78,27 +77,28 @@ pub(super) fn verify(
     let Candidates { irrevocable, mut bindings } = candidates(block, |_| true);
     let (unchecked, undecided) = verify_bindings(block, &mut bindings);
     let good = bindings.iter().filter(|at| is_good(block, at)).map(|at| at.target);
-    let vouched: HashSet<usize> = good.chain([0]).collect();
-    let irrevocable = verify_irrevocable(block, irrevocable, &vouched, budget, is_proven);
+    let bound: HashSet<usize> = good.chain([0]).collect();
+    let irrevocable = verify_irrevocable(block, irrevocable, &bound, budget, is_proven);
     Unchecked { irrevocable, bindings: unchecked, undecided }
 }
 
-/// Goes on with the irrevocable signatures that were left unchecked, and returns how many still are.
+/// Continues with the irrevocable signatures that were left unchecked, and returns the number of those that still are.
 pub(super) fn go_on(block: &mut Block<'_>, budget: &mut Budget) -> usize {
     let Candidates { irrevocable, .. } = candidates(block, SignatureFacts::is_pending);
-    let vouched = irrevocable.iter().map(|at| at.target).collect();
-    verify_irrevocable(block, irrevocable, &vouched, budget, &|_| false)
+    let bound = irrevocable.iter().map(|at| at.target).collect();
+    verify_irrevocable(block, irrevocable, &bound, budget, &|_| false)
 }
 
-fn same_target(one: &Candidate, other: &Candidate) -> bool {
-    one.target == other.target
+fn same_target(a: &Candidate, b: &Candidate) -> bool {
+    a.target == b.target
 }
 
-/// Verifies bindings: all whose digest begins as they say, as far as the budget goes, of which each component has its
-/// share, the newest first. Of the others, which nobody makes but by damage, the newest are verified, and the rest is taken
-/// for bad. Returns how many the budget left unchecked, and how many components have such, but none that is good.
+/// Verifies binding signatures within the budget, of which each component has its share: all those whose digest prefix
+/// matches, the newest first. Of the others, which occur only by damage or forgery, the newest are verified, and the
+/// rest counts as bad. Returns the number of unchecked signatures, and of components that have unchecked ones, but no
+/// good one.
 fn verify_bindings(block: &mut Block<'_>, bindings: &mut [Candidate]) -> (usize, usize) {
-    // Keys come before user IDs: there are fewer of them, and more depends on each.
+    // Keys before user IDs, since there are fewer of them and they matter more.
     bindings.sort_by_key(|candidate| {
         let is_user = block.parts[candidate.target].is_user();
         (is_user, candidate.target, Reverse(candidate.created))
@@ -117,7 +117,7 @@ fn verify_bindings(block: &mut Block<'_>, bindings: &mut [Candidate]) -> (usize,
             budget -= asked.len();
             round.extend_from_slice(asked);
         }
-        ask(block, &round);
+        verify_batch(block, &round);
         let mut answered = round.chunk_by(same_target);
         groups.retain_mut(|group| {
             group.found_good |=
@@ -132,22 +132,22 @@ fn verify_bindings(block: &mut Block<'_>, bindings: &mut [Candidate]) -> (usize,
     (unchecked, groups.iter().filter(|group| !group.found_good).count())
 }
 
-/// Returns how many signatures of each group are verified in one round.
+/// Returns the number of signatures of each group that are verified in one round.
 fn share(budget: usize, groups: usize) -> usize {
     (budget / groups.max(1)).clamp(1, BATCH)
 }
 
 impl<'c> BindingGroup<'c> {
-    /// Makes a group, in which all are likely if there are no more of them than can be verified at once.
+    /// Creates a group. If it is small enough to be verified at once, digest prefixes are not compared.
     fn new(block: &Block<'_>, group: &'c mut [Candidate], share: usize) -> Self {
-        let few = share.min(limits::MAX_CHECKS_PER_COMPONENT);
-        let likely = if group.len() <= few { group.len() } else { put_likely_ones_first(block, group) };
+        let limit = share.min(limits::MAX_CHECKS_PER_COMPONENT);
+        let likely = if group.len() <= limit { group.len() } else { sort_likely_first(block, group) };
         Self { waiting: group, likely, asked: 0, found_good: false }
     }
 
     fn next(&mut self, share: usize) -> &'c [Candidate] {
-        let enough = self.likely.max(limits::MAX_CHECKS_PER_COMPONENT.saturating_sub(self.asked));
-        let (asked, waiting) = self.waiting.split_at(self.waiting.len().min(share).min(enough));
+        let count = self.likely.max(limits::MAX_CHECKS_PER_COMPONENT.saturating_sub(self.asked));
+        let (asked, waiting) = self.waiting.split_at(self.waiting.len().min(share).min(count));
         self.waiting = waiting;
         self.likely = self.likely.saturating_sub(asked.len());
         self.asked += asked.len();
@@ -159,42 +159,42 @@ impl<'c> BindingGroup<'c> {
     }
 }
 
-/// Verifies irrevocable signatures, and returns how many the budget left unchecked: of those whose digest begins as
-/// they say, or that are proven. Of the others, which nobody makes but by damage, the newest are verified, and the rest
-/// is taken for bad.
+/// Verifies the irrevocable signatures whose digest prefix matches or that are proven, and returns the number of those
+/// that the budget left unchecked. Of the others, which occur only by damage or forgery, the newest are verified, and
+/// the rest counts as bad.
 ///
-/// Those over components that nothing vouches for come last: such a component is not kept.
+/// Those of components without a good self-signature come last, since such components are not kept.
 fn verify_irrevocable(
     block: &mut Block<'_>,
     mut candidates: Vec<Candidate>,
-    vouched: &HashSet<usize>,
+    bound: &HashSet<usize>,
     budget: &mut Budget,
     is_proven: &dyn Fn(u32) -> bool,
 ) -> usize {
     candidates.sort_by_key(|at| at.target);
     if candidates.len() <= limits::MAX_CHECKS_PER_COMPONENT.min(budget.checks) {
         budget.checks -= candidates.len();
-        ask(block, &candidates);
+        verify_batch(block, &candidates);
         return 0;
     }
     let likely: HashSet<(usize, usize)> =
-        likely_ones(block, &candidates).iter().map(|at| (at.part, at.index)).collect();
+        likely_candidates(block, &candidates).iter().map(|at| (at.part, at.index)).collect();
     let proven = |at: &Candidate| is_proven(block.parts[at.part].signatures[at.index].start());
     let (mut likely, mut unlikely): (Vec<Candidate>, Vec<Candidate>) =
         candidates.into_iter().partition(|at| likely.contains(&(at.part, at.index)) || proven(at));
-    likely.sort_by_cached_key(|at| (!proven(at), !vouched.contains(&at.target), Reverse(at.created)));
+    likely.sort_by_cached_key(|at| (!proven(at), !bound.contains(&at.target), Reverse(at.created)));
     let pending = likely.split_off(likely.len().min(budget.checks));
     budget.checks -= likely.len();
     for batch in likely.chunks_mut(BATCH) {
         batch.sort_by_key(|at| at.target);
-        ask(block, batch);
+        verify_batch(block, batch);
     }
     pending.iter().for_each(|at| leave_pending(block, at));
     unlikely.sort_by_key(|at| Reverse(at.created));
     let most = limits::MAX_UNLIKELY_CHECKS.div_ceil(block.primary.public_key().cost());
     let impossible = unlikely.split_off(unlikely.len().min(most));
     unlikely.sort_by_key(|at| at.target);
-    ask(block, &unlikely);
+    verify_batch(block, &unlikely);
     impossible.iter().for_each(|at| note(block, at, Verdict::Bad));
     pending.len()
 }
@@ -204,12 +204,12 @@ fn is_good(block: &Block<'_>, at: &Candidate) -> bool {
     facts.is_some_and(SignatureFacts::verifies)
 }
 
-/// Verifies candidates in one batch and notes the verdicts.
-fn ask(block: &mut Block<'_>, candidates: &[Candidate]) {
+/// Verifies candidates in one batch and sets their verdicts.
+fn verify_batch(block: &mut Block<'_>, candidates: &[Candidate]) {
     let mut digester = Digester::new(block.primary);
     let mut checks: Vec<Check<'_>> = Vec::with_capacity(candidates.len());
     let mut verdicts: Vec<Option<Verdict>> = Vec::with_capacity(candidates.len());
-    for candidates in candidates.chunk_by(|one, other| one.target == other.target) {
+    for candidates in candidates.chunk_by(same_target) {
         let subject = block.parts[candidates[0].target].subject.expect("targets are of known types");
         let mut over = digester.over(subject);
         for at in candidates {
@@ -229,36 +229,35 @@ fn ask(block: &mut Block<'_>, candidates: &[Candidate]) {
 
 fn note(block: &mut Block<'_>, at: &Candidate, verdict: Verdict) {
     let primary = block.primary_facts.fingerprint;
-    let held = &mut block.parts[at.part].signatures[at.index];
+    let signature = &mut block.parts[at.part].signatures[at.index];
     if verdict == Verdict::Good {
-        return held.become_good();
+        return signature.become_good();
     }
-    let facts = held.facts.as_mut().expect("candidates have been read");
+    let facts = signature.facts.as_mut().expect("candidates have been read");
     match &mut facts.own {
         Some(own) if facts.issuer.may_be(&primary) => own.verdict = Some(verdict),
         own => *own = None,
     }
 }
 
-/// Notes that the primary key may have made a signature, whatever that says of its issuer.
+/// Marks a signature as an unverified self-signature, whoever its alleged issuer is.
 fn leave_pending(block: &mut Block<'_>, at: &Candidate) {
-    let held = &mut block.parts[at.part].signatures[at.index];
-    let signature = held.signature();
-    let facts = held.facts.as_mut().expect("candidates have been read");
-    facts.own.get_or_insert_with(|| Box::new(signature.self_signature()));
+    let signature = &mut block.parts[at.part].signatures[at.index];
+    let parsed = signature.signature();
+    let facts = signature.facts.as_mut().expect("candidates have been read");
+    facts.own.get_or_insert_with(|| Box::new(parsed.self_signature()));
 }
 
-/// Sorts a group that is too large to be verified at once: in front, those whose digest begins as they say. Returns how
-/// many these are.
-fn put_likely_ones_first(block: &Block<'_>, group: &mut [Candidate]) -> usize {
+/// Sorts a group so that the signatures whose digest prefix matches come first; returns their number.
+fn sort_likely_first(block: &Block<'_>, group: &mut [Candidate]) -> usize {
     let likely: HashSet<(usize, usize)> =
-        likely_ones(block, group).iter().map(|at| (at.part, at.index)).collect();
+        likely_candidates(block, group).iter().map(|at| (at.part, at.index)).collect();
     group.sort_by_cached_key(|at| Reverse((likely.contains(&(at.part, at.index)), at.created)));
     likely.len()
 }
 
-/// Returns those whose digest begins as they say. Candidates over one component stand side by side.
-fn likely_ones(block: &Block<'_>, candidates: &[Candidate]) -> Vec<Candidate> {
+/// Returns the candidates whose digest prefix matches. Candidates of one component must be adjacent.
+fn likely_candidates(block: &Block<'_>, candidates: &[Candidate]) -> Vec<Candidate> {
     let mut digester = Digester::new(block.primary);
     let mut likely = Vec::new();
     for group in candidates.chunk_by(same_target) {
@@ -272,23 +271,27 @@ fn likely_ones(block: &Block<'_>, candidates: &[Candidate]) -> Vec<Candidate> {
     likely
 }
 
-/// Finds the signatures that may be the primary key's own; of the irrevocable ones those that are `wanted`.
+/// Finds the possible self-signatures; of the irrevocable ones only those that are `wanted`.
 fn candidates(block: &mut Block<'_>, wanted: impl Fn(&SignatureFacts) -> bool) -> Candidates {
     let primary = block.primary_facts.fingerprint;
     let mut candidates = Candidates::default();
     let mut targets = Targets::default();
     for part in 0..block.parts.len() {
         targets.pass(block, part);
-        // What follows a packet of an unknown type may be made over that, which nobody here can verify.
+        // Signatures after a packet of an unknown type may be made over that, and cannot be verified.
         if block.parts[part].subject.is_none() {
-            let own =
-                block.parts[part].signatures.iter_mut().filter_map(|held| held.facts.as_mut()?.own.as_mut());
+            let own = block.parts[part]
+                .signatures
+                .iter_mut()
+                .filter_map(|signature| signature.facts.as_mut()?.own.as_mut());
             own.for_each(|own| own.verdict = Some(Verdict::Unsupported));
             continue;
         }
-        for (index, held) in block.parts[part].signatures.iter_mut().enumerate() {
-            let is_irrevocable = held.is_irrevocable();
-            let Some(facts) = held.facts.as_mut().filter(|facts| facts.may_be_by(&primary)) else { continue };
+        for (index, signature) in block.parts[part].signatures.iter_mut().enumerate() {
+            let is_irrevocable = signature.is_irrevocable();
+            let Some(facts) = signature.facts.as_mut().filter(|facts| facts.may_be_by(&primary)) else {
+                continue;
+            };
             let target = targets.of(facts.kind);
             let candidate = target.map(|target| Candidate { part, index, target, created: facts.created });
             match (candidate, &mut facts.own) {
@@ -302,7 +305,7 @@ fn candidates(block: &mut Block<'_>, wanted: impl Fn(&SignatureFacts) -> bool) -
     candidates
 }
 
-/// The last user ID and the last subkey passed: what GnuPG takes a signature for that stands under neither.
+/// The last user ID and the last subkey so far, over which GnuPG verifies signatures of other components.
 #[derive(Default)]
 pub(super) struct Targets {
     user: Option<usize>,
@@ -310,7 +313,7 @@ pub(super) struct Targets {
 }
 
 impl Targets {
-    /// Goes on to the next part.
+    /// Goes to the next part.
     pub(super) fn pass(&mut self, block: &Block<'_>, part: usize) {
         if block.parts[part].is_user() {
             self.user = Some(part);
@@ -319,7 +322,7 @@ impl Targets {
         }
     }
 
-    /// Returns the part that a signature of this type, standing here, is tried over.
+    /// Returns the part over which a signature of this type at this position is verified.
     pub(super) fn of(&self, kind: SignatureType) -> Option<usize> {
         match kind {
             SignatureType::DIRECT_KEY | SignatureType::KEY_REVOCATION => Some(0),

@@ -1,47 +1,48 @@
-//! What the evaluation of a certificate depends on besides its facts.
+//! The parameters of the evaluation of a certificate.
 
 use crate::facts::SignatureFacts;
 use crate::identity::Timestamp;
 use verify::policy::{self, DigestPolicy};
 
-/// Which packets of a certificate are looked at.
+/// Which packets of a certificate are visible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PacketView {
-    /// What GnuPG would have kept: superseded packets are invisible, and signatures by others of algorithms that it
-    /// does not know.
+    /// The packets that GnuPG would have kept: not superseded ones, nor signatures by other keys of algorithms that
+    /// GnuPG does not support.
     Gnupg,
     /// Every packet.
     Full,
 }
 
 impl PacketView {
-    /// Says whether a signature is visible.
+    /// Returns whether a signature is visible.
     pub fn shows(self, signature: &SignatureFacts) -> bool {
         let is_known = || signature.own.is_some() || policy::is_known_to_gnupg(signature.key_algorithm);
         self == Self::Full || (!signature.flags.superseded && is_known())
     }
 }
 
-/// What [`evaluate`](super::evaluate) needs to know besides the facts.
+/// The parameters of [`evaluate`](super::evaluate).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EvaluationContext {
-    /// The clock.
+    /// The time.
     pub now: Timestamp,
-    /// Which packets count.
+    /// The visible packets.
     pub view: PacketView,
-    /// When a designated revoker revoked the primary key. Only who has the revoker's certificate can verify that.
+    /// When a designated revoker revoked the primary key, which only a caller with the revoker's certificate can
+    /// verify.
     pub designated_revocation: Option<Timestamp>,
-    /// Which digests are accepted in self-signatures.
+    /// The policy for hash algorithms of self-signatures.
     pub digests: DigestPolicy,
 }
 
 impl EvaluationContext {
-    /// Returns the moment, without a designated revocation, and with the digests that are usually accepted.
+    /// Creates a context without a designated revocation, and with GnuPG's policy for hash algorithms.
     pub fn new(now: Timestamp, view: PacketView) -> Self {
         Self { now, view, designated_revocation: None, digests: DigestPolicy::GNUPG }
     }
 
-    /// Returns the same moment where other digests are accepted.
+    /// Returns the context with another policy for hash algorithms.
     pub fn with_digests(self, digests: DigestPolicy) -> Self {
         Self { digests, ..self }
     }

@@ -1,26 +1,32 @@
-//! The primary key and the subkeys.
+//! Evaluates the primary key and the subkeys.
 
-use super::self_signatures::{SelfSignatureFilter, key_end, newest};
+use super::self_signatures::{SelfSignatureFilter, key_expiration, newest};
 use super::state::{KeyState, Revocation};
 use super::usage::{Usage, is_usable};
 use super::user_id::UserIdStates;
 use crate::facts::{Component, Facts, KeyFacts, Revoker, SignatureFacts, SignatureType};
 use crate::identity::Timestamp;
 
-/// What the primary key means.
+/// The evaluated primary key.
 pub(super) struct Primary {
     pub(super) state: KeyState,
     /// Each designated revoker once, in the order of the signatures.
     pub(super) revokers: Vec<Revoker>,
 }
 
-/// Evaluates the primary key: a direct-key signature goes before those of the user IDs and attributes, for usage and
-/// for expiry separately.
-pub(super) fn primary(facts: &Facts, users: &UserIdStates<'_>, judge: &SelfSignatureFilter<'_>) -> Primary {
+/// Evaluates the primary key: a direct-key signature takes precedence over those of the user IDs and attributes,
+/// separately for usage and expiration time.
+pub(super) fn primary(
+    facts: &Facts,
+    users: &UserIdStates<'_>,
+    self_signatures: &SelfSignatureFilter<'_>,
+) -> Primary {
     let component = &facts.components[0];
-    let key = judge.primary;
-    let direct = || judge.own(component).filter(|(_, signature)| signature.kind == SignatureType::DIRECT_KEY);
-    let binding = newest(direct().filter(|(_, signature)| !judge.has_expired(signature)));
+    let key = self_signatures.primary;
+    let direct = || {
+        self_signatures.own(component).filter(|(_, signature)| signature.kind == SignatureType::DIRECT_KEY)
+    };
+    let binding = newest(direct().filter(|(_, signature)| !self_signatures.has_expired(signature)));
     let revokers = revokers(direct().map(|(_, signature)| signature));
 
     let named = |usage: &Usage| !usage.is_unset();
@@ -30,32 +36,34 @@ pub(super) fn primary(facts: &Facts, users: &UserIdStates<'_>, judge: &SelfSigna
         .or_else(|| latest(&users.bindings, |signature| Some(flags(signature)).filter(named)))
         .unwrap_or_default();
     let expires = binding
-        .and_then(|(_, signature)| key_end(key.created, signature))
-        .or_else(|| latest(&users.bindings, |signature| key_end(key.created, signature)));
+        .and_then(|(_, signature)| key_expiration(key.created, signature))
+        .or_else(|| latest(&users.bindings, |signature| key_expiration(key.created, signature)));
 
     let state = KeyState {
         valid: binding.is_some() || users.any_signed,
-        revoked: primary_revocation(component, !revokers.is_empty(), judge),
+        revoked: primary_revocation(component, !revokers.is_empty(), self_signatures),
         expires,
-        expired: judge.has_ended(expires),
+        expired: self_signatures.is_expired_key(expires),
         usage: usage.under(key.algorithm) | Usage::CERTIFY,
         binding: binding.map(|(index, _)| index),
     };
     Primary { state, revokers }
 }
 
-/// Evaluates a subkey: the newest binding that has not expired counts, and any revocation, however old.
+/// Evaluates a subkey: the newest binding signature that is not expired counts, and any revocation.
 pub(super) fn subkey(
     key: &KeyFacts,
     component: &Component,
     primary: &KeyState,
-    judge: &SelfSignatureFilter<'_>,
+    self_signatures: &SelfSignatureFilter<'_>,
 ) -> KeyState {
     let of_kind = |kind| {
-        judge.own(component).filter(move |(_, signature): &(_, &SignatureFacts)| signature.kind == kind)
+        self_signatures
+            .own(component)
+            .filter(move |(_, signature): &(_, &SignatureFacts)| signature.kind == kind)
     };
-    let bindings =
-        of_kind(SignatureType::SUBKEY_BINDING).filter(|(_, signature)| !judge.has_expired(signature));
+    let bindings = of_kind(SignatureType::SUBKEY_BINDING)
+        .filter(|(_, signature)| !self_signatures.has_expired(signature));
     let revocation = of_kind(SignatureType::SUBKEY_REVOCATION).last();
     let revoked = revocation.map(|(_, signature)| Revocation { date: signature.created, designated: false });
 
@@ -63,8 +71,8 @@ pub(super) fn subkey(
     if let Some((index, signature)) = newest(bindings) {
         state.valid = is_usable(key.algorithm) && primary.valid;
         state.usage = flags(signature).under(key.algorithm);
-        state.expires = key_end(key.created, signature);
-        state.expired = judge.has_ended(state.expires);
+        state.expires = key_expiration(key.created, signature);
+        state.expired = self_signatures.is_expired_key(state.expires);
         state.binding = Some(index);
     }
     state.expired |= primary.expired;
@@ -75,7 +83,7 @@ fn flags(signature: &SignatureFacts) -> Usage {
     Usage::from_flags(signature.own.as_ref().and_then(|own| own.key_flags))
 }
 
-/// Returns what the newest of the signatures says that says anything; the first one of the same second.
+/// Returns the value of the newest signature that has one; of several of the same second, of the first one.
 fn latest<T>(signatures: &[&SignatureFacts], say: impl Fn(&SignatureFacts) -> Option<T>) -> Option<T> {
     let mut best: Option<(Timestamp, T)> = None;
     for signature in signatures {
@@ -96,18 +104,20 @@ fn revokers<'c>(direct: impl Iterator<Item = &'c SignatureFacts>) -> Vec<Revoker
     revokers
 }
 
-/// The key's own revocation, the last one in the order of the bytes, else one by a designated revoker. Nothing takes a
-/// revocation of a key back.
+/// Returns the key's own revocation, the last one in the order of the bytes, else one by a designated revoker.
+/// Revocations of keys cannot be revoked.
 fn primary_revocation(
     component: &Component,
     has_revokers: bool,
-    judge: &SelfSignatureFilter<'_>,
+    self_signatures: &SelfSignatureFilter<'_>,
 ) -> Option<Revocation> {
-    let own =
-        judge.own(component).filter(|(_, signature)| signature.kind == SignatureType::KEY_REVOCATION).last();
+    let own = self_signatures
+        .own(component)
+        .filter(|(_, signature)| signature.kind == SignatureType::KEY_REVOCATION)
+        .last();
     if let Some((_, signature)) = own {
         return Some(Revocation { date: signature.created, designated: false });
     }
-    let date = judge.moment.designated_revocation.filter(|_| has_revokers)?;
+    let date = self_signatures.context.designated_revocation.filter(|_| has_revokers)?;
     Some(Revocation { date, designated: true })
 }

@@ -1,7 +1,7 @@
-//! Whether a key may make a signature.
+//! Decides whether a key may make a signature.
 //!
-//! [`objections`] is the only place where this is decided, for every program and every kind of signature. Who believes
-//! a signature asks it, and may only choose which objections to overlook, and how to tell them.
+//! [`objections`] is the only function that decides this, for all programs and kinds of signatures. Callers only choose
+//! which objections to ignore, and how to report them.
 
 use super::usage::{Usage, signs};
 use super::{ComponentState, Effective, KeyState};
@@ -9,36 +9,36 @@ use crate::facts::{ComponentKind, Facts, KeyFacts, SignatureType};
 use crate::identity::Timestamp;
 use verify::HashAlgorithm;
 
-/// A key that is said to have made a signature.
+/// The alleged issuer of a signature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IssuerKey<'a> {
     /// The key.
     pub key: &'a KeyFacts,
-    /// What it means at the moment.
+    /// The state of the key.
     pub state: &'a KeyState,
-    /// When it ends, or its certificate does.
+    /// When it expires, or its certificate does.
     pub ends: Option<Timestamp>,
-    /// What it is in its certificate.
+    /// The role of the key in its certificate.
     pub role: Role,
 }
 
-/// What a key is in its certificate.
+/// The role of a key in its certificate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// The primary key.
     Primary,
-    /// A subkey. Anybody can list anybody's key as a subkey, so it has to say itself that it belongs there.
+    /// A subkey. Everybody can add another key as a subkey, so that it needs a back-signature.
     Subkey(CrossCertification),
 }
 
-/// Whether a subkey says itself that it belongs to its primary key (RFC 9580, 5.2.1.9).
+/// Whether a subkey has a back-signature (RFC 9580, 5.2.1.9).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CrossCertification {
-    /// It does.
+    /// It has one that is accepted.
     Holds,
-    /// No binding signature holds a back-signature.
+    /// It has none.
     Missing,
-    /// There is one, but it is not accepted.
+    /// It has one that is not accepted.
     Refused(BackSignatureFlaw),
 }
 
@@ -51,18 +51,18 @@ pub enum BackSignatureFlaw {
     WeakDigest(HashAlgorithm),
     /// It has a critical subpacket that is not understood.
     UnknownDemand,
-    /// It was made before its key, at this time.
+    /// It is older than its key; its creation time.
     BeforeKey(Timestamp),
     /// It has expired.
     Expired,
-    /// There are too many to verify all of them.
+    /// There are too many back-signatures to verify all of them.
     Unchecked,
 }
 
 impl<'a> IssuerKey<'a> {
-    /// Returns a key of a certificate as the maker of signatures; `None` if there is no key at this place.
+    /// Returns a key of a certificate as an issuer; `None` if the component is not a key.
     ///
-    /// Whether a subkey is cross-certified is asked only if it is one.
+    /// The closure for the cross-certification is called only for a subkey.
     pub fn of(
         facts: &'a Facts,
         effective: &'a Effective,
@@ -80,31 +80,31 @@ impl<'a> IssuerKey<'a> {
         Some(Self { key, state, ends, role })
     }
 
-    /// Returns the primary key of a certificate.
+    /// Returns the primary key of a certificate as an issuer.
     pub fn primary(facts: &'a Facts, effective: &'a Effective) -> Self {
         let state = effective.primary();
         Self { key: facts.primary(), state, ends: state.expires, role: Role::Primary }
     }
 }
 
-/// Something that stands against a signature because of the key that made it; the gravest first.
+/// An objection to a signature because of its issuer; the most serious first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Objection {
-    /// The key was revoked, whenever: who has the secret key can date a signature back.
+    /// The key is revoked, at any time, since a thief of the secret key can backdate signatures.
     Revoked,
     /// No self-signature binds the key to its certificate.
     Unbound,
-    /// The key is not for signatures of this kind.
+    /// The key must not be used for signatures of this kind.
     WrongUse,
-    /// The subkey does not say itself that it belongs to its certificate.
+    /// The subkey has no back-signature that is accepted.
     NotCrossCertified,
     /// The signature is older than the key.
     BeforeKey,
     /// The signature is from the future.
     FromFuture,
-    /// The key had ended when the signature was made.
+    /// The key was expired when the signature was made.
     EndedBefore,
-    /// The key has ended by now. This alone says nothing against what it signed before.
+    /// The key is expired now, which alone does not concern earlier signatures.
     Ended,
 }
 
@@ -121,32 +121,33 @@ impl Objection {
     ];
 }
 
-/// What stands against a signature because of the key that made it.
+/// The objections to a signature because of its issuer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Objections(u8);
 
 impl Objections {
-    /// Says whether this is one of them.
+    /// Returns whether this objection is among them.
     pub fn contains(self, objection: Objection) -> bool {
         self.0 & 1 << objection as u8 != 0
     }
 
-    /// Says whether there are none: the key may make such a signature now, and what it signed is believed.
+    /// Returns whether there are none, so that the key may make such a signature now.
     pub fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// Returns the gravest one for which the signature is not believed; `None` if the key could make it when it was made.
+    /// Returns the most serious one for which the signature is rejected; `None` if the key could make it when it was
+    /// made.
     pub fn refusal(self) -> Option<Objection> {
         self.iter().find(|objection| *objection != Objection::Ended)
     }
 
-    /// Walks them, the gravest first.
+    /// Iterates over them, the most serious first.
     pub fn iter(self) -> impl Iterator<Item = Objection> {
         Objection::ALL.into_iter().filter(move |objection| self.contains(*objection))
     }
 
-    /// Leaves out those that somebody overlooks.
+    /// Returns them without those that are ignored.
     pub fn without(self, overlooked: &[Objection]) -> Self {
         Self(overlooked.iter().fold(self.0, |left, objection| left & !(1 << *objection as u8)))
     }
@@ -156,11 +157,11 @@ impl Objections {
     }
 }
 
-/// Returns what stands against a key having made a signature of this kind at `created`, as of `now`.
+/// Returns the objections at `now` to a signature of this type that a key made at `created`.
 ///
-/// Key flags and algorithm decide what a key is for (RFC 9580, 5.2.3.29); as in GnuPG every primary key may certify, a
-/// subkey may not. A back-signature needs no flag, since it is made before anything binds the subkey. A key that is
-/// revoked or has ended can still revoke (GnuPG's rule for designated revokers).
+/// Key flags and the algorithm decide the usage of a key (RFC 9580, 5.2.3.29); as in GnuPG every primary key may
+/// certify, and no subkey may. A back-signature needs no flag, since it is made before the subkey is bound. A key that
+/// is revoked or expired can still revoke (GnuPG's rule for designated revokers).
 pub fn objections(
     issuer: &IssuerKey<'_>,
     kind: SignatureType,
@@ -191,16 +192,16 @@ pub fn objections(
     found
 }
 
-/// What a signature is for.
+/// The purpose of a signature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Purpose {
-    /// Vouches for data, whatever they are.
+    /// Signs data.
     Data,
-    /// Certifies a user ID or an attribute, or takes that back.
+    /// Certifies a user ID or an attribute, or revokes a certification.
     Certification,
-    /// Says something about a key: binds it, revokes it.
+    /// Binds or revokes a key, or describes it.
     OfKey,
-    /// Agrees to be the subkey of a primary key.
+    /// Confirms that a subkey belongs to a primary key.
     BackSignature,
 }
 
@@ -213,12 +214,12 @@ impl Purpose {
             | SignatureType::KEY_REVOCATION
             | SignatureType::SUBKEY_REVOCATION => Self::OfKey,
             kind if kind.is_over_user() => Self::Certification,
-            // Standalone signatures, timestamps and what is not known yet need no less than data.
+            // Standalone signatures, timestamps and unknown types need the same as data.
             _ => Self::Data,
         }
     }
 
-    /// Says whether a key is made for this.
+    /// Returns whether a key may be used for this.
     fn is_for(self, issuer: &IssuerKey<'_>) -> bool {
         let is_primary = issuer.role == Role::Primary;
         match self {

@@ -1,50 +1,50 @@
-//! The self-signatures that count at a moment.
+//! Selects the self-signatures that count at a given time.
 
 use super::context::EvaluationContext;
 use crate::facts::{Component, KeyFacts, SignatureFacts};
 use crate::identity::Timestamp;
 
-/// Tells which self-signatures count.
+/// Selects the self-signatures that count.
 pub(super) struct SelfSignatureFilter<'a> {
     pub(super) primary: &'a KeyFacts,
-    pub(super) moment: EvaluationContext,
+    pub(super) context: EvaluationContext,
 }
 
 impl SelfSignatureFilter<'_> {
-    /// Walks the self-signatures of a component that count: visible, good, made neither before the key nor with
-    /// a weak digest, without critical subpackets that are not understood. A key from the future has none.
+    /// Iterates over the self-signatures of a component that count: visible, good, not older than the key, without a
+    /// weak hash algorithm or unknown critical subpackets. A key from the future has none.
     pub(super) fn own<'c>(
         &self,
         component: &'c Component,
     ) -> impl Iterator<Item = (usize, &'c SignatureFacts)> {
-        let from_the_future = self.primary.created > self.moment.now;
+        let from_the_future = self.primary.created > self.context.now;
         let signatures = if from_the_future { &[] } else { component.signatures.as_slice() };
         signatures.iter().enumerate().filter(|(_, signature)| self.counts(signature))
     }
 
     fn counts(&self, signature: &SignatureFacts) -> bool {
-        self.moment.view.shows(signature) && signature.counts_by(self.primary, self.moment.digests)
+        self.context.view.shows(signature) && signature.counts_by(self.primary, self.context.digests)
     }
 
     pub(super) fn has_expired(&self, signature: &SignatureFacts) -> bool {
-        signature.has_expired(self.moment.now)
+        signature.has_expired(self.context.now)
     }
 
-    /// Says whether a key that ends at `expires` has ended: from the second after on, unlike a signature.
-    pub(super) fn has_ended(&self, expires: Option<Timestamp>) -> bool {
-        expires.is_some_and(|end| end < self.moment.now)
+    /// Returns whether a key with this expiration time is expired: from the second after it on, unlike a signature.
+    pub(super) fn is_expired_key(&self, expires: Option<Timestamp>) -> bool {
+        expires.is_some_and(|end| end < self.context.now)
     }
 }
 
-/// Returns when a key ends that was made at `created`.
+/// Returns the expiration time of a key.
 ///
-/// The sum wraps around like GnuPG's, so that a key "until 2150" has ended in both programs.
-pub(super) fn key_end(created: Timestamp, signature: &SignatureFacts) -> Option<Timestamp> {
+/// The sum wraps around as in GnuPG, so that a key that expires in 2150 is expired in both programs.
+pub(super) fn key_expiration(created: Timestamp, signature: &SignatureFacts) -> Option<Timestamp> {
     let seconds = signature.own.as_ref()?.key_expires.filter(|&seconds| seconds != 0)?;
     Some(Timestamp(created.0.wrapping_add(seconds))).filter(|end| end.0 != 0)
 }
 
-/// Returns the newest of the signatures, the last one where several are of the same second.
+/// Returns the newest of the signatures; of several of the same second, the last one.
 pub(super) fn newest<'c>(
     signatures: impl Iterator<Item = (usize, &'c SignatureFacts)>,
 ) -> Option<(usize, &'c SignatureFacts)> {

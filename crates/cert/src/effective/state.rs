@@ -1,52 +1,51 @@
-//! What a certificate and its components mean at one moment.
+//! The states of a certificate and its components at a given time.
 
 use super::usage::Usage;
 use crate::facts::{ComponentKind, Facts, Revoker};
 use crate::identity::Timestamp;
 
-/// A certificate's meaning at one moment.
+/// The state of a certificate at a given time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Effective {
-    /// What each component of the facts means, at the same index.
+    /// The states of the components, at the same indexes as in the facts.
     pub components: Vec<ComponentState>,
-    /// Who else may revoke the certificate: from all good direct-key signatures, each revoker once.
+    /// The designated revokers from all good direct-key signatures, each only once.
     pub revokers: Vec<Revoker>,
-    /// Every possible revocation was verified. Where one was not, since verifying all of them takes too long, no key is
-    /// [valid](KeyState::valid).
+    /// Whether every possible revocation was verified. Otherwise no key is [valid](KeyState::valid).
     pub fully_checked: bool,
 }
 
-/// What a component means.
+/// The state of a component.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ComponentState {
     /// The primary key or a subkey.
     Key(KeyState),
     /// A user ID or an attribute.
     User(UserIdState),
-    /// A packet of an unknown type means nothing.
+    /// A packet of an unknown type has no state.
     Unknown,
 }
 
-/// What a key means.
+/// The state of a key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct KeyState {
-    /// A good self-signature binds it; for a subkey, the primary key is bound as well.
+    /// Whether a good self-signature binds it; for a subkey, the primary key must be valid, too.
     pub valid: bool,
-    /// When it was revoked, or its primary key was.
+    /// The revocation of the key, or of its primary key.
     pub revoked: Option<Revocation>,
-    /// When it ends or ended by its own binding.
+    /// The expiration time by its own binding signature.
     pub expires: Option<Timestamp>,
-    /// It has ended, or its primary key has.
+    /// Whether it is expired, or its primary key is.
     pub expired: bool,
     /// What it may be used for.
     pub usage: Usage,
-    /// The signature its values come from, by index into the component's signatures; for a primary key the
-    /// direct-key signature if there is one.
+    /// The index of the signature from which the values come; for a primary key that of the direct-key signature, if
+    /// there is one.
     pub binding: Option<usize>,
 }
 
 impl KeyState {
-    /// Says whether the key is bound, not revoked and not expired.
+    /// Returns whether the key is bound, not revoked and not expired.
     pub fn is_usable(&self) -> bool {
         self.valid && self.revoked.is_none() && !self.expired
     }
@@ -55,32 +54,32 @@ impl KeyState {
 /// A revocation that counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Revocation {
-    /// When it was made.
+    /// The creation time.
     pub date: Timestamp,
-    /// Made by a designated revoker, not by the key itself.
+    /// Whether a designated revoker made it.
     pub designated: bool,
 }
 
-/// What a user ID or an attribute means.
+/// The state of a user ID or an attribute.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct UserIdState {
-    /// When the self-signature that binds it was made; `None` without one, and when it is revoked or expired.
+    /// The creation time of the self-signature that binds it; `None` without one, and if it is revoked or expired.
     pub created: Option<Timestamp>,
-    /// When that self-signature ends.
+    /// The expiration time of that self-signature.
     pub expires: Option<Timestamp>,
-    /// That self-signature has ended.
+    /// Whether that self-signature is expired.
     pub expired: bool,
-    /// The newest self-signature is a revocation.
+    /// Whether the newest self-signature is a revocation.
     pub revoked: bool,
-    /// The primary user ID. Of the user IDs exactly one is, of the attributes any that says so.
+    /// Whether it is primary: exactly one of the user IDs, and any attribute that says so.
     pub primary: bool,
-    /// The newest self-signature, by index into the component's signatures.
+    /// The index of the newest self-signature.
     pub binding: Option<usize>,
 }
 
 impl Effective {
-    /// Returns what is left if a possible revocation was not verified: nothing is valid. What is known to be revoked says
-    /// so; no further revocation can make a difference to it.
+    /// Returns the state if a possible revocation was not verified: nothing is valid. A certificate that is known to be
+    /// revoked stays so.
     #[must_use]
     pub fn not_fully_checked(mut self) -> Self {
         self.fully_checked = false;
@@ -95,7 +94,7 @@ impl Effective {
         self
     }
 
-    /// Returns what the primary key means.
+    /// Returns the state of the primary key.
     ///
     /// # Panics
     ///

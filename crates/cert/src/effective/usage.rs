@@ -1,9 +1,9 @@
-//! What a key may be used for.
+//! The usage of keys.
 
 use std::ops::{BitOr, BitOrAssign};
 use verify::PublicKeyAlgorithm as Algorithm;
 
-/// A set of uses, read from key flags (RFC 9580, 5.2.3.29) or from what the algorithm can do.
+/// A set of uses, from key flags (RFC 9580, 5.2.3.29) or from the capabilities of the algorithm.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage(u8);
 
@@ -16,17 +16,17 @@ impl Usage {
     pub const ENCRYPT: Self = Self(4);
     /// Authenticates.
     pub const AUTHENTICATE: Self = Self(8);
-    /// Something the key flags say that is none of the above.
+    /// Another key flag.
     pub const OTHER: Self = Self(16);
-    /// Key flags were given, and name no use: not the same as no key flags.
+    /// There are key flags, but none is set, which differs from no key flags.
     pub const NONE: Self = Self(32);
 
-    /// Says whether all of `uses` are in the set.
+    /// Returns whether all of `uses` are in the set.
     pub fn contains(self, uses: Self) -> bool {
         self.0 & uses.0 == uses.0
     }
 
-    /// Reads key flags; the empty set stands for a missing subpacket.
+    /// Converts key flags; the empty set means that there is no subpacket.
     pub(super) fn from_flags(flags: Option<[u8; 2]>) -> Self {
         let Some([flags, _]) = flags else { return Self::default() };
         let named = [
@@ -43,7 +43,7 @@ impl Usage {
         if usage == Self::default() { Self::NONE } else { usage }
     }
 
-    /// Returns what an algorithm can do; nothing for one that is not known.
+    /// Returns the capabilities of an algorithm; the empty set for an unknown one.
     pub(super) fn of_algorithm(algorithm: Algorithm) -> Self {
         match algorithm {
             Algorithm::RSA => Self::CERTIFY | Self::SIGN | Self::ENCRYPT | Self::AUTHENTICATE,
@@ -62,8 +62,8 @@ impl Usage {
         }
     }
 
-    /// Returns what is left of key flags under an algorithm: without flags all it can do, with flags no more than it
-    /// can do, and the flags alone where nobody knows what it can do.
+    /// Restricts key flags to the capabilities of an algorithm. Without flags the result is all capabilities, for an
+    /// unknown algorithm the flags.
     pub(super) fn under(self, algorithm: Algorithm) -> Self {
         let possible = Self::of_algorithm(algorithm);
         match (self, possible) {
@@ -73,23 +73,23 @@ impl Usage {
         }
     }
 
-    /// Says whether the set says nothing.
+    /// Returns whether the set says nothing.
     pub(super) fn is_unset(self) -> bool {
         self == Self::default()
     }
 }
 
-/// Says whether keys of an algorithm can be used at all; a subkey of any other is never valid.
+/// Returns whether keys of an algorithm can be used at all; a subkey of any other is never valid.
 pub(super) fn is_usable(algorithm: Algorithm) -> bool {
     algorithm != Algorithm::ELGAMAL_BOTH && !Usage::of_algorithm(algorithm).is_unset()
 }
 
-/// Says whether keys of an algorithm can make signatures at all.
+/// Returns whether keys of an algorithm can make signatures at all.
 pub(super) fn signs(algorithm: Algorithm) -> bool {
     Usage::of_algorithm(algorithm).contains(Usage::SIGN)
 }
 
-/// Says whether a primary key of an algorithm can certify, sign or authenticate at all.
+/// Returns whether a primary key of an algorithm can certify, sign or authenticate at all.
 pub fn can_be_primary(algorithm: Algorithm) -> bool {
     let possible = Usage::of_algorithm(algorithm);
     [Usage::CERTIFY, Usage::SIGN, Usage::AUTHENTICATE].into_iter().any(|usage| possible.contains(usage))

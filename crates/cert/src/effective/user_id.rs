@@ -1,4 +1,4 @@
-//! User IDs and attributes.
+//! Evaluates user IDs and attributes.
 
 use super::context::PacketView;
 use super::self_signatures::{SelfSignatureFilter, newest};
@@ -6,25 +6,25 @@ use super::state::UserIdState;
 use crate::facts::{Component, ComponentKind, Facts, SignatureFacts, SignatureType};
 use crate::identity::Timestamp;
 
-/// What the user IDs and attributes mean, and what they say about the primary key.
+/// The evaluated user IDs and attributes, and their self-signatures.
 pub(super) struct UserIdStates<'f> {
-    /// One for each component, so that indexes agree; those of keys stay empty.
+    /// The states, one for each component, so that indexes agree; those of keys stay empty.
     pub(super) states: Vec<UserIdState>,
-    /// The self-signatures that hold, in the order of the bytes.
+    /// The valid self-signatures, in the order of the bytes.
     pub(super) bindings: Vec<&'f SignatureFacts>,
-    /// At least one has a self-signature, even if that one is a revocation or has ended.
+    /// Whether at least one has a self-signature, even if that is a revocation or expired.
     pub(super) any_signed: bool,
 }
 
 /// Evaluates all user IDs and attributes.
-pub(super) fn evaluate<'f>(facts: &'f Facts, judge: &SelfSignatureFilter<'_>) -> UserIdStates<'f> {
+pub(super) fn evaluate<'f>(facts: &'f Facts, self_signatures: &SelfSignatureFilter<'_>) -> UserIdStates<'f> {
     let mut states = vec![UserIdState::default(); facts.components.len()];
     let mut bindings = Vec::new();
-    for index in users(facts, judge.moment.view) {
+    for index in users(facts, self_signatures.context.view) {
         let component = &facts.components[index];
-        let candidates = judge.own(component).filter(|(_, signature)| binds_or_revokes(signature));
+        let candidates = self_signatures.own(component).filter(|(_, signature)| binds_or_revokes(signature));
         if let Some((position, signature)) = newest(candidates) {
-            let state = apply(position, signature, judge);
+            let state = apply(position, signature, self_signatures);
             if !state.revoked && !state.expired {
                 bindings.push(signature);
             }
@@ -35,10 +35,10 @@ pub(super) fn evaluate<'f>(facts: &'f Facts, judge: &SelfSignatureFilter<'_>) ->
     UserIdStates { states, bindings, any_signed }
 }
 
-/// Chooses the primary user ID: of those that say to be it, else of all, the one bound last.
+/// Chooses the primary user ID: the one with the newest binding, of those marked as primary or else of all.
 ///
-/// Of several bound in the same second, and where none is bound at all, it is the longest one, then the one whose
-/// bytes sort last: a choice that depends on nothing but the user IDs.
+/// Of several bound in the same second, and if none is bound, it is the longest one, then the one whose bytes sort
+/// last, so that the choice depends only on the user IDs.
 pub(super) fn choose_primary(facts: &Facts, view: PacketView, states: &mut [UserIdState]) {
     let user_ids = || {
         users(facts, view).filter_map(|index| match &facts.components[index].kind {
@@ -56,7 +56,7 @@ pub(super) fn choose_primary(facts: &Facts, view: PacketView, states: &mut [User
     }
 }
 
-/// The user IDs and attributes that count: those behind the first subkey mean nothing to GnuPG.
+/// Returns the indexes of the user IDs and attributes that count: GnuPG ignores those after the first subkey.
 fn users(facts: &Facts, view: PacketView) -> impl Iterator<Item = usize> {
     let is_key = |component: &Component| matches!(component.kind, ComponentKind::Key(_));
     let components = facts.components.iter().enumerate().skip(1);
@@ -71,13 +71,17 @@ fn binds_or_revokes(signature: &SignatureFacts) -> bool {
     signature.kind.is_certification() || signature.kind == SignatureType::CERTIFICATION_REVOCATION
 }
 
-fn apply(position: usize, signature: &SignatureFacts, judge: &SelfSignatureFilter<'_>) -> UserIdState {
+fn apply(
+    position: usize,
+    signature: &SignatureFacts,
+    self_signatures: &SelfSignatureFilter<'_>,
+) -> UserIdState {
     let binding = Some(position);
     if signature.kind == SignatureType::CERTIFICATION_REVOCATION {
         return UserIdState { revoked: true, binding, ..UserIdState::default() };
     }
     let expires = signature.expires;
-    if judge.has_expired(signature) {
+    if self_signatures.has_expired(signature) {
         return UserIdState { expired: true, expires, binding, ..UserIdState::default() };
     }
     UserIdState {

@@ -1,4 +1,4 @@
-//! The digest of a signature over a document (RFC 9580, 5.2.4), made while the document streams by.
+//! Computes the digests of signatures over documents (RFC 9580, 5.2.4) from a stream.
 
 use super::salt_and_trailer::{after_salt, hash_trailer};
 use crate::facts::SignatureType;
@@ -6,19 +6,19 @@ use crate::signature::Head;
 use verify::hash::{Digest, Hasher};
 use verify::{HashAlgorithm, Verdict};
 
-/// What of a document a signature is made over.
+/// The form of a document over which a signature is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// Its bytes.
+    /// The bytes.
     Binary,
-    /// Its text: each line ends with CR LF, whatever it ended with.
+    /// The text, with CR LF as line ends.
     Text,
-    /// Nothing: the signature stands alone.
+    /// Nothing: a standalone signature.
     Nothing,
 }
 
 impl Form {
-    /// Returns what signatures of a type are made over; `None` if it is no document.
+    /// Returns the form for signatures of a type; `None` if they are not made over documents.
     pub fn of(kind: SignatureType) -> Option<Self> {
         match kind {
             SignatureType::BINARY => Some(Self::Binary),
@@ -28,7 +28,7 @@ impl Form {
         }
     }
 
-    /// Returns the type of the signatures that are made over it.
+    /// Returns the type of signatures over this form.
     pub fn signature_type(self) -> SignatureType {
         match self {
             Self::Binary => SignatureType::BINARY,
@@ -38,9 +38,9 @@ impl Form {
     }
 }
 
-/// Makes the digest of the signatures over one document; a clone goes on from the same state.
+/// Computes the digest of signatures over one document; a clone continues from the same state.
 ///
-/// Signatures of version 6 begin with a salt of their own, so that each of them needs a `Document` of its own.
+/// Each signature of version 6 has its own salt, and therefore needs its own `Document`.
 #[derive(Clone)]
 pub struct Document {
     form: Form,
@@ -49,16 +49,16 @@ pub struct Document {
     salt: Vec<u8>,
     /// Whether the last byte was a CR.
     after_cr: bool,
-    /// Where lines are trimmed: so many CRs came that may be a line's end.
+    /// If lines are trimmed, the number of CRs that may be the end of a line.
     trimmed: Option<u64>,
 }
 
 impl Document {
-    /// Begins; the salt is empty for signatures before version 6.
+    /// Creates a document; the salt is empty for signatures before version 6.
     ///
     /// # Errors
     ///
-    /// `Unsupported` for a digest that is not known, `Bad` for a salt of the wrong length.
+    /// `Unsupported` for an unknown hash algorithm, `Bad` for a salt of the wrong length.
     pub fn new(form: Form, algorithm: HashAlgorithm, salt: &[u8]) -> Result<Self, Verdict> {
         let hasher = if salt.is_empty() {
             Hasher::new(algorithm).ok_or(Verdict::Unsupported)?
@@ -68,10 +68,10 @@ impl Document {
         Ok(Self { form, hasher, algorithm, salt: salt.to_vec(), after_cr: false, trimmed: None })
     }
 
-    /// Takes lines of text without any CR at their ends, the last line's too.
+    /// Removes all CRs at the ends of lines, also of the last line.
     ///
-    /// So GnuPG makes detached signatures over text, though RFC 9580 has only the CR LF itself replaced. To be called
-    /// before the first bytes.
+    /// GnuPG makes detached signatures over text in this way, although RFC 9580 only normalises line ends. Must be
+    /// called before the first bytes.
     pub fn trim_lines(&mut self) {
         self.trimmed = Some(0);
     }
@@ -106,22 +106,22 @@ impl Document {
         for line in bytes.split_inclusive(|byte| *byte == b'\n') {
             let (text, ends) = line.strip_suffix(b"\n").map_or((line, false), |text| (text, true));
             let kept = text.iter().rposition(|byte| *byte != b'\r').map_or(0, |at| at + 1);
-            let mut held = self.trimmed.unwrap_or_default();
+            let mut crs = self.trimmed.unwrap_or_default();
             if kept > 0 {
-                self.update_crs(held);
+                self.update_crs(crs);
                 self.hasher.update(&text[..kept]);
-                held = 0;
+                crs = 0;
             }
-            held += (text.len() - kept) as u64;
+            crs += (text.len() - kept) as u64;
             if ends {
                 self.hasher.update(b"\r\n");
-                held = 0;
+                crs = 0;
             }
-            self.trimmed = Some(held);
+            self.trimmed = Some(crs);
         }
     }
 
-    /// Adds CRs that did not end their line.
+    /// Adds CRs that were not at the end of a line.
     fn update_crs(&mut self, mut count: u64) {
         const CRS: [u8; 64] = [b'\r'; 64];
         while count > 0 {
@@ -131,7 +131,7 @@ impl Document {
         }
     }
 
-    /// Returns what the document is signed as.
+    /// Returns the form.
     pub fn form(&self) -> Form {
         self.form
     }
@@ -146,7 +146,7 @@ impl Document {
         &self.salt
     }
 
-    /// Ends the document and returns the digest that a signature is made over.
+    /// Finishes the document and returns the digest of a signature.
     ///
     /// # Errors
     ///

@@ -1,10 +1,10 @@
-//! How every signature's digest begins and ends, whatever is between (RFC 9580, 5.2.4).
+//! The beginning and the end of every signature's hash input (RFC 9580, 5.2.4).
 
 use crate::signature::Head;
 use verify::hash::Hasher;
 use verify::{HashAlgorithm, Verdict};
 
-/// Begins a digest of version 6 with its salt.
+/// Starts a hash, with the salt of version 6.
 pub(super) fn after_salt(head: &Head<'_>) -> Result<Hasher, Verdict> {
     let mut hasher = Hasher::new(head.hash_algorithm).ok_or(Verdict::Unsupported)?;
     if salt_length(head.hash_algorithm) != Some(head.salt.len()) {
@@ -14,7 +14,7 @@ pub(super) fn after_salt(head: &Head<'_>) -> Result<Hasher, Verdict> {
     Ok(hasher)
 }
 
-/// Ends a digest with what of the signature itself is signed (RFC 9580, 5.2.4).
+/// Hashes the signature's own hashed part and the trailer (RFC 9580, 5.2.4).
 pub(super) fn hash_trailer(hasher: &mut Hasher, head: &Head<'_>) {
     hasher.update(head.covered);
     let length = head.covered.len() as u64;
@@ -31,8 +31,8 @@ pub(super) fn hash_trailer(hasher: &mut Hasher, head: &Head<'_>) {
     }
 }
 
-/// Returns the length of a version 6 signature's salt in bytes (RFC 9580, 9.5); `None` for a digest that such a
-/// signature must not have.
+/// Returns the length in bytes of a version 6 signature's salt (RFC 9580, 9.5); `None` for a hash algorithm that such
+/// signatures must not have.
 pub fn salt_length(algorithm: HashAlgorithm) -> Option<usize> {
     match algorithm {
         HashAlgorithm::SHA224 | HashAlgorithm::SHA256 | HashAlgorithm::SHA3_256 => Some(16),

@@ -24,8 +24,8 @@ use verify::policy::DigestPolicy;
 /// 2026-01-01, the moment at which both import.
 const NOW: Timestamp = Timestamp(1_767_225_600);
 
-/// Returns the seeds of the certificates that a test tries; each takes gpg some 50 ms. Every test has its number, so that
-/// no two try the same.
+/// Returns the seeds of the certificates that a test tries; each takes gpg some 50 ms. Every test has its number, so
+/// that no two try the same.
 fn seeds(test: u64) -> Range<u64> {
     let first = (scale::seed() * 10 + test) * 10_000;
     first..first + scale::choose(2000, 40)

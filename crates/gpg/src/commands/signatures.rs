@@ -122,7 +122,7 @@ fn report_signature(
             report_unchecked(streams, statement, code);
             Ok(false)
         }
-        (Signer::Good(signer), None) if !examined.demands_more(&settings.message.known_notations) => {
+        (Signer::Good(signer), None) if !examined.has_unknown_critical(&settings.message.known_notations) => {
             report_end_of(settings, streams, signer);
             report_id(streams, examined, statement);
             streams.considered(&signer.primary());

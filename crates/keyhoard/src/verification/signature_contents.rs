@@ -71,7 +71,7 @@ impl SignatureContents {
             user_id: of_kind(Kind::SIGNERS_USER_ID).next().map(|subpacket| subpacket.body.to_vec()),
             notations: of_kind(Kind::NOTATION).filter_map(notation).collect(),
             policies: of_kind(Kind::POLICY).map(|subpacket| subpacket.body.to_vec()).collect(),
-            unknown_critical: signature.demands_more(),
+            unknown_critical: signature.has_unknown_critical(),
         }
     }
 }

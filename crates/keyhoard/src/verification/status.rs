@@ -116,7 +116,7 @@ impl ExaminedSignature {
     ) -> SignatureStatus {
         if policy.digests.is_weak(statement.hash) {
             SignatureStatus::WeakDigest
-        } else if self.demands_more(policy.notations) {
+        } else if self.has_unknown_critical(policy.notations) {
             SignatureStatus::UnknownDemand
         } else if let Some(objection) =
             signer.objections(statement, policy.now).without(policy.overlooked).refusal()
@@ -130,8 +130,8 @@ impl ExaminedSignature {
     }
 
     /// Says whether the signature has a critical subpacket that is not known, other than these notations.
-    pub fn demands_more(&self, notations: &[Vec<u8>]) -> bool {
-        let demands = || self.signature.parsed().is_none_or(|parsed| parsed.demands_more_than(notations));
+    pub fn has_unknown_critical(&self, notations: &[Vec<u8>]) -> bool {
+        let demands = || self.signature.parsed().is_none_or(|parsed| parsed.has_unknown_critical_except(notations));
         self.statement.as_ref().is_some_and(|statement| statement.unknown_critical) && demands()
     }
 }

@@ -12,8 +12,8 @@ use rustix::process::geteuid;
 
 use crate::{Error, Result};
 
-/// The name of the temporary file. One is enough, since a writer holds the lock; an existing one was left by a process that
-/// died.
+/// The name of the temporary file. One is enough, since a writer holds the lock; an existing one was left by a process
+/// that died.
 const TEMPORARY: &str = ".new";
 
 /// An open directory of mode 0700 that the user owns.
@@ -45,8 +45,8 @@ impl Directory {
         Ok(Some(Self { path: path.to_owned(), handle }))
     }
 
-    /// Opens a directory, and creates it with its parents if it does not exist: with a database on a server, there may be
-    /// no local directory yet.
+    /// Opens a directory, and creates it with its parents if it does not exist: with a database on a server, there may
+    /// be no local directory yet.
     pub(super) fn create(path: &Path) -> Result<Self> {
         loop {
             if let Some(directory) = Self::open(path)? {

@@ -1,26 +1,27 @@
-//! Digests of content while it passes: one for all signatures that have it in common, in a thread of their own.
+//! Hashes the content of a message for its signatures, each digest only once, in a thread of its own.
 
 use std::thread::{self, JoinHandle};
 
 use cert::signed::{Document, Form};
+use crossbeam_channel::Sender;
 use verify::{HashAlgorithm, Verdict};
 
-use crate::pipeline::{self, Buffer, Input, PIECE, Pool};
+use crate::pipeline::{self, Buffer, PIECE, Pool};
 
-/// Digests that begin with a salt, which no other signature shares.
+/// The most digests that begin with a salt, each of which is for one signature only.
 const MAX_SALTED: usize = 32;
 
-/// The documents that signatures are over, each once.
+/// The documents over which signatures are made, each only once.
 #[derive(Clone, Default)]
 pub(crate) struct Documents(Vec<Document>);
 
 impl Documents {
-    /// Makes sure that such a document is hashed.
+    /// Adds a document, unless it is there already.
     ///
     /// # Errors
     ///
-    /// As [`Document::new`]; `Unsupported` also for more salts than anybody needs.
-    pub(crate) fn want(&mut self, form: Form, hash: HashAlgorithm, salt: &[u8]) -> Result<(), Verdict> {
+    /// Those of [`Document::new`]; `Unsupported` also above [`MAX_SALTED`].
+    pub(crate) fn add(&mut self, form: Form, hash: HashAlgorithm, salt: &[u8]) -> Result<(), Verdict> {
         if self.find(form, hash, salt).is_some() {
             return Ok(());
         }
@@ -34,11 +35,13 @@ impl Documents {
 
     /// Finds a document.
     pub(crate) fn find(&self, form: Form, hash: HashAlgorithm, salt: &[u8]) -> Option<&Document> {
-        let same = |one: &&Document| (one.form(), one.algorithm(), one.salt()) == (form, hash, salt);
-        self.0.iter().find(same)
+        let matches = |document: &&Document| {
+            (document.form(), document.algorithm(), document.salt()) == (form, hash, salt)
+        };
+        self.0.iter().find(matches)
     }
 
-    /// Has lines of text trimmed as detached signatures need it; nothing was hashed yet.
+    /// Trims lines of text as detached signatures need it; must be called before hashing.
     pub(crate) fn trim_lines(&mut self) {
         self.0.iter_mut().for_each(Document::trim_lines);
     }
@@ -48,35 +51,35 @@ impl Documents {
     }
 }
 
-/// Hashes documents: here while they are short, then in a thread of its own.
-pub(crate) enum Hashing {
-    /// Here, so many bytes.
-    Here(Documents, usize),
-    /// In a thread.
-    There(Thread),
+/// Hashes documents: short ones in the caller's thread, long ones in a thread of its own.
+pub(crate) enum DocumentHasher {
+    /// In the caller's thread; the number of bytes so far.
+    Inline(Documents, usize),
+    /// In a thread of its own.
+    Threaded(HasherThread),
 }
 
-pub(crate) struct Thread {
-    input: Input<Buffer>,
+pub(crate) struct HasherThread {
+    input: Sender<Buffer>,
     pool: Pool,
     handle: JoinHandle<Documents>,
 }
 
-impl Hashing {
+impl DocumentHasher {
     pub(crate) fn new(documents: Documents) -> Self {
-        Self::Here(documents, 0)
+        Self::Inline(documents, 0)
     }
 
-    /// Has lines of text trimmed as detached signatures need it; to be called before the first bytes.
+    /// Trims lines of text as detached signatures need it; must be called before the first bytes.
     pub(crate) fn trim_lines(&mut self) {
-        if let Self::Here(documents, _) = self {
+        if let Self::Inline(documents, _) = self {
             documents.trim_lines();
         }
     }
 
     /// Adds bytes to all documents.
     pub(crate) fn update(&mut self, data: &[u8]) {
-        if let Self::Here(documents, bytes) = self {
+        if let Self::Inline(documents, bytes) = self {
             if documents.0.is_empty() {
                 return;
             }
@@ -84,21 +87,21 @@ impl Hashing {
             if *bytes <= 2 * PIECE {
                 return documents.update(data);
             }
-            *self = Self::There(Thread::start(std::mem::take(documents)));
+            *self = Self::Threaded(HasherThread::start(std::mem::take(documents)));
         }
-        if let Self::There(thread) = self {
+        if let Self::Threaded(thread) = self {
             let mut buffer = thread.pool.take();
             buffer.extend_from_slice(data);
-            // It only ends after this end of the queue.
+            // The thread ends only after this sender is dropped.
             let _ = thread.input.send(buffer);
         }
     }
 
-    /// Returns the documents, all of which was hashed.
+    /// Returns the documents after all bytes were hashed.
     pub(crate) fn finish(self) -> Documents {
         match self {
-            Self::Here(documents, _) => documents,
-            Self::There(Thread { input, pool: _, handle }) => {
+            Self::Inline(documents, _) => documents,
+            Self::Threaded(HasherThread { input, pool: _, handle }) => {
                 drop(input);
                 handle.join().expect("hashing does not panic")
             }
@@ -106,15 +109,15 @@ impl Hashing {
     }
 }
 
-impl Thread {
+impl HasherThread {
     fn start(mut documents: Documents) -> Self {
-        let (input, pieces) = pipeline::queue::<Buffer>();
+        let (input, pieces) = pipeline::channel::<Buffer>();
         let pool = Pool::default();
-        let back = pool.clone();
+        let returned = pool.clone();
         let handle = thread::spawn(move || {
             for piece in pieces {
                 documents.update(&piece);
-                back.give(piece);
+                returned.put_back(piece);
             }
             documents
         });
@@ -133,11 +136,11 @@ mod tests {
         let head = Head { version: 4, hash_algorithm: HashAlgorithm::SHA256, covered: &[], salt: &[] };
         let digest = |piece: usize| {
             let mut documents = Documents::default();
-            documents.want(Form::Binary, HashAlgorithm::SHA256, &[]).expect("a known digest");
-            let mut hashing = Hashing::new(documents);
-            content.chunks(piece).for_each(|piece| hashing.update(piece));
-            let documents = hashing.finish();
-            let document = documents.find(Form::Binary, HashAlgorithm::SHA256, &[]).expect("it is wanted");
+            documents.add(Form::Binary, HashAlgorithm::SHA256, &[]).expect("a known digest");
+            let mut hasher = DocumentHasher::new(documents);
+            content.chunks(piece).for_each(|piece| hasher.update(piece));
+            let documents = hasher.finish();
+            let document = documents.find(Form::Binary, HashAlgorithm::SHA256, &[]).expect("it was added");
             document.clone().digest(&head).expect("a digest")
         };
         let whole = digest(content.len());
@@ -147,9 +150,9 @@ mod tests {
     #[test]
     fn salts_are_limited() {
         let mut documents = Documents::default();
-        let mut want = |byte| documents.want(Form::Binary, HashAlgorithm::SHA256, &[byte; 16]);
-        assert!((0..MAX_SALTED as u8).all(|byte| want(byte).is_ok()));
-        assert!(want(0).is_ok());
-        assert_eq!(want(200), Err(Verdict::Unsupported));
+        let mut add = |byte| documents.add(Form::Binary, HashAlgorithm::SHA256, &[byte; 16]);
+        assert!((0..MAX_SALTED as u8).all(|byte| add(byte).is_ok()));
+        assert!(add(0).is_ok());
+        assert_eq!(add(200), Err(Verdict::Unsupported));
     }
 }
