@@ -131,7 +131,8 @@ impl ExaminedSignature {
 
     /// Says whether the signature has a critical subpacket that is not known, other than these notations.
     pub fn has_unknown_critical(&self, notations: &[Vec<u8>]) -> bool {
-        let demands = || self.signature.parsed().is_none_or(|parsed| parsed.has_unknown_critical_except(notations));
+        let demands =
+            || self.signature.parsed().is_none_or(|parsed| parsed.has_unknown_critical_except(notations));
         self.statement.as_ref().is_some_and(|statement| statement.unknown_critical) && demands()
     }
 }
