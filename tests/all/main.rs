@@ -1,6 +1,7 @@
 //! The tests of whole programs: one binary, one file per command. [`harness`] is what they share.
 
 mod documents;
+mod earlier_databases;
 mod generate_on_terminal;
 mod gpg_damaged;
 mod gpg_delete;
