@@ -43,7 +43,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::process::ExitCode;
 
 use commands::CommandFailed;
-use keyhoard::causes;
+use keyhoard::{causes, lacks_search_index};
 use options::load::{self, Loaded, Stop};
 use program::Program;
 use streams::Streams;
@@ -86,7 +86,8 @@ fn run_command(Loaded { settings, arguments }: &Loaded, streams: &mut Streams) -
         if error.is::<CommandFailed>() {
             return 1;
         }
-        streams.error(causes(error.as_ref()));
+        let advice = if lacks_search_index(error.as_ref()) { ", then run `keyhoard db migrate`" } else { "" };
+        streams.error(causes(error.as_ref()) + advice);
     }
     streams.exit_code(settings.batch)
 }

@@ -4,9 +4,9 @@ use std::error::Error;
 use std::process::ExitCode;
 use std::{fmt, io};
 
-use keyhoard::causes;
 use keyhoard::foreign_text::shown;
 use keyhoard::stateless::Failure;
+use keyhoard::{causes, lacks_search_index};
 
 use crate::stderr::tell;
 use crate::style::Style;
@@ -60,7 +60,11 @@ pub(crate) fn report(result: anyhow::Result<Outcome>) -> ExitCode {
         Ok(Outcome::Nothing) => ExitCode::from(1),
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            let advice = advice(&error).map(|advice| format!("; {advice}")).unwrap_or_default();
+            let advice = match advice(&error) {
+                Some(advice) => format!("; {advice}"),
+                None if lacks_search_index(error.as_ref()) => ", then run `keyhoard db migrate`".to_owned(),
+                None => String::new(),
+            };
             tell(Style::Error, "keyhoard:", format_args!("{}{advice}", causes(error.as_ref())));
             if is_locked(&error) {
                 tell(

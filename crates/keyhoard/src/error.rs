@@ -18,6 +18,15 @@ pub fn causes(error: &dyn std::error::Error) -> String {
     texts.join(": ")
 }
 
+/// Says whether a search failed because the database has no index for it, which migrating the database may make.
+pub fn lacks_search_index(error: &(dyn std::error::Error + 'static)) -> bool {
+    let error = error.downcast_ref().or_else(|| match error.downcast_ref() {
+        Some(Error::Store(error)) => Some(error),
+        _ => None,
+    });
+    matches!(error, Some(store::Error::Unindexed { .. }))
+}
+
 /// The errors of this crate.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]

@@ -240,7 +240,7 @@ mod retry;
 mod stored;
 
 pub use cert;
-pub use error::{Error, ForeignError, Result, causes};
+pub use error::{Error, ForeignError, Result, causes, lacks_search_index};
 pub use keygen;
 pub use message;
 pub use secret;

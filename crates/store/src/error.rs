@@ -5,20 +5,22 @@ use std::path::PathBuf;
 /// A result of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why the database could not do what it was asked.
+/// An error of a database engine.
+pub type BoxedError = Box<dyn std::error::Error + Send + Sync>;
+
+/// Why the database could not do what it was asked. The text does not repeat that of the source.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// SQLite's own words, with what was being done.
+    /// SQLite failed; the source says why.
     #[error("{path}: {doing}")]
     Sqlite {
         /// The database.
         path: PathBuf,
         /// What was being done.
         doing: &'static str,
-        /// What SQLite said.
-        #[source]
-        source: rusqlite::Error,
+        /// What SQLite reported.
+        source: BoxedError,
     },
     /// There is no database.
     #[error("{path}: there is no database")]
@@ -40,7 +42,6 @@ pub enum Error {
         /// The certificate's number.
         cert: i64,
         /// What is wrong.
-        #[source]
         source: crate::packed::Error,
     },
     /// A binding that nobody wrote this way.
@@ -74,8 +75,7 @@ pub enum Error {
     File {
         /// The directory or file.
         path: PathBuf,
-        /// What the system said.
-        #[source]
+        /// What the system reported.
         source: std::io::Error,
     },
     /// It can be read here, but not written to.
@@ -136,8 +136,8 @@ pub enum Error {
     Damaged {
         /// The database.
         path: PathBuf,
-        /// What SQLite said.
-        said: rusqlite::Error,
+        /// What SQLite reported.
+        said: String,
     },
     /// A user's statement that SQLite does not accept.
     #[error("{words}")]
@@ -156,15 +156,15 @@ pub enum Error {
         /// " (process 123, keyhoard import)" where the holder could be found.
         holder: String,
     },
-    /// PostgreSQL's own words, or those of the connection to it, with what was being done.
-    #[error("{path}: {doing}: {words}")]
+    /// The server, or the connection to it, failed; the source says why.
+    #[error("{path}: {doing}")]
     Server {
         /// The database.
         path: PathBuf,
         /// What was being done.
         doing: &'static str,
-        /// What was said.
-        words: String,
+        /// What the server or the system reported.
+        source: BoxedError,
         /// Trying again, the whole transaction, may well succeed.
         transient: bool,
     },
@@ -179,7 +179,7 @@ pub enum Error {
     /// A search would have to read too much.
     #[error(
         "{path}: no search index: this would read more than {limit} user IDs; look for a whole mail address, or have \
-         the administrator make the extension pg_trgm available, then run `keyhoard db migrate`"
+         the administrator make the extension pg_trgm available"
     )]
     Unindexed {
         /// The database.

@@ -41,7 +41,7 @@ pub use cert::{BoundAddress, Facts, Fingerprint, KeyId, Origin, SignatureDigest,
 pub use cert_id::CertId;
 pub use certificate_bindings::visit_bindings;
 pub use certifications::{Certifications, Proven};
-pub use error::{Error, Result};
+pub use error::{BoxedError, Error, Result};
 pub use input_digest::InputDigest;
 pub use journal::{Change, ChangeKind, FormerCertificate, JournalEntry, JournalId};
 pub use kept_verdict::KeptVerdict;

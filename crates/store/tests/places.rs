@@ -20,6 +20,12 @@ fn directory() -> TempDir {
     tempfile::tempdir().expect("a temporary directory")
 }
 
+/// Returns the text of an error and of its sources.
+fn message(error: &dyn std::error::Error) -> String {
+    std::iter::successors(error.source(), |source| source.source())
+        .fold(error.to_string(), |message, source| format!("{message}: {source}"))
+}
+
 fn mode(path: &Path) -> u32 {
     fs::metadata(path).expect("it is there").mode() & 0o777
 }
@@ -197,10 +203,10 @@ fn what_cannot_be_read_or_made_is_named() {
         path
     });
     if passed_on().is_some() || without_rights(TEST, &path) {
-        let denied = SqliteStore::open(&path).err().expect("it cannot be read").to_string();
+        let denied = message(&SqliteStore::open(&path).err().expect("it cannot be read"));
         assert_eq!(denied, format!("{}: Permission denied (os error 13)", path.display()));
         let new = path.with_file_name("new").join("keyhoard.db");
-        let denied = SqliteStore::create(&new).err().expect("it cannot be made").to_string();
+        let denied = message(&SqliteStore::create(&new).err().expect("it cannot be made"));
         assert!(denied.starts_with(&format!("{}: Permission denied", new.parent().expect("one").display())));
     }
     set_mode(directory.path(), 0o700);

@@ -56,7 +56,7 @@ fn an_ordinary_user_makes_a_database_and_grants_others_to_read_or_to_import() {
     );
     let reader = PostgresStore::open(address_of("reader", "anns")).expect("open");
     assert_eq!(find(&reader, "ann@ex"), 1);
-    let refused = put(&reader, &[Made::named(2, "Bob")]).expect_err("it may not").to_string();
+    let refused = message(&put(&reader, &[Made::named(2, "Bob")]).expect_err("it may not"));
     assert!(refused.contains("permission denied"), "{refused}");
     let id = own.snapshot().expect("snapshot").find(&Query::All).expect("find")[0];
     let verdict =
@@ -121,11 +121,17 @@ fn a_password_is_asked_for_and_never_said() {
     while open("wrong").is_ok() && began.elapsed().as_secs() < 20 {
         std::thread::sleep(std::time::Duration::from_millis(50));
     }
-    let refused = open("xyzzy-wrong").err().expect("refused").to_string();
+    let refused = message(&open("xyzzy-wrong").err().expect("refused"));
     assert!(refused.contains("authentication failed") && !refused.contains("xyzzy"), "{refused}");
     let store = open("xyzzy-secret").expect("the password is right");
     assert!(!store.address().to_string().contains("xyzzy"));
     assert!(!format!("{:?}", store.address()).contains("xyzzy"));
+}
+
+/// Returns the text of an error and of its sources.
+fn message(error: &dyn std::error::Error) -> String {
+    std::iter::successors(error.source(), |source| source.source())
+        .fold(error.to_string(), |message, source| format!("{message}: {source}"))
 }
 
 /// Gives a server a certificate for 127.0.0.1; returns the files of the right root certificate and of another.
@@ -159,7 +165,7 @@ fn connections_are_encrypted_and_servers_verified_as_libpq_does() {
     let directory = tempfile::tempdir().expect("a temporary directory");
     let server = Server::start(Listen::Loopback, &["fsync=off"]).expect("a server of its own");
     let refused = PostgresStore::create(Address::parse(&server.url("sslmode=require")).expect("a URL"), 0);
-    assert!(refused.err().expect("not offered").to_string().contains("TLS"), "it is not offered yet");
+    assert!(message(&refused.err().expect("not offered")).contains("TLS"), "it is not offered yet");
     let [right, wrong] = secure(&server, directory.path());
     let number = std::cell::Cell::new(0);
     let open = |parameters: &str| {
@@ -183,7 +189,7 @@ fn connections_are_encrypted_and_servers_verified_as_libpq_does() {
     assert!(open("sslmode=disable").is_ok_and(|encrypted| !encrypted));
     for mode in ["require", "verify-ca", "verify-full"] {
         assert!(with(mode, &right).expect(mode), "{mode}");
-        let refused = with(mode, &wrong).expect_err(mode).to_string();
+        let refused = message(&with(mode, &wrong).expect_err(mode));
         assert!(refused.contains("certificate"), "{mode}: {refused}");
     }
     let other_name = server.url("").replacen("127.0.0.1", "localhost", 1);

@@ -95,7 +95,7 @@ impl Server {
             let connected = self.runtime().block_on(connecting).map_err(|_| Error::Server {
                 path: self.path.clone(),
                 doing: DOING,
-                words: "the server does not answer".to_owned(),
+                source: "the server does not answer".into(),
                 transient: true,
             })?;
             match connected {

@@ -19,23 +19,25 @@ impl<T> ServerContext<T> for std::result::Result<T, tokio_postgres::Error> {
             match error.code() {
                 Some(&SqlState::DISK_FULL) => Error::Full { path, doing },
                 Some(&SqlState::READ_ONLY_SQL_TRANSACTION) => Error::Unwritable { path },
-                _ => Error::Server { path, doing, words: words(&error), transient: is_transient(&error) },
+                _ => Error::Server {
+                    path,
+                    doing,
+                    source: message(&error).into(),
+                    transient: is_transient(&error),
+                },
             }
         })
     }
 }
 
-/// Returns what the server says, or what the system says about the connection to it.
-fn words(error: &tokio_postgres::Error) -> String {
+/// Returns the server's message, or what the connection to it reports with all sources.
+fn message(error: &tokio_postgres::Error) -> String {
     match error.as_db_error() {
-        Some(said) => match said.detail() {
-            Some(detail) => format!("{} ({detail})", said.message()),
-            None => said.message().to_owned(),
+        Some(reported) => match reported.detail() {
+            Some(detail) => format!("{} ({detail})", reported.message()),
+            None => reported.message().to_owned(),
         },
-        None => causes(error).fold(error.to_string(), |said, cause| {
-            let cause = cause.to_string();
-            if said.contains(&cause) { said } else { format!("{said}: {cause}") }
-        }),
+        None => causes(error).fold(error.to_string(), |message, cause| format!("{message}: {cause}")),
     }
 }
 

@@ -122,8 +122,8 @@ impl<'s> Writer<'s> {
         Err(Error::Server {
             path: store.server.path(),
             doing: "committing",
-            words: "the connection was lost, and it could not be found out whether everything was written"
-                .to_owned(),
+            source: "the connection was lost, and it could not be found out whether everything was written"
+                .into(),
             transient: false,
         })
     }

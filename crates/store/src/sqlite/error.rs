@@ -5,7 +5,7 @@ use std::path::Path;
 use rusqlite::ErrorCode;
 
 use super::lock_holder;
-use crate::{Error, Result};
+use crate::{BoxedError, Error, Result};
 
 /// SQLite's codes for a write that failed, unless it knows that space is wanting, and for a failure to make room for
 /// what processes share, which it tells without the reason.
@@ -27,7 +27,7 @@ impl<T> Context<T> for rusqlite::Result<T> {
             match source.sqlite_error_code() {
                 Some(code) if is_busy(code) => Error::Locked { holder: lock_holder::describe(&path), path },
                 Some(ErrorCode::NotADatabase) => Error::Foreign { path },
-                Some(ErrorCode::DatabaseCorrupt) => Error::Damaged { path, said: source },
+                Some(ErrorCode::DatabaseCorrupt) => Error::Damaged { path, said: source.to_string() },
                 Some(ErrorCode::DiskFull) => Error::Full { path, doing },
                 Some(ErrorCode::SystemIoFailure)
                     if source
@@ -37,9 +37,17 @@ impl<T> Context<T> for rusqlite::Result<T> {
                     Error::Refused { path, doing }
                 }
                 Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen) => Error::Unwritable { path },
-                _ => Error::Sqlite { path, doing, source },
+                _ => Error::Sqlite { path, doing, source: boxed(source) },
             }
         })
+    }
+}
+
+/// Boxes an error; without a message of its own its code says everything.
+fn boxed(error: rusqlite::Error) -> BoxedError {
+    match error {
+        rusqlite::Error::SqliteFailure(code, None) => code.into(),
+        error => error.into(),
     }
 }
 
