@@ -15,7 +15,6 @@ pub(crate) mod block;
 pub(crate) mod card;
 pub(crate) mod colons;
 pub(crate) mod digits;
-pub(crate) mod gap;
 pub(crate) mod human;
 pub(crate) mod packets;
 pub(crate) mod text;
@@ -33,31 +32,15 @@ mod wkd;
 use keyhoard::listing::{KeyListing, ListOptions, ListedItem, ListedSignature, Signatures};
 
 use crate::settings::ListSettings;
-use gap::Filler;
 
 /// Appends one certificate as colon records or as text.
 pub(crate) fn listing(listing: &KeyListing<'_>, settings: &ListSettings, out: &mut Vec<u8>) {
-    in_form(listing, settings, Filler::With(listing.trust), out);
-}
-
-/// Appends one certificate as [`listing`] does, but with gaps for validity and owner trust; their positions are added
-/// to `gaps`.
-pub(crate) fn draft(
-    listing: &KeyListing<'_>,
-    settings: &ListSettings,
-    gaps: &mut Vec<gap::Placed>,
-    out: &mut Vec<u8>,
-) {
-    in_form(listing, settings, Filler::Later(gaps), out);
-}
-
-fn in_form(listing: &KeyListing<'_>, settings: &ListSettings, filler: Filler<'_>, out: &mut Vec<u8>) {
     if settings.with_colons {
-        colons::listing(listing, settings, filler, out);
+        colons::listing(listing, settings, out);
     } else if settings.flags.only_fpr_mbox {
         mailboxes::listing(listing, out);
     } else {
-        human::listing(listing, settings, filler, out);
+        human::listing(listing, settings, out);
     }
 }
 

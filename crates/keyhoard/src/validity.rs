@@ -18,4 +18,5 @@ pub use first_use::FirstUseResult;
 pub use settings::{Model, TofuSettings, TrustSettings, TrustedKey};
 pub use sources::Sources;
 pub use trust_anchors::TrustAnchors;
-pub use validity_result::{Subject, ValidityResult};
+pub use validity_result::ValidityResult;
+pub use web::CertificatePosition;

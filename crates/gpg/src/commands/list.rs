@@ -1,12 +1,9 @@
 //! `--list-keys` and `--list-signatures`.
 
-mod draft;
-
 use std::io;
 use std::ops::ControlFlow;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use std::thread;
 
 use keyhoard::cert::Timestamp;
 use keyhoard::cert::effective::{Effective, PacketView};
@@ -28,7 +25,6 @@ use crate::settings::{ListSettings, Settings, TrustModel, TrustNumbers};
 use crate::status::Status;
 use crate::streams::Streams;
 use crate::trust;
-use draft::Drafts;
 
 /// Bytes of text at which it is written out.
 const FLUSH_SIZE: usize = 64 * 1024;
@@ -94,42 +90,19 @@ fn list_all(
     let outside = trust::outside(&settings.home, keyrings)?;
     let outside = outside.as_deref().map(Store::snapshot).transpose()?;
     let sources = trust::sources(&settings.home, snapshots, outside.as_deref())?;
-    let reader = match snapshots {
-        [(_, snapshot)] if can_draft(settings, streams) => snapshot.try_clone_reader(),
-        _ => None,
-    };
-    thread::scope(|scope| {
-        let drafts = reader.and_then(|reader| Drafts::begin(settings, reader, scope));
-        let validity = compute_validity(settings, &sources, None)?;
-        let mut page = Page::new(settings, &validity)?;
-        let mut issuers = issuers(settings, snapshots);
-        for (number, (ring, snapshot)) in snapshots.iter().enumerate() {
-            if snapshot.count()? > 0 {
-                page.title(ring);
-            }
-            if let Some(drafts) = &drafts {
-                drafts.complete(&validity, &mut page.text, streams.out())?;
-                continue;
-            }
-            page.number = number;
-            let mut checker = page.checks.as_ref().map(|checks| checks.checker(ring, number, snapshots));
-            page.list(snapshot.as_ref(), Selection::All, &mut issuers, checker.as_mut(), streams)?;
+    let validity = compute_validity(settings, &sources, None)?;
+    let mut page = Page::new(settings, &validity)?;
+    let mut issuers = issuers(settings, snapshots);
+    for (number, (ring, snapshot)) in snapshots.iter().enumerate() {
+        if snapshot.count()? > 0 {
+            page.title(ring);
         }
-        page.summarise(streams);
-        Ok(())
-    })
-}
-
-/// Says whether keys can be rendered before their validity is known.
-fn can_draft(settings: &Settings, streams: &mut Streams) -> bool {
-    let list = &settings.list;
-    let model = trust::settings(settings).model;
-    shows_validity(settings)
-        && model.spreads()
-        && !model.remembers()
-        && !list.check_signatures
-        && !list.with_secret
-        && streams.attribute().is_none()
+        page.number = number;
+        let mut checker = page.checks.as_ref().map(|checks| checks.checker(ring, number, snapshots));
+        page.list(snapshot.as_ref(), Selection::All, &mut issuers, checker.as_mut(), streams)?;
+    }
+    page.summarise(streams);
+    Ok(())
 }
 
 /// Reads the arguments; an invalid name is reported.

@@ -151,7 +151,7 @@ fn next_unknown(
         let validity_result = ValidityResult::all(sources, settings)?;
         let introducers = validity_result.outcome().introducers.iter();
         let open = |key: &Fingerprint| {
-            validity_result.roots().owner_trust(key) == OwnerTrust::Unknown && !asked.contains(key)
+            validity_result.anchors().owner_trust(key) == OwnerTrust::Unknown && !asked.contains(key)
         };
         let mut unknown: Vec<(u8, Fingerprint)> =
             introducers.filter(|(key, _)| open(key)).map(|(key, it)| (it.level, *key)).collect();

@@ -5,25 +5,19 @@ use keyhoard::cert::effective::{KeyState, Usage, UserIdState};
 use keyhoard::cert::facts::{KeyFacts, Revoker, SignatureFacts};
 use keyhoard::certifications::CertificationStatus;
 use keyhoard::listing::{
-    IssuerName, KeyListing, ListedComponent, ListedItem, ListedSignature, SecretPart, UserTrust,
+    IssuerName, KeyListing, ListedComponent, ListedItem, ListedSignature, SecretPart, UserTrust, Validity,
 };
 use keyhoard::store::Origin;
 use verify::naming;
 
 use super::digits::{decimal, hex, lower_hex, seconds};
-use super::gap::{Filler, Gap};
 use super::text::field;
 use super::{algorithm, attribute, material, signature, subpacket, tofu, validity};
 use crate::settings::ListSettings;
 
 /// Appends the records of one certificate.
-pub(super) fn listing(
-    listing: &KeyListing<'_>,
-    settings: &ListSettings,
-    filler: Filler<'_>,
-    out: &mut Vec<u8>,
-) {
-    let mut writer = Writer { listing, settings, filler };
+pub(super) fn listing(listing: &KeyListing<'_>, settings: &ListSettings, out: &mut Vec<u8>) {
+    let mut writer = Writer { listing, settings };
     for listed in &listing.components {
         writer.component(listed, out);
         if settings.signatures {
@@ -50,7 +44,6 @@ pub(super) fn revocation(listed: &ListedSignature<'_>, settings: &ListSettings, 
 struct Writer<'a> {
     listing: &'a KeyListing<'a>,
     settings: &'a ListSettings,
-    filler: Filler<'a>,
 }
 
 impl Writer<'_> {
@@ -90,7 +83,7 @@ impl Writer<'_> {
         self.key(key, state, out);
         out.extend(b"::");
         if !self.settings.fast {
-            self.filler.gap(Gap::Owner, out);
+            out.push(validity::letter(self.listing.trust.owner.into()));
         }
         out.extend(b":::");
         capabilities(state.usage, out);
@@ -102,7 +95,7 @@ impl Writer<'_> {
             (Usage::AUTHENTICATE, b'A'),
         ];
         out.extend(whole.into_iter().filter(|(usage, _)| usable.contains(*usage)).map(|(_, letter)| letter));
-        self.filler.gap(Gap::Disabled, out);
+        out.extend(self.listing.trust.disabled.then_some(b'D'));
         self.end_of_key(key, out);
         origin(self.listing.origin, out);
         out.push(b'\n');
@@ -122,7 +115,7 @@ impl Writer<'_> {
         match ended(state) {
             Some(letter) => out.push(letter),
             None if self.settings.fast => {}
-            None => self.filler.gap(Gap::Key, out),
+            None => out.push(validity::letter(self.listing.trust.key)),
         }
         out.push(b':');
         key(facts, state, out);
@@ -174,13 +167,17 @@ impl Writer<'_> {
     /// Fields 2 to 7 of a user ID or attribute, and the delimiter after them.
     fn user(&mut self, index: usize, state: &UserIdState, out: &mut Vec<u8>) {
         let (_, key) = self.listing.primary();
+        let trust = self.listing.trust;
+        let of_user = validity::letter(trust.of_component(index));
         match state {
             UserIdState { revoked: true, .. } => out.push(b'r'),
             UserIdState { expired: true, .. } => out.push(b'e'),
-            _ if key.is_usable() && !self.settings.fast => self.filler.gap(Gap::UserOfUsableKey(index), out),
+            // All user IDs of the user's own key are the user's own.
+            _ if key.is_usable() && !self.settings.fast && trust.key == Validity::Ultimate => out.push(b'u'),
+            _ if key.is_usable() && !self.settings.fast => out.push(of_user),
             _ if key.revoked.is_some() => out.push(b'r'),
             _ if key.expired => out.push(b'e'),
-            _ => self.filler.gap(Gap::User(index), out),
+            _ => out.push(of_user),
         }
         out.extend(b"::::");
         seconds(state.created, out);

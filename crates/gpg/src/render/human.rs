@@ -9,23 +9,17 @@ use keyhoard::listing::{KeyListing, ListedComponent, ListedItem, ListedSignature
 use keyhoard::store::Origin;
 
 use super::digits::{date, date_or_never, decimal, hex, lower_hex};
-use super::gap::{Filler, Gap};
 use super::identity::{fingerprint_line, pad};
 use super::text::{for_people, sanitized};
-use super::{algorithm, material, signature, subpacket, wkd};
+use super::{algorithm, material, signature, subpacket, validity, wkd};
 use crate::settings::{KEY_ORIGINS, KeyIdFormat, ListFlags, ListSettings};
 
 /// Columns of a user ID's validity.
 const VALIDITY_COLUMNS: usize = 10;
 
 /// Appends one certificate and an empty line.
-pub(super) fn listing(
-    listing: &KeyListing<'_>,
-    settings: &ListSettings,
-    filler: Filler<'_>,
-    out: &mut Vec<u8>,
-) {
-    let mut painter = Painter { listing, settings, filler };
+pub(super) fn listing(listing: &KeyListing<'_>, settings: &ListSettings, out: &mut Vec<u8>) {
+    let mut painter = Painter { listing, settings };
     for listed in &listing.components {
         if painter.component(listed, out) && settings.signatures {
             listed.signatures.iter().for_each(|signature| painter.signature(signature, out));
@@ -64,7 +58,6 @@ pub(super) fn is_hidden(item: ListedItem<'_>, flags: &ListFlags) -> bool {
 struct Painter<'a> {
     listing: &'a KeyListing<'a>,
     settings: &'a ListSettings,
-    filler: Filler<'a>,
 }
 
 impl Painter<'_> {
@@ -167,7 +160,7 @@ impl Painter<'_> {
         pad(indent, out);
         match ended(self.listing, state) {
             Some(word) => out.extend(word.as_bytes()),
-            None => self.filler.gap(Gap::Word(index), out),
+            None => out.extend(validity::word(self.listing.trust.of_component(index)).as_bytes()),
         }
         out.push(b' ');
         indent

@@ -387,43 +387,6 @@ fn validity_and_owner_trust_have_letters() {
 }
 
 #[test]
-fn a_draft_whose_gaps_are_filled_is_the_listing() {
-    let validities = [Validity::Unknown, Validity::Undefined, Validity::Full, Validity::Ultimate];
-    let cases = [false, true].into_iter().flat_map(|with_colons| {
-        let of_key = move |validity| (with_colons, validity, KeyState { valid: true, ..KeyState::default() });
-        let ends = [
-            KeyState::default(),
-            KeyState { valid: true, expired: true, ..KeyState::default() },
-            KeyState {
-                valid: true,
-                revoked: Some(Revocation { date: day(3), designated: false }),
-                ..KeyState::default()
-            },
-        ];
-        let ended = ends.into_iter().map(move |state| (with_colons, Validity::Full, state));
-        validities.into_iter().map(of_key).chain(ended)
-    });
-    for (with_colons, validity, state) in cases {
-        let mut fixture = fixture();
-        fixture.settings.with_colons = with_colons;
-        fixture.state = state;
-        fixture.trust = UserTrust {
-            key: validity,
-            user_ids: vec![Validity::Unknown, validity],
-            owner: keyhoard::listing::OwnerTrust::Marginal,
-            disabled: validity == Validity::Full,
-            ..UserTrust::default()
-        };
-        let (mut gaps, mut draft, mut filled) = (Vec::new(), Vec::new(), Vec::new());
-        super::draft(&fixture.listing(), &fixture.settings, &mut gaps, &mut draft);
-        let written = super::gap::fill_in(&gaps, &fixture.trust, &draft, 0, &mut filled);
-        filled.extend(&draft[written..]);
-        let filled = String::from_utf8(filled).expect("all names here are UTF-8");
-        assert_eq!(filled.lines().collect::<Vec<_>>(), fixture.lines(), "{state:?}");
-    }
-}
-
-#[test]
 fn only_mailboxes_that_hold_are_listed_by_themselves() {
     let mut fixture = fixture();
     fixture.settings.flags.only_fpr_mbox = true;

@@ -4,7 +4,8 @@ use std::ops::ControlFlow;
 
 use cert::effective::{ComponentState, Effective, EvaluationContext};
 use cert::{Fingerprint, KeyId, Timestamp};
-use store::{Detail, ReadCertificates, Selection};
+use store::{CertId, Detail, ReadCertificates, Selection};
+use trust::KeySet;
 use trust::pgp::Level;
 
 use super::{Sources, TrustSettings, ValidityResult};
@@ -18,7 +19,7 @@ pub struct Check {
     pub levels: Vec<Level>,
     /// Ultimately trusted keys that are not here.
     pub missing: Vec<KeyId>,
-    /// When the first user ID, key or certification ends on which validity may depend.
+    /// When the first user ID, key or certification expires on which validity may depend.
     pub next: Option<Timestamp>,
 }
 
@@ -28,10 +29,10 @@ pub struct Check {
 ///
 /// The databases' errors.
 pub fn check(sources: &Sources<'_>, settings: &TrustSettings) -> Result<Check> {
-    let appraisal = ValidityResult::summed(sources, settings)?;
-    let outcome = appraisal.outcome();
+    let result = ValidityResult::summed(sources, settings)?;
+    let outcome = result.outcome();
     let mut levels = outcome.levels.clone();
-    let unknown = appraisal.roots().missing();
+    let unknown = result.anchors().missing();
     if !unknown.is_empty() {
         if levels.is_empty() {
             levels.push(Level::default());
@@ -40,23 +41,29 @@ pub fn check(sources: &Sources<'_>, settings: &TrustSettings) -> Result<Check> {
         levels[0].trusts[trust::OwnerTrust::Ultimate as usize] += unknown.len();
     }
     let missing = outcome.missing.iter().map(Fingerprint::key_id).chain(unknown.iter().copied()).collect();
-    let next = if levels.is_empty() { None } else { next(&appraisal, sources, settings)? };
+    let next = if levels.is_empty() { None } else { next(&result, sources, settings)? };
     Ok(Check { levels, missing, next })
 }
 
-/// Returns the first end that GnuPG finds on its way: of what certifies, of certified and of ultimately trusted keys,
+/// Returns the first expiry that GnuPG meets: of certifications that count, of certified and of ultimately trusted keys,
 /// and of the user IDs of all keys that could be certified.
 fn next(
-    appraisal: &ValidityResult<'_>,
+    result: &ValidityResult<'_>,
     sources: &Sources<'_>,
     settings: &TrustSettings,
 ) -> Result<Option<Timestamp>> {
-    let ultimate = appraisal.roots().ultimate();
-    let mut first = appraisal.outcome().first_end;
-    for certificates in &sources.certificates {
-        visit(*certificates, &sources.certificates, settings, &mut |key, effective| {
+    let ultimate = result.anchors().ultimate();
+    let mut first = result.outcome().first_expiry;
+    // Of several copies the first one was looked at for certifications.
+    let mut certified = KeySet::default();
+    for (source, certificates) in sources.certificates.iter().enumerate() {
+        visit(*certificates, &sources.certificates, settings, &mut |id, key, effective| {
             let is_ultimate = ultimate.binary_search(key).is_ok();
-            let matters = is_ultimate || appraisal.outcome().is_certified(key);
+            let mut components = 0..effective.components.len();
+            if components.any(|component| result.outcome().is_certified((source, id), component)) {
+                certified.insert(*key);
+            }
+            let matters = is_ultimate || certified.contains(key);
             let of_key = effective.primary().expires.filter(|end| matters && *end >= settings.now);
             let of_users = effective.components.iter().filter_map(|state| match state {
                 ComponentState::User(user) if !is_ultimate && !user.revoked && !user.expired => user.expires,
@@ -74,7 +81,7 @@ fn visit(
     certificates: &dyn ReadCertificates,
     revokers: &[&dyn ReadCertificates],
     settings: &TrustSettings,
-    each: &mut dyn FnMut(&Fingerprint, &Effective),
+    each: &mut dyn FnMut(CertId, &Fingerprint, &Effective),
 ) -> Result<()> {
     let moment = EvaluationContext::new(settings.now, settings.view);
     let mut outcome = Ok(());
@@ -82,7 +89,7 @@ fn visit(
         let Some(facts) = &record.facts else { return ControlFlow::Continue(()) };
         match evaluate_with_revokers(facts, moment, || whole(certificates, record.id), revokers) {
             Ok(effective) => {
-                each(&record.fingerprint, &effective);
+                each(record.id, &record.fingerprint, &effective);
                 ControlFlow::Continue(())
             }
             Err(error) => {

@@ -6,11 +6,11 @@ use cert::Fingerprint;
 use cert::effective::{ComponentState, Effective};
 use cert::facts::{ComponentKind, Facts};
 use trust::pgp::{
-    self, Account, AccountedCertification, AccountedUser, Introducer, IntroducerStatus, Outcome, Weight,
+    self, AccountedCertification, AccountedUser, Introducer, IntroducerStatus, Outcome, Weight,
 };
 use trust::{OwnerTrust, Validity};
 
-use super::web::{self, Web};
+use super::web::{self, CertificatePosition, Web, can_be_valid};
 use super::{Sources, TrustAnchors, TrustSettings};
 use crate::Result;
 use crate::certifications::{Authenticities, Authenticity};
@@ -29,8 +29,8 @@ pub struct Explanation {
 pub struct Explained {
     /// The primary key's fingerprint.
     pub key: Fingerprint,
-    /// How the primary key is doing.
-    pub standing: IntroducerStatus,
+    /// Whether the primary key may certify.
+    pub status: IntroducerStatus,
     /// All its user IDs and attributes.
     pub users: Vec<ExplainedUser>,
 }
@@ -42,7 +42,7 @@ pub struct ExplainedUser {
     pub name: Vec<u8>,
     /// Its owner revoked it.
     pub revoked: bool,
-    /// It has ended.
+    /// It has expired.
     pub expired: bool,
     /// How valid it is.
     pub validity: Validity,
@@ -73,8 +73,8 @@ pub struct UncountedCertifications {
 pub struct Certifier {
     /// The primary user ID, if there is any.
     pub name: Option<Vec<u8>>,
-    /// How the primary key is doing.
-    pub standing: IntroducerStatus,
+    /// Whether the primary key may certify.
+    pub status: IntroducerStatus,
     /// How valid its most valid user ID is.
     pub validity: Validity,
     /// How far the user trusts its owner.
@@ -90,12 +90,13 @@ impl Explanation {
     ///
     /// The databases' errors.
     pub fn of(key: &Fingerprint, sources: &Sources<'_>, settings: &TrustSettings) -> Result<Option<Self>> {
-        let roots = TrustAnchors::read(sources.owner_trust, &sources.certificates, settings)?;
-        let mut web = Web::new(sources, &roots, settings);
+        let anchors = TrustAnchors::read(sources.owner_trust, &sources.certificates, settings)?;
+        let mut web = Web::new(sources, &anchors, settings);
         let mut keys = pgp::Web::certifiers(&mut web, key)?;
         keys.push(*key);
-        let outcome = pgp::trace(&mut web, &roots.ultimate(), &keys, &settings.web())?;
-        let mut inquiry = ExplanationContext { web: &mut web, roots: &roots, outcome: &outcome, settings };
+        let outcome = pgp::trace(&mut web, &anchors.ultimate(), &keys, &settings.web())?;
+        let mut inquiry =
+            ExplanationContext { web: &mut web, anchors: &anchors, outcome: &outcome, settings };
         let explanation = inquiry.explain(key)?;
         web.keep()?;
         Ok(explanation)
@@ -146,11 +147,11 @@ impl ExplainedUser {
     }
 }
 
-/// Who answers.
+/// What an explanation is made from.
 struct ExplanationContext<'i, 'a> {
     web: &'i mut Web<'a>,
-    roots: &'i TrustAnchors,
-    outcome: &'i Outcome,
+    anchors: &'i TrustAnchors,
+    outcome: &'i Outcome<CertificatePosition>,
     settings: &'i TrustSettings,
 }
 
@@ -182,51 +183,56 @@ impl ExplanationContext<'_, '_> {
 
     /// Accounts for one certificate, as far as introducers below a level certified it.
     fn certificate(&mut self, key: &Fingerprint, below: u8) -> Result<Option<Explained>> {
-        let Some((facts, effective, findings)) = self.web.verified(key)? else { return Ok(None) };
+        let Some((position, facts, effective, findings)) = self.web.verified(key)? else { return Ok(None) };
         let account = pgp::account(self.web, self.outcome, key, below, &self.settings.web())?;
-        let mut accounted: BTreeMap<usize, AccountedUser> = account
-            .into_iter()
-            .flat_map(|Account { users, .. }| users)
-            .map(|user| (user.component, user))
-            .collect();
-        let users = web::users(&facts).map(|(place, _)| {
-            let user = accounted.remove(&place);
-            self.user(&facts, &effective, &findings, place, user)
+        let mut accounted: BTreeMap<usize, AccountedUser> =
+            account.into_iter().map(|user| (user.component, user)).collect();
+        let users = web::users(&facts).map(|(component, _)| {
+            let certifications = accounted.get(&component).map_or(0, |user| user.certifications.len());
+            let others = others(&facts, &findings, component, certifications);
+            self.user(position, &facts, &effective, component, accounted.remove(&component), others)
         });
-        Ok(Some(Explained { key: *key, standing: web::standing(&facts, &effective), users: users.collect() }))
+        Ok(Some(Explained { key: *key, status: web::status(&facts, &effective), users: users.collect() }))
     }
 
     fn user(
         &self,
+        position: CertificatePosition,
         facts: &Facts,
         effective: &Effective,
-        findings: &Authenticities,
-        place: usize,
+        component: usize,
         accounted: Option<AccountedUser>,
+        others: UncountedCertifications,
     ) -> ExplainedUser {
-        let (revoked, expired) = match &effective.components[place] {
+        let (revoked, expired) = match &effective.components[component] {
             ComponentState::User(user) => (user.revoked, user.expired),
             ComponentState::Key(_) | ComponentState::Unknown => (false, false),
         };
-        let key = facts.primary().fingerprint;
-        let validity = self.outcome.validity(&key, place);
-        let mut certifications =
-            accounted.as_ref().map(|user| user.certifications.clone()).unwrap_or_default();
-        let others = others(facts, findings, place, certifications.len());
-        let is_dead = revoked || expired || web::standing(facts, effective) == IntroducerStatus::Dead;
-        if is_dead || validity == Validity::Ultimate {
-            certifications.clear();
-        }
+        let validity = self.validity(position, facts, effective, component);
+        let is_dead = revoked || expired || web::status(facts, effective) == IntroducerStatus::Dead;
+        let (full, marginal) = accounted.as_ref().map_or((0, 0), |user| (user.full, user.marginal));
+        let counted = accounted.filter(|_| !is_dead && validity != Validity::Ultimate);
         ExplainedUser {
-            name: web::name(&facts.components[place].kind).into_owned(),
+            name: web::name(&facts.components[component].kind).into_owned(),
             revoked,
             expired,
             validity,
-            full: accounted.as_ref().map_or(0, |user| user.full),
-            marginal: accounted.as_ref().map_or(0, |user| user.marginal),
-            certifications,
+            full,
+            marginal,
+            certifications: counted.map(|user| user.certifications).unwrap_or_default(),
             others,
         }
+    }
+
+    fn validity(
+        &self,
+        position: CertificatePosition,
+        facts: &Facts,
+        effective: &Effective,
+        component: usize,
+    ) -> Validity {
+        let is_live = can_be_valid(facts, effective, self.settings.now) && web::is_live(effective, component);
+        self.outcome.validity(&facts.primary().fingerprint, position, component, is_live)
     }
 
     fn certifier(
@@ -237,13 +243,14 @@ impl ExplanationContext<'_, '_> {
         if certifiers.contains_key(key) {
             return Ok(());
         }
-        let Some((facts, effective)) = self.web.present(key)? else { return Ok(()) };
-        let places = (0..facts.components.len()).map(|place| self.outcome.validity(key, place));
+        let Some((position, facts, effective)) = self.web.present(key)? else { return Ok(()) };
+        let components = 0..facts.components.len();
+        let validities = components.map(|component| self.validity(position, &facts, &effective, component));
         let certifier = Certifier {
             name: primary_name(&facts, &effective),
-            standing: web::standing(&facts, &effective),
-            validity: places.max().unwrap_or_default(),
-            given: self.roots.owner_trust(key),
+            status: web::status(&facts, &effective),
+            validity: validities.max().unwrap_or_default(),
+            given: self.anchors.owner_trust(key),
             introducer: self.outcome.introducers.get(key).cloned(),
         };
         certifiers.insert(*key, certifier);
@@ -252,14 +259,19 @@ impl ExplanationContext<'_, '_> {
 }
 
 /// Counts what did not get as far as being weighed, of which there are all but `weighed`.
-fn others(facts: &Facts, findings: &Authenticities, place: usize, weighed: usize) -> UncountedCertifications {
+fn others(
+    facts: &Facts,
+    findings: &Authenticities,
+    component: usize,
+    weighed: usize,
+) -> UncountedCertifications {
     let mut others = UncountedCertifications::default();
     let mut rest = 0;
-    for (number, signature) in facts.components[place].signatures.iter().enumerate() {
+    for (number, signature) in facts.components[component].signatures.iter().enumerate() {
         if signature.own.is_some() || !signature.kind.is_over_user() {
             continue;
         }
-        match findings.on(place, number) {
+        match findings.on(component, number) {
             Authenticity::NotAsked => {}
             Authenticity::Bad(_) => others.bad += 1,
             Authenticity::NoIssuer => others.by_unknown += 1,

@@ -1,29 +1,25 @@
 //! The validity of user IDs, computed for a listing or for single keys.
 
-use std::ops::ControlFlow;
-use std::thread;
-
-use cert::effective::Effective;
+use cert::Fingerprint;
+use cert::effective::{Effective, EvaluationContext};
 use cert::facts::{Component, ComponentKind, Facts};
-use cert::{Fingerprint, Timestamp};
-use store::{CertId, Detail, ReadCertificates, Selection};
+use store::ReadCertificates;
 use trust::Validity;
-use trust::pgp::{self, IntroducerStatus, Outcome};
+use trust::pgp::{self, Outcome, Purpose};
 use trust::tofu::validity::combine;
 
-use super::web::{Touched, Web, is_live, standing};
+use super::web::{CertificatePosition, Web, can_be_valid, is_live};
 use super::{FirstUseResult, Model, Sources, TrustAnchors, TrustSettings};
 use crate::Result;
+use crate::designated_revocation::{evaluate_with_revokers, whole};
 use crate::listing::UserTrust;
 
 /// What came of keys at one moment.
 pub struct ValidityResult<'a> {
     model: Model,
-    now: Timestamp,
-    roots: TrustAnchors,
-    outcome: Outcome,
-    /// What the outcome leaves out.
-    touched: Touched,
+    moment: EvaluationContext,
+    anchors: TrustAnchors,
+    outcome: Outcome<CertificatePosition>,
     /// In the models that remember.
     first_use: Option<FirstUseResult>,
     /// Where certificates are, for those that several databases have.
@@ -31,27 +27,29 @@ pub struct ValidityResult<'a> {
 }
 
 impl<'a> ValidityResult<'a> {
-    /// Appraises every key.
+    /// Computes the validity of every key.
     ///
     /// # Errors
     ///
     /// The databases' errors.
     pub fn all(sources: &Sources<'a>, settings: &TrustSettings) -> Result<Self> {
         Self::new(sources, settings, None, |web, ultimate| {
-            pgp::spread_unsummed(web, ultimate, &settings.web())
+            pgp::spread(web, ultimate, Purpose::Validity, &settings.web())
         })
     }
 
-    /// Appraises every key, and sums up what happened on the way.
+    /// Computes the validity of every key, and sums up what happened on the way.
     ///
     /// # Errors
     ///
     /// The databases' errors.
     pub fn summed(sources: &Sources<'a>, settings: &TrustSettings) -> Result<Self> {
-        Self::new(sources, settings, None, |web, ultimate| pgp::spread(web, ultimate, &settings.web()))
+        Self::new(sources, settings, None, |web, ultimate| {
+            pgp::spread(web, ultimate, Purpose::Summary, &settings.web())
+        })
     }
 
-    /// Appraises these keys; of others nothing certain is known then.
+    /// Computes the validity of these keys; of others nothing certain is known then.
     ///
     /// # Errors
     ///
@@ -62,14 +60,14 @@ impl<'a> ValidityResult<'a> {
         })
     }
 
-    /// Appraises nothing: only what the user says of keys is known then.
+    /// Computes nothing: only what the user says of keys is known then.
     ///
     /// # Errors
     ///
     /// The databases' errors.
     pub fn nothing(sources: &Sources<'a>, settings: &TrustSettings) -> Result<Self> {
         Self::new(sources, &TrustSettings { model: Model::Always, ..settings.clone() }, None, |_, _| {
-            Ok(Outcome::default())
+            Ok(Outcome::nothing(settings.web()))
         })
     }
 
@@ -77,71 +75,52 @@ impl<'a> ValidityResult<'a> {
         sources: &Sources<'a>,
         settings: &TrustSettings,
         keys: Option<&[Fingerprint]>,
-        compute: impl FnOnce(&mut Web<'_>, &[Fingerprint]) -> Result<Outcome>,
+        compute: impl FnOnce(&mut Web<'_>, &[Fingerprint]) -> Result<Outcome<CertificatePosition>>,
     ) -> Result<Self> {
-        let roots = TrustAnchors::read(sources.owner_trust, &sources.certificates, settings)?;
-        let (mut outcome, mut touched) = (Outcome::default(), Touched::default());
+        let anchors = TrustAnchors::read(sources.owner_trust, &sources.certificates, settings)?;
+        let mut outcome = Outcome::nothing(settings.web());
         if settings.model.spreads() {
-            (outcome, touched) = thread::scope(|scope| -> Result<_> {
-                let mut web = Web::new(sources, &roots, settings);
-                if keys.is_none() {
-                    web.read_ahead(scope);
-                }
-                let outcome = compute(&mut web, &roots.ultimate())?;
-                web.keep()?;
-                Ok((outcome, web.into_touched()))
-            })?;
+            let mut web = Web::new(sources, &anchors, settings);
+            outcome = compute(&mut web, &anchors.ultimate())?;
+            web.keep()?;
         }
         let first_use = match keys {
             _ if !settings.model.remembers() => None,
-            None => Some(FirstUseResult::all(sources, &roots, settings)?),
-            Some(keys) => Some(FirstUseResult::of(keys, sources, &roots, settings)?),
+            None => Some(FirstUseResult::all(sources, &anchors, settings)?),
+            Some(keys) => Some(FirstUseResult::of(keys, sources, &anchors, settings)?),
         };
+        let moment = EvaluationContext::new(settings.now, settings.view);
         let certificates = sources.certificates.clone();
-        Ok(Self {
-            model: settings.model,
-            now: settings.now,
-            roots,
-            outcome,
-            touched,
-            first_use,
-            certificates,
-        })
+        Ok(Self { model: settings.model, moment, anchors, outcome, first_use, certificates })
     }
 
     /// Returns what the user says of keys.
-    pub fn roots(&self) -> &TrustAnchors {
-        &self.roots
+    pub fn anchors(&self) -> &TrustAnchors {
+        &self.anchors
     }
 
     /// Returns what came of the keys, in the models in which validity spreads.
-    pub fn outcome(&self) -> &Outcome {
+    pub fn outcome(&self) -> &Outcome<CertificatePosition> {
         &self.outcome
     }
 
-    /// Returns what the user thinks of a certificate, which is number `id` in database number `source`; what it means is
-    /// as of the settings' moment.
+    /// Returns what the user thinks of the certificate at this position (the number of a database, and of a certificate in
+    /// it); what it means is as of the settings' moment.
     ///
     /// # Errors
     ///
     /// The databases' errors, where several have the certificate.
     pub fn trust(
         &self,
-        (source, id): (usize, CertId),
+        position: CertificatePosition,
         facts: &Facts,
         effective: &Effective,
     ) -> Result<UserTrust> {
-        let in_web = match self.first_copy(&facts.primary().fingerprint, source)? {
+        let in_web = match self.first_copy(&facts.primary().fingerprint, position.0)? {
             Some(first) => self.as_in(&first, facts),
-            None => self.in_whole_web(&Subject::new(id, facts, effective, self.now)),
+            None => self.in_web(position, facts, effective),
         };
         Ok(self.with_first_use(in_web, facts, effective))
-    }
-
-    /// Returns what the user thinks of a certificate of the only database, in a model that remembers nothing.
-    pub fn trust_of(&self, subject: &Subject) -> UserTrust {
-        debug_assert!(self.first_use.is_none() && self.certificates.len() == 1);
-        self.without_first_use(self.in_whole_web(subject), &subject.key)
     }
 
     /// Returns what the user thinks of a certificate that stands elsewhere, as the databases' copy of it makes it.
@@ -173,7 +152,7 @@ impl<'a> ValidityResult<'a> {
 
     /// Joins the validity of each component in the web with what the user says.
     fn without_first_use(&self, user_ids: Vec<Validity>, key: &Fingerprint) -> UserTrust {
-        let (given, disabled) = self.roots.given(key);
+        let (given, disabled) = self.anchors.given(key);
         let introducer = self.outcome.introducers.get(key);
         UserTrust {
             key: user_ids.iter().copied().max().unwrap_or_default(),
@@ -185,98 +164,52 @@ impl<'a> ValidityResult<'a> {
     }
 
     /// Returns the validity of each component, without what was seen first.
-    fn in_whole_web(&self, subject: &Subject) -> Vec<Validity> {
-        let counted = self.counted(&subject.key);
-        let validity = |(place, part): (usize, &Part)| match part {
-            Part::Other => Validity::Unknown,
-            Part::Dead => counted(place),
-            Part::Live => match counted(place) {
-                validity if validity < Validity::Full => {
-                    validity.max(self.touched.validity(subject.id, place))
-                }
-                validity => validity,
-            },
-        };
-        subject.parts.iter().enumerate().map(validity).collect()
-    }
-
-    /// Returns the validity of each component as the outcome has it.
-    fn in_web<'f>(&self, facts: &'f Facts) -> impl Iterator<Item = Validity> + use<'_, 'f, 'a> {
-        let counted = self.counted(&facts.primary().fingerprint);
-        facts.components.iter().enumerate().map(move |(place, component)| match component.kind {
-            ComponentKind::Key(_) | ComponentKind::Unknown(_) => Validity::Unknown,
-            ComponentKind::UserId(_) | ComponentKind::Attribute(_) => counted(place),
-        })
-    }
-
-    /// Returns what the outcome has about a key's user IDs and attributes, by their places.
-    fn counted(&self, key: &Fingerprint) -> impl Fn(usize) -> Validity + use<'_, 'a> {
-        let validities = self.outcome.validities(key);
+    fn in_web(&self, position: CertificatePosition, facts: &Facts, effective: &Effective) -> Vec<Validity> {
+        let key = facts.primary().fingerprint;
         let by_owner = match self.model {
-            Model::Direct => self.roots.owner_trust(key).into(),
+            Model::Direct => self.anchors.owner_trust(&key).into(),
             _ => Validity::Unknown,
         };
-        move |place| match self.model {
-            Model::Always | Model::Tofu | Model::Direct => by_owner,
-            Model::Pgp | Model::Classic | Model::TofuPgp => validities.of(place),
-        }
+        let can_be_valid = can_be_valid(facts, effective, self.moment.now);
+        let validity = |(index, component): (usize, &Component)| match component.kind {
+            ComponentKind::Key(_) | ComponentKind::Unknown(_) => Validity::Unknown,
+            ComponentKind::UserId(_) | ComponentKind::Attribute(_) => match self.model {
+                Model::Always | Model::Tofu | Model::Direct => by_owner,
+                Model::Pgp | Model::Classic | Model::TofuPgp => {
+                    let is_live = can_be_valid && is_live(effective, index);
+                    self.outcome.validity(&key, position, index, is_live)
+                }
+            },
+        };
+        facts.components.iter().enumerate().map(validity).collect()
     }
 
-    /// Returns the facts of the copy that was appraised, if an earlier database has one.
-    fn first_copy(&self, key: &Fingerprint, source: usize) -> Result<Option<Facts>> {
-        let mut found = None;
-        for earlier in &self.certificates[..source.min(self.certificates.len())] {
-            if let Some(id) = earlier.by_fingerprint(&[*key])?[0] {
-                earlier.visit(Selection::Ids(&[id]), Detail::Own, &mut |record| {
-                    found = record.facts;
-                    ControlFlow::Break(())
-                })?;
-                break;
-            }
+    /// Returns the copy that counts, if an earlier database has one.
+    fn first_copy(&self, key: &Fingerprint, source: usize) -> Result<Option<FirstCopy>> {
+        for (number, earlier) in self.certificates.iter().enumerate().take(source) {
+            let Some(id) = earlier.by_fingerprint(&[*key])?[0] else { continue };
+            let Some(facts) = earlier.own_facts(id)? else { return Ok(None) };
+            let whole = || whole(*earlier, id);
+            let effective = evaluate_with_revokers(&facts, self.moment, whole, &self.certificates)?;
+            return Ok(Some(FirstCopy { position: (number, id), facts, effective }));
         }
-        Ok(found)
+        Ok(None)
     }
 
-    /// Returns for each component the validity of the same user ID or attribute in the copy that was appraised.
-    fn as_in(&self, appraised: &Facts, facts: &Facts) -> Vec<Validity> {
+    /// Returns for each component the validity of the same user ID or attribute in the copy that counts.
+    fn as_in(&self, first: &FirstCopy, facts: &Facts) -> Vec<Validity> {
+        let validities = self.in_web(first.position, &first.facts, &first.effective);
         let of = |kind: &ComponentKind| {
-            let mut validities = appraised.components.iter().zip(self.in_web(appraised));
-            let same = validities.find(|(component, _)| component.kind == *kind);
-            same.map_or(Validity::Unknown, |(_, validity)| validity)
+            let same = first.facts.components.iter().position(|component| component.kind == *kind);
+            same.map_or(Validity::Unknown, |index| validities[index])
         };
         facts.components.iter().map(|component| of(&component.kind)).collect()
     }
 }
 
-/// What the validity of a certificate's user IDs depends on besides the web: it can be asked for when the facts are gone.
-#[derive(Clone, Debug)]
-pub struct Subject {
-    id: CertId,
-    key: Fingerprint,
-    /// By component of the facts.
-    parts: Box<[Part]>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Part {
-    /// A user ID or attribute that certifications may touch.
-    Live,
-    /// One that is revoked or expired, or whose key is.
-    Dead,
-    /// A key, or an unknown packet.
-    Other,
-}
-
-impl Subject {
-    /// Notes it of a certificate, and what that means at the moment of the appraisal.
-    pub fn new(id: CertId, facts: &Facts, effective: &Effective, now: Timestamp) -> Self {
-        let primary = facts.primary();
-        let can_be_touched = standing(facts, effective) != IntroducerStatus::Dead && primary.created <= now;
-        let part = |(place, component): (usize, &Component)| match component.kind {
-            ComponentKind::Key(_) | ComponentKind::Unknown(_) => Part::Other,
-            _ if can_be_touched && is_live(effective, place) => Part::Live,
-            _ => Part::Dead,
-        };
-        Self { id, key: primary.fingerprint, parts: facts.components.iter().enumerate().map(part).collect() }
-    }
+/// The copy of a certificate in the first database that has one.
+struct FirstCopy {
+    position: CertificatePosition,
+    facts: Facts,
+    effective: Effective,
 }

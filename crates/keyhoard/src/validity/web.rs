@@ -1,336 +1,262 @@
 //! The web of trust of the certificates in some databases: what [`trust::pgp`] reads.
 
-mod certificate_cache;
-mod certificate_state;
-mod claims;
-mod deferred;
+mod acceptable;
+mod certificate_position;
 mod issuer_set;
-mod prefetch;
 mod reader;
-mod verified_certification;
+mod user_state;
+mod verified_edges;
 
 use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
-use std::thread::{self, Scope};
 
-use cert::Fingerprint;
 use cert::effective::Effective;
 use cert::facts::{Facts, SignatureFacts};
+use cert::{Fingerprint, Timestamp};
+use foldhash::fast::RandomState;
 use store::{CertId, Selection};
-use trust::pgp::{Certificate, Certifier, Interest, IntroducerStatus};
-use trust::{KeySet, OwnerTrust};
+use trust::pgp::{self, Certificate, Edge, IntroducerStatus};
+use trust::{KeyMap, OwnerTrust};
 
 use super::{Sources, TrustAnchors, TrustSettings};
 use crate::certifications::{Authenticities, Authenticity, CertificationVerifier};
 use crate::{Error, Result};
-use certificate_cache::{CachedCertificate, CertificateCache, named};
-use certificate_state::Visit;
-use claims::{UnverifiedClaims, accepts};
-use deferred::DeferredCertificates;
+use acceptable::{accepts, certification, is_acceptable};
+use certificate_position::PositionedEdge;
 use issuer_set::IssuerSet;
-use prefetch::{Prefetcher, UntrustedCertifications};
-use reader::{Places, Reader};
-use verified_certification::{Certified, VerifiedCertification, by_certificate};
+use reader::{CertificatePositions, Reader};
+use verified_edges::{VerifiedEdges, certified_components};
 
-pub(super) use certificate_state::{is_live, name, standing, users};
-pub(super) use verified_certification::Touched;
+pub use certificate_position::CertificatePosition;
+pub(super) use user_state::{is_live, name, status, users};
 
-/// Certificates at one moment, verified as far as somebody asked.
+/// Certificates at one moment, verified as far as the algorithm asked.
 pub(super) struct Web<'a> {
     reader: Reader<'a>,
-    roots: &'a TrustAnchors,
+    anchors: &'a TrustAnchors,
     /// One for each database.
     verifiers: Vec<CertificationVerifier<'a>>,
-    seen: CertificateCache,
-    places: Places,
-    held: DeferredCertificates,
-    touched: Touched,
-    ahead: Option<Prefetcher>,
+    positions: CertificatePositions,
+    statuses: KeyMap<Option<IntroducerStatus>>,
+    /// The certificates that a key is said to have certified; `None` if these are many.
+    certified: KeyMap<Option<HashSet<CertificatePosition, RandomState>>>,
 }
 
 impl<'a> Web<'a> {
-    pub(super) fn new(sources: &Sources<'a>, roots: &'a TrustAnchors, settings: &'a TrustSettings) -> Self {
+    pub(super) fn new(sources: &Sources<'a>, anchors: &'a TrustAnchors, settings: &'a TrustSettings) -> Self {
         let all = &sources.certificates;
-        let verifiers =
+        let mut verifiers: Vec<_> =
             all.iter().map(|certificates| CertificationVerifier::new(*certificates, all.clone())).collect();
-        let mut web = Self {
+        if let Some((store, first)) = sources.keeper.zip(verifiers.first_mut()) {
+            *first = CertificationVerifier::within(all[0]).keeping(store);
+        }
+        Self {
             reader: Reader { settings, sources: all.clone() },
-            roots,
+            anchors,
             verifiers,
-            seen: CertificateCache::default(),
-            places: Places::default(),
-            held: DeferredCertificates::new(),
-            touched: Touched::default(),
-            ahead: None,
-        };
-        if let Some((store, first)) = sources.keeper.zip(web.verifiers.first_mut()) {
-            let bare = std::mem::replace(first, CertificationVerifier::within(all[0]));
-            *first = bare.keeping(store);
-        }
-        web
-    }
-
-    /// Has a thread of its own read what can be read before its turn, if there is a connection for it.
-    pub(super) fn read_ahead<'s>(&mut self, scope: &'s Scope<'s, '_>)
-    where
-        'a: 's,
-    {
-        if let &[source] = self.reader.sources.as_slice()
-            && let Some(beside) = source.try_clone_reader()
-        {
-            self.ahead = Prefetcher::begin(scope, beside, self.reader.settings);
+            positions: CertificatePositions::default(),
+            statuses: KeyMap::default(),
+            certified: KeyMap::default(),
         }
     }
 
-    /// Writes down what was found out, if that can be done at once.
+    /// Writes new verdicts down, if that can be done at once.
     pub(super) fn keep(&mut self) -> Result<()> {
         self.verifiers.iter_mut().try_for_each(CertificationVerifier::keep)
     }
 
-    /// Returns the user IDs that were certified and never handed out.
-    pub(super) fn into_touched(self) -> Touched {
-        let Self { held, seen, mut touched, reader, .. } = self;
-        held.finish(&mut touched, reader.settings);
-        touched.finish();
-        // Nobody has to wait until so much memory is free, but where no thread can be made: both are dropped at once
-        // then.
-        let _ = thread::Builder::new().spawn(move || drop((held, seen)));
-        touched
-    }
-
-    /// Returns what a certificate means at the moment, if it is there.
-    pub(super) fn present(&mut self, key: &Fingerprint) -> Result<Option<(Facts, Effective)>> {
-        match self.reader.place(key, &mut self.places)? {
-            Some((source, id)) => self.reader.own(source, id),
-            None => Ok(None),
-        }
+    /// Returns where a certificate is, and what it means at the moment, if it is there.
+    pub(super) fn present(
+        &mut self,
+        key: &Fingerprint,
+    ) -> Result<Option<(CertificatePosition, Facts, Effective)>> {
+        let Some(position) = self.reader.position(key, &mut self.positions)? else { return Ok(None) };
+        let own = self.reader.own(position)?;
+        Ok(own.map(|(facts, effective)| (position, facts, effective)))
     }
 
     /// Returns what a certificate means at the moment, if it is there, and who made which certification of its user IDs.
     pub(super) fn verified(
         &mut self,
         key: &Fingerprint,
-    ) -> Result<Option<(Facts, Effective, Authenticities)>> {
-        let Self { reader, verifiers, places, .. } = self;
-        let Some((source, id)) = reader.place(key, places)? else { return Ok(None) };
+    ) -> Result<Option<(CertificatePosition, Facts, Effective, Authenticities)>> {
+        let Self { reader, verifiers, positions, .. } = self;
+        let Some((source, id)) = reader.position(key, positions)? else { return Ok(None) };
         let mut found = None;
         let wanted = |signature: &SignatureFacts| signature.kind.is_over_user();
         verifiers[source].visit(Selection::Ids(&[id]), &wanted, &mut |record, findings| {
             if let Some(facts) = record.facts {
-                let effective = reader.effective(source, id, &facts)?;
-                found = Some((facts, effective, findings.clone()));
+                let effective = reader.effective((source, id), &facts)?;
+                found = Some(((source, id), facts, effective, findings.clone()));
             }
             Ok(ControlFlow::Continue(()))
         })?;
         Ok(found)
     }
 
-    /// Hands out live certificates of one database with what is proven of them, which is all that was asked for.
-    fn hand_out(
-        &mut self,
-        source: usize,
-        proven: &[VerifiedCertification],
-        visit: &mut Visit<'_>,
-    ) -> Result<()> {
-        let Self { reader, seen, .. } = self;
-        seen.meet(reader, source, proven)?;
-        by_certificate(proven).try_for_each(|of_one| seen.hand_out(reader, source, of_one, visit))
-    }
-
-    /// Hands out certificates of one database, whose numbers ascend, with the certifications by those who were asked
-    /// for: first those of which enough is known, then those that are to be verified.
-    fn visit(
-        &mut self,
-        source: usize,
-        ids: &[CertId],
-        asked: &IssuerSet,
-        visit: &mut Visit<'_>,
-    ) -> Result<()> {
-        let Self { reader, seen, .. } = self;
-        let mut open = UnverifiedClaims::default();
-        let mut outcome = Ok(());
-        let by = |key_id| asked.names(key_id);
-        reader.sources[source].visit_certifications(ids, &by, &mut |found| {
-            let named = found.signatures.iter();
-            let named = named.map(|(component, signature)| (*component, signature, Authenticity::NotAsked));
-            let sight = CachedCertificate { id: found.id, named: named.collect(), kept: &found.verdicts };
-            outcome = seen.look_at(reader, source, &sight, asked, &mut open, visit);
-            if outcome.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-        })?;
-        outcome?;
-        if !open.certificates.is_empty() {
-            // What was hoped to be good may be bad: then everything is verified.
-            let open = self.verify(source, &open, asked, visit)?;
-            if !open.certificates.is_empty() {
-                self.verify(source, &open, &asked.thorough(), visit)?;
-            }
+    /// Verifies what these issuers certified of certificates of one database, whose numbers ascend.
+    fn verify(&mut self, source: usize, ids: &[CertId], issuers: &IssuerSet) -> Result<Vec<PositionedEdge>> {
+        let Self { reader: Reader { settings, .. }, verifiers, .. } = self;
+        let mut edges = Vec::new();
+        if ids.is_empty() {
+            return Ok(edges);
         }
-        Ok(())
-    }
-
-    /// Verifies what is open of some certificates, and returns what is still open then.
-    fn verify(
-        &mut self,
-        source: usize,
-        open: &UnverifiedClaims,
-        asked: &IssuerSet,
-        visit: &mut Visit<'_>,
-    ) -> Result<UnverifiedClaims> {
-        let Self { reader, verifiers, seen, .. } = self;
         let wanted = |signature: &SignatureFacts| {
-            // What was found out the first time is not kept yet.
-            let is_open =
-                asked.thorough || signature.content.is_none_or(|content| open.signatures.contains(&content));
-            is_open && asked.names(signature.issuer.key_id) && accepts(reader.settings, signature)
+            issuers.names(signature.issuer.key_id) && accepts(settings, signature)
         };
-        let mut still = UnverifiedClaims::default();
-        verifiers[source].visit(Selection::Ids(&open.certificates), &wanted, &mut |record, findings| {
-            if let Some(facts) = &record.facts {
-                let named = named(facts, findings, asked);
-                let sight = CachedCertificate { id: record.id, named, kept: &record.verdicts };
-                seen.look_at(reader, source, &sight, asked, &mut still, visit)?;
+        verifiers[source].visit(Selection::Ids(ids), &wanted, &mut |record, findings| {
+            let Some(facts) = &record.facts else { return Ok(ControlFlow::Continue(())) };
+            for (component, found) in facts.components.iter().enumerate() {
+                for (signature, finding) in found.signatures.iter().zip(findings.of(component)) {
+                    if let Authenticity::Good(issuer) = *finding
+                        && issuers.holds(&issuer)
+                        && is_acceptable(settings, facts.primary().created, signature)
+                    {
+                        let certification = certification(issuer, signature);
+                        let edge = Edge { certificate: (source, record.id), component, certification };
+                        edges.push((signature.span.start, edge));
+                    }
+                }
             }
             Ok(ControlFlow::Continue(()))
         })?;
-        Ok(still)
+        Ok(edges)
+    }
+
+    /// Drops what is on certificates of which an earlier database has a copy: that one counts.
+    fn drop_later_copies(&mut self, source: usize, edges: &mut Vec<PositionedEdge>) -> Result<()> {
+        let mut is_first: HashMap<CertId, bool, RandomState> = HashMap::default();
+        for (_, edge) in &*edges {
+            let (source, id) = edge.certificate;
+            if let Entry::Vacant(new) = is_first.entry(id) {
+                let own = self.reader.sources[source].own_facts(id)?;
+                let key = own.map(|facts| facts.primary().fingerprint);
+                let first = key.map(|key| self.reader.position(&key, &mut self.positions)).transpose()?;
+                new.insert(first.flatten() == Some((source, id)));
+            }
+        }
+        edges.retain(|(_, edge)| source == 0 || is_first[&edge.certificate.1]);
+        Ok(())
     }
 }
 
-impl trust::pgp::Web for Web<'_> {
+impl pgp::Web for Web<'_> {
     type Error = Error;
+    type Id = CertificatePosition;
 
     fn owner_trust(&mut self, key: &Fingerprint) -> Result<OwnerTrust> {
-        Ok(self.roots.owner_trust(key))
+        Ok(self.anchors.owner_trust(key))
     }
 
-    fn standing(&mut self, key: &Fingerprint) -> Result<Option<IntroducerStatus>> {
-        if let Some(standing) = self.seen.standings.get(key) {
-            return Ok(*standing);
+    fn status(&mut self, key: &Fingerprint) -> Result<Option<IntroducerStatus>> {
+        if let Some(status) = self.statuses.get(key) {
+            return Ok(*status);
         }
-        let found = self.present(key)?.map(|(facts, effective)| standing(&facts, &effective));
-        self.seen.standings.insert(*key, found);
+        let found = self.present(key)?.map(|(_, facts, effective)| status(&facts, &effective));
+        self.statuses.insert(*key, found);
         Ok(found)
     }
 
-    fn certified_by(
-        &mut self,
-        certifiers: &[Certifier],
-        visit: &mut dyn FnMut(Certificate<'_>) -> Interest,
-    ) -> Result<()> {
-        let asked = IssuerSet::new(certifiers, true);
-        // What an earlier database has is taken from there.
-        let mut done = KeySet::default();
+    fn certified_by(&mut self, issuers: &[Fingerprint]) -> Result<Vec<Edge<CertificatePosition>>> {
+        let issuers = IssuerSet::new(issuers);
+        let mut all = Vec::new();
         for source in 0..self.verifiers.len() {
-            let Self { reader, seen, .. } = &*self;
-            let Certified { open, proven } =
-                Certified::read(&asked, reader.sources[source], reader.settings, &mut |id, weighs| {
-                    let matters = seen.matters(source, id, weighs);
-                    if let Some((present, _)) = seen.certificates.get(&(source, id)).filter(|_| !matters) {
-                        done.insert(present.key);
-                    }
-                    matters
-                })?;
-            let visit: &mut Visit<'_> = &mut |certificate| {
-                if done.insert(certificate.key) { visit(certificate) } else { Interest::All }
-            };
-            self.hand_out(source, &proven, visit)?;
-            self.visit(source, &open, &asked, visit)?;
-        }
-        Ok(())
-    }
-
-    fn certified_enough(
-        &mut self,
-        certifiers: &[Certifier],
-        visit: &mut dyn FnMut(Certificate<'_>) -> Interest,
-    ) -> Result<()> {
-        let &[source] = self.reader.sources.as_slice() else { return self.certified_by(certifiers, visit) };
-        let asked = IssuerSet::new(certifiers, true);
-        let Self { reader, seen, held, .. } = self;
-        held.ask(certifiers);
-        let Certified { mut open, mut proven } =
-            Certified::read(&asked, source, reader.settings, &mut |id, weighs| seen.matters(0, id, weighs))?;
-        let mut ready: Vec<VerifiedCertification> =
-            proven.extract_if(.., |one| seen.has(0, one.id)).collect();
-        let open_again: Vec<CertId> = open.extract_if(.., |id| seen.has(0, *id)).collect();
-        ready.extend(held.release(proven, &open, reader.settings));
-        ready.sort_by_key(VerifiedCertification::order);
-        self.hand_out(0, &ready, visit)?;
-        self.visit(0, &open_again, &asked, visit)?;
-        if open.is_empty() {
-            return Ok(());
-        }
-        let everybody = self.held.asked.clone();
-        self.visit(0, &open, &everybody, visit)
-    }
-
-    fn expect_lightly(&mut self, certifiers: &[Certifier]) {
-        if let Some(ahead) = &self.ahead {
-            ahead.read(certifiers);
-        }
-    }
-
-    fn certified_lightly(
-        &mut self,
-        certifiers: &[Certifier],
-        visit: &mut dyn FnMut(Certificate<'_>) -> Interest,
-    ) -> Result<()> {
-        let &[source] = self.reader.sources.as_slice() else { return self.certified_by(certifiers, visit) };
-        let asked = IssuerSet::new(certifiers, true);
-        // Who reads ahead does not see that keys of different levels share a key ID.
-        let ahead = self.ahead.take().filter(|_| asked.have_their_own_ids());
-        let light = match ahead.and_then(Prefetcher::finish) {
-            Some(light) => light?,
-            None => {
-                let mut light = UntrustedCertifications::default();
-                light.read(&asked, source, self.reader.settings)?;
-                light
+            let settings = self.reader.settings;
+            let VerifiedEdges { mut edges, open } =
+                VerifiedEdges::read(&issuers, source, self.reader.sources[source], settings)?;
+            edges.extend(self.verify(source, &open, &issuers)?);
+            if source > 0 {
+                self.drop_later_copies(source, &mut edges)?;
             }
-        };
-        let UntrustedCertifications { mut touched, mut open } = light;
-        touched.retain(|id| self.seen.matters(0, id, false));
-        self.touched.append(touched);
-        open.retain(|id| self.seen.matters(0, *id, false));
-        open.sort_unstable();
-        open.dedup();
-        self.visit(0, &open, &asked, visit)
+            all.extend(edges);
+        }
+        Ok(in_order(all))
     }
 
-    fn certificate(
+    fn certified_by_untrusted(
+        &mut self,
+        issuers: &[Fingerprint],
+    ) -> Result<Vec<(CertificatePosition, usize)>> {
+        // Nothing tells which certificates of several databases are copies before they are read.
+        if let [source] = *self.reader.sources.as_slice() {
+            let issuers = IssuerSet::new(issuers);
+            let (mut certified, open) = certified_components(&issuers, source, self.reader.settings)?;
+            let verified = in_order(self.verify(0, &open, &issuers)?);
+            certified.extend(certified_in(&verified, self.reader.settings));
+            return Ok(certified);
+        }
+        let edges = self.certified_by(issuers)?;
+        Ok(certified_in(&edges, self.reader.settings))
+    }
+
+    fn certificate(&mut self, position: CertificatePosition) -> Result<Option<Certificate>> {
+        let Some((facts, effective)) = self.reader.own(position)? else { return Ok(None) };
+        let key = facts.primary().fingerprint;
+        let status = status(&facts, &effective);
+        self.statuses.insert(key, Some(status));
+        let is_of_the_past = facts.primary().created <= self.reader.settings.now;
+        Ok(is_of_the_past.then(|| Certificate { key, status, users: user_state::all(&facts, &effective) }))
+    }
+
+    fn certifications_of(
         &mut self,
         key: &Fingerprint,
-        certifiers: &[Certifier],
-        visit: &mut dyn FnMut(Certificate<'_>),
-    ) -> Result<()> {
-        match self.reader.place(key, &mut self.places)? {
-            Some((source, id)) => {
-                let asked = IssuerSet::new(certifiers, false);
-                self.visit(source, &[id], &asked, &mut |certificate| {
-                    visit(certificate);
-                    Interest::All
-                })
-            }
-            None => Ok(()),
-        }
+        issuers: &[Fingerprint],
+    ) -> Result<Vec<Edge<CertificatePosition>>> {
+        let Some(position) = self.reader.position(key, &mut self.positions)? else { return Ok(Vec::new()) };
+        let Some((facts, _)) = self.reader.own(position)? else { return Ok(Vec::new()) };
+        let issuers = IssuerSet::new(issuers);
+        let known = self.reader.known_edges(position, facts.primary().created, &issuers)?;
+        let edges = match known {
+            Some(edges) => edges,
+            None => self.verify(position.0, &[position.1], &issuers)?,
+        };
+        Ok(in_order(edges))
     }
 
     fn certifiers(&mut self, key: &Fingerprint) -> Result<Vec<Fingerprint>> {
-        self.reader.makers(key, &|_| true, &mut self.places)
+        self.reader.issuers(key, &|_| true, &mut self.positions)
     }
 
     fn may_have_certified(&mut self, certifier: &Fingerprint, key: &Fingerprint) -> Result<bool> {
-        let Self { reader, places, seen, .. } = self;
-        let Some(place) = reader.place(key, places)? else { return Ok(false) };
-        let certified = match seen.certified.entry(*certifier) {
+        let Self { reader, positions, certified, .. } = self;
+        let Some(position) = reader.position(key, positions)? else { return Ok(false) };
+        let certified = match certified.entry(*certifier) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(new) => new.insert(reader.certified(certifier)?),
         };
-        Ok(certified.as_ref().is_none_or(|certified| certified.contains(&place)))
+        Ok(certified.as_ref().is_none_or(|certified| certified.contains(&position)))
     }
 
     fn delegators(&mut self, key: &Fingerprint, depth: u8) -> Result<Vec<Fingerprint>> {
         let delegates =
             |signature: &SignatureFacts| signature.trust.is_some_and(|trust| trust.depth >= depth);
-        self.reader.makers(key, &delegates, &mut self.places)
+        self.reader.issuers(key, &delegates, &mut self.positions)
     }
+}
+
+/// Returns edges by certificate and component, in the order of the packets.
+fn in_order(mut edges: Vec<PositionedEdge>) -> Vec<Edge<CertificatePosition>> {
+    edges.sort_unstable_by_key(|(start, edge)| (edge.certificate, edge.component, *start));
+    edges.into_iter().map(|(_, edge)| edge).collect()
+}
+
+/// Returns the components that one of the issuers at least certifies.
+fn certified_in(
+    edges: &[Edge<CertificatePosition>],
+    settings: &TrustSettings,
+) -> Vec<(CertificatePosition, usize)> {
+    let rules = settings.web();
+    let is_certified = |of_user: &&[Edge<CertificatePosition>]| {
+        let certifications: Vec<_> = of_user.iter().map(|edge| &edge.certification).collect();
+        pgp::certifies(&certifications, &rules)
+    };
+    let users = edges.chunk_by(Edge::is_on_the_same).filter(is_certified);
+    users.map(|of_user| (of_user[0].certificate, of_user[0].component)).collect()
+}
+
+/// Says whether nothing about a certificate itself keeps certifications from making its user IDs valid.
+pub(super) fn can_be_valid(facts: &Facts, effective: &Effective, now: Timestamp) -> bool {
+    status(facts, effective) != IntroducerStatus::Dead && facts.primary().created <= now
 }

@@ -5,30 +5,15 @@ use std::collections::{BTreeSet, HashMap};
 use cert::facts::SignatureType;
 use cert::{Fingerprint, Timestamp};
 
-use super::count::{Counter, Tally};
-use super::{
-    Certificate, CertifiedUserId, Certifier, Introducer, IntroducerStatus, Outcome, Settings, Web, Weight,
-};
+use super::count::{Count, count};
+use super::{Certificate, Edge, Introducer, IntroducerStatus, Outcome, Settings, Web, Weight};
 use crate::Validity;
-
-/// What the certifications of one certificate are worth.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Account {
-    /// The primary key's fingerprint.
-    pub key: Fingerprint,
-    /// How the primary key is doing.
-    pub standing: IntroducerStatus,
-    /// All user IDs and attributes.
-    pub users: Vec<AccountedUser>,
-}
 
 /// What the certifications of one user ID or attribute are worth.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AccountedUser {
-    /// Its place among the certificate's components.
+    /// Its index among the certificate's components.
     pub component: usize,
-    /// It is neither revoked nor expired.
-    pub live: bool,
     /// What the certifications make of it.
     pub validity: Validity,
     /// So many fully trusted introducers certified it; an ultimately trusted one is as many as are needed.
@@ -48,86 +33,88 @@ pub struct AccountedCertification {
     pub kind: SignatureType,
     /// When it was made.
     pub created: Timestamp,
-    /// When it ends.
+    /// When it expires.
     pub expires: Option<Timestamp>,
     /// Whether it counts.
     pub weight: Weight,
 }
 
-/// Counts the certifications of one certificate again, as far as introducers below a level made them; `None` if no key
-/// that is there has certified it. The outcome has to be one that is certain about this key.
+/// Counts the certifications of one certificate again, as far as introducers below a level made them: of all its user IDs
+/// and attributes that somebody certified. The outcome has to be one that is certain about this key.
 ///
 /// # Errors
 ///
 /// Those of the web.
 pub fn account<W: Web>(
     web: &mut W,
-    outcome: &Outcome,
+    outcome: &Outcome<W::Id>,
     key: &Fingerprint,
     below: u8,
     settings: &Settings,
-) -> Result<Option<Account>, W::Error> {
+) -> Result<Vec<AccountedUser>, W::Error> {
     let certifiers = web.certifiers(key)?;
     let mut introducers = HashMap::new();
     for certifier in &certifiers {
         let introducer = outcome.introducers.get(certifier).filter(|introducer| introducer.level < below);
         // Ultimately trusted keys among them may have expired.
         if let Some(introducer) = introducer
-            && web.standing(certifier)? == Some(IntroducerStatus::Usable)
+            && web.status(certifier)? == Some(IntroducerStatus::Usable)
         {
             introducers.insert(*certifier, introducer);
         }
     }
-    let mut account = None;
-    let certifiers: Vec<Certifier> =
-        certifiers.into_iter().map(|key| Certifier { key, weighs: true, counts: None }).collect();
-    web.certificate(key, &certifiers, &mut |certificate| {
-        account = Some(count(&certificate, &introducers, outcome.is_ultimate(key), settings));
-    })?;
-    Ok(account)
+    let edges = web.certifications_of(key, &certifiers)?;
+    let Some(first) = edges.first() else { return Ok(Vec::new()) };
+    let certificate = web.certificate(first.certificate)?;
+    let mut accounted = unaccounted(&edges);
+    if outcome.is_ultimate(key) {
+        accounted.iter_mut().for_each(|user| user.validity = Validity::Ultimate);
+    } else if let Some(certificate) = certificate.filter(|it| it.status != IntroducerStatus::Dead) {
+        count_levels(&edges, &certificate, &introducers, settings, &mut accounted);
+    }
+    Ok(accounted)
 }
 
 /// Unlike the computation this goes on when all user IDs are fully valid, so that everybody who counts is named.
-fn count(
-    certificate: &Certificate<'_>,
+fn count_levels<I: PartialEq>(
+    edges: &[Edge<I>],
+    certificate: &Certificate,
     introducers: &HashMap<Fingerprint, &Introducer>,
-    is_ultimate: bool,
     settings: &Settings,
-) -> Account {
-    let mut users: Vec<AccountedUser> = certificate.users.iter().map(unaccounted).collect();
-    if is_ultimate {
-        users.iter_mut().for_each(|user| user.validity = Validity::Ultimate);
-    } else if certificate.standing != IntroducerStatus::Dead {
-        let mut tally = Tally::default();
-        let mut counter = Counter::new(settings);
-        for level in introducers.values().map(|introducer| introducer.level).collect::<BTreeSet<_>>() {
-            let of_level = |key: &Fingerprint| introducers.get(key).copied().filter(|one| one.level == level);
-            counter.count(certificate, &mut tally, &of_level, &mut |user, place, weight| {
-                users[user].certifications[place].weight = weight;
-            });
-        }
-        for (user, count) in users.iter_mut().zip(&tally.users) {
-            user.validity = count.validity(settings);
-            (user.full, user.marginal) = (count.full, count.marginal);
-        }
+    accounted: &mut [AccountedUser],
+) {
+    let mut counts: HashMap<usize, Count> = HashMap::new();
+    let mut weights = vec![Weight::NotIntroduced; edges.len()];
+    for level in introducers.values().map(|introducer| introducer.level).collect::<BTreeSet<_>>() {
+        let of_level = |key: &Fingerprint| introducers.get(key).copied().filter(|it| it.level == level);
+        let before = |component| counts.get(&component).copied().unwrap_or_default();
+        let mut note = |index: usize, weight| weights[index] = weight;
+        let counted = count(edges, Some(certificate), settings, &of_level, &before, &mut note);
+        counts.extend(counted.users);
     }
-    Account { key: certificate.key, standing: certificate.standing, users }
+    let certifications = accounted.iter_mut().flat_map(|user| &mut user.certifications);
+    certifications.zip(weights).for_each(|(certification, weight)| certification.weight = weight);
+    for user in accounted {
+        let count = counts.get(&user.component).copied().unwrap_or_default();
+        user.validity = count.validity(settings);
+        (user.full, user.marginal) = (count.full, count.marginal);
+    }
 }
 
-fn unaccounted(user: &CertifiedUserId<'_>) -> AccountedUser {
-    let certifications = user.certifications.iter().map(|certification| AccountedCertification {
+fn unaccounted<I: PartialEq>(edges: &[Edge<I>]) -> Vec<AccountedUser> {
+    let certification = |Edge { certification, .. }: &Edge<I>| AccountedCertification {
         issuer: certification.issuer,
         kind: certification.kind,
         created: certification.created,
         expires: certification.expires,
         weight: Weight::NotIntroduced,
-    });
-    AccountedUser {
-        component: user.component,
-        live: user.live,
+    };
+    let users = edges.chunk_by(Edge::is_on_the_same).map(|of_user| AccountedUser {
+        component: of_user[0].component,
         validity: Validity::Unknown,
         full: 0,
         marginal: 0,
-        certifications: certifications.collect(),
-    }
+        certifications: of_user.iter().map(certification).collect(),
+    });
+    users.collect()
 }

@@ -1,19 +1,17 @@
 //! To few keys, from those who certified them.
 //!
-//! First it is found out, backwards from the keys that are asked about, who may have a say: their certifiers; the
-//! certifiers of these as far as they may introduce others; and so on, for as many steps as there are levels. Then
-//! validity spreads among these keys alone.
+//! A search backwards from the keys that are asked about finds the keys on which their validity may depend: their
+//! certifiers; the certifiers of these, if they may introduce others; and so on, for as many steps as there are levels.
+//! Then validity spreads among these keys alone.
 //!
-//! That gives the same as among all keys. A key that is so many steps away has a say only if it introduces others on a
-//! level so much earlier, and the keys on which that depends are one step further away at most.
+//! The result is the same as among all keys. The validity of a key depends on a certifier that is `n` steps away only if
+//! that certifier introduces others on a level that is `n` lower, so each step has one level less to look at.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use cert::Fingerprint;
 
-use super::{
-    Certificate, Certifier, Interest, IntroducerStatus, Outcome, Settings, TrustSignatures, Web, spread,
-};
+use super::{Certificate, Edge, IntroducerStatus, Outcome, Purpose, Settings, TrustSignatures, Web, spread};
 use crate::OwnerTrust;
 
 /// Computes the validity of the user IDs of some keys; the outcome says nothing certain about others.
@@ -26,7 +24,7 @@ pub fn trace<W: Web>(
     ultimate: &[Fingerprint],
     keys: &[Fingerprint],
     settings: &Settings,
-) -> Result<Outcome, W::Error> {
+) -> Result<Outcome<W::Id>, W::Error> {
     let mut search = Search::new(web, ultimate, settings);
     let mut layer = keys.to_vec();
     for level in (0..settings.max_cert_depth).rev() {
@@ -36,12 +34,12 @@ pub fn trace<W: Web>(
     let roots: Vec<Fingerprint> =
         ultimate.iter().copied().filter(|key| certified.contains_key(key)).collect();
     let mut part = Part { web, certified };
-    let mut outcome = spread(&mut part, &roots, settings)?;
+    let mut outcome = spread(&mut part, &roots, Purpose::Summary, settings)?;
     ultimate.iter().for_each(|key| outcome.add_ultimate(*key));
     Ok(outcome)
 }
 
-/// Looks for who may have a say.
+/// Searches for the keys on which the validity of others may depend.
 struct Search<'a, W> {
     web: &'a mut W,
     ultimate: HashSet<Fingerprint>,
@@ -76,8 +74,8 @@ impl<'a, W: Web> Search<'a, W> {
         }
     }
 
-    /// Returns the certifiers of these keys that may have a say, if they introduce others on this level or an earlier
-    /// one. On the last level, that of the keys that are asked about, any valid one has.
+    /// Returns the certifiers of these keys on which their validity may depend, if they introduce others on this level or
+    /// an earlier one. On the last level, that of the keys that are asked about, it may depend on any valid one.
     fn step(&mut self, keys: &[Fingerprint], level: u8) -> Result<Vec<Fingerprint>, W::Error> {
         let any = level + 1 == self.settings.max_cert_depth;
         let mut next = Vec::new();
@@ -150,49 +148,56 @@ impl<'a, W: Web> Search<'a, W> {
     }
 
     fn is_usable(&mut self, key: &Fingerprint) -> Result<bool, W::Error> {
-        Ok(self.web.standing(key)? == Some(IntroducerStatus::Usable))
+        Ok(self.web.status(key)? == Some(IntroducerStatus::Usable))
     }
 }
 
 /// A part of a web: the certificates that were found.
 struct Part<'a, W> {
     web: &'a mut W,
+    /// By certifier.
     certified: HashMap<Fingerprint, Vec<Fingerprint>>,
 }
 
 impl<W: Web> Web for Part<'_, W> {
     type Error = W::Error;
+    type Id = W::Id;
 
     fn owner_trust(&mut self, key: &Fingerprint) -> Result<OwnerTrust, Self::Error> {
         self.web.owner_trust(key)
     }
 
-    fn standing(&mut self, key: &Fingerprint) -> Result<Option<IntroducerStatus>, Self::Error> {
-        self.web.standing(key)
+    fn status(&mut self, key: &Fingerprint) -> Result<Option<IntroducerStatus>, Self::Error> {
+        self.web.status(key)
     }
 
-    fn certified_by(
+    fn certified_by(&mut self, issuers: &[Fingerprint]) -> Result<Vec<Edge<Self::Id>>, Self::Error> {
+        let certified = issuers.iter().filter_map(|issuer| self.certified.get(issuer));
+        let keys: BTreeSet<Fingerprint> = certified.flatten().copied().collect();
+        let mut edges = Vec::new();
+        for key in keys {
+            edges.extend(self.web.certifications_of(&key, issuers)?);
+        }
+        Ok(edges)
+    }
+
+    fn certified_by_untrusted(
         &mut self,
-        certifiers: &[Certifier],
-        visit: &mut dyn FnMut(Certificate<'_>) -> Interest,
-    ) -> Result<(), Self::Error> {
-        let certified = certifiers.iter().filter_map(|certifier| self.certified.get(&certifier.key));
-        let mut keys: Vec<Fingerprint> = certified.flatten().copied().collect();
-        keys.sort_unstable();
-        keys.dedup();
-        let mut visit = |certificate: Certificate<'_>| {
-            visit(certificate);
-        };
-        keys.iter().try_for_each(|key| self.web.certificate(key, certifiers, &mut visit))
+        issuers: &[Fingerprint],
+    ) -> Result<Vec<(Self::Id, usize)>, Self::Error> {
+        self.web.certified_by_untrusted(issuers)
     }
 
-    fn certificate(
+    fn certificate(&mut self, id: Self::Id) -> Result<Option<Certificate>, Self::Error> {
+        self.web.certificate(id)
+    }
+
+    fn certifications_of(
         &mut self,
         key: &Fingerprint,
-        certifiers: &[Certifier],
-        visit: &mut dyn FnMut(Certificate<'_>),
-    ) -> Result<(), Self::Error> {
-        self.web.certificate(key, certifiers, visit)
+        issuers: &[Fingerprint],
+    ) -> Result<Vec<Edge<Self::Id>>, Self::Error> {
+        self.web.certifications_of(key, issuers)
     }
 
     fn certifiers(&mut self, key: &Fingerprint) -> Result<Vec<Fingerprint>, Self::Error> {

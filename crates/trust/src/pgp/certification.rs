@@ -14,37 +14,33 @@ pub(super) enum Use {
     ClaimsTooLittle,
     /// Another one by the same key counts instead, or its revocation does.
     Superseded,
-    /// It would count, had it not ended.
-    Ended,
+    /// It would count, had it not expired.
+    Expired,
     /// It is a revocation, and in force.
     Revokes,
 }
 
 /// Says whether a key certifies a user ID: `certifications` are all that it made of it, and their revocations, in the
 /// order of the packets.
-pub fn certifies(certifications: &[Certification<'_>], settings: &Settings) -> bool {
-    let mut uses = Vec::new();
-    judge(certifications, settings, &mut uses);
-    uses.contains(&Use::Counts)
+pub fn certifies(certifications: &[&Certification], settings: &Settings) -> bool {
+    judge(certifications, settings).contains(&Use::Counts)
 }
 
 /// Decides what becomes of the certifications of one user ID, in the order of the packets.
-pub(super) fn judge(certifications: &[Certification<'_>], settings: &Settings, uses: &mut Vec<Use>) {
-    uses.clear();
-    uses.extend(certifications.iter().map(|certification| {
-        match claims_enough(certification.kind, settings) {
-            true => fate(certification, settings.now),
-            false => Use::ClaimsTooLittle,
-        }
-    }));
-    // A user ID with one certification is the usual one: it takes no memory.
+pub(super) fn judge(certifications: &[&Certification], settings: &Settings) -> Vec<Use> {
+    let use_of = |certification: &&Certification| match claims_enough(certification.kind, settings) {
+        true => use_alone(certification, settings.now),
+        false => Use::ClaimsTooLittle,
+    };
+    let mut uses: Vec<Use> = certifications.iter().map(use_of).collect();
     if uses.len() > 1 {
-        leave_the_newest(certifications, settings.now, uses);
+        leave_the_newest(certifications, settings.now, &mut uses);
     }
+    uses
 }
 
 /// Lets of several certifications by one key one decide.
-fn leave_the_newest(certifications: &[Certification<'_>], now: Timestamp, uses: &mut [Use]) {
+fn leave_the_newest(certifications: &[&Certification], now: Timestamp, uses: &mut [Use]) {
     let mut considered: Vec<usize> =
         (0..uses.len()).filter(|&index| uses[index] != Use::ClaimsTooLittle).collect();
     considered.sort_by_key(|&index| certifications[index].issuer);
@@ -64,27 +60,28 @@ fn claims_enough(kind: SignatureType, settings: &Settings) -> bool {
 }
 
 /// Returns which of several by one key decides: the newest one, unless one is beyond revocation.
-fn newest(certifications: &[Certification<'_>], of_one: &[usize], now: Timestamp) -> usize {
+fn newest(certifications: &[&Certification], of_one: &[usize], now: Timestamp) -> usize {
     let rank =
-        |index: usize| (is_beyond_revocation(&certifications[index], now), certifications[index].created);
+        |index: usize| (is_beyond_revocation(certifications[index], now), certifications[index].created);
     // The last one of several that are equal.
     of_one.iter().copied().max_by_key(|&index| rank(index)).expect("a chunk is not empty")
 }
 
-fn is_beyond_revocation(certification: &Certification<'_>, now: Timestamp) -> bool {
-    certification.kind.is_certification() && !certification.revocable && !has_ended(certification, now)
+fn is_beyond_revocation(certification: &Certification, now: Timestamp) -> bool {
+    certification.kind.is_certification() && !certification.revocable && !has_expired(certification, now)
 }
 
-fn fate(certification: &Certification<'_>, now: Timestamp) -> Use {
+/// Returns what becomes of a certification by a key that made no other one.
+fn use_alone(certification: &Certification, now: Timestamp) -> Use {
     if !certification.kind.is_certification() {
         Use::Revokes
-    } else if has_ended(certification, now) {
-        Use::Ended
+    } else if has_expired(certification, now) {
+        Use::Expired
     } else {
         Use::Counts
     }
 }
 
-fn has_ended(certification: &Certification<'_>, now: Timestamp) -> bool {
+fn has_expired(certification: &Certification, now: Timestamp) -> bool {
     certification.expires.is_some_and(|end| end <= now)
 }

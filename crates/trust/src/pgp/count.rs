@@ -4,7 +4,7 @@ use cert::{Fingerprint, Timestamp};
 
 use super::certification::{Use, judge};
 use super::{
-    Certificate, Certification, CertifiedUserId, Delegation, Introducer, Settings, TrustRegex,
+    Certificate, CertificateUser, Certification, Delegation, Edge, Introducer, Settings, TrustRegex,
     TrustSignatures,
 };
 use crate::{OwnerTrust, Validity};
@@ -12,34 +12,25 @@ use crate::{OwnerTrust, Validity};
 /// What a certification is worth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Weight {
-    /// It counts as much as its maker is trusted: ultimately, fully or marginally.
+    /// It counts as much as its issuer is trusted: ultimately, fully or marginally.
     Counted(OwnerTrust),
-    /// Its maker is valid, and not trusted to certify others.
+    /// Its issuer is valid, and not trusted to certify others.
     Untrusted,
-    /// Its maker is trusted for other user IDs only.
+    /// Its issuer is trusted for other user IDs only.
     OutOfScope,
-    /// Its maker is not valid, or only so on a level too deep.
+    /// Its issuer is not valid, or only so on a level too deep.
     NotIntroduced,
     /// It claims less than is asked for.
     ClaimsTooLittle,
     /// A newer certification by the same key counts instead, or its revocation does.
     Superseded,
-    /// It has ended, and no older one takes its place.
-    Ended,
-    /// It revokes the maker's certifications.
+    /// It has expired, and no older one takes its place.
+    Expired,
+    /// It revokes the issuer's certifications.
     Revokes,
 }
 
-/// How far a certificate's user IDs have come.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Tally {
-    /// One for each user ID or attribute of the certificate.
-    pub(super) users: Box<[Count]>,
-    /// On one level all of them became fully valid: nothing can change any more.
-    pub(super) settled: bool,
-}
-
-/// How far a user ID has come.
+/// How many introducers certified a user ID.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Count {
     pub(super) full: u32,
@@ -48,17 +39,15 @@ pub(super) struct Count {
     pub(super) certified: bool,
 }
 
-/// What one level did to a certificate.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Step {
-    /// One of its user IDs was certified by a key of this level.
-    pub(super) certified: bool,
-    /// One of these is fully valid now.
-    pub(super) full: bool,
-    /// What trust signatures of this level gave it.
+/// What the introducers of one level make of a certificate.
+#[derive(Debug, Default)]
+pub(super) struct LevelCount {
+    /// The new counts of the user IDs that they certified, by component.
+    pub(super) users: Vec<(usize, Count)>,
+    /// What trust signatures of this level gave the key.
     pub(super) delegation: Delegation,
-    /// The first end of a certification that counts.
-    pub(super) first_end: Option<Timestamp>,
+    /// When the first certification that counts expires.
+    pub(super) first_expiry: Option<Timestamp>,
 }
 
 impl Count {
@@ -86,91 +75,74 @@ impl Count {
     }
 }
 
-/// Returns the validity that certifications give to a user ID that is neither revoked nor expired, on a key that is not
-/// either: `trust` says how much their makers count.
-pub fn weigh(
-    certifications: &[Certification<'_>],
-    trust: &dyn Fn(&Fingerprint) -> OwnerTrust,
+impl LevelCount {
+    /// Counts the user IDs that are fully valid now.
+    pub(super) fn full(&self, settings: &Settings) -> usize {
+        self.users.iter().filter(|(_, count)| count.validity(settings) == Validity::Full).count()
+    }
+}
+
+/// Counts the `edges` of one certificate.
+///
+/// Without the certificate, all its user IDs are taken for live, and introducers with a scope for responsible.
+/// `introducers` knows those of this level, `before` the counts of the levels before, and `note` is told of each
+/// certification by one of them, by its index.
+pub(super) fn count<'i, I: PartialEq>(
+    edges: &[Edge<I>],
+    certificate: Option<&Certificate>,
     settings: &Settings,
-) -> Validity {
-    let (mut uses, mut count) = (Vec::new(), Count::default());
-    judge(certifications, settings, &mut uses);
-    for (certification, _) in certifications.iter().zip(uses).filter(|(_, use_)| *use_ == Use::Counts) {
-        count.add(trust(&certification.issuer), settings);
-    }
-    count.validity(settings)
-}
-
-/// Counts what the introducers of one level certified.
-pub(super) struct Counter<'s> {
-    settings: &'s Settings,
-    uses: Vec<Use>,
-}
-
-impl<'s> Counter<'s> {
-    pub(super) fn new(settings: &'s Settings) -> Self {
-        Self { settings, uses: Vec::new() }
-    }
-
-    /// Adds to a certificate's tally; `introducers` knows those of this level. `note` is told of each certification by
-    /// one of them, by the places of user ID and certification.
-    pub(super) fn count<'i>(
-        &mut self,
-        certificate: &Certificate<'_>,
-        tally: &mut Tally,
-        introducers: &dyn Fn(&Fingerprint) -> Option<&'i Introducer>,
-        note: &mut dyn FnMut(usize, usize, Weight),
-    ) -> Step {
-        tally.users.resize_to(certificate.users.len());
-        let mut step = Step::default();
-        let mut full = 0;
-        for (number, user) in certificate.users.iter().enumerate().filter(|(_, user)| user.live) {
-            judge(user.certifications, self.settings, &mut self.uses);
-            let mut certified = false;
-            for (place, (certification, &use_)) in user.certifications.iter().zip(&self.uses).enumerate() {
-                let Some(introducer) = introducers(&certification.issuer) else { continue };
-                let weight = weight(use_, introducer, user);
-                note(number, place, weight);
-                if use_ == Use::Counts {
-                    step.first_end = earlier(step.first_end, certification.expires);
-                }
-                if let Weight::Counted(_) | Weight::Untrusted = weight {
-                    certified = true;
-                    delegate(certification, introducer, self.settings, &mut step.delegation);
-                    tally.users[number].add(introducer.trust, self.settings);
-                }
+    introducers: &dyn Fn(&Fingerprint) -> Option<&'i Introducer>,
+    before: &dyn Fn(usize) -> Count,
+    note: &mut dyn FnMut(usize, Weight),
+) -> LevelCount {
+    let mut level = LevelCount::default();
+    let mut next = 0;
+    for of_user in edges.chunk_by(Edge::is_on_the_same) {
+        let first = next;
+        next += of_user.len();
+        let component = of_user[0].component;
+        let user = match certificate.map(|certificate| certificate.user(component)) {
+            Some(None) => continue,
+            Some(Some(user)) if !user.live => continue,
+            user => user.flatten(),
+        };
+        let certifications: Vec<&Certification> = of_user.iter().map(|edge| &edge.certification).collect();
+        let mut count = before(component);
+        let mut is_certified = false;
+        for (index, use_) in judge(&certifications, settings).into_iter().enumerate() {
+            let certification = certifications[index];
+            let Some(introducer) = introducers(&certification.issuer) else { continue };
+            let weight = weight(use_, introducer, user);
+            note(first + index, weight);
+            if use_ == Use::Counts {
+                level.first_expiry = level.first_expiry.into_iter().chain(certification.expires).min();
             }
-            step.certified |= certified;
-            full += usize::from(certified && tally.users[number].validity(self.settings) == Validity::Full);
+            if let Weight::Counted(_) | Weight::Untrusted = weight {
+                is_certified = true;
+                delegate(certification, introducer, settings, &mut level.delegation);
+                count.add(introducer.trust, settings);
+            }
         }
-        step.full = full > 0;
-        tally.settled |= full > 0 && full == certificate.users.len();
-        step
+        level.users.extend(is_certified.then_some((component, count)));
+    }
+    level
+}
+
+impl Certificate {
+    fn user(&self, component: usize) -> Option<&CertificateUser> {
+        let index = self.users.binary_search_by_key(&component, |user| user.component).ok()?;
+        Some(&self.users[index])
     }
 }
 
-trait Resize {
-    fn resize_to(&mut self, length: usize);
-}
-
-impl Resize for Box<[Count]> {
-    /// A certificate has as many user IDs on every level.
-    fn resize_to(&mut self, length: usize) {
-        if self.len() != length {
-            *self = vec![Count::default(); length].into();
-        }
-    }
-}
-
-fn weight(use_: Use, introducer: &Introducer, user: &CertifiedUserId<'_>) -> Weight {
+fn weight(use_: Use, introducer: &Introducer, user: Option<&CertificateUser>) -> Weight {
+    let scope = introducer.delegation.scope.as_ref();
     match use_ {
         Use::ClaimsTooLittle => Weight::ClaimsTooLittle,
         Use::Superseded => Weight::Superseded,
-        Use::Ended => Weight::Ended,
+        Use::Expired => Weight::Expired,
         Use::Revokes => Weight::Revokes,
-        Use::Counts
-            if introducer.delegation.scope.as_ref().is_some_and(|scope| !scope.admits(&user.name)) =>
-        {
+        Use::Counts if scope.zip(user).is_some_and(|(scope, user)| !scope.admits(&user.name)) => {
             Weight::OutOfScope
         }
         Use::Counts if introducer.trust >= OwnerTrust::Marginal => Weight::Counted(introducer.trust),
@@ -178,9 +150,9 @@ fn weight(use_: Use, introducer: &Introducer, user: &CertifiedUserId<'_>) -> Wei
     }
 }
 
-/// Takes over what a trust signature gives: never more levels than its maker has left, unless that is the user.
+/// Takes over what a trust signature gives: never more levels than its issuer has left, unless that is the user.
 fn delegate(
-    certification: &Certification<'_>,
+    certification: &Certification,
     introducer: &Introducer,
     settings: &Settings,
     delegation: &mut Delegation,
@@ -196,15 +168,8 @@ fn delegate(
     if let Some(depth) = depth.checked_sub(1) {
         delegation.amount = trust.amount;
         delegation.depth = depth;
-        if let Some(regexp) = certification.regexp {
+        if let Some(regexp) = &certification.regexp {
             delegation.scope = Some(TrustRegex::new(regexp));
         }
-    }
-}
-
-fn earlier(one: Option<Timestamp>, other: Option<Timestamp>) -> Option<Timestamp> {
-    match (one, other) {
-        (Some(one), Some(other)) => Some(one.min(other)),
-        (one, other) => one.or(other),
     }
 }

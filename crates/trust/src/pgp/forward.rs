@@ -1,28 +1,30 @@
 //! From the ultimately trusted keys outwards, to every key.
 
-use cert::{Fingerprint, Timestamp};
+use std::collections::{HashMap, HashSet};
 
-use super::count::{Count, Counter, Tally};
-use super::{
-    Certificate, CertifiedUserId, Certifier, Delegation, Interest, Introducer, IntroducerStatus, Settings,
-    Web,
-};
+use cert::{Fingerprint, Timestamp};
+use foldhash::fast::RandomState;
+
+use super::count::{Count, LevelCount, count};
+use super::{Certificate, Delegation, Edge, Introducer, IntroducerStatus, Settings, Web};
 use crate::{KeyMap, KeySet, OwnerTrust, Validity};
 
 /// What came of all keys.
-#[derive(Debug, Default)]
-pub struct Outcome {
+#[derive(Debug)]
+pub struct Outcome<I> {
     /// Every key that was fully valid on a level on which it could introduce others, even if it may not certify any
     /// more.
     pub introducers: KeyMap<Introducer>,
-    /// What happened on each level.
+    /// What happened on each level; complete for [`Purpose::Summary`] only.
     pub levels: Vec<Level>,
     /// Ultimately trusted keys that are not there.
     pub missing: Vec<Fingerprint>,
-    /// The first end of a certification that counted.
-    pub first_end: Option<Timestamp>,
+    /// When the first certification that counted expires; for [`Purpose::Summary`] only.
+    pub first_expiry: Option<Timestamp>,
     ultimate: KeySet,
-    users: KeyMap<Vec<(usize, Validity)>>,
+    /// By certificate and component.
+    counts: HashMap<(I, usize), Count, RandomState>,
+    settings: Settings,
 }
 
 /// What happened on one level; GnuPG's `--check-trustdb` prints a line of it.
@@ -36,40 +38,39 @@ pub struct Level {
     pub trusts: [usize; 6],
 }
 
-/// The validities of one certificate's user IDs.
-#[derive(Clone, Copy, Debug)]
-pub enum Validities<'o> {
-    /// The key is ultimately trusted.
-    Ultimate,
-    /// By the places of the components; of others nothing is known.
-    Counted(&'o [(usize, Validity)]),
+/// What validity is computed for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// To know it.
+    Validity,
+    /// To sum up what happened on the way as well.
+    Summary,
 }
 
-impl Validities<'_> {
-    /// Returns the validity of a user ID, by its place among the certificate's components.
-    pub fn of(self, component: usize) -> Validity {
-        match self {
-            Self::Ultimate => Validity::Ultimate,
-            Self::Counted(users) => {
-                let user = users.iter().find(|(place, _)| *place == component);
-                user.map_or(Validity::Unknown, |(_, validity)| *validity)
-            }
+impl<I: Copy + Eq + std::hash::Hash> Outcome<I> {
+    /// Makes the outcome of a web in which nobody is trusted.
+    pub fn nothing(settings: Settings) -> Self {
+        Self {
+            introducers: KeyMap::default(),
+            levels: Vec::new(),
+            missing: Vec::new(),
+            first_expiry: None,
+            ultimate: KeySet::default(),
+            counts: HashMap::default(),
+            settings,
         }
     }
-}
 
-impl Outcome {
-    /// Returns the validity of a user ID, by its place among the certificate's components.
-    pub fn validity(&self, key: &Fingerprint, component: usize) -> Validity {
-        self.validities(key).of(component)
-    }
-
-    /// Returns the validities of a certificate's user IDs.
-    pub fn validities(&self, key: &Fingerprint) -> Validities<'_> {
-        match self.users.get(key) {
-            _ if self.ultimate.contains(key) => Validities::Ultimate,
-            users => Validities::Counted(users.map_or(&[], Vec::as_slice)),
+    /// Returns the validity of a user ID, by its index among the components of a certificate with this primary key.
+    ///
+    /// `live` says that neither the user ID nor the key is revoked or expired, and that the key is not of the future: the
+    /// outcome of [`Purpose::Validity`] knows that only where it decides who introduces others.
+    pub fn validity(&self, key: &Fingerprint, certificate: I, component: usize, live: bool) -> Validity {
+        if self.is_ultimate(key) {
+            return Validity::Ultimate;
         }
+        let count = self.counts.get(&(certificate, component)).filter(|_| live);
+        count.map_or(Validity::Unknown, |count| count.validity(&self.settings))
     }
 
     pub(super) fn add_ultimate(&mut self, key: Fingerprint) {
@@ -81,9 +82,9 @@ impl Outcome {
         self.ultimate.contains(key)
     }
 
-    /// Says whether a valid key certified a user ID of this certificate.
-    pub fn is_certified(&self, key: &Fingerprint) -> bool {
-        self.users.contains_key(key)
+    /// Says whether a valid key certified this user ID.
+    pub fn is_certified(&self, certificate: I, component: usize) -> bool {
+        self.counts.contains_key(&(certificate, component))
     }
 }
 
@@ -95,90 +96,53 @@ impl Outcome {
 pub fn spread<W: Web>(
     web: &mut W,
     ultimate: &[Fingerprint],
-    settings: &Settings,
-) -> Result<Outcome, W::Error> {
-    spread_as(Purpose::Summary, web, ultimate, settings)
-}
-
-/// Computes the same, but for the certificates that each level certified and the first end: those are too few then, as
-/// certifications that make no difference to validity are not looked at. User IDs that are not fully valid are left out
-/// as far as the web can tell of them itself ([`Web::certified_enough`], [`Web::certified_lightly`]).
-///
-/// # Errors
-///
-/// Those of the web.
-pub fn spread_unsummed<W: Web>(
-    web: &mut W,
-    ultimate: &[Fingerprint],
-    settings: &Settings,
-) -> Result<Outcome, W::Error> {
-    spread_as(Purpose::Validity, web, ultimate, settings)
-}
-
-/// What validity is computed for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Purpose {
-    /// To know it.
-    Validity,
-    /// To sum up, as well, what happened on the way.
-    Summary,
-}
-
-fn spread_as<W: Web>(
     purpose: Purpose,
-    web: &mut W,
-    ultimate: &[Fingerprint],
     settings: &Settings,
-) -> Result<Outcome, W::Error> {
-    let mut spreading = Spreading::new(purpose, settings);
-    let mut keys = spreading.begin(web, ultimate)?;
+) -> Result<Outcome<W::Id>, W::Error> {
+    let outcome = Outcome::nothing(*settings);
+    let mut spreading = Spreading {
+        web,
+        purpose,
+        settings,
+        outcome,
+        certificates: HashMap::default(),
+        settled: HashSet::default(),
+        used: KeySet::default(),
+        untrusted: Vec::new(),
+    };
+    let mut keys = spreading.begin(ultimate)?;
     for level in 0..settings.max_cert_depth {
         if keys.is_empty() {
             break;
         }
-        keys = spreading.level(web, level, &keys)?;
+        keys = spreading.level(level, &keys)?;
     }
-    let light = std::mem::take(&mut spreading.light);
-    spreading.count(&light, |asked, visit| web.certified_lightly(asked, visit))?;
-    Ok(spreading.finish())
+    spreading.finish()
 }
 
-struct Spreading<'s> {
+struct Spreading<'s, W: Web> {
+    web: &'s mut W,
     purpose: Purpose,
     settings: &'s Settings,
-    outcome: Outcome,
-    tallies: KeyMap<(Tally, Vec<usize>)>,
+    outcome: Outcome<W::Id>,
+    /// Those that were read.
+    certificates: HashMap<W::Id, Option<Certificate>, RandomState>,
+    /// Certificates all of whose user IDs became fully valid on one level: nothing can change any more.
+    settled: HashSet<W::Id, RandomState>,
     /// Keys that were fully valid on some level.
     used: KeySet,
-    /// The introducers who were asked about, level by level.
-    asked: Vec<KeyMap<Introducer>>,
     /// Introducers of all levels whose certifications change nothing on any level, only what is shown of a user ID that
-    /// nobody else certified. They are asked for when all levels are done, so that each certificate is read once for it.
-    light: KeyMap<Introducer>,
+    /// nobody else certified. They are asked for when all levels are done.
+    untrusted: Vec<Fingerprint>,
 }
-
-/// Is told of a certificate, and says what still matters of it.
-type Visit<'v> = dyn FnMut(Certificate<'_>) -> Interest + 'v;
 
 /// A key that became fully valid, and what trust signatures gave it.
 type Promoted = (Fingerprint, Delegation);
 
-impl<'s> Spreading<'s> {
-    fn new(purpose: Purpose, settings: &'s Settings) -> Self {
-        Self {
-            purpose,
-            settings,
-            outcome: Outcome::default(),
-            tallies: KeyMap::default(),
-            used: KeySet::default(),
-            asked: Vec::new(),
-            light: KeyMap::default(),
-        }
-    }
-
-    fn begin<W: Web>(&mut self, web: &mut W, ultimate: &[Fingerprint]) -> Result<Vec<Promoted>, W::Error> {
+impl<W: Web> Spreading<'_, W> {
+    fn begin(&mut self, ultimate: &[Fingerprint]) -> Result<Vec<Promoted>, W::Error> {
         for key in ultimate {
-            if self.outcome.ultimate.insert(*key) && web.standing(key)?.is_none() {
+            if self.outcome.ultimate.insert(*key) && self.web.status(key)?.is_none() {
                 self.outcome.missing.push(*key);
             }
         }
@@ -186,34 +150,30 @@ impl<'s> Spreading<'s> {
     }
 
     /// Counts what the keys of one level certified, and returns those of the next.
-    fn level<W: Web>(
-        &mut self,
-        web: &mut W,
-        level: u8,
-        keys: &[Promoted],
-    ) -> Result<Vec<Promoted>, W::Error> {
+    fn level(&mut self, level: u8, keys: &[Promoted]) -> Result<Vec<Promoted>, W::Error> {
         let mut summary = Level { valid: keys.len(), ..Level::default() };
         let mut issuers = KeyMap::with_capacity_and_hasher(keys.len(), Default::default());
-        let mut light = KeyMap::default();
         for (key, delegation) in keys {
-            let given = if level == 0 { OwnerTrust::Ultimate } else { web.owner_trust(key)? };
+            let given = if level == 0 { OwnerTrust::Ultimate } else { self.web.owner_trust(key)? };
             let introducer = Introducer::new(level, given, delegation.clone(), self.settings);
             summary.trusts[introducer.trust as usize] += 1;
-            if web.standing(key)? == Some(IntroducerStatus::Usable) {
-                let asked = if self.can_wait(&introducer) { &mut light } else { &mut issuers };
-                asked.insert(*key, introducer.clone());
+            if self.web.status(key)? == Some(IntroducerStatus::Usable) {
+                match self.can_wait(&introducer) {
+                    true => self.untrusted.push(*key),
+                    false => drop(issuers.insert(*key, introducer.clone())),
+                }
             }
             self.outcome.introducers.insert(*key, introducer);
         }
-        web.expect_lightly(&certifiers(&light));
-        self.light.extend(light);
-        let purpose = self.purpose;
-        let (certified, promoted) = self.count(&issuers, |asked, visit| match purpose {
-            Purpose::Validity => web.certified_enough(asked, visit),
-            Purpose::Summary => web.certified_by(asked, visit),
-        })?;
-        self.asked.push(issuers);
-        self.outcome.levels.push(Level { certified, ..summary });
+        let mut asked: Vec<Fingerprint> = issuers.keys().copied().collect();
+        asked.sort_unstable();
+        let mut promoted = Vec::new();
+        for edges in
+            self.web.certified_by(&asked)?.chunk_by(|one, other| one.certificate == other.certificate)
+        {
+            summary.certified += usize::from(self.certificate(edges, &issuers, &mut promoted)?);
+        }
+        self.outcome.levels.push(summary);
         Ok(promoted)
     }
 
@@ -224,96 +184,66 @@ impl<'s> Spreading<'s> {
         self.purpose == Purpose::Validity && !introducer.weighs() && !untrusted_is_full
     }
 
-    /// Counts what some introducers certified; returns how many certificates these are, and who is fully valid now.
-    fn count<E>(
-        &mut self,
-        issuers: &KeyMap<Introducer>,
-        read: impl FnOnce(&[Certifier], &mut Visit<'_>) -> Result<(), E>,
-    ) -> Result<(usize, Vec<Promoted>), E> {
-        let mut asked = certifiers(issuers);
-        asked.sort_unstable_by_key(|certifier| certifier.key);
-        let (mut certified, mut promoted) = (0, Vec::new());
-        let mut counter = Counter::new(self.settings);
-        read(&asked, &mut |certificate| {
-            certified += usize::from(self.certificate(&certificate, issuers, &mut counter, &mut promoted));
-            self.interest(&certificate)
-        })?;
-        Ok((certified, promoted))
-    }
-
     /// Counts what the keys of this level certified of one certificate; says whether that is anything.
     fn certificate(
         &mut self,
-        certificate: &Certificate<'_>,
+        edges: &[Edge<W::Id>],
         issuers: &KeyMap<Introducer>,
-        counter: &mut Counter<'_>,
         promoted: &mut Vec<Promoted>,
-    ) -> bool {
-        if certificate.standing == IntroducerStatus::Dead || self.outcome.ultimate.contains(&certificate.key)
-        {
-            return false;
+    ) -> Result<bool, W::Error> {
+        let id = edges[0].certificate;
+        if self.settled.contains(&id) {
+            return Ok(false);
         }
-        let is_new = !self.tallies.contains_key(&certificate.key);
-        let (tally, places) = self.tallies.entry(certificate.key).or_default();
-        if is_new {
-            // It may have been held back on the levels before.
-            for earlier in &self.asked {
-                counter.count(certificate, tally, &|key| earlier.get(key), &mut |_, _, _| {});
+        let mut level = self.count(edges, None, issuers);
+        let has_scope = |edge: &Edge<W::Id>| {
+            issuers.get(&edge.certification.issuer).is_some_and(|issuer| issuer.delegation.scope.is_some())
+        };
+        // Most certificates are never read: there are too few certifications on them.
+        let is_needed =
+            self.purpose == Purpose::Summary || level.full(self.settings) > 0 || edges.iter().any(has_scope);
+        if is_needed {
+            if !self.certificates.contains_key(&id) {
+                let certificate = self.web.certificate(id)?;
+                self.certificates.insert(id, certificate);
+            }
+            let Some(Some(certificate)) = self.certificates.get(&id) else { return Ok(false) };
+            if certificate.status == IntroducerStatus::Dead || self.outcome.is_ultimate(&certificate.key) {
+                return Ok(false);
+            }
+            level = self.count(edges, Some(certificate), issuers);
+            let full = level.full(self.settings);
+            if full > 0 && self.used.insert(certificate.key) {
+                promoted.push((certificate.key, level.delegation));
+            }
+            if full > 0 && full == certificate.users.len() {
+                self.settled.insert(id);
             }
         }
-        if tally.settled {
-            return false;
-        }
-        places.clear();
-        places.extend(certificate.users.iter().map(|user| user.component));
-        let step = counter.count(certificate, tally, &|key| issuers.get(key), &mut |_, _, _| {});
-        self.outcome.first_end = [self.outcome.first_end, step.first_end].into_iter().flatten().min();
-        if step.full && self.used.insert(certificate.key) {
-            promoted.push((certificate.key, step.delegation));
-        }
-        step.certified
+        self.outcome.first_expiry = self.outcome.first_expiry.into_iter().chain(level.first_expiry).min();
+        let is_certified = !level.users.is_empty();
+        self.outcome.counts.extend(level.users.into_iter().map(|(user, count)| ((id, user), count)));
+        Ok(is_certified)
     }
 
-    /// Says what further levels may do to a certificate.
-    fn interest(&self, certificate: &Certificate<'_>) -> Interest {
-        let Some((tally, _)) = self.tallies.get(&certificate.key) else { return Interest::Nothing };
-        let is_certified = |(user, count): (&CertifiedUserId<'_>, &Count)| count.certified || !user.live;
-        if tally.settled {
-            Interest::Nothing
-        } else if self.purpose == Purpose::Validity
-            && certificate.users.iter().zip(&tally.users).all(is_certified)
-        {
-            // Who does not weigh can only certify a user ID for the first time.
-            Interest::Weighing
-        } else {
-            Interest::All
-        }
+    fn count(
+        &self,
+        edges: &[Edge<W::Id>],
+        certificate: Option<&Certificate>,
+        issuers: &KeyMap<Introducer>,
+    ) -> LevelCount {
+        let id = edges[0].certificate;
+        let before = |component| self.outcome.counts.get(&(id, component)).copied().unwrap_or_default();
+        count(edges, certificate, self.settings, &|key| issuers.get(key), &before, &mut |_, _| {})
     }
 
-    fn finish(self) -> Outcome {
-        let Self { settings, mut outcome, tallies, .. } = self;
-        outcome.users.reserve(tallies.len());
-        for (key, (tally, places)) in tallies {
-            let validities = tally.users.iter().map(|count| count.validity(settings));
-            let users: Vec<_> = places
-                .into_iter()
-                .zip(validities)
-                .filter(|(_, validity)| *validity != Validity::Unknown)
-                .collect();
-            if !users.is_empty() {
-                outcome.users.insert(key, users);
-            }
+    /// Adds what nobody who is trusted certified.
+    fn finish(mut self) -> Result<Outcome<W::Id>, W::Error> {
+        self.untrusted.sort_unstable();
+        let certified = self.web.certified_by_untrusted(&self.untrusted)?;
+        for user in certified {
+            self.outcome.counts.entry(user).or_default().certified = true;
         }
-        outcome
+        Ok(self.outcome)
     }
-}
-
-/// Returns whom to ask about, in any order.
-fn certifiers(introducers: &KeyMap<Introducer>) -> Vec<Certifier> {
-    let certifier = |(key, it): (&Fingerprint, &Introducer)| Certifier {
-        key: *key,
-        weighs: it.weighs(),
-        counts: it.counts(),
-    };
-    introducers.iter().map(certifier).collect()
 }

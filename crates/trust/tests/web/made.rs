@@ -1,13 +1,13 @@
 //! Webs written down by hand: keys are small numbers.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::convert::Infallible;
 
 use cert::facts::{SignatureType, TrustSignature};
 use cert::{Fingerprint, Timestamp};
 use keyhoard_trust::pgp::{
-    Certificate, Certification, CertifiedUserId, Certifier, Interest, IntroducerStatus, Settings,
-    TrustSignatures, Web, weigh,
+    Certificate, CertificateUser, Certification, Edge, IntroducerStatus, Outcome, Settings, TrustSignatures,
+    Web, certifies,
 };
 use keyhoard_trust::{OwnerTrust, Validity};
 
@@ -38,19 +38,14 @@ pub(crate) struct Made {
     pub(crate) certificates: HashMap<u8, MadeCertificate>,
     /// Owner trust that was given.
     pub(crate) trusts: HashMap<u8, OwnerTrust>,
-    /// What does not matter any more is left out.
-    pub(crate) thrifty: bool,
-    /// What cannot become fully valid yet by these settings is held back.
-    pub(crate) holds: Option<Settings>,
-    interests: HashMap<u8, Interest>,
-    asked: Vec<Certifier>,
-    handed_out: HashSet<u8>,
+    /// By which certifications count; [`settings`] if there are none.
+    pub(crate) rules: Option<Settings>,
 }
 
 /// A certificate.
 #[derive(Clone, Debug)]
 pub(crate) struct MadeCertificate {
-    pub(crate) standing: IntroducerStatus,
+    pub(crate) status: IntroducerStatus,
     pub(crate) users: Vec<MadeUser>,
 }
 
@@ -87,6 +82,12 @@ pub(crate) fn by(issuer: u8) -> MadeCertification {
     }
 }
 
+impl MadeUser {
+    fn read((user, component): (&Self, usize)) -> CertificateUser {
+        CertificateUser { component, live: user.live, name: user.name.as_bytes().into() }
+    }
+}
+
 impl MadeCertification {
     pub(crate) fn at(self, created: u32) -> Self {
         Self { created, ..self }
@@ -112,7 +113,7 @@ impl MadeCertification {
         Self { regexp: Some(regexp), ..self }
     }
 
-    fn read(&self) -> Certification<'_> {
+    fn read(&self) -> Certification {
         Certification {
             issuer: key(self.issuer),
             kind: SignatureType(self.kind),
@@ -120,7 +121,7 @@ impl MadeCertification {
             expires: self.expires.map(Timestamp),
             revocable: self.revocable,
             trust: self.trust.map(|(depth, amount)| TrustSignature { depth, amount }),
-            regexp: self.regexp.map(str::as_bytes),
+            regexp: self.regexp.map(|regexp| regexp.as_bytes().into()),
         }
     }
 }
@@ -138,7 +139,7 @@ impl Made {
             name: place.to_string(),
             certifications: certifications.to_vec(),
         });
-        let certificate = MadeCertificate { standing: IntroducerStatus::Usable, users: users.collect() };
+        let certificate = MadeCertificate { status: IntroducerStatus::Usable, users: users.collect() };
         self.certificates.insert(number, certificate);
         self
     }
@@ -149,30 +150,15 @@ impl Made {
         self
     }
 
-    /// Changes how a key is doing.
-    pub(crate) fn standing(mut self, number: u8, standing: IntroducerStatus) -> Self {
-        self.certificate_mut(number).standing = standing;
+    /// Changes whether a key may certify.
+    pub(crate) fn status(mut self, number: u8, status: IntroducerStatus) -> Self {
+        self.certificate_mut(number).status = status;
         self
     }
 
     /// Makes a web of certificates and owner trust.
     pub(crate) fn of(certificates: HashMap<u8, MadeCertificate>, trusts: HashMap<u8, OwnerTrust>) -> Self {
-        Self { certificates, trusts, ..Self::default() }
-    }
-
-    /// Says whether anything by these certifiers still matters of a certificate.
-    fn matters(&self, number: u8, certifiers: &[Certifier]) -> bool {
-        let weighs = |certification: &MadeCertification| {
-            certifiers.iter().any(|one| one.weighs && one.key == key(certification.issuer))
-        };
-        match self.interests.get(&number) {
-            Some(Interest::Nothing) => false,
-            Some(Interest::Weighing) => {
-                let mut users = self.certificates[&number].users.iter();
-                users.any(|user| user.certifications.iter().any(weighs))
-            }
-            Some(Interest::All) | None => true,
-        }
+        Self { certificates, trusts, rules: None }
     }
 
     /// Revokes a user ID.
@@ -197,44 +183,29 @@ impl Made {
         certifications.filter(|one| wanted(one)).map(|one| key(one.issuer)).collect()
     }
 
-    fn may_be_full(&self, number: u8) -> bool {
-        let Some(settings) = &self.holds else { return true };
-        let counts = |issuer: &Fingerprint| self.asked.iter().find(|one| one.key == *issuer)?.counts;
-        let mut may_be = false;
-        self.hand_out(number, &self.asked, &mut |certificate| {
-            for user in certificate.users {
-                may_be |= user.certifications.iter().any(|one| counts(&one.issuer).is_none());
-                let trust = |issuer: &Fingerprint| counts(issuer).unwrap_or_default();
-                may_be |= weigh(user.certifications, &trust, settings) == Validity::Full;
-            }
-        });
-        may_be
+    /// Returns what some keys certified of a certificate.
+    fn edges(&self, number: u8, issuers: &[Fingerprint]) -> Vec<Edge<u8>> {
+        let users = self.certificates.get(&number).into_iter().flat_map(|certificate| &certificate.users);
+        let mut edges = Vec::new();
+        for (index, user) in users.enumerate() {
+            let certifications = user.certifications.iter().map(MadeCertification::read);
+            let asked = certifications.filter(|certification| issuers.contains(&certification.issuer));
+            edges.extend(asked.map(|certification| Edge {
+                certificate: number,
+                component: index + 1,
+                certification,
+            }));
+        }
+        edges
     }
 
-    fn hand_out(&self, number: u8, certifiers: &[Certifier], visit: &mut dyn FnMut(Certificate<'_>)) {
-        let Some(certificate) = self.certificates.get(&number) else { return };
-        let wanted = |certification: &Certification<'_>| {
-            certifiers.iter().any(|certifier| certifier.key == certification.issuer)
-        };
-        let certifications: Vec<Vec<Certification<'_>>> = certificate
-            .users
-            .iter()
-            .map(|user| user.certifications.iter().map(MadeCertification::read).filter(wanted).collect())
-            .collect();
-        let user = |(place, (user, certifications))| -> CertifiedUserId<'_> {
-            let (user, certifications): (&MadeUser, &Vec<_>) = (user, certifications);
-            CertifiedUserId {
-                component: 1 + place,
-                live: user.live,
-                name: user.name.as_bytes().into(),
-                certifications,
-            }
-        };
-        let users: Vec<CertifiedUserId<'_>> =
-            certificate.users.iter().zip(&certifications).enumerate().map(user).collect();
-        if certifications.iter().any(|of_user| !of_user.is_empty()) {
-            visit(Certificate { key: key(number), standing: certificate.standing, users: &users });
-        }
+    /// Returns the validity of a user ID by an outcome, which may not know whether it is live.
+    pub(crate) fn validity(&self, outcome: &Outcome<u8>, number: u8, component: usize) -> Validity {
+        let live = self.certificates.get(&number).is_some_and(|certificate| {
+            certificate.status != IntroducerStatus::Dead
+                && certificate.users.get(component - 1).is_some_and(|user| user.live)
+        });
+        outcome.validity(&key(number), number, component, live)
     }
 }
 
@@ -244,67 +215,43 @@ fn number(key: &Fingerprint) -> u8 {
 
 impl Web for Made {
     type Error = Infallible;
+    type Id = u8;
 
     fn owner_trust(&mut self, key: &Fingerprint) -> Result<OwnerTrust, Infallible> {
         Ok(self.trusts.get(&number(key)).copied().unwrap_or_default())
     }
 
-    fn standing(&mut self, key: &Fingerprint) -> Result<Option<IntroducerStatus>, Infallible> {
-        Ok(self.certificates.get(&number(key)).map(|certificate| certificate.standing))
+    fn status(&mut self, key: &Fingerprint) -> Result<Option<IntroducerStatus>, Infallible> {
+        Ok(self.certificates.get(&number(key)).map(|certificate| certificate.status))
     }
 
-    fn certified_by(
-        &mut self,
-        certifiers: &[Certifier],
-        visit: &mut dyn FnMut(Certificate<'_>) -> Interest,
-    ) -> Result<(), Infallible> {
-        let mut interests = HashMap::new();
-        for &number in self.certificates.keys() {
-            if !self.thrifty || self.matters(number, certifiers) {
-                self.hand_out(number, certifiers, &mut |certificate| {
-                    interests.insert(number, visit(certificate));
-                });
-            }
-        }
-        if self.thrifty {
-            self.interests.extend(interests);
-        }
-        Ok(())
+    fn certified_by(&mut self, issuers: &[Fingerprint]) -> Result<Vec<Edge<u8>>, Infallible> {
+        Ok(self.certificates.keys().flat_map(|&number| self.edges(number, issuers)).collect())
     }
 
-    fn certified_enough(
-        &mut self,
-        certifiers: &[Certifier],
-        visit: &mut dyn FnMut(Certificate<'_>) -> Interest,
-    ) -> Result<(), Infallible> {
-        if self.holds.is_none() {
-            return self.certified_by(certifiers, visit);
-        }
-        self.asked.extend(certifiers);
-        let numbers: Vec<u8> = self.certificates.keys().copied().collect();
-        for number in numbers {
-            if self.handed_out.contains(&number) {
-                self.hand_out(number, certifiers, &mut |certificate| {
-                    visit(certificate);
-                });
-            } else if self.may_be_full(number) {
-                self.handed_out.insert(number);
-                self.hand_out(number, &self.asked, &mut |certificate| {
-                    visit(certificate);
-                });
-            }
-        }
-        Ok(())
+    fn certified_by_untrusted(&mut self, issuers: &[Fingerprint]) -> Result<Vec<(u8, usize)>, Infallible> {
+        let edges = self.certified_by(issuers)?;
+        let users = edges.chunk_by(Edge::is_on_the_same).filter(|of_user| {
+            let certifications: Vec<_> = of_user.iter().map(|edge| &edge.certification).collect();
+            certifies(&certifications, &self.rules.unwrap_or_else(settings))
+        });
+        Ok(users.map(|of_user| (of_user[0].certificate, of_user[0].component)).collect())
     }
 
-    fn certificate(
+    fn certificate(&mut self, number: u8) -> Result<Option<Certificate>, Infallible> {
+        Ok(self.certificates.get(&number).map(|made| Certificate {
+            key: key(number),
+            status: made.status,
+            users: made.users.iter().zip(1..).map(MadeUser::read).collect(),
+        }))
+    }
+
+    fn certifications_of(
         &mut self,
         key: &Fingerprint,
-        certifiers: &[Certifier],
-        visit: &mut dyn FnMut(Certificate<'_>),
-    ) -> Result<(), Infallible> {
-        self.hand_out(number(key), certifiers, visit);
-        Ok(())
+        issuers: &[Fingerprint],
+    ) -> Result<Vec<Edge<u8>>, Infallible> {
+        Ok(self.edges(number(key), issuers))
     }
 
     fn certifiers(&mut self, of: &Fingerprint) -> Result<Vec<Fingerprint>, Infallible> {

@@ -1,6 +1,6 @@
 //! The rules of GnuPG's web of trust, one by one.
 
-use keyhoard_trust::pgp::{IntroducerStatus, Level, Outcome, Settings, TrustSignatures, spread};
+use keyhoard_trust::pgp::{IntroducerStatus, Level, Outcome, Purpose, Settings, TrustSignatures, spread};
 use keyhoard_trust::{OwnerTrust, Validity};
 
 use crate::made::{Made, NOW, by, key, settings};
@@ -14,8 +14,8 @@ fn web() -> Made {
     Made::default().with(ME, &[])
 }
 
-fn outcome(mut web: Made, settings: &Settings) -> Outcome {
-    spread(&mut web, &[key(ME)], settings).expect("no error")
+fn outcome(web: &mut Made, settings: &Settings) -> Outcome<u8> {
+    spread(web, &[key(ME)], Purpose::Summary, settings).expect("no error")
 }
 
 fn validity(web: Made, number: u8) -> Validity {
@@ -23,7 +23,13 @@ fn validity(web: Made, number: u8) -> Validity {
 }
 
 fn validity_by(web: Made, number: u8, settings: &Settings) -> Validity {
-    outcome(web, settings).validity(&key(number), 1)
+    validity_of_user(web, (number, 1), settings)
+}
+
+/// Returns the validity of a component of a certificate.
+fn validity_of_user(mut web: Made, (number, component): (u8, usize), settings: &Settings) -> Validity {
+    let outcome = outcome(&mut web, settings);
+    web.validity(&outcome, number, component)
 }
 
 #[test]
@@ -77,7 +83,7 @@ fn counts_add_up_over_levels_for_each_user_id() {
     let together = some.clone().with_users(9, &[&[by(2), by(3)], &[by(3)]]);
     let apart = some.with_users(9, &[&[by(2)], &[by(3)]]);
     assert_eq!(validity_by(together.clone(), 9, &rules), Validity::Full);
-    assert_eq!(outcome(together, &rules).validity(&key(9), 2), Validity::Marginal);
+    assert_eq!(validity_of_user(together, (9, 2), &rules), Validity::Marginal);
     assert_eq!(validity_by(apart, 9, &rules), Validity::Marginal);
 }
 
@@ -129,22 +135,18 @@ fn what_cannot_be_revoked_stays_until_it_ends() {
 fn revoked_and_expired_user_ids_count_for_nothing() {
     let some =
         web().with_users(1, &[&[by(ME)], &[by(ME)]]).dead_user(1, 0).with(2, &[by(1)]).trusting(1, Full);
-    let outcome = outcome(some, &settings());
-    assert_eq!(
-        [1, 2].map(|component| outcome.validity(&key(1), component)),
-        [Validity::Unknown, Validity::Full]
-    );
+    let validity = |user| validity_of_user(some.clone(), user, &settings());
+    assert_eq!([(1, 1), (1, 2)].map(validity), [Validity::Unknown, Validity::Full]);
     // One valid user ID makes the key an introducer.
-    assert_eq!(outcome.validity(&key(2), 1), Validity::Full);
+    assert_eq!(validity((2, 1)), Validity::Full);
 }
 
 #[test]
 fn revoked_and_expired_keys_neither_become_valid_nor_introduce_others() {
-    let dead =
-        web().with(1, &[by(ME)]).standing(1, IntroducerStatus::Dead).with(2, &[by(1)]).trusting(1, Full);
+    let dead = web().with(1, &[by(ME)]).status(1, IntroducerStatus::Dead).with(2, &[by(1)]).trusting(1, Full);
     assert_eq!(validity(dead.clone(), 1), Validity::Unknown);
     assert_eq!(validity(dead, 2), Validity::Unknown);
-    let mine = web().standing(ME, IntroducerStatus::Dead).with(1, &[by(ME)]);
+    let mine = web().status(ME, IntroducerStatus::Dead).with(1, &[by(ME)]);
     assert_eq!(validity(mine.clone(), 1), Validity::Unknown);
     assert_eq!(validity(mine, ME), Validity::Ultimate);
 }
@@ -152,7 +154,7 @@ fn revoked_and_expired_keys_neither_become_valid_nor_introduce_others() {
 #[test]
 fn a_key_that_nothing_binds_becomes_valid_and_introduces_nobody() {
     let some =
-        web().with(1, &[by(ME)]).standing(1, IntroducerStatus::Unbound).with(2, &[by(1)]).trusting(1, Full);
+        web().with(1, &[by(ME)]).status(1, IntroducerStatus::Unbound).with(2, &[by(1)]).trusting(1, Full);
     assert_eq!(validity(some.clone(), 1), Validity::Full);
     assert_eq!(validity(some, 2), Validity::Unknown);
 }
@@ -230,7 +232,7 @@ fn the_last_trust_signature_in_the_order_of_packets_counts_and_an_expression_sta
 
 #[test]
 fn a_summary_counts_keys_by_level_and_trust() {
-    let some =
+    let mut some =
         web().with(1, &[by(ME)]).with(2, &[by(ME)]).with(3, &[by(1)]).trusting(1, Full).trusting(2, Never);
     let mut trusts = [[0; 6]; 3];
     trusts[0][OwnerTrust::Ultimate as usize] = 1;
@@ -240,12 +242,12 @@ fn a_summary_counts_keys_by_level_and_trust() {
     let levels = [(1, 2), (2, 1), (1, 0)].into_iter().zip(trusts);
     let levels: Vec<Level> =
         levels.map(|((valid, certified), trusts)| Level { valid, certified, trusts }).collect();
-    assert_eq!(outcome(some, &settings()).levels, levels);
+    assert_eq!(outcome(&mut some, &settings()).levels, levels);
 }
 
 #[test]
 fn an_ultimate_key_that_is_not_here_is_named_and_counted() {
-    let outcome = outcome(Made::default(), &settings());
+    let outcome = outcome(&mut Made::default(), &settings());
     assert_eq!(outcome.missing, [key(ME)]);
     assert_eq!(outcome.levels[0].valid, 1);
 }

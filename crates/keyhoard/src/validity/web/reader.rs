@@ -1,19 +1,22 @@
 //! Reading certificates as of the present, without verifying anything.
 
 use std::collections::{HashMap, HashSet};
+use std::ops::ControlFlow;
 
 use cert::effective::{Effective, EvaluationContext};
 use cert::facts::{Facts, SignatureFacts};
-use cert::{Fingerprint, KeyId};
+use cert::{Fingerprint, KeyId, Timestamp};
 use foldhash::fast::RandomState;
-use store::{CertId, MOST_READERS, ReadCertificates, VisitOwnFacts};
+use store::{KeptVerdict, ReadCertificates};
 use trust::KeyMap;
+use trust::pgp::Edge;
 
-use super::certificate_state::CertificateState;
-use super::claims::accepts;
+use super::acceptable::{accepts, certification, is_acceptable};
+use super::certificate_position::{CertificatePosition, PositionedEdge};
+use super::issuer_set::IssuerSet;
 use crate::Result;
-use crate::designated_revocation::{evaluate_alone, evaluate_with_revokers, whole};
-use crate::validity::TrustSettings;
+use crate::designated_revocation::{evaluate_with_revokers, whole};
+use crate::validity::settings::TrustSettings;
 
 /// Reads certificates of some databases, the first one first.
 pub(super) struct Reader<'a> {
@@ -23,24 +26,28 @@ pub(super) struct Reader<'a> {
 
 impl Reader<'_> {
     /// Returns where a certificate is: in the first database that has it.
-    pub(super) fn place(&self, key: &Fingerprint, places: &mut Places) -> Result<Option<(usize, CertId)>> {
-        if let Some(place) = places.by_key.get(key) {
-            return Ok(*place);
+    pub(super) fn position(
+        &self,
+        key: &Fingerprint,
+        positions: &mut CertificatePositions,
+    ) -> Result<Option<CertificatePosition>> {
+        if let Some(position) = positions.by_key.get(key) {
+            return Ok(*position);
         }
-        let mut place = None;
+        let mut position = None;
         for (number, source) in self.sources.iter().enumerate() {
             if let Some(id) = source.by_fingerprint(&[*key])?[0] {
-                place = Some((number, id));
+                position = Some((number, id));
                 break;
             }
         }
-        places.by_key.insert(*key, place);
-        Ok(place)
+        positions.by_key.insert(*key, position);
+        Ok(position)
     }
 
     /// Returns the primary keys with a key ID.
-    fn primaries(&self, key_id: KeyId, places: &mut Places) -> Result<Vec<Fingerprint>> {
-        if let Some(primaries) = places.by_key_id.get(&key_id) {
+    fn primaries(&self, key_id: KeyId, positions: &mut CertificatePositions) -> Result<Vec<Fingerprint>> {
+        if let Some(primaries) = positions.by_key_id.get(&key_id) {
             return Ok(primaries.clone());
         }
         let mut primaries = Vec::new();
@@ -48,52 +55,69 @@ impl Reader<'_> {
             for (id, primary) in source.primaries_by_id(key_id)? {
                 if !primaries.contains(&primary) {
                     primaries.push(primary);
-                    places.by_key.insert(primary, Some((number, id)));
+                    positions.by_key.insert(primary, Some((number, id)));
                 }
             }
         }
-        places.by_key_id.insert(key_id, primaries.clone());
+        positions.by_key_id.insert(key_id, primaries.clone());
         Ok(primaries)
     }
 
     /// Returns a certificate's own facts, and what they mean.
-    pub(super) fn own(&self, source: usize, id: CertId) -> Result<Option<(Facts, Effective)>> {
+    pub(super) fn own(&self, position: CertificatePosition) -> Result<Option<(Facts, Effective)>> {
+        let (source, id) = position;
         let Some(facts) = self.sources[source].own_facts(id)? else { return Ok(None) };
-        let effective = self.effective(source, id, &facts)?;
+        let effective = self.effective(position, &facts)?;
         Ok(Some((facts, effective)))
     }
 
-    /// Returns what certificates, whose numbers ascend, say about themselves, but for those to which somebody else may
-    /// have something to say. Several threads may read them.
-    pub(super) fn presents(&self, source: usize, ids: &[CertId]) -> Result<Vec<(CertId, CertificateState)>> {
-        let moment = EvaluationContext::new(self.settings.now, self.settings.view);
-        let mut parts: [Vec<_>; MOST_READERS] = Default::default();
-        let visitors = parts.iter_mut().map(|part| {
-            move |id, facts: Facts| {
-                if let Ok(effective) = evaluate_alone(&facts, moment) {
-                    part.push((id, CertificateState::new(&facts, &effective)));
+    /// Returns what these issuers certified of a certificate, whose primary key was made at this time, by the verdicts that
+    /// are kept; `None` if one is missing.
+    pub(super) fn known_edges(
+        &self,
+        (source, id): CertificatePosition,
+        key_created: Timestamp,
+        issuers: &IssuerSet,
+    ) -> Result<Option<Vec<PositionedEdge>>> {
+        let (mut edges, mut is_complete) = (Vec::new(), true);
+        let by = |key_id| issuers.names(key_id);
+        self.sources[source].visit_certifications(&[id], &by, &mut |found| {
+            for (component, signature) in &found.signatures {
+                if !is_acceptable(self.settings, key_created, signature) {
+                    continue;
+                }
+                for issuer in issuers.with_id(signature.issuer.key_id) {
+                    match kept_verdict(&found.verdicts, signature, issuer) {
+                        Some(true) => {
+                            let certification = certification(*issuer, signature);
+                            let edge =
+                                Edge { certificate: (source, id), component: *component, certification };
+                            edges.push((signature.span.start, edge));
+                        }
+                        Some(false) => {}
+                        None => is_complete = false,
+                    }
                 }
             }
-        });
-        let mut visitors: Vec<_> = visitors.collect();
-        let mut visitors: Vec<_> = visitors.iter_mut().map(|it| it as &mut VisitOwnFacts<'_>).collect();
-        self.sources[source].visit_own_facts(ids, &mut visitors)?;
-        Ok(parts.into_iter().flatten().collect())
+            ControlFlow::Continue(())
+        })?;
+        Ok(is_complete.then_some(edges))
     }
 
-    pub(super) fn effective(&self, source: usize, id: CertId, facts: &Facts) -> Result<Effective> {
+    /// Returns what a certificate's facts mean at the moment.
+    pub(super) fn effective(&self, (source, id): CertificatePosition, facts: &Facts) -> Result<Effective> {
         let moment = EvaluationContext::new(self.settings.now, self.settings.view);
         evaluate_with_revokers(facts, moment, || whole(self.sources[source], id), &self.sources)
     }
 
     /// Returns the keys that are said to have made certifications of a key, by ascending fingerprint.
-    pub(super) fn makers(
+    pub(super) fn issuers(
         &self,
         key: &Fingerprint,
         wanted: &dyn Fn(&SignatureFacts) -> bool,
-        places: &mut Places,
+        positions: &mut CertificatePositions,
     ) -> Result<Vec<Fingerprint>> {
-        let Some((source, id)) = self.place(key, places)? else { return Ok(Vec::new()) };
+        let Some((source, id)) = self.position(key, positions)? else { return Ok(Vec::new()) };
         let mut key_ids = Vec::new();
         self.sources[source].visit_third_party(id, &mut |signature| {
             if wanted(signature) && accepts(self.settings, signature) {
@@ -102,34 +126,48 @@ impl Reader<'_> {
         })?;
         key_ids.sort_unstable();
         key_ids.dedup();
-        let mut makers = Vec::with_capacity(key_ids.len());
+        let mut issuers = Vec::with_capacity(key_ids.len());
         for key_id in key_ids {
-            makers.extend(self.primaries(key_id, places)?);
+            issuers.extend(self.primaries(key_id, positions)?);
         }
-        makers.sort_unstable();
-        Ok(makers)
+        issuers.sort_unstable();
+        Ok(issuers)
     }
 
-    /// Returns where the certificates are that a key is said to have certified, unless these are many.
+    /// Returns the certificates that a key is said to have certified, unless these are many.
     pub(super) fn certified(
         &self,
         certifier: &Fingerprint,
-    ) -> Result<Option<HashSet<(usize, CertId), RandomState>>> {
+    ) -> Result<Option<HashSet<CertificatePosition, RandomState>>> {
         let mut certified = HashSet::default();
         for (number, source) in self.sources.iter().enumerate() {
-            let Some(ids) = source.certified_by_few(certifier.key_id(), FEW)? else { return Ok(None) };
+            let Some(ids) = source.certified_by_few(certifier.key_id(), MOST_CERTIFIED)? else {
+                return Ok(None);
+            };
             certified.extend(ids.into_iter().map(|id| (number, id)));
         }
         Ok(Some(certified))
     }
 }
 
-/// So many certificates that a key certified are looked up in the time in which the certifiers of a few dozen are.
-const FEW: usize = 2_000;
+/// The certificates that a key certified are looked up if there are no more: that takes as long as the certifiers of a few
+/// dozen certificates.
+const MOST_CERTIFIED: usize = 2_000;
 
 /// Where primary keys are, as far as that was looked up.
 #[derive(Default)]
-pub(super) struct Places {
-    by_key: KeyMap<Option<(usize, CertId)>>,
+pub(super) struct CertificatePositions {
+    by_key: KeyMap<Option<CertificatePosition>>,
     by_key_id: HashMap<KeyId, Vec<Fingerprint>>,
+}
+
+/// Says whether a key made a signature, by the verdicts that are kept: in the order of the issuers, of the good and the bad
+/// ones, of the contents.
+fn kept_verdict(kept: &[KeptVerdict], signature: &SignatureFacts, issuer: &Fingerprint) -> Option<bool> {
+    let content = signature.content?;
+    let is_kept = |good: bool| {
+        let order = |kept: &KeptVerdict| (kept.issuer, !kept.good, kept.content);
+        kept.binary_search_by(|kept| order(kept).cmp(&(*issuer, !good, content))).is_ok()
+    };
+    if is_kept(true) { Some(true) } else { is_kept(false).then_some(false) }
 }

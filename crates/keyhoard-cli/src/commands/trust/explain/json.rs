@@ -65,7 +65,7 @@ impl<'a> ExplanationJson<'a> {
         let paths = explanation.paths().into_iter();
         Self {
             fingerprint: subject.key.to_string(),
-            standing: standing(subject.standing),
+            standing: standing(subject.status),
             completes_needed: settings.completes_needed,
             marginals_needed: settings.marginals_needed,
             max_cert_depth: settings.max_cert_depth,
@@ -113,7 +113,7 @@ impl<'a> CertifierJson<'a> {
         let introducer = certifier.introducer.as_ref();
         Self {
             name: certifier.name.as_deref().map(TextJson::new),
-            standing: standing(certifier.standing),
+            standing: standing(certifier.status),
             validity: certifier.validity.word(),
             owner_trust: certifier.given.word(),
             trust: introducer.map(|introducer| introducer.trust.word()),
@@ -140,7 +140,7 @@ fn worth(weight: Weight) -> &'static str {
         Weight::NotIntroduced => "issuer not valid",
         Weight::ClaimsTooLittle => "claims too little",
         Weight::Superseded => "superseded",
-        Weight::Ended => "ended",
+        Weight::Expired => "ended",
         Weight::Revokes => "revokes",
     }
 }

@@ -108,7 +108,7 @@ impl Text<'_> {
         let word = match certification.weight {
             Weight::Counted(trust) => return format!("counts: {}", naming::owner_trust_phrase(trust)),
             Weight::Untrusted => return format!("valid, but {}", untrusted(certifier)),
-            Weight::Ended => {
+            Weight::Expired => {
                 let end = certification.expires.map(timestamp::day).unwrap_or_default();
                 return format!("ended {end}");
             }
@@ -177,7 +177,7 @@ impl Text<'_> {
     }
 
     fn is_alive(&self) -> bool {
-        self.explanation.subject().standing != IntroducerStatus::Dead
+        self.explanation.subject().status != IntroducerStatus::Dead
     }
 
     fn is_worth_certifying(&self, user: &ExplainedUser) -> bool {
@@ -203,8 +203,8 @@ fn untrusted(certifier: Option<&Certifier>) -> &'static str {
 fn not_introduced(certifier: Option<&Certifier>) -> &'static str {
     match certifier {
         None => "not here",
-        Some(Certifier { standing: IntroducerStatus::Dead, .. }) => "its key is revoked or has expired",
-        Some(Certifier { standing: IntroducerStatus::Unbound, .. }) => "no self-signature binds its key",
+        Some(Certifier { status: IntroducerStatus::Dead, .. }) => "its key is revoked or has expired",
+        Some(Certifier { status: IntroducerStatus::Unbound, .. }) => "no self-signature binds its key",
         Some(Certifier { validity: Validity::Full | Validity::Ultimate, .. }) => {
             "valid, but too many steps away"
         }

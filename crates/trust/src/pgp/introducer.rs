@@ -1,0 +1,44 @@
+//! Keys that introduce others.
+
+use super::settings::{Settings, TrustSignatures};
+use super::trust_regex::TrustRegex;
+use crate::OwnerTrust;
+
+/// A key whose certifications are counted.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Introducer {
+    /// On which level it introduces others: 0 for the ultimately trusted keys.
+    pub level: u8,
+    /// How far it is trusted: by the user, or by a trust signature.
+    pub trust: OwnerTrust,
+    /// What trust signatures gave it; the default is nothing.
+    pub delegation: Delegation,
+}
+
+/// What trust signatures gave a key.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Delegation {
+    /// The trust amount (RFC 9580, 5.2.3.21).
+    pub amount: u8,
+    /// So many levels further it may give trust away.
+    pub depth: u8,
+    /// Only user IDs that match are its business.
+    pub scope: Option<TrustRegex>,
+}
+
+impl Introducer {
+    /// Makes an introducer of a key that was given this owner trust.
+    pub(super) fn new(level: u8, given: OwnerTrust, delegation: Delegation, settings: &Settings) -> Self {
+        let delegated = OwnerTrust::from_amount(delegation.amount);
+        let respected =
+            given == OwnerTrust::Never && settings.trust_signatures == TrustSignatures::RespectNever;
+        let trust = if respected { given } else { given.max(delegated) };
+        Self { level, trust, delegation }
+    }
+
+    /// Says whether its certifications do more than tell that a valid key has certified a user ID.
+    pub(super) fn weighs(&self) -> bool {
+        let Delegation { depth, scope, .. } = &self.delegation;
+        self.trust >= OwnerTrust::Marginal || *depth > 0 || scope.is_some()
+    }
+}
