@@ -1,4 +1,10 @@
-CREATE EXTENSION IF NOT EXISTS pg_trgm SCHEMA public;
+DO $$
+BEGIN
+    CREATE EXTENSION IF NOT EXISTS pg_trgm SCHEMA public;
+EXCEPTION WHEN unique_violation OR duplicate_object THEN
+    -- Another test has made it meanwhile.
+END
+$$;
 SET statement_timeout = 0;
 SET lock_timeout = 0;
 SET idle_in_transaction_session_timeout = 0;

@@ -47,7 +47,7 @@ pub(super) fn run(
     }
     let mut keyrings = Keyrings::open(settings, streams)?;
     for name in arguments {
-        if !delete_one(settings, streams, &mut keyrings, &name, what)? {
+        if !delete_one(settings, streams, &mut keyrings, name, what)? {
             break;
         }
     }
@@ -261,7 +261,6 @@ fn is_secret_wanted(settings: &Settings, streams: &mut Streams, target: &Target)
 
 /// Says whether the key is to be deleted: in batch mode it has to be named by its fingerprint, or with `--yes`.
 fn is_wanted(settings: &Settings, streams: &mut Streams, target: &Target) -> anyhow::Result<bool> {
-    let settings = settings;
     if settings.batch {
         let certain = target.by_fingerprint || settings.answer_yes;
         if !certain {

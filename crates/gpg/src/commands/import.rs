@@ -38,7 +38,6 @@ use show::{Show, Written};
 
 /// Imports the files that the arguments name, or standard input; or only shows or writes out what they hold.
 pub(super) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) -> anyhow::Result<()> {
-    let settings = settings;
     match settings.dry_run || settings.import.dry_run || settings.import.export {
         true => preview_inputs(arguments, settings, streams),
         false => import_inputs(arguments, settings, streams),
@@ -82,7 +81,7 @@ fn open_inputs(arguments: &[Vec<u8>], streams: &mut Streams) -> Vec<Input> {
 
 fn import_inputs(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) -> anyhow::Result<()> {
     let secret_keys = settings.home.file_keys()?;
-    let inputs = open_inputs(&arguments, streams);
+    let inputs = open_inputs(arguments, streams);
     let names: Vec<String> = inputs.iter().map(|input| input.name.clone()).collect();
     let mut keyrings = Keyrings::open(settings, streams)?;
     let secrets = Secrets::kept(settings)?;
@@ -200,7 +199,7 @@ fn preview_inputs(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
     let now = settings.now;
     let clean = clean_options(settings);
     let filter = filter(settings, store, now);
-    let inputs = open_inputs(&arguments, streams);
+    let inputs = open_inputs(arguments, streams);
     let keyring = sources.certificates.first().copied();
     let mut show = Show::new(settings, now, streams, sources, secrets);
     let mut report = Report::new(settings, inputs.iter().map(|input| input.name.clone()).collect());

@@ -26,7 +26,7 @@ use acceptable::{accepts, certification, is_acceptable};
 use certificate_position::PositionedEdge;
 use issuer_set::IssuerSet;
 use reader::{CertificatePositions, Reader};
-use verified_edges::{VerifiedEdges, certified_components};
+use verified_edges::{CertifiedComponents, VerifiedEdges};
 
 pub use certificate_position::CertificatePosition;
 pub(super) use user_state::{is_live, name, status, users};
@@ -181,10 +181,11 @@ impl pgp::Web for Web<'_> {
         // Nothing tells which certificates of several databases are copies before they are read.
         if let [source] = *self.reader.sources.as_slice() {
             let issuers = IssuerSet::new(issuers);
-            let (mut certified, open) = certified_components(&issuers, source, self.reader.settings)?;
+            let CertifiedComponents { mut components, open } =
+                CertifiedComponents::read(&issuers, source, self.reader.settings)?;
             let verified = in_order(self.verify(0, &open, &issuers)?);
-            certified.extend(certified_in(&verified, self.reader.settings));
-            return Ok(certified);
+            components.extend(certified_in(&verified, self.reader.settings));
+            return Ok(components);
         }
         let edges = self.certified_by(issuers)?;
         Ok(certified_in(&edges, self.reader.settings))

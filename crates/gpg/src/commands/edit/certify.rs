@@ -130,7 +130,6 @@ fn certification(
     user_ids: Option<Vec<Vec<u8>>>,
     local: bool,
 ) -> Certification {
-    let settings = settings;
     let expires = settings.default_cert_expire.as_deref().unwrap_or(b"0");
     Certification {
         user_ids,

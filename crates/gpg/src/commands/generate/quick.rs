@@ -56,7 +56,6 @@ fn is_wanted(
     streams: &mut Streams,
     user_id: &[u8],
 ) -> anyhow::Result<bool> {
-    let settings = settings;
     let asks = !settings.batch
         && !settings.answer_yes
         && arguments[1..].iter().all(Vec::is_empty)

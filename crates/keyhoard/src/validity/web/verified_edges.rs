@@ -51,36 +51,37 @@ impl VerifiedEdges {
     }
 }
 
-/// The components that some issuers certified, in no order, and the certificates of which not everything is verified.
+/// The components of certificates of the only database that some issuers certified.
 #[derive(Default)]
-struct CertifiedComponents {
-    components: Vec<(CertificatePosition, usize)>,
-    open: Vec<CertId>,
-}
-
-/// Returns the components of certificates of the only database that one of the issuers at least certifies, in any order,
-/// and the certificates, ascending, of which not everything is verified.
-pub(super) fn certified_components(
-    issuers: &IssuerSet,
-    snapshot: &dyn ReadCertificates,
-    settings: &TrustSettings,
-) -> Result<(Vec<(CertificatePosition, usize)>, Vec<CertId>)> {
-    let mut parts: [CertifiedComponents; MOST_READERS] = Default::default();
-    issuers.visit_certified(snapshot, &mut parts, &|part, id, proven| match proven {
-        Some(proven) => part.add(id, proven, settings),
-        None => part.open.push(id),
-    })?;
-    let (mut components, mut open) = (Vec::new(), Vec::new());
-    for part in parts {
-        components.extend(part.components);
-        open.extend(part.open);
-    }
-    open.sort_unstable();
-    open.dedup();
-    Ok((components, open))
+pub(super) struct CertifiedComponents {
+    /// Those that one of the issuers at least certifies, in no order.
+    pub(super) components: Vec<(CertificatePosition, usize)>,
+    /// Certificates of which not everything is verified that was asked for, ascending.
+    pub(super) open: Vec<CertId>,
 }
 
 impl CertifiedComponents {
+    /// Reads them, on several threads where that is worth it.
+    pub(super) fn read(
+        issuers: &IssuerSet,
+        snapshot: &dyn ReadCertificates,
+        settings: &TrustSettings,
+    ) -> Result<Self> {
+        let mut parts: [Self; MOST_READERS] = Default::default();
+        issuers.visit_certified(snapshot, &mut parts, &|part, id, proven| match proven {
+            Some(proven) => part.add(id, proven, settings),
+            None => part.open.push(id),
+        })?;
+        let mut all = Self::default();
+        for part in parts {
+            all.components.extend(part.components);
+            all.open.extend(part.open);
+        }
+        all.open.sort_unstable();
+        all.open.dedup();
+        Ok(all)
+    }
+
     fn add(&mut self, id: CertId, proven: &Proven, settings: &TrustSettings) {
         for of_user in proven.signatures.chunk_by(|(one, _), (other, _)| one == other) {
             let accepted = of_user.iter().map(|(_, signature)| signature).filter(|it| accepts(settings, it));
