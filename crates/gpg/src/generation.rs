@@ -3,7 +3,7 @@
 //! - [`algorithm`]: `rsa3072/sign+cv25519` and the like;
 //! - [`preferences`]: preference lists;
 //! - [`parameters`]: the blocks of a parameter file, and [`parameter_file`] the lines of one;
-//! - [`made_of`]: what this program makes of that;
+//! - [`key_algorithm`]: the algorithms and sizes that this program makes of them;
 //! - [`dialogue`]: the questions of `--generate-key` and `--full-generate-key`.
 //!
 //! All of them end in a [`Request`].

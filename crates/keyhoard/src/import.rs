@@ -4,7 +4,7 @@
 //!
 //! Certificates are cleaned and merged without the write lock, so a slow input holds up nobody; where the database can be
 //! read while it is written, the next batch is made meanwhile. From files alone, a batch goes into its transaction part
-//! by part ([`Mode`]). A certificate is reported when it is durable. Inputs that a complete earlier import has read are
+//! by part (`Mode`). A certificate is reported when it is durable. Inputs that a complete earlier import has read are
 //! recognised by their digest before they are cleaned.
 
 mod batch;

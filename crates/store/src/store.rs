@@ -28,8 +28,9 @@ pub trait Store: Send + Sync {
     ///
     /// # Errors
     ///
-    /// [`Error::SnapshotHeld`] if such a database is read here; [`Error::Locked`] if no other writer got anything
-    /// done for a minute; [`Error::Unwritable`].
+    /// [`Error::SnapshotHeld`](crate::Error::SnapshotHeld) if such a database is read here;
+    /// [`Error::Locked`](crate::Error::Locked) if no other writer got anything done for a minute;
+    /// [`Error::Unwritable`](crate::Error::Unwritable).
     fn begin(
         &self,
         command: &str,
@@ -39,8 +40,8 @@ pub trait Store: Send + Sync {
 
     /// Starts to write as [`Store::begin`] does, where that can be done beside others who do the same.
     ///
-    /// Certificates that such a transaction puts, or finds to be in [conflict](PutOutcome::Conflict), it has for itself
-    /// until it ends; all others may change under its eyes.
+    /// Certificates that such a transaction puts, or finds to be in [conflict](crate::PutOutcome::Conflict), it has for
+    /// itself until it ends; all others may change under its eyes.
     fn begin_concurrent(
         &self,
         command: &str,
@@ -90,6 +91,6 @@ pub trait Store: Send + Sync {
     ///
     /// # Errors
     ///
-    /// [`Error::Underivable`] if a certificate's bytes are damaged; then nothing was changed.
+    /// [`Error::Underivable`](crate::Error::Underivable) if a certificate's bytes are damaged; then nothing was changed.
     fn rebuild(&self, derive: &mut Derive<'_>) -> Result<Rebuilt>;
 }
