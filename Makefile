@@ -15,7 +15,7 @@ export KEYHOARD_TEST_SEED := $(SEED)
 
 .PHONY: help
 help: ## lists the targets
-	@sed -nE 's/^([a-z-]+):.*## (.*)/make \1\t\2/p' Makefile | expand -t 16
+	@sed -nE 's/^([a-z-]+):.*## (.*)/make \1\t\2/p' Makefile | expand -t 20
 
 .PHONY: demo
 demo: build ## imports Debian's keyring into a new database and times it beside gpg

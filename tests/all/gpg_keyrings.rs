@@ -135,6 +135,85 @@ fn gpg_another_database_takes_the_place_of_the_usual_one() {
     assert!(run(&[&other[..], &["-k"]].concat()).text().len() < listed.len());
 }
 
+/// A home with a key of its own in a database `other.db`, and the certificate in it.
+fn with_key_in_another_database() -> (Home, Vec<u8>) {
+    let home = Home::new();
+    Run::gpg_keyhoard(&home).arg("--import").arg(Keyring::Nonupload.path()).succeed();
+    let other = ["--no-default-keyring", "--keyring", "other.db"];
+    let generate = ["--passphrase", "", "--quick-generate-key", "Ann <ann@example.org>"];
+    Run::gpg_keyhoard(&home).args(other).args(generate).succeed();
+    let certificate = Run::gpg_keyhoard(&home).args(other).args(["--export", "ann"]).succeed().stdout;
+    (home, certificate)
+}
+
+#[test]
+fn a_key_in_the_primary_keyring_is_found_there_to_be_changed() {
+    let (home, _) = with_key_in_another_database();
+    let primary = ["--primary-keyring", "other.db", "--passphrase", ""];
+    let run = |words: &[&str]| Run::gpg_keyhoard(&home).args(primary).args(words).succeed();
+    run(&["--quick-add-uid", "ann@example.org", "Ann <ann@example.com>"]);
+    assert!(run(&["-k", "ann@example.com"]).text().contains("Ann <ann@example.com>"));
+}
+
+#[test]
+fn decryption_reports_the_owner_trust_whatever_keyring_has_the_key() {
+    let (home, certificate) = with_key_in_another_database();
+    let fingerprint = &Run::gpg_keyhoard(&home)
+        .args(["--with-colons", "--show-keys"])
+        .stdin(certificate)
+        .succeed()
+        .text()
+        .lines()
+        .find_map(|line| Some(line.strip_prefix("fpr:::::::::")?.trim_end_matches(':').to_owned()))
+        .expect("a fingerprint");
+    Run::gpg_keyhoard(&home).arg("--import-ownertrust").stdin(format!("{fingerprint}:5:\n")).succeed();
+    let other = ["--no-default-keyring", "--keyring", "other.db", "--trust-model", "always"];
+    let encrypt = ["--encrypt", "--recipient", "ann@example.org"];
+    let message = Run::gpg_keyhoard(&home).args(other).args(encrypt).stdin("text").succeed().stdout;
+    let decrypt = ["--passphrase", "", "--status-fd", "2", "--decrypt"];
+    let status = Run::gpg_keyhoard(&home).args(other).args(decrypt).stdin(message).succeed().status_lines();
+    let line = status.lines().find(|line| line.contains(" DECRYPTION_KEY ")).expect("a status line");
+    assert!(line.ends_with(&format!(" {fingerprint} f")), "{line}");
+}
+
+/// Runs `gpg-keyhoard` with a file as descriptor 3, of which a line was read.
+fn on_descriptor(home: &Home, words: &[&str], file: &Path) -> Output {
+    let script = "exec 3<\"$1\"; read -r line <&3; shift; exec \"$@\"";
+    let options = ["--batch", "--enable-special-filenames", "--homedir"];
+    Run::new(Path::new("sh"), home.path())
+        .env("KEYHOARD_DB", home.database())
+        .args(["-c", script, "sh"])
+        .arg(file)
+        .arg(Run::program_path("gpg-keyhoard"))
+        .args(options)
+        .arg(home.path())
+        .args(words)
+        .output()
+}
+
+#[test]
+fn special_file_names_are_descriptors_to_commands_that_read_keys_and_owner_trust() {
+    let home = Home::new();
+    let text = home.write("text", "a line that was read\n0123456789012345678901234567890123456789:5:\n");
+    let done = on_descriptor(&home, &["--import-ownertrust", "--", "-&3"], &text);
+    assert_eq!((done.code, done.errors().contains("inserting ownertrust of 5")), (Some(0), true));
+    for command in ["--import", "--import-ownertrust", "--generate-key"] {
+        let errors = on_descriptor(&home, &[command, "--", "-&99"], &text).errors();
+        assert!(errors.contains("can't open '[fd 99]': Bad file descriptor"), "{command}: {errors}");
+    }
+}
+
+#[test]
+fn an_empty_name_is_that_of_a_missing_file_as_in_gpg() {
+    let both = Both::new();
+    for command in ["--import", "--import-ownertrust", "--decrypt", "--verify", "--dearmor"] {
+        for program in [Run::gpg(&both.gpg), Run::gpg_keyhoard(&both.keyhoard)] {
+            let errors = program.args([command, ""]).output().errors();
+            assert!(errors.contains("can't open '': No such file or directory"), "{command}: {errors}");
+        }
+    }
+}
+
 #[test]
 fn gpg_a_home_directory_that_is_missing_is_an_error_unless_it_is_called_like_the_default_one() {
     let home = Home::new();

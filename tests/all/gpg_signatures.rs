@@ -269,6 +269,11 @@ fn verify_files_verifies_each_file() {
     assert!(run(&both, false, &words, b"").errors().contains("was NOT verified!"), "{}", beside.display());
     same(&both, &words, b"", true);
     same(&both, &[&["--list-only"], &words[..]].concat(), b"", true);
+    // Another file's bad signature does not change that.
+    let changed =
+        String::from_utf8(std::fs::read(clear).expect("a file")).expect("text").replace("the end", "the END");
+    let changed = both.gpg.write("changed", changed);
+    same(&both, &["--verify-files", changed.to_str().expect("a name"), words[1]], b"", true);
 }
 
 #[test]

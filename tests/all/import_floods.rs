@@ -263,6 +263,8 @@ fn stress_a_certificate_of_a_slow_algorithm_is_not_valid_until_all_of_a_flood_is
         true
     });
     assert!(checks.count() > 0, "it was not done at once");
+    let command = Run::keyhoard(&home).args(["log", "--json"]).succeed().json_lines()[0]["command"].clone();
+    assert_eq!(command, "keyhoard check");
     assert!(is_revoked(&home, Revoked::Key));
     // All are verified now, and the forged ones that were kept are bad signatures: the documented exit code is 1.
     assert_eq!(Run::keyhoard(&home).arg("check").output().code, Some(1));

@@ -96,6 +96,20 @@ fn cell(home: &Home, work: &str, subject: &str) -> Value {
     cells.into_iter().find(|cell| cell["subject"] == subject).expect("the program")
 }
 
+/// Asserts that a program has done everything for which it has a command.
+#[track_caller]
+fn assert_nothing_is_refused(home: &Home, subject: &str) {
+    let mut measured = 0;
+    for row in results(home)["results"][0]["rows"].as_array().expect("rows") {
+        let cells = row["cells"].as_array().expect("cells");
+        for cell in cells.iter().filter(|cell| cell["subject"] == subject) {
+            assert!(cell["refused"].is_null(), "{}: {}", row["work"], cell["refused"]);
+            measured += usize::from(cell["measured"].is_object());
+        }
+    }
+    assert!(measured > 0, "{subject} was not measured");
+}
+
 fn made_keyring(home: &Home, certificates: u64) -> String {
     let path = home.path().join("made.pgp");
     Run::lab(home).args(["make-keyring", &certificates.to_string(), "--output"]).arg(&path).succeed();
@@ -116,6 +130,8 @@ fn programs_import_and_list_a_keyring_and_the_report_is_right_in_a_browser() {
         assert_eq!(import["keys"], 4, "{program}");
         assert!(import["wall"].as_f64() > Some(0.0) && import["walls"].as_array().map(Vec::len) == Some(2));
     }
+    assert_nothing_is_refused(&home, "keyhoard");
+    assert_nothing_is_refused(&home, "gpg-keyhoard");
     // What a program cannot do is told in its own words, never as a number.
     let refused = cell(&home, "first TOFU listing", "gpg 1.4");
     assert_eq!(refused["refused"], "gpg: unknown trust model `tofu+pgp'");
@@ -142,7 +158,7 @@ fn every_cipher_is_measured_and_its_output_compared() {
             assert!(cell(&home, work, program)["measured"]["wall"].as_f64() > Some(0.0), "{work}: {program}");
         }
     }
-    assert!(cell(&home, "encrypt, AES256 GCM", "keyhoard")["measured"].is_object());
+    assert_nothing_is_refused(&home, "keyhoard");
     assert!(cell(&home, "encrypt, AES256 GCM", "gpg keybox")["refused"].is_string());
 }
 
@@ -209,7 +225,7 @@ fn an_interrupted_grid_of_keys_is_resumed_and_separates_size_from_preferences() 
     let before = nearly_whole_grid(&home);
     assert_eq!(before.lines().count(), 1 + 478);
     let arguments =
-        ["keygen", "--resume", "--keys", "1", "--grid-keys", "1", "--only", "gpg-keyhoard,openssl"];
+        ["keygen", "--resume", "--keys", "1", "--grid-keys", "1", "--only", "gpg-keyhoard,keyhoard,openssl"];
     let done = bench(&home, &arguments).succeed();
     let grid = file(&home, "grid.csv");
     assert!(grid.starts_with(&before) && grid.lines().count() == 1 + 480, "{} lines", grid.lines().count());
@@ -219,6 +235,7 @@ fn an_interrupted_grid_of_keys_is_resumed_and_separates_size_from_preferences() 
         "{said}"
     );
     assert!(cell(&home, "new key, rsa3072", "openssl")["measured"].is_object());
+    assert_nothing_is_refused(&home, "keyhoard");
     // Four algorithms with time and memory, five factors.
     assert_right_in_browser(&out(&home).join("report.html"), 360, 4 + 5 + 4);
 }

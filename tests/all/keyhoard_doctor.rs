@@ -91,7 +91,10 @@ fn lost_index_rows_are_found_and_mended() {
 fn surplus_index_rows_are_found_and_mended() {
     assert_mended("INSERT INTO keygrip VALUES (7, 1)", "keygrip: ");
     assert_mended("INSERT INTO certification VALUES (7, 99999, NULL)", "certification: ");
-    assert_mended("INSERT INTO input VALUES (x'00', 99999, 1, 1)", "input: 1 rows belong to nothing");
+    assert_mended(
+        "INSERT INTO input VALUES (x'00', 99999, 1, 1)",
+        "input: 1 rows that refer to rows that are not there",
+    );
 }
 
 #[test]

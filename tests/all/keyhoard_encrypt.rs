@@ -243,6 +243,20 @@ fn the_recipients_secret_key_decrypts_the_message_and_hidden_recipients_are_not_
 }
 
 #[test]
+fn a_session_key_that_does_not_fit_does_not_hide_the_one_that_does() {
+    let home = Home::new();
+    let (_, fingerprint) = secret_key_in(&home, "future-default");
+    let run = || Run::keyhoard(&home).args(["--faked-system-time", "20260101T000000"]);
+    let encrypt = |text: &str| {
+        run().args(["encrypt", "--aead", "none", "--to", &fingerprint]).stdin(text).succeed().stdout
+    };
+    let [other, message] = ["other", "text"].map(encrypt);
+    let span = Packets::new(&other).next().expect("a packet").expect("for a recipient").span;
+    let done = run().arg("decrypt").stdin([&other[..span.end as usize], &message].concat()).output();
+    assert_eq!((done.code, &done.stdout[..]), (Some(0), &b"text"[..]), "{}", done.errors());
+}
+
+#[test]
 fn the_certificates_of_a_file_are_recipients_without_a_database() {
     let home = Home::new();
     let key = OwnKey::new("Ann <ann@example.org>");

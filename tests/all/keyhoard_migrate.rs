@@ -246,6 +246,19 @@ fn a_shared_certificate_directory_is_migrated_byte_for_byte() {
 }
 
 #[test]
+fn a_relative_data_directory_does_not_count() {
+    let home = Home::new();
+    let key = OwnKey::new("Ann <ann@example.org>");
+    let fingerprint = key.fingerprint().to_lowercase();
+    let (prefix, rest) = fingerprint.split_at(2);
+    let directory = home.path().join(".local/share/pgp.cert.d");
+    fs::create_dir_all(directory.join(prefix)).expect("a directory");
+    fs::write(directory.join(prefix).join(rest), key.certificate()).expect("a file");
+    let done = Run::keyhoard(&home).env("XDG_DATA_HOME", "data").args(["migrate", "--json"]).succeed();
+    assert_eq!(done.json_lines()[0]["new"], 1);
+}
+
+#[test]
 fn the_intact_certificates_of_a_damaged_keybox_are_migrated_and_the_damaged_ones_reported() {
     let (gnupg, home) = (Gnupg::new(), Home::new());
     let mut keybox = fs::read(gnupg.keybox()).expect("a keybox");

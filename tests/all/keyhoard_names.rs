@@ -104,7 +104,7 @@ fn an_address_without_a_key_has_exit_code_1() {
     for command in ["explain", "forget"] {
         let done = run(&home, &["tofu", command, NOBODY]);
         assert_eq!((done.code, done.text().as_str()), (Some(1), ""), "{command}");
-        assert!(done.errors().contains(&format!("{NOBODY}: no key came with it")), "{}", done.errors());
+        assert!(done.errors().contains(&format!("{NOBODY}: no key has this address")), "{}", done.errors());
         assert_eq!(run(&home, &["--json", "tofu", command, NOBODY]).code, Some(1));
     }
 }

@@ -261,7 +261,7 @@ fn without_a_terminal_no_passphrase_is_asked_for_and_standard_input_is_not_read(
     let errors = String::from_utf8_lossy(&done.stderr);
     assert_eq!(done.status.code(), Some(2), "{errors}");
     assert!(errors.contains("it is locked, and no passphrase was given"), "{errors}");
-    assert!(errors.contains("say --passphrase-file"), "{errors}");
+    assert!(errors.contains("use --passphrase-file"), "{errors}");
 }
 
 const CHANGE: &str = "\"$KEYHOARD\" key passphrase ann@example.org";
@@ -328,7 +328,7 @@ fn a_deletion_removes_certificate_and_secret_keys_and_undo_restores_the_certific
     let (_ann, home) = with_ann();
     let refused = key(&home, &["delete", "ann@example.org"]);
     assert_eq!(refused.code, Some(2));
-    assert!(refused.errors().contains("say --yes"), "{}", refused.errors());
+    assert!(refused.errors().contains("use --yes"), "{}", refused.errors());
     assert_eq!(listed(&home).len(), 2);
     assert_eq!(key(&home, &["delete", "--yes", "ann@example.org"]).code, Some(0));
     assert_eq!(listed(&home).len(), 0);

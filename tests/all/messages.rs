@@ -32,6 +32,18 @@ fn user_ids_and_file_names_do_not_reach_the_terminal_as_escape_sequences() {
 }
 
 #[test]
+fn mail_addresses_do_not_reach_the_terminal_with_control_characters() {
+    let home = Home::new();
+    let key = OwnKey::new("Eve <eve@\x7f\u{9b}\u{202e}.example.org>");
+    Run::gpg_keyhoard(&home).arg("--import").stdin(key.certificate()).succeed();
+    for options in [&["--list-options", "show-only-fpr-mbox"][..], &["--with-wkd-hash"]] {
+        let listed = Run::gpg_keyhoard(&home).args(options).arg("-k").succeed().text();
+        assert!(listed.contains("@\\x7f\\xc2\\x9b\\xe2\\x80\\xae.example.org\n"), "{listed}");
+        assert!(!listed.contains(['\x7f', '\u{9b}', '\u{202e}']), "{listed}");
+    }
+}
+
+#[test]
 fn a_directory_in_place_of_the_database_is_reported_as_a_directory() {
     let home = Home::new();
     for command in ["list", "import"] {
@@ -75,4 +87,36 @@ fn a_closed_standard_error_does_not_stop_a_program() {
     assert_eq!(exit_code("keyhoard", &["import", "/nonexistent"]), Some(2));
     assert_eq!(exit_code("gpg-keyhoard", &["-k", "nobody"]), Some(2));
     assert_eq!(exit_code("gpg-keyhoard", &["--verbose", "-k"]), Some(0));
+}
+
+/// Runs `keyhoard` with a standard output that nobody reads; returns the exit code and what is on standard error.
+fn unread(home: &Home, arguments: &[&str]) -> (Option<i32>, String) {
+    let (reader, writer) = io::pipe().expect("a pipe");
+    drop(reader);
+    let mut command = Command::new(Run::program_path("keyhoard"));
+    command.env("KEYHOARD_DB", home.database()).args(["--faked-system-time", "20260101T000000"]);
+    let done = command.args(arguments).stdin(Stdio::null()).stdout(writer).stderr(Stdio::piped()).spawn();
+    let done = done.and_then(|child| child.wait_with_output()).expect("it starts");
+    (done.status.code(), String::from_utf8_lossy(&done.stderr).into_owned())
+}
+
+#[test]
+fn a_closed_standard_output_is_neither_success_nor_reported() {
+    let home = Home::new();
+    let generate = ["generate", "--faked-system-time", "20250101T000000", "--no-passphrase"];
+    Run::keyhoard(&home).args(generate).arg("Ann <ann@example.org>").succeed();
+    for listing in [&["list"][..], &["list", "--json"], &["export", "--binary"], &["sql", "SELECT 1"]] {
+        assert_eq!(unread(&home, listing), (Some(2), String::new()), "{listing:?}");
+    }
+
+    let data = home.write("data", "text\n");
+    let sign = ["--faked-system-time", "20250601T000000", "sign", "--detached"];
+    let signature = home.write("data.sig", Run::keyhoard(&home).args(sign).stdin("text\n").succeed().stdout);
+    let pairs = home.write("pairs", format!("{}\t{}\n", signature.display(), data.display()));
+    let [signature, pairs] = [&signature, &pairs].map(|path| path.to_str().expect("text"));
+    assert_eq!(unread(&home, &["verify", signature]), (Some(2), String::new()));
+    assert_eq!(unread(&home, &["verify", "--batch", pairs]), (Some(2), String::new()));
+    home.write("data", "other text\n");
+    assert_eq!(unread(&home, &["--json", "verify", signature]).0, Some(1));
+    assert_eq!(unread(&home, &["verify", "--batch", pairs]), (Some(1), String::new()));
 }

@@ -30,7 +30,8 @@ const BEGIN: &str = "\
 Each line is an input that tries to break a rule. `tests/attacks` makes it, and runs it through every program that takes
 such input: `gpg-keyhoard`, `gpgv-keyhoard`, `keyhoard` and `keyhoard sop` (the column Keyhoard: `make test` fails if
 one of them breaks a rule, with either database engine), gpg with gpgv, and other programs by the Stateless OpenPGP
-interface. `make attacks` writes this page anew; the other programs are Debian's.
+interface. `make attacks` writes this page anew; gpg 2.2.40 is Debian 12's, the other programs are Debian sid's
+(`scripts/peers`).
 
 Bold results break the rule: the program *says good* of data that is not signed, *writes other bytes* than the signed
 ones, *writes what was not checked*, or *crashes* (or takes more than two minutes). *Refused* is an error or a bad

@@ -13,7 +13,7 @@ const FORGERIES: u64 = 12_000;
 pub(crate) fn rule() -> Rule {
     let key = Key::ed25519("Flooded");
     Rule {
-        title: "A genuine revocation counts among any number of forged signatures",
+        title: "A genuine revocation counts among 12,000 forged signatures",
         about: "12,000 signatures that claim to be the certificate's own and have the right digest prefix, \
                 so that each of them has to be verified, and that are newer than the genuine one.",
         attacks: vec![
@@ -36,6 +36,7 @@ pub(crate) fn rule() -> Rule {
             }),
             over_several_imports(&key),
             of_subkey(),
+            of_repeated_subkey(),
             of_rsa_key(),
         ],
     }
@@ -95,6 +96,21 @@ fn of_subkey() -> Attack {
     certificate.packets.extend(forged(&key, 0x28, &signed));
     certificate.add(Signature::new(0x28).at(MADE + 1).sign(&key, &signed));
     refused("forged revocations of a subkey and a genuine one", &subkey, vec![certificate.bytes()])
+}
+
+fn of_repeated_subkey() -> Attack {
+    let (key, subkey) = (Key::ed25519("Flooded"), Key::ed25519("Flooded subkey"));
+    let mut revoked = Certificate::new(&key, NAME);
+    revoked.add_subkey(&key, &subkey, 2);
+    let mut repeated = revoked.clone();
+    revoked.add(Signature::new(0x28).at(MADE + 1).sign(&key, &Signed::Subkey(&key, &subkey)));
+    repeated.add_subkey(&key, &subkey, 2);
+    let known = vec![revoked.bytes(), repeated.bytes()];
+    refused(
+        "a copy of the certificate that has its revoked subkey twice, without the revocation",
+        &subkey,
+        known,
+    )
 }
 
 fn of_rsa_key() -> Attack {

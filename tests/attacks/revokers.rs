@@ -8,7 +8,7 @@ use crate::people::TEXT;
 /// The rule and its inputs.
 pub(crate) fn rule() -> Rule {
     Rule {
-        title: "The revocation by a designated revoker counts among any number of forged signatures",
+        title: "The revocation by a designated revoker counts among 12,000 forged signatures",
         about: "Forged and newer direct-key signatures around the one that names the revoker (RFC 9580, \
                 5.2.3.23).",
         attacks: vec![

@@ -220,7 +220,7 @@ fn agrees(expected: &Judgement, found: SignatureStatus) -> bool {
         found
             == match objection {
                 Objection::WeakDigest => SignatureStatus::WeakDigest,
-                Objection::UnknownDemand => SignatureStatus::UnknownDemand,
+                Objection::UnknownDemand => SignatureStatus::UnknownCriticalSubpacket,
                 Objection::KeyRevoked => SignatureStatus::KeyRevoked,
                 Objection::KeyUnusable => SignatureStatus::KeyUnusable,
                 Objection::WrongTime => SignatureStatus::WrongTime,

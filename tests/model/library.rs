@@ -8,7 +8,7 @@ use keyhoard::cert::certificate::Certificate;
 use keyhoard::cert::effective::{ComponentState, Effective, EvaluationContext, PacketView};
 use keyhoard::cert::facts::{Component, ComponentKind};
 use keyhoard::cert::{Fingerprint, Timestamp};
-use keyhoard::designated_revocation::evaluate_with_revokers;
+use keyhoard::designated_revocation::evaluate_certificate;
 use keyhoard::doctor;
 use keyhoard::import::{ImportOptions, import};
 use keyhoard::message::DetachedSignatures;
@@ -129,8 +129,8 @@ impl Database {
         let packet = wire::packet(wire::SIGNATURE, signature);
         let signatures =
             DetachedSignatures::read(&mut &packet[..]).and_then(|read| read.over(&mut &content[..]));
-        let reports = examiner.examine(signatures.expect("a signature")).expect("a report");
-        reports[0].standing
+        let verdicts = examiner.examine(signatures.expect("a signature")).expect("verdicts");
+        verdicts[0].status
     }
 }
 
@@ -151,8 +151,7 @@ fn meaning(
     settings: &TrustSettings,
 ) -> Effective {
     let moment = EvaluationContext::new(settings.now, settings.view);
-    let whole = || Ok(Some(certificate.clone()));
-    evaluate_with_revokers(&certificate.facts, moment, whole, &[snapshot]).expect("a meaning")
+    evaluate_certificate(certificate, moment, &[snapshot]).expect("a meaning")
 }
 
 fn account(snapshot: &dyn ReadCertificates, certificate: &Certificate, settings: &TrustSettings) -> Account {

@@ -332,7 +332,7 @@ impl Proven {
         }
     }
 
-    /// A signature by the owner counts unless its digest is weak, it demands what is not understood, or it is older than
+    /// A signature by the owner counts unless its digest is weak, it has an unknown critical subpacket, or it is older than
     /// the primary key (GnuPG 2.2, `check_signature_end`).
     fn counts(&self, signature: &Signature) -> bool {
         !signature.is_weak()
@@ -543,7 +543,7 @@ impl World {
 }
 
 /// A certification by somebody else is accepted unless its digest is weak, SHA-1 after the 19th of January 2019 (GnuPG
-/// 2.2, `check_key_signature2`) included, it demands what is not understood, or the key is newer or from the future.
+/// 2.2, `check_key_signature2`) included, it has an unknown critical subpacket, or the key is newer or from the future.
 fn is_accepted(signature: &Signature, primary: &PublicKey, now: Time) -> bool {
     let is_late = signature.hash == SHA1 && signature.created() > 1_547_856_000;
     !signature.is_weak()

@@ -8,6 +8,7 @@ use crate::facts::SignatureType;
 use crate::key::Key;
 use crate::signature::{self, Signature};
 use crate::signed::{Digester, Subject, question};
+use std::cell::Cell;
 use std::cmp::Reverse;
 use verify::limits::MAX_BACK_SIGNATURES;
 use verify::{Check, Verdict};
@@ -62,7 +63,29 @@ pub(crate) fn verified<'a>(
     found
 }
 
-/// Returns whether a binding signature contains a back-signature that the subkey made.
-pub(crate) fn is_in(binding: &Signature<'_>, primary: Key<'_>, subkey: Key<'_>) -> bool {
-    !verified(primary, subkey, &[*binding]).good.is_empty()
+/// Looks for back-signatures in binding signatures one by one, within a budget for a whole certificate.
+#[derive(Debug)]
+pub(crate) struct BackSignatureSearch {
+    /// The number of checks that are left, of keys with a [cost](verify::PublicKey::cost) of one.
+    checks: Cell<usize>,
+}
+
+impl Default for BackSignatureSearch {
+    fn default() -> Self {
+        Self { checks: Cell::new(MAX_BACK_SIGNATURES) }
+    }
+}
+
+impl BackSignatureSearch {
+    /// Returns whether a binding signature contains a back-signature that the subkey made; `None` if the budget is
+    /// spent.
+    pub(crate) fn is_in(&self, binding: &Signature<'_>, primary: Key<'_>, subkey: Key<'_>) -> Option<bool> {
+        let embedded = binding.embedded().count();
+        if embedded == 0 {
+            return Some(false);
+        }
+        let left = self.checks.get().checked_sub(embedded.saturating_mul(subkey.public_key().cost()))?;
+        self.checks.set(left);
+        Some(!verified(primary, subkey, &[*binding]).good.is_empty())
+    }
 }

@@ -1,7 +1,8 @@
 //! Cleaned certificates: bytes, and the facts that index them.
 
 use crate::facts::{Component, ComponentKind, Facts, SignatureFacts};
-use crate::packet::Span;
+use crate::key::{self, Key};
+use crate::packet::{Packets, Span};
 use verify::naming::sha256;
 
 /// A cleaned certificate, as [`crate::clean`] returns it, [`crate::merge`] joins it and a database stores it.
@@ -23,6 +24,20 @@ impl Certificate {
     /// If the span is not from the facts of this certificate.
     pub fn packet(&self, span: Span) -> &[u8] {
         span.of(&self.bytes)
+    }
+
+    /// Returns the body of the packet at `span`; `None` if it is malformed.
+    ///
+    /// # Panics
+    ///
+    /// If the span is not from the facts of this certificate.
+    pub fn body(&self, span: Span) -> Option<&[u8]> {
+        Some(Packets::new(self.packet(span)).next()?.ok()?.body)
+    }
+
+    /// Returns the key that a component is, by its index; `None` if it is none.
+    pub fn key(&self, component: usize) -> Option<Key<'_>> {
+        key::parse_public(self.body(self.facts.components[component].span)?).ok()
     }
 
     /// Returns the offset of each packet and the digest that identifies it in [`crate::merge::Merged`].

@@ -13,12 +13,12 @@ mod self_signatures;
 
 use crate::certificate::Certificate;
 use crate::error::{Error, Result};
-use crate::facts::ComponentKind;
 use crate::identity::Timestamp;
 use crate::packet::Packets;
 use crate::reduce::Reduction;
 use crate::split::RawCertificate;
 use block::Block;
+use misplaced::Relocated;
 pub use note::CleaningNote;
 pub use options::CleanOptions;
 pub(crate) use self_signatures::Budget;
@@ -54,16 +54,17 @@ pub fn clean(raw: &RawCertificate, options: &CleanOptions, now: Timestamp) -> Re
         notes.push(CleaningNote::SignaturesMoved(1));
     }
     let mut copies = if options.no_repair { 0 } else { duplicates::drop_all_copies(&mut block) };
-    let unchecked = self_signatures::verify(&mut block, &mut budget, &|_| false);
+    let mut unchecked = self_signatures::verify(&mut block, &mut budget, &|_| false);
     count(&mut notes, CleaningNote::Unchecked, unchecked.bindings);
     count(&mut notes, CleaningNote::ComponentsUndecided, unchecked.undecided);
-    count(&mut notes, CleaningNote::RevocationsUnchecked, unchecked.irrevocable);
     if !options.no_repair {
-        let moved = misplaced::relocate(&mut block, &mut budget);
+        let Relocated { moved, unchecked: misplaced } = misplaced::relocate(&mut block, &mut budget);
+        unchecked.irrevocable += misplaced;
         copies += if moved > 0 { duplicates::drop_all_copies(&mut block) } else { 0 };
         copies += duplicates::drop_false_copies(&mut block);
         count(&mut notes, CleaningNote::SignaturesMoved, moved);
     }
+    count(&mut notes, CleaningNote::RevocationsUnchecked, unchecked.irrevocable);
     count(&mut notes, CleaningNote::CopiesDropped, copies);
     count(&mut notes, CleaningNote::BadSignatures, block.bad_signatures());
     count(&mut notes, CleaningNote::WithoutUserId, keep::evaluate_self_signatures(&mut block, now));
@@ -73,10 +74,7 @@ pub fn clean(raw: &RawCertificate, options: &CleanOptions, now: Timestamp) -> Re
         block.drop_doubtful_signatures();
     }
     let certificate = block.write();
-    let has_user_ids =
-        certificate.facts.components.iter().any(|component| {
-            matches!(component.kind, ComponentKind::UserId(_) | ComponentKind::Attribute(_))
-        });
+    let has_user_ids = certificate.facts.components.iter().any(|component| component.kind.is_user());
     Ok(Cleaned { certificate, notes, has_user_ids })
 }
 
@@ -140,14 +138,14 @@ pub fn rebuild_proven(bytes: &[u8], superseded: &[u32], proven: &[u32]) -> Resul
 /// # Errors
 ///
 /// If the bytes are no certificate.
-pub fn go_on(certificate: &Certificate) -> Result<Option<Certificate>> {
+pub fn continue_verification(certificate: &Certificate) -> Result<Option<Certificate>> {
     if certificate.facts.is_fully_checked() {
         return Ok(None);
     }
     let mut block = Block::read(&certificate.bytes)?;
     block.recall(&certificate.facts);
     let mut budget = Budget::of(&block.primary);
-    self_signatures::go_on(&mut block, &mut budget);
+    self_signatures::continue_verification(&mut block, &mut budget);
     block.drop_forged(&certificate.facts);
     Ok(Some(block.write()))
 }

@@ -1,132 +1,151 @@
-//! Removes unusable parts of certificates: GnuPG's `import-clean`, `import-minimal`, `export-clean` and
+//! Removes unusable parts of certificates, by GnuPG's rules for `import-clean`, `import-minimal`, `export-clean` and
 //! `export-minimal`.
 
 use crate::certificate::{Certificate, Retained};
-use crate::effective::{self, ComponentState, EvaluationContext, PacketView, UserIdState};
-use crate::facts::{Component, ComponentKind, KeyFacts, SignatureFacts, SignatureType};
+use crate::effective::{
+    ComponentState, Effective, EvaluationContext, KeyState, PacketView, Usage, UserIdState, evaluate,
+};
+use crate::facts::{Component, ComponentKind, SignatureFacts, SignatureType};
 use crate::identity::{KeyId, Timestamp};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
-/// A compacted certificate.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Compacted {
-    /// The certificate.
-    pub certificate: Certificate,
-    /// The number of user IDs and attributes whose signatures were removed, since they are revoked, expired or have no
-    /// valid self-signature.
-    pub user_ids: usize,
-    /// The number of signatures that were removed from usable user IDs and from subkeys.
-    pub signatures: usize,
+/// What is removed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CompactOptions {
+    /// Keeps no certifications but the self-signatures.
+    pub minimal: bool,
+    /// Removes expired subkeys: those that only encrypt or authenticate, or with `minimal` all of them.
+    pub expired_subkeys: bool,
+    /// Certifications of a lower level count as invalid, except for those that claim no level (GnuPG's
+    /// `--min-cert-level`).
+    pub min_cert_level: u8,
+    /// Leaves user IDs without self-signature as they are.
+    pub accept_unsigned_user_ids: bool,
 }
 
-/// Which certifications of usable user IDs are kept.
-pub enum Certifications<'a> {
-    /// The newest certification of each issuer. Those by other keys are kept only if this function returns true, which
-    /// it must if a certification is [accepted](verify::policy::DigestPolicy::accepts_certification) and verifies under
-    /// a known key that (to GnuPG) is neither expired nor revoked; see [`crate::signed::for_each_digest`].
-    Good(&'a dyn Fn(&Component, &SignatureFacts) -> bool),
-    /// The newest self-signature only.
-    Own,
+/// Returns a certificate without its unusable parts.
+///
+/// `is_good` decides whether a signature of a user ID is good, by the indexes of component and signature. Of a user ID's
+/// certifications the newest good one of each issuer stays, or its revocation; of a user ID that is not valid any more,
+/// only the self-signature that says so. Revoked subkeys always stay, and so do possible revocations that are not
+/// verified yet.
+pub fn compact(
+    certificate: &Certificate,
+    is_good: &dyn Fn(usize, usize) -> bool,
+    options: &CompactOptions,
+    now: Timestamp,
+) -> Certificate {
+    let effective = evaluate(&certificate.facts, EvaluationContext::new(now, PacketView::Gnupg));
+    let pruner = Pruner { certificate, effective: &effective, is_good, options };
+    let kept: Vec<Vec<bool>> =
+        (0..certificate.facts.components.len()).map(|number| pruner.kept_signatures(number)).collect();
+    let (mut number, mut index) = (0, 0);
+    certificate.retain(|packet| match packet {
+        Retained::Component(_) => {
+            // `retain` does not ask for the primary key.
+            (number, index) = (number + 1, 0);
+            !pruner.drops_subkey(number)
+        }
+        Retained::Signature(_, signature) => {
+            index += 1;
+            kept[number][index - 1] || signature.is_pending()
+        }
+        Retained::Unread(component, _) => matches!(component.kind, ComponentKind::Unknown(_)),
+    })
 }
 
-/// Removes unusable signatures. A user ID that is revoked, expired or without a valid self-signature keeps only the
-/// signature that says so; a usable one keeps the newest good certification or revocation of each issuer; a subkey
-/// keeps the signatures that bind or revoke it. User IDs and subkeys stay.
-pub fn compact(certificate: &Certificate, certifications: &Certifications<'_>, now: Timestamp) -> Compacted {
-    let facts = &certificate.facts;
-    let effective = effective::evaluate(facts, EvaluationContext::new(now, PacketView::Gnupg));
-    let mut compaction = Compaction { certifications, kept: HashSet::new(), user_ids: 0, signatures: 0 };
-    for (index, component) in facts.components.iter().enumerate() {
-        match (&component.kind, &effective.components[index]) {
-            (ComponentKind::Key(_), _) if index > 0 => compaction.subkey(component),
-            (_, ComponentState::User(user)) => compaction.user(component, user, facts.primary()),
-            _ => drop(compaction.keep(&component.signatures, |_| true)),
+struct Pruner<'a> {
+    certificate: &'a Certificate,
+    effective: &'a Effective,
+    is_good: &'a dyn Fn(usize, usize) -> bool,
+    options: &'a CompactOptions,
+}
+
+impl Pruner<'_> {
+    fn drops_subkey(&self, number: usize) -> bool {
+        let ComponentState::Key(state) = &self.effective.components[number] else { return false };
+        self.options.expired_subkeys && state.expired && state.revoked.is_none() && {
+            let KeyState { usage, .. } = state;
+            let has = |wanted| usage.contains(wanted);
+            let only_receives = (has(Usage::ENCRYPT) || has(Usage::AUTHENTICATE))
+                && !(has(Usage::SIGN) || has(Usage::CERTIFY));
+            self.options.minimal || only_receives
         }
     }
-    let certificate = certificate.retain(|packet| match packet {
-        Retained::Component(_) => true,
-        Retained::Signature(_, signature) => compaction.kept.contains(&signature.span.start),
-        Retained::Unread(component, _) => {
-            !matches!(component.kind, ComponentKind::UserId(_) | ComponentKind::Attribute(_))
+
+    /// Returns which of a component's signatures stay.
+    fn kept_signatures(&self, number: usize) -> Vec<bool> {
+        let component = &self.certificate.facts.components[number];
+        let all = || vec![true; component.signatures.len()];
+        match &self.effective.components[number] {
+            ComponentState::Key(_) if number == 0 => all(),
+            ComponentState::Key(state) => self.bindings(component, state),
+            ComponentState::User(state) => {
+                self.compacted(component, state).unwrap_or_else(|| self.usable(number, component))
+            }
+            ComponentState::Unknown => all(),
         }
-    });
-    Compacted { certificate, user_ids: compaction.user_ids, signatures: compaction.signatures }
-}
-
-struct Compaction<'a> {
-    certifications: &'a Certifications<'a>,
-    /// The offsets of the signatures that are kept.
-    kept: HashSet<u32>,
-    user_ids: usize,
-    signatures: usize,
-}
-
-impl Compaction<'_> {
-    /// Keeps the signatures that are `wanted`, and possible revocations that are not verified yet; returns the number
-    /// of the others.
-    fn keep(&mut self, signatures: &[SignatureFacts], wanted: impl Fn(&SignatureFacts) -> bool) -> usize {
-        let kept = signatures.iter().filter(|signature| wanted(signature) || signature.is_pending());
-        let before = self.kept.len();
-        self.kept.extend(kept.map(|signature| signature.span.start));
-        signatures.len() - (self.kept.len() - before)
     }
 
-    fn subkey(&mut self, component: &Component) {
-        let belongs = |signature: &SignatureFacts| {
-            matches!(signature.kind, SignatureType::SUBKEY_BINDING | SignatureType::SUBKEY_REVOCATION)
+    /// Under a subkey only bindings and revocations belong; where subkeys are pruned, only the binding in force.
+    fn bindings(&self, component: &Component, state: &KeyState) -> Vec<bool> {
+        let in_force = state.binding.filter(|_| self.options.expired_subkeys);
+        let keeps = |(index, signature): (usize, &SignatureFacts)| match signature.kind {
+            SignatureType::SUBKEY_REVOCATION => true,
+            SignatureType::SUBKEY_BINDING => in_force.is_none_or(|in_force| in_force == index),
+            _ => false,
         };
-        self.signatures += self.keep(&component.signatures, belongs);
+        component.signatures.iter().enumerate().map(keeps).collect()
     }
 
-    fn user(&mut self, component: &Component, user: &UserIdState, primary: &KeyFacts) {
-        if user.created.is_none() {
-            let binding = user.binding.map(|index| component.signatures[index].span.start);
-            let removed = self.keep(&component.signatures, |signature| Some(signature.span.start) == binding);
-            self.user_ids += usize::from(removed > 0);
-        } else {
-            let newest = self.newest_of_each_issuer(component, primary);
-            self.signatures +=
-                self.keep(&component.signatures, |signature| newest.contains(&signature.span.start));
+    /// Of a user ID that is not valid any more only the self-signature that says so stays; `None` if it is valid, or
+    /// there is nothing else.
+    fn compacted(&self, component: &Component, state: &UserIdState) -> Option<Vec<bool>> {
+        let unsigned = !state.expired && !state.revoked;
+        if state.created.is_some() || (unsigned && self.options.accept_unsigned_user_ids) {
+            return None;
         }
+        let kept: Vec<bool> =
+            (0..component.signatures.len()).map(|index| state.binding == Some(index)).collect();
+        kept.contains(&false).then_some(kept)
     }
 
-    fn newest_of_each_issuer(&self, component: &Component, primary: &KeyFacts) -> HashSet<u32> {
-        let mut newest: HashMap<KeyId, &SignatureFacts> = HashMap::new();
-        for signature in component.signatures.iter().filter(|signature| may_count(signature)) {
-            let is_good = match (&signature.own, self.certifications) {
-                (Some(_), _) => signature.counts(primary),
-                (None, Certifications::Good(is_good)) => is_good(component, signature),
-                (None, Certifications::Own) => false,
-            };
-            if is_good {
-                let issuer = match signature.own {
-                    Some(_) => primary.fingerprint.key_id(),
-                    None => signature.issuer.key_id,
-                };
-                let known = newest.entry(issuer).or_insert(signature);
-                if takes_precedence(signature, known) {
-                    *known = signature;
-                }
+    /// Of each issuer's good certifications and revocations the newest stays; one that cannot be revoked and is one
+    /// of a user ID comes before all that can.
+    fn usable(&self, number: usize, component: &Component) -> Vec<bool> {
+        let own = self.certificate.facts.primary().fingerprint.key_id();
+        let issuer = |signature: &SignatureFacts| match signature.own {
+            Some(_) => own,
+            None => signature.issuer.key_id,
+        };
+        let mut best: HashMap<KeyId, usize> = HashMap::new();
+        for (index, signature) in component.signatures.iter().enumerate() {
+            let counts =
+                signature.kind.is_over_user() && signature.kind.has_cert_level(self.options.min_cert_level);
+            if !counts || !(self.is_good)(number, index) {
+                continue;
+            }
+            let issuer = issuer(signature);
+            match best.get(&issuer) {
+                Some(&other) if !is_better(signature, &component.signatures[other]) => {}
+                _ => drop(best.insert(issuer, index)),
             }
         }
-        newest.into_values().map(|signature| signature.span.start).collect()
+        let keeps = |(index, signature): (usize, &SignatureFacts)| {
+            best.get(&issuer(signature)) == Some(&index)
+                && (!self.options.minimal || issuer(signature) == own)
+        };
+        component.signatures.iter().enumerate().map(keeps).collect()
     }
 }
 
-/// Returns whether it is a certification of a level that GnuPG accepts by default (`--min-cert-level`), or the
-/// revocation of a certification.
-fn may_count(signature: &SignatureFacts) -> bool {
-    signature.kind.is_over_user() && signature.kind != SignatureType(0x11)
-}
-
-/// Returns whether a signature replaces an earlier one by the same issuer: a signature that is not revocable wins, else
-/// the newer one.
-fn takes_precedence(signature: &SignatureFacts, before: &SignatureFacts) -> bool {
+/// Returns whether a later signature replaces an earlier one of the same issuer.
+fn is_better(later: &SignatureFacts, earlier: &SignatureFacts) -> bool {
     let is_final =
         |signature: &SignatureFacts| signature.kind.is_certification() && !signature.flags.revocable;
-    match (is_final(before), is_final(signature)) {
+    match (is_final(earlier), is_final(later)) {
         (true, false) => false,
         (false, true) => true,
-        _ => signature.created >= before.created,
+        _ => later.created >= earlier.created,
     }
 }

@@ -8,12 +8,9 @@ use crate::effective::objections::{
 };
 use crate::facts::{Component, ComponentKind, KeyFacts, SignatureFacts, SignatureType};
 use crate::identity::{Fingerprint, Timestamp};
-use crate::key::{self, Key};
-use crate::packet::Packets;
 use crate::packet::Span;
 use crate::signature::{self, Signature};
 use std::cmp::Reverse;
-use verify::Verdict;
 use verify::policy::DigestPolicy;
 
 /// Looks for an acceptable back-signature in all usable binding signatures of a subkey.
@@ -27,20 +24,19 @@ pub fn cross_certification(
     digests: DigestPolicy,
     now: Timestamp,
 ) -> CrossCertification {
-    let Some(component) = certificate.facts.components.get(component) else {
-        return CrossCertification::Missing;
-    };
-    let ComponentKind::Key(facts) = &component.kind else { return CrossCertification::Missing };
-    let primary = certificate.facts.components[0].span;
-    let (Some(primary), Some(subkey)) = (public(certificate, primary), public(certificate, component.span))
+    let Some(Component { kind: ComponentKind::Key(facts), signatures, .. }) =
+        certificate.facts.components.get(component)
     else {
         return CrossCertification::Missing;
     };
-    let bindings = bindings(certificate, component, digests);
+    let (Some(primary), Some(subkey)) = (certificate.key(0), certificate.key(component)) else {
+        return CrossCertification::Missing;
+    };
+    let bindings = bindings(certificate, signatures, digests);
     let BackSignatures { good, has_bad, is_cut } = verified(primary, subkey, &bindings);
-    let judge =
-        |one: &Signature<'_>| flaw(one, facts, &certificate.facts.primary().fingerprint, digests, now);
-    let flaws: Vec<Option<BackSignatureFlaw>> = good.iter().map(judge).collect();
+    let primary = certificate.facts.primary().fingerprint;
+    let flaws: Vec<Option<BackSignatureFlaw>> =
+        good.iter().map(|signature| flaw(signature, facts, &primary, digests, now)).collect();
     match flaws.first() {
         _ if flaws.contains(&None) => CrossCertification::Holds,
         _ if is_cut => CrossCertification::Refused(BackSignatureFlaw::Unchecked),
@@ -81,26 +77,15 @@ fn flaw(
 /// Returns the usable binding signatures of the primary key, the newest first.
 fn bindings<'a>(
     certificate: &'a Certificate,
-    component: &Component,
+    signatures: &[SignatureFacts],
     digests: DigestPolicy,
 ) -> Vec<Signature<'a>> {
-    let is_good = |signature: &&SignatureFacts| {
-        let verdict = signature.own.as_ref().and_then(|own| own.verdict);
-        signature.kind == SignatureType::SUBKEY_BINDING
-            && verdict == Some(Verdict::Good)
-            && !signature.flags.unknown_critical
-            && !digests.is_weak(signature.hash_algorithm)
+    let primary = certificate.facts.primary();
+    let counts = |signature: &&SignatureFacts| {
+        signature.kind == SignatureType::SUBKEY_BINDING && signature.counts_by(primary, digests)
     };
-    let mut found: Vec<&SignatureFacts> = component.signatures.iter().filter(is_good).collect();
+    let mut found: Vec<&SignatureFacts> = signatures.iter().filter(counts).collect();
     found.sort_by_key(|signature| Reverse(signature.created));
-    let parsed = found.into_iter().filter_map(|found| signature::parse(body(certificate, found.span)?).ok());
+    let parsed = found.into_iter().filter_map(|found| signature::parse(certificate.body(found.span)?).ok());
     parsed.collect()
-}
-
-fn public(certificate: &Certificate, span: Span) -> Option<Key<'_>> {
-    key::parse_public(body(certificate, span)?).ok()
-}
-
-fn body(certificate: &Certificate, span: Span) -> Option<&[u8]> {
-    Some(Packets::new(certificate.packet(span)).next()?.ok()?.body)
 }

@@ -32,7 +32,7 @@ pub fn evaluate_checked_part(facts: &Facts, context: EvaluationContext) -> Effec
     let primary = key::primary(facts, &users, &self_signatures);
     user_id::choose_primary(facts, context.view, &mut users.states);
 
-    let components = facts
+    let mut components: Vec<ComponentState> = facts
         .components
         .iter()
         .zip(users.states)
@@ -46,6 +46,7 @@ pub fn evaluate_checked_part(facts: &Facts, context: EvaluationContext) -> Effec
             ComponentKind::Unknown(_) => ComponentState::Unknown,
         })
         .collect();
+    key::join_repeated_subkeys(facts, &mut components);
     Effective { components, revokers: primary.revokers, fully_checked: true }
 }
 

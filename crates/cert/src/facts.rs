@@ -180,6 +180,14 @@ impl SignatureType {
         self.is_certification() || self == Self::CERTIFICATION_REVOCATION
     }
 
+    /// Returns whether a certification of this type has at least a level (GnuPG's `--min-cert-level`). Type 0x10 states
+    /// no level and is always accepted; so are revocations.
+    pub fn has_cert_level(self, min_cert_level: u8) -> bool {
+        self == Self::GENERIC_CERTIFICATION
+            || !self.is_certification()
+            || self.0 - Self::GENERIC_CERTIFICATION.0 >= min_cert_level
+    }
+
     /// Returns whether it revokes something.
     pub fn revokes(self) -> bool {
         matches!(self, Self::KEY_REVOCATION | Self::SUBKEY_REVOCATION | Self::CERTIFICATION_REVOCATION)
@@ -195,6 +203,13 @@ pub struct Issuer {
     pub fingerprint: Option<Fingerprint>,
 }
 
+impl ComponentKind {
+    /// Returns whether it is a user ID or an attribute, which GnuPG treats alike.
+    pub fn is_user(&self) -> bool {
+        matches!(self, Self::UserId(_) | Self::Attribute(_))
+    }
+}
+
 impl Issuer {
     /// Returns whether the issuer may be the key with this fingerprint, by the hashed fingerprint or else the key ID.
     pub fn may_be(&self, key: &Fingerprint) -> bool {
@@ -203,9 +218,7 @@ impl Issuer {
             None => self.key_id == key.key_id(),
         }
     }
-}
 
-impl Issuer {
     /// Returns whether the key with this fingerprint may have made a signature of a type over itself or its components,
     /// considering that unhashed subpackets may have been changed.
     pub(crate) fn may_have_made(&self, kind: SignatureType, key: &Fingerprint) -> bool {
@@ -272,6 +285,24 @@ pub struct RevocationReason {
     pub comment: Vec<u8>,
 }
 
+impl RevocationReason {
+    /// No reason is said.
+    pub const UNSPECIFIED: u8 = 0;
+    /// Another key replaces this one.
+    pub const SUPERSEDED: u8 = 1;
+    /// The secret key was disclosed.
+    pub const COMPROMISED: u8 = 2;
+    /// The key is used no more.
+    pub const RETIRED: u8 = 3;
+    /// The user ID is not valid any more.
+    pub const USER_ID_INVALID: u8 = 32;
+
+    /// Returns a reason without a comment.
+    pub fn new(code: u8) -> Self {
+        Self { code, comment: Vec::new() }
+    }
+}
+
 /// The values of a self-signature.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SelfSignature {
@@ -333,7 +364,7 @@ impl Facts {
     }
 
     /// Returns whether every possible revocation, and every signature that may name a designated revoker, was verified.
-    /// Otherwise the certificate is not valid until [`crate::clean::go_on`] has verified them.
+    /// Otherwise the certificate is not valid until [`crate::clean::continue_verification`] has verified them.
     pub fn is_fully_checked(&self) -> bool {
         let mut signatures = self.components.iter().flat_map(|component| &component.signatures);
         !signatures.any(SignatureFacts::is_pending)
@@ -364,6 +395,25 @@ impl SignatureFacts {
         self.own.is_some() || self.issuer.may_have_made(self.kind, primary)
     }
 
+    /// Returns the verdict of a self-signature; `None` for an unchecked one and one by another key.
+    pub fn verdict(&self) -> Option<Verdict> {
+        self.own.as_ref().and_then(|own| own.verdict)
+    }
+
+    /// Returns whether it is a self-signature that verifies, whether or not it counts.
+    pub fn is_good(&self) -> bool {
+        self.verdict() == Some(Verdict::Good)
+    }
+
+    /// Sets the verdict of a self-signature that is not good. If it does not name the primary key as its issuer,
+    /// another key made it.
+    pub(crate) fn reject(&mut self, primary: &Fingerprint, verdict: Verdict) {
+        match &mut self.own {
+            Some(own) if self.issuer.may_be(primary) => own.verdict = Some(verdict),
+            own => *own = None,
+        }
+    }
+
     /// Returns whether it is irrevocable: it revokes something, or names a designated revoker.
     pub fn is_irrevocable(&self) -> bool {
         self.kind.revokes() || self.own.as_ref().is_some_and(|own| !own.revokers.is_empty())
@@ -377,7 +427,7 @@ impl SignatureFacts {
     /// Returns whether it is a self-signature that verifies, with a hash algorithm that is not weak, and without
     /// critical subpackets that are not understood.
     pub fn verifies(&self) -> bool {
-        self.own.as_ref().is_some_and(|own| own.verdict == Some(Verdict::Good)) && self.may_verify()
+        self.is_good() && self.may_verify()
     }
 
     /// Returns whether it would count if it verified: its hash algorithm is not weak, and it has no critical subpackets
@@ -394,7 +444,7 @@ impl SignatureFacts {
 
     /// Returns the same with a policy for hash algorithms.
     pub fn counts_by(&self, primary: &KeyFacts, digests: DigestPolicy) -> bool {
-        self.own.as_ref().is_some_and(|own| own.verdict == Some(Verdict::Good))
+        self.is_good()
             && !self.flags.unknown_critical
             && !digests.is_weak(self.hash_algorithm)
             && self.created >= primary.created

@@ -5,7 +5,7 @@
 //! subkey, subkeys at the end. Packets that GnuPG would drop are kept and marked as superseded: a subkey's signature
 //! that is not newer than one by the same issuer, and a certification by another key with the value of a known one.
 
-use crate::back_signature;
+use crate::back_signature::BackSignatureSearch;
 use crate::certificate::{Certificate, Member, Retained, Writer, member_digest, members};
 use crate::facts::{Component, ComponentKind, SignatureType};
 use crate::identity::{KeyId, Timestamp};
@@ -78,6 +78,7 @@ struct Union<'a> {
     known: usize,
     /// The index of the last known user ID or attribute.
     last_user: Option<usize>,
+    back_signatures: BackSignatureSearch,
     /// Known signatures over user IDs that are placed after subkeys.
     misplaced_over_user_ids: HashSet<Identity<'a>>,
     changed: bool,
@@ -108,9 +109,10 @@ struct Item<'a> {
 
 /// The packets of the keys over which a back-signature is made.
 #[derive(Clone, Copy)]
-struct Keys<'a> {
+struct Keys<'a, 'b> {
     primary: &'a [u8],
     subkey: &'a [u8],
+    search: &'b BackSignatureSearch,
 }
 
 /// Identifies a component or a signature in two copies.
@@ -139,10 +141,10 @@ impl<'a> SeenComponents<'a> {
 impl<'a> Union<'a> {
     fn of(known: &'a Certificate, new: &'a Certificate) -> Self {
         let mut union = Self::new(known);
-        let mut met = SeenComponents::default();
+        let mut seen = SeenComponents::default();
         for component in &new.facts.components {
             let draft = Draft::new(new, component);
-            let identity = met.number(draft.identity());
+            let identity = seen.number(draft.identity());
             match union.by_identity.get(&identity) {
                 Some(&index) => union.join(index, draft),
                 None => union.append(identity, draft),
@@ -154,12 +156,13 @@ impl<'a> Union<'a> {
     fn new(known: &'a Certificate) -> Self {
         let drafts: Vec<_> =
             known.facts.components.iter().map(|component| Draft::new(known, component)).collect();
-        let mut met = SeenComponents::default();
-        let identities = drafts.iter().map(|draft| met.number(draft.identity()));
+        let mut seen = SeenComponents::default();
+        let identities = drafts.iter().map(|draft| seen.number(draft.identity()));
         Self {
             by_identity: identities.zip(0..).collect(),
             known: drafts.len(),
             last_user: drafts.iter().rposition(Draft::is_user),
+            back_signatures: BackSignatureSearch::default(),
             misplaced_over_user_ids: drafts
                 .iter()
                 .filter(|draft| draft.is_subkey())
@@ -199,30 +202,32 @@ impl<'a> Union<'a> {
         for (item, member) in draft.members.iter().zip(0..) {
             members.entry(item.identity()).or_default().push(member);
         }
-        let keys = Keys { primary, subkey: draft.packet() };
-        let mut room = GpgMergeRule::of(draft);
+        let search = std::mem::take(&mut self.back_signatures);
+        let keys = Keys { primary, subkey: draft.packet(), search: &search };
+        let mut rule = GpgMergeRule::of(draft);
         let mut visible = VisibleValues::default();
         let mut digest = None;
         for item in new.members {
             let identity = item.identity();
             let draft = &mut self.drafts[index];
             // Signatures after a subkey revoke no user ID.
-            let is_stray = self.misplaced_over_user_ids.contains(&identity) && !item.revokes();
-            let is_accepted = room.accepts(&item);
+            let is_misplaced = self.misplaced_over_user_ids.contains(&identity) && !item.revokes();
+            let is_accepted = rule.accepts(&item);
             let members = members.entry(identity).or_default();
             let mut copies = members.iter().copied();
             if let Some(member) = copies.find(|&member| draft.members[member].is_as_good(&item, keys)) {
                 // The last user ID may have changed since a signature was superseded for that reason.
-                let mut is_displaced = || draft.members[member].superseded && visible.hold(draft, &item);
-                let superseded = item.superseded || is_stray || !is_accepted || is_displaced();
+                let mut is_displaced = || draft.members[member].superseded && visible.contains(draft, &item);
+                let superseded = item.superseded || is_misplaced || !is_accepted || is_displaced();
                 self.changed |= draft.members[member].join(&Item { superseded, ..item });
                 continue;
             }
             // GnuPG takes everything after the last user ID for its signatures, even after subkeys.
-            let is_there = self.last_user == Some(index) && is_stray;
-            let superseded = item.superseded || is_there || !is_accepted || visible.hold(draft, &item);
+            let is_of_last_user = self.last_user == Some(index) && is_misplaced;
+            let superseded =
+                item.superseded || is_of_last_user || !is_accepted || visible.contains(draft, &item);
             let item = Item { superseded, ..item };
-            room.take(&item);
+            rule.take(&item);
             visible.add(&item);
             members.push(draft.members.len());
             draft.members.push(item);
@@ -230,6 +235,7 @@ impl<'a> Union<'a> {
             self.count(&component, &item);
             self.changed = true;
         }
+        self.back_signatures = search;
     }
 
     /// Counts a new packet of the component with this digest.
@@ -295,7 +301,7 @@ impl<'a> Draft<'a> {
     }
 
     fn is_user(&self) -> bool {
-        matches!(self.component.kind, ComponentKind::UserId(_) | ComponentKind::Attribute(_))
+        self.component.kind.is_user()
     }
 
     /// Returns its signatures that are made over user IDs.
@@ -346,9 +352,9 @@ impl GpgMergeRule {
         match draft.component.kind {
             ComponentKind::Key(_) if draft.is_primary() => Self::Primary,
             ComponentKind::Key(_) => {
-                let mut room = Self::Subkey(HashMap::new());
-                draft.members.iter().for_each(|item| room.take(item));
-                room
+                let mut rule = Self::Subkey(HashMap::new());
+                draft.members.iter().for_each(|item| rule.take(item));
+                rule
             }
             ComponentKind::UserId(_) | ComponentKind::Attribute(_) => Self::User,
             ComponentKind::Unknown(_) => Self::Unknown,
@@ -390,7 +396,7 @@ impl GpgMergeRule {
 struct VisibleValues<'a>(Option<HashSet<(KeyId, SignatureValue<'a>)>>);
 
 impl<'a> VisibleValues<'a> {
-    fn hold(&mut self, draft: &Draft<'a>, item: &Item<'a>) -> bool {
+    fn contains(&mut self, draft: &Draft<'a>, item: &Item<'a>) -> bool {
         let values = self.0.get_or_insert_with(|| {
             draft.members.iter().filter(|item| !item.superseded).filter_map(Item::value).collect()
         });
@@ -407,9 +413,7 @@ impl<'a> VisibleValues<'a> {
 impl<'a> Item<'a> {
     fn new(source: &'a Certificate, member: Member<'a>) -> Self {
         let (superseded, verdict) = match member {
-            Member::Signature(facts) => {
-                (facts.flags.superseded, facts.own.as_ref().and_then(|own| own.verdict))
-            }
+            Member::Signature(facts) => (facts.flags.superseded, facts.verdict()),
             Member::Unread(_) => (false, None),
         };
         Self { source, member, superseded, verdict }
@@ -456,14 +460,17 @@ impl<'a> Item<'a> {
 
     /// Returns whether it can replace another copy of the signature: that copy contains no back-signature, or both do;
     /// and an irrevocable signature verified, or has the same digest prefix.
-    fn is_as_good(&self, copy: &Self, keys: Keys<'_>) -> bool {
+    fn is_as_good(&self, copy: &Self, keys: Keys<'_, '_>) -> bool {
         let is_irrevocable =
             matches!(copy.member, Member::Signature(signature) if signature.is_irrevocable());
         let is_likely =
             || self.verdict == Some(Verdict::Good) || self.digest_prefix() == copy.digest_prefix();
-        self.packet() == copy.packet()
-            || self.has_back_signature(keys) == copy.has_back_signature(keys)
-                && (!is_irrevocable || is_likely())
+        let have_both = || {
+            let (this, other) = (self.has_back_signature(keys), copy.has_back_signature(keys));
+            // Without a budget to look, neither replaces the other.
+            this.is_some() && this == other
+        };
+        self.packet() == copy.packet() || have_both() && (!is_irrevocable || is_likely())
     }
 
     fn digest_prefix(&self) -> Option<[u8; 2]> {
@@ -471,15 +478,18 @@ impl<'a> Item<'a> {
         signature::parse(bytes).ok().map(|signature| signature.digest_prefix)
     }
 
-    fn has_back_signature(&self, keys: Keys<'_>) -> bool {
-        let is_in = || {
-            let Identity::Body(_, binding) = body(self.source, self.member.span()) else { return None };
-            let [primary, subkey] = [keys.primary, keys.subkey].map(|packet| Packets::new(packet).next());
-            let primary = key::parse_public(primary?.ok()?.body).ok()?;
-            let subkey = key::parse_public(subkey?.ok()?.body).ok()?;
-            Some(back_signature::is_in(&signature::parse(binding).ok()?, primary, subkey))
-        };
-        self.kind() == Some(SignatureType::SUBKEY_BINDING) && is_in().unwrap_or(false)
+    /// Returns whether it contains the subkey's back-signature; `None` if the budget to look is spent.
+    fn has_back_signature(&self, keys: Keys<'_, '_>) -> Option<bool> {
+        if self.kind() != Some(SignatureType::SUBKEY_BINDING) {
+            return Some(false);
+        }
+        let public = |packet| key::parse_public(Packets::new(packet).next()?.ok()?.body).ok();
+        let (primary, subkey) = (public(keys.primary), public(keys.subkey));
+        let Identity::Body(_, binding) = body(self.source, self.member.span()) else { return Some(false) };
+        match (primary, subkey, signature::parse(binding)) {
+            (Some(primary), Some(subkey), Ok(binding)) => keys.search.is_in(&binding, primary, subkey),
+            _ => Some(false),
+        }
     }
 
     /// Returns whether it was not verified yet.

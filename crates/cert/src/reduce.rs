@@ -217,8 +217,8 @@ impl Reduction {
             .flat_map(|&part| (0..self.parts[part].signatures.len()).map(move |index| (part, index)))
             .filter(|&(part, index)| !self.parts[part].signatures[index].decided)
             .collect();
-        let standings = self.verify(&asked, self.budget.checks);
-        for (&(part, index), (state, checked)) in asked.iter().zip(standings) {
+        let states = self.verify(&asked, self.budget.checks);
+        for (&(part, index), (state, checked)) in asked.iter().zip(states) {
             self.budget.checks -= usize::from(checked);
             self.parts[part].signatures[index].state = state;
         }
@@ -245,7 +245,7 @@ impl Reduction {
         let mut digester = Digester::new(primary);
         let mut checks: Vec<Check<'_>> = Vec::new();
         let mut answers = Vec::with_capacity(asked.len());
-        for asked in asked.chunk_by(|one, other| self.target_of(one) == self.target_of(other)) {
+        for asked in asked.chunk_by(|a, b| self.target_of(a) == self.target_of(b)) {
             let subject = self.target_of(&asked[0]).and_then(|target| self.subject(target));
             let mut over = subject.map(|subject| digester.over(subject));
             for &(part, index) in asked {
@@ -282,8 +282,8 @@ impl Reduction {
 
     /// Verifies self-signatures within their budget.
     fn verify_own(&mut self, asked: &[(usize, usize)]) {
-        let standings = self.verify(asked, self.own_checks);
-        for (&(part, index), (state, checked)) in asked.iter().zip(standings) {
+        let states = self.verify(asked, self.own_checks);
+        for (&(part, index), (state, checked)) in asked.iter().zip(states) {
             self.own_checks -= usize::from(checked);
             self.parts[part].signatures[index].state = state;
         }
@@ -313,8 +313,11 @@ impl Reduction {
         let all = (0..self.parts.len()).flat_map(|part| self.own_signatures(part));
         self.verify_own(&all.collect::<Vec<_>>());
         let last = self.parts.len() - 1;
-        let stays: Vec<bool> =
+        let mut stays: Vec<bool> =
             (0..=last).map(|part| part == 0 || part == last || self.is_bound(part)).collect();
+        for (part, index) in self.good_signatures() {
+            stays[self.target_of(&(part, index)).unwrap_or(part)] = true;
+        }
         let before: usize = self.parts.iter().map(|part| part.signatures.len()).sum();
         for part in (0..=last).filter(|&part| !stays[part]) {
             self.save_misplaced(part);
@@ -328,6 +331,14 @@ impl Reduction {
         let after: usize = self.parts.iter().map(|part| part.signatures.len()).sum();
         self.left_out += (before - after) as u64;
         self.bytes = self.parts.iter().map(Part::bytes).sum();
+    }
+
+    /// Returns the good signatures; a misplaced one binds or revokes another component than its own.
+    fn good_signatures(&self) -> Vec<(usize, usize)> {
+        let states = self.parts.iter().enumerate().flat_map(|(number, part)| {
+            part.signatures.iter().enumerate().map(move |(index, kept)| ((number, index), kept.state))
+        });
+        states.filter(|&(_, state)| state == VerificationState::Good).map(|(at, _)| at).collect()
     }
 
     /// Returns whether a self-signature binds or revokes a component, or one that was not verified may do so.

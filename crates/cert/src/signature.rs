@@ -273,11 +273,7 @@ impl<'a> Signature<'a> {
 
     /// Returns the reason for a revocation, if it has one.
     fn reason(&self) -> Option<RevocationReason> {
-        type Type = SignatureType;
-        if !matches!(
-            self.kind,
-            Type::KEY_REVOCATION | Type::SUBKEY_REVOCATION | Type::CERTIFICATION_REVOCATION
-        ) {
+        if !self.kind.revokes() {
             return None;
         }
         let (&code, comment) = Subpackets::new(self.hashed).first(Kind::REVOCATION_REASON)?.split_first()?;

@@ -127,6 +127,12 @@ impl SubjectDigester<'_, '_> {
         self.digest_with(&signature.head())
     }
 
+    /// Returns whether a signature is of a type that is made over the subject, and its digest prefix matches.
+    pub(crate) fn is_likely(&mut self, signature: &Signature<'_>) -> bool {
+        self.subject.suits(signature.kind)
+            && self.digest(signature).is_ok_and(|digest| digest.prefix() == signature.digest_prefix)
+    }
+
     /// Returns the digest for a new signature.
     ///
     /// # Errors

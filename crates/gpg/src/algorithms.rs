@@ -65,7 +65,9 @@ impl Choice {
             Self::Cipher(name) | Self::S2kCipher(name) => (is_cipher(name), "selected cipher algorithm is"),
             Self::Digest(name) | Self::S2kDigest(name) => (is_digest(name), "selected digest algorithm is"),
             Self::CertDigest(name) => (is_digest(name), "selected certification digest algorithm is"),
-            Self::Compression(name) => (is_compression(name), "selected compression algorithm is"),
+            Self::Compression(name) => {
+                (compression_option(name).is_some(), "selected compression algorithm is")
+            }
             Self::Preferences(..) => return None,
         };
         (!known).then(|| format!("{what} invalid"))
@@ -90,6 +92,12 @@ pub(crate) fn is_digest(name: &[u8]) -> bool {
 /// Returns the number of the hash algorithm with a name, also of MD5.
 pub(crate) fn digest(name: &[u8]) -> Option<u8> {
     number(DIGEST, b'H', &[(1, "MD5")], name)
+}
+
+/// Returns the number of the compression that an option names, perhaps by its bare number.
+pub(crate) fn compression_option(name: &[u8]) -> Option<u8> {
+    let number = name.iter().all(u8::is_ascii_digit).then(|| [b"Z", name].concat());
+    compression(number.as_deref().unwrap_or(name))
 }
 
 /// Returns the number of the compression with a name.
@@ -118,12 +126,6 @@ pub(crate) fn digest_name(number: u8) -> &'static str {
         None if number == 1 => "MD5",
         None => "?",
     }
-}
-
-/// Compression may be called by its bare number as well.
-fn is_compression(name: &[u8]) -> bool {
-    let number = name.iter().all(u8::is_ascii_digit).then(|| [b"Z", name].concat());
-    compression(number.as_deref().unwrap_or(name)).is_some()
 }
 
 /// Says whether `name` is a name in `table`, or `letter` and a number in it.

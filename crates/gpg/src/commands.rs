@@ -3,8 +3,6 @@
 pub(crate) mod about;
 mod armor;
 mod checks;
-mod command_failed;
-mod compaction;
 mod decrypt;
 mod delete;
 mod edit;
@@ -34,7 +32,6 @@ use keyhoard::secret_transfer::SecretParts;
 
 use crate::settings::{Command, Settings};
 use crate::streams::Streams;
-pub(crate) use command_failed::CommandFailed;
 
 /// Runs the command that the options name.
 pub(crate) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) -> anyhow::Result<()> {

@@ -52,6 +52,11 @@ impl Failure {
     }
 }
 
+/// A command failed and has reported why: the exit code is 1.
+#[derive(Debug, thiserror::Error)]
+#[error("the command gave up")]
+pub(crate) struct CommandFailed;
+
 /// Returns the value; `None` where a failure has a code, which was reported.
 ///
 /// # Errors

@@ -2,6 +2,7 @@
 
 use std::env;
 use std::ffi::OsStr;
+use std::fmt;
 use std::fs::{self, DirBuilder};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -28,6 +29,15 @@ pub(crate) struct Home {
 pub(crate) enum Unsafe {
     Ownership,
     Permissions,
+}
+
+impl fmt::Display for Unsafe {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Ownership => "ownership",
+            Self::Permissions => "permissions",
+        })
+    }
 }
 
 impl Home {

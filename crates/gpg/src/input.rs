@@ -6,13 +6,15 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
+use keyhoard::descriptor;
 use keyhoard::foreign_text::shown;
 use keyhoard::output_file::FileId;
+use keyhoard::secret::read_all;
+use zeroize::Zeroizing;
 
 use crate::code::Code;
 use crate::streams::Streams;
 use crate::system_error::system_words;
-use keyhoard::descriptor;
 
 /// The directory with open descriptors as files.
 const DESCRIPTORS: &[u8] = b"/dev/fd/";
@@ -31,9 +33,8 @@ pub(crate) fn special_descriptor(name: &[u8]) -> Option<i32> {
     std::str::from_utf8(digits).ok()?.parse().ok()
 }
 
-/// Says whether an argument stands for standard input or standard output.
-pub(crate) fn is_standard(name: &[u8]) -> bool {
-    name.is_empty() || name == b"-"
+fn is_standard(name: &[u8]) -> bool {
+    name == b"-"
 }
 
 /// Says whether an argument, or none, stands for standard input or a descriptor.
@@ -48,8 +49,7 @@ fn descriptor_of(name: &[u8]) -> Option<i32> {
 /// Opens the file that an argument names, or standard input; an error is reported.
 pub(crate) fn open(name: Option<&[u8]>, streams: &mut Streams) -> Result<File, Code> {
     open_silently(name).map_err(|error| {
-        let name = shown_name(name);
-        streams.error(format_args!("can't open '{name}': {}", system_words(&error)));
+        report(name, &error, streams);
         code(&error)
     })
 }
@@ -63,6 +63,16 @@ pub(crate) fn open_silently(name: Option<&[u8]>) -> io::Result<File> {
         Some(number) => Ok(descriptor::duplicate(number)?.into()),
         None => File::open(Path::new(OsStr::from_bytes(name))),
     }
+}
+
+/// Reads all of the file that an argument names, or of standard input; `None` after an error, which is reported.
+pub(crate) fn read(name: Option<&[u8]>, streams: &mut Streams) -> Option<Zeroizing<Vec<u8>>> {
+    let read = open_silently(name).and_then(|mut file| read_all(&mut file));
+    read.map_err(|error| report(name, &error, streams)).ok()
+}
+
+fn report(name: Option<&[u8]>, error: &io::Error, streams: &mut Streams) {
+    streams.error(format_args!("can't open '{}': {}", shown_name(name), system_words(error)));
 }
 
 /// Returns the IDs of the files that these arguments name, of standard input if there are none; only of regular files.

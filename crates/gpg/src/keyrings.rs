@@ -1,15 +1,18 @@
 //! The keyrings of a run: databases, and keyring files, which are only read.
 
+use std::cell::OnceCell;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read};
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
 use keyhoard::database::{self, SQLITE_HEADER};
 use keyhoard::foreign_text::shown;
 use keyhoard::keyring_file::KeyringFile;
 use keyhoard::permissions::{exposed_database, exposed_with_directory};
-use keyhoard::store::{Error, ReadCertificates, Store};
+use keyhoard::store::{Error, ReadCertificates, ReadTrust, Snapshot, Store};
+use keyhoard::validity::Sources;
 
 use crate::code::Code;
 use crate::home::Home;
@@ -18,10 +21,56 @@ use crate::program::Program;
 use crate::settings::{DefaultKeyring, Settings};
 use crate::streams::Streams;
 use crate::system_error::system_words;
+use crate::trust;
 
 /// The keyrings of a run, in the order in which they are searched.
 pub(crate) struct Keyrings {
     rings: Vec<Ring>,
+    /// The home directory, whose database holds the owner trust; `None` for gpgv, which has no owner trust.
+    home: Option<Home>,
+    /// The home directory's database where it is not one of the keyrings, once it is needed; `None` if it does not exist.
+    home_database: OnceCell<Option<Box<dyn Store>>>,
+}
+
+/// A snapshot of every existing keyring, and of the home directory's database once it is needed.
+pub(crate) struct Snapshots<'k> {
+    rings: Vec<(&'k Ring, Box<dyn ReadCertificates + 'k>)>,
+    keyrings: &'k Keyrings,
+    home_database: OnceCell<Option<Box<dyn Snapshot + 'k>>>,
+}
+
+impl<'k> Deref for Snapshots<'k> {
+    type Target = [(&'k Ring, Box<dyn ReadCertificates + 'k>)];
+
+    fn deref(&self) -> &Self::Target {
+        &self.rings
+    }
+}
+
+impl Snapshots<'_> {
+    /// Returns the sources of validity: all keyrings, and the owner trust.
+    pub(crate) fn sources(&self) -> anyhow::Result<Sources<'_>> {
+        Ok(Sources {
+            certificates: self.iter().map(|(_, snapshot)| snapshot.as_ref()).collect(),
+            owner_trust: self.owner_trust()?,
+            keeper: self.first().and_then(|(ring, _)| ring.store()),
+        })
+    }
+
+    /// Returns the owner trust, which is that of the home directory's database, whatever the keyrings are.
+    pub(crate) fn owner_trust(&self) -> anyhow::Result<Option<&dyn ReadTrust>> {
+        let Some(home) = &self.keyrings.home else { return Ok(None) };
+        let path = home.database()?;
+        if self.keyrings.rings.iter().any(|ring| ring.path == path) {
+            let found = self.iter().find(|(ring, _)| ring.path == path);
+            return Ok(found.and_then(|(_, snapshot)| snapshot.trust()));
+        }
+        if self.home_database.get().is_none() {
+            let snapshot = self.keyrings.home_database(home)?.map(Store::snapshot).transpose()?;
+            let _ = self.home_database.set(snapshot);
+        }
+        Ok(self.home_database.get().and_then(Option::as_ref).and_then(|snapshot| snapshot.trust()))
+    }
 }
 
 /// One keyring.
@@ -44,7 +93,8 @@ impl Keyrings {
     /// Opens the keyrings that the options name. One that cannot be opened is reported and left out.
     pub(crate) fn open(settings: &Settings, streams: &mut Streams) -> anyhow::Result<Self> {
         let home = &settings.home;
-        let mut keyrings = Self { rings: Vec::new() };
+        let home_of_gpg = (settings.program == Program::Gpg).then(|| home.clone());
+        let mut keyrings = Self { rings: Vec::new(), home: home_of_gpg, home_database: OnceCell::new() };
         if settings.program == Program::Gpgv {
             keyrings.add_trusted(settings, streams)?;
             return Ok(keyrings);
@@ -62,7 +112,7 @@ impl Keyrings {
                 report_exposed(&path, settings, streams);
                 keyrings.add(path.clone(), false, streams)?;
                 if !settings.quiet {
-                    migration::point_out(home, &path, keyrings.store(), settings.now, streams)?;
+                    migration::point_out(home, &path, keyrings.working_database(), settings.now, streams)?;
                 }
             }
         }
@@ -121,34 +171,49 @@ impl Keyrings {
     }
 
     /// Opens a snapshot of every existing keyring.
-    pub(crate) fn snapshots(&self) -> keyhoard::Result<Vec<(&Ring, Box<dyn ReadCertificates + '_>)>> {
-        self.rings
-            .iter()
-            .filter_map(|ring| Some(ring.snapshot().transpose()?.map(|view| (ring, view))))
-            .collect()
+    pub(crate) fn snapshots(&self) -> keyhoard::Result<Snapshots<'_>> {
+        self.snapshots_by(Ring::snapshot)
     }
 
     /// Opens a snapshot of every existing keyring, to be read as a whole on all cores.
-    pub(crate) fn snapshots_on_all_cores(
-        &self,
-    ) -> keyhoard::Result<Vec<(&Ring, Box<dyn ReadCertificates + '_>)>> {
-        self.rings
-            .iter()
-            .filter_map(|ring| Some(ring.snapshot_on_all_cores().transpose()?.map(|view| (ring, view))))
-            .collect()
+    pub(crate) fn snapshots_on_all_cores(&self) -> keyhoard::Result<Snapshots<'_>> {
+        self.snapshots_by(Ring::snapshot_on_all_cores)
     }
 
-    /// Iterates over the keyrings.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Ring> {
-        self.rings.iter()
+    fn snapshots_by<'k>(
+        &'k self,
+        open: impl Fn(&'k Ring) -> keyhoard::Result<Option<Box<dyn ReadCertificates + 'k>>>,
+    ) -> keyhoard::Result<Snapshots<'k>> {
+        let opened =
+            self.rings.iter().filter_map(|ring| Some(open(ring).transpose()?.map(|view| (ring, view))));
+        Ok(Snapshots {
+            rings: opened.collect::<Result<_, _>>()?,
+            keyrings: self,
+            home_database: OnceCell::new(),
+        })
     }
 
-    /// Returns the first database that exists.
-    pub(crate) fn store(&self) -> Option<&dyn Store> {
-        self.rings.iter().find_map(Ring::store)
+    fn home_database(&self, home: &Home) -> anyhow::Result<Option<&dyn Store>> {
+        if self.home_database.get().is_none() {
+            let _ = self.home_database.set(trust::database(home)?);
+        }
+        Ok(self.home_database.get().and_then(Option::as_deref))
     }
 
-    /// Returns the database to write to, the primary one, else the first; creates it if it does not exist.
+    /// Returns the database that commands work on; if it does not exist, the first one that does.
+    pub(crate) fn working_database(&self) -> Option<&dyn Store> {
+        let working = self.working_index().and_then(|index| self.rings[index].store());
+        working.or_else(|| self.rings.iter().find_map(Ring::store))
+    }
+
+    /// Returns the index of the database that commands work on: the primary one, else the first.
+    fn working_index(&self) -> Option<usize> {
+        let is_database = |ring: &Ring| !matches!(ring.content, Content::File(_));
+        let primary = self.rings.iter().position(|ring| ring.primary && is_database(ring));
+        primary.or_else(|| self.rings.iter().position(is_database))
+    }
+
+    /// Returns the database that commands work on; creates it if it does not exist.
     ///
     /// # Errors
     ///
@@ -159,10 +224,7 @@ impl Keyrings {
         streams: &mut Streams,
     ) -> anyhow::Result<&dyn Store> {
         let home = &settings.home;
-        let is_database = |ring: &Ring| !matches!(ring.content, Content::File(_));
-        let primary = self.rings.iter().position(|ring| ring.primary && is_database(ring));
-        let index = primary.or_else(|| self.rings.iter().position(is_database));
-        let Some(ring) = index.map(|index| &mut self.rings[index]) else {
+        let Some(ring) = self.working_index().map(|index| &mut self.rings[index]) else {
             anyhow::bail!("no writable keyring found: keyring files are only read");
         };
         if let Content::Missing = ring.content {
@@ -235,11 +297,6 @@ impl Ring {
         &self.shown
     }
 
-    /// Says whether it is the keyring at this path.
-    pub(crate) fn is_at(&self, path: &Path) -> bool {
-        self.path == path
-    }
-
     /// Returns the database, if it is one and exists.
     pub(crate) fn store(&self) -> Option<&dyn Store> {
         match &self.content {
@@ -257,7 +314,7 @@ impl Ring {
     }
 
     /// Opens a snapshot; `None` for a database that does not exist yet.
-    pub(crate) fn snapshot(&self) -> keyhoard::Result<Option<Box<dyn ReadCertificates + '_>>> {
+    fn snapshot(&self) -> keyhoard::Result<Option<Box<dyn ReadCertificates + '_>>> {
         Ok(match &self.content {
             Content::Missing => None,
             Content::Database(store) => Some(store.snapshot()?),

@@ -42,7 +42,7 @@ use std::io::ErrorKind;
 use std::os::unix::ffi::OsStringExt;
 use std::process::ExitCode;
 
-use commands::CommandFailed;
+use failure::CommandFailed;
 use keyhoard::{causes, lacks_search_index};
 use options::load::{self, Loaded, Stop};
 use program::Program;

@@ -32,10 +32,10 @@ impl Names {
     pub(crate) fn parse(names: &[Vec<u8>]) -> Self {
         let mut parsed = Self { names: Vec::new(), refused: Vec::new(), none_given: names.is_empty() };
         for name in names {
-            match Name::parse(name) {
+            match self::parsed(name, Code::NoPublicKey) {
                 Ok(name) => parsed.names.push(name),
-                Err(NameError::Unsearchable(_)) => {}
-                Err(error) => parsed.refused.push(Refused::new(name, error)),
+                Err(Code::NoPublicKey) => {}
+                Err(code) => parsed.refused.push(Refused { name: name.clone(), code }),
             }
         }
         parsed
@@ -76,12 +76,16 @@ impl Names {
     }
 }
 
-impl Refused {
-    fn new(name: &[u8], error: NameError) -> Self {
-        let code = if error == NameError::Version3 { Code::InvalidValue } else { Code::InvalidUserId };
-        Self { name: name.to_vec(), code }
-    }
+/// Parses a name; fails with gpg's code, `unsearchable` for a name that cannot match anything.
+pub(crate) fn parsed(name: &[u8], unsearchable: Code) -> Result<Name, Code> {
+    Name::parse(name).map_err(|error| match error {
+        NameError::Invalid => Code::InvalidUserId,
+        NameError::Version3 => Code::InvalidValue,
+        NameError::Unsearchable(_) => unsearchable,
+    })
+}
 
+impl Refused {
     /// Returns the value for a status line: in gpg the keybox refuses fingerprints of version 3.
     pub(crate) fn value(&self) -> u32 {
         if self.code == Code::InvalidValue { self.code.with_keybox() } else { self.code.bare() }

@@ -1,7 +1,6 @@
 //! gpg's options: the table of them, the command line, configuration files, and what they set.
 
 pub(crate) mod config_file;
-pub(crate) mod fault;
 pub(crate) mod load;
 pub(crate) mod meta;
 pub(crate) mod parse;

@@ -95,12 +95,12 @@ impl Output {
             return Err(Code::NoSuchFile.into());
         }
         let mut name = name.unwrap_or_default().to_vec();
-        if settings.dry_run && !input::is_standard(&name) {
+        if settings.dry_run && !is_standard_output(&name) {
             return Ok(Self::Nowhere);
         }
         let (mut complaint, mut is_descriptor) = (holds.complaint(), false);
         let opened = loop {
-            if input::is_standard(&name) {
+            if is_standard_output(&name) {
                 return Ok(Self::Standard);
             }
             if let Some(number) = input::special_descriptor(&name).filter(|_| settings.special_file_names) {
@@ -199,4 +199,9 @@ pub(crate) fn another_name(settings: &Settings, streams: &mut Streams) -> anyhow
     let question = Question { keyword: "openfile.askoutname", context: b"", text };
     let name = prompt::line(&question, settings, streams)?;
     Ok(Some(name.trim_ascii().to_vec()).filter(|name| !name.is_empty()))
+}
+
+/// Says whether a name stands for standard output.
+fn is_standard_output(name: &[u8]) -> bool {
+    name.is_empty() || name == b"-"
 }

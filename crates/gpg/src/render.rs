@@ -4,7 +4,7 @@
 //! - [`colons`]: the records for programs (GnuPG's `doc/DETAILS`);
 //! - [`mailboxes`]: fingerprints and mail addresses only;
 //! - [`block`]: a key in a file that is given without a command;
-//! - [`card`]: a key that is about to be changed;
+//! - [`edit_view`]: a key that is about to be changed;
 //! - [`packets`]: packets as they are;
 //! - [`attribute`]: photographs and other attributes, for `--attribute-fd`.
 //!
@@ -12,9 +12,9 @@
 
 pub(crate) mod attribute;
 pub(crate) mod block;
-pub(crate) mod card;
 pub(crate) mod colons;
 pub(crate) mod digits;
+pub(crate) mod edit_view;
 pub(crate) mod human;
 pub(crate) mod packets;
 pub(crate) mod text;
@@ -26,7 +26,7 @@ mod mailboxes;
 mod material;
 mod signature;
 mod subpacket;
-mod validity;
+pub(crate) mod validity;
 mod wkd;
 
 use keyhoard::listing::{KeyListing, ListOptions, ListedItem, ListedSignature, Signatures};

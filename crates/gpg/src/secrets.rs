@@ -8,6 +8,7 @@ use keyhoard::secret_keys::SecretKeys as AgentKeys;
 use keyhoard::store::{CertId, Fingerprint, Query, ReadCertificates};
 use secret::{Protection, SecretKeys, StoredKey};
 
+use crate::render::digits::hex_text;
 use crate::settings::Settings;
 
 /// The secret keys that listings show.
@@ -58,7 +59,7 @@ impl Secrets {
 fn card(stored: &StoredKey) -> Option<Option<String>> {
     match &stored.protection {
         Protection::Dummy => None,
-        Protection::Card { serial } => Some(Some(serial.iter().map(|byte| format!("{byte:02X}")).collect())),
+        Protection::Card { serial } => Some(Some(hex_text(serial))),
         Protection::None | Protection::Locked(_) | Protection::Unknown(_) => Some(None),
     }
 }

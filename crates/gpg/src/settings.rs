@@ -35,7 +35,7 @@ pub(crate) use signature::{Form, SignatureSettings};
 pub(crate) use trust::{TrustModel, TrustNumbers};
 
 /// The settings of a run, from the options and configuration files. They do not change while a command runs.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Settings {
     pub(crate) program: Program,
     pub(crate) home: Home,
@@ -74,7 +74,7 @@ pub(crate) struct Settings {
     /// How long certifications are valid, as [`crate::interval`] reads it.
     pub(crate) default_cert_expire: Option<Vec<u8>>,
     /// `--cert-notation` and `--cert-policy-url`.
-    pub(crate) cert_remarks: Vec<NotationOrPolicy>,
+    pub(crate) cert_notations: Vec<NotationOrPolicy>,
     pub(crate) keyrings: Vec<Keyring>,
     pub(crate) default_keyring: DefaultKeyring,
     pub(crate) allow_non_selfsigned_uid: bool,
@@ -120,9 +120,10 @@ pub(crate) struct Keyring {
 }
 
 /// Whether the home directory's own keyring is used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum DefaultKeyring {
     /// It is.
+    #[default]
     Used,
     /// Only if no other is given (`--no-default-keyring`).
     Skipped,
@@ -138,7 +139,7 @@ pub(crate) enum CommandInput {
 }
 
 /// Where passphrases come from.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct PassphraseSettings {
     /// The passphrase that was given with the command, if it counts.
     pub(crate) given: Option<Passphrase>,
@@ -149,16 +150,11 @@ pub(crate) struct PassphraseSettings {
     pub(crate) pinentry: PinentryMode,
 }
 
-impl Default for PassphraseSettings {
-    fn default() -> Self {
-        Self { given: None, text: None, input: None, pinentry: PinentryMode::Ask }
-    }
-}
-
 /// `--pinentry-mode`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum PinentryMode {
     /// On the terminal.
+    #[default]
     Ask,
     /// Not asked for, as if the user had cancelled.
     Cancel,
@@ -197,67 +193,6 @@ pub(crate) struct ImportFilter {
 pub(crate) struct ExportFilter {
     pub(crate) keep_uid: Option<Filter>,
     pub(crate) drop_subkey: Option<Filter>,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            program: Program::Gpg,
-            home: Home::default(),
-            now: Timestamp(0),
-            command: None,
-            fingerprint_as_command: false,
-            special_file_names: false,
-            verbose: 0,
-            quiet: false,
-            no_permission_warning: false,
-            batch: false,
-            answer_yes: false,
-            answer_no: false,
-            no_tty: false,
-            dry_run: false,
-            interactive: false,
-            expert: false,
-            armor: false,
-            armor_headers: ArmorHeaders::default(),
-            output: None,
-            log_file: None,
-            command_input: None,
-            passphrase: PassphraseSettings::default(),
-            local_users: Vec::new(),
-            default_keys: Vec::new(),
-            force_sign_key: false,
-            default_cert_expire: None,
-            cert_remarks: Vec::new(),
-            keyrings: Vec::new(),
-            default_keyring: DefaultKeyring::Used,
-            allow_non_selfsigned_uid: false,
-            allow_freeform_uid: false,
-            forbid_gen_key: false,
-            large_rsa: false,
-            progress: false,
-            default_new_key_algorithm: None,
-            default_keyserver_url: None,
-            trust_model: TrustModel::Auto,
-            trust: TrustNumbers::default(),
-            trusted_keys: Vec::new(),
-            tofu_default_policy: Policy::Auto,
-            groups: Vec::new(),
-            message: MessageSettings::default(),
-            signature: SignatureSettings::default(),
-            key_origin: KeyOrigin::default(),
-            faked_time: None,
-            digests: DigestPolicy::GNUPG,
-            list: ListSettings::default(),
-            verify: VerifyFlags::default(),
-            import: ImportSettings::default(),
-            import_filter: ImportFilter::default(),
-            export: ExportSettings::default(),
-            export_filter: ExportFilter::default(),
-            choices: Vec::new(),
-            refused: Vec::new(),
-        }
-    }
 }
 
 impl Settings {
@@ -333,7 +268,7 @@ mod tests {
     fn numbers_out_of_range_are_named() {
         let mut settings = Settings::default();
         assert!(settings.complaints().is_empty());
-        settings.message.s2k_mode = 2;
+        settings.message.s2k_mode = Some(2);
         settings.trust.max_cert_depth = 256;
         assert_eq!(settings.complaints().len(), 2);
     }

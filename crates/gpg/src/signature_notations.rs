@@ -65,13 +65,13 @@ impl NotationOrPolicy {
 /// Returns the subpackets of a signature by one primary key over another, in gpg's order: notations, then policies, the
 /// last one first.
 pub(crate) fn between(
-    remarks: &[NotationOrPolicy],
+    notations_and_policies: &[NotationOrPolicy],
     by: &Fingerprint,
     over: &Fingerprint,
 ) -> Vec<edit::CertificationSubpacket> {
     let (policies, notations): (Vec<&NotationOrPolicy>, Vec<&NotationOrPolicy>) =
-        remarks.iter().rev().partition(|remark| matches!(remark.what, What::Policy(_)));
-    notations.into_iter().chain(policies).map(|remark| remark.between(by, over)).collect()
+        notations_and_policies.iter().rev().partition(|given| matches!(given.what, What::Policy(_)));
+    notations.into_iter().chain(policies).map(|given| given.between(by, over)).collect()
 }
 
 fn criticality(text: &[u8]) -> (bool, &[u8]) {
@@ -83,11 +83,11 @@ fn filled_in(text: &[u8], by: &Fingerprint, over: &Fingerprint) -> Vec<u8> {
     let mut filled = Vec::with_capacity(text.len());
     let mut rest = text;
     while let Some((&byte, after)) = rest.split_first() {
-        let meant =
-            if byte == b'%' { after.first().and_then(|&letter| meant(letter, by, over)) } else { None };
-        match meant {
-            Some(meant) => {
-                filled.extend(meant.into_bytes());
+        let expanded =
+            if byte == b'%' { after.first().and_then(|&letter| expansion(letter, by, over)) } else { None };
+        match expanded {
+            Some(expanded) => {
+                filled.extend(expanded.into_bytes());
                 rest = &after[1..];
             }
             None => {
@@ -99,7 +99,7 @@ fn filled_in(text: &[u8], by: &Fingerprint, over: &Fingerprint) -> Vec<u8> {
     filled
 }
 
-fn meant(letter: u8, by: &Fingerprint, over: &Fingerprint) -> Option<String> {
+fn expansion(letter: u8, by: &Fingerprint, over: &Fingerprint) -> Option<String> {
     let short = |key: &Fingerprint| key.key_id().to_string().split_off(8);
     Some(match letter {
         b'k' => short(over),

@@ -113,99 +113,67 @@ impl Status<'_> {
     }
 
     fn write(&self, out: &mut dyn Write) -> io::Result<()> {
-        write!(out, "[GNUPG:] {}", self.keyword())?;
+        out.write_all(b"[GNUPG:] ")?;
         match self {
             Self::Imported { key_id, user_id } => {
-                write!(out, " {key_id} ")?;
+                write!(out, "IMPORTED {key_id} ")?;
                 write_escaped(out, user_id)?;
             }
             Self::ImportCheck { key_id, fingerprint, user_id } => {
-                write!(out, " {key_id} {fingerprint} ")?;
+                write!(out, "IMPORT_CHECK {key_id} {fingerprint} ")?;
                 write_escaped(out, user_id)?;
             }
-            Self::ImportOk { reason, fingerprint } => write!(out, " {reason} {fingerprint}")?,
+            Self::ImportOk { reason, fingerprint } => write!(out, "IMPORT_OK {reason} {fingerprint}")?,
             Self::ImportResult(result) => {
+                write!(out, "IMPORT_RES")?;
                 result.values().iter().try_for_each(|value| write!(out, " {value}"))?;
             }
-            Self::KeyConsidered { fingerprint, flags } => write!(out, " {fingerprint} {flags}")?,
-            Self::NoData { what: number }
-            | Self::DeleteProblem { reason: number }
-            | Self::KeyExpired { time: number } => write!(out, " {number}")?,
-            Self::Exported { fingerprint } => write!(out, " {fingerprint}")?,
-            Self::ExportResult { count, secret, exported } => write!(out, " {count} {secret} {exported}")?,
-            Self::Attribute(text) => write!(out, " {text}")?,
-            Self::GetBool { keyword } | Self::GetLine { keyword } | Self::GetHidden { keyword } => {
-                write!(out, " {keyword}")?
+            Self::KeyConsidered { fingerprint, flags } => {
+                write!(out, "KEY_CONSIDERED {fingerprint} {flags}")?
             }
-            Self::GotIt => {}
+            Self::KeyExpired { time } => write!(out, "KEYEXPIRED {time}")?,
+            Self::NoData { what } => write!(out, "NODATA {what}")?,
+            Self::Exported { fingerprint } => write!(out, "EXPORTED {fingerprint}")?,
+            Self::ExportResult { count, secret, exported } => {
+                write!(out, "EXPORT_RES {count} {secret} {exported}")?
+            }
+            Self::DeleteProblem { reason } => write!(out, "DELETE_PROBLEM {reason}")?,
+            Self::Attribute(text) => write!(out, "ATTRIBUTE {text}")?,
+            Self::GetBool { keyword } => write!(out, "GET_BOOL {keyword}")?,
+            Self::GetLine { keyword } => write!(out, "GET_LINE {keyword}")?,
+            Self::GetHidden { keyword } => write!(out, "GET_HIDDEN {keyword}")?,
+            Self::GotIt => write!(out, "GOT_IT")?,
             Self::UserIdHint { key_id, user_id } => {
-                write!(out, " {key_id} ")?;
+                write!(out, "USERID_HINT {key_id} ")?;
                 write_escaped(out, user_id)?;
             }
             Self::NeedPassphrase { key_id, primary, algorithm } => {
-                write!(out, " {key_id} {primary} {algorithm} 0")?
+                write!(out, "NEED_PASSPHRASE {key_id} {primary} {algorithm} 0")?
             }
-            Self::InquireMaxLength(most) => write!(out, " {most}")?,
-            Self::AlreadySigned { key_id } => write!(out, " {key_id}")?,
+            Self::InquireMaxLength(most) => write!(out, "INQUIRE_MAXLEN {most}")?,
+            Self::AlreadySigned { key_id } => write!(out, "ALREADY_SIGNED {key_id}")?,
+            Self::InvalidSigner { reason, name: b"" } => write!(out, "INV_SGNR {reason}")?,
             Self::InvalidSigner { reason, name } => {
-                write!(out, " {reason}")?;
-                if !name.is_empty() {
-                    write!(out, " ")?;
-                    write_escaped(out, name)?;
-                }
+                write!(out, "INV_SGNR {reason} ")?;
+                write_escaped(out, name)?;
             }
-            Self::Primes { sign, done } => write!(out, " primegen {sign} {done} {done}")?,
+            Self::Primes { sign, done } => write!(out, "PROGRESS primegen {sign} {done} {done}")?,
             Self::KeyCreated { letter, fingerprint, handle } => {
-                write!(out, " {letter} {fingerprint}")?;
+                write!(out, "KEY_CREATED {letter} {fingerprint}")?;
                 write_handle(out, handle)?;
             }
             Self::KeyNotCreated { handle } => {
-                out.write_all(b" ")?;
+                write!(out, "KEY_NOT_CREATED ")?;
                 write_handle(out, handle)?;
             }
-            Self::Message(status) => status.write_values(out)?,
-            Self::Signature(status) => status.write_values(out)?,
-            Self::Unexpected => write!(out, " 0")?,
-            Self::Success { location } => write!(out, " {location}")?,
-            Self::Error { location, code } | Self::Failure { location, code } => {
-                write!(out, " {location} {code}")?
-            }
+            Self::Message(status) => status.write(out)?,
+            Self::Signature(status) => status.write(out)?,
+            Self::Unexpected => write!(out, "UNEXPECTED 0")?,
+            Self::Success { location } => write!(out, "SUCCESS {location}")?,
+            Self::Error { location, code } => write!(out, "ERROR {location} {code}")?,
+            Self::Failure { location, code } => write!(out, "FAILURE {location} {code}")?,
         }
         out.write_all(b"\n")
-    }
-
-    fn keyword(&self) -> &'static str {
-        match self {
-            Self::Imported { .. } => "IMPORTED",
-            Self::ImportCheck { .. } => "IMPORT_CHECK",
-            Self::ImportOk { .. } => "IMPORT_OK",
-            Self::ImportResult(_) => "IMPORT_RES",
-            Self::KeyConsidered { .. } => "KEY_CONSIDERED",
-            Self::KeyExpired { .. } => "KEYEXPIRED",
-            Self::NoData { .. } => "NODATA",
-            Self::Exported { .. } => "EXPORTED",
-            Self::ExportResult { .. } => "EXPORT_RES",
-            Self::DeleteProblem { .. } => "DELETE_PROBLEM",
-            Self::Attribute(_) => "ATTRIBUTE",
-            Self::GetBool { .. } => "GET_BOOL",
-            Self::GetLine { .. } => "GET_LINE",
-            Self::GetHidden { .. } => "GET_HIDDEN",
-            Self::GotIt => "GOT_IT",
-            Self::UserIdHint { .. } => "USERID_HINT",
-            Self::NeedPassphrase { .. } => "NEED_PASSPHRASE",
-            Self::InquireMaxLength(_) => "INQUIRE_MAXLEN",
-            Self::AlreadySigned { .. } => "ALREADY_SIGNED",
-            Self::InvalidSigner { .. } => "INV_SGNR",
-            Self::Primes { .. } => "PROGRESS",
-            Self::KeyCreated { .. } => "KEY_CREATED",
-            Self::KeyNotCreated { .. } => "KEY_NOT_CREATED",
-            Self::Message(status) => status.keyword(),
-            Self::Signature(status) => status.keyword(),
-            Self::Unexpected => "UNEXPECTED",
-            Self::Success { .. } => "SUCCESS",
-            Self::Error { .. } => "ERROR",
-            Self::Failure { .. } => "FAILURE",
-        }
     }
 }
 

@@ -36,7 +36,7 @@ pub(crate) struct Streams {
     bad_signature: bool,
     is_failure_reported: bool,
     /// The next message begins with an empty line.
-    owes_line: bool,
+    blank_line_is_due: bool,
 }
 
 /// Writes status lines from another thread, while the owner of the [`Streams`] waits for it.
@@ -91,7 +91,7 @@ impl Streams {
             errors: 0,
             bad_signature: false,
             is_failure_reported: false,
-            owes_line: false,
+            blank_line_is_due: false,
         }
     }
 
@@ -174,7 +174,8 @@ impl Streams {
 
     /// Writes a message that may not be UTF-8, since it contains a user ID for example. Control characters are escaped.
     pub(crate) fn info_bytes(&mut self, text: &[u8]) {
-        let mut start = if std::mem::take(&mut self.owes_line) { "\n".to_owned() } else { String::new() };
+        let mut start =
+            if std::mem::take(&mut self.blank_line_is_due) { "\n".to_owned() } else { String::new() };
         match &self.log.stamp {
             Some(stamp) => start.push_str(stamp),
             None => start += &format!("{}: ", self.program.name()),
@@ -183,8 +184,8 @@ impl Streams {
     }
 
     /// Writes an empty line before the next message, as gpg does after a policy URL.
-    pub(crate) fn owe_line(&mut self) {
-        self.owes_line = true;
+    pub(crate) fn blank_line_before_next(&mut self) {
+        self.blank_line_is_due = true;
     }
 
     /// Writes a further line of a message, without the program's name.
@@ -229,11 +230,6 @@ impl Streams {
     /// Counts a bad signature over content, which makes the exit code 1 where no error makes it 2.
     pub(crate) fn count_bad_signature(&mut self) {
         self.bad_signature = true;
-    }
-
-    /// Says whether a signature over content was bad.
-    pub(crate) fn has_bad_signature(&self) -> bool {
-        self.bad_signature
     }
 
     /// Returns gpg's exit code: 2 after an error, 1 after a bad signature, with `--batch` even if there were errors.
@@ -291,6 +287,20 @@ impl Streams {
     pub(crate) fn usage(&mut self, command: &str) {
         self.continue_error(format!("usage: gpg [options] {command}").as_bytes());
         self.status_failure("gpg-exit", Code::General);
+    }
+
+    /// Returns the only argument of a command, `Some(None)` if there is none; reports how the command is used if there are
+    /// more.
+    pub(crate) fn at_most_one<'a>(
+        &mut self,
+        arguments: &'a [Vec<u8>],
+        command: &str,
+    ) -> Option<Option<&'a [u8]>> {
+        if arguments.len() > 1 {
+            self.usage(command);
+            return None;
+        }
+        Some(arguments.first().map(Vec::as_slice))
     }
 
     /// Reports that a command or an option is not supported yet.

@@ -29,8 +29,8 @@ pub(crate) fn s2k(settings: &Settings) -> MessageResult<S2k> {
     let bytes = settings.message.s2k_count.unwrap_or(decode_count(DEFAULT_COUNT));
     let iterated = S2k::iterated(hash, bytes)?;
     Ok(match (settings.message.s2k_mode, iterated) {
-        (0, _) => S2k::Simple { hash },
-        (1, S2k::Iterated { salt, .. }) => S2k::Salted { hash, salt },
+        (Some(0), _) => S2k::Simple { hash },
+        (Some(1), S2k::Iterated { salt, .. }) => S2k::Salted { hash, salt },
         (_, iterated) => iterated,
     })
 }

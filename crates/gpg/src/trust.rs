@@ -2,11 +2,10 @@
 
 use keyhoard::cert::effective::PacketView;
 use keyhoard::database;
-use keyhoard::store::{Error, ReadCertificates, Snapshot, Store};
-use keyhoard::validity::{Model, Sources, TofuSettings, TrustSettings};
+use keyhoard::store::{Error, Store};
+use keyhoard::validity::{Model, TofuSettings, TrustSettings};
 
 use crate::home::Home;
-use crate::keyrings::{Keyrings, Ring};
 use crate::settings::{Settings, TrustModel, TrustNumbers};
 
 /// Returns the settings with which validity is computed.
@@ -61,27 +60,4 @@ pub(crate) fn database_to_write(home: &Home) -> anyhow::Result<Box<dyn Store>> {
         home.create_if_missing()?;
     }
     Ok(database::create(&path)?)
-}
-
-/// Opens the home directory's database, which holds the owner trust, if it exists and is not one of the keyrings.
-pub(crate) fn outside(home: &Home, keyrings: &Keyrings) -> anyhow::Result<Option<Box<dyn Store>>> {
-    let path = home.database()?;
-    let is_keyring = keyrings.iter().any(|ring| ring.is_at(&path));
-    if is_keyring { Ok(None) } else { database(home) }
-}
-
-/// Returns the sources of validity: all keyrings, and the owner trust in one of them or `outside`.
-pub(crate) fn sources<'a>(
-    home: &Home,
-    snapshots: &'a [(&'a Ring, Box<dyn ReadCertificates + 'a>)],
-    outside: Option<&'a dyn Snapshot>,
-) -> anyhow::Result<Sources<'a>> {
-    let path = home.database()?;
-    let inside =
-        snapshots.iter().find(|(ring, _)| ring.is_at(&path)).and_then(|(_, snapshot)| snapshot.trust());
-    Ok(Sources {
-        certificates: snapshots.iter().map(|(_, snapshot)| snapshot.as_ref()).collect(),
-        owner_trust: inside.or_else(|| outside?.trust()),
-        keeper: snapshots.first().and_then(|(ring, _)| ring.store()),
-    })
 }

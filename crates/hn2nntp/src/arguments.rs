@@ -19,8 +19,7 @@ Examples:
 
 /// Read Hacker News offline in any newsreader.
 ///
-/// Downloads stories and comments and turns them into NetNews articles. It keeps no state and has no configuration
-/// file: the news server knows what it has.
+/// Downloads stories and comments and turns them into NetNews articles. It needs no configuration file.
 #[derive(Debug, Parser)]
 #[command(name = "hn2nntp", version, propagate_version = true, after_help = AFTER_HELP, max_term_width = 100)]
 pub(crate) struct Arguments {

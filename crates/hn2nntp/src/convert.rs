@@ -133,8 +133,7 @@ fn make(
     settings: &Settings,
     written: &mut HashSet<Id>,
 ) -> Result<Option<Article>, ConvertError> {
-    let ItemStatus::Live(post @ Post { kind: Kind::Submission(_) | Kind::Comment, .. }) = &item.standing
-    else {
+    let ItemStatus::Live(post @ Post { kind: Kind::Submission(_) | Kind::Comment, .. }) = &item.status else {
         return Ok(None);
     };
     if !written.insert(item.id) {

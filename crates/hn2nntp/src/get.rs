@@ -224,7 +224,7 @@ impl<W: Write> Run<'_, W> {
     }
 
     fn write(&mut self, received: Received) -> Result<(), GetError> {
-        match &received.item.standing {
+        match &received.item.status {
             ItemStatus::Deleted => self.tally.deleted += 1,
             ItemStatus::Dead => self.tally.dead += 1,
             ItemStatus::Live(post) => {

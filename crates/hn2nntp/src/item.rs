@@ -49,7 +49,7 @@ pub(crate) struct Item {
     /// The options of a poll. Always higher numbers.
     pub(crate) parts: Vec<Id>,
     pub(crate) thread: Option<Thread>,
-    pub(crate) standing: ItemStatus,
+    pub(crate) status: ItemStatus,
 }
 
 /// Whether the item can be read.
@@ -162,7 +162,7 @@ impl Item {
             kids: later(&fields.kids),
             parts: later(&fields.parts),
             thread: fields.thread.clone().filter(|thread| thread.leads_to(id, parent)),
-            standing: match (fields.deleted, fields.dead) {
+            status: match (fields.deleted, fields.dead) {
                 (true, _) => ItemStatus::Deleted,
                 (false, true) => ItemStatus::Dead,
                 (false, false) => ItemStatus::Live(Post::from_fields(fields, parent)?),
@@ -172,7 +172,7 @@ impl Item {
 
     /// Returns the title of a submission that can be read.
     pub(crate) fn title(&self) -> Option<&str> {
-        match &self.standing {
+        match &self.status {
             ItemStatus::Live(Post { kind: Kind::Submission(submission), .. }) => Some(&submission.title),
             _ => None,
         }
@@ -254,7 +254,7 @@ mod tests {
     fn a_deleted_comment_needs_no_author_and_keeps_its_replies() {
         let item = parse(r#"{"id":5,"deleted":true,"type":"comment","parent":2,"kids":[7,6],"time":1}"#);
         let item = item.unwrap().unwrap();
-        assert_eq!((item.parent, item.kids, item.standing), (Some(2), vec![7, 6], ItemStatus::Deleted));
+        assert_eq!((item.parent, item.kids, item.status), (Some(2), vec![7, 6], ItemStatus::Deleted));
     }
 
     #[test]

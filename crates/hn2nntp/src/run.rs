@@ -10,14 +10,15 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use clap::CommandFactory;
+use thiserror::Error;
 use time::OffsetDateTime;
 
 use crate::arguments::{Arguments, Command, Convert, Format, From, Get, Post, What};
 use crate::convert::sink::{Maildir, Sink};
-use crate::convert::{self, Settings, Templates};
+use crate::convert::{self, ConvertError, Settings, Templates};
 use crate::get::api::Manners;
 use crate::get::walk::Extent;
-use crate::get::{self, Ending, Request, mark};
+use crate::get::{self, Ending, GetError, Request, mark};
 use crate::post::{self, Login};
 
 /// The delay before the first retry of a request.
@@ -63,14 +64,14 @@ pub(crate) fn run(arguments: Arguments, now: OffsetDateTime) -> anyhow::Result<O
 
 /// Writes an error to stderr and returns the exit code.
 ///
-/// A closed pipe (`| head`) is no error.
+/// A closed standard output (`| head`) is not reported.
 pub(crate) fn report(result: anyhow::Result<Outcome>) -> ExitCode {
     match result {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::Incomplete) => ExitCode::from(1),
         Ok(Outcome::Interrupted) => ExitCode::from(130),
         Err(error) => {
-            if !is_broken_pipe(&error) {
+            if !is_closed_output(&error) {
                 eprintln!("hn2nntp: {error:#}");
             }
             ExitCode::from(1)
@@ -78,10 +79,19 @@ pub(crate) fn report(result: anyhow::Result<Outcome>) -> ExitCode {
     }
 }
 
-fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    let broken = |cause: &io::Error| cause.kind() == io::ErrorKind::BrokenPipe;
-    error.chain().any(|cause| cause.downcast_ref().is_some_and(broken))
+/// Returns whether an error says that standard output is closed: other broken pipes are reported.
+fn is_closed_output(error: &anyhow::Error) -> bool {
+    let cause = match (error.downcast_ref(), error.downcast_ref()) {
+        (Some(GetError::Output(cause)), _) | (_, Some(ConvertError::Output(cause))) => Some(cause),
+        _ => error.downcast_ref::<Unprinted>().map(|Unprinted(cause)| cause),
+    };
+    cause.is_some_and(|cause| cause.kind() == io::ErrorKind::BrokenPipe)
 }
+
+/// Why a script or a page was not written to standard output.
+#[derive(Debug, Error)]
+#[error("cannot write to standard output")]
+struct Unprinted(#[source] io::Error);
 
 fn run_get(arguments: Get) -> anyhow::Result<Outcome> {
     let request = match arguments.what {
@@ -211,6 +221,22 @@ fn password(file: Option<&Path>) -> anyhow::Result<String> {
 }
 
 fn print(bytes: &[u8]) -> anyhow::Result<Outcome> {
-    io::stdout().write_all(bytes)?;
+    io::stdout().write_all(bytes).map_err(Unprinted)?;
     Ok(Outcome::Done)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_closed_standard_output_is_not_reported() {
+        let broken = || io::Error::from(io::ErrorKind::BrokenPipe);
+        assert!(is_closed_output(&GetError::Output(broken()).into()));
+        assert!(is_closed_output(&ConvertError::Output(broken()).into()));
+        assert!(is_closed_output(&Unprinted(broken()).into()));
+        assert!(!is_closed_output(&GetError::Output(io::ErrorKind::StorageFull.into()).into()));
+        assert!(!is_closed_output(&ConvertError::Input(broken()).into()));
+        assert!(!is_closed_output(&anyhow::Error::from(broken()).context("localhost")));
+    }
 }

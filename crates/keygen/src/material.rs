@@ -7,7 +7,7 @@ use crate::progress::Progress;
 use crate::{group, rsa};
 use cert::Timestamp;
 use secret::curve25519::{CURVE25519_OID, ED25519_OID, Kind, NATIVE};
-use secret::{Role, Unlocked, write_number};
+use secret::{Role, Unlocked, wrapping, write_number};
 use sequoia_openpgp::crypto::mpi;
 use sequoia_openpgp::packet::key::{Key4, PrimaryRole, SecretKeyMaterial, SecretParts};
 use sequoia_openpgp::serialize::MarshalInto as _;
@@ -88,8 +88,6 @@ type Key = Key4<SecretParts, PrimaryRole>;
 
 /// Generates a key on Curve25519; version 4 keys have the form that GnuPG 2.1 introduced.
 fn curve25519_material(purpose: KeyUse, version: Version) -> Result<Material> {
-    /// SHA-256 and AES-128 (RFC 9580, 11.5.1, table 30).
-    const WRAPPING: &[u8] = &[3, 1, 8, 7];
     let kind = if purpose == KeyUse::Sign { Kind::Ed25519 } else { Kind::X25519 };
     let mut secret = Zeroizing::new([0; 32]);
     getrandom::fill(&mut *secret)?;
@@ -109,7 +107,10 @@ fn curve25519_material(purpose: KeyUse, version: Version) -> Result<Material> {
         }
         (Kind::X25519, Version::V4) => {
             secret.reverse();
-            (PublicKeyAlgorithm::ECDH, [&counted(CURVE25519_OID), &native()[..], WRAPPING].concat())
+            (
+                PublicKeyAlgorithm::ECDH,
+                [&counted(CURVE25519_OID), &native()[..], &wrapping(256).expect("a known size")].concat(),
+            )
         }
     };
     let secret = match version {
@@ -127,9 +128,10 @@ fn curve_material(curve: Algorithm, purpose: KeyUse) -> sequoia_openpgp::Result<
     }?;
     let mut public = key.mpis().to_vec()?;
     if let mpi::PublicKey::ECDH { curve, .. } = key.mpis() {
-        // The last two bytes are the hash algorithm and the cipher that session keys are wrapped with.
-        let parameters = public.len() - 2;
-        public[parameters..].copy_from_slice(&wrapping(curve));
+        // The last fields are the hash algorithm and the cipher that session keys are wrapped with.
+        let fields = wrapping(curve.bits()? as u32).expect("a known size");
+        let end = public.len() - fields.len();
+        public[end..].copy_from_slice(&fields);
     }
     let SecretKeyMaterial::Unencrypted(secret) = key.secret() else {
         unreachable!("a new key is not locked")
@@ -148,20 +150,5 @@ fn weierstrass(curve: Algorithm) -> Curve {
         Algorithm::BrainpoolP512 => Curve::BrainpoolP512,
         Algorithm::Rsa(_) | Algorithm::Dsa(_) | Algorithm::Elgamal(_) => unreachable!("no curve"),
         Algorithm::Curve25519 | Algorithm::Curve448 => unreachable!("made in another way"),
-    }
-}
-
-/// Returns the hash algorithm and the cipher that session keys are wrapped with (RFC 9580, 11.5.1, table 30).
-fn wrapping(curve: &Curve) -> [u8; 2] {
-    const SHA256: u8 = 8;
-    const SHA384: u8 = 9;
-    const SHA512: u8 = 10;
-    const AES128: u8 = 7;
-    const AES192: u8 = 8;
-    const AES256: u8 = 9;
-    match curve {
-        Curve::NistP384 | Curve::BrainpoolP384 => [SHA384, AES192],
-        Curve::NistP521 | Curve::BrainpoolP512 => [SHA512, AES256],
-        _ => [SHA256, AES128],
     }
 }

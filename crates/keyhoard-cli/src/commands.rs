@@ -44,6 +44,7 @@ use clap::CommandFactory;
 
 use crate::arguments::{Arguments, Command};
 use crate::exit::Outcome;
+use crate::output::is_standard_output_closed;
 use crate::session::Session;
 
 /// Runs the command.
@@ -81,6 +82,9 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
         Command::Completions(arguments) => completions::run(session, &arguments, Arguments::command()),
         Command::Man(arguments) => man::run(session, &arguments, Arguments::command()),
     }?;
-    session.output.flush()?;
-    Ok(outcome)
+    match session.output.flush() {
+        // The exit code says so, even if nobody reads the rest.
+        Err(error) if outcome == Outcome::Nothing && is_standard_output_closed(&error) => Ok(outcome),
+        flushed => Ok(flushed.map(|()| outcome)?),
+    }
 }

@@ -9,6 +9,7 @@ use keyhoard::cert::armor_writer::ArmorWriter;
 use keyhoard::descriptor::duplicate;
 use keyhoard::output_file::{Content, Existing, FileId, OutputFile};
 
+use crate::output::StandardOutput;
 use crate::question::asked;
 
 /// The options that name an output file.
@@ -58,7 +59,7 @@ impl NamedOutput {
                 let question = format!("{} is there already. Replace it? [y/N] ", name());
                 match asked(question)?.as_str() {
                     "y" | "Y" | "yes" => create(Existing::Replaced).with_context(name),
-                    _ => Err(anyhow!("{}: it stays as it is", name())),
+                    _ => Err(anyhow!("{}: not replaced", name())),
                 }
             }
             created => created.with_context(name),
@@ -99,7 +100,7 @@ impl Destination {
         let file = self.output.create(contents.content(), read)?;
         let (Some(path), Some(mut file)) = (self.file(), file) else {
             let mut stdout = standard_output()?;
-            let terminal = stdout.is_terminal();
+            let terminal = io::stdout().is_terminal();
             return self.write_armored(&mut stdout, terminal, contents, packets);
         };
         let named = || path.display().to_string();
@@ -176,6 +177,6 @@ impl Contents {
 }
 
 /// Returns a duplicate of standard output, which another thread can write to while this one holds the lock.
-pub(crate) fn standard_output() -> anyhow::Result<File> {
-    Ok(File::from(duplicate(1).context("standard output")?))
+pub(crate) fn standard_output() -> anyhow::Result<StandardOutput<File>> {
+    Ok(StandardOutput(File::from(duplicate(1).context("standard output")?)))
 }

@@ -1,14 +1,15 @@
 //! Exit codes, and the error message before them.
 
 use std::error::Error;
+use std::fmt;
 use std::process::ExitCode;
-use std::{fmt, io};
 
 use keyhoard::foreign_text::shown;
 use keyhoard::stateless::Failure;
-use keyhoard::{causes, lacks_search_index};
+use keyhoard::{causes, lacks_search_index, secret};
 
-use crate::stderr::tell;
+use crate::output::is_standard_output_closed;
+use crate::stderr;
 use crate::style::Style;
 
 /// The outcome of a command that did not fail.
@@ -53,24 +54,24 @@ impl Outcome {
 
 /// Writes an error to stderr and returns the exit code.
 ///
-/// A closed pipe (`| head`) is no error.
+/// Nothing is written about a standard output that is closed (`| head`), since its reader has closed it.
 pub(crate) fn report(result: anyhow::Result<Outcome>) -> ExitCode {
     match result {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::Nothing) => ExitCode::from(1),
-        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) if error.chain().any(is_standard_output_closed) => ExitCode::from(2),
         Err(error) => {
             let advice = match advice(&error) {
                 Some(advice) => format!("; {advice}"),
                 None if lacks_search_index(error.as_ref()) => ", then run `keyhoard db migrate`".to_owned(),
                 None => String::new(),
             };
-            tell(Style::Error, "keyhoard:", format_args!("{}{advice}", causes(error.as_ref())));
+            stderr::print(Style::Error, "keyhoard:", format_args!("{}{advice}", causes(error.as_ref())));
             if is_locked(&error) {
-                tell(
+                stderr::print(
                     Style::Faint,
                     "keyhoard:",
-                    "say --passphrase-file, --passphrase-fd or --passphrase-program",
+                    "use --passphrase-file, --passphrase-fd or --passphrase-program",
                 );
             }
             ExitCode::from(match error.downcast_ref::<Failure>() {
@@ -84,6 +85,11 @@ pub(crate) fn report(result: anyhow::Result<Outcome>) -> ExitCode {
 
 /// Returns which command helps where the library refuses something.
 fn advice(error: &anyhow::Error) -> Option<&'static str> {
+    if let Some(secret::Error::EmptyPassphrase) = secret_error(error) {
+        return Some(
+            "for a key without passphrase use `generate --no-passphrase` or `key passphrase --remove`",
+        );
+    }
     Some(match error.downcast_ref()? {
         keyhoard::Error::NoSuchEntry { .. } => "`keyhoard log` lists them",
         keyhoard::Error::NothingInEntry { .. } => {
@@ -96,27 +102,12 @@ fn advice(error: &anyhow::Error) -> Option<&'static str> {
 
 /// Returns whether a passphrase was missing and there was no way to ask for it.
 fn is_locked(error: &anyhow::Error) -> bool {
-    use keyhoard::secret;
-    let error = error.downcast_ref::<secret::Error>().or_else(|| match error.downcast_ref() {
+    matches!(secret_error(error), Some(secret::Error::NoPassphrase { .. }))
+}
+
+fn secret_error(error: &anyhow::Error) -> Option<&secret::Error> {
+    error.downcast_ref().or_else(|| match error.downcast_ref() {
         Some(keyhoard::Error::Secret(error)) => Some(error),
         _ => None,
-    });
-    matches!(error, Some(secret::Error::NoPassphrase { .. }))
-}
-
-fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    error.chain().any(|cause| {
-        cause.downcast_ref::<io::Error>().is_some_and(|cause| cause.kind() == io::ErrorKind::BrokenPipe)
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_closed_pipe_is_no_error() {
-        let error = anyhow::Error::from(io::Error::from(io::ErrorKind::BrokenPipe)).context("writing");
-        assert!(is_broken_pipe(&error));
-    }
 }

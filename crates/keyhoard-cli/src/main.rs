@@ -6,8 +6,7 @@
 //! - [`session`]: what every command is given; [`exit`]: the exit code.
 //! - [`listing`]: certificates as text and as JSON; [`naming`]: names for the numbers of OpenPGP.
 //! - [`input`]: files and standard input; [`output`]: results on standard output; [`stderr`]: notes, warnings and
-//!   errors;
-//!   [`question`]: questions on the terminal.
+//!   errors; [`question`]: questions on the terminal.
 //! - [`json`], [`table`], [`style`], [`printable`], [`timestamp`], [`expiry`], [`progress`]: the parts of both.
 //!
 //! The library `keyhoard` decides what a command does; this crate parses arguments and prints results.
@@ -43,7 +42,7 @@ fn main() -> ExitCode {
     keyhoard::message::use_batch_scheduling();
     match arguments::Arguments::try_parse() {
         Ok(arguments) => exit::report(commands::run(arguments)),
-        Err(error) if error.use_stderr() && commands::sop::is_meant() => {
+        Err(error) if error.use_stderr() && commands::sop::is_requested() => {
             // An error here could not be reported anywhere.
             let _ = error.print();
             ExitCode::from(commands::sop::misunderstood(&error).exit_code())

@@ -34,7 +34,7 @@ pub(crate) fn usage(usage: Usage) -> Vec<&'static str> {
         (Usage::ENCRYPT, "encrypt"),
         (Usage::AUTHENTICATE, "authenticate"),
     ];
-    words.into_iter().filter(|(one, _)| usage.contains(*one)).map(|(_, word)| word).collect()
+    words.into_iter().filter(|(known, _)| usage.contains(*known)).map(|(_, word)| word).collect()
 }
 
 /// Returns the word for a signature type (RFC 9580, 5.2.1).
@@ -88,7 +88,8 @@ pub(crate) fn hash_algorithm_named(name: &str) -> Result<HashAlgorithm, String> 
 
 /// Returns the name of a compression.
 pub(crate) fn compression(number: u8) -> String {
-    Compression::of(number).map_or_else(|| format!("compression-{number}"), |one| one.name().to_owned())
+    Compression::of(number)
+        .map_or_else(|| format!("compression-{number}"), |compression| compression.name().to_owned())
 }
 
 /// Returns an owner trust as a phrase.

@@ -1,5 +1,6 @@
 //! Standard output: results as text or as JSON.
 
+use std::error::Error;
 use std::fmt::{self, Write as _};
 use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
 
@@ -34,7 +35,7 @@ pub(crate) struct Output {
     /// The form of results.
     pub(crate) form: Form,
     colour: bool,
-    out: BufWriter<StdoutLock<'static>>,
+    out: BufWriter<StandardOutput<StdoutLock<'static>>>,
     /// The line that is being written; kept for its capacity.
     line: String,
 }
@@ -48,7 +49,8 @@ impl Output {
             Colour::Always => true,
             Colour::Never => false,
         };
-        Self { form, colour, out: BufWriter::with_capacity(1 << 16, stdout.lock()), line: String::new() }
+        let out = BufWriter::with_capacity(1 << 16, StandardOutput(stdout.lock()));
+        Self { form, colour, out, line: String::new() }
     }
 
     /// Returns whether results are written as JSON.
@@ -58,7 +60,7 @@ impl Output {
 
     /// Returns whether standard output is a terminal.
     pub(crate) fn is_terminal(&self) -> bool {
-        self.out.get_ref().is_terminal()
+        io::stdout().is_terminal()
     }
 
     /// Returns whether colours are used.
@@ -100,6 +102,45 @@ impl Write for Output {
     fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
     }
+}
+
+/// A writer to standard output, which marks the error that standard output is closed: unlike other broken pipes, it is
+/// not reported.
+#[derive(Debug)]
+pub(crate) struct StandardOutput<W>(pub(crate) W);
+
+impl<W: Write> Write for StandardOutput<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(bytes).map_err(marked)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush().map_err(marked)
+    }
+}
+
+fn marked(error: io::Error) -> io::Error {
+    match error.kind() {
+        kind @ io::ErrorKind::BrokenPipe => io::Error::new(kind, StandardOutputClosed),
+        _ => error,
+    }
+}
+
+#[derive(Debug)]
+struct StandardOutputClosed;
+
+impl fmt::Display for StandardOutputClosed {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("standard output is closed")
+    }
+}
+
+impl Error for StandardOutputClosed {}
+
+/// Returns whether an error says that standard output is closed.
+pub(crate) fn is_standard_output_closed(error: &(dyn Error + 'static)) -> bool {
+    let error = error.downcast_ref().and_then(io::Error::get_ref);
+    error.is_some_and(|error| error.is::<StandardOutputClosed>())
 }
 
 /// Writes a text with the sequences of its styles; all other control characters are escaped.

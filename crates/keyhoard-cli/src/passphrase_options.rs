@@ -11,7 +11,7 @@ use keyhoard::store::ReadCertificates;
 use crate::printable::printable;
 
 /// The heading of these options. Each of them names it, so that it is not that of the options after them, too.
-pub(crate) const HEADING: &str = "Passphrases";
+const HEADING: &str = "Passphrases";
 
 /// Where the passphrases of secret keys come from.
 #[derive(Clone, Debug, clap::Args)]

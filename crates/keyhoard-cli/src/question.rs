@@ -37,7 +37,7 @@ impl Confirmation {
             return Ok(true);
         }
         if !io::stdin().is_terminal() {
-            bail!("not {what} unasked: say --yes");
+            bail!("not {what} unasked: use --yes");
         }
         let answer = asked(format_args!("{question} [y/N] "))?;
         Ok(matches!(answer.as_str(), "y" | "Y" | "yes"))

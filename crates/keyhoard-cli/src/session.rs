@@ -15,7 +15,7 @@ use keyhoard::{Result, database};
 use crate::global_options::GlobalOptions;
 use crate::output::{Form, Output};
 use crate::progress::{Progress, Unit};
-use crate::stderr::tell;
+use crate::stderr;
 use crate::style::Style;
 use crate::timestamp;
 
@@ -89,13 +89,13 @@ impl Session {
     /// Writes a note to standard error, unless `--quiet` was given.
     pub(crate) fn note(&self, text: impl fmt::Display) {
         if !self.quiet {
-            tell(Style::Faint, "keyhoard:", text);
+            stderr::print(Style::Faint, "keyhoard:", text);
         }
     }
 
     /// Writes a warning to standard error.
     pub(crate) fn warn(&self, text: impl fmt::Display) {
-        tell(Style::Warning, "keyhoard:", text);
+        stderr::print(Style::Warning, "keyhoard:", text);
     }
 
     /// Notes which migrated sources have changed since.
@@ -103,7 +103,9 @@ impl Session {
         if !self.quiet {
             for migration in outdated(snapshot)? {
                 let path = migration.path.display();
-                self.warn(format_args!("{path} has changed since it was taken over; `keyhoard migrate {path}` takes it over again"));
+                self.warn(format_args!(
+                    "{path} has changed since it was migrated; `keyhoard migrate {path}` takes it over again"
+                ));
             }
         }
         Ok(())

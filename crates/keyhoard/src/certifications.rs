@@ -4,10 +4,9 @@
 //! them made the signature. As in GnuPG, a certificate's subkeys certify nothing: where the key ID is a subkey's, its
 //! primary key is tried.
 //!
-//! A [`CertificationVerifier`] returns [`Authenticity`] values, which never change. Those that the database keeps cost
-//! nothing; the others of many certificates are verified in one batch, and can be stored afterwards. A
-//! [`StatusEvaluator`] turns them into [`CertificationStatus`] values, at a moment and by GnuPG's rules. A [`Checker`]
-//! does both.
+//! Who made a signature never changes. What the database keeps of it costs nothing; the other signatures of many
+//! certificates are verified in one batch, and the verdicts can be stored afterwards. A [`Checker`] turns them into
+//! [`CertificationStatus`] values, at a moment and by GnuPG's rules.
 
 mod authenticity;
 mod batches;
@@ -21,11 +20,15 @@ mod request;
 mod status;
 mod verifier;
 
-pub use authenticity::{Authenticities, Authenticity};
+#[cfg(test)]
+mod tests;
+
+pub(crate) use authenticity::{Authenticities, Authenticity};
 pub use checker::Checker;
+pub(crate) use kept_verdicts::kept_verdict;
 pub use per_signature::PerSignature;
-pub use request::{VerifyRequest, Wanted};
-pub use status::{
-    CertificationRules, CertificationStatus, CertificationStatuses, IssuerRule, StatusEvaluator, Unverifiable,
-};
-pub use verifier::CertificationVerifier;
+pub use request::Wanted;
+pub use status::{CertificationRules, CertificationStatus, CertificationStatuses, IssuerRule, Unverifiable};
+pub(crate) use verifier::CertificationVerifier;
+
+use request::VerifyRequest;

@@ -72,8 +72,8 @@ impl Count {
 /// Checks every signature of the selected certificates, and calls `each` with each certificate and the status of its
 /// signatures.
 ///
-/// New verdicts are stored in the database, unless somebody else is writing. Whether an issuer's key has expired or was
-/// revoked since makes no difference.
+/// New verdicts are stored in the database, unless somebody else is writing; those on possible revocations under an entry
+/// of the journal with this `command`. Whether an issuer's key has expired or was revoked since makes no difference.
 ///
 /// # Errors
 ///
@@ -83,6 +83,7 @@ pub fn check(
     snapshot: &dyn ReadCertificates,
     selection: Selection<'_>,
     options: CheckOptions,
+    command: &str,
     each: &mut dyn FnMut(&Record, &CertificationStatuses) -> ControlFlow<()>,
 ) -> Result<Count> {
     let mut count = Count::default();
@@ -96,9 +97,7 @@ pub fn check(
     })?;
     checker.keep()?;
     count.not_fully_checked = pending.len() as u64;
-    if !pending.is_empty() {
-        pending::go_on(store, snapshot, Selection::Ids(&pending), "keyhoard check", options.now)?;
-    }
+    pending::continue_verification(store, snapshot, &pending, command, options.now)?;
     Ok(count)
 }
 

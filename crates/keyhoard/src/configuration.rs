@@ -32,7 +32,7 @@ impl Configuration {
     pub fn read() -> Result<Self> {
         let Some(path) = file("config.toml") else { return Ok(Self::default()) };
         let Some(text) = permissions::configuration(&path)? else { return Ok(Self::default()) };
-        toml::from_str(&text).map_err(|source| Error::Configuration { path, source: source.into() })
+        toml::from_str(&text).map_err(|source| Error::ForeignFile { path, source: source.into() })
     }
 }
 

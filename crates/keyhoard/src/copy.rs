@@ -17,6 +17,7 @@ use store::{
 };
 
 use crate::retry::retry_transient;
+use crate::stored::try_visit;
 use crate::{Error, Result};
 
 /// Certificates that are written at once, and the most bytes of them.
@@ -79,6 +80,7 @@ pub fn copy(
     };
     copier.certificates()?;
     copier.rest()?;
+    copier.verdicts()?;
     let summary = copier.summary;
     compare(&*source, to, on_event)?;
     Ok(summary)
@@ -100,51 +102,43 @@ struct Item {
     certificate: Prepared,
     kind: PutKind,
     origins: Origins,
-    verdicts: Vec<KeptVerdict>,
 }
 
 impl Copier<'_> {
     fn certificates(&mut self) -> Result<()> {
         let (mut batch, mut bytes) = (Vec::new(), 0);
-        let mut failed = Ok(());
-        let source = self.source;
-        source.visit(Selection::All, Detail::Bytes, &mut |record| {
+        try_visit(self.source, Selection::All, Detail::Bytes, &mut |record| {
             bytes += record.bytes.as_ref().map_or(0, Vec::len);
             batch.push(record);
             if batch.len() >= BATCH || bytes >= BATCH_BYTES {
                 bytes = 0;
-                failed = self.write(std::mem::take(&mut batch));
+                self.write(std::mem::take(&mut batch))?;
             }
-            if failed.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            Ok(ControlFlow::Continue(()))
         })?;
-        failed?;
         self.write(batch)
     }
 
     fn write(&mut self, records: Vec<Record>) -> Result<()> {
         let fingerprints: Vec<Fingerprint> = records.iter().map(|record| record.fingerprint).collect();
         let there = retry_transient(|| Ok(self.to.snapshot()?.by_fingerprint(&fingerprints)?))?;
-        let ids: Vec<CertId> = records.iter().map(|record| record.id).collect();
-        let mut verdicts = verdicts(self.source, &ids)?;
         let mut items = Vec::new();
         for (record, there) in records.into_iter().zip(&there) {
-            let kept = verdicts.remove(&record.id).unwrap_or_default();
             match there {
-                None => items.extend(self.item(record, kept)?),
+                None => items.extend(self.item(record)?),
                 Some(_) => self.summary.there += 1,
             }
         }
         // If all were there already, the copy may still lack verdicts and bindings.
         if !items.is_empty() {
             self.journal = Some(retry_transient(|| self.put(&items))?);
-            self.keep_verdicts(&items)?;
             self.summary.copied += items.len() as u64;
         }
         (self.on_event)(CopyEvent::Copied { done: self.summary.copied + self.summary.there });
         Ok(())
     }
 
-    fn item(&self, record: Record, verdicts: Vec<KeptVerdict>) -> Result<Option<Item>> {
+    fn item(&self, record: Record) -> Result<Option<Item>> {
         let Record { id, first_seen, changed, origin, facts, bytes, .. } = record;
         let (Some(facts), Some(bytes)) = (facts, bytes) else { return Ok(None) };
         let user_ids = if self.has_origins { self.source.user_id_origins(id)? } else { Vec::new() };
@@ -152,7 +146,6 @@ impl Copier<'_> {
             certificate: Prepared::new(Certificate { bytes, facts }),
             kind: PutKind::Copied { first_seen, changed },
             origins: Origins { certificate: Some(origin), user_ids },
-            verdicts,
         }))
     }
 
@@ -179,35 +172,11 @@ impl Copier<'_> {
         Ok(journal)
     }
 
-    /// Stores the verdicts of certificates that were written.
-    fn keep_verdicts(&self, items: &[Item]) -> Result<()> {
-        let with_verdicts: Vec<&Item> = items.iter().filter(|item| !item.verdicts.is_empty()).collect();
-        if with_verdicts.is_empty() {
-            return Ok(());
-        }
-        let fingerprints: Vec<Fingerprint> =
-            with_verdicts.iter().map(|item| item.certificate.fingerprint()).collect();
-        let ids = retry_transient(|| Ok(self.to.snapshot()?.by_fingerprint(&fingerprints)?))?;
-        let found: Vec<(CertId, Vec<KeptVerdict>)> = ids
-            .into_iter()
-            .zip(with_verdicts)
-            .filter_map(|(id, item)| Some((id?, item.verdicts.clone())))
-            .collect();
-        self.to.keep_verdicts(&found)?;
-        Ok(())
-    }
-
     /// Copies owner trust, migrations and bindings.
     fn rest(&mut self) -> Result<()> {
         let owner_trusts = self.source.owner_trusts()?;
         let migrations = self.source.migrations()?;
-        let mut kept = Vec::new();
-        self.source.bindings(BindingSelection::All, &mut |binding| {
-            if binding.id.is_some() {
-                kept.push(binding);
-            }
-            ControlFlow::Continue(())
-        })?;
+        let kept = kept_bindings(self.source)?;
         self.summary.owner_trusts = owner_trusts.len() as u64;
         self.summary.bindings = kept.len() as u64;
         retry_transient(|| {
@@ -229,43 +198,37 @@ impl Copier<'_> {
             transaction.finish_journal()?;
             transaction.commit()?;
             Ok(())
-        })?;
-        self.missing_verdicts()
+        })
     }
 
-    /// Stores the verdicts that were left out by an interrupted copy, or since another program was writing.
-    fn missing_verdicts(&self) -> Result<()> {
+    /// Stores the verdicts that the target lacks, part by part.
+    fn verdicts(&self) -> Result<()> {
         /// How often to try while another program is writing.
         const ATTEMPTS: u32 = 50;
-        for _ in 0..ATTEMPTS {
-            let lacking = self.lacking_verdicts()?;
-            if lacking.is_empty() || self.to.keep_verdicts(&lacking)? {
-                return Ok(());
+        each_part(self.source, BATCH, &mut |part| {
+            let lacking = self.lacking_verdicts(part)?;
+            for _ in 0..ATTEMPTS {
+                if lacking.is_empty() || self.to.keep_verdicts(&lacking)? {
+                    return Ok(());
+                }
+                std::thread::sleep(std::time::Duration::from_millis(100));
             }
-            std::thread::sleep(std::time::Duration::from_millis(100));
-        }
-        Err(Error::NotEqual { what: "the verdicts on signatures, since another program writes".to_owned() })
+            Err(Error::NotEqual {
+                what: "the verdicts on signatures, since another program writes".to_owned(),
+            })
+        })
     }
 
-    fn lacking_verdicts(&self) -> Result<Vec<(CertId, Vec<KeptVerdict>)>> {
+    fn lacking_verdicts(&self, part: &[(CertId, Fingerprint)]) -> Result<Vec<(CertId, Vec<KeptVerdict>)>> {
         let target = self.to.snapshot()?;
-        let mut lacking = Vec::new();
-        each_part(self.source, &mut |part| {
-            let ids: Vec<CertId> = part.iter().map(|(id, _)| *id).collect();
-            let fingerprints: Vec<Fingerprint> = part.iter().map(|(_, fingerprint)| *fingerprint).collect();
-            let others = target.by_fingerprint(&fingerprints)?;
-            let mut here = verdicts(self.source, &ids)?;
-            let there: Vec<CertId> = others.iter().flatten().copied().collect();
-            let there = verdicts(&*target, &there)?;
-            for (id, other) in ids.iter().zip(others) {
-                let (Some(own), Some(other)) = (here.remove(id), other) else { continue };
-                if !own.is_empty() && there.get(&other) != Some(&own) {
-                    lacking.push((other, own));
-                }
-            }
-            Ok(())
-        })?;
-        Ok(lacking)
+        let ids: Vec<CertId> = part.iter().map(|(id, _)| *id).collect();
+        let fingerprints: Vec<Fingerprint> = part.iter().map(|(_, fingerprint)| *fingerprint).collect();
+        let others = target.by_fingerprint(&fingerprints)?;
+        let mut here = verdicts(self.source, &ids)?;
+        let there: Vec<CertId> = others.iter().flatten().copied().collect();
+        let there = verdicts(&*target, &there)?;
+        let both = ids.iter().zip(others).filter_map(|(id, other)| Some((other?, here.remove(id)?)));
+        Ok(both.filter(|(other, own)| !own.is_empty() && there.get(other) != Some(own)).collect())
     }
 }
 
@@ -282,19 +245,17 @@ fn verdicts(snapshot: &dyn ReadCertificates, ids: &[CertId]) -> Result<HashMap<C
 /// Is called with the numbers and primary keys of some certificates.
 type EachPart<'a> = dyn FnMut(&[(CertId, Fingerprint)]) -> Result<()> + 'a;
 
-/// Calls `each` with the numbers and primary keys of all certificates, in parts.
-fn each_part(snapshot: &dyn ReadCertificates, each: &mut EachPart<'_>) -> Result<()> {
-    let mut part = Vec::with_capacity(COMPARED);
-    let mut failed = Ok(());
-    snapshot.visit(Selection::All, Detail::Name, &mut |record| {
+/// Calls `each` with the numbers and primary keys of all certificates, in parts of this length.
+fn each_part(snapshot: &dyn ReadCertificates, length: usize, each: &mut EachPart<'_>) -> Result<()> {
+    let mut part = Vec::with_capacity(length);
+    try_visit(snapshot, Selection::All, Detail::Name, &mut |record| {
         part.push((record.id, record.fingerprint));
-        if part.len() == COMPARED {
-            failed = each(&part);
+        if part.len() == length {
+            each(&part)?;
             part.clear();
         }
-        if failed.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        Ok(ControlFlow::Continue(()))
     })?;
-    failed?;
     if part.is_empty() { Ok(()) } else { each(&part) }
 }
 
@@ -309,7 +270,7 @@ fn compare(source: &dyn Snapshot, to: &dyn Store, on_event: &mut dyn FnMut(CopyE
     equal("the owner trust", source.owner_trusts()? == target.owner_trusts()?)?;
     equal("the stores that were taken over", source.migrations()? == target.migrations()?)?;
     let mut done = 0;
-    each_part(source, &mut |part| {
+    each_part(source, COMPARED, &mut |part| {
         compare_part(source, &*target, part)?;
         done += part.len() as u64;
         on_event(CopyEvent::Compared { done });

@@ -50,11 +50,18 @@ pub fn local(location: &Path) -> PathBuf {
 }
 
 fn default_file() -> Result<PathBuf> {
-    let data = match variable("XDG_DATA_HOME").filter(|path| path.is_absolute()) {
-        Some(data) => data,
-        None => home().ok_or(Error::NoHome)?.join(".local/share"),
-    };
-    Ok(data.join("keyhoard").join(FILE_NAME))
+    Ok(data_directory().ok_or(Error::NoHome)?.join("keyhoard").join(FILE_NAME))
+}
+
+/// Returns the XDG data directory: `XDG_DATA_HOME`, which counts only if it is absolute, else `~/.local/share`.
+pub(crate) fn data_directory() -> Option<PathBuf> {
+    let named = variable("XDG_DATA_HOME").filter(|path| path.is_absolute());
+    named.or_else(|| Some(home()?.join(".local/share")))
+}
+
+/// Returns GnuPG's home directory: `GNUPGHOME`, else `~/.gnupg`.
+pub(crate) fn gnupg_home() -> Option<PathBuf> {
+    variable("GNUPGHOME").or_else(|| Some(home()?.join(".gnupg")))
 }
 
 /// Returns the place of the database that belongs to a GnuPG home directory.

@@ -49,14 +49,24 @@ impl Unlock for SessionKeyFinder<'_> {
             EncryptedSessionKey::Recipient(recipient) => Some(recipient),
             EncryptedSessionKey::Password(_) => None,
         });
-        if let Some(key) = self.by_secret_key(&recipients.collect::<Vec<_>>(), container) {
+        let recipients: Vec<&Pkesk> = recipients.collect();
+        let mut is_wrong = false;
+        let found = self.by_secret_key(&recipients, container, &mut |key| {
+            let fits = fits(key);
+            is_wrong |= !fits;
+            fits
+        });
+        if let Some(key) = found {
             return Ok(key);
         }
         let passwords = encrypted_keys.iter().filter_map(|encrypted_key| match encrypted_key {
             EncryptedSessionKey::Password(password) => Some(password),
             EncryptedSessionKey::Recipient(_) => None,
         });
-        self.by_password(&passwords.collect::<Vec<_>>(), container, fits)
+        match self.by_password(&passwords.collect::<Vec<_>>(), container, fits) {
+            Err(Error::NoKey) if is_wrong => Err(Error::WrongKey),
+            found => found,
+        }
     }
 }
 
@@ -65,6 +75,7 @@ impl SessionKeyFinder<'_> {
         &mut self,
         recipients: &[&Pkesk],
         container: &EncryptedDataFormat,
+        fits: &mut dyn FnMut(&SessionKey) -> bool,
     ) -> Option<SessionKey> {
         if recipients.is_empty() {
             return None;
@@ -81,9 +92,9 @@ impl SessionKeyFinder<'_> {
                 let unlocked = opened.entry(key.fingerprint).or_insert_with(|| self.unlocked(recipient, key));
                 let Some(unlocked) = unlocked else { continue };
                 let session_key = recipient.open(unlocked.as_mut(), container.cipher());
-                match session_key.unwrap_or_else(|error| self.fail(recipient, error)) {
-                    None => {}
-                    found => return found,
+                let session_key = session_key.unwrap_or_else(|error| self.fail(recipient, error));
+                if let Some(key) = session_key.filter(&mut *fits) {
+                    return Some(key);
                 }
             }
         }
@@ -145,7 +156,7 @@ pub struct PlaintextOutput<'a> {
     pub decrypted: Option<(EncryptedDataFormat, SessionKey)>,
     /// How many bytes came.
     pub bytes: u64,
-    /// There were signature packets, which were not verified.
+    /// There were signature packets, good or not.
     pub is_signed: bool,
     /// There is text around clear text, which was left out.
     pub has_text_around: bool,
@@ -172,13 +183,6 @@ impl<'a> PlaintextOutput<'a> {
         match file.is_regular() {
             true => Self::new(Target::File(file)),
             false => Self::to_stream(Box::new(file), unverified),
-        }
-    }
-
-    /// Takes the expected size: space for a file is reserved while the key is being found.
-    pub fn reserve(&mut self, bytes: u64) {
-        if let Target::File(file) = &mut self.target {
-            file.reserve(bytes);
         }
     }
 
@@ -218,8 +222,8 @@ impl<'a> PlaintextOutput<'a> {
     /// # Errors
     ///
     /// What the system says.
-    pub fn finish(mut self) -> io::Result<()> {
-        match std::mem::replace(&mut self.target, nowhere()) {
+    pub fn finish(self) -> io::Result<()> {
+        match self.target {
             Target::File(file) => file.commit(),
             Target::Stream { mut out, buffer, overflow, .. } => {
                 buffer.parts.iter().try_for_each(|part| out.write_all(part))?;
@@ -249,15 +253,6 @@ impl<'a> PlaintextOutput<'a> {
     }
 }
 
-fn nowhere<'a>() -> Target<'a> {
-    Target::Stream {
-        out: Box::new(io::sink()),
-        buffer: BufferedPlaintext::default(),
-        overflow: Overflow::Refused,
-        buffers: true,
-    }
-}
-
 impl Overflow {
     fn is_begun(&self) -> bool {
         matches!(self, Self::InFile(Some(_)))
@@ -265,9 +260,7 @@ impl Overflow {
 
     fn write(&mut self, data: &[u8]) -> Result<()> {
         let Self::InFile(file) = self else {
-            return Err(Error::Options(
-                "more than 12 MiB that can only be checked at their end: give --output, or --stream-unverified",
-            ));
+            return Err(Error::UnverifiedOverflow);
         };
         let file = match file {
             Some(file) => file,
@@ -409,7 +402,7 @@ mod tests {
         assert!(
             (0..MAX_BUFFERED_BYTES >> 20).all(|_| release.data(&megabyte, Authenticity::Unverified).is_ok())
         );
-        assert!(matches!(release.data(b"x", Authenticity::Unverified), Err(Error::Options(_))));
+        assert!(matches!(release.data(b"x", Authenticity::Unverified), Err(Error::UnverifiedOverflow)));
         let mut release = PlaintextOutput::to_stream(Box::new(io::sink()), true);
         assert!(
             (0..=MAX_BUFFERED_BYTES >> 20).all(|_| release.data(&megabyte, Authenticity::Unverified).is_ok())

@@ -82,7 +82,8 @@ pub enum Purge {
 ///
 /// # Errors
 ///
-/// The database's errors; then nothing was deleted.
+/// The database's errors; then nothing was deleted, except for [`store::Error::NotOverwritten`]: then it was deleted,
+/// and another purge overwrites the old pages.
 pub fn purge(
     store: &dyn Store,
     ids: &[CertId],

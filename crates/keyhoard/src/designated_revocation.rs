@@ -3,49 +3,79 @@
 //! A certificate may name other keys that may revoke it. To verify their revocations takes the revoker's certificate.
 //! As in GnuPG, a revoker that is revoked or expired itself can still revoke others.
 
+use std::borrow::Cow;
 use std::collections::{BTreeSet, HashSet};
 
 use cert::certificate::{Certificate, Retained};
 use cert::effective::objections::{IssuerKey, objections};
 use cert::effective::{Effective, EvaluationContext, PacketView, evaluate, evaluate_checked_part};
 use cert::facts::{Revoker, SignatureFacts, SignatureType};
-use cert::key::{self, Key};
-use cert::packet::Packets;
 use cert::signature;
 use cert::signed::{Digester, Subject, question};
-use cert::{Facts, Fingerprint, KeyId, Timestamp};
+use cert::{Facts, Fingerprint, Timestamp};
 use store::{CertId, ReadCertificates};
 use verify::Verdict;
 use verify::limits::{MAX_CHECKS_PER_COMPONENT, MAX_IRREVOCABLE_CHECKS};
 
 use crate::{Result, stored};
 
-/// Evaluates a certificate at a moment, revocations by designated revokers included.
-///
-/// `whole` reads the certificate with its bytes, if it names revokers; these are looked up in `revokers`, in their
-/// order.
+/// Evaluates a certificate at a moment, revocations by designated revokers included; these are looked up in `revokers`,
+/// in their order.
 ///
 /// # Errors
 ///
 /// The database's errors.
-pub fn evaluate_with_revokers(
-    facts: &Facts,
+pub fn evaluate_certificate(
+    certificate: &Certificate,
     context: EvaluationContext,
-    whole: impl FnOnce() -> Result<Option<Certificate>>,
     revokers: &[&dyn ReadCertificates],
 ) -> Result<Effective> {
-    let effective = match evaluate_alone(facts, context) {
-        Ok(effective) => return Ok(effective),
-        Err(Revocable(effective)) => effective,
+    evaluate_reading(&certificate.facts, context, || Ok(Some(Cow::Borrowed(certificate))), revokers)
+}
+
+/// Evaluates a certificate of a database as [`evaluate_certificate`] does. Its bytes are read only if it names revokers.
+pub(crate) fn evaluate_with_revokers(
+    facts: &Facts,
+    context: EvaluationContext,
+    (snapshot, id): (&dyn ReadCertificates, CertId),
+    revokers: &[&dyn ReadCertificates],
+) -> Result<Effective> {
+    let read = || Ok(read_certificate(snapshot, id)?.map(Cow::Owned));
+    evaluate_reading(facts, context, read, revokers)
+}
+
+fn evaluate_reading<'c>(
+    facts: &Facts,
+    context: EvaluationContext,
+    read: impl FnOnce() -> Result<Option<Cow<'c, Certificate>>>,
+    revokers: &[&dyn ReadCertificates],
+) -> Result<Effective> {
+    let effective = evaluate(facts, context);
+    if effective.revokers.is_empty() || effective.primary().revoked.is_some() {
+        return Ok(effective);
+    }
+    let designated = match read()? {
+        Some(certificate) => revoked_by(&effective.revokers, &certificate, context, revokers)?,
+        None => Designated::NotFullyChecked,
     };
-    let Some(certificate) = whole()? else { return Ok(effective) };
-    Ok(match revoked_by(&effective.revokers, &certificate, context, revokers)? {
+    Ok(match designated {
         Designated::Revoked(date) => {
             evaluate(facts, EvaluationContext { designated_revocation: Some(date), ..context })
         }
         Designated::NotRevoked => effective,
         Designated::NotFullyChecked => effective.not_fully_checked(),
     })
+}
+
+/// Returns the revocations of a certificate that one of the revokers that it names may have made, and these.
+pub(crate) fn possible_revocations(facts: &Facts) -> (Vec<&SignatureFacts>, BTreeSet<Fingerprint>) {
+    let signatures = &facts.components[0].signatures;
+    let own = signatures.iter().filter(|signature| signature.verifies());
+    let named = own.filter_map(|signature| signature.own.as_ref()).flat_map(|own| &own.revokers);
+    let revokers = distinct(named);
+    let is_possible =
+        |signature: &&SignatureFacts| revokers.iter().any(|revoker| may_be_by(signature, revoker));
+    (signatures.iter().filter(is_possible).collect(), revokers)
 }
 
 /// Returns a certificate without forged revocations: those whose hashed subpackets allow that a designated revoker made
@@ -58,23 +88,15 @@ pub(crate) fn without_forged(
     certificate: &Certificate,
     sources: &[&dyn ReadCertificates],
 ) -> Result<Option<Certificate>> {
-    let signatures = &certificate.facts.components[0].signatures;
-    let own = signatures.iter().filter(|signature| signature.verifies());
-    let named: Vec<Revoker> =
-        own.filter_map(|signature| signature.own.as_ref()).flat_map(|own| own.revokers.clone()).collect();
-    let revokers = distinct(&named);
-    let is_possible = |signature: &&SignatureFacts| {
-        is_revocation_by_another(signature) && revokers.iter().any(|revoker| may_be_by(signature, revoker))
-    };
     // A revocation is forged if no revoker made it; one whose certificate is not here may have made all that name no
     // other issuer.
-    let mut unproven: Vec<&SignatureFacts> = signatures.iter().filter(is_possible).collect();
+    let (mut unproven, revokers) = possible_revocations(&certificate.facts);
     for revoker in &revokers {
         let (claimed, others): (Vec<_>, Vec<_>) =
             unproven.into_iter().partition(|signature| may_be_by(signature, revoker));
         unproven = others;
         let Some(revoker_certificate) = look_up(revoker, sources)? else { continue };
-        let verdicts = VerifiedRevocations::find(certificate, &revoker_certificate, &claimed).verdicts;
+        let verdicts = verdicts(certificate, &revoker_certificate, &claimed);
         let bad = claimed.into_iter().zip(verdicts).filter(|(_, verdict)| *verdict == Some(Verdict::Bad));
         unproven.extend(bad.map(|(signature, _)| signature));
     }
@@ -105,41 +127,20 @@ fn is_revocation_by_another(signature: &SignatureFacts) -> bool {
 /// Up to so many revocations by other keys are verified even if the prefix of their digest is wrong.
 const MAX_WITHOUT_PREFIX_CHECK: usize = MAX_CHECKS_PER_COMPONENT;
 
-/// Returns the revokers that a certificate names and that it has revocations of, whether or not they are here and made
-/// them.
+/// Returns the revokers that a certificate names and that may have made revocations of it, whether or not they are here
+/// and made them.
 pub(crate) fn claimed_revokers(facts: &Facts, now: Timestamp) -> Vec<Fingerprint> {
-    let by_others = |signature: &&SignatureFacts| {
-        signature.kind == SignatureType::KEY_REVOCATION && signature.own.is_none()
-    };
-    let revocations = facts.components[0].signatures.iter().filter(by_others);
-    let claimed: Vec<KeyId> = revocations.map(|revocation| revocation.issuer.key_id).collect();
-    if claimed.is_empty() {
+    let signatures = facts.components[0].signatures.iter();
+    let revocations: Vec<_> = signatures.filter(|signature| is_revocation_by_another(signature)).collect();
+    if revocations.is_empty() {
         return Vec::new();
     }
     let effective = evaluate(facts, EvaluationContext::new(now, PacketView::Gnupg));
     let named = effective.revokers.iter().map(|revoker| revoker.fingerprint);
-    named.filter(|revoker| claimed.contains(&revoker.key_id())).collect()
+    named.filter(|revoker| revocations.iter().any(|signature| may_be_by(signature, revoker))).collect()
 }
 
-/// The state of a certificate unless a designated revoker has revoked it.
-pub(crate) struct Revocable(Effective);
-
-/// Evaluates a certificate at a moment from its facts alone, where it names no designated revokers or is revoked
-/// already.
-pub(crate) fn evaluate_alone(
-    facts: &Facts,
-    context: EvaluationContext,
-) -> std::result::Result<Effective, Revocable> {
-    let effective = evaluate(facts, context);
-    if effective.revokers.is_empty() || effective.primary().revoked.is_some() {
-        Ok(effective)
-    } else {
-        Err(Revocable(effective))
-    }
-}
-
-/// Reads a certificate with its bytes.
-pub(crate) fn whole(snapshot: &dyn ReadCertificates, id: CertId) -> Result<Option<Certificate>> {
+fn read_certificate(snapshot: &dyn ReadCertificates, id: CertId) -> Result<Option<Certificate>> {
     Ok(stored::read_one(snapshot, id)?.map(|stored| stored.certificate))
 }
 
@@ -172,10 +173,9 @@ fn revoked_by(
         }
         let Some(revoker_certificate) = look_up(&revoker, sources)? else { continue };
         claimed.retain(|signature| may_revoke(&revoker_certificate.facts, signature, context));
-        let verified = VerifiedRevocations::find(certificate, &revoker_certificate, &claimed);
-        all &= !verified.verdicts.contains(&None);
-        let mut good =
-            claimed.iter().zip(&verified.verdicts).filter(|(_, verdict)| **verdict == Some(Verdict::Good));
+        let verdicts = verdicts(certificate, &revoker_certificate, &claimed);
+        all &= !verdicts.contains(&None);
+        let mut good = claimed.iter().zip(&verdicts).filter(|(_, verdict)| **verdict == Some(Verdict::Good));
         let good = good.next().map(|(signature, _)| *signature);
         first = first.into_iter().chain(good).min_by_key(|signature| signature.span.start);
     }
@@ -186,63 +186,62 @@ fn revoked_by(
     })
 }
 
-/// Says whether a revoker may have made a revocation: unless its hashed fingerprint names another issuer. Everything
-/// else that names an issuer is not hashed, so anybody can change it.
+/// Says whether a signature is a revocation of the key that this revoker may have made: unless the hashed fingerprint
+/// names another issuer. Everything else that names an issuer is not hashed, so anybody can change it.
 fn may_be_by(signature: &SignatureFacts, revoker: &Fingerprint) -> bool {
-    signature.issuer.fingerprint.is_none_or(|issuer| issuer == *revoker)
+    is_revocation_by_another(signature)
+        && signature.issuer.fingerprint.is_none_or(|issuer| issuer == *revoker)
 }
 
-fn distinct(revokers: &[Revoker]) -> BTreeSet<Fingerprint> {
-    revokers.iter().map(|revoker| revoker.fingerprint).collect()
+fn distinct<'r>(revokers: impl IntoIterator<Item = &'r Revoker>) -> BTreeSet<Fingerprint> {
+    revokers.into_iter().map(|revoker| revoker.fingerprint).collect()
 }
 
-/// The verdicts on some revocations, under a revoker's key.
-struct VerifiedRevocations {
-    /// In their order; `None` where a revocation was not verified.
-    verdicts: Vec<Option<Verdict>>,
-}
-
-impl VerifiedRevocations {
-    /// Verifies all of them, if they are few; otherwise those with the right digest prefix, up to
-    /// [`MAX_IRREVOCABLE_CHECKS`].
-    fn find(certificate: &Certificate, revoker: &Certificate, claimed: &[&SignatureFacts]) -> Self {
-        let (Some(key), Some(issuer)) = (primary(certificate), primary(revoker)) else {
-            return Self { verdicts: vec![Some(Verdict::Unsupported); claimed.len()] };
-        };
-        let mut left = MAX_IRREVOCABLE_CHECKS.div_ceil(issuer.public_key().cost());
-        let mut digester = Digester::new(key);
-        let mut over = digester.over(Subject::Primary);
-        let mut checks = Vec::new();
-        let mut checked = Vec::new();
-        let mut verdicts = vec![Some(Verdict::Bad); claimed.len()];
-        for (index, facts) in claimed.iter().enumerate() {
-            let signature = body(certificate.packet(facts.span)).and_then(|body| signature::parse(body).ok());
-            let Some(signature) = signature else { continue };
-            let Ok(digest) = over.digest(&signature) else { continue };
-            if claimed.len() > MAX_WITHOUT_PREFIX_CHECK && digest.prefix() != signature.digest_prefix {
-                continue;
-            }
-            let Ok(check) = question(&issuer, &signature, digest) else { continue };
-            match left.checked_sub(1) {
-                Some(rest) => {
-                    left = rest;
-                    checked.push(index);
-                    checks.push(check);
-                }
-                None => verdicts[index] = None,
-            }
+/// Returns the verdicts on some revocations under a revoker's key, in their order; `None` where one was not verified.
+///
+/// All of them are verified, if they are few; otherwise those with the right digest prefix, up to
+/// [`MAX_IRREVOCABLE_CHECKS`].
+fn verdicts(
+    certificate: &Certificate,
+    revoker: &Certificate,
+    claimed: &[&SignatureFacts],
+) -> Vec<Option<Verdict>> {
+    let (Some(key), Some(issuer)) = (certificate.key(0), revoker.key(0)) else {
+        return vec![Some(Verdict::Unsupported); claimed.len()];
+    };
+    let mut left = MAX_IRREVOCABLE_CHECKS.div_ceil(issuer.public_key().cost());
+    let mut digester = Digester::new(key);
+    let mut over = digester.over(Subject::Primary);
+    let mut checks = Vec::new();
+    let mut checked = Vec::new();
+    let mut verdicts = vec![Some(Verdict::Bad); claimed.len()];
+    for (index, facts) in claimed.iter().enumerate() {
+        let signature = certificate.body(facts.span).and_then(|body| signature::parse(body).ok());
+        let Some(signature) = signature else { continue };
+        let Ok(digest) = over.digest(&signature) else { continue };
+        if claimed.len() > MAX_WITHOUT_PREFIX_CHECK && digest.prefix() != signature.digest_prefix {
+            continue;
         }
-        for (index, verdict) in checked.into_iter().zip(verify::verify(&checks)) {
-            verdicts[index] = Some(verdict);
+        let Ok(check) = question(&issuer, &signature, digest) else { continue };
+        match left.checked_sub(1) {
+            Some(rest) => {
+                left = rest;
+                checked.push(index);
+                checks.push(check);
+            }
+            None => verdicts[index] = None,
         }
-        Self { verdicts }
     }
+    for (index, verdict) in checked.into_iter().zip(verify::verify(&checks)) {
+        verdicts[index] = Some(verdict);
+    }
+    verdicts
 }
 
 fn look_up(primary: &Fingerprint, sources: &[&dyn ReadCertificates]) -> Result<Option<Certificate>> {
     for source in sources {
         if let Some(id) = source.by_fingerprint(&[*primary])?[0] {
-            return whole(*source, id);
+            return read_certificate(*source, id);
         }
     }
     Ok(None)
@@ -250,8 +249,7 @@ fn look_up(primary: &Fingerprint, sources: &[&dyn ReadCertificates]) -> Result<O
 
 /// Says whether a signature is a revocation by another key that GnuPG would verify.
 fn is_candidate(signature: &SignatureFacts, context: EvaluationContext) -> bool {
-    signature.kind == SignatureType::KEY_REVOCATION
-        && signature.own.is_none()
+    is_revocation_by_another(signature)
         && context.view.shows(signature)
         && !signature.flags.unknown_critical
         && !context.digests.is_weak(signature.hash_algorithm)
@@ -264,14 +262,6 @@ fn may_revoke(revoker: &Facts, signature: &SignatureFacts, context: EvaluationCo
         evaluate_checked_part(revoker, EvaluationContext { designated_revocation: None, ..context });
     let issuer = IssuerKey::primary(revoker, &effective);
     objections(&issuer, signature.kind, signature.created, context.now).refusal().is_none()
-}
-
-fn primary(certificate: &Certificate) -> Option<Key<'_>> {
-    key::parse_public(body(certificate.packet(certificate.facts.components[0].span))?).ok()
-}
-
-fn body(packet: &[u8]) -> Option<&[u8]> {
-    Some(Packets::new(packet).next()?.ok()?.body)
 }
 
 #[cfg(test)]

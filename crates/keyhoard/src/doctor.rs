@@ -6,12 +6,12 @@ use cert::Facts;
 use cert::clean::rebuild_proven as read;
 use rayon::prelude::*;
 use secret::file::FileKeys;
-use store::doctor::Kept;
+use store::doctor::StoredCertificate;
 
 use crate::Result;
 use crate::{database, secret_keys};
 
-pub use crate::secret_keys::Trouble;
+pub use crate::secret_keys::Problem;
 pub use store::doctor::{Finding, Rebuilt};
 
 /// An event for the caller.
@@ -20,7 +20,7 @@ pub enum DoctorEvent {
     /// Something is wrong.
     Finding(Finding),
     /// Something is wrong among the secret keys beside the database.
-    SecretKey(Trouble),
+    SecretKey(Problem),
     /// Progress, in certificates.
     Progress {
         /// Certificates so far.
@@ -51,7 +51,7 @@ pub fn examine(database: &Path, on_event: &mut dyn FnMut(DoctorEvent)) -> Result
     let mut findings = Findings::default();
     let mut done = 0;
     let mut found = Vec::new();
-    let mut derive_batch = |batch: &[Kept]| {
+    let mut derive_batch = |batch: &[StoredCertificate]| {
         done += batch.len() as u64;
         on_event(DoctorEvent::Progress { done });
         derive(batch)
@@ -81,7 +81,7 @@ pub fn examine(database: &Path, on_event: &mut dyn FnMut(DoctorEvent)) -> Result
 pub fn rebuild(database: &Path, on_event: &mut dyn FnMut(DoctorEvent)) -> Result<Rebuilt> {
     let store = database::open(database)?;
     let mut done = 0;
-    let mut derive_batch = |batch: &[Kept]| {
+    let mut derive_batch = |batch: &[StoredCertificate]| {
         done += batch.len() as u64;
         on_event(DoctorEvent::Progress { done });
         derive(batch)
@@ -90,8 +90,8 @@ pub fn rebuild(database: &Path, on_event: &mut dyn FnMut(DoctorEvent)) -> Result
 }
 
 /// Derives facts from bytes, on all cores; or says why that cannot be done.
-fn derive(batch: &[Kept]) -> Vec<std::result::Result<Facts, String>> {
-    let derive_one = |kept: &Kept| match read(&kept.bytes, &kept.superseded, &kept.proven) {
+fn derive(batch: &[StoredCertificate]) -> Vec<std::result::Result<Facts, String>> {
+    let derive_one = |kept: &StoredCertificate| match read(&kept.bytes, &kept.superseded, &kept.proven) {
         Ok(certificate) => Ok(certificate.facts),
         Err(error) => Err(format!("its packets are damaged: {error}")),
     };

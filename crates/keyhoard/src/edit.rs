@@ -15,7 +15,6 @@ mod change;
 mod editor;
 mod expiry;
 mod primary_user_id;
-mod reason;
 mod refusal;
 mod revocation_certificate;
 mod revoke;
@@ -27,12 +26,10 @@ mod target;
 pub use add_subkey::NewSubkey;
 pub use add_user_id::can_be_user_id;
 pub use certify::{
-    Certification, CertificationLevel, CertificationObstacle, CertificationSubpacket, PlannedCertification,
-    Recertify,
+    Certification, CertificationObstacle, CertificationSubpacket, PlannedCertification, Recertify,
 };
 pub use editor::{Edited, Editor};
 pub use expiry::ExpiryTarget;
-pub use reason::{Reason, ReasonCode};
 pub use refusal::EditRefusal;
 pub use revocation_certificate::armored;
 pub use revoke::Revoked;

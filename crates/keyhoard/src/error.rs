@@ -60,22 +60,6 @@ pub enum Error {
         /// All names there are.
         known: Vec<String>,
     },
-    /// The user's file of profiles has an error.
-    #[error("{path}")]
-    Profile {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong, and in which line.
-        source: keygen::ProfileError,
-    },
-    /// The user's configuration has an error.
-    #[error("{path}")]
-    Configuration {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong, and in which line.
-        source: ForeignError,
-    },
     /// Somebody else can change a file that is relied on.
     #[error(transparent)]
     Exposed(#[from] crate::permissions::Exposed),
@@ -159,37 +143,23 @@ pub enum Error {
         /// The directory.
         path: PathBuf,
     },
-    /// A database of GnuPG's keyboxd that SQLite cannot read.
+    /// The user's configuration or profiles, or a database of GnuPG's, could not be understood.
     #[error("{path}")]
-    Keyboxd {
-        /// The database.
+    ForeignFile {
+        /// The file.
         path: PathBuf,
-        /// What SQLite said.
+        /// What is wrong, and in which line.
         source: ForeignError,
     },
-    /// A database of GnuPG's keyboxd with tables that are not known here.
-    #[error("{path}: written by a keyboxd with tables of version {version}, which are not known here")]
-    KeyboxdVersion {
+    /// A database of GnuPG's with tables that are not known here.
+    #[error("{path}: written by a {program} with tables of version {version}, which are not known here")]
+    ForeignVersion {
         /// The database.
         path: PathBuf,
+        /// What wrote it.
+        program: &'static str,
         /// The version it says.
         version: String,
-    },
-    /// A database of GnuPG's trust on first use that SQLite cannot read.
-    #[error("{path}")]
-    TofuDb {
-        /// The database.
-        path: PathBuf,
-        /// What SQLite said.
-        source: ForeignError,
-    },
-    /// A database of GnuPG's trust on first use with tables that are not known here.
-    #[error("{path}: written by a GnuPG with tables of version {version}, which are not known here")]
-    TofuDbVersion {
-        /// The database.
-        path: PathBuf,
-        /// The version it says.
-        version: i64,
     },
     /// A file could not be read or written.
     #[error("{path}")]

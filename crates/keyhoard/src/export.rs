@@ -9,6 +9,7 @@ use cert::facts::{Component, ComponentKind, Revoker, SignatureFacts};
 use cert::packet::Span;
 use store::{CertId, Detail, ReadCertificates, Record, Selection};
 
+use crate::stored::try_visit;
 use crate::{Error, Result};
 
 /// Which packets of a certificate are exported.
@@ -103,26 +104,16 @@ pub fn export_prepared(
     mut on_certificate: impl FnMut(&Record),
 ) -> Result<ExportSummary> {
     let mut summary = ExportSummary::default();
-    let mut outcome = Ok(());
-    snapshot.visit(selection, Detail::Bytes, &mut |mut record| {
-        let (Some(facts), Some(bytes)) = (record.facts.take(), record.bytes.take()) else {
-            return ControlFlow::Continue(());
-        };
-        let written = write_one(Certificate { bytes, facts }, record.id, options, &mut prepare, out);
-        match written {
-            Ok(length) => {
-                summary.certificates += 1;
-                summary.bytes += length;
-                on_certificate(&record);
-                ControlFlow::Continue(())
-            }
-            Err(error) => {
-                outcome = Err(error);
-                ControlFlow::Break(())
-            }
+    try_visit(snapshot, selection, Detail::Bytes, &mut |mut record| {
+        if let (Some(facts), Some(bytes)) = (record.facts.take(), record.bytes.take()) {
+            let certificate = Certificate { bytes, facts };
+            summary.bytes += write_one(certificate, record.id, options, &mut prepare, out)?;
+            summary.certificates += 1;
+            on_certificate(&record);
         }
+        Ok(ControlFlow::Continue(()))
     })?;
-    outcome.map(|()| summary)
+    Ok(summary)
 }
 
 fn write_one(

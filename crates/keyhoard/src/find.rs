@@ -41,7 +41,7 @@ pub fn find(snapshot: &dyn ReadCertificates, names: &[impl AsRef<[u8]>]) -> Resu
 /// # Errors
 ///
 /// Those of [`find`].
-pub fn meant(snapshot: &dyn ReadCertificates, name: &[u8]) -> Result<Vec<CertId>> {
+pub fn resolve(snapshot: &dyn ReadCertificates, name: &[u8]) -> Result<Vec<CertId>> {
     let query = query(name)?;
     let ids = snapshot.find(&query)?;
     let key_id = match &query {

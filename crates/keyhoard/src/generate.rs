@@ -264,7 +264,7 @@ pub fn named_profile(name: &str) -> Result<Profile> {
 fn own_profiles() -> Result<BTreeMap<String, Profile>> {
     let Some(path) = profiles_path() else { return Ok(BTreeMap::new()) };
     let Some(text) = permissions::configuration(&path)? else { return Ok(BTreeMap::new()) };
-    profile_file::read(&text).map_err(|source| Error::Profile { path, source })
+    profile_file::read(&text).map_err(|source| Error::ForeignFile { path, source: source.into() })
 }
 
 /// Returns the path of the user's own profiles: `keyhoard/profiles.toml` in the XDG configuration directory.

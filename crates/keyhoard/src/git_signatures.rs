@@ -4,7 +4,7 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-/// A content and its signature.
+/// What is signed, and the signature, armored.
 type Cut = (Vec<u8>, Vec<u8>);
 
 /// The beginning of a signature in a tag.
@@ -14,17 +14,20 @@ const HEADER: &[u8] = b"gpgsig ";
 /// Longer objects are not read.
 const MAX_OBJECT: u64 = 16 << 20;
 
-/// A signed object.
+/// An object that is too large to be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the object has {0} bytes; more than 16 MiB are not read")]
+pub struct TooLarge(u64);
+
+/// A signed object, or one that is too large to see whether it is signed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SignedObject {
     /// Its name: the tag's reference, or the commit's identifier.
     pub name: String,
     /// Its identifier.
     pub id: String,
-    /// What is signed.
-    pub payload: Vec<u8>,
-    /// The signature, armored.
-    pub signature: Vec<u8>,
+    /// What is signed, and the signature, armored.
+    pub content: Result<(Vec<u8>, Vec<u8>), TooLarge>,
 }
 
 /// The signed objects of a repository, in git's order.
@@ -67,7 +70,7 @@ impl SignedObjects {
     }
 
     /// Reads an object; none if it is of another type, as what a lightweight tag names is.
-    fn object(&mut self, id: &str) -> io::Result<Option<Vec<u8>>> {
+    fn object(&mut self, id: &str) -> io::Result<Option<Result<Vec<u8>, TooLarge>>> {
         writeln!(self.to_git, "{id}")?;
         self.to_git.flush()?;
         let mut head = String::new();
@@ -77,23 +80,20 @@ impl SignedObjects {
         let length = length.ok_or_else(|| io::Error::other(format!("git cat-file: {}", head.trim_end())))?;
         let is_meant = words.next() == Some(if self.commits { "commit" } else { "tag" });
         let mut bytes = Vec::new();
-        let kept = if is_meant { length.min(MAX_OBJECT) } else { 0 };
+        let kept = if is_meant && length <= MAX_OBJECT { length } else { 0 };
         self.from_git.by_ref().take(kept).read_to_end(&mut bytes)?;
         io::copy(&mut self.from_git.by_ref().take(length - kept + 1), &mut io::sink())?;
-        Ok(is_meant.then_some(bytes))
+        let object = if length > MAX_OBJECT { Err(TooLarge(length)) } else { Ok(bytes) };
+        Ok(is_meant.then_some(object))
     }
 
     fn next_signed(&mut self) -> io::Result<Option<SignedObject>> {
         while let Some(line) = self.list.next().transpose()? {
             let (id, name) = line.split_once(' ').unwrap_or((&line, &line));
             let cut = if self.commits { of_commit } else { of_tag };
-            if let Some((payload, signature)) = self.object(id)?.and_then(|object| cut(&object)) {
-                return Ok(Some(SignedObject {
-                    name: name.to_owned(),
-                    id: id.to_owned(),
-                    payload,
-                    signature,
-                }));
+            let content = self.object(id)?.and_then(|object| object.map(|bytes| cut(&bytes)).transpose());
+            if let Some(content) = content {
+                return Ok(Some(SignedObject { name: name.to_owned(), id: id.to_owned(), content }));
             }
         }
         self.children[0].wait()?.success().then_some(None).ok_or_else(|| io::Error::other("git failed"))
@@ -169,6 +169,33 @@ mod tests {
         assert!(signature.starts_with(SIGNATURE));
         assert_eq!(of_tag(b"object 1\ntag v1\n\nRelease\n"), None);
         assert_eq!(of_tag(b"tree 1\n-----BEGIN PGP SIGNATURE-----\n"), None);
+    }
+
+    #[test]
+    fn a_tag_that_is_too_large_is_an_error_and_the_next_one_is_read() {
+        let repository = tempfile::tempdir().expect("a directory");
+        let git = |arguments: &[&str], input: &[u8]| -> String {
+            let mut git = Command::new("git");
+            git.arg("-C").arg(repository.path()).args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped());
+            let mut git = git.spawn().expect("git is installed");
+            git.stdin.take().expect("a pipe").write_all(input).expect("git reads everything");
+            let done = git.wait_with_output().expect("it ends");
+            assert!(done.status.success(), "{arguments:?}");
+            String::from_utf8(done.stdout).expect("text").trim_end().to_owned()
+        };
+        git(&["init", "--quiet"], b"");
+        let signed = [b"object 1\n\n", SIGNATURE].concat();
+        let large = [&signed[..], &vec![b'\n'; MAX_OBJECT as usize], b"unsigned"].concat();
+        for (name, content) in [("large", &large), ("small", &signed)] {
+            let store = ["hash-object", "-t", "tag", "-w", "--literally", "--stdin"];
+            let id = git(&store, content);
+            let references = repository.path().join(".git/refs/tags");
+            std::fs::write(references.join(name), id).expect("git made the directory");
+        }
+        let tags: io::Result<Vec<_>> = SignedObjects::of(repository.path(), false).expect("git").collect();
+        let [large, small] = &tags.expect("no error")[..] else { panic!("there are two tags") };
+        assert!(large.name == "large" && large.content.is_err(), "{:?}", large.content);
+        assert!(small.name == "small" && small.content.is_ok(), "{:?}", small.content);
     }
 
     #[test]

@@ -23,7 +23,6 @@ use std::collections::HashSet;
 use std::io::Read;
 use std::thread::{self, Scope};
 
-use cert::clean::CleaningNote;
 use cert::split::{Piece, RawRevocation};
 use store::{Fingerprint, InputDigest, Prepared, PutKind, Store, Timestamp};
 
@@ -32,7 +31,7 @@ use batch::{Batch, Report};
 use chunk::{Chunk, read_ahead};
 use mode::Mode;
 use parts::Parts;
-use prepare::{Effect, Incoming, Item, KnownCertificate, Name, Preparer, Ready, Source};
+use prepare::{Effect, Incoming, Item, Preparer, Ready};
 use writer::{Reports, WriterThread};
 
 pub use event::{
@@ -41,7 +40,7 @@ pub use event::{
 };
 pub use options::{Filter, ImportOptions, NewOwnerTrust};
 pub use preview::{Preview, preview};
-pub use revocation::{LoneRevocation, examine};
+pub use revocation::{StandaloneRevocation, examine};
 
 /// Imports one input.
 ///
@@ -198,63 +197,31 @@ impl<'scope> Importer<'_, 'scope> {
 
     /// Plans one certificate's write and its report.
     fn take(&mut self, item: Item) {
-        let report = match item {
-            Item::Refused { position, reason } => Report::Refused { input: self.input, position, reason },
-            Item::Known(KnownCertificate { source, digest, id, name }) => {
+        let (mut imported, secrets) = match item {
+            Item::Refused { position, reason } => {
+                self.batch.reports.push(Report::Refused { input: self.input, position, reason });
+                return;
+            }
+            Item::Known { imported, digest, id } => {
                 self.batch.remember(digest, id);
-                let imported = self.imported(source, name, ImportOutcome::Unchanged, Vec::new());
-                Report::Imported { imported, secrets: Vec::new() }
+                (imported, Vec::new())
             }
             Item::Ready(ready) => {
+                let Ready { mut imported, digest, secrets, has_user_ids, shown, prepared, effect } = *ready;
                 let mut taken = true;
-                if let Some(certificate) = &ready.shown {
-                    let secret = ready.source.secret;
+                if let Some(certificate) = &shown {
+                    let secret = imported.secret;
                     (self.on_event)(ImportEvent::Cleaned { certificate, secret, taken: &mut taken });
                 }
-                let Ready {
-                    source,
-                    digest,
-                    name,
-                    notes,
-                    secrets,
-                    has_user_ids,
-                    revokers,
-                    prepared,
-                    effect,
-                    ..
-                } = *ready;
-                let outcome = match taken {
+                imported.outcome = match taken {
                     true => self.plan(prepared, effect, has_user_ids, digest),
                     false => ImportOutcome::Declined,
                 };
-                let mut imported = self.imported(source, name, outcome, notes);
-                imported.secrets = secrets.left_out;
-                imported.revokers = revokers;
-                Report::Imported { imported, secrets: secrets.to_keep }
+                (imported, secrets)
             }
         };
-        self.batch.reports.push(report);
-    }
-
-    fn imported(
-        &self,
-        source: Source,
-        name: Name,
-        outcome: ImportOutcome,
-        notes: Vec<CleaningNote>,
-    ) -> Imported {
-        Imported {
-            input: self.input,
-            position: source.position,
-            fingerprint: name.fingerprint,
-            name: name.user_id,
-            outcome,
-            secret: source.secret,
-            secrets: Vec::new(),
-            revocation: source.revocation,
-            revokers: Vec::new(),
-            notes,
-        }
+        imported.input = self.input;
+        self.batch.reports.push(Report::Imported { imported, secrets });
     }
 
     fn plan(
@@ -356,7 +323,7 @@ impl<'scope> Importer<'_, 'scope> {
                     (self.on_event)(ImportEvent::Certificate(&imported));
                 }
                 Report::Refused { input, position, reason } => {
-                    self.summary.count_refused(&reason);
+                    self.summary.count_refused();
                     (self.on_event)(ImportEvent::Refused { input, position, reason: &reason });
                 }
             }

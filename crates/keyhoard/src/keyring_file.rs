@@ -98,7 +98,7 @@ impl KeyringFile {
 
     /// Returns a view of the certificates.
     pub fn snapshot(&self) -> Box<dyn ReadCertificates + '_> {
-        Box::new(View { ring: self })
+        Box::new(self)
     }
 }
 
@@ -153,19 +153,15 @@ fn is_of_the_format(error: &cert::Error) -> bool {
     matches!(flaw, Misplaced(_) | ObsoleteKey(_) | UnknownKey(_) | UnknownSignature(_))
 }
 
-/// A view of a file that was read; certificates are numbered from 1.
-struct View<'a> {
-    ring: &'a KeyringFile,
-}
-
-impl View<'_> {
+/// Certificates are numbered from 1.
+impl KeyringFile {
     fn numbered(&self) -> impl Iterator<Item = (CertId, &Kept)> {
-        (1..).map(CertId).zip(&self.ring.certificates)
+        (1..).map(CertId).zip(&self.certificates)
     }
 
     fn kept(&self, CertId(number): CertId) -> Option<&Kept> {
         let index = usize::try_from(number).ok()?.checked_sub(1)?;
-        self.ring.certificates.get(index)
+        self.certificates.get(index)
     }
 
     fn having(&self, mut wanted: impl FnMut(&Facts) -> bool) -> Vec<CertId> {
@@ -173,7 +169,7 @@ impl View<'_> {
     }
 }
 
-impl ReadCertificates for View<'_> {
+impl ReadCertificates for &KeyringFile {
     fn visit(
         &self,
         selection: Selection<'_>,
@@ -249,7 +245,7 @@ impl ReadCertificates for View<'_> {
     }
 
     fn count(&self) -> store::Result<u64> {
-        Ok(self.ring.certificates.len() as u64)
+        Ok(self.certificates.len() as u64)
     }
 }
 

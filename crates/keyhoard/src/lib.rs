@@ -154,10 +154,10 @@
 //! };
 //! let mut examiner = Examiner::new(sources, TrustSettings::new(now, PacketView::Full));
 //! let signatures = DetachedSignatures::read(&mut &signature[..])?.over(&mut data)?;
-//! for report in examiner.examine(signatures)? {
-//!     println!("{}, validity {:?}", report.standing, report.validity);
-//! #   assert_eq!(report.standing, keyhoard::verification::SignatureStatus::Good);
-//! #   assert_eq!(report.validity, keyhoard::trust::Validity::Ultimate);
+//! for verdict in examiner.examine(signatures)? {
+//!     println!("{}, validity {:?}", verdict.status, verdict.trust.key);
+//! #   assert_eq!(verdict.status, keyhoard::verification::SignatureStatus::Good);
+//! #   assert_eq!(verdict.trust.key, keyhoard::trust::Validity::Ultimate);
 //! }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -238,6 +238,8 @@ pub mod verification;
 mod error;
 mod retry;
 mod stored;
+#[cfg(test)]
+mod test_keyrings;
 
 pub use cert;
 pub use error::{Error, ForeignError, Result, causes, lacks_search_index};

@@ -9,7 +9,6 @@ mod cert_d;
 mod differing;
 mod event;
 mod keyboxd;
-mod options;
 mod read;
 mod secret_keys_left;
 mod source;
@@ -28,15 +27,15 @@ use take_over::TakeOver;
 
 pub use differing::Differing;
 pub use event::{MigrateEvent, MigrateSummary};
-pub use options::MigrateOptions;
 pub use secret_keys_left::{SecretKeysLeft, secret_keys_left};
 pub use source::{Kind, Source, in_home, keyrings_in_home, usual, within};
+pub use take_over::MigrateOptions;
 
 /// Takes over everything that the sources hold, as one entry of the journal.
 ///
 /// # Errors
 ///
-/// [`crate::Error::File`] and [`crate::Error::Keyboxd`] for a source that cannot be read at all;
+/// [`crate::Error::File`] and [`crate::Error::ForeignFile`] for a source that cannot be read at all;
 /// [`crate::Error::ChangedMeanwhile`] if another program changed the same certificates, then it can be run again; the
 /// database's errors.
 pub fn migrate(

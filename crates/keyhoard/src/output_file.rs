@@ -10,16 +10,10 @@ use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::{self, JoinHandle};
 
-use rustix::fs::{AtFlags, CWD, FallocateFlags, FileType, RenameFlags, fallocate, fstat};
+use rustix::fs::{AtFlags, CWD, FileType, RenameFlags, fstat};
 use rustix::io::Errno;
 use rustix::process::geteuid;
-
-/// Bytes of space that are reserved at a time: writing waits for no more than that.
-const RESERVED_AT_ONCE: u64 = 1 << 20;
 
 /// The mode of a file for its owner only.
 const PRIVATE: u32 = 0o600;
@@ -82,22 +76,6 @@ impl FileId {
 pub struct OutputFile {
     file: File,
     target: Target,
-    written: u64,
-    reservation: Option<Reservation>,
-}
-
-/// Space that a thread reserves for what is not written yet.
-#[derive(Debug)]
-struct Reservation {
-    is_over: Arc<AtomicBool>,
-    thread: JoinHandle<()>,
-}
-
-impl Reservation {
-    /// Tells the thread to reserve no more.
-    fn stop(&self) {
-        self.is_over.store(true, Ordering::Relaxed);
-    }
 }
 
 #[derive(Debug)]
@@ -163,35 +141,7 @@ impl OutputFile {
     }
 
     fn new(file: File, target: Target) -> Self {
-        Self { file, target, written: 0, reservation: None }
-    }
-
-    /// Starts to reserve about so many bytes, until the first one is written: a caller that computes first writes
-    /// faster then. Space that is left is freed at the end.
-    pub fn reserve(&mut self, bytes: u64) {
-        if bytes < RESERVED_AT_ONCE || matches!(self.target, Target::Itself) {
-            return;
-        }
-        // If anything fails, writing reports it.
-        let Ok(file) = self.file.try_clone() else { return };
-        let is_over = Arc::new(AtomicBool::new(false));
-        let stop = is_over.clone();
-        let thread = thread::Builder::new().spawn(move || {
-            let mut starts = (0..bytes).step_by(RESERVED_AT_ONCE as usize);
-            while !stop.load(Ordering::Relaxed)
-                && let Some(start) = starts.next()
-                && fallocate(&file, FallocateFlags::KEEP_SIZE, start, RESERVED_AT_ONCE).is_ok()
-            {}
-        });
-        self.reservation = thread.ok().map(|thread| Reservation { is_over, thread });
-    }
-
-    /// Frees the space that is left.
-    fn end_reservation(&mut self) -> io::Result<()> {
-        let Some(reservation) = self.reservation.take() else { return Ok(()) };
-        reservation.stop();
-        reservation.thread.join().expect("asking for space does not panic");
-        self.file.set_len(self.written)
+        Self { file, target }
     }
 
     /// Creates a file with at most this mode from the beginning: who opens it before a change of its mode could read
@@ -213,7 +163,6 @@ impl OutputFile {
     ///
     /// What the system says; then the name is as it was before.
     pub fn commit(mut self) -> io::Result<()> {
-        self.end_reservation()?;
         match std::mem::replace(&mut self.target, Target::Itself) {
             Target::Itself => self.file.flush(),
             Target::Unnamed { destination, existing } => {
@@ -244,10 +193,7 @@ impl From<File> for OutputFile {
 
 impl Write for OutputFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.reservation.iter().for_each(Reservation::stop);
-        let count = self.file.write(bytes)?;
-        self.written += count as u64;
-        Ok(count)
+        self.file.write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -257,7 +203,6 @@ impl Write for OutputFile {
 
 impl Drop for OutputFile {
     fn drop(&mut self) {
-        self.reservation.iter().for_each(Reservation::stop);
         if let Target::Named { temporary, .. } = &self.target {
             // There is nobody to report it to; the temporary name remains.
             let _ = fs::remove_file(temporary);
@@ -318,7 +263,8 @@ fn rename(temporary: &Path, destination: &Path, existing: Existing) -> io::Resul
     renamed.inspect_err(|_| drop(fs::remove_file(temporary)))
 }
 
-fn directory(path: &Path) -> &Path {
+/// Returns the directory that a path is in.
+pub(crate) fn directory(path: &Path) -> &Path {
     match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
@@ -339,7 +285,8 @@ fn temporary_name(destination: &Path) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    use std::thread;
 
     fn names(directory: &Path) -> Vec<String> {
         let entries = fs::read_dir(directory).expect("a directory");
@@ -463,22 +410,6 @@ mod tests {
         });
         assert!(denied(&pipe));
         assert_eq!(reader.join().expect("a reader").expect("a pipe"), b"");
-    }
-
-    #[test]
-    fn space_that_was_reserved_and_not_written_is_given_back() {
-        let directory = tempfile::tempdir().expect("a directory");
-        let path = directory.path().join("a");
-        let mut file = replacing(&path, Content::Ordinary).expect("a file");
-        file.reserve(8 << 20);
-        while file.reservation.as_ref().is_some_and(|reservation| !reservation.thread.is_finished()) {
-            thread::yield_now();
-        }
-        file.write_all(b"text").expect("space");
-        file.commit().expect("a name");
-        assert_eq!(fs::read(&path).expect("content"), b"text");
-        // In units of 512 bytes.
-        assert!(fs::metadata(&path).expect("a file").blocks() < 2048);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use crate::retry::retry_transient;
 
 /// Owner trust that a key is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Given {
+pub struct Assignment {
     /// The primary key.
     pub key: Fingerprint,
     /// What is assigned; `None` removes owner trust.
@@ -35,7 +35,7 @@ pub enum LineError {
     Number,
 }
 
-impl Given {
+impl Assignment {
     /// Sets a key's owner trust, or removes it; whether the key is disabled does not change.
     ///
     /// `before` is what was assigned so far.
@@ -121,7 +121,7 @@ fn bytes(digits: &[u8]) -> Vec<u8> {
     digits.chunks_exact(2).map(|pair| value(pair[0]) << 4 | value(pair[1])).collect()
 }
 
-/// Returns the lines that [`Given::read`] reads.
+/// Returns the lines that [`Assignment::read`] reads.
 pub fn lines(given: &[(Fingerprint, AssignedTrust)]) -> String {
     let mut text = String::new();
     for (key, trust) in given {
@@ -135,13 +135,13 @@ pub fn lines(given: &[(Fingerprint, AssignedTrust)]) -> String {
 /// # Errors
 ///
 /// The database's errors; then nothing was given.
-pub fn give(store: &dyn Store, given: &[Given], command: &str, now: Timestamp) -> Result<()> {
+pub fn assign(store: &dyn Store, given: &[Assignment], command: &str, now: Timestamp) -> Result<()> {
     if given.is_empty() {
         return Ok(());
     }
     retry_transient(|| {
         let mut transaction = store.begin(command, None, now)?;
-        for Given { key, trust } in given {
+        for Assignment { key, trust } in given {
             transaction.set_owner_trust(key, *trust)?;
         }
         transaction.finish_journal_if_changed()?;
@@ -156,10 +156,10 @@ mod tests {
     const KEY: &str = "0123456789abcdef0123456789ABCDEF01234567";
 
     fn number(rest: &str) -> std::result::Result<Option<u8>, LineError> {
-        Given::read(format!("{KEY}{rest}").as_bytes()).map(number_of)
+        Assignment::read(format!("{KEY}{rest}").as_bytes()).map(number_of)
     }
 
-    fn number_of(given: Option<Given>) -> Option<u8> {
+    fn number_of(given: Option<Assignment>) -> Option<u8> {
         given.and_then(|given| given.trust).map(AssignedTrust::number)
     }
 
@@ -169,8 +169,8 @@ mod tests {
         let trust = AssignedTrust::new(6, true);
         let text = lines(&[(key, trust)]);
         assert_eq!(text, "000102030405060708090A0B0C0D0E0F10111213:134:\n");
-        let read = Given::read(text.trim_end().as_bytes()).expect("a line");
-        assert_eq!(read, Some(Given { key, trust: Some(trust) }));
+        let read = Assignment::read(text.trim_end().as_bytes()).expect("a line");
+        assert_eq!(read, Some(Assignment { key, trust: Some(trust) }));
     }
 
     #[test]
@@ -182,17 +182,17 @@ mod tests {
 
     #[test]
     fn a_line_that_gives_nothing_says_why() {
-        assert_eq!(Given::read(b""), Err(LineError::Colon));
+        assert_eq!(Assignment::read(b""), Err(LineError::Colon));
         assert_eq!(number(""), Err(LineError::Colon));
         assert_eq!(number("x:5:"), Err(LineError::Colon));
         assert_eq!(number("00:5:"), Err(LineError::Fingerprint));
         assert_eq!(number("::"), Err(LineError::Value));
-        assert_eq!(Given::read(b"# a remark"), Ok(None));
+        assert_eq!(Assignment::read(b"# a remark"), Ok(None));
     }
 
     #[test]
     fn read_exactly_a_number_that_is_no_owner_trust_is_an_error() {
-        let read = |rest: &str| Given::read_exactly(format!("{KEY}{rest}").as_bytes());
+        let read = |rest: &str| Assignment::read_exactly(format!("{KEY}{rest}").as_bytes());
         for rest in [":300:", ":256:", ":-1:", ":5x:", ":1:", ":7:", ":44:"] {
             assert_eq!(read(rest), Err(LineError::Number), "{rest}");
         }
@@ -201,16 +201,16 @@ mod tests {
             [":2:", ":6:\r", ": 5", ":134:", ":0:"].map(number),
             [2, 6, 5, 134, 0].map(|number| { Ok(Some(number).filter(|number| *number != 0)) })
         );
-        assert_eq!(Given::read_exactly(b"# a remark"), Ok(None));
+        assert_eq!(Assignment::read_exactly(b"# a remark"), Ok(None));
     }
 
     #[test]
     fn a_new_owner_trust_leaves_alone_whether_a_key_is_switched_off() {
         let key = Fingerprint::V4([7; 20]);
         let [never, disabled] = [false, true].map(|disabled| Some(AssignedTrust::new(3, disabled)));
-        assert_eq!(Given::new(key, OwnerTrust::Full, disabled).trust, Some(AssignedTrust::new(5, true)));
-        assert_eq!(Given::new(key, OwnerTrust::Unknown, never).trust, None);
-        assert_eq!(Given::disabling(key, true, never).trust, disabled);
-        assert_eq!(Given::disabling(key, false, None).trust, None);
+        assert_eq!(Assignment::new(key, OwnerTrust::Full, disabled).trust, Some(AssignedTrust::new(5, true)));
+        assert_eq!(Assignment::new(key, OwnerTrust::Unknown, never).trust, None);
+        assert_eq!(Assignment::disabling(key, true, never).trust, disabled);
+        assert_eq!(Assignment::disabling(key, false, None).trust, None);
     }
 }

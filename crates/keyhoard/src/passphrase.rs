@@ -2,7 +2,6 @@
 //!
 //! Nothing is ever read from standard input, and no window opens, unless the user said so.
 
-mod line;
 mod terminal;
 
 use std::env;
@@ -19,8 +18,7 @@ use store::Fingerprint;
 use crate::configuration::Configuration;
 use crate::descriptor::duplicate;
 use crate::foreign_text::harmless;
-use line::first_line;
-use terminal::Terminal;
+use terminal::{Terminal, first_line};
 
 /// Where passphrases come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -123,9 +121,7 @@ impl<'a> Passphrases<'a> {
             Source::Given(passphrase) => Ok(Some(passphrase.clone())),
             // Only an option, and not an empty file by accident, takes the passphrase away.
             _ => match self.read_once()? {
-                empty if empty.is_empty() => Err(failed(
-                    "the new passphrase is empty; if the key is to have none, say --no-passphrase or --remove",
-                )),
+                empty if empty.is_empty() => Err(Error::EmptyPassphrase),
                 new => Ok(Some(new)),
             },
         }

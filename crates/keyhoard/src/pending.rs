@@ -4,17 +4,14 @@
 //! cannot be verified in one import. The certificate is not valid until later commands that write it, or check its
 //! signatures, have verified the rest.
 
-use std::ops::ControlFlow;
-
 use cert::certificate::Certificate;
 use cert::{Timestamp, clean};
-use store::{CertId, Detail, Prepared, Put, ReadCertificates, Record, Selection, Store};
+use store::{CertId, Prepared, Put, ReadCertificates, Store};
 
 use crate::designated_revocation::{is_flooded, without_forged};
 use crate::{Result, stored};
 
-/// Verifies unchecked possible revocations of the selected certificates, as many as one command may, and stores the
-/// verdicts. Returns whether anything was stored.
+/// Verifies unchecked possible revocations of these certificates, as many as one command may, and stores the verdicts.
 ///
 /// Snapshots that were opened before do not show it. Nothing happens where the database cannot be written while it is
 /// read.
@@ -22,38 +19,31 @@ use crate::{Result, stored};
 /// # Errors
 ///
 /// The database's errors.
-pub fn go_on(
+pub(crate) fn continue_verification(
     store: &dyn Store,
     snapshot: &dyn ReadCertificates,
-    selection: Selection<'_>,
+    pending: &[CertId],
     command: &str,
     now: Timestamp,
-) -> Result<bool> {
-    let mut pending: Vec<CertId> = Vec::new();
-    snapshot.visit(selection, Detail::Own, &mut |Record { id, facts, .. }| {
-        pending.extend(facts.is_some_and(|facts| !facts.is_fully_checked()).then_some(id));
-        ControlFlow::Continue(())
-    })?;
+) -> Result<()> {
     if pending.is_empty() || !store.supports_concurrent_readers()? {
-        return Ok(false);
+        return Ok(());
     }
-    let mut changed = false;
-    for id in pending {
+    for &id in pending {
         let Some(stored) = stored::read_one(snapshot, id)? else { continue };
         let Some(further) = check_further(&stored.certificate, true, || Ok(None))? else { continue };
         let certificate = Prepared::new(further);
         let kind = stored.merged_with(Vec::new());
         let mut transaction = match store.begin(command, None, now) {
-            Err(store::Error::Unwritable { .. } | store::Error::Locked { .. }) => return Ok(changed),
+            Err(store::Error::Unwritable { .. } | store::Error::Locked { .. }) => return Ok(()),
             begun => begun?,
         };
         // Where somebody else has changed it meanwhile, the next command continues.
         transaction.put(&[Put { certificate: &certificate, kind, inputs: &[], origin: None }])?;
         transaction.finish_journal_if_changed()?;
         transaction.commit()?;
-        changed = true;
     }
-    Ok(changed)
+    Ok(())
 }
 
 /// Verifies more of the possible revocations of a certificate; its own ones only if it was `known` before, since
@@ -66,7 +56,7 @@ pub(crate) fn check_further<'s>(
     revokers: impl FnOnce() -> Result<Option<Box<dyn ReadCertificates + 's>>>,
 ) -> Result<Option<Certificate>> {
     let own = match known {
-        true => clean::go_on(certificate).unwrap_or_default(),
+        true => clean::continue_verification(certificate).unwrap_or_default(),
         false => None,
     };
     let after_own = own.as_ref().unwrap_or(certificate);

@@ -12,6 +12,7 @@ use std::path::Path;
 use rustix::process::geteuid;
 use secret::file::FileKeys;
 
+use crate::output_file::directory;
 use crate::{Error, Result, database};
 
 pub use exposed::Exposed;
@@ -101,13 +102,6 @@ pub(crate) fn configuration(path: &Path) -> Result<Option<String>> {
 
 fn refuse(exposed: Vec<Exposed>) -> Result<()> {
     exposed.into_iter().next().map_or(Ok(()), |exposed| Err(exposed.into()))
-}
-
-fn directory(path: &Path) -> &Path {
-    match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    }
 }
 
 #[cfg(test)]

@@ -28,8 +28,12 @@ pub enum Acceptance {
     No,
     /// Within this limit.
     Only(String),
+    /// If the user allows ciphers with blocks of 64 bits.
+    WithOldCiphers,
+    /// If the user allows messages without protection against changes.
+    WithUnprotected,
     /// Not applicable.
-    Elsewhere,
+    NotApplicable,
 }
 
 /// Returns all rules.
@@ -55,13 +59,13 @@ fn digest(hash: HashAlgorithm, digests: DigestPolicy) -> Rule {
         _ => Acceptance::Yes,
     };
     let name = hash.name().unwrap_or_default().to_owned();
-    Rule { about: "digest", name, reading: Acceptance::Elsewhere, verifying, writing }
+    Rule { about: "digest", name, reading: Acceptance::NotApplicable, verifying, writing }
 }
 
 fn cipher(cipher: Cipher) -> Rule {
-    let writing = if cipher.is_old() { only("with --allow-old-cipher") } else { Acceptance::Yes };
+    let writing = if cipher.is_old() { Acceptance::WithOldCiphers } else { Acceptance::Yes };
     let name = cipher.name().to_owned();
-    Rule { about: "cipher", name, reading: Acceptance::Yes, verifying: Acceptance::Elsewhere, writing }
+    Rule { about: "cipher", name, reading: Acceptance::Yes, verifying: Acceptance::NotApplicable, writing }
 }
 
 fn protections() -> Vec<Rule> {
@@ -70,11 +74,11 @@ fn protections() -> Vec<Rule> {
         about: "protection",
         name: name.to_owned(),
         reading,
-        verifying: Acceptance::Elsewhere,
+        verifying: Acceptance::NotApplicable,
         writing,
     };
     vec![
-        rule("none", only("with --allow-unprotected"), Acceptance::No),
+        rule("none", Acceptance::WithUnprotected, Acceptance::No),
         rule("SHA-1 at the end (SEIPD 1)", Acceptance::Yes, Acceptance::Yes),
         rule("OCB, EAX, GCM (SEIPD 2)", chunks(), Acceptance::Yes),
         rule("OCB, EAX as GnuPG's packet 20", chunks(), Acceptance::Yes),
@@ -92,10 +96,10 @@ fn keys() -> Vec<Rule> {
     let up_to = |bits: usize| only(format!("up to {bits} bits"));
     vec![
         rule("RSA", Acceptance::Yes, up_to(limits::MAX_RSA_BITS), only("new keys of 2048 to 16384 bits")),
-        rule("DSA", Acceptance::Elsewhere, up_to(limits::MAX_DSA_BITS), only("no new keys")),
+        rule("DSA", Acceptance::NotApplicable, up_to(limits::MAX_DSA_BITS), only("no new keys")),
         rule("Elgamal", Acceptance::Yes, Acceptance::No, only("no new keys")),
-        rule("Ed25519, Ed448", Acceptance::Elsewhere, Acceptance::Yes, Acceptance::Yes),
-        rule("X25519, X448", Acceptance::Yes, Acceptance::Elsewhere, Acceptance::Yes),
+        rule("Ed25519, Ed448", Acceptance::NotApplicable, Acceptance::Yes, Acceptance::Yes),
+        rule("X25519, X448", Acceptance::Yes, Acceptance::NotApplicable, Acceptance::Yes),
         rule("NIST and Brainpool curves", Acceptance::Yes, Acceptance::Yes, Acceptance::Yes),
     ]
 }

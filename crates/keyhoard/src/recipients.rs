@@ -10,7 +10,6 @@ use cert::clean::{CleanOptions, clean};
 use cert::effective::{ComponentState, Effective, EvaluationContext, PacketView, Usage};
 use cert::facts::{ComponentKind, KeyFacts, SelfSignature};
 use cert::mailbox::mailbox;
-use cert::packet::Packets;
 use cert::split::{Piece, Splitter};
 use cert::{BoundAddress, Facts, Fingerprint, Timestamp};
 use message::Cipher;
@@ -19,7 +18,7 @@ use store::{CertId, Query, ReadCertificates};
 use trust::Validity;
 
 use crate::Result;
-use crate::designated_revocation::evaluate_with_revokers;
+use crate::designated_revocation::evaluate_certificate;
 use crate::keyring_file::KeyringFile;
 use crate::listing::{FirstUse, UserTrust};
 use crate::stored::read_one;
@@ -126,7 +125,7 @@ pub fn candidates(
         !is_of_user(name)
             || name.matches_user_id(user_id) && (address.is_none() || mailbox(user_id) == address)
     };
-    let meant = Meant { user_id: &is_named, key: &|_| true };
+    let meant = NameFilter { user_id: &is_named, key: &|_| true };
     candidates_of(0, &snapshot.find(name)?, &meant, &sources, trust)
 }
 
@@ -146,7 +145,7 @@ pub fn named(
     let ids = sources.certificates[source].find(&name.query)?;
     let is_of_user = is_of_user(&name.query);
     let user_id = |user_id: &[u8]| !is_of_user || name.query.matches_user_id(user_id);
-    let meant = Meant { user_id: &user_id, key: &|key| name.means_key(key) };
+    let meant = NameFilter { user_id: &user_id, key: &|key| name.means_key(key) };
     let mut candidates = candidates_of(source, &ids, &meant, sources, trust)?;
     for candidate in &mut candidates {
         candidate.is_named |= !is_of_user;
@@ -232,7 +231,7 @@ fn is_of_user(name: &Query) -> bool {
 }
 
 /// Which parts of a certificate are meant.
-struct Meant<'a> {
+struct NameFilter<'a> {
     user_id: &'a dyn Fn(&[u8]) -> bool,
     key: &'a dyn Fn(&Fingerprint) -> bool,
 }
@@ -240,7 +239,7 @@ struct Meant<'a> {
 fn candidates_of(
     source: usize,
     ids: &[CertId],
-    meant: &Meant<'_>,
+    meant: &NameFilter<'_>,
     sources: &Sources<'_>,
     trust: &TrustSettings,
 ) -> Result<Vec<RecipientCandidate>> {
@@ -254,9 +253,8 @@ fn candidates_of(
     let validities = ValidityResult::of(&keys, sources, trust)?;
     let candidate = |(id, certificate): &(CertId, Certificate)| {
         let facts = &certificate.facts;
-        let (context, whole) =
-            (EvaluationContext::new(trust.now, trust.view), || Ok(Some(certificate.clone())));
-        let effective = evaluate_with_revokers(facts, context, whole, &sources.certificates)?;
+        let context = EvaluationContext::new(trust.now, trust.view);
+        let effective = evaluate_certificate(certificate, context, &sources.certificates)?;
         let user_trust = validities.trust((source, *id), facts, &effective)?;
         let is_of = |index: &usize| {
             is_of(&facts.components[*index].kind, &effective.components[*index], meant.user_id)
@@ -323,8 +321,8 @@ fn of_certificate(
     revokers: &[&dyn ReadCertificates],
     now: Timestamp,
 ) -> Result<RecipientCandidate> {
-    let (context, whole) = (EvaluationContext::new(now, PacketView::Full), || Ok(Some(certificate.clone())));
-    let effective = evaluate_with_revokers(&certificate.facts, context, whole, revokers)?;
+    let context = EvaluationContext::new(now, PacketView::Full);
+    let effective = evaluate_certificate(certificate, context, revokers)?;
     Ok(RecipientCandidate {
         fingerprint: certificate.facts.primary().fingerprint,
         user_id: primary_name(certificate, &effective),
@@ -366,11 +364,7 @@ pub fn first_uses(
 }
 
 fn primary_name(certificate: &Certificate, effective: &Effective) -> Vec<u8> {
-    let index = effective.primary_user_id(&certificate.facts);
-    match index.map(|index| &certificate.facts.components[index].kind) {
-        Some(ComponentKind::UserId(user_id)) => user_id.clone(),
-        _ => Vec::new(),
-    }
+    effective.primary_name(&certificate.facts).unwrap_or_default().to_vec()
 }
 
 fn encryption_key(
@@ -395,8 +389,7 @@ fn encryption_key(
     let places = (0..certificate.facts.components.len()).filter(usable).filter_map(key);
     // As in GnuPG, the newest subkey is preferred to the primary key.
     let (index, key): (usize, &KeyFacts) = places.max_by_key(|(index, key)| (*index > 0, key.created))?;
-    let packet = certificate.packet(certificate.facts.components[index].span);
-    let public = Packets::new(packet).next()?.ok()?.body.to_vec();
+    let public = certificate.body(certificate.facts.components[index].span)?.to_vec();
     Some(EncryptionKey {
         fingerprint: key.fingerprint,
         public,

@@ -1,6 +1,5 @@
 //! Which certificates have a secret key here or with GnuPG, and which secret keys have no certificate.
 
-use std::env;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
@@ -24,8 +23,7 @@ impl SecretKeys {
         let database = &database::local(location);
         let mut homes: Vec<PathBuf> = database.parent().map(Path::to_owned).into_iter().collect();
         if database::default_path().is_ok_and(|default| default == location) {
-            let named = env::var_os("GNUPGHOME").filter(|home| !home.is_empty()).map(PathBuf::from);
-            homes.extend(named.or_else(|| env::home_dir().map(|home| home.join(".gnupg"))));
+            homes.extend(database::gnupg_home());
         }
         let own = FileKeys::beside(database);
         Self { own, directories: homes.into_iter().map(|home| home.join("private-keys-v1.d")).collect() }
@@ -91,7 +89,7 @@ pub fn owner_of(snapshot: &dyn ReadCertificates, key: &Fingerprint) -> Result<Op
 
 /// A problem of the secret keys.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Trouble {
+pub enum Problem {
     /// A secret key that no certificate here has.
     #[error("{}: no certificate in this database has the secret key {key}; keep the file, for its certificate may be in another database", .file.display())]
     Orphan {
@@ -113,9 +111,9 @@ pub enum Trouble {
 /// The database's errors.
 pub fn orphans(snapshot: &dyn ReadCertificates, keys: &FileKeys) -> Result<Vec<Fingerprint>> {
     let found = examine(snapshot, keys)?.into_iter();
-    let orphan = |trouble| match trouble {
-        Trouble::Orphan { key, .. } => Some(key),
-        Trouble::Unusable(_) => None,
+    let orphan = |problem| match problem {
+        Problem::Orphan { key, .. } => Some(key),
+        Problem::Unusable(_) => None,
     };
     Ok(found.filter_map(orphan).collect())
 }
@@ -125,17 +123,17 @@ pub fn orphans(snapshot: &dyn ReadCertificates, keys: &FileKeys) -> Result<Vec<F
 /// # Errors
 ///
 /// The database's errors.
-pub fn examine(snapshot: &dyn ReadCertificates, keys: &FileKeys) -> Result<Vec<Trouble>> {
+pub fn examine(snapshot: &dyn ReadCertificates, keys: &FileKeys) -> Result<Vec<Problem>> {
     let heads = match keys.heads() {
         Ok(heads) => heads,
-        Err(error) => return Ok(vec![Trouble::Unusable(causes(&error))]),
+        Err(error) => return Ok(vec![Problem::Unusable(causes(&error))]),
     };
     let mut found = Vec::new();
     for head in heads {
         match head {
-            Err(error) => found.push(Trouble::Unusable(causes(&error))),
+            Err(error) => found.push(Problem::Unusable(causes(&error))),
             Ok(stored_key) if owner_of(snapshot, &stored_key.fingerprint)?.is_none() => {
-                found.push(Trouble::Orphan {
+                found.push(Problem::Orphan {
                     key: stored_key.fingerprint,
                     file: keys.file(&stored_key.fingerprint),
                 });

@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::ops::ControlFlow;
 
+use cert::Facts;
 use cert::certificate::Certificate;
 use cert::packet::{Packets, Tag};
 use secret::{Role, SecretKey, SecretKeys, StoredKey};
@@ -11,6 +12,7 @@ use zeroize::Zeroizing;
 
 use crate::export::{ExportOptions, Preparation, packets};
 use crate::secret_keys::owner_of;
+use crate::stored::try_visit;
 use crate::{Error, Result};
 
 /// Which secret parts are exported; GnuPG's stub replaces every other one.
@@ -67,23 +69,19 @@ pub fn export_secret_prepared(
     mut on_certificate: impl FnMut(&Record),
 ) -> Result<SecretExportSummary> {
     let mut summary = SecretExportSummary::default();
-    let mut write = |record: &Record, certificate: Certificate| -> Result<()> {
-        let prepared = prepare(record.id, certificate)?;
-        let Some(made) = transferable(&prepared, keys, parts, options)? else { return Ok(()) };
-        made.packets.iter().try_for_each(|packet| out.write_all(packet)).map_err(Error::Output)?;
-        summary.exported += 1;
-        summary.secrets += made.secrets;
-        on_certificate(record);
-        Ok(())
-    };
-    let mut outcome = Ok(());
-    snapshot.visit(selection, Detail::Bytes, &mut |mut record| {
+    try_visit(snapshot, selection, Detail::Bytes, &mut |mut record| {
         if let (Some(facts), Some(bytes)) = (record.facts.take(), record.bytes.take()) {
-            outcome = write(&record, Certificate { bytes, facts });
+            let prepared = prepare(record.id, Certificate { bytes, facts })?;
+            if let Some(made) = transferable(&prepared, keys, parts, options)? {
+                made.packets.iter().try_for_each(|packet| out.write_all(packet)).map_err(Error::Output)?;
+                summary.exported += 1;
+                summary.secrets += made.secrets;
+                on_certificate(&record);
+            }
         }
-        if outcome.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        Ok(ControlFlow::Continue(()))
     })?;
-    outcome.map(|()| summary)
+    Ok(summary)
 }
 
 /// Returns the certificates of a selection that have one of these secret keys.
@@ -119,20 +117,12 @@ pub fn held_by(
     keys: &dyn SecretKeys,
 ) -> Result<Vec<StoredKey>> {
     let mut found = Vec::new();
-    let mut outcome = Ok(());
-    snapshot.visit(selection, Detail::Own, &mut |record| {
-        let Some(facts) = &record.facts else { return ControlFlow::Continue(()) };
-        let stored_keys = facts.keys().filter_map(|key| keys.find(&key.fingerprint.into()).transpose());
-        match stored_keys.collect::<secret::Result<Vec<StoredKey>>>() {
-            Ok(stored_keys) => found.extend(stored_keys),
-            Err(error) => {
-                outcome = Err(error);
-                return ControlFlow::Break(());
-            }
+    try_visit(snapshot, selection, Detail::Own, &mut |record| {
+        for key in record.facts.iter().flat_map(Facts::keys) {
+            found.extend(keys.find(&key.fingerprint.into())?);
         }
-        ControlFlow::Continue(())
+        Ok(ControlFlow::Continue(()))
     })?;
-    outcome?;
     Ok(found)
 }
 

@@ -10,7 +10,7 @@ use store::query::Name as KeyName;
 use store::{CertId, ReadCertificates};
 use verify::policy::DigestPolicy;
 
-use crate::designated_revocation::evaluate_with_revokers;
+use crate::designated_revocation::evaluate_certificate;
 use crate::{Result, stored};
 
 /// A key that can sign, in its certificate.
@@ -100,13 +100,8 @@ fn found(
 ) -> Result<Option<SigningKeys>> {
     let Some(stored) = stored::read_one(snapshot, id)? else { return Ok(None) };
     let certificate = stored.certificate;
-    let whole = || Ok(Some(certificate.clone()));
-    let effective = evaluate_with_revokers(
-        &certificate.facts,
-        EvaluationContext::new(now, PacketView::Full),
-        whole,
-        &[snapshot],
-    )?;
+    let effective =
+        evaluate_certificate(&certificate, EvaluationContext::new(now, PacketView::Full), &[snapshot])?;
     let has_secret = |key: &Fingerprint| {
         stored_keys.iter().any(|stored| stored.fingerprint == *key && stored.protection.has_secret())
     };

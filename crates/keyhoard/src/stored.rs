@@ -28,6 +28,23 @@ impl Stored {
     }
 }
 
+/// Visits the selected certificates until `each` says that it is enough, or fails.
+pub(crate) fn try_visit(
+    snapshot: &dyn ReadCertificates,
+    selection: Selection<'_>,
+    detail: Detail,
+    each: &mut dyn FnMut(Record) -> Result<ControlFlow<()>>,
+) -> Result<()> {
+    let mut outcome = Ok(());
+    snapshot.visit(selection, detail, &mut |record| {
+        each(record).unwrap_or_else(|error| {
+            outcome = Err(error);
+            ControlFlow::Break(())
+        })
+    })?;
+    outcome
+}
+
 /// Reads one certificate.
 pub(crate) fn read_one(snapshot: &dyn ReadCertificates, id: CertId) -> Result<Option<Stored>> {
     let mut found = None;

@@ -1,7 +1,7 @@
 //! Trust on first use: which keys came with which addresses, and what the user decides about them.
 //!
 //! The bindings of addresses to keys are made by imports. What they mean for a listing is computed by
-//! [`Assessment`](crate::validity::FirstUseResult); [`explain()`] says it of one address in full.
+//! [`FirstUseResult`](crate::validity::FirstUseResult); [`explain()`] says it of one address in full.
 
 mod decision;
 mod explain;

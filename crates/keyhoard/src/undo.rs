@@ -9,7 +9,6 @@
 
 mod bindings;
 mod joined;
-mod options;
 mod plan;
 mod shrink;
 
@@ -27,7 +26,7 @@ use crate::retry::{retry_changed, retry_transient};
 use crate::{Error, Result};
 use plan::{Plan, Planner};
 
-pub use options::UndoOptions;
+pub use plan::UndoOptions;
 pub use shrink::KeptReason;
 
 /// Changes that are taken back in one transaction.

@@ -7,16 +7,17 @@ mod check;
 mod explanation;
 mod first_use;
 mod settings;
-mod sources;
 mod trust_anchors;
 mod validity_result;
 mod web;
 
+#[cfg(test)]
+mod tests;
+
 pub use check::{Check, check};
 pub use explanation::{Certifier, Explained, ExplainedUser, Explanation, UncountedCertifications};
 pub use first_use::FirstUseResult;
-pub use settings::{Model, TofuSettings, TrustSettings, TrustedKey};
-pub use sources::Sources;
+pub use settings::{Model, Sources, TofuSettings, TrustSettings, TrustedKey};
 pub use trust_anchors::TrustAnchors;
 pub use validity_result::ValidityResult;
 pub use web::CertificatePosition;

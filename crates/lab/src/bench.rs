@@ -22,7 +22,6 @@ use anyhow::{Context, Result};
 
 use crate::gpg_program::{GpgProgram, KEYRING};
 use crate::machine::{Machine, Ticks};
-use crate::series::Series;
 use crate::task::{ImportedHome, Task};
 use report::{Report, Row};
 
@@ -139,27 +138,15 @@ fn versions() -> Result<Vec<String>> {
     Ok(versions)
 }
 
-/// Measures both programs on Debian's keyring, alternately, so that a disturbance of the machine affects both. The
-/// second table is about trust.
+/// Measures both programs on Debian's keyring; the second table is about trust.
 fn debian(options: &Options) -> Result<[Vec<Row>; 2]> {
     let mut imported_homes =
         [ImportedHome::new(GpgProgram::gpg()?)?, ImportedHome::new(GpgProgram::gpg_keyhoard()?)?];
-    let mut rows = Vec::new();
-    for task in Task::ALL {
-        let of_gpg = if task.is_slow() { options.slow_rounds } else { options.rounds };
-        let rounds = [of_gpg, options.rounds];
-        let mut series = [Series::default(), Series::default()];
-        for round in 1..=of_gpg.max(options.rounds) {
-            for ((imported_home, series), rounds) in imported_homes.iter_mut().zip(&mut series).zip(rounds) {
-                if round <= rounds {
-                    eprintln!("{}: {}, {round} of {rounds}", task.name(), imported_home.gpg_program.name);
-                    series.push(imported_home.cost(task)?);
-                }
-            }
-        }
-        let [gpg, keyhoard] = series;
-        rows.push(Row { task: task.name(), gpg, keyhoard });
-    }
+    let rows = Task::ALL.iter().map(|&task| {
+        let of_gpg = if task.is_slow { options.slow_rounds } else { options.rounds };
+        Row::measure(task.name, [of_gpg, options.rounds], |program| imported_homes[program].cost(task))
+    });
+    let rows = rows.collect::<Result<_>>()?;
     let trust = trust::measure(&imported_homes, options.rounds, options.slow_rounds)?;
     Ok([rows, trust])
 }

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use anyhow::{Context, Result};
 
 use crate::gpg_program::{GpgProgram, KEYRING};
-use crate::series::{ratio, seconds};
+use crate::series::{Series, ratio, seconds};
 use crate::task::{ImportedHome, Task};
 
 /// How often each task runs that does not take minutes; the median is shown.
@@ -20,11 +20,11 @@ pub(crate) fn run() -> Result<()> {
     println!("gpg takes minutes for the first two; the times of gpg-keyhoard are there at once.\n");
     println!("{:30}{:>14}{:>14}{:>16}", "", "gpg-keyhoard", "gpg", "times as fast");
     for task in Task::ALL {
-        print!("{:30}", task.name());
-        let ours = keyhoard.series(task, ROUNDS)?.median();
+        print!("{:30}", task.name);
+        let ours = Series::of(ROUNDS, || keyhoard.cost(task))?.median();
         print!("{:>14}", seconds(ours));
         io::stdout().flush()?;
-        let theirs = gpg.series(task, if task.is_slow() { 1 } else { ROUNDS })?.median();
+        let theirs = Series::of(if task.is_slow { 1 } else { ROUNDS }, || gpg.cost(task))?.median();
         println!("{:>14}{:>16}", seconds(theirs), ratio(theirs, ours));
     }
     println!("\n{} is this: {}", gpg.gpg_program.name, gpg.gpg_program.version()?);

@@ -1,18 +1,18 @@
 //! Execution of plans. The programs take turns, so that a disturbance of the machine affects all of them.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::io::{self, Read};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result};
 
+use crate::files::is_same;
 use crate::plan::{Plan, Sequence, Start, Step};
 use crate::programs::Action;
 use crate::progress::Progress;
 use crate::records::{Records, Run};
-use crate::subject::{Attempt, Counts, Outcome, Subject};
+use crate::subject::{Attempt, Counts, Subject};
 use crate::trace::{self, Calls};
 
 /// Executes plans with programs and records the runs, until it is stopped.
@@ -69,21 +69,17 @@ impl<'a> Execution<'a> {
         self.stop.load(Ordering::Relaxed)
     }
 
-    /// Adds the tasks of a plan to the progress bar.
-    pub(crate) fn expect(&mut self, plan: &Plan) {
-        for step in plan.sequences.iter().flat_map(|sequence| &sequence.steps) {
-            for subject in self.subjects.iter().filter(|subject| subject.action(step.action).is_some()) {
-                self.progress.expect(&step.task, subject.name(), plan.rounds + 1);
-            }
-        }
-    }
-
     /// Executes everything that is not recorded yet, until it is interrupted.
     ///
     /// # Errors
     ///
     /// If files cannot be written or programs not be started; not if a program refuses a task.
     pub(crate) fn run(&mut self, plan: &Plan) -> Result<()> {
+        for step in plan.sequences.iter().flat_map(|sequence| &sequence.steps) {
+            for subject in self.subjects.iter().filter(|subject| subject.action(step.action).is_some()) {
+                self.progress.expect(&step.task, subject.name(), plan.rounds + 1);
+            }
+        }
         let mut filled: Vec<Option<Filled>> = self.subjects.iter().map(|_| None).collect();
         for sequence in &plan.sequences {
             for round in 0..=plan.rounds {
@@ -136,27 +132,21 @@ impl<'a> Execution<'a> {
             if self.is_stopped() {
                 break;
             }
-            let outcome = match &problem {
-                Some(problem) => StepResult::Refused(problem.clone()),
+            let run = match &problem {
+                Some(problem) => Run::refused(&step.task, subject.name(), round, problem.clone()),
                 None => {
                     self.progress.begin(&step.task, subject.name());
-                    self.step(subject, step, action, &home, missing.as_deref(), round == 0)?
+                    self.step(subject, step, action, &home, missing.as_deref(), round)?
                 }
             };
             // An interrupt from the keyboard ends the measured program too.
             if self.is_stopped() {
                 break;
             }
-            self.records.record(outcome.record(step, subject, round))?;
             self.note_command(subject, step, action)?;
-            let seconds = match outcome {
-                StepResult::Run { cost, .. } => Some(cost.wall),
-                StepResult::Refused(message) => {
-                    problem = Some(message);
-                    None
-                }
-            };
-            self.progress.end(&step.task, subject.name(), seconds);
+            self.progress.end(&step.task, subject.name(), run.wall);
+            problem.clone_from(&run.problem);
+            self.records.record(run)?;
         }
         match sequence.start {
             Start::Filled => {}
@@ -183,10 +173,7 @@ impl<'a> Execution<'a> {
             let home = subject.new_home()?;
             let problem = match &plan.fill {
                 Some(step) => match subject.action(step.action) {
-                    Some(action) => match self.step(subject, step, action, &home, None, false)? {
-                        StepResult::Run { .. } => None,
-                        StepResult::Refused(message) => Some(message),
-                    },
+                    Some(action) => self.step(subject, step, action, &home, None, 1)?.problem,
                     None => Some("it has no database to fill".to_owned()),
                 },
                 None => None,
@@ -198,8 +185,8 @@ impl<'a> Execution<'a> {
         Ok((home, problem.clone()))
     }
 
-    /// Runs a task once, with the first of its commands that the program accepts. `missing` is the reason why the home
-    /// is empty, with which only a command that reads the file itself can succeed.
+    /// Runs a task once, with the first of its commands that the program accepts; round 0 counts what comes out.
+    /// `missing` is the reason why the home is empty, with which only a command that reads the file itself can succeed.
     fn step(
         &mut self,
         subject: &Subject,
@@ -207,42 +194,42 @@ impl<'a> Execution<'a> {
         action: &Action,
         home: &Path,
         missing: Option<&str>,
-        count: bool,
-    ) -> Result<StepResult> {
+        round: u32,
+    ) -> Result<Run> {
         let choices = self.choice(step, subject).map_or(0..action.or.len() + 1, |choice| choice..choice + 1);
+        let output = subject.file("stdout");
+        let output = (round == 0).then_some(output.as_path());
         let mut refusal = None;
         for choice in choices {
             for file in &step.output_files {
                 // The file does not exist the first time.
                 let _ = fs::remove_file(file);
             }
-            let output = subject.file("stdout");
-            let output = count.then_some(output.as_path());
             let attempt =
                 Attempt { action, choice, home, values: &step.values, processes: step.processes, output };
-            let message = match subject.attempt(&attempt)? {
-                Outcome::Done(cost) => {
+            let wrong = match subject.attempt(&attempt)? {
+                Ok(cost) => {
                     let reads_file =
                         action.alternative(choice).iter().any(|argument| argument.contains("{file}"));
-                    let wrong = match missing {
-                        Some(missing) if !reads_file => Some(missing.to_owned()),
-                        _ => differs(step)?,
-                    };
-                    match wrong {
-                        Some(wrong) => wrong,
+                    match missing.filter(|_| !reads_file) {
+                        Some(missing) => missing.to_owned(),
+                        None if differs(step)? => "what came out is not what went in".to_owned(),
                         None => {
                             self.choices.insert((step.task.clone(), subject.name().to_owned()), choice);
-                            let counts = self.counts(subject, step, action, home, output)?;
+                            let Counts { keys, signatures } =
+                                self.counts(subject, step, action, home, output)?;
                             let bytes = if step.measures_size { Some(size(home)?) } else { None };
-                            return Ok(StepResult::Run { cost, counts, bytes });
+                            let run = Run::done(&step.task, subject.name(), round, &cost);
+                            return Ok(Run { keys, signatures, bytes, ..run });
                         }
                     }
                 }
-                Outcome::Refused(message) => message,
+                Err(message) => message,
             };
-            refusal.get_or_insert(message);
+            refusal.get_or_insert(wrong);
         }
-        Ok(StepResult::Refused(refusal.unwrap_or_else(|| "nothing was tried".to_owned())))
+        let refusal = refusal.unwrap_or_else(|| "nothing was tried".to_owned());
+        Ok(Run::refused(&step.task, subject.name(), round, refusal))
     }
 
     /// Returns the alternative command with which a program succeeded in a task.
@@ -261,18 +248,12 @@ impl<'a> Execution<'a> {
     ) -> Result<Counts> {
         let Some(output) = output else { return Ok(Counts::default()) };
         match subject.action("count") {
-            Some(count) if step.imports() => {
-                let attempt = Attempt {
-                    action: count,
-                    choice: 0,
-                    home,
-                    values: &step.values,
-                    processes: 1,
-                    output: Some(output),
-                };
+            Some(action) if step.imports() => {
+                let values = &step.values;
+                let attempt = Attempt { action, choice: 0, home, values, processes: 1, output: Some(output) };
                 match subject.attempt(&attempt)? {
-                    Outcome::Done(_) => Subject::count(count, output),
-                    Outcome::Refused(_) => Ok(Counts::default()),
+                    Ok(_) => Subject::count(action, output),
+                    Err(_) => Ok(Counts::default()),
                 }
             }
             _ => Subject::count(action, output),
@@ -323,48 +304,14 @@ impl<'a> Execution<'a> {
     }
 }
 
-/// The result of a task.
-enum StepResult {
-    Run { cost: lab::measure::Cost, counts: Counts, bytes: Option<u64> },
-    Refused(String),
-}
-
-impl StepResult {
-    fn record(&self, step: &Step, subject: &Subject, round: u32) -> Run {
-        match self {
-            Self::Run { cost, counts, bytes } => {
-                Run::done(&step.task, subject.name(), round, cost).with(*counts, *bytes)
-            }
-            Self::Refused(message) => Run::refused(&step.task, subject.name(), round, message.clone()),
-        }
-    }
-}
-
 fn known_steps<'p>(sequence: &'p Sequence, subject: &'p Subject) -> Vec<(&'p Step, &'p Action)> {
     let known = |step: &'p Step| subject.action(step.action).map(|action| (step, action));
     sequence.steps.iter().filter_map(known).collect()
 }
 
-/// Returns an error message if the files that must be equal are not.
-fn differs(step: &Step) -> Result<Option<String>> {
-    let Some([one, other]) = &step.equal_files else { return Ok(None) };
-    let is_equal = is_same(one, other).with_context(|| other.display().to_string())?;
-    Ok((!is_equal).then(|| "what came out is not what went in".to_owned()))
-}
-
-/// Compares two files in chunks: this process's peak memory would count as that of the programs it measures.
-fn is_same(one: &Path, other: &Path) -> io::Result<bool> {
-    let (mut one, mut other) = (File::open(one)?, File::open(other)?);
-    let (mut left, mut right) = (Vec::new(), Vec::new());
-    loop {
-        left.clear();
-        right.clear();
-        (&mut one).take(1 << 16).read_to_end(&mut left)?;
-        (&mut other).take(1 << 16).read_to_end(&mut right)?;
-        if left != right || left.is_empty() {
-            return Ok(left == right);
-        }
-    }
+/// Returns whether the files that must be equal are not.
+fn differs(step: &Step) -> Result<bool> {
+    Ok(matches!(&step.equal_files, Some([one, other]) if !is_same(one, other)?))
 }
 
 /// Returns how many bytes the files of a directory occupy.

@@ -35,5 +35,5 @@ pub(crate) trait Experiment: Debug {
     /// # Errors
     ///
     /// If the files of `measure` cannot be read.
-    fn section(&self, findings: &Findings<'_>, directory: &Path) -> Result<Section>;
+    fn section(&self, findings: &Findings, directory: &Path) -> Result<Section>;
 }

@@ -1,7 +1,6 @@
 //! The installed gpg and `gpg-keyhoard`, each with homes of its own.
 
 use std::fs;
-use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,6 +8,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use anyhow::{Context, Result, ensure};
 use lab::measure::{self, Cost};
 use tempfile::TempDir;
+
+use crate::files::{beside, private_directory};
 
 /// Debian's largest keyring.
 pub(crate) const KEYRING: &str = "/usr/share/keyrings/debian-keyring.gpg";
@@ -37,8 +38,7 @@ impl GpgProgram {
 
     /// Returns the `gpg-keyhoard` that was built with this program.
     pub(crate) fn gpg_keyhoard() -> Result<GpgProgram> {
-        let here = std::env::current_exe().context("finding gpg-keyhoard")?;
-        GpgProgram::new("gpg-keyhoard", here.with_file_name("gpg-keyhoard"))
+        GpgProgram::new("gpg-keyhoard", beside("gpg-keyhoard")?)
     }
 
     fn new(name: &'static str, program: PathBuf) -> Result<GpgProgram> {
@@ -78,7 +78,7 @@ impl GpgProgram {
     fn new_home(&self, more_conf: &str) -> Result<PathBuf> {
         let number = self.made.fetch_add(1, Ordering::Relaxed);
         let home = self.homes.path().join(number.to_string());
-        fs::DirBuilder::new().mode(0o700).create(&home).with_context(|| home.display().to_string())?;
+        private_directory(&home)?;
         fs::write(home.join("gpg.conf"), format!("{NO_AGENT}{more_conf}"))
             .with_context(|| home.display().to_string())?;
         Ok(home)

@@ -8,7 +8,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result, bail, ensure};
-use serde::Serialize;
 use signal_hook::consts::SIGINT;
 use time::OffsetDateTime;
 use time::macros::format_description;
@@ -22,8 +21,7 @@ use crate::progress::Progress;
 use crate::records::Records;
 use crate::report::{Page, Program, html};
 use crate::subject::{self, Subject};
-use crate::summary::{self, Row};
-use crate::trace::Calls;
+use crate::summary;
 
 /// The options of every experiment.
 #[derive(Clone, Debug, clap::Args)]
@@ -74,14 +72,6 @@ impl Options {
     }
 }
 
-/// The results of one experiment in `results.json`.
-#[derive(Debug, Serialize)]
-struct Results {
-    experiment: &'static str,
-    rows: Vec<Row>,
-    calls: Vec<Calls>,
-}
-
 /// Runs experiments in sequence and writes one report. Returns `false` if it was interrupted.
 ///
 /// # Errors
@@ -117,9 +107,9 @@ pub(crate) fn run(experiments: &[Box<dyn Experiment>], options: &Options) -> Res
         let Execution { commands, calls, .. } = execution;
         drop(progress);
         let rows = summary::rows(&records.runs);
-        let findings = Findings { rows: &rows, commands: &commands, calls: &calls };
+        let findings = Findings { experiment: experiment.name(), rows, calls, commands };
         page.sections.push(experiment.section(&findings, &directory)?);
-        results.push(Results { experiment: experiment.name(), rows, calls });
+        results.push(findings);
     }
     page.interrupted = stop.load(Ordering::Relaxed);
     page.programs = subjects
@@ -150,7 +140,7 @@ fn prepare(experiment: &dyn Experiment, directory: &Path, resume: bool) -> Resul
     fs::write(&path, settings).with_context(|| path.display().to_string())
 }
 
-fn write(directory: &Path, page: &Page, results: &[Results]) -> Result<()> {
+fn write(directory: &Path, page: &Page, results: &[Findings]) -> Result<()> {
     let all = BTreeMap::from([
         ("report", serde_json::to_value(page)?),
         ("results", serde_json::to_value(results)?),

@@ -23,11 +23,12 @@ pub use shared_addresses::SharedAddresses;
 pub use web::Web;
 
 /// The parameters of a made keyring, which determine every byte of it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, clap::Args)]
 pub struct MadeKeyring {
-    /// How many certificates.
+    /// How many certificates
     pub certificates: u64,
-    /// The seed of keys, names and certifications.
+    /// Another number makes other keys
+    #[arg(long, default_value_t = 1)]
     pub seed: u64,
 }
 

@@ -5,6 +5,7 @@ mod demo;
 mod execution;
 mod experiment_arguments;
 mod experiments;
+mod files;
 mod findings;
 mod format;
 mod gpg_program;
@@ -30,8 +31,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use anyhow::{Context, Result};
-use clap::{Parser, Subcommand, ValueEnum};
-use lab::made::{Flood, FloodIssuer, MadeKeyring, Web};
+use clap::{Parser, Subcommand};
+use lab::made::{Flood, MadeKeyring, Web};
 use lab::measure;
 
 use experiment_arguments::Bench;
@@ -48,29 +49,16 @@ struct Arguments {
 enum Experiment {
     /// Makes a keyring of valid Ed25519 certificates, the same for the same seed
     MakeKeyring {
-        /// How many certificates
-        certificates: u64,
-        /// Another number makes other keys
-        #[arg(long, default_value_t = 1)]
-        seed: u64,
+        #[command(flatten)]
+        keyring: MadeKeyring,
         /// The file to write; stdout without this
         #[arg(long)]
         output: Option<PathBuf>,
     },
     /// Makes a web of trust: certificates with certifications of every kind, the same for the same seed
     MakeWeb {
-        /// How many keys, at least 2
-        #[arg(value_parser = clap::value_parser!(u64).range(2..))]
-        keys: u64,
-        /// How many certifications a key has on average
-        #[arg(long, default_value_t = 10)]
-        certifications: u64,
-        /// How many keys have an owner trust
-        #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..))]
-        introducers: u64,
-        /// Another number makes other keys
-        #[arg(long, default_value_t = 1)]
-        seed: u64,
+        #[command(flatten)]
+        web: Web,
         /// The file to write; stdout without this
         #[arg(long)]
         output: Option<PathBuf>,
@@ -80,14 +68,8 @@ enum Experiment {
     },
     /// Makes one certificate with very many signatures on its user ID
     MakeFlood {
-        /// How many signatures
-        signatures: u64,
-        /// Who they say they are by
-        #[arg(long, value_enum, default_value_t = By::Unknown)]
-        by: By,
-        /// Another number makes other keys
-        #[arg(long, default_value_t = 1)]
-        seed: u64,
+        #[command(flatten)]
+        flood: Flood,
         /// The file to write; stdout without this
         #[arg(long)]
         output: Option<PathBuf>,
@@ -119,33 +101,16 @@ enum Experiment {
     },
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum By {
-    /// A different key for each, none of which exists
-    Unknown,
-    /// The certificate itself
-    Itself,
-}
-
 fn main() -> Result<ExitCode> {
     match Arguments::parse().experiment {
-        Experiment::MakeKeyring { certificates, seed, output } => {
-            to_file(output.as_deref(), |file| MadeKeyring { certificates, seed }.write(file))
-        }
-        Experiment::MakeWeb { keys, certifications, introducers, seed, output, owner_trust } => {
-            let web = Web { keys, certifications, introducers, seed };
+        Experiment::MakeKeyring { keyring, output } => to_file(output.as_deref(), |file| keyring.write(file)),
+        Experiment::MakeWeb { web, output, owner_trust } => {
             if let Some(path) = owner_trust {
                 fs::write(&path, web.owner_trust()).with_context(|| path.display().to_string())?;
             }
             to_file(output.as_deref(), |file| web.write(file))
         }
-        Experiment::MakeFlood { signatures, by, seed, output } => {
-            let issuer = match by {
-                By::Unknown => FloodIssuer::Unknown,
-                By::Itself => FloodIssuer::Itself,
-            };
-            to_file(output.as_deref(), |file| Flood { signatures, issuer, seed }.write(file))
-        }
+        Experiment::MakeFlood { flood, output } => to_file(output.as_deref(), |file| flood.write(file)),
         Experiment::Demo => demo::run().map(|()| ExitCode::SUCCESS),
         Experiment::Bench(bench) => bench.run(),
         Experiment::WriteBindings { split, bindings, directory } => {

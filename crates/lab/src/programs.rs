@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use serde::Deserialize;
 
 /// The descriptions of the known programs.
@@ -12,38 +12,29 @@ const KNOWN: &str = include_str!("programs.toml");
 
 /// The description of a program.
 #[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub(crate) struct Description {
     /// Its name in reports.
     pub(crate) name: String,
     /// The description from which missing fields are taken.
     pub(crate) like: Option<String>,
     /// The executable, searched for beside this program, then in the `PATH`.
-    #[serde(default)]
     pub(crate) program: String,
     /// The arguments that print its version.
-    #[serde(default)]
     pub(crate) version: Vec<String>,
     /// The version is in the first line that contains this, in lower case.
-    #[serde(default)]
     pub(crate) version_line: String,
     /// A condition for its presence.
     pub(crate) needs: Option<Needs>,
     /// The command that stops its servers.
-    #[serde(default)]
     pub(crate) stop: Vec<String>,
     /// Files that are left out of copies of its home.
-    #[serde(default)]
     pub(crate) derived: Vec<String>,
     /// Files of each new home.
-    #[serde(default)]
     pub(crate) files: BTreeMap<String, String>,
-    #[serde(default)]
     pub(crate) environment: BTreeMap<String, String>,
     /// Its arguments for ciphers, compressions and algorithms, by the lab's names.
-    #[serde(default)]
     pub(crate) words: BTreeMap<String, Vec<String>>,
-    #[serde(default)]
     pub(crate) actions: BTreeMap<String, Action>,
 }
 
@@ -138,9 +129,8 @@ fn complete(mut description: Description, earlier: &[Description]) -> Result<Des
             ..description
         };
     }
-    if description.program.is_empty() {
-        bail!("{}: no program is named", description.name);
-    }
+    ensure!(!description.name.is_empty(), "a program has no name");
+    ensure!(!description.program.is_empty(), "{}: no program is named", description.name);
     if description.version.is_empty() {
         description.version.push("--version".to_owned());
     }
@@ -194,6 +184,11 @@ impl Description {
 
 /// The values for the names in a command line.
 pub(crate) type Values = BTreeMap<String, String>;
+
+/// Returns the values for these names.
+pub(crate) fn values<const N: usize>(values: [(&str, String); N]) -> Values {
+    values.map(|(name, value)| (name.to_owned(), value)).into()
+}
 
 #[cfg(test)]
 mod tests {

@@ -1,17 +1,15 @@
 //! The measured runs, each written to a file at once.
 
 use std::collections::BTreeSet;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 use lab::measure::Cost;
 use serde::{Deserialize, Serialize};
 
-use crate::subject::Counts;
-
 /// One run of a program, or the reason why there is none.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Run {
     #[serde(rename = "work")]
     pub(crate) task: String,
@@ -49,24 +47,8 @@ impl Run {
 
     /// Returns a run that was not measured.
     pub(crate) fn refused(task: &str, subject: &str, round: u32, problem: String) -> Run {
-        Run {
-            task: task.to_owned(),
-            subject: subject.to_owned(),
-            round,
-            wall: None,
-            user: None,
-            system: None,
-            peak_memory: None,
-            keys: None,
-            signatures: None,
-            bytes: None,
-            problem: Some(problem),
-        }
-    }
-
-    /// Adds the counts.
-    pub(crate) fn with(self, counts: Counts, bytes: Option<u64>) -> Run {
-        Run { keys: counts.keys, signatures: counts.signatures, bytes, ..self }
+        let (task, subject) = (task.to_owned(), subject.to_owned());
+        Run { task, subject, round, problem: Some(problem), ..Run::default() }
     }
 }
 
@@ -74,7 +56,7 @@ impl Run {
 #[derive(Debug)]
 pub(crate) struct Records {
     path: PathBuf,
-    file: File,
+    writer: csv::Writer<File>,
     pub(crate) runs: Vec<Run>,
     recorded: BTreeSet<(String, String, u32)>,
 }
@@ -103,13 +85,9 @@ impl Records {
         for run in &runs {
             writer.serialize(run).with_context(name)?;
         }
-        if runs.is_empty() {
-            writer.write_record(HEADER).with_context(name)?;
-        }
         writer.flush().with_context(name)?;
-        let file = OpenOptions::new().append(true).open(path).with_context(name)?;
         let recorded = runs.iter().map(|run| (run.task.clone(), run.subject.clone(), run.round)).collect();
-        Ok(Self { path: path.to_owned(), file, runs, recorded })
+        Ok(Self { path: path.to_owned(), writer, runs, recorded })
     }
 
     /// Returns whether a run is recorded.
@@ -127,30 +105,12 @@ impl Records {
         if !self.recorded.insert((run.task.clone(), run.subject.clone(), run.round)) {
             return Ok(());
         }
-        let mut writer = csv::WriterBuilder::new().has_headers(false).from_writer(&self.file);
-        writer
-            .serialize(&run)
-            .and_then(|()| Ok(writer.flush()?))
-            .with_context(|| self.path.display().to_string())?;
-        drop(writer);
+        let written = self.writer.serialize(&run).and_then(|()| Ok(self.writer.flush()?));
+        written.with_context(|| self.path.display().to_string())?;
         self.runs.push(run);
         Ok(())
     }
 }
-
-const HEADER: [&str; 11] = [
-    "work",
-    "subject",
-    "round",
-    "wall",
-    "user",
-    "system",
-    "peak_memory",
-    "keys",
-    "signatures",
-    "bytes",
-    "problem",
-];
 
 #[cfg(test)]
 mod tests {
@@ -158,8 +118,7 @@ mod tests {
 
     fn run(round: u32) -> Run {
         let cost = Cost { wall: 1.5, user: 1.0, system: 0.25, peak_memory: 7, code: Some(0) };
-        Run::done("list, all", "gpg, keybox", round, &cost)
-            .with(Counts { keys: Some(3), signatures: None }, Some(9))
+        Run { keys: Some(3), bytes: Some(9), ..Run::done("list, all", "gpg, keybox", round, &cost) }
     }
 
     #[test]

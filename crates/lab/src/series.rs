@@ -1,7 +1,11 @@
 //! Repeated runs of one command.
 
+use anyhow::Result;
 use lab::measure::Cost;
 use serde::Serialize;
+
+use crate::format;
+use crate::statistics::{median, quantile};
 
 /// The costs of repeated runs.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -10,43 +14,36 @@ pub(crate) struct Series {
 }
 
 impl Series {
+    /// Runs a command so many times.
+    pub(crate) fn of(rounds: usize, mut cost: impl FnMut() -> Result<Cost>) -> Result<Series> {
+        Ok(Series { runs: (0..rounds).map(|_| cost()).collect::<Result<_>>()? })
+    }
+
     pub(crate) fn push(&mut self, cost: Cost) {
         self.runs.push(cost);
+    }
+
+    fn walls(&self) -> Vec<f64> {
+        self.runs.iter().map(|run| run.wall).collect()
     }
 
     /// Returns the median of the wall times in seconds.
     ///
     /// # Panics
     ///
-    /// If there was no run.
+    /// If there was no run; so do [`middle_half`](Self::middle_half) and [`median_processor`](Self::median_processor).
     pub(crate) fn median(&self) -> f64 {
-        let mut walls: Vec<f64> = self.runs.iter().map(|run| run.wall).collect();
-        walls.sort_by(f64::total_cmp);
-        let middle = walls.len() / 2;
-        if walls.len() % 2 == 1 { walls[middle] } else { (walls[middle - 1] + walls[middle]) / 2.0 }
+        median(&self.walls())
     }
 
     /// Returns the quartiles of the wall times in seconds.
-    ///
-    /// # Panics
-    ///
-    /// If there was no run.
     pub(crate) fn middle_half(&self) -> [f64; 2] {
-        let mut walls: Vec<f64> = self.runs.iter().map(|run| run.wall).collect();
-        walls.sort_by(f64::total_cmp);
-        let quarter = (walls.len() - 1) / 4;
-        [walls[quarter], walls[walls.len() - 1 - quarter]]
+        [0.25, 0.75].map(|part| quantile(&self.walls(), part))
     }
 
     /// Returns the median of the processor times in seconds.
-    ///
-    /// # Panics
-    ///
-    /// If there was no run.
     pub(crate) fn median_processor(&self) -> f64 {
-        let mut times: Vec<f64> = self.runs.iter().map(Cost::processor).collect();
-        times.sort_by(f64::total_cmp);
-        times[times.len() / 2]
+        median(&self.runs.iter().map(Cost::processor).collect::<Vec<_>>())
     }
 
     /// Returns the shortest of the wall times in seconds.
@@ -68,12 +65,8 @@ impl Series {
 /// Formats seconds with three significant digits: `75.1 s`, `0.312 s`, `2.91 ms`.
 pub(crate) fn seconds(seconds: f64) -> String {
     match seconds {
-        100.0.. => format!("{seconds:.0} s"),
-        10.0.. => format!("{seconds:.1} s"),
-        1.0.. => format!("{seconds:.2} s"),
-        0.1.. => format!("{seconds:.3} s"),
-        0.01.. => format!("{:.1} ms", seconds * 1e3),
-        0.0002.. => format!("{:.2} ms", seconds * 1e3),
+        600.0.. => format!("{seconds:.0} s"),
+        0.0002.. => format::seconds(seconds),
         _ => format!("{:.1} us", seconds * 1e6),
     }
 }

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::env;
 use std::fs::{self, File};
-use std::io::{self, BufRead, BufReader, Write};
+use std::io::{self, BufRead, BufReader};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -15,6 +15,7 @@ use lab::measure::{self, Cost};
 use regex::bytes::Regex;
 use tempfile::TempDir;
 
+use crate::files::{beside, private_directory};
 use crate::programs::{Action, Description, Needs, Values};
 
 /// A program, with the directory of its homes.
@@ -25,14 +26,6 @@ pub(crate) struct Subject {
     program: PathBuf,
     directory: TempDir,
     homes: Cell<usize>,
-}
-
-/// The result of an attempt.
-#[derive(Debug)]
-pub(crate) enum Outcome {
-    Done(Cost),
-    /// It was refused, with the program's own message.
-    Refused(String),
 }
 
 /// Counts of the output of a program.
@@ -62,10 +55,9 @@ pub(crate) fn find(descriptions: Vec<Description>) -> Result<(Vec<Subject>, Vec<
 
 /// Returns the path of a program, beside this one or in the `PATH`.
 fn locate(program: &str) -> Option<PathBuf> {
-    let beside = env::current_exe().ok().map(|here| here.with_file_name(program));
     let path = env::var_os("PATH").unwrap_or_default();
     let in_path = env::split_paths(&path).map(|directory| directory.join(program));
-    beside.into_iter().chain(in_path).find(|file| file.is_file())
+    beside(program).into_iter().chain(in_path).find(|file| file.is_file())
 }
 
 fn is_met(needs: &Needs) -> bool {
@@ -132,12 +124,7 @@ impl Subject {
         }
         let values = self.values(home, &Values::new());
         if let Ok(stop) = self.description.fill(&self.description.stop, &values) {
-            let _ = Command::new(&stop[0])
-                .args(&stop[1..])
-                .stdin(Stdio::null())
-                .stdout(Stdio::null())
-                .stderr(Stdio::null())
-                .status();
+            let _ = Command::new(&stop[0]).args(&stop[1..]).stdin(Stdio::null()).output();
         }
     }
 
@@ -178,42 +165,45 @@ impl Subject {
     }
 
     /// Runs an action in a home, in several concurrent processes. The costs are the time until the last one ends, the
-    /// sum of processor times, and the highest peak memory.
-    pub(crate) fn attempt(&self, attempt: &Attempt<'_>) -> Result<Outcome> {
+    /// sum of processor times, and the highest peak memory; or the program's own message, if it refused.
+    pub(crate) fn attempt(&self, attempt: &Attempt<'_>) -> Result<Result<Cost, String>> {
         let Attempt { action, choice, home, values, processes, output } = *attempt;
         let stdin = self.description.fill_text(&action.stdin, &self.values(home, values))?;
-        let place = |name: String| self.directory.path().join(name);
-        fs::write(place("stdin".to_owned()), stdin).context("writing what a program reads")?;
+        fs::write(self.file("stdin"), stdin).context("writing what a program reads")?;
+        let errors = |process| self.file(&format!("stderr{process}"));
         let mut commands = Vec::new();
         for process in 0..processes {
             let mut command = self.command(action, choice, home, values)?;
-            command.stdin(open(&place("stdin".to_owned()))?);
-            command.stderr(create(&place(format!("stderr{process}")))?);
+            command.stdin(open(&self.file("stdin"))?);
+            command.stderr(create(&errors(process))?);
             match output {
                 Some(path) => command.stdout(create(path)?),
                 None => command.stdout(Stdio::null()),
             };
             commands.push(command);
         }
-        let costs = run_together(&mut commands)?;
-        for (process, cost) in costs.runs.iter().enumerate() {
+        let (wall, costs) = run_together(&mut commands)?;
+        for (process, cost) in costs.iter().enumerate() {
             if !cost.code.is_some_and(|code| action.accept.contains(&code)) {
-                let message = message(&place(format!("stderr{process}")), home);
-                return Ok(Outcome::Refused(message.unwrap_or_else(|| match cost.code {
+                return Ok(Err(message(&errors(process), home).unwrap_or_else(|| match cost.code {
                     Some(code) => format!("exit code {code}, without a message"),
                     None => "ended by a signal".to_owned(),
                 })));
             }
         }
-        Ok(Outcome::Done(costs.together()))
+        Ok(Ok(Cost {
+            wall,
+            user: costs.iter().map(|cost| cost.user).sum(),
+            system: costs.iter().map(|cost| cost.system).sum(),
+            peak_memory: costs.iter().map(|cost| cost.peak_memory).max().unwrap_or(0),
+            code: costs.first().and_then(|cost| cost.code),
+        }))
     }
 
     /// Counts the keys and signatures in the output of an action.
     pub(crate) fn count(action: &Action, output: &Path) -> Result<Counts> {
-        let [keys, signatures] = [&action.keys, &action.signatures]
-            .map(|pattern| pattern.as_deref().map(Regex::new).transpose())
-            .map(|pattern| pattern.context("a pattern that counts"));
-        let (keys, signatures) = (keys?, signatures?);
+        let pattern = |text: &Option<String>| text.as_deref().map(Regex::new).transpose();
+        let [keys, signatures] = [pattern(&action.keys)?, pattern(&action.signatures)?];
         let mut counts =
             Counts { keys: keys.as_ref().map(|_| 0), signatures: signatures.as_ref().map(|_| 0) };
         let mut lines = BufReader::new(open(output)?);
@@ -248,37 +238,20 @@ pub(crate) struct Attempt<'a> {
     pub(crate) output: Option<&'a Path>,
 }
 
-struct Costs {
-    wall: f64,
-    runs: Vec<Cost>,
-}
-
-impl Costs {
-    fn together(&self) -> Cost {
-        Cost {
-            wall: self.wall,
-            user: self.runs.iter().map(|run| run.user).sum(),
-            system: self.runs.iter().map(|run| run.system).sum(),
-            peak_memory: self.runs.iter().map(|run| run.peak_memory).max().unwrap_or(0),
-            code: self.runs.first().and_then(|run| run.code),
-        }
+/// Runs commands concurrently; returns the seconds until the last one ended, and the costs of each.
+fn run_together(commands: &mut [Command]) -> Result<(f64, Vec<Cost>)> {
+    let failed = format!("starting {:?}", commands[0].get_program());
+    if let [command] = commands {
+        let cost = measure::run(command).context(failed)?;
+        return Ok((cost.wall, vec![cost]));
     }
-}
-
-fn run_together(commands: &mut [Command]) -> Result<Costs> {
     let start = Instant::now();
-    let runs = match commands {
-        [command] => vec![measure::run(command)],
-        _ => thread::scope(|scope| {
-            let threads: Vec<_> =
-                commands.iter_mut().map(|command| scope.spawn(|| measure::run(command))).collect();
-            threads.into_iter().map(|thread| thread.join().expect("measuring does not panic")).collect()
-        }),
-    };
-    let wall = start.elapsed().as_secs_f64();
-    let runs: io::Result<Vec<Cost>> = runs.into_iter().collect();
-    let runs = runs.with_context(|| format!("starting {:?}", commands[0].get_program()))?;
-    Ok(Costs { wall: if let [run] = &runs[..] { run.wall } else { wall }, runs })
+    let costs: io::Result<Vec<Cost>> = thread::scope(|scope| {
+        let threads: Vec<_> =
+            commands.iter_mut().map(|command| scope.spawn(|| measure::run(command))).collect();
+        threads.into_iter().map(|thread| thread.join().expect("measuring does not panic")).collect()
+    });
+    Ok((start.elapsed().as_secs_f64(), costs.context(failed)?))
 }
 
 /// Returns the error message of a program: the first line with a word like `error`, or else the first line.
@@ -320,18 +293,12 @@ fn copy_files(from: &Path, to: &Path, left_out: &[String]) -> io::Result<()> {
     Ok(())
 }
 
-fn private_directory(path: &Path) -> Result<()> {
-    fs::DirBuilder::new().mode(0o700).create(path).with_context(|| path.display().to_string())
-}
-
 fn open(path: &Path) -> Result<File> {
     File::open(path).with_context(|| path.display().to_string())
 }
 
 fn create(path: &Path) -> Result<File> {
-    let mut file = File::create(path).with_context(|| path.display().to_string())?;
-    file.flush()?;
-    Ok(file)
+    File::create(path).with_context(|| path.display().to_string())
 }
 
 #[cfg(test)]
@@ -350,7 +317,7 @@ mod tests {
         find(shell).unwrap().0.pop().unwrap()
     }
 
-    fn attempt(subject: &Subject, output: Option<&Path>) -> Outcome {
+    fn attempt(subject: &Subject, output: Option<&Path>) -> Result<Cost, String> {
         let home = subject.new_home().unwrap();
         let action = subject.action("act").unwrap();
         let values = Values::new();
@@ -363,21 +330,21 @@ mod tests {
     fn what_a_program_refuses_is_told_in_its_own_words() {
         let subject =
             shell("echo starting >&2; echo \"error: cannot, in {home}\" >&2; exit 3", "accept = [0]");
-        let Outcome::Refused(message) = attempt(&subject, None) else { panic!("it was done") };
+        let message = attempt(&subject, None).unwrap_err();
         assert_eq!(message, "error: cannot, in HOME");
     }
 
     #[test]
     fn an_exit_code_that_is_accepted_means_done() {
         let subject = shell("exit 3", "accept = [0, 3]");
-        assert!(matches!(attempt(&subject, None), Outcome::Done(_)));
+        assert!(attempt(&subject, None).is_ok());
     }
 
     #[test]
     fn lines_that_match_are_counted() {
         let subject = shell("printf \"pub 1\\nsig\\nsig\\npub 2\\n\"", "keys = '^pub', signatures = '^sig'");
         let output = subject.file("output");
-        assert!(matches!(attempt(&subject, Some(&output)), Outcome::Done(_)));
+        assert!(attempt(&subject, Some(&output)).is_ok());
         let counts = Subject::count(subject.action("act").unwrap(), &output).unwrap();
         assert_eq!(counts, Counts { keys: Some(2), signatures: Some(2) });
     }

@@ -95,8 +95,8 @@ impl Row {
 /// Summarises runs. Tasks and programs are in the order of their first runs.
 pub(crate) fn rows(runs: &[Run]) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
-    let (tasks, subjects) = (distinct(runs, |run| &run.task), distinct(runs, |run| &run.subject));
-    for task in tasks {
+    let subjects = distinct(runs.iter().map(|run| run.subject.as_str()));
+    for task in distinct(runs.iter().map(|run| run.task.as_str())) {
         let mut cells = Vec::new();
         for subject in &subjects {
             let is_its = |run: &&Run| run.task == task && run.subject == **subject;
@@ -112,15 +112,15 @@ pub(crate) fn rows(runs: &[Run]) -> Vec<Row> {
     rows
 }
 
-fn distinct(runs: &[Run], name: impl Fn(&Run) -> &String) -> Vec<&str> {
-    let mut names: Vec<&str> = Vec::new();
-    for run in runs {
-        let name = name(run).as_str();
-        if !names.contains(&name) {
-            names.push(name);
+/// Returns every name once, in the order in which they come first.
+pub(crate) fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut distinct = Vec::new();
+    for name in names {
+        if !distinct.contains(&name) {
+            distinct.push(name);
         }
     }
-    names
+    distinct
 }
 
 /// Summarises one program's runs of one task; `None` if there is only round 0, which does not count.

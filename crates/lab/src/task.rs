@@ -6,44 +6,29 @@ use anyhow::Result;
 use lab::measure::Cost;
 
 use crate::gpg_program::{GpgProgram, KEYRING};
-use crate::series::Series;
 
 /// A task of both programs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Task {
-    Import,
-    ImportAgain,
-    ListKeys,
-    ListSignatures,
-    OneKey,
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Task {
+    pub(crate) name: &'static str,
+    arguments: &'static [&'static str],
+    /// Whether it needs a new home; the others use that of the last import.
+    in_new_home: bool,
+    /// Whether gpg needs minutes for it.
+    pub(crate) is_slow: bool,
 }
 
 impl Task {
-    pub(crate) const ALL: [Task; 5] =
-        [Task::Import, Task::ImportAgain, Task::ListKeys, Task::ListSignatures, Task::OneKey];
+    pub(crate) const ALL: [Task; 5] = [
+        Task { name: "import", arguments: &["--import", KEYRING], in_new_home: true, is_slow: true },
+        Task { is_slow: true, ..Task::quick("import again, unchanged", &["--import", KEYRING]) },
+        Task::quick("list keys", &["--list-keys"]),
+        Task::quick("list signatures with names", &["--list-sigs"]),
+        Task::quick("one key by mail address", &["--list-keys", "<tytso@debian.org>"]),
+    ];
 
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Task::Import => "import",
-            Task::ImportAgain => "import again, unchanged",
-            Task::ListKeys => "list keys",
-            Task::ListSignatures => "list signatures with names",
-            Task::OneKey => "one key by mail address",
-        }
-    }
-
-    /// Returns whether gpg needs minutes for it.
-    pub(crate) fn is_slow(self) -> bool {
-        matches!(self, Task::Import | Task::ImportAgain)
-    }
-
-    fn arguments(self) -> &'static [&'static str] {
-        match self {
-            Task::Import | Task::ImportAgain => &["--import", KEYRING],
-            Task::ListKeys => &["--list-keys"],
-            Task::ListSignatures => &["--list-sigs"],
-            Task::OneKey => &["--list-keys", "<tytso@debian.org>"],
-        }
+    const fn quick(name: &'static str, arguments: &'static [&'static str]) -> Task {
+        Task { name, arguments, in_new_home: false, is_slow: false }
     }
 }
 
@@ -65,20 +50,11 @@ impl ImportedHome {
         &self.home
     }
 
-    /// Runs a task once: an import in a new home, other tasks in the home of the last import.
+    /// Runs a task once.
     pub(crate) fn cost(&mut self, task: Task) -> Result<Cost> {
-        if task == Task::Import {
+        if task.in_new_home {
             self.home = self.gpg_program.home()?;
         }
-        self.gpg_program.cost(&self.home, task.arguments())
-    }
-
-    /// Runs a task several times.
-    pub(crate) fn series(&mut self, task: Task, rounds: usize) -> Result<Series> {
-        let mut series = Series::default();
-        for _ in 0..rounds {
-            series.push(self.cost(task)?);
-        }
-        Ok(series)
+        self.gpg_program.cost(&self.home, task.arguments)
     }
 }

@@ -26,75 +26,29 @@ pub(crate) struct Calls {
 }
 
 /// The kinds in the order of a table, with their system calls; all others are `other`.
-pub(crate) const KINDS: [(&str, &[&str]); 8] = [
-    ("read", &["read", "pread64", "readv", "preadv", "preadv2"]),
-    ("write", &["write", "pwrite64", "writev", "pwritev", "ftruncate", "fallocate"]),
-    ("seek", &["lseek"]),
-    ("sync", &["fsync", "fdatasync", "sync_file_range", "msync"]),
-    ("lock", &["fcntl", "flock"]),
+pub(crate) const KINDS: [(&str, &str); 8] = [
+    ("read", "read pread64 readv preadv preadv2"),
+    ("write", "write pwrite64 writev pwritev ftruncate fallocate"),
+    ("seek", "lseek"),
+    ("sync", "fsync fdatasync sync_file_range msync"),
+    ("lock", "fcntl flock"),
     (
         "open, close, look",
-        &[
-            "open",
-            "openat",
-            "close",
-            "stat",
-            "fstat",
-            "lstat",
-            "newfstatat",
-            "statx",
-            "access",
-            "faccessat",
-            "faccessat2",
-            "unlink",
-            "unlinkat",
-            "rename",
-            "renameat",
-            "renameat2",
-            "link",
-            "readlink",
-            "getdents64",
-            "mkdir",
-            "chmod",
-            "fchmod",
-        ],
+        "open openat close stat fstat lstat newfstatat statx access faccessat faccessat2 unlink unlinkat rename \
+         renameat renameat2 link readlink getdents64 mkdir chmod fchmod",
     ),
-    ("memory", &["mmap", "munmap", "mprotect", "brk", "madvise", "mlock", "mremap"]),
+    ("memory", "mmap munmap mprotect brk madvise mlock mremap"),
     (
         "threads, talk",
-        &[
-            "futex",
-            "clone",
-            "clone3",
-            "vfork",
-            "fork",
-            "execve",
-            "wait4",
-            "sendmsg",
-            "recvmsg",
-            "sendto",
-            "recvfrom",
-            "connect",
-            "socket",
-            "poll",
-            "ppoll",
-            "select",
-            "pselect6",
-            "epoll_wait",
-            "sched_yield",
-        ],
+        "futex clone clone3 vfork fork execve wait4 sendmsg recvmsg sendto recvfrom connect socket poll ppoll select \
+         pselect6 epoll_wait sched_yield",
     ),
 ];
 
 /// Returns whether strace is installed and may trace programs.
 pub(crate) fn is_here() -> bool {
-    let mut command = Command::new("strace");
-    command
-        .args(["-c", "-o", "/dev/null", "true"])
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null());
-    command.status().is_ok_and(|status| status.success())
+    let output = Command::new("strace").args(["-c", "-o", "/dev/null", "true"]).stdin(Stdio::null()).output();
+    output.is_ok_and(|output| output.status.success())
 }
 
 /// Runs a command and counts its system calls. Returns `None` if it takes too long, or is interrupted.
@@ -165,7 +119,8 @@ fn kinds(table: &str) -> BTreeMap<&'static str, u64> {
         if name == "total" {
             continue;
         }
-        let kind = KINDS.iter().find(|(_, calls)| calls.contains(&name)).map_or("other", |(kind, _)| kind);
+        let kind = KINDS.iter().find(|(_, calls)| calls.split(' ').any(|call| call == name));
+        let kind = kind.map_or("other", |(kind, _)| kind);
         *kinds.entry(kind).or_default() += count;
     }
     kinds

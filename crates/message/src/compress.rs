@@ -176,6 +176,10 @@ impl Block {
 /// The compressed block; `None` if compression failed.
 type Deflated = Option<Vec<u8>>;
 
+fn failed() -> io::Error {
+    io::Error::other("compression failed")
+}
+
 struct Deflating<'a> {
     producer: ordered::Producer<Block, Deflated>,
     consumer: ordered::Consumer<Deflated>,
@@ -195,12 +199,12 @@ impl Deflating<'_> {
         let next = Block { before: self.block.data[end..].to_vec(), ..Block::default() };
         let block = std::mem::replace(&mut self.block, next);
         self.in_progress += 1;
-        self.producer.push(Block { is_last, ..block }).ok_or(io::ErrorKind::BrokenPipe.into())
+        self.producer.push(Block { is_last, ..block }).ok_or_else(failed)
     }
 
     fn write_next_block(&mut self) -> io::Result<()> {
         self.in_progress -= 1;
-        let block = self.consumer.next().flatten().ok_or(io::ErrorKind::BrokenPipe)?;
+        let block = self.consumer.next().flatten().ok_or_else(failed)?;
         self.output.write_all(&block)
     }
 

@@ -5,7 +5,7 @@ use std::io::{self, BufRead, Read};
 use zlib_rs::{Inflate, InflateFlush, Status};
 
 use crate::compress::Compression;
-use crate::frame::{Body, byte};
+use crate::frame::{Body, byte, read_buffered, skip};
 use crate::pipeline::Buffer;
 use crate::{Error, Result};
 
@@ -13,7 +13,7 @@ use crate::{Error, Result};
 const STEP: usize = 64 << 10;
 
 /// Reads the content of a compressed packet.
-pub(crate) struct Unpacked<'a> {
+pub(crate) struct Decompressor<'a> {
     body: Body<'a>,
     decoder: Decoder,
     /// The decompressed bytes that were not consumed.
@@ -29,7 +29,7 @@ enum Decoder {
 
 const DAMAGED: Error = Error::Malformed("damaged compressed data");
 
-impl<'a> Unpacked<'a> {
+impl<'a> Decompressor<'a> {
     /// Begins reading; the first byte is the compression algorithm.
     pub(crate) fn new(mut body: Body<'a>) -> Result<(Self, Compression)> {
         let number = byte(&mut body)?;
@@ -47,7 +47,7 @@ impl<'a> Unpacked<'a> {
 
     /// Skips to the end of the packet, past bytes after the compressed data.
     pub(crate) fn finish(mut self) -> Result<()> {
-        self.body.skip()
+        skip(&mut self.body)
     }
 
     /// Decompresses some bytes, possibly none.
@@ -91,7 +91,7 @@ impl Decoder {
     }
 }
 
-impl BufRead for Unpacked<'_> {
+impl BufRead for Decompressor<'_> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         while self.buffer.is_empty() && !self.is_over {
             self.step()?;
@@ -104,12 +104,8 @@ impl BufRead for Unpacked<'_> {
     }
 }
 
-impl Read for Unpacked<'_> {
+impl Read for Decompressor<'_> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        let available = self.fill_buf()?;
-        let count = available.len().min(out.len());
-        out[..count].copy_from_slice(&available[..count]);
-        self.consume(count);
-        Ok(count)
+        read_buffered(self, out)
     }
 }

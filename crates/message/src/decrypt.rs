@@ -8,13 +8,14 @@ use cert::packet::{Header, Tag};
 
 use crate::clear_text::{self, HashHeaders};
 use crate::compress::Compression;
-use crate::decompress::Unpacked;
+use crate::decompress::Decompressor;
 use crate::decrypt_stream::{self, EncryptedData};
 use crate::encrypted_data::EncryptedDataFormat;
 use crate::frame::{self, Body, Input};
 use crate::literal::{Format, Literal};
 use crate::recipient::Pkesk;
 use crate::{Aead, Cipher, Error, Result, SessionKey, Skesk};
+use symmetric::MAX_ARGON2_WORK;
 
 /// The size of the buffer for packet headers; longer bodies are read without it.
 const BUFFER: usize = 8 << 10;
@@ -24,7 +25,8 @@ pub(crate) const MAX_DEPTH: u8 = 8;
 pub(crate) const MAX_PACKET: usize = 64 << 10;
 /// The most bytes of all encrypted session keys: more than 10,000 recipients.
 const MAX_ENCRYPTED_KEYS: usize = 8 << 20;
-/// The most passwords of a message: trying one takes up to a tenth of a second.
+/// The most passwords of a message. Hashing for one takes up to a tenth of a second; for Argon2, all of them together
+/// have the limit of one key ([`MAX_ARGON2_WORK`]).
 pub(crate) const MAX_PASSWORDS: usize = 32;
 /// The most signatures of a message.
 pub(crate) const MAX_SIGNATURES: usize = 1 << 10;
@@ -98,7 +100,7 @@ pub enum Event<'a> {
     OnePass(&'a [u8]),
     /// The body of a signature packet.
     Signature(&'a [u8]),
-    /// The content is_line_start.
+    /// The content begins.
     Literal {
         /// The fields of the literal data packet.
         literal: &'a Literal,
@@ -107,7 +109,7 @@ pub enum Event<'a> {
     },
     /// The content ends.
     LiteralEnd,
-    /// Clear text is_line_start; its `Hash` headers.
+    /// Clear text begins; its `Hash` headers.
     ClearText(&'a HashHeaders),
     /// The clear text ends; the end of its last line, which is not signed.
     ClearTextEnd(&'a [u8]),
@@ -314,7 +316,7 @@ impl<'a> Reader<'a> {
                 Tag(2 | 4) => {
                     self.signature(header.tag, &Body::new(input, header.length).whole(MAX_PACKET)?)?
                 }
-                Tag::MARKER | Tag::PADDING => Body::new(input, header.length).skip()?,
+                Tag::MARKER | Tag::PADDING => frame::skip(&mut Body::new(input, header.length))?,
                 _ if depth == 0 && !self.has_content => return Err(Error::NoMessage),
                 _ => return Err(Error::Malformed("a packet that is no part of a message")),
             }
@@ -371,7 +373,8 @@ impl<'a> Reader<'a> {
                     | Error::CutShort
                     | Error::NoMessage),
                 ) => {
-                    plain.skip()?;
+                    // Reading to the end verifies that nothing was changed.
+                    frame::skip(plain)?;
                     Err(error)
                 }
                 read => read,
@@ -389,7 +392,7 @@ impl<'a> Reader<'a> {
 
     fn compressed(&mut self, body: Body<'_>, depth: u8) -> Result<()> {
         self.expect_content()?;
-        let (mut unpacked, compression) = Unpacked::new(body)?;
+        let (mut unpacked, compression) = Decompressor::new(body)?;
         self.sink.event(Event::Compressed(compression))?;
         let signatures = self.signatures;
         self.packets(&mut unpacked, depth + 1)?;
@@ -492,6 +495,8 @@ pub(crate) struct EncryptedSessionKeys {
     bytes: usize,
     count: usize,
     passwords: usize,
+    /// The work of the passwords that use Argon2.
+    argon2_work: u64,
 }
 
 impl EncryptedSessionKeys {
@@ -509,7 +514,14 @@ impl EncryptedSessionKeys {
             Tag(1) => Pkesk::parse(body).map(EncryptedSessionKey::Recipient),
             _ => {
                 self.passwords += 1;
-                Skesk::parse(body).map(EncryptedSessionKey::Password)
+                Skesk::parse(body).map(|mut skesk| {
+                    let work = self.argon2_work.saturating_add(skesk.s2k.argon2_work());
+                    skesk.is_beyond_limit = work > MAX_ARGON2_WORK;
+                    if !skesk.is_beyond_limit {
+                        self.argon2_work = work;
+                    }
+                    EncryptedSessionKey::Password(skesk)
+                })
             }
         };
         if self.passwords > MAX_PASSWORDS {
@@ -557,6 +569,25 @@ mod tests {
         fn data(&mut self, _: &[u8], _: Authenticity) -> Result<()> {
             Ok(())
         }
+    }
+
+    #[test]
+    fn all_passwords_together_have_a_limit_of_work() {
+        let s2k = crate::S2k::Argon2 { salt: [1; 16], passes: 4, lanes: 1, exponent: 21 };
+        let body = |s2k: crate::S2k| [&[4, Cipher::Aes256.number()], &s2k.to_bytes()[..]].concat();
+        let iterated = crate::S2k::iterated(crate::DEFAULT_HASH, 1 << 20).expect("a count");
+        let mut keys = EncryptedSessionKeys::default();
+        for s2k in [s2k, s2k, s2k, iterated] {
+            keys.add(Tag(3), &body(s2k)).expect("a packet");
+        }
+        let passwords = keys.of(&EncryptedDataFormat::Version1).into_iter().map(|key| match key {
+            EncryptedSessionKey::Password(skesk) => skesk,
+            EncryptedSessionKey::Recipient(_) => panic!("there is none"),
+        });
+        let passwords: Vec<Skesk> = passwords.collect();
+        let is_beyond_limit: Vec<bool> = passwords.iter().map(|password| password.is_beyond_limit).collect();
+        assert_eq!(is_beyond_limit, [false, false, true, false]);
+        assert!(matches!(passwords[2].open(b"open", None), Err(Error::Limit(_))));
     }
 
     fn read_blocks(blocks: &[&[u8]]) -> Result<()> {

@@ -7,6 +7,7 @@ use aws_lc_rs::digest::{Context, SHA1_FOR_LEGACY_USE_ONLY};
 
 use crate::encrypt_stream::{MDC, MDC_HEADER};
 use crate::encrypted_data::{ChunkKey, EncryptedDataFormat};
+use crate::frame;
 use crate::frame::Body;
 use crate::ordered;
 use crate::pipeline::{self, Buffer, PIECE, Pool};
@@ -105,24 +106,7 @@ impl BufRead for PlaintextReader<'_> {
 
 impl Read for PlaintextReader<'_> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        let available = self.fill_buf()?;
-        let count = available.len().min(out.len());
-        out[..count].copy_from_slice(&available[..count]);
-        self.consume(count);
-        Ok(count)
-    }
-}
-
-impl PlaintextReader<'_> {
-    /// Reads to the end, which verifies that nothing was changed.
-    pub(crate) fn skip(&mut self) -> Result<()> {
-        loop {
-            let count = self.fill_buf().map_err(Error::reading)?.len();
-            if count == 0 {
-                return Ok(());
-            }
-            self.consume(count);
-        }
+        frame::read_buffered(self, out)
     }
 }
 

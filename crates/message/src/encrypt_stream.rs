@@ -131,7 +131,8 @@ struct Cutter<'a> {
 impl Cutter<'_> {
     fn send(&mut self, is_last: bool) -> io::Result<()> {
         let data = std::mem::replace(&mut self.current, self.pool.take());
-        (self.send)(Piece { data, is_last }).ok_or(io::ErrorKind::BrokenPipe.into())
+        (self.send)(Piece { data, is_last })
+            .ok_or_else(|| io::Error::other("a stage of encryption has ended"))
     }
 }
 

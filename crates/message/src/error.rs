@@ -75,6 +75,9 @@ pub enum Error {
     /// The system gives no random bytes.
     #[error("the system gives no random numbers")]
     Random,
+    /// There is more plaintext than is buffered until it is verified.
+    #[error("more than 12 MiB that can only be checked at their end")]
+    UnverifiedOverflow,
     /// The options cannot be combined.
     #[error("{0}")]
     Options(&'static str),
@@ -114,9 +117,7 @@ impl From<symmetric::Error> for Error {
             Symmetric::KeySize { .. } => Self::WrongKey,
             Symmetric::Changed => Self::Manipulated,
             Symmetric::CutShort => Self::Malformed("a password's parameters are cut short"),
-            Symmetric::UnknownS2k(number) => {
-                Self::Unsupported { what: "the way from passwords to keys", number }
-            }
+            Symmetric::UnknownS2k(number) => Self::Unsupported { what: "S2K type", number },
             Symmetric::UnknownHash(hash) => Self::Unsupported { what: "the hash", number: hash.0 },
             Symmetric::Random => Self::Random,
             // Impossible parameters, and those that cost too much.

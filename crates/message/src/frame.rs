@@ -89,6 +89,26 @@ pub(crate) fn fill(input: &mut (impl BufRead + ?Sized)) -> Result<&[u8]> {
     input.fill_buf().map_err(Error::reading)
 }
 
+/// Skips the rest of the input.
+pub(crate) fn skip(input: &mut (impl BufRead + ?Sized)) -> Result<()> {
+    loop {
+        let count = fill(input)?.len();
+        if count == 0 {
+            return Ok(());
+        }
+        input.consume(count);
+    }
+}
+
+/// Reads from the buffer of an input.
+pub(crate) fn read_buffered(input: &mut impl BufRead, out: &mut [u8]) -> io::Result<usize> {
+    let available = input.fill_buf()?;
+    let count = available.len().min(out.len());
+    out[..count].copy_from_slice(&available[..count]);
+    input.consume(count);
+    Ok(count)
+}
+
 /// Reads one byte.
 pub(crate) fn byte(input: &mut (impl BufRead + ?Sized)) -> Result<u8> {
     let &byte = fill(input)?.first().ok_or(Error::CutShort)?;
@@ -139,23 +159,12 @@ impl<'a> Body<'a> {
         Self { input, left: Left::of(length) }
     }
 
-    /// Reads the rest of the body, at limit `limit` bytes.
+    /// Reads the rest of the body, at most `limit` bytes.
     pub(crate) fn whole(mut self, limit: usize) -> Result<Vec<u8>> {
         let mut body = Vec::new();
         let read = (&mut self).take(limit as u64 + 1).read_to_end(&mut body);
         read.map_err(Error::reading)?;
         if body.len() > limit { Err(Error::Limit("a packet's length")) } else { Ok(body) }
-    }
-
-    /// Skips the rest of the body.
-    pub(crate) fn skip(&mut self) -> Result<()> {
-        loop {
-            let count = fill(self)?.len();
-            if count == 0 {
-                return Ok(());
-            }
-            self.consume(count);
-        }
     }
 
     /// Returns the number of bytes before the next length or the end; zero only at the end.

@@ -5,7 +5,7 @@ use std::io::{self, BufRead, BufReader, Read};
 use cert::dearmor::DearmoredMessage;
 use cert::packet::Header;
 
-use crate::decompress::Unpacked;
+use crate::decompress::Decompressor;
 use crate::decrypt::{EncryptedSessionKeys, MAX_DEPTH, Unlock, container};
 use crate::decrypt_stream::{self, EncryptedData};
 use crate::encrypted_data::EncryptedDataFormat;
@@ -135,7 +135,7 @@ impl Walk<'_> {
     fn compressed(&mut self, packet: PacketPosition, mut body: Body<'_>, depth: u8) -> Result<()> {
         let &algorithm = frame::fill(&mut body)?.first().ok_or(Error::CutShort)?;
         (self.take)(packet.found(&[algorithm]))?;
-        let (mut unpacked, _) = Unpacked::new(body)?;
+        let (mut unpacked, _) = Decompressor::new(body)?;
         self.level(&mut unpacked, packet.inside(1), depth + 1)?;
         unpacked.finish()
     }
@@ -171,7 +171,7 @@ impl Walk<'_> {
         head.resize(2 + rest, 0);
         body.read_exact(&mut head[2..]).map_err(Error::reading)?;
         (self.take)(packet.found(&head))?;
-        body.skip()
+        frame::skip(&mut body)
     }
 }
 

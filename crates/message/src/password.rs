@@ -16,6 +16,8 @@ pub struct Skesk {
     pub cipher: Cipher,
     /// How the key is derived from the password.
     pub s2k: S2k,
+    /// Whether trying it and those before it in the message would take too long.
+    pub(crate) is_beyond_limit: bool,
     sealed: Sealed,
 }
 
@@ -52,7 +54,7 @@ impl Skesk {
         let cipher = Cipher::of(number).ok_or(Error::Unsupported { what: "cipher", number })?;
         let (s2k, key) = S2k::parse(rest)?;
         let sealed = if key.is_empty() { Sealed::Itself } else { Sealed::Cfb(key.to_vec()) };
-        Ok(Self { version: 4, cipher, s2k, sealed })
+        Ok(Self { version: 4, cipher, s2k, is_beyond_limit: false, sealed })
     }
 
     fn parse_authenticated(version: u8, rest: &[u8]) -> Result<Self> {
@@ -64,7 +66,7 @@ impl Skesk {
         let (nonce, rest) = rest.split_at_checked(mode.nonce_size()).ok_or(CUT)?;
         let (key, tag) = rest.split_at_checked(rest.len().wrapping_sub(TAG)).ok_or(CUT)?;
         let sealed = Sealed::Aead { mode, nonce: nonce.to_vec(), key: key.to_vec(), tag: tag.to_vec() };
-        Ok(Self { version, cipher, s2k, sealed })
+        Ok(Self { version, cipher, s2k, is_beyond_limit: false, sealed })
     }
 
     /// Returns whether the key derived from the password is the session key.
@@ -82,13 +84,16 @@ impl Skesk {
 
     /// Decrypts the session key; `None` if the password is wrong.
     ///
-    /// `container` is the cipher that the encrypted data name, which version 6 needs. Version 4 does not detect all
+    /// `data_cipher` is the cipher that the encrypted data name, which version 6 needs. Version 4 does not detect all
     /// wrong passwords, and may return a wrong session key.
     ///
     /// # Errors
     ///
     /// If the password's parameters are not supported or cost too much.
-    pub fn open(&self, password: &[u8], container: Option<Cipher>) -> Result<Option<SessionKey>> {
+    pub fn open(&self, password: &[u8], data_cipher: Option<Cipher>) -> Result<Option<SessionKey>> {
+        if self.is_beyond_limit {
+            return Err(Error::Limit("the work of all passwords of one message"));
+        }
         let key = self.s2k.key(password, self.cipher.key_size())?;
         match &self.sealed {
             Sealed::Itself => Ok(SessionKey::new(self.cipher, &key)),
@@ -100,9 +105,9 @@ impl Skesk {
             Sealed::Aead { mode, nonce, key: sealed, tag } => {
                 let mut session_key = Zeroizing::new(sealed.clone());
                 let associated = associated(self.version, self.cipher, *mode);
-                let encrypted_key = AeadKey::new(self.cipher, *mode, &self.sealing_key(&key, &associated))?;
-                let opened = encrypted_key.open(nonce, &associated, &mut session_key, tag);
-                let cipher = container.unwrap_or(self.cipher);
+                let aead = AeadKey::new(self.cipher, *mode, &self.sealing_key(&key, &associated))?;
+                let opened = aead.open(nonce, &associated, &mut session_key, tag);
+                let cipher = data_cipher.unwrap_or(self.cipher);
                 Ok(opened.ok().and_then(|()| SessionKey::new(cipher, &session_key)))
             }
         }
@@ -134,7 +139,7 @@ impl Skesk {
     /// # Errors
     ///
     /// Those of [`S2k::key`].
-    pub fn seal_4(session_key: &SessionKey, s2k: &S2k, password: &[u8]) -> Result<Vec<u8>> {
+    pub(crate) fn seal_4(session_key: &SessionKey, s2k: &S2k, password: &[u8]) -> Result<Vec<u8>> {
         let cipher = session_key.cipher();
         let key = s2k.key(password, cipher.key_size())?;
         let mut sealed = [&[cipher.number()], session_key.key()].concat();
@@ -148,7 +153,7 @@ impl Skesk {
     /// # Errors
     ///
     /// Those of [`S2k::key`], and if the cipher is not supported in the mode.
-    pub fn seal_authenticated(
+    pub(crate) fn seal_authenticated(
         version: u8,
         session_key: &SessionKey,
         mode: Aead,
@@ -158,7 +163,7 @@ impl Skesk {
         let cipher = session_key.cipher();
         let nonce = &random::<16>()?[..mode.nonce_size()];
         let sealed = Sealed::Itself;
-        let skesk = Self { version, cipher, s2k: *s2k, sealed };
+        let skesk = Self { version, cipher, s2k: *s2k, is_beyond_limit: false, sealed };
         let key = s2k.key(password, cipher.key_size())?;
         let associated = associated(version, cipher, mode);
         let mut data = session_key.key().to_vec();

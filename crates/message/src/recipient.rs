@@ -134,7 +134,7 @@ impl Pkesk {
 
     /// Decrypts the session key with a secret key; `None` if the result is malformed.
     ///
-    /// `container` is the cipher that the encrypted data name, which version 6 needs.
+    /// `data_cipher` is the cipher that the encrypted data name, which version 6 needs.
     ///
     /// # Errors
     ///
@@ -142,7 +142,7 @@ impl Pkesk {
     pub fn open(
         &self,
         key: &mut dyn Decryptor,
-        container: Option<Cipher>,
+        data_cipher: Option<Cipher>,
     ) -> std::result::Result<Option<SessionKey>, secret::Error> {
         let Some((cipher, ciphertext)) = self.ciphertext() else { return Ok(None) };
         let opened = key.decrypt(&ciphertext, None)?;
@@ -151,10 +151,10 @@ impl Pkesk {
                 SessionKey::new(cipher, &opened)
             }
             (PublicKeyAlgorithm::X25519 | PublicKeyAlgorithm::X448, ..) => {
-                container.and_then(|cipher| SessionKey::new(cipher, &opened))
+                data_cipher.and_then(|cipher| SessionKey::new(cipher, &opened))
             }
             (_, 3, _) => checked(&opened, 1).and_then(SessionKey::from_numbered),
-            _ => container.zip(checked(&opened, 0)).and_then(|(cipher, key)| SessionKey::new(cipher, key)),
+            _ => data_cipher.zip(checked(&opened, 0)).and_then(|(cipher, key)| SessionKey::new(cipher, key)),
         })
     }
 

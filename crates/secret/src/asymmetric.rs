@@ -148,7 +148,7 @@ impl Pair {
             Secret::X448 { x } => Some(Key6::import_secret_x448(x, None).map(public_numbers)),
             _ => None,
         });
-        made.transpose().map_err(|error| self.failed("making the public half again", &error))
+        made.transpose().map_err(|error| self.failed("deriving the public key", &error))
     }
 
     fn signature_verifies(&self) -> Result<bool> {

@@ -42,6 +42,9 @@ pub enum Error {
         /// The key.
         key: Fingerprint,
     },
+    /// The new passphrase is empty, which may be an accident.
+    #[error("the new passphrase is empty")]
+    EmptyPassphrase,
     /// The secret part was changed, or does not belong to the public part.
     #[error("secret key {key}: damaged, {what}; take it from a backup")]
     Damaged {

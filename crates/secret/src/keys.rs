@@ -3,10 +3,8 @@
 use std::fmt;
 
 use cert::{Fingerprint, Keygrip};
-use verify::HashAlgorithm;
-use zeroize::Zeroizing;
 
-use crate::{Ask, Ciphertext, OpenKey, Passphrase, Protection, Question, Result, Role, SecretKey};
+use crate::{Ask, OpenKey, Passphrase, Protection, Question, Result, Role, SecretKey};
 
 /// Names a secret key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -86,22 +84,6 @@ pub trait SecretKeys {
 
     /// Unlocks a key, asking for its passphrase if it has one.
     fn open(&self, name: &Name, ask: &mut dyn Ask) -> Result<Box<dyn OpenKey>>;
-
-    /// Signs one digest; see [`Signer::sign`](crate::Signer::sign).
-    fn sign(&self, name: &Name, ask: &mut dyn Ask, hash: HashAlgorithm, digest: &[u8]) -> Result<Vec<u8>> {
-        self.open(name, ask)?.sign(hash, digest)
-    }
-
-    /// Decrypts one session key; see [`Decryptor::decrypt`](crate::Decryptor::decrypt).
-    fn decrypt(
-        &self,
-        name: &Name,
-        ask: &mut dyn Ask,
-        ciphertext: &Ciphertext<'_>,
-        length: Option<usize>,
-    ) -> Result<Zeroizing<Vec<u8>>> {
-        self.open(name, ask)?.decrypt(ciphertext, length)
-    }
 
     /// Stores a secret key durably.
     ///

@@ -46,6 +46,7 @@ pub use keys::{Name, SecretKeys, Stored, StoredKey};
 pub use lock::Lock;
 pub use passphrase::Passphrase;
 pub use protection::{Check, Locked, Protection};
+pub use public::wrapping;
 pub use role::Role;
 pub use signer::{Decryptor, OpenKey, Signer};
 pub use symmetric::S2k;

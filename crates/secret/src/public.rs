@@ -5,10 +5,16 @@ use verify::PublicKeyAlgorithm;
 
 use crate::fields::Fields;
 
-/// The fields after the point of an ECDH key: the hash algorithm and the cipher that session keys are wrapped with, by
-/// the size of the curve in bits (RFC 9580, 11.5.1).
-const WRAPPING: [(u32, [u8; 4]); 4] =
-    [(256, [3, 1, 8, 7]), (384, [3, 1, 9, 8]), (512, [3, 1, 10, 9]), (521, [3, 1, 10, 9])];
+/// Returns the fields after the point of an ECDH key for a curve by its size in bits: the hash algorithm and the cipher
+/// that session keys are wrapped with (RFC 9580, 11.5.1, table 30); `None` if there is no such curve.
+pub fn wrapping(bits: u32) -> Option<[u8; 4]> {
+    match bits {
+        256 => Some([3, 1, 8, 7]),
+        384 => Some([3, 1, 9, 8]),
+        512 | 521 => Some([3, 1, 10, 9]),
+        _ => None,
+    }
+}
 
 /// Returns the algorithm-specific fields of a key for another algorithm; `None` if they cannot be converted.
 pub(crate) fn material_for(key: &Key<'_>, algorithm: PublicKeyAlgorithm) -> Option<Vec<u8>> {
@@ -16,10 +22,7 @@ pub(crate) fn material_for(key: &Key<'_>, algorithm: PublicKeyAlgorithm) -> Opti
     match (key.algorithm, algorithm) {
         (own, wanted) if own == wanted || (own.is_rsa() && wanted.is_rsa()) => Some(key.material.to_vec()),
         (Algorithm::ECDH, Algorithm::ECDSA) => Some(curve_and_point(key)?.to_vec()),
-        (Algorithm::ECDSA, Algorithm::ECDH) => {
-            let (_, wrapping) = WRAPPING.iter().find(|(bits, _)| *bits == key.bits())?;
-            Some([curve_and_point(key)?, wrapping].concat())
-        }
+        (Algorithm::ECDSA, Algorithm::ECDH) => Some([curve_and_point(key)?, &wrapping(key.bits())?].concat()),
         _ => None,
     }
 }
@@ -31,5 +34,5 @@ fn curve_and_point<'a>(key: &Key<'a>) -> Option<&'a [u8]> {
     fields.number()?;
     let length = key.material.len() - fields.0.len();
     // Not for Curve25519 and Curve448, where the points of keys that sign are written in another way.
-    (WRAPPING.iter().any(|(bits, _)| *bits == key.bits())).then(|| &key.material[..length])
+    wrapping(key.bits()).map(|_| &key.material[..length])
 }

@@ -14,7 +14,7 @@ pub enum Error {
     #[error("a key of version {0} makes no signatures here")]
     Version(u8),
     /// The hash algorithm is unknown, or not allowed in such a signature.
-    #[error("the digest {} suits no such signature", .0.0)]
+    #[error("hash algorithm {} cannot be used here", .0.0)]
     Hash(HashAlgorithm),
     /// Signatures of this type are not made over such data.
     #[error("a signature of type 0x{:02x} is not made over this", .0.0)]

@@ -1,16 +1,34 @@
 //! Signatures by other keys on one certificate.
 
-use cert::Fingerprint;
 use cert::facts::SignatureFacts;
+use cert::{Fingerprint, SignatureDigest};
 
-use crate::{CertId, KeptVerdict};
+/// A certificate's number in this database, in the order of listings: of arrival in SQLite's engine, of (first seen,
+/// fingerprint) in PostgreSQL's.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct CertId(pub i64);
+
+/// What was found out about a signature by another key: whether its value verifies over exactly this content, under
+/// exactly this primary key.
+///
+/// Nothing that can change takes part, so it holds for ever. Who shows it makes sure that the issuer is still here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct KeptVerdict {
+    /// The signature, with what it is made over.
+    pub content: SignatureDigest,
+    /// The primary key that was tried.
+    pub issuer: Fingerprint,
+    /// Whether it made the signature.
+    pub good: bool,
+}
 
 /// What other keys signed on one certificate, as far as those were asked about.
 #[derive(Clone, Debug, Default)]
 pub struct Certifications {
     /// The certificate.
     pub id: CertId,
-    /// The signatures with the numbers of their components, in the order of the packets; their spans mean nothing.
+    /// The signatures with the numbers of their components, in the order of the packets; their spans only tell the order
+    /// on a component.
     pub signatures: Vec<(usize, SignatureFacts)>,
     /// The verdicts about these keys that are kept, by ascending issuer, the good ones before the bad ones, by ascending
     /// content.

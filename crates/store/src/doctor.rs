@@ -11,7 +11,7 @@ use crate::{CertId, packed};
 
 /// What a certificate's facts are derived from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Kept {
+pub struct StoredCertificate {
     /// Its number.
     pub id: CertId,
     /// Its primary key's fingerprint, as it was when the certificate came.
@@ -25,10 +25,10 @@ pub struct Kept {
     pub proven: Vec<u32>,
 }
 
-impl Kept {
+impl StoredCertificate {
     /// Takes from the stored facts what they know to be good. Facts that cannot be read, or are not of these bytes, know
     /// nothing.
-    pub(crate) fn recall(&mut self, own: &[u8]) {
+    pub(crate) fn load_proven(&mut self, own: &[u8]) {
         self.proven = self.stored(own).map_or(Vec::new(), |facts| {
             let is_good = |own: &SelfSignature| own.verdict == Some(Verdict::Good);
             let is_proven =
@@ -67,7 +67,7 @@ impl Kept {
     }
 
     fn stored(&self, own: &[u8]) -> Option<Facts> {
-        if packed::is_sealed_over_other_bytes(own, self.fingerprint, &self.bytes) {
+        if packed::is_checksum_of_other_bytes(own, self.fingerprint, &self.bytes) {
             return None;
         }
         packed::unpack(own, None).ok()
@@ -75,7 +75,7 @@ impl Kept {
 
     /// Says what is wrong, if the bytes are not those that this blob of own facts was packed with.
     pub(crate) fn damage(&self, own: &[u8]) -> Option<String> {
-        let is_damaged = packed::is_sealed_over_other_bytes(own, self.fingerprint, &self.bytes);
+        let is_damaged = packed::is_checksum_of_other_bytes(own, self.fingerprint, &self.bytes);
         is_damaged.then(|| "its packets are damaged: they are not those that were stored".to_owned())
     }
 }
@@ -90,7 +90,7 @@ fn is_unchecked(signature: &SignatureFacts) -> bool {
 }
 
 /// Derives the facts of several certificates, in order; the reason in words where that cannot be done.
-pub type Derive<'a> = dyn FnMut(&[Kept]) -> Vec<std::result::Result<Facts, String>> + 'a;
+pub type Derive<'a> = dyn FnMut(&[StoredCertificate]) -> Vec<std::result::Result<Facts, String>> + 'a;
 
 /// Something that is not as it should be.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -163,7 +163,9 @@ impl fmt::Display for Finding {
             Self::Count { table, found, expected } => {
                 write!(f, "{table}: {found} rows instead of {expected}")
             }
-            Self::Orphans { table, rows } => write!(f, "{table}: {rows} rows belong to nothing"),
+            Self::Orphans { table, rows } => {
+                write!(f, "{table}: {rows} rows that refer to rows that are not there")
+            }
         }
     }
 }

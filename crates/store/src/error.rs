@@ -45,7 +45,7 @@ pub enum Error {
         source: crate::packed::Error,
     },
     /// A binding that nobody wrote this way.
-    #[error("{path}: binding {binding}: its fingerprint is none")]
+    #[error("{path}: binding {binding}: its key is not a fingerprint")]
     CorruptBinding {
         /// The database.
         path: PathBuf,
@@ -53,7 +53,7 @@ pub enum Error {
         binding: i64,
     },
     /// An entry of the journal that nobody wrote this way.
-    #[error("{path}: journal entry {entry}: the fingerprint of a certificate in it is none")]
+    #[error("{path}: journal entry {entry} cannot be read")]
     CorruptEntry {
         /// The database.
         path: PathBuf,
@@ -120,6 +120,14 @@ pub enum Error {
         /// What was being done.
         doing: &'static str,
     },
+    /// A purge was committed, but what it deleted is still in pages that are not in use; the source says why.
+    #[error("{path}: it was deleted, but the old pages could not be overwritten; purge it again")]
+    NotOverwritten {
+        /// The database.
+        path: PathBuf,
+        /// What was reported.
+        source: BoxedError,
+    },
     /// The system takes no more, for want of space or another reason.
     #[error(
         "{path}: {doing}: the system refused to write: no space is left, a quota is used up, the file is too large for \
@@ -148,8 +156,8 @@ pub enum Error {
     /// A user's statement that would change something.
     #[error("only statements that read are run here: SELECT, VALUES, EXPLAIN, PRAGMA")]
     NotReadOnly,
-    /// Another writer made no progress for a minute.
-    #[error("{path}: another program{holder} has held the lock for a minute without getting anything done")]
+    /// Another writer held the lock for a minute, with SQLite without making progress.
+    #[error("{path}: another program{holder} has held the lock for a minute; try again when it has finished")]
     Locked {
         /// The database.
         path: PathBuf,

@@ -14,16 +14,12 @@ pub mod query;
 pub mod retry;
 pub mod sqlite;
 pub mod tofu;
-pub mod user_id;
 
 mod assigned_trust;
-mod cert_id;
 mod certificate_bindings;
 mod certifications;
 mod error;
-mod input_digest;
 mod journal;
-mod kept_verdict;
 mod migration;
 pub mod packed;
 mod prepared;
@@ -31,30 +27,25 @@ mod read_certificates;
 mod read_journal;
 mod read_trust;
 mod rows;
-mod snapshot;
 mod store;
 mod transaction;
+mod user_id;
 mod write_bindings;
 
 pub use assigned_trust::AssignedTrust;
 pub use cert::{BoundAddress, Facts, Fingerprint, KeyId, Origin, SignatureDigest, Timestamp};
-pub use cert_id::CertId;
 pub use certificate_bindings::visit_bindings;
-pub use certifications::{Certifications, Proven};
+pub use certifications::{CertId, Certifications, KeptVerdict, Proven};
 pub use error::{BoxedError, Error, Result};
-pub use input_digest::InputDigest;
 pub use journal::{Change, ChangeKind, FormerCertificate, JournalEntry, JournalId};
-pub use kept_verdict::KeptVerdict;
 pub use migration::Migration;
 pub use prepared::Prepared;
 pub use query::Query;
 pub use read_certificates::{
     Detail, KeyHit, MOST_KEYS, MOST_READERS, ReadCertificates, Record, Selection, VisitCertified,
-    VisitOwnFacts,
 };
-pub use read_journal::ReadJournal;
+pub use read_journal::{InputDigest, ReadJournal};
 pub use read_trust::ReadTrust;
-pub use snapshot::Snapshot;
 pub use store::Store;
 pub use tofu::WriteBindings;
-pub use transaction::{Origins, Put, PutKind, PutOutcome, Removal, Transaction};
+pub use transaction::{Origins, Put, PutKind, PutOutcome, Removal, Snapshot, Transaction};

@@ -64,7 +64,7 @@ impl Query {
         match self {
             Self::Exact(name) => !name.is_empty() && user_id == name,
             Self::Mail(wanted) => {
-                !wanted.is_empty() && address().is_some_and(|own| user_id::equal(own, wanted))
+                !wanted.is_empty() && address().is_some_and(|own| own.eq_ignore_ascii_case(wanted))
             }
             Self::MailPart(part) => {
                 !part.is_empty() && address().is_some_and(|own| user_id::contains(own, part))

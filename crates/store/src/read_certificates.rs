@@ -82,18 +82,9 @@ pub trait ReadCertificates {
         Ok(Some(self.certified_by(issuer)?).filter(|ids| ids.len() <= most))
     }
 
-    /// Hands the same certificates to `visit`, each with what is proven of these signatures, where that is at hand.
-    fn visit_certified_by(
-        &self,
-        issuer: KeyId,
-        visit: &mut dyn FnMut(CertId, Option<&Proven>),
-    ) -> Result<()> {
-        self.certified_by(issuer)?.into_iter().for_each(|id| visit(id, None));
-        Ok(())
-    }
-
-    /// Hands the same of several issuers, which ascend, to some visitors, who may share the issuers: each is called on a
-    /// thread of its own then, and sees all that there is of an issuer, in order of arrival.
+    /// Hands the same certificates of several issuers, which ascend, each with what is proven of these signatures, where
+    /// that is at hand, to some visitors, who may share the issuers: each is called on a thread of its own then, and sees
+    /// all that there is of an issuer, in order of arrival.
     fn visit_certified_by_any(
         &self,
         issuers: &[KeyId],
@@ -101,21 +92,7 @@ pub trait ReadCertificates {
     ) -> Result<()> {
         let Some(visitor) = visitors.first_mut() else { return Ok(()) };
         issuers.iter().try_for_each(|&issuer| {
-            self.visit_certified_by(issuer, &mut |id, proven| visitor(issuer, id, proven))
-        })
-    }
-
-    /// Returns another reader of the same moment, for a thread of its own, if there is one: the next call finds none.
-    fn try_clone_reader(&self) -> Option<Box<dyn ReadCertificates + Send + '_>> {
-        None
-    }
-
-    /// Hands the facts of these certificates, whose numbers ascend, without third-party certifications to some visitors,
-    /// who may share them, each on a thread of its own; unknown numbers are skipped.
-    fn visit_own_facts(&self, ids: &[CertId], visitors: &mut [&mut VisitOwnFacts<'_>]) -> Result<()> {
-        let Some(visitor) = visitors.first_mut() else { return Ok(()) };
-        ids.iter().try_for_each(|&id| {
-            self.own_facts(id)?.into_iter().for_each(|facts| visitor(id, facts));
+            self.certified_by(issuer)?.into_iter().for_each(|id| visitor(issuer, id, None));
             Ok(())
         })
     }
@@ -183,7 +160,8 @@ pub struct Record {
     pub origin: Origin,
     /// What it holds; `None` below [`Detail::Own`].
     pub facts: Option<Facts>,
-    /// The verdicts on signatures by other keys that are kept; empty but for [`Detail::Verdicts`].
+    /// The verdicts on signatures by other keys that are kept, by ascending issuer, the good ones before the bad ones, by
+    /// ascending content; empty but for [`Detail::Verdicts`].
     pub verdicts: Vec<KeptVerdict>,
     /// The exact bytes; `None` below [`Detail::Bytes`].
     pub bytes: Option<Vec<u8>>,
@@ -208,6 +186,3 @@ pub const MOST_READERS: usize = 4;
 
 /// Is told of a certificate that names an issuer, and of what is proven of that.
 pub type VisitCertified<'v> = dyn FnMut(KeyId, CertId, Option<&Proven>) + Send + 'v;
-
-/// Is told of a certificate's own facts.
-pub type VisitOwnFacts<'v> = dyn FnMut(CertId, Facts) + Send + 'v;

@@ -4,7 +4,11 @@ use std::ops::ControlFlow;
 
 use cert::Fingerprint;
 
-use crate::{CertId, Change, InputDigest, JournalEntry, JournalId, Migration, Result};
+use crate::{CertId, Change, JournalEntry, JournalId, Migration, Result};
+
+/// SHA-256 over an imported certificate's bytes, the options, and the version of our import rules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct InputDigest(pub [u8; 32]);
 
 /// What commands did to a database, and what they imported.
 pub trait ReadJournal {

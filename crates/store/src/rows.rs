@@ -3,6 +3,8 @@
 use cert::facts::ComponentKind;
 use cert::{BoundAddress, Facts, Fingerprint, KeyId, Keygrip, mailbox};
 
+use crate::CertId;
+
 /// What the narrow tables hold for one certificate; each list sorted and without duplicates.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Rows {
@@ -48,6 +50,34 @@ impl Rows {
     pub(crate) fn size(&self) -> usize {
         let user_ids: usize = self.user_ids.iter().map(|(_, value)| value.len() + 32).sum();
         user_ids + 16 * self.key_ids.len() + 8 * (self.keygrips.len() + self.mails.len() + self.issuers.len())
+    }
+}
+
+/// Rows of the narrow tables of many certificates, each with the certificate's number.
+#[derive(Default)]
+pub(crate) struct IndexRows {
+    /// Rotated key IDs, certificates and components.
+    pub(crate) key_ids: Vec<[i64; 3]>,
+    pub(crate) keygrips: Vec<[i64; 2]>,
+    pub(crate) mails: Vec<[i64; 2]>,
+    pub(crate) issuers: Vec<[i64; 2]>,
+}
+
+impl IndexRows {
+    /// Adds the rows of a certificate.
+    pub(crate) fn extend(&mut self, CertId(id): CertId, rows: &Rows) {
+        self.key_ids.extend(rows.key_ids.iter().map(|&(key_id, component)| [key_id, id, component]));
+        self.keygrips.extend(rows.keygrips.iter().map(|&hash| [hash, id]));
+        self.mails.extend(rows.mails.iter().map(|&hash| [hash, id]));
+        self.issuers.extend(rows.issuers.iter().map(|&issuer| [issuer, id]));
+    }
+
+    /// Sorts these rows and others, and removes those that both have.
+    pub(crate) fn remove_common(&mut self, other: &mut Self) {
+        remove_common(&mut self.key_ids, &mut other.key_ids);
+        remove_common(&mut self.keygrips, &mut other.keygrips);
+        remove_common(&mut self.mails, &mut other.mails);
+        remove_common(&mut self.issuers, &mut other.issuers);
     }
 }
 
@@ -101,7 +131,7 @@ pub(crate) fn mail_hash(address: &[u8]) -> i64 {
 }
 
 /// Sorts two lists and takes out of them what both have.
-pub(crate) fn remove_common<T: Ord>(old: &mut Vec<T>, new: &mut Vec<T>) {
+fn remove_common<T: Ord>(old: &mut Vec<T>, new: &mut Vec<T>) {
     old.sort_unstable();
     new.sort_unstable();
     if old.is_empty() {

@@ -12,7 +12,6 @@ mod find;
 mod functions;
 mod journal;
 mod lock_holder;
-mod log;
 mod provenance;
 mod read;
 mod schema;
@@ -24,6 +23,7 @@ mod store;
 mod tofu;
 mod verdicts;
 mod view;
+mod wal;
 mod write;
 mod write_lock;
 
@@ -44,7 +44,7 @@ impl Store for SqliteStore {
 
     fn supports_concurrent_readers(&self) -> Result<bool> {
         let connection = self.take()?;
-        let logged = log::is_there(&connection, &self.path, &self.access);
+        let logged = wal::is_there(&connection, &self.path, &self.access);
         self.give_back(connection);
         logged
     }
@@ -77,10 +77,10 @@ impl Store for SqliteStore {
     }
 
     fn check(&self, derive: &mut Derive<'_>, found: &mut dyn FnMut(Finding)) -> Result<()> {
-        self.check_all(derive, found)
+        doctor::check(self, derive, found)
     }
 
     fn rebuild(&self, derive: &mut Derive<'_>) -> Result<Rebuilt> {
-        self.rebuild_all(derive)
+        doctor::rebuild(self, derive)
     }
 }

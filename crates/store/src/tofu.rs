@@ -3,8 +3,6 @@
 //! A certificate that comes in brings its bindings with it, so that whoever lists certificates has nothing to write. One
 //! that the user decided about, or that messages were seen with, belongs to the user's memory and outlives it.
 
-use std::ops::ControlFlow;
-
 use cert::{BoundAddress, Fingerprint, Timestamp};
 
 use crate::Result;
@@ -179,41 +177,4 @@ pub trait WriteBindings {
 
     /// Notes a message that was encrypted at `time`.
     fn add_encrypted(&mut self, binding: BindingId, time: Timestamp) -> Result<()>;
-}
-
-/// Finds the contested bindings among those that may be, which come ordered by address.
-pub(crate) struct Contested<'v> {
-    visit: &'v mut dyn FnMut(Binding) -> ControlFlow<()>,
-    of_address: Vec<Binding>,
-    flow: ControlFlow<()>,
-}
-
-impl<'v> Contested<'v> {
-    pub(crate) fn new(visit: &'v mut dyn FnMut(Binding) -> ControlFlow<()>) -> Self {
-        Self { visit, of_address: Vec::new(), flow: ControlFlow::Continue(()) }
-    }
-
-    /// Takes the next one; says whether more are wanted.
-    pub(crate) fn add(&mut self, binding: Binding) -> ControlFlow<()> {
-        if self.of_address.first().is_some_and(|first| first.address != binding.address) {
-            self.hand_out();
-        }
-        self.of_address.push(binding);
-        self.flow
-    }
-
-    /// Hands out the last ones, if they are still wanted.
-    pub(crate) fn finish(mut self) {
-        if self.flow.is_continue() {
-            self.hand_out();
-        }
-    }
-
-    fn hand_out(&mut self) {
-        let decided = self.of_address.iter().any(|binding| binding.policy != AUTO);
-        let mut all = self.of_address.drain(..);
-        if all.len() > 1 || decided {
-            self.flow = all.try_for_each(&mut *self.visit);
-        }
-    }
 }

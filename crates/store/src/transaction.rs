@@ -3,8 +3,14 @@
 use cert::{Fingerprint, Origin, Timestamp};
 
 use crate::{
-    AssignedTrust, CertId, InputDigest, JournalId, Migration, Prepared, Result, Snapshot, WriteBindings,
+    AssignedTrust, CertId, InputDigest, JournalId, Migration, Prepared, ReadCertificates, ReadJournal,
+    ReadTrust, Result, WriteBindings,
 };
+
+/// Everything that was committed when the snapshot began, and nothing later. It lasts until it is dropped.
+pub trait Snapshot: ReadCertificates + ReadJournal + ReadTrust {}
+
+impl<T: ReadCertificates + ReadJournal + ReadTrust> Snapshot for T {}
 
 /// The only writer, unless it was [begun beside others](crate::Store::begin_concurrent). Dropping it without
 /// [`Transaction::commit`] takes everything back.

@@ -2,13 +2,8 @@
 //!
 //! Only ASCII letters fold. GnuPG's rules are those of `kbx/keybox-search.c`; what an address is says [`cert::mailbox`].
 
-/// Says whether two names are equal but for the case of ASCII letters.
-pub fn equal(one: &[u8], other: &[u8]) -> bool {
-    one.eq_ignore_ascii_case(other)
-}
-
 /// Says whether `part` occurs in `whole`, but for the case of ASCII letters; an empty part always does.
-pub fn contains(whole: &[u8], part: &[u8]) -> bool {
+pub(crate) fn contains(whole: &[u8], part: &[u8]) -> bool {
     let Some((first, rest)) = part.split_first() else { return true };
     let Some(last) = whole.len().checked_sub(part.len()) else { return false };
     let begins = |start: usize| whole[start + 1..start + part.len()].eq_ignore_ascii_case(rest);

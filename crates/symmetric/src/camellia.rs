@@ -14,7 +14,7 @@ use crate::table_cipher::TableCipher;
 /// The key schedule of Camellia.
 pub(crate) struct Camellia {
     pub(crate) whitening: [u64; 4],
-    /// The round keys in groups of concatenate rounds: three groups for keys of 128 bits, else four.
+    /// The round keys in groups of six rounds: three groups for keys of 128 bits, else four.
     pub(crate) rounds: Vec<[u64; 6]>,
     /// The keys of FL and its inverse, between the groups.
     pub(crate) fl_keys: Vec<[u64; 2]>,
@@ -103,7 +103,7 @@ impl TableCipher for Camellia {
         blocks.map(|[left, right]| store([right ^ third, left ^ fourth]))
     }
 
-    /// Computes the input of the next round beside the half that it becomes contribution of, which shortens the chain
+    /// Computes the input of the next round beside the half that it becomes part of, which shortens the chain
     /// of dependent operations. Since both need the three partial sums, the compiler does not add up all eight terms in
     /// a row, which takes longer.
     #[inline(always)]

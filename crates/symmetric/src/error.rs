@@ -29,7 +29,7 @@ pub enum Error {
     #[error("a password's parameters are cut short")]
     CutShort,
     /// The S2K type is unknown; its number (RFC 9580, 3.7.1).
-    #[error("the way {0} from passwords to keys is not supported")]
+    #[error("S2K type {0} is not supported")]
     UnknownS2k(u8),
     /// The hash algorithm is unknown.
     #[error("the hash {} is not supported", .0.0)]

@@ -30,4 +30,4 @@ pub use crate::cfb::{Cfb, MAX_BLOCK};
 pub use crate::cipher::Cipher;
 pub use crate::error::{Error, MAX_ARGON2_EXPONENT, Result};
 pub use crate::expand::expand;
-pub use crate::s2k::{S2k, decode_count, encode_count, random};
+pub use crate::s2k::{MAX_ARGON2_WORK, S2k, decode_count, encode_count, random};

@@ -46,8 +46,8 @@ pub enum S2k {
     },
 }
 
-/// The most passes of Argon2 over the largest memory; with less memory, more passes are allowed.
-const MAX_ARGON2_PASSES: u64 = 8;
+/// The most memory that Argon2 may fill for one key, all passes together, in KiB: 8 passes over the largest memory.
+pub const MAX_ARGON2_WORK: u64 = 8 << MAX_ARGON2_EXPONENT;
 
 impl S2k {
     /// Returns the iterated kind with a new salt, which hashes at least `bytes` bytes.
@@ -112,6 +112,17 @@ impl S2k {
         }
     }
 
+    /// Returns how much memory Argon2 fills, all passes together, in KiB; 0 for the other kinds.
+    pub fn argon2_work(&self) -> u64 {
+        match *self {
+            Self::Argon2 { passes, exponent, .. } => {
+                let memory = 1u64.checked_shl(exponent.into()).unwrap_or(u64::MAX);
+                memory.saturating_mul(passes.into())
+            }
+            Self::Simple { .. } | Self::Salted { .. } | Self::Iterated { .. } => 0,
+        }
+    }
+
     /// Derives a key of `size` bytes.
     ///
     /// # Errors
@@ -135,8 +146,13 @@ impl S2k {
             Self::Iterated { hash, salt, count } => {
                 hash_repeatedly(hash, &salt, password, decode_count(count), key)
             }
+            Self::Argon2 { passes, exponent, .. }
+                if exponent > MAX_ARGON2_EXPONENT || self.argon2_work() > MAX_ARGON2_WORK =>
+            {
+                Err(Error::TooExpensive { exponent, passes })
+            }
             Self::Argon2 { salt, passes, lanes, exponent } => {
-                argon2(&salt, passes, lanes, exponent, password, key)
+                argon2(&salt, passes, lanes, 1 << exponent, password, key)
             }
         }
     }
@@ -163,16 +179,11 @@ pub fn encode_count(bytes: u64) -> u8 {
     (0..=255).find(|&count| decode_count(count) >= bytes).unwrap_or(255)
 }
 
-fn argon2(salt: &[u8], passes: u8, lanes: u8, exponent: u8, password: &[u8], key: &mut [u8]) -> Result<()> {
-    let memory = 1u64.checked_shl(exponent.into()).unwrap_or(u64::MAX);
-    if passes == 0 || lanes == 0 || memory < 8 * u64::from(lanes) {
+fn argon2(salt: &[u8], passes: u8, lanes: u8, memory: u32, password: &[u8], key: &mut [u8]) -> Result<()> {
+    if passes == 0 || lanes == 0 || memory < 8 * u32::from(lanes) {
         return Err(Error::ImpossibleArgon2);
     }
-    let limit = MAX_ARGON2_PASSES << MAX_ARGON2_EXPONENT;
-    if exponent > MAX_ARGON2_EXPONENT || memory.saturating_mul(passes.into()) > limit {
-        return Err(Error::TooExpensive { exponent, passes });
-    }
-    let params = Params::new(memory as u32, passes.into(), lanes.into(), Some(key.len()));
+    let params = Params::new(memory, passes.into(), lanes.into(), Some(key.len()));
     let params = params.map_err(|_| Error::ImpossibleArgon2)?;
     // The memory is wiped, since the key could be derived from it.
     let mut blocks = Zeroizing::new(vec![Block::default(); params.block_count()].into_boxed_slice());

@@ -228,9 +228,6 @@ mod tests {
     use super::*;
     use crate::table_cipher::BlockCipher;
     use cipher::BlockCipherEncrypt;
-    use sequoia_openpgp::crypto::symmetric::{BlockCipherMode, Encryptor, PaddingMode};
-    use sequoia_openpgp::types::SymmetricAlgorithm;
-    use std::io::Write;
 
     #[test]
     fn three_times_the_same_key_is_des_of_which_there_is_a_known_vector() {
@@ -238,34 +235,5 @@ mod tests {
         let mut block = Block::from(0x0123456789abcdefu64.to_be_bytes());
         BlockCipher(TripleDes::new(&key)).encrypt_block(&mut block);
         assert_eq!(block.0, 0x85e813540f0ab405u64.to_be_bytes());
-    }
-
-    #[allow(deprecated)]
-    /// Encrypts a block as OpenSSL does: cipher feedback of nothing is the encrypted initialization vector.
-    fn by_openssl(key: &[u8], block: &[u8]) -> [u8; 8] {
-        let (mut out, key) = (Vec::new(), key.into());
-        let (cipher, mode) = (SymmetricAlgorithm::TripleDES, BlockCipherMode::CFB);
-        let mut encryptor =
-            Encryptor::new(cipher, mode, PaddingMode::None, &key, Some(block), &mut out).expect("Triple-DES");
-        encryptor.write_all(&[0; 8]).expect("a vector takes everything");
-        encryptor.finalize().expect("a vector takes everything");
-        out.try_into().expect("a block")
-    }
-
-    #[test]
-    fn it_agrees_with_another_implementation_one_block_or_many() {
-        for seed in 0..64u8 {
-            let byte =
-                |place: usize| (place as u8).wrapping_mul(89).wrapping_add(seed.wrapping_mul(31)) ^ seed;
-            let key = std::array::from_fn(byte);
-            let ours = BlockCipher(TripleDes::new(&key));
-            let blocks: [Block; 11] =
-                std::array::from_fn(|index| std::array::from_fn(|place| byte(24 + 8 * index + place)).into());
-            let (mut one_by_one, mut together) = (blocks, blocks);
-            one_by_one.iter_mut().for_each(|block| ours.encrypt_block(block));
-            ours.encrypt_blocks(&mut together);
-            let expected = blocks.map(|block| Block::from(by_openssl(&key, &block)));
-            assert_eq!((one_by_one, together), (expected, expected));
-        }
     }
 }

@@ -68,9 +68,11 @@ pub const MAX_CERTIFICATION_CHECKS: usize = 32 << 10;
 /// The most digests that are computed to find the components over which misplaced signatures of one certificate are
 /// made.
 pub const MAX_SEARCHED_DIGESTS: usize = 16 << 10;
-/// The same for signatures that revoke something or name a designated revoker; computing them takes about half a
-/// second.
-pub const MAX_SEARCHED_IRREVOCABLE_DIGESTS: usize = 1 << 20;
+/// The same for signatures that revoke something or name a designated revoker, over the components that a good
+/// self-signature binds; computing them takes a few seconds.
+pub const MAX_SEARCHED_IRREVOCABLE_DIGESTS: usize = 8 << 20;
+/// The same over the other components, which are not kept unless one of these signatures is made over them.
+pub const MAX_SEARCHED_UNBOUND_DIGESTS: usize = 1 << 20;
 /// The most checks in that search whose digest prefix does not match, divided by the [cost](crate::PublicKey::cost) of
 /// the key.
 pub const MAX_UNLIKELY_CHECKS: usize = 512;

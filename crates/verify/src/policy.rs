@@ -13,6 +13,12 @@ pub struct DigestPolicy {
     sha1_certifications: bool,
 }
 
+impl Default for DigestPolicy {
+    fn default() -> Self {
+        Self::GNUPG
+    }
+}
+
 impl DigestPolicy {
     /// The default of GnuPG 2.2: MD5 is never accepted, SHA-1 not in newer certifications by other keys.
     pub const GNUPG: Self = Self { weak: 1 << HashAlgorithm::MD5.0, sha1_certifications: false };

@@ -21,7 +21,7 @@ pub fn verify(checks: &[Check<'_>]) -> Vec<Verdict> {
 pub struct Verifier(Mutex<HashMap<Box<[u8]>, Vec<PreparedKey>, RandomState>>);
 
 /// A prepared key with its algorithm and the hash algorithm for which it was prepared.
-type PreparedKey = (PublicKeyAlgorithm, HashAlgorithm, Issuer);
+type PreparedKey = (PublicKeyAlgorithm, HashAlgorithm, Arc<fast::Issuer>);
 
 /// The most keys in the cache, with some 4 KiB for each hash algorithm.
 const MAX_CACHED_KEYS: usize = 2 << 10;
@@ -36,15 +36,16 @@ impl Verifier {
         let cache = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let matches = |(algorithm, with, _): &&PreparedKey| (*algorithm, *with) == (key.algorithm, hash);
         if let Some((.., issuer)) = cache().get(key.material).and_then(|keys| keys.iter().find(matches)) {
-            return issuer.clone();
+            return Some(issuer.clone());
         }
-        let issuer = prepare(key, hash);
+        // Keys that only the reference implementation supports may be large, and there is nothing to keep of them.
+        let issuer = prepare(key, hash)?;
         let mut cache = cache();
         if cache.len() >= MAX_CACHED_KEYS {
             cache.clear();
         }
         cache.entry(key.material.into()).or_default().push((key.algorithm, hash, issuer.clone()));
-        issuer
+        Some(issuer)
     }
 }
 

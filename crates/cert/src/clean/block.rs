@@ -1,5 +1,6 @@
 //! A certificate during cleaning: components that borrow their packets, with signatures that can be moved.
 
+use crate::back_signature::BackSignatureSearch;
 use crate::certificate::{Certificate, Writer};
 use crate::error::{Error, Flaw, Result};
 use crate::extract::component_kind;
@@ -9,7 +10,7 @@ use crate::key::{self, Key};
 use crate::packet::{Packet, Packets, Tag};
 use crate::signature::{self, Signature};
 use crate::signature_digest::CertificateDigester;
-use crate::signed::{Digester, Subject};
+use crate::signed::Subject;
 use verify::Verdict;
 
 /// A certificate in parts, the first of which is the primary key.
@@ -18,6 +19,7 @@ pub(super) struct Block<'a> {
     pub(super) primary: Key<'a>,
     pub(super) primary_facts: KeyFacts,
     pub(super) parts: Vec<Part<'a>>,
+    pub(super) back_signatures: BackSignatureSearch,
 }
 
 /// A component with its signatures.
@@ -48,8 +50,13 @@ impl<'a> Block<'a> {
             return Err(malformed(Flaw::Misplaced(first.tag.0)));
         }
         let primary = key::parse_public(first.body).map_err(malformed)?;
-        let mut block =
-            Self { bytes, primary, primary_facts: primary.facts(), parts: vec![Part::new(first)] };
+        let mut block = Self {
+            bytes,
+            primary,
+            primary_facts: primary.facts(),
+            parts: vec![Part::new(first)],
+            back_signatures: BackSignatureSearch::default(),
+        };
         for packet in packets {
             block.add(packet?);
         }
@@ -86,21 +93,22 @@ impl<'a> Block<'a> {
 
     /// Counts the self-signatures that do not verify.
     pub(super) fn bad_signatures(&self) -> usize {
-        let own = self.parts.iter().flat_map(|part| &part.signatures).filter_map(|signature| {
-            let own = signature.facts.as_ref()?.own.as_ref()?;
-            (own.verdict == Some(Verdict::Bad)).then_some(())
-        });
-        own.count()
+        let facts = self
+            .parts
+            .iter()
+            .flat_map(|part| &part.signatures)
+            .filter_map(|signature| signature.facts.as_ref());
+        facts.filter(|facts| facts.verdict() == Some(Verdict::Bad)).count()
     }
 
-    /// Drops the self-signatures that are not good, except unchecked revocations.
+    /// Drops the self-signatures that are not good, except unchecked irrevocable ones.
     pub(super) fn drop_doubtful_signatures(&mut self) {
         for signature in self.parts.iter_mut().flat_map(|part| &mut part.signatures) {
             let Some(facts) = &signature.facts else { continue };
             let verdict = facts.own.as_ref().map(|own| own.verdict);
             signature.dropped |= match verdict {
                 None | Some(Some(Verdict::Good)) => false,
-                Some(None) => !facts.kind.revokes(),
+                Some(None) => !facts.is_irrevocable(),
                 Some(Some(_)) => true,
             };
         }
@@ -111,9 +119,8 @@ impl<'a> Block<'a> {
         let before = before.components.iter().flat_map(|component| &component.signatures);
         let signature = self.parts.iter_mut().flat_map(|part| &mut part.signatures);
         for (signature, before) in signature.filter(|signature| signature.facts.is_some()).zip(before) {
-            let verdict =
-                signature.facts.as_ref().and_then(|facts| facts.own.as_ref()).map(|own| own.verdict);
-            signature.dropped = before.is_pending() && verdict == Some(Some(Verdict::Bad));
+            let verdict = signature.facts.as_ref().and_then(SignatureFacts::verdict);
+            signature.dropped = before.is_pending() && verdict == Some(Verdict::Bad);
         }
     }
 
@@ -124,12 +131,7 @@ impl<'a> Block<'a> {
             let Some(subject) = part.subject else { continue };
             let facts = part.signatures.iter_mut().filter_map(|signature| signature.facts.as_mut());
             for facts in facts.filter(|facts| !subject.suits(facts.kind)) {
-                match &mut facts.own {
-                    Some(own) if facts.issuer.may_be(&self.primary_facts.fingerprint) => {
-                        own.verdict = Some(Verdict::Bad);
-                    }
-                    own => *own = None,
-                }
+                facts.reject(&self.primary_facts.fingerprint, Verdict::Bad);
             }
         }
     }
@@ -177,14 +179,6 @@ impl<'a> Part<'a> {
                 facts.content = content;
             }
         }
-    }
-
-    /// Returns whether the digest prefix of a signature matches if it is made over this component.
-    pub(super) fn is_likely(&self, signature: &SignaturePacket<'a>, digester: &mut Digester<'a>) -> bool {
-        let signature = signature.signature();
-        let subject = self.subject.filter(|subject| subject.suits(signature.kind));
-        let digest = subject.and_then(|subject| digester.over(subject).digest(&signature).ok());
-        digest.is_some_and(|digest| digest.prefix() == signature.digest_prefix)
     }
 
     /// Returns whether it is a user ID or an attribute, which GnuPG treats alike.
@@ -249,6 +243,17 @@ impl<'a> SignaturePacket<'a> {
         facts.flags.exportable = signature.is_exportable();
     }
 
+    /// Marks it as an unverified self-signature, whoever its alleged issuer is.
+    ///
+    /// # Panics
+    ///
+    /// If it has no facts.
+    pub(super) fn leave_pending(&mut self) {
+        let signature = self.signature();
+        let facts = self.facts.as_mut().expect("an unverified signature has facts");
+        facts.own.get_or_insert_with(|| Box::new(signature.self_signature())).verdict = None;
+    }
+
     /// Returns the offset of its packet.
     pub(super) fn start(&self) -> u32 {
         self.packet.span.start
@@ -276,10 +281,7 @@ impl<'a> SignaturePacket<'a> {
 
     /// Returns whether the primary key made it.
     pub(super) fn is_good(&self) -> bool {
-        self.facts
-            .as_ref()
-            .and_then(|facts| facts.own.as_ref())
-            .is_some_and(|own| own.verdict == Some(Verdict::Good))
+        self.facts.as_ref().is_some_and(SignatureFacts::is_good)
     }
 
     pub(super) fn is_own(&self) -> bool {

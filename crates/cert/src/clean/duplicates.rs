@@ -1,41 +1,37 @@
 //! Removes repeated user IDs and copies of signatures.
 
 use super::block::{Block, Part};
-use crate::back_signature;
+use crate::back_signature::BackSignatureSearch;
 use crate::facts::SignatureType;
 use crate::identity::{Fingerprint, KeyId};
 use crate::key::Key;
 use crate::packet::Tag;
 use crate::signature_identity::{SignatureValue, SignedContent};
 use crate::signed::{Digester, Subject};
-use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
 /// Joins repeated user IDs and attributes, as GnuPG's `collapse_uids`: the signatures of a later one go before those of
 /// the first one. Packets of unknown types are joined, too. Returns the number of joined user IDs and attributes.
 pub(super) fn join_users(block: &mut Block<'_>) -> usize {
-    let primary = block.primary;
     let mut first: HashMap<(Tag, &[u8]), usize> = HashMap::new();
     let mut joined = 0;
     let mut parts: Vec<Part<'_>> = Vec::with_capacity(block.parts.len());
-    for mut part in std::mem::take(&mut block.parts) {
+    let mut repetitions: HashMap<usize, Vec<Part<'_>>> = HashMap::new();
+    for part in std::mem::take(&mut block.parts) {
         let packet = Some(part.packet()).filter(|_| part.is_user() || part.subject.is_none());
-        let known = packet.and_then(|packet| match first.entry(packet) {
-            Entry::Occupied(entry) => Some(*entry.get()),
-            Entry::Vacant(entry) => {
-                entry.insert(parts.len());
-                None
-            }
-        });
-        match known {
-            None => parts.push(part),
-            Some(known) => {
-                joined += usize::from(part.is_user());
-                part.signatures.append(&mut parts[known].signatures);
-                parts[known].signatures = part.signatures;
-                drop_copies(primary, &mut parts[known], KeptCopy::First);
-            }
+        let index = packet.map_or(parts.len(), |packet| *first.entry(packet).or_insert(parts.len()));
+        if index < parts.len() {
+            joined += usize::from(part.is_user());
+            repetitions.entry(index).or_default().push(part);
+        } else {
+            parts.push(part);
         }
+    }
+    let keys = SubkeyChecks { primary: block.primary, back_signatures: &block.back_signatures };
+    for (index, repeated) in repetitions {
+        let before = repeated.into_iter().rev().flat_map(|part| part.signatures);
+        parts[index].signatures.splice(0..0, before);
+        drop_copies(keys, &mut parts[index], KeptCopy::First);
     }
     block.parts = parts;
     joined
@@ -46,8 +42,9 @@ pub(super) fn join_users(block: &mut Block<'_>) -> usize {
 /// self-signatures and revocations stay; those of certifications by other keys are marked as superseded. Returns the
 /// number of dropped copies.
 pub(super) fn drop_all_copies(block: &mut Block<'_>) -> usize {
-    let primary = block.primary;
-    block.parts.iter_mut().map(|part| drop_copies(primary, part, KeptCopy::Last)).sum()
+    let Block { primary, parts, back_signatures, .. } = block;
+    let keys = SubkeyChecks { primary: *primary, back_signatures };
+    parts.iter_mut().map(|part| drop_copies(keys, part, KeptCopy::Last)).sum()
 }
 
 /// Drops further copies after self-signatures were verified, as GnuPG does: all but the last copy of each good
@@ -55,28 +52,39 @@ pub(super) fn drop_all_copies(block: &mut Block<'_>) -> usize {
 /// revocations that may be by other keys stay; otherwise the last one of each kind stays, and superseded ones. Returns
 /// the number of dropped copies.
 pub(super) fn drop_false_copies(block: &mut Block<'_>) -> usize {
-    let primary = block.primary;
-    let mut digester = Digester::new(primary);
-    block.parts.iter_mut().map(|part| drop_false_copies_of(primary, part, &mut digester)).sum()
+    let Block { primary, parts, back_signatures, .. } = block;
+    let mut digester = Digester::new(*primary);
+    let keys = SubkeyChecks { primary: *primary, back_signatures };
+    parts.iter_mut().map(|part| drop_false_copies_of(keys, part, &mut digester)).sum()
 }
 
-fn drop_false_copies_of<'a>(primary: Key<'a>, part: &mut Part<'a>, digester: &mut Digester<'a>) -> usize {
+/// What is needed to look for back-signatures.
+#[derive(Clone, Copy)]
+struct SubkeyChecks<'a, 'b> {
+    primary: Key<'a>,
+    back_signatures: &'b BackSignatureSearch,
+}
+
+fn drop_false_copies_of<'a>(
+    keys: SubkeyChecks<'a, '_>,
+    part: &mut Part<'a>,
+    digester: &mut Digester<'a>,
+) -> usize {
     let mut others = OtherCopies::default();
-    for copies in
-        values(part).chunk_by(|one, other| one.value == other.value).filter(|copies| copies.len() > 1)
-    {
+    let mut over = part.subject.map(|subject| digester.over(subject));
+    for copies in values(part).chunk_by(|a, b| a.value == b.value).filter(|copies| copies.len() > 1) {
         let signature = |index: usize| &part.signatures[index];
         let is_any_good = copies.iter().any(|copy| signature(copy.index).is_good());
+        let mut is_likely =
+            |index: usize| over.as_mut().is_some_and(|over| over.is_likely(&signature(index).signature()));
         let mut may_revoke = |index: usize| {
-            !signature(index).is_own()
-                && signature(index).is_irrevocable()
-                && part.is_likely(signature(index), digester)
+            !signature(index).is_own() && signature(index).is_irrevocable() && is_likely(index)
         };
         let indices = copies.iter().map(|copy| copy.index);
-        let judged: Vec<usize> =
+        let compared: Vec<usize> =
             indices.filter(|&index| signature(index).is_good() || !may_revoke(index)).collect();
-        let ranked = by_kind(primary, part, judged.into_iter(), |index| signature(index).is_good());
-        for copies in ranked.chunk_by(|(one, _), (other, _)| one == other) {
+        let ranked = by_kind(keys, part, compared.into_iter(), |index| signature(index).is_good());
+        for copies in ranked.chunk_by(|(a, _), (b, _)| a == b) {
             let indices: Vec<usize> = copies.iter().map(|&(_, index)| index).collect();
             if copies[0].0.own || !is_any_good {
                 let last = indices.iter().rev().find(|&&index| !part.signatures[index].is_superseded());
@@ -154,21 +162,19 @@ fn values<'a>(part: &Part<'a>) -> Vec<Copied<'a>> {
     values
 }
 
-fn drop_copies<'a>(primary: Key<'a>, part: &mut Part<'a>, stays: KeptCopy) -> usize {
-    let fingerprint = primary.fingerprint();
+fn drop_copies<'a>(keys: SubkeyChecks<'a, '_>, part: &mut Part<'a>, stays: KeptCopy) -> usize {
+    let fingerprint = keys.primary.fingerprint();
     let mut others = OtherCopies::default();
-    for copies in
-        values(part).chunk_by(|one, other| one.value == other.value).filter(|copies| copies.len() > 1)
-    {
+    for copies in values(part).chunk_by(|a, b| a.value == b.value).filter(|copies| copies.len() > 1) {
         let is_own = |index: usize| part.signatures[index].is_own();
         // A copy with a changed issuer must not replace the one that names the primary key.
         let is_own_there = copies.iter().any(|copy| is_own(copy.index));
-        for copies in copies.chunk_by(|one, other| one.content == other.content) {
+        for copies in copies.chunk_by(|a, b| a.content == b.content) {
             // The alleged issuer can be changed in a copy: until the signature is verified, one copy stays that names
             // the primary key, and one for each other issuer.
             let claims = |index: usize| is_own(index) && part.signatures[index].is_irrevocable();
-            let ranked = by_kind(primary, part, copies.iter().map(|copy| copy.index), claims);
-            for copies in ranked.chunk_by(|(one, _), (other, _)| one == other) {
+            let ranked = by_kind(keys, part, copies.iter().map(|copy| copy.index), claims);
+            for copies in ranked.chunk_by(|(a, _), (b, _)| a == b) {
                 let indices: Vec<usize> = copies.iter().map(|&(_, index)| index).collect();
                 let is_by_another = indices.iter().all(|&index| part.is_by_another(index, &fingerprint));
                 if is_by_another && is_own_there {
@@ -211,21 +217,21 @@ impl Part<'_> {
 struct CopyKind {
     /// Taken for a self-signature.
     own: bool,
-    back_signature: bool,
+    back_signature: BackSignature,
     /// The issuer of a signature by another key, who can only verify copies that name them.
     issuer: Option<KeyId>,
 }
 
 /// Sorts copies of one signature by their kind, then by position.
 fn by_kind<'a>(
-    primary: Key<'a>,
+    keys: SubkeyChecks<'a, '_>,
     part: &Part<'a>,
     copies: impl Iterator<Item = usize>,
     is_own: impl Fn(usize) -> bool,
 ) -> Vec<(CopyKind, usize)> {
     let kind = |index: usize| CopyKind {
         own: is_own(index),
-        back_signature: has_back_signature(primary, part, index),
+        back_signature: back_signature(keys, part, index),
         issuer: part.signatures[index].other_issuer(),
     };
     let mut ranked: Vec<(CopyKind, usize)> = copies.map(|index| (kind(index), index)).collect();
@@ -233,14 +239,25 @@ fn by_kind<'a>(
     ranked
 }
 
-/// Returns whether a copy of a binding signature contains the subkey's back-signature, which other copies may have
-/// lost.
-fn has_back_signature<'a>(primary: Key<'a>, part: &Part<'a>, index: usize) -> bool {
+/// Whether a copy of a binding signature contains the subkey's back-signature, which other copies may have lost.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum BackSignature {
+    Contained,
+    Missing,
+    /// The budget was spent: the copy at this index is unlike all others.
+    Unchecked(usize),
+}
+
+fn back_signature<'a>(keys: SubkeyChecks<'a, '_>, part: &Part<'a>, index: usize) -> BackSignature {
     let signature = part.signatures[index].signature();
     match part.subject {
         Some(Subject::Subkey(subkey)) if signature.kind == SignatureType::SUBKEY_BINDING => {
-            back_signature::is_in(&signature, primary, subkey)
+            match keys.back_signatures.is_in(&signature, keys.primary, subkey) {
+                Some(true) => BackSignature::Contained,
+                Some(false) => BackSignature::Missing,
+                None => BackSignature::Unchecked(index),
+            }
         }
-        _ => false,
+        _ => BackSignature::Missing,
     }
 }

@@ -8,6 +8,7 @@ use crate::facts::{SignatureFacts, SignatureType};
 use crate::signature::Signature;
 use crate::signed::{Digester, question};
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use verify::{Check, Verdict, limits};
 
 /// A self-signature to move.
@@ -20,44 +21,72 @@ struct Relocation {
     to: usize,
 }
 
-/// Moves misplaced self-signatures directly after the component over which they are made, keeping their order. Returns
-/// the number of moved signatures.
-pub(super) fn relocate(block: &mut Block<'_>, budget: &mut Budget) -> usize {
-    let moves = find(block, budget);
-    apply(block, &moves);
-    moves.len()
-}
-
-fn find(block: &mut Block<'_>, budget: &mut Budget) -> Vec<Relocation> {
-    let irrevocable = find_irrevocable(block, budget);
-    let mut moves = Vec::new();
-    let mut targets = Targets::default();
-    let mut search = Search::new(block);
-    for part in 0..block.parts.len() {
-        targets.pass(block, part);
-        for index in 0..block.parts[part].signatures.len() {
-            let signature = &block.parts[part].signatures[index];
-            let to = match irrevocable.get(&(part, index)) {
-                Some(&to) => Some(to),
-                None => destination(block, part, signature, &targets, &mut search),
-            };
-            let Some(to) = to.filter(|&to| to != part) else { continue };
-            block.parts[part].signatures[index].become_good();
-            moves.push(Relocation { from: part, index, to });
-        }
-    }
-    moves
-}
-
 /// A signature by its part and its index.
 type SignaturePosition = (usize, usize);
 
+/// The check of a signature over a component that it may be made over.
+struct Candidate<'a> {
+    position: SignaturePosition,
+    target: usize,
+    check: Check<'a>,
+    /// Whether the digest prefix matches.
+    is_likely: bool,
+}
+
+/// What [`relocate`] did.
+pub(super) struct Relocated {
+    /// The number of moved signatures.
+    pub(super) moved: usize,
+    /// The number of irrevocable signatures whose component was not found before a limit was reached, or not verified.
+    pub(super) unchecked: usize,
+}
+
+/// Moves misplaced self-signatures directly after the component over which they are made; of several equal components
+/// the first one. Irrevocable signatures that the budget leaves unchecked are moved to the component over which they are
+/// probably made, and left pending there.
+pub(super) fn relocate(block: &mut Block<'_>, budget: &mut Budget) -> Relocated {
+    let (mut destinations, unchecked) = find_irrevocable(block, budget);
+    let mut searched = Vec::new();
+    let mut targets = Targets::default();
+    for part in 0..block.parts.len() {
+        targets.pass(block, part);
+        for (index, signature) in block.parts[part].signatures.iter().enumerate() {
+            if destinations.contains_key(&(part, index)) {
+                continue;
+            }
+            match search_for(block, signature, &targets) {
+                SearchFor::Nothing => {}
+                SearchFor::EqualOf(target) if target == part => {}
+                SearchFor::EqualOf(target) => {
+                    destinations.extend(first_equal(block, target).map(|first| ((part, index), first)));
+                }
+                SearchFor::Component => searched.push(((part, index), signature.signature())),
+            }
+        }
+    }
+    let found = search(block, &searched);
+    found.keys().for_each(|&(part, index)| block.parts[part].signatures[index].become_good());
+    destinations.extend(found);
+    let mut moves: Vec<Relocation> = destinations
+        .into_iter()
+        .filter(|&((from, _), to)| from != to)
+        .map(|((from, index), to)| Relocation { from, index, to })
+        .collect();
+    moves.sort_unstable_by_key(|relocation| (relocation.from, relocation.index));
+    apply(block, &moves);
+    Relocated { moved: moves.len(), unchecked }
+}
+
 /// Finds the components over which misplaced irrevocable signatures are made, whoever their alleged issuer is: verifies
-/// all those whose digest prefix matches in one batch.
-fn find_irrevocable(block: &Block<'_>, budget: &mut Budget) -> HashMap<SignaturePosition, usize> {
+/// all those whose digest prefix matches. Marks those that the budget leaves unchecked as pending. Returns also the
+/// number of signatures that were not compared with all components or not verified.
+fn find_irrevocable(
+    block: &mut Block<'_>,
+    budget: &mut Budget,
+) -> (HashMap<SignaturePosition, usize>, usize) {
     let misplaced = misplaced_irrevocable(block);
     if misplaced.is_empty() {
-        return HashMap::new();
+        return (HashMap::new(), 0);
     }
     let is_bound = |part: &usize| {
         let mut signatures = block.parts[*part].signatures.iter();
@@ -65,29 +94,80 @@ fn find_irrevocable(block: &Block<'_>, budget: &mut Budget) -> HashMap<Signature
             || signatures.any(|signature| signature.facts.as_ref().is_some_and(SignatureFacts::verifies))
     };
     // There may be any number of forged components.
-    let (mut targets, others): (Vec<usize>, Vec<usize>) = (0..block.parts.len()).partition(is_bound);
-    targets.extend(others);
-    let mut digests = limits::MAX_SEARCHED_IRREVOCABLE_DIGESTS;
-    let mut digester = Digester::new(block.primary);
-    let mut likely: Vec<(SignaturePosition, usize, Check<'_>)> = Vec::new();
-    for target in targets {
-        let Some(subject) = block.parts[target].subject else { continue };
-        let mut over = digester.over(subject);
-        for (at, signature) in misplaced.iter().filter(|(_, signature)| subject.suits(signature.kind)) {
-            let Some(left) = digests.checked_sub(1) else { break };
-            digests = left;
-            let digest = over.digest(signature).ok();
-            let digest = digest.filter(|digest| digest.prefix() == signature.digest_prefix);
-            let check = digest.and_then(|digest| question(&block.primary, signature, digest).ok());
-            likely.extend(check.map(|check| (*at, target, check)));
+    let (bound, others): (Vec<usize>, Vec<usize>) = (0..block.parts.len()).partition(is_bound);
+    let mut likely = Vec::new();
+    let bound =
+        Comparison { targets: &bound, digests: limits::MAX_SEARCHED_IRREVOCABLE_DIGESTS, only_likely: true };
+    let others =
+        Comparison { targets: &others, digests: limits::MAX_SEARCHED_UNBOUND_DIGESTS, only_likely: true };
+    let is_complete = bound.run(block, &misplaced, &mut likely);
+    others.run(block, &misplaced, &mut likely);
+    let pending = likely.split_off(likely.len().min(budget.checks));
+    budget.checks -= likely.len();
+    let mut found = verified(&likely);
+    found.keys().for_each(|&(part, index)| block.parts[part].signatures[index].become_good());
+    let mut unchecked = if is_complete { 0 } else { misplaced.len() - found.len() };
+    for Candidate { position: (part, index), target, .. } in pending {
+        if let Entry::Vacant(unknown) = found.entry((part, index)) {
+            block.parts[part].signatures[index].leave_pending();
+            unknown.insert(target);
+            unchecked += usize::from(is_complete);
         }
     }
-    likely.truncate(budget.checks);
-    budget.checks -= likely.len();
-    let checks: Vec<Check<'_>> = likely.iter().map(|(.., check)| *check).collect();
-    let verdicts = verify::verify(&checks);
-    let good = likely.iter().zip(verdicts).filter(|(_, verdict)| *verdict == Verdict::Good);
-    good.map(|(&(at, target, _), _)| (at, target)).collect()
+    (found, unchecked)
+}
+
+/// A comparison of the digest prefixes of signatures with those over components.
+struct Comparison<'t> {
+    targets: &'t [usize],
+    /// The most digests that are computed.
+    digests: usize,
+    /// Whether only pairs whose digest prefix matches are candidates.
+    only_likely: bool,
+}
+
+impl Comparison<'_> {
+    /// Adds the candidates, ordered by component. Returns whether the limit was not reached.
+    fn run<'a>(
+        mut self,
+        block: &Block<'a>,
+        signatures: &[(SignaturePosition, Signature<'a>)],
+        candidates: &mut Vec<Candidate<'a>>,
+    ) -> bool {
+        let mut digester = Digester::new(block.primary);
+        for &target in self.targets {
+            let Some(subject) = block.parts[target].subject else { continue };
+            let mut over = digester.over(subject);
+            for &(position, ref signature) in signatures {
+                if !subject.suits(signature.kind) {
+                    continue;
+                }
+                let Some(left) = self.digests.checked_sub(1) else { return false };
+                self.digests = left;
+                let Ok(digest) = over.digest(signature) else { continue };
+                let is_likely = digest.prefix() == signature.digest_prefix;
+                if self.only_likely && !is_likely {
+                    continue;
+                }
+                let check = question(&block.primary, signature, digest).ok();
+                candidates.extend(check.map(|check| Candidate { position, target, check, is_likely }));
+            }
+        }
+        true
+    }
+}
+
+/// Verifies candidates; returns for each signature that is good the first component over which it is made.
+fn verified(candidates: &[Candidate<'_>]) -> HashMap<SignaturePosition, usize> {
+    let checks: Vec<Check<'_>> = candidates.iter().map(|candidate| candidate.check).collect();
+    let mut found = HashMap::new();
+    for (candidate, verdict) in candidates.iter().zip(verify::verify(&checks)) {
+        if verdict == Verdict::Good {
+            let first = found.entry(candidate.position).or_insert(candidate.target);
+            *first = candidate.target.min(*first);
+        }
+    }
+    found
 }
 
 /// Returns the irrevocable signatures that may be self-signatures, and are not made over their component.
@@ -96,7 +176,7 @@ fn misplaced_irrevocable<'a>(block: &Block<'a>) -> Vec<(SignaturePosition, Signa
     let mut digester = Digester::new(block.primary);
     let mut misplaced = Vec::new();
     for (number, part) in block.parts.iter().enumerate() {
-        let mut over = part.subject.map(|subject| (subject, digester.over(subject)));
+        let mut over = part.subject.map(|subject| digester.over(subject));
         for (index, signature) in
             part.signatures.iter().enumerate().filter(|(_, signature)| signature.is_irrevocable())
         {
@@ -109,13 +189,7 @@ fn misplaced_irrevocable<'a>(block: &Block<'a>) -> Vec<(SignaturePosition, Signa
                 continue;
             }
             let signature = signature.signature();
-            let fits = over.as_mut().is_some_and(|(subject, over)| {
-                let is_likely = |over: &mut crate::signed::SubjectDigester<'_, '_>| {
-                    over.digest(&signature).is_ok_and(|digest| digest.prefix() == signature.digest_prefix)
-                };
-                subject.suits(facts.kind) && is_likely(over)
-            });
-            if !fits {
+            if !over.as_mut().is_some_and(|over| over.is_likely(&signature)) {
                 misplaced.push(((number, index), signature));
             }
         }
@@ -123,75 +197,59 @@ fn misplaced_irrevocable<'a>(block: &Block<'a>) -> Vec<(SignaturePosition, Signa
     misplaced
 }
 
-/// Returns the component over which a self-signature is made, if it is found.
-fn destination<'a>(
+/// Where the component over which a signature is made has to be searched.
+enum SearchFor {
+    /// It is no self-signature, or cannot be verified.
+    Nothing,
+    /// It is good over this component: the first one that is equal to it.
+    EqualOf(usize),
+    /// It may be made over any component.
+    Component,
+}
+
+fn search_for(block: &Block<'_>, signature: &SignaturePacket<'_>, targets: &Targets) -> SearchFor {
+    let Some(facts) = &signature.facts else { return SearchFor::Nothing };
+    match facts.verdict() {
+        Some(Verdict::Good) if facts.verifies() => {
+            targets.of(facts.kind).map_or(SearchFor::Nothing, SearchFor::EqualOf)
+        }
+        // A limit left it unverified where it probably belongs.
+        None if facts.own.is_some() => SearchFor::Nothing,
+        Some(Verdict::Bad) | None
+            if facts.may_verify() && facts.may_be_by(&block.primary_facts.fingerprint) =>
+        {
+            SearchFor::Component
+        }
+        _ => SearchFor::Nothing,
+    }
+}
+
+/// Returns the first component that is equal to this one.
+fn first_equal(block: &Block<'_>, target: usize) -> Option<usize> {
+    let packet = block.parts[target].packet();
+    block.parts.iter().position(|part| part.subject.is_some() && part.packet() == packet)
+}
+
+/// Finds the components over which signatures are made. Of the pairs whose digest prefix does not match, which is not
+/// authenticated, only a few are verified.
+fn search<'a>(
     block: &Block<'a>,
-    part: usize,
-    signature: &SignaturePacket<'a>,
-    targets: &Targets,
-    search: &mut Search<'a>,
-) -> Option<usize> {
-    let facts = signature.facts.as_ref()?;
-    match facts.own.as_ref().and_then(|own| own.verdict) {
-        Some(Verdict::Good) if facts.verifies() => match targets.of(facts.kind)? {
-            target if target == part => Some(part),
-            // A signature of a repeated subkey goes to the first occurrence.
-            target => {
-                let packet = block.parts[target].packet();
-                block.parts.iter().position(|part| part.subject.is_some() && part.packet() == packet)
-            }
-        },
-        Some(Verdict::Good | Verdict::Unsupported) => None,
-        // Without an alleged issuer, it has no verdict yet.
-        Some(Verdict::Bad) | None => {
-            let may_be_own = facts.may_verify() && facts.may_be_by(&block.primary_facts.fingerprint);
-            may_be_own.then(|| search.find(block, &signature.signature())).flatten()
-        }
-    }
-}
-
-/// Searches the components over which signatures are made.
-struct Search<'a> {
-    digester: Digester<'a>,
-    /// The number of digests that may still be computed.
-    digests: usize,
-    /// The number of signatures that may still be verified although their digest prefix does not match.
-    unlikely_checks: usize,
-}
-
-impl<'a> Search<'a> {
-    fn new(block: &Block<'a>) -> Self {
-        Self {
-            digester: Digester::new(block.primary),
-            digests: limits::MAX_SEARCHED_DIGESTS,
-            unlikely_checks: limits::MAX_UNLIKELY_CHECKS.div_ceil(block.primary.public_key().cost()),
-        }
-    }
-
-    fn find(&mut self, block: &Block<'a>, signature: &Signature<'a>) -> Option<usize> {
-        let mut unlikely = Vec::new();
-        for (index, part) in block.parts.iter().enumerate() {
-            let Some(subject) = part.subject.filter(|subject| subject.suits(signature.kind)) else {
-                continue;
-            };
-            self.digests = self.digests.checked_sub(1)?;
-            let Ok(digest) = self.digester.over(subject).digest(signature) else { continue };
-            let Ok(check) = question(&block.primary, signature, digest) else { continue };
-            if digest.prefix() != signature.digest_prefix {
-                unlikely.push((index, check));
-            } else if is_good(&check) {
-                return Some(index);
-            }
-        }
-        // The digest prefix in the packet is not authenticated.
-        unlikely.truncate(self.unlikely_checks);
-        self.unlikely_checks -= unlikely.len();
-        unlikely.iter().find(|(_, check)| is_good(check)).map(|&(index, _)| index)
-    }
-}
-
-fn is_good(check: &Check<'_>) -> bool {
-    verify::verify(std::slice::from_ref(check)) == [Verdict::Good]
+    signatures: &[(SignaturePosition, Signature<'a>)],
+) -> HashMap<SignaturePosition, usize> {
+    let all: Vec<usize> = (0..block.parts.len()).collect();
+    let mut candidates = Vec::new();
+    Comparison { targets: &all, digests: limits::MAX_SEARCHED_DIGESTS, only_likely: false }.run(
+        block,
+        signatures,
+        &mut candidates,
+    );
+    let (likely, mut unlikely): (Vec<_>, Vec<_>) =
+        candidates.into_iter().partition(|candidate| candidate.is_likely);
+    let mut found = verified(&likely);
+    unlikely.retain(|candidate| !found.contains_key(&candidate.position));
+    unlikely.truncate(limits::MAX_UNLIKELY_CHECKS.div_ceil(block.primary.public_key().cost()));
+    found.extend(verified(&unlikely));
+    found
 }
 
 /// Repairs certificates with several subkeys that old key servers damaged, as GnuPG's `fix_pks_corruption`: all binding
@@ -207,28 +265,28 @@ pub(super) fn give_first_subkey_its_binding(block: &mut Block<'_>) -> bool {
         return false;
     }
     let signature = binding.signature();
-    if Search::new(block).find(block, &signature) != Some(first) {
+    let last = block.parts.len() - 1;
+    if search(block, &[((last, 0), signature)]).get(&(last, 0)) != Some(&first) {
         return false;
     }
-    let last = block.parts.len() - 1;
     apply(block, &[Relocation { from: last, index: 0, to: first }]);
     true
 }
 
-/// Applies `moves`, which are sorted by the positions of the signatures.
+/// Applies `moves`, which are sorted by the positions of the signatures. As in GnuPG, the last one comes first.
 fn apply(block: &mut Block<'_>, moves: &[Relocation]) {
-    let mut taken: Vec<(usize, SignaturePacket<'_>)> = Vec::with_capacity(moves.len());
-    for moves in moves.chunk_by(|one, other| one.from == other.from) {
+    let mut taken: HashMap<usize, Vec<SignaturePacket<'_>>> = HashMap::new();
+    for moves in moves.chunk_by(|a, b| a.from == b.from) {
         let mut leaving = moves.iter().peekable();
         let part = &mut block.parts[moves[0].from];
         for (index, signature) in std::mem::take(&mut part.signatures).into_iter().enumerate() {
             match leaving.next_if(|next| next.index == index) {
-                Some(next) => taken.push((next.to, signature)),
+                Some(next) => taken.entry(next.to).or_default().push(signature),
                 None => part.signatures.push(signature),
             }
         }
     }
-    for (to, signature) in taken {
-        block.parts[to].signatures.insert(0, signature);
+    for (to, signatures) in taken {
+        block.parts[to].signatures.splice(0..0, signatures.into_iter().rev());
     }
 }

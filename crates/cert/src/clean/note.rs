@@ -26,7 +26,7 @@ pub enum CleaningNote {
     /// within the limits.
     ComponentsUndecided(usize),
     /// This number of irrevocable signatures was not verified, since that takes too long: the certificate is not valid
-    /// until [`go_on`](super::go_on) has verified them.
+    /// until [`continue_verification`](super::continue_verification) has verified them.
     RevocationsUnchecked(usize),
     /// This number of signatures was dropped, since the certificate is larger than
     /// [`verify::limits::MAX_CERTIFICATE`].

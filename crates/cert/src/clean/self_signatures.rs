@@ -60,7 +60,7 @@ struct BindingGroup<'c> {
     found_good: bool,
 }
 
-/// The most irrevocable signatures in one batch.
+/// The most signatures in one batch.
 const BATCH: usize = 4 << 10;
 
 /// Verifies the self-signatures, each over its component or the last one of the right kind before it, as in GnuPG.
@@ -83,7 +83,7 @@ pub(super) fn verify(
 }
 
 /// Continues with the irrevocable signatures that were left unchecked, and returns the number of those that still are.
-pub(super) fn go_on(block: &mut Block<'_>, budget: &mut Budget) -> usize {
+pub(super) fn continue_verification(block: &mut Block<'_>, budget: &mut Budget) -> usize {
     let Candidates { irrevocable, .. } = candidates(block, SignatureFacts::is_pending);
     let bound = irrevocable.iter().map(|at| at.target).collect();
     verify_irrevocable(block, irrevocable, &bound, budget, &|_| false)
@@ -189,7 +189,7 @@ fn verify_irrevocable(
         batch.sort_by_key(|at| at.target);
         verify_batch(block, batch);
     }
-    pending.iter().for_each(|at| leave_pending(block, at));
+    pending.iter().for_each(|at| block.parts[at.part].signatures[at.index].leave_pending());
     unlikely.sort_by_key(|at| Reverse(at.created));
     let most = limits::MAX_UNLIKELY_CHECKS.div_ceil(block.primary.public_key().cost());
     let impossible = unlikely.split_off(unlikely.len().min(most));
@@ -233,19 +233,7 @@ fn note(block: &mut Block<'_>, at: &Candidate, verdict: Verdict) {
     if verdict == Verdict::Good {
         return signature.become_good();
     }
-    let facts = signature.facts.as_mut().expect("candidates have been read");
-    match &mut facts.own {
-        Some(own) if facts.issuer.may_be(&primary) => own.verdict = Some(verdict),
-        own => *own = None,
-    }
-}
-
-/// Marks a signature as an unverified self-signature, whoever its alleged issuer is.
-fn leave_pending(block: &mut Block<'_>, at: &Candidate) {
-    let signature = &mut block.parts[at.part].signatures[at.index];
-    let parsed = signature.signature();
-    let facts = signature.facts.as_mut().expect("candidates have been read");
-    facts.own.get_or_insert_with(|| Box::new(parsed.self_signature()));
+    signature.facts.as_mut().expect("candidates have been read").reject(&primary, verdict);
 }
 
 /// Sorts a group so that the signatures whose digest prefix matches come first; returns their number.
@@ -263,10 +251,9 @@ fn likely_candidates(block: &Block<'_>, candidates: &[Candidate]) -> Vec<Candida
     for group in candidates.chunk_by(same_target) {
         let subject = block.parts[group[0].target].subject.expect("targets are of known types");
         let mut over = digester.over(subject);
-        likely.extend(group.iter().filter(|at| {
-            let signature = block.parts[at.part].signatures[at.index].signature();
-            over.digest(&signature).is_ok_and(|digest| digest.prefix() == signature.digest_prefix)
-        }));
+        likely.extend(
+            group.iter().filter(|at| over.is_likely(&block.parts[at.part].signatures[at.index].signature())),
+        );
     }
     likely
 }

@@ -1,11 +1,11 @@
 //! Evaluates the primary key and the subkeys.
 
 use super::self_signatures::{SelfSignatureFilter, key_expiration, newest};
-use super::state::{KeyState, Revocation};
+use super::state::{ComponentState, KeyState, Revocation};
 use super::usage::{Usage, is_usable};
 use super::user_id::UserIdStates;
-use crate::facts::{Component, Facts, KeyFacts, Revoker, SignatureFacts, SignatureType};
-use crate::identity::Timestamp;
+use crate::facts::{Component, ComponentKind, Facts, KeyFacts, Revoker, SignatureFacts, SignatureType};
+use crate::identity::{Fingerprint, Timestamp};
 
 /// The evaluated primary key.
 pub(super) struct Primary {
@@ -77,6 +77,34 @@ pub(super) fn subkey(
     }
     state.expired |= primary.expired;
     state
+}
+
+/// Lets the newest binding signature and every revocation of a subkey count for all its occurrences, since everybody can
+/// repeat a subkey with some of its signatures.
+pub(super) fn join_repeated_subkeys(facts: &Facts, states: &mut [ComponentState]) {
+    let mut subkeys: Vec<(&Fingerprint, usize)> = Vec::new();
+    for (index, component) in facts.components.iter().enumerate().skip(1) {
+        if let ComponentKind::Key(subkey) = &component.kind {
+            subkeys.push((&subkey.fingerprint, index));
+        }
+    }
+    subkeys.sort_unstable();
+    for occurrences in subkeys.chunk_by(|a, b| a.0 == b.0).filter(|occurrences| occurrences.len() > 1) {
+        let state = |&(_, index): &(&Fingerprint, usize)| match states[index] {
+            ComponentState::Key(state) => Some((index, state)),
+            _ => None,
+        };
+        let all: Vec<(usize, KeyState)> = occurrences.iter().filter_map(state).collect();
+        let bound = |&&(index, state): &&(usize, KeyState)| {
+            state.binding.map(|binding| facts.components[index].signatures[binding].created)
+        };
+        let newest = all.iter().rev().max_by_key(bound).map(|(_, state)| *state).unwrap_or_default();
+        let revoked = all.iter().find_map(|(_, state)| state.revoked);
+        for (index, state) in all {
+            let revoked = state.revoked.or(revoked);
+            states[index] = ComponentState::Key(KeyState { revoked, binding: state.binding, ..newest });
+        }
+    }
 }
 
 fn flags(signature: &SignatureFacts) -> Usage {

@@ -113,4 +113,12 @@ impl Effective {
                 && matches!(component.kind, ComponentKind::UserId(_))
         })
     }
+
+    /// Returns the primary user ID; attributes do not count.
+    pub fn primary_name<'f>(&self, facts: &'f Facts) -> Option<&'f [u8]> {
+        match &facts.components[self.primary_user_id(facts)?].kind {
+            ComponentKind::UserId(value) => Some(value),
+            _ => None,
+        }
+    }
 }

@@ -22,7 +22,8 @@ pub(super) fn evaluate<'f>(facts: &'f Facts, self_signatures: &SelfSignatureFilt
     let mut bindings = Vec::new();
     for index in users(facts, self_signatures.context.view) {
         let component = &facts.components[index];
-        let candidates = self_signatures.own(component).filter(|(_, signature)| binds_or_revokes(signature));
+        let candidates =
+            self_signatures.own(component).filter(|(_, signature)| signature.kind.is_over_user());
         if let Some((position, signature)) = newest(candidates) {
             let state = apply(position, signature, self_signatures);
             if !state.revoked && !state.expired {
@@ -61,14 +62,7 @@ fn users(facts: &Facts, view: PacketView) -> impl Iterator<Item = usize> {
     let is_key = |component: &Component| matches!(component.kind, ComponentKind::Key(_));
     let components = facts.components.iter().enumerate().skip(1);
     let seen = components.take_while(move |(_, component)| view == PacketView::Full || !is_key(component));
-    let is_user = |component: &Component| {
-        matches!(component.kind, ComponentKind::UserId(_) | ComponentKind::Attribute(_))
-    };
-    seen.filter(move |(_, component)| is_user(component)).map(|(index, _)| index)
-}
-
-fn binds_or_revokes(signature: &SignatureFacts) -> bool {
-    signature.kind.is_certification() || signature.kind == SignatureType::CERTIFICATION_REVOCATION
+    seen.filter(|(_, component)| component.kind.is_user()).map(|(index, _)| index)
 }
 
 fn apply(

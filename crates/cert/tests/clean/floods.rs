@@ -2,8 +2,8 @@
 
 use crate::made::{Draft, Maker, Over, SIGNED, packet, user_id};
 use keyhoard_cert::certificate::Certificate;
-use keyhoard_cert::clean::{CleanOptions, Cleaned, clean, go_on, rebuild, rebuild_proven};
-use keyhoard_cert::compact::{Certifications, compact};
+use keyhoard_cert::clean::{CleanOptions, Cleaned, clean, continue_verification, rebuild, rebuild_proven};
+use keyhoard_cert::compact::{CompactOptions, compact};
 use keyhoard_cert::effective::{ComponentState, Effective, EvaluationContext, PacketView, evaluate};
 use keyhoard_cert::identity::Timestamp;
 use keyhoard_cert::merge::merge;
@@ -398,11 +398,11 @@ fn a_certificate_with_unchecked_revocations_is_not_valid_until_they_are_verified
         let pending = with_pending_revocations(&anna, revoked, &signatures);
         let before = means(&pending);
         assert!(!before.fully_checked && !before.primary().valid && !revoked.is_revoked(&before));
-        let checked = go_on(&pending).expect("a certificate").expect("something to do");
+        let checked = continue_verification(&pending).expect("a certificate").expect("something to do");
         let after = means(&checked);
         assert!(after.fully_checked && after.primary().valid && revoked.is_revoked(&after), "{revoked:?}");
         assert_eq!(checked.bytes, anna.with(revoked, &[anna.revocation(revoked)]), "forgeries are dropped");
-        assert!(go_on(&checked).expect("a certificate").is_none());
+        assert!(continue_verification(&checked).expect("a certificate").is_none());
     }
 }
 
@@ -413,10 +413,20 @@ fn unchecked_revocations_survive_a_merge_and_a_minimal_import() {
         let pending = with_pending_revocations(&anna, revoked, &[anna.revocation(revoked)]);
         let plain = cleaned(&anna.with(revoked, &[])).certificate;
         let joined = merge(&plain, &pending).expect("something new").certificate;
-        let minimal = compact(&pending, &Certifications::Own, NOW).certificate;
+        let options = CompactOptions {
+            minimal: true,
+            expired_subkeys: true,
+            min_cert_level: 2,
+            accept_unsigned_user_ids: false,
+        };
+        let is_good = |component: usize, signature: usize| {
+            pending.facts.components[component].signatures[signature].counts(pending.facts.primary())
+        };
+        let minimal = compact(&pending, &is_good, &options, NOW);
         for certificate in [joined, minimal] {
             assert!(!means(&certificate).fully_checked, "{revoked:?}");
-            let checked = go_on(&certificate).expect("a certificate").expect("something to do");
+            let checked =
+                continue_verification(&certificate).expect("a certificate").expect("something to do");
             assert!(revoked.is_revoked(&means(&checked)), "{revoked:?}");
         }
         let known = merge(&pending, &cleaned(&anna.with(revoked, &[anna.revocation(revoked)])).certificate);

@@ -170,11 +170,11 @@ impl Parts {
 }
 
 /// Where the unhashed subpackets of a version 4 signature begin, with the two bytes of their length.
-fn unhashed(body: &[u8]) -> usize {
+pub(crate) fn unhashed(body: &[u8]) -> usize {
     6 + usize::from(u16::from_be_bytes([body[4], body[5]]))
 }
 
-fn digest_prefix(body: &[u8]) -> usize {
+pub(crate) fn digest_prefix(body: &[u8]) -> usize {
     let unhashed = unhashed(body);
     unhashed + 2 + usize::from(u16::from_be_bytes([body[unhashed], body[unhashed + 1]]))
 }

@@ -1,10 +1,10 @@
 //! Mutated certificates, imported by the installed `gpg` and by us: the same packets, in the same order.
 
 use crate::made::raw;
-use crate::mutated::{Numbers, Parts, keyring};
+use crate::mutated::{Numbers, Parts, digest_prefix, keyring, unhashed};
 use crate::scale;
 use keyhoard_cert::clean::{CleanOptions, CleaningNote, clean};
-use keyhoard_cert::compact::{Certifications, compact};
+use keyhoard_cert::compact::{CompactOptions, compact};
 use keyhoard_cert::effective::{EvaluationContext, PacketView, evaluate};
 use keyhoard_cert::facts::{Component, SignatureFacts};
 use keyhoard_cert::key::{self, Key};
@@ -26,11 +26,8 @@ const NOW: Timestamp = Timestamp(1_767_225_600);
 
 /// Returns the seeds of the certificates that a test tries; each takes gpg some 50 ms. Every test has its number, so
 /// that no two try the same.
-///
-/// The sample is the same every day: one certificate in a few hundred is still cleaned otherwise than gpg cleans it
-/// (docs/benchmarks.md, "Long runs"), and would make CI fail on most days. In full, `SEED` chooses others.
 fn seeds(test: u64) -> Range<u64> {
-    let first = test * 1_000_000 + scale::choose(scale::seed().saturating_sub(1) * 10_000, 0);
+    let first = test * 1_000_000 + scale::seed().saturating_sub(1) * 10_000;
     first..first + scale::choose(2000, 40)
 }
 
@@ -84,12 +81,75 @@ fn packets(bytes: &[u8], superseded: &[u32]) -> Vec<String> {
     let packets = Packets::new(bytes).map(|packet| packet.expect("a packet"));
     packets
         .filter(|packet| !superseded.contains(&packet.span.start))
-        .map(|packet| {
-            let digest = sha256(&[packet.body]);
-            let [a, b, c, d, ..] = digest;
-            format!("{} {a:02x}{b:02x}{c:02x}{d:02x}", packet.tag.0)
-        })
+        .map(|packet| name(packet.tag, packet.body))
         .collect()
+}
+
+fn name(tag: Tag, body: &[u8]) -> String {
+    let [a, b, c, d, ..] = sha256(&[body]);
+    format!("{} {a:02x}{b:02x}{c:02x}{d:02x}", tag.0)
+}
+
+/// A version 4 signature in its parts; the unhashed subpackets are left out.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct SignatureParts<'a> {
+    /// Type, algorithms and hashed subpackets.
+    signed: &'a [u8],
+    digest_prefix: &'a [u8],
+    /// The numbers, which only the issuer can make.
+    value: &'a [u8],
+}
+
+impl<'a> SignatureParts<'a> {
+    fn of(body: &'a [u8]) -> Option<Self> {
+        let (&4, unhashed) = (body.first()?, unhashed(body)) else { return None };
+        let (prefix, signed) = (digest_prefix(body), &body[..unhashed]);
+        Some(Self { signed, digest_prefix: &body[prefix..prefix + 2], value: &body[prefix + 2..] })
+    }
+}
+
+/// The packets of an input that are copies of one signature, but with another type, other hashed subpackets or another
+/// digest prefix, so that at most one of them is genuine.
+fn false_copies(input: &[u8]) -> HashSet<String> {
+    let packets = Packets::new(input).map(|packet| packet.expect("a packet"));
+    let signatures = packets.filter(|packet| packet.tag == Tag::SIGNATURE);
+    let parts: Vec<_> =
+        signatures.filter_map(|packet| Some((packet.body, SignatureParts::of(packet.body)?))).collect();
+    let is_false_copy =
+        |one: &SignatureParts<'_>| parts.iter().any(|(_, other)| one.value == other.value && one != other);
+    let false_copies = parts.iter().filter(|(_, parts)| is_false_copy(parts));
+    false_copies.map(|(body, _)| name(Tag::SIGNATURE, body)).collect()
+}
+
+/// Compares the packets that we keep of an input with those that gpg keeps.
+///
+/// They are the same, except where the input has false copies of a signature: of those gpg keeps the first or the last,
+/// and may then drop the component that it is over. We keep the genuine one. So false copies are not compared, and gpg
+/// may lack components that have one.
+fn assert_as_gpg(input: &[u8], ours: &[String], theirs: &[String], what: &str) {
+    if ours == theirs {
+        return;
+    }
+    let false_copies = false_copies(input);
+    let is_compared = |packet: &&String| !false_copies.contains(*packet);
+    let mut theirs = components(theirs).peekable();
+    // Without a user ID gpg keeps nothing.
+    if theirs.peek().is_none() && ours.iter().any(|packet| false_copies.contains(packet)) {
+        return;
+    }
+    for component in components(ours) {
+        let has_false_copy = component.iter().any(|packet| false_copies.contains(packet));
+        let compared =
+            |component: &[String]| component.iter().filter(is_compared).cloned().collect::<Vec<_>>();
+        let as_gpg = theirs.next_if(|other| compared(other) == compared(component));
+        assert!(as_gpg.is_some() || has_false_copy, "{what}: not as gpg: {component:?}");
+    }
+    assert_eq!(theirs.next(), None, "{what}: gpg keeps more than {ours:?}");
+}
+
+/// Divides packets into components with their signatures.
+fn components(packets: &[String]) -> impl Iterator<Item = &[String]> {
+    packets.chunk_by(|_, next| next.starts_with("2 "))
 }
 
 fn shown(certificate: Option<&Certificate>) -> Vec<String> {
@@ -144,7 +204,7 @@ fn compare_cleaning(seeds: Range<u64>, options: &CleanOptions, gpg_options: &[&s
         let home = Home::new();
         home.import(&input, gpg_options);
         let (ours, _) = import(None, &split(&input), options);
-        assert_eq!(shown(ours.as_ref()), home.export(), "mutation {seed}");
+        assert_as_gpg(&input, &shown(ours.as_ref()), &home.export(), &format!("mutation {seed}"));
     }
 }
 
@@ -212,7 +272,7 @@ fn oracle_minimal_imports_leave_what_gpg_leaves() {
         let home = Home::new();
         home.import(&input, &["--import-options", "import-minimal"]);
         let (ours, _) = import(None, &split(&input), &CleanOptions::default());
-        let ours = ours.map(|ours| compact(&ours, &Certifications::Own, NOW).certificate);
+        let ours = ours.map(|ours| compacted(&ours, true, &HashSet::new()));
         assert_eq!(shown(ours.as_ref()), home.export(), "mutation {seed}");
     }
 }
@@ -229,15 +289,29 @@ fn oracle_clean_imports_leave_what_gpg_leaves() {
     for (raw, known) in members.iter().zip(&known_ones) {
         home.import(&raw.bytes, &["--import-options", "import-clean"]);
         let good = good_certifications(known, &known_ones);
-        let certifies = |_: &Component, signature: &SignatureFacts| good.contains(&signature.span.start);
-        let ours = compact(known, &Certifications::Good(&certifies), NOW).certificate;
+        let ours = compacted(known, false, &good);
         let fingerprint = known.facts.primary().fingerprint;
         let (theirs, _) = home.gpg(&["--export", &fingerprint.to_string()]);
         assert_eq!(shown(Some(&ours)), packets(&theirs, &[]), "{fingerprint}");
     }
 }
 
-/// Where the certifications stand that verify under one of the keys at hand. To GnuPG a key that has ended or was
+/// Compacts a certificate, with the offsets of the certifications by others that are good.
+fn compacted(certificate: &Certificate, minimal: bool, good: &HashSet<u32>) -> Certificate {
+    let options = CompactOptions {
+        minimal,
+        expired_subkeys: false,
+        min_cert_level: 2,
+        accept_unsigned_user_ids: false,
+    };
+    let is_good = |component: usize, signature: usize| {
+        let signature = &certificate.facts.components[component].signatures[signature];
+        signature.counts(certificate.facts.primary()) || good.contains(&signature.span.start)
+    };
+    compact(certificate, &is_good, &options, NOW)
+}
+
+/// Returns the offsets of the certifications that verify under one of the keys at hand. To GnuPG a key that has ended or was
 /// revoked is not at hand.
 fn good_certifications(certificate: &Certificate, issuers: &[Certificate]) -> HashSet<u32> {
     let is_usable = |issuer: &&Certificate| {

@@ -3,6 +3,7 @@
 use crate::laws::assert_sound;
 use crate::made::{BIRTH, Draft, Maker, Over, SIGNED, damaged, packet, raw, user_id};
 use keyhoard_cert::clean::{CleanOptions, Cleaned, CleaningNote, clean};
+use keyhoard_cert::effective::{ComponentState, EvaluationContext, PacketView, evaluate};
 use keyhoard_cert::facts::{ComponentKind, SignatureFacts};
 use keyhoard_cert::packet::{Packets, Tag};
 use keyhoard_cert::signed::{Digester, Subject};
@@ -513,4 +514,48 @@ fn a_flood_of_forged_self_signatures_leaves_the_good_one() {
     let packets: Vec<&[u8]> = packets.iter().map(Vec::as_slice).collect();
     let cleaned = cleaned(&raw(&packets));
     assert_eq!(shown(&cleaned), [anna.key(), user_id(ANNA), anna.certify(ANNA)]);
+}
+
+#[test]
+fn a_revocation_or_newer_binding_of_a_subkey_counts_for_all_its_occurrences() {
+    let (anna, subkey) = (Maker::new(), Maker::new());
+    let (binding, newer) = (anna.bind(&subkey, SIGNED), anna.bind(&subkey, SIGNED + 1));
+    let revocation = Draft::new(0x28).sign(&anna, &anna, Over::Subkey(&subkey));
+    let states = |first: &[u8], second: &[u8]| {
+        let user = [user_id(ANNA), anna.certify(ANNA)].concat();
+        let raw = raw(&[&anna.key(), &user, &subkey.subkey(), first, &subkey.subkey(), second]);
+        let certificate = cleaned(&raw).certificate;
+        let state = evaluate(&certificate.facts, EvaluationContext::new(NOW, PacketView::Full));
+        match &state.components[..] {
+            [_, _, ComponentState::Key(first), ComponentState::Key(second)] => [*first, *second],
+            other => panic!("{other:?}"),
+        }
+    };
+    let revoked = [binding.clone(), revocation].concat();
+    for states in [states(&revoked, &newer), states(&newer, &revoked)] {
+        assert!(states.iter().all(|state| state.revoked.is_some() && !state.is_usable()), "{states:?}");
+    }
+    let [first, second] = states(&binding, &newer);
+    assert!(first.is_usable() && second.is_usable());
+}
+
+#[test]
+fn a_misplaced_revocation_goes_to_the_first_of_equal_subkeys() {
+    let (anna, subkey) = (Maker::new(), Maker::new());
+    let revocation = Draft::new(0x28).sign(&anna, &anna, Over::Subkey(&subkey));
+    let binding = anna.bind(&subkey, SIGNED);
+    let raw = raw(&[
+        &anna.key(),
+        &user_id(ANNA),
+        &revocation,
+        &anna.certify(ANNA),
+        &subkey.subkey(),
+        &binding,
+        &subkey.subkey(),
+        &binding,
+    ]);
+    let user = [user_id(ANNA), anna.certify(ANNA)];
+    let [first, second] =
+        [vec![subkey.subkey(), revocation, binding.clone()], vec![subkey.subkey(), binding]];
+    assert_eq!(shown(&cleaned(&raw)), [&[anna.key()][..], &user, &first, &second].concat());
 }

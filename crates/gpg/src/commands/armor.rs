@@ -49,14 +49,7 @@ fn run(
     suffix: &[u8],
     change: Change,
 ) -> anyhow::Result<()> {
-    let name = match arguments {
-        [] => None,
-        [name] => Some(&name[..]),
-        _ => {
-            streams.usage(&format!("--{command} [file]"));
-            return Ok(());
-        }
-    };
+    let Some(name) = streams.at_most_one(arguments, &format!("--{command} [file]")) else { return Ok(()) };
     let opened = input::open(name, streams).map_err(Failure::of).and_then(|input| {
         let output = message_output::open(arguments, settings, streams, name, suffix)?;
         Ok((input, output))

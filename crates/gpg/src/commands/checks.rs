@@ -6,7 +6,7 @@ use keyhoard::listing::{KeyListing, ListedSignature};
 use keyhoard::store::ReadCertificates;
 use keyhoard::verify::HashAlgorithm;
 
-use crate::algorithms;
+use super::signatures::{later, report_rejected};
 use crate::keyrings::Ring;
 use crate::render;
 use crate::settings::{ListSettings, Settings};
@@ -77,7 +77,7 @@ impl Checks {
     }
 
     fn add_one(&mut self, listing: &KeyListing<'_>, signature: &ListedSignature<'_>, streams: &mut Streams) {
-        match signature.standing {
+        match signature.status {
             None => {}
             Some(CertificationStatus::Good(_)) => self.good += 1,
             Some(CertificationStatus::Bad) => self.bad += 1,
@@ -112,12 +112,8 @@ impl Checks {
                 ));
             }
             Unverifiable::Time => {
-                let seconds = listing.primary().0.created.0.saturating_sub(facts.created.0);
-                let (number, unit) = if seconds < DAY { (seconds, "second") } else { (seconds / DAY, "day") };
-                let plural = if number == 1 { "" } else { "s" };
-                streams.info(format_args!(
-                    "public key {key} is {number} {unit}{plural} newer than the signature"
-                ));
+                let later = later(listing.primary().0.created, facts.created);
+                streams.info(format_args!("public key {key} is {later} newer than the signature"));
             }
             _ => {}
         }
@@ -126,8 +122,7 @@ impl Checks {
     fn report_once(&mut self, digest: HashAlgorithm, streams: &mut Streams) {
         if !self.reported.contains(&digest) {
             self.reported.push(digest);
-            let name = algorithms::digest_name(digest.0);
-            streams.info(format_args!("Note: signatures using the {name} algorithm are rejected"));
+            report_rejected(streams, digest);
         }
     }
 
@@ -149,4 +144,12 @@ impl Checks {
     }
 }
 
-const DAY: u32 = 86_400;
+/// Returns a checker of certifications by the keys in one database that may certify now, so that unusable ones can be
+/// dropped (`import-clean`, `export-clean`).
+pub(super) fn checker_for_clean<'s>(snapshot: &'s dyn ReadCertificates, settings: &Settings) -> Checker<'s> {
+    let Settings { now, digests, .. } = *settings;
+    Checker::within(
+        snapshot,
+        CertificationRules { now, view: PacketView::Gnupg, digests, issuers: IssuerRule::FitNow },
+    )
+}

@@ -7,13 +7,14 @@ use keyhoard::cert::effective::Effective;
 use keyhoard::delete::{candidates, delete, delete_subkey};
 use keyhoard::foreign_text::shown;
 use keyhoard::listing::{self, ListOptions, ListedItem, UserTrust};
-use keyhoard::store::query::{Name, NameError};
+use keyhoard::store::query::Name;
 use keyhoard::store::{CertId, Fingerprint, Query, ReadCertificates, Selection, Store};
 use secret::SecretKeys as _;
 
 use crate::code::Code;
 use crate::failure::Failure;
 use crate::keyrings::Keyrings;
+use crate::names;
 use crate::prompt::{self, Question};
 use crate::render;
 use crate::settings::{ListSettings, Settings};
@@ -183,21 +184,16 @@ fn delete_secret(
 
 /// Finds the first key that a name matches.
 fn find(settings: &Settings, store: &dyn Store, name: &[u8]) -> std::result::Result<Target, Failure> {
-    let Name { query, exact_key } = match Name::parse(name) {
-        Ok(name) => name,
-        Err(NameError::Invalid) => return Err(Code::InvalidUserId.into()),
-        Err(NameError::Version3) => return Err(Code::InvalidValue.into()),
-        Err(NameError::Unsearchable(_)) => return Err(Code::NotFound.into()),
-    };
+    let Name { query, exact_key } = names::parsed(name, Code::NotFound)?;
     let snapshot = store.snapshot()?;
     let Some(&id) = snapshot.find(&query)?.first() else { return Err(Code::NotFound.into()) };
     let candidates = candidates(snapshot.as_ref(), &[id], &settings.home.agent_keys())?;
     let Shown { text, primary, subkeys } = show(settings, &settings.list, snapshot.as_ref(), id)?;
-    let is_meant = |key: &Fingerprint| !exact_key || query.names_key(key);
+    let is_deleted = |key: &Fingerprint| !exact_key || query.names_key(key);
     let subkey = subkeys.iter().copied().find(|subkey| exact_key && query.names_key(subkey));
     let files = settings.home.file_keys()?;
     let mut kept = Vec::new();
-    for key in primary.into_iter().chain(subkeys).filter(is_meant) {
+    for key in primary.into_iter().chain(subkeys).filter(is_deleted) {
         kept.extend(files.find(&secret::Name::from(key))?.map(|held| held.fingerprint));
     }
     let with_agent = candidates.iter().any(|candidate| candidate.secret_key.is_some());

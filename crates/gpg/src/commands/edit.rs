@@ -13,10 +13,10 @@ use std::ops::ControlFlow;
 use keyhoard::cert::Facts;
 use keyhoard::cert::effective::objections::{IssuerKey, objections};
 use keyhoard::cert::effective::{EvaluationContext, PacketView, evaluate};
-use keyhoard::cert::facts::{ComponentKind, SignatureType};
+use keyhoard::cert::facts::SignatureType;
 use keyhoard::edit::{EditRefusal, Editor};
 use keyhoard::foreign_text::shown;
-use keyhoard::store::query::{Name as KeyName, NameError};
+use keyhoard::store::query::Name as KeyName;
 use keyhoard::store::{CertId, Detail, Fingerprint, Query, Record, Selection};
 use secret::file::FileKeys;
 use secret::{Name, SecretKeys};
@@ -24,12 +24,13 @@ use secret::{Name, SecretKeys};
 use crate::code::Code;
 use crate::failure::{CodedFailure, Failure, reported};
 use crate::keyrings::Keyrings;
+use crate::names;
 use crate::passphrases::{Hint, Passphrases};
 use crate::settings::Settings;
 use crate::status::Status;
 use crate::streams::Streams;
 
-/// The keys of an edit: the first database, and the secret keys beside it.
+/// The keys of an edit: the keyrings, of which the working database is changed, and the secret keys of the home directory.
 struct EditKeys {
     keyrings: Keyrings,
     secrets: FileKeys,
@@ -56,13 +57,8 @@ impl EditKeys {
 
     /// Finds all keys that a name matches.
     fn candidates(&self, name: &[u8]) -> Result<Vec<(Fingerprint, CertId)>, Failure> {
-        let query = match KeyName::parse(name) {
-            Ok(name) => name.query,
-            Err(NameError::Invalid) => return Err(Code::InvalidUserId.into()),
-            Err(NameError::Version3) => return Err(Code::InvalidValue.into()),
-            Err(NameError::Unsearchable(_)) => return Ok(Vec::new()),
-        };
-        let Some(store) = self.keyrings.store() else { return Ok(Vec::new()) };
+        let query = names::parsed(name, Code::NoPublicKey)?.query;
+        let Some(store) = self.keyrings.working_database() else { return Ok(Vec::new()) };
         let snapshot = store.snapshot()?;
         let ids = snapshot.find(&query)?;
         let mut found = Vec::new();
@@ -101,10 +97,10 @@ impl EditKeys {
     /// Finds the certifying secret keys: those of `--local-user`, else of `--default-key`, else the first one. Unusable
     /// ones are reported and left out.
     fn certifiers(&self, settings: &Settings, streams: &mut Streams) -> anyhow::Result<Vec<Fingerprint>> {
-        let named = settings.local_users.clone();
+        let named = &settings.local_users;
         if named.is_empty() {
-            let default = settings.default_keys.clone();
-            let found = default.iter().find_map(|name| self.certifier(settings, name).transpose());
+            let found =
+                settings.default_keys.iter().find_map(|name| self.certifier(settings, name).transpose());
             let found = found.transpose()?;
             let found = match found {
                 Some(found) => Some(found),
@@ -116,7 +112,7 @@ impl EditKeys {
             return Ok(found.into_iter().inspect(|key| streams.considered(key)).collect());
         }
         let mut found = Vec::new();
-        for name in &named {
+        for name in named {
             match self.certifier(settings, name)? {
                 Some(key) if found.contains(&key) => {}
                 Some(key) => {
@@ -139,7 +135,7 @@ impl EditKeys {
     }
 
     fn first_certifier(&self, settings: &Settings) -> anyhow::Result<Option<Fingerprint>> {
-        let Some(store) = self.keyrings.store() else { return Ok(None) };
+        let Some(store) = self.keyrings.working_database() else { return Ok(None) };
         let snapshot = store.snapshot()?;
         let stored: Vec<Fingerprint> = self.secrets.list()?.iter().map(|stored| stored.fingerprint).collect();
         let mut ids: Vec<CertId> = snapshot.by_fingerprint(&stored)?.into_iter().flatten().collect();
@@ -152,7 +148,7 @@ impl EditKeys {
         settings: &Settings,
         ids: Vec<CertId>,
     ) -> anyhow::Result<Option<Fingerprint>> {
-        let Some(store) = self.keyrings.store() else { return Ok(None) };
+        let Some(store) = self.keyrings.working_database() else { return Ok(None) };
         let snapshot = store.snapshot()?;
         let mut candidates = Vec::new();
         let moment = EvaluationContext::new(settings.now, PacketView::Gnupg);
@@ -176,18 +172,14 @@ impl EditKeys {
 
     /// Returns the user ID with which the passphrase of a primary key is asked for.
     fn hint(&self, settings: &Settings, primary: &Fingerprint) -> anyhow::Result<Option<Hint>> {
-        let Some(store) = self.keyrings.store() else { return Ok(None) };
+        let Some(store) = self.keyrings.working_database() else { return Ok(None) };
         let snapshot = store.snapshot()?;
         let ids: Vec<CertId> = snapshot.by_fingerprint(&[*primary])?.into_iter().flatten().collect();
         let mut found = None;
         snapshot.visit(Selection::Ids(&ids), Detail::Own, &mut |Record { facts, .. }| {
             let user_id = facts.as_ref().and_then(|facts| {
-                let index = evaluate(facts, EvaluationContext::new(settings.now, PacketView::Gnupg))
-                    .primary_user_id(facts)?;
-                match &facts.components[index].kind {
-                    ComponentKind::UserId(value) => Some(value.clone()),
-                    _ => None,
-                }
+                let moment = EvaluationContext::new(settings.now, PacketView::Gnupg);
+                evaluate(facts, moment).primary_name(facts).map(<[u8]>::to_vec)
             });
             found = user_id.map(|user_id| Hint { primary: *primary, user_id });
             ControlFlow::Break(())

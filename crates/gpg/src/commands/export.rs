@@ -13,7 +13,7 @@ use keyhoard::secret_transfer::{SecretParts, export_secret_prepared};
 use keyhoard::store::{CertId, ReadCertificates, Record, Selection};
 use secret::file::FileKeys;
 
-use super::compaction::checker;
+use super::checks::checker_for_clean;
 use crate::code::Code;
 use crate::failure::{CodedFailure, Failure};
 use crate::filter_properties;
@@ -127,8 +127,7 @@ struct Export<'a> {
 
 impl Export<'_> {
     fn write(&self, keyrings: &Keyrings, out: &mut dyn Write, written: &mut Written) -> anyhow::Result<()> {
-        for ring in keyrings.iter() {
-            let Some(snapshot) = ring.snapshot()? else { continue };
+        for (_, snapshot) in keyrings.snapshots()?.iter() {
             self.write_ring(snapshot.as_ref(), out, written)?;
         }
         Ok(())
@@ -144,7 +143,7 @@ impl Export<'_> {
         let options = ExportOptions {
             local_signatures: settings.local_sigs,
             superseded: false,
-            attributes: settings.attributes,
+            attributes: !settings.no_attributes,
             sensitive_revokers: settings.sensitive_revkeys,
             certifications: true,
             unreadable: false,
@@ -152,7 +151,7 @@ impl Export<'_> {
         let hits = self.names.find(snapshot)?;
         let ids: Vec<CertId> = hits.iter().map(|hit| hit.id).collect();
         let selection = if self.names.is_empty() { Selection::All } else { Selection::Ids(&ids) };
-        let mut checker = checker(snapshot, self.settings);
+        let mut checker = checker_for_clean(snapshot, self.settings);
         let mut prepare = |id: CertId, certificate: Certificate| {
             let cleaned = match settings.clean {
                 true => compact(&certificate, &mut checker, &self.compaction(), self.settings.now)?,

@@ -4,7 +4,6 @@ pub(super) mod defaults;
 mod make;
 mod parameter_file;
 pub(super) mod quick;
-mod refusal;
 
 use secret::{Name, SecretKeys as _};
 
@@ -13,8 +12,7 @@ use crate::generation::dialogue::{self, Answer};
 use crate::settings::Settings;
 use crate::streams::Streams;
 use defaults::defaults;
-use make::Order;
-use refusal::{is_forbidden, report_failure};
+use make::{Order, is_forbidden, report_failure};
 
 /// Generates keys from a parameter file or a dialogue; a `full` dialogue asks for everything.
 pub(super) fn run(
@@ -24,9 +22,7 @@ pub(super) fn run(
     full: bool,
 ) -> anyhow::Result<()> {
     let name = if full { "--full-generate-key" } else { "--generate-key" };
-    // A program that names a parameter file wants no dialogue, although it could answer.
-    let named_by_program = !full && settings.command_input.is_some() && !arguments.is_empty();
-    let most = usize::from(settings.batch || named_by_program);
+    let most = usize::from(settings.batch);
     if arguments.len() > most {
         let parameter_file = if most == 1 { " [parameterfile]" } else { "" };
         streams.usage(&format!("{name}{parameter_file}"));

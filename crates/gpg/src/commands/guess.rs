@@ -9,7 +9,7 @@ use keyhoard::cert::dearmor::DearmoredMessage;
 use keyhoard::cert::effective::{EvaluationContext, PacketView};
 use keyhoard::cert::packet::Tag;
 use keyhoard::cert::split::{Piece, Splitter};
-use keyhoard::designated_revocation::evaluate_with_revokers;
+use keyhoard::designated_revocation::evaluate_certificate;
 use keyhoard::listing::{Names, UserTrust};
 use keyhoard::validity::{Sources, ValidityResult};
 
@@ -50,18 +50,11 @@ pub(super) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
 
 /// Opens the only input of a command, and returns its name too; `None` if that is not possible, which was reported.
 pub(super) fn input(arguments: &[Vec<u8>], streams: &mut Streams) -> Option<(File, Option<Vec<u8>>)> {
-    let name = match arguments {
-        [] => None,
-        [name] => Some(name.clone()),
-        _ => {
-            streams.usage("[filename]");
-            return None;
-        }
-    };
-    match input::open_silently(name.as_deref()) {
-        Ok(input) => Some((input, name)),
+    let name = streams.at_most_one(arguments, "[filename]")?;
+    match input::open_silently(name) {
+        Ok(input) => Some((input, name.map(<[u8]>::to_vec))),
         Err(_) => {
-            let name = input::shown_name(name.as_deref());
+            let name = input::shown_name(name);
             streams.error(format_args!("can't open '{name}'"));
             None
         }
@@ -84,10 +77,8 @@ fn begins_with_key(beginning: &[u8]) -> bool {
 /// Lists public keys; as gpg, nothing of secret keys.
 fn list(settings: &Settings, streams: &mut Streams, input: impl Read) -> anyhow::Result<()> {
     let keyrings = Keyrings::open(settings, streams)?;
-    let outside = trust::outside(&settings.home, &keyrings)?;
-    let outside = outside.as_ref().map(|store| store.snapshot()).transpose()?;
     let snapshots = keyrings.snapshots()?;
-    let sources = trust::sources(&settings.home, &snapshots, outside.as_deref())?;
+    let sources = snapshots.sources()?;
     for piece in Splitter::new(input) {
         let certificate = match piece {
             Ok(Piece::Certificate(raw)) if raw.secrets.is_empty() => rebuild(&raw.bytes, &[]),
@@ -117,8 +108,7 @@ fn list_one(
 ) -> anyhow::Result<()> {
     let facts = &certificate.facts;
     let moment = EvaluationContext::new(settings.now, PacketView::Gnupg).with_digests(settings.digests);
-    let whole = || Ok(Some(certificate.clone()));
-    let effective = evaluate_with_revokers(facts, moment, whole, &sources.certificates)?;
+    let effective = evaluate_certificate(certificate, moment, &sources.certificates)?;
     let mut names = (settings.verbose > 0)
         .then(|| Names::new(sources.certificates.clone(), settings.now, PacketView::Gnupg));
     if let Some(names) = &mut names {

@@ -3,10 +3,7 @@
 mod report;
 mod show;
 
-use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{self, Read};
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use keyhoard::cert::certificate::{Certificate, Retained};
@@ -22,7 +19,7 @@ use keyhoard::keyring_file::KeyringFile;
 use keyhoard::store::{Origin, ReadCertificates, Store};
 use keyhoard::validity::Sources;
 
-use super::compaction::checker;
+use super::checks::checker_for_clean;
 use crate::filter_properties;
 use crate::input;
 use crate::keyrings::Keyrings;
@@ -31,8 +28,6 @@ use crate::secrets::Secrets;
 use crate::settings::{ImportFilter, ImportSettings, Settings};
 use crate::status::Status;
 use crate::streams::Streams;
-use crate::system_error::system_words;
-use crate::trust;
 use report::Report;
 use show::{Show, Written};
 
@@ -47,36 +42,21 @@ pub(super) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
 /// An input that was opened.
 struct Input {
     name: String,
-    reader: Box<dyn Read + Send>,
+    reader: File,
     is_file: bool,
 }
 
-/// Opens the files; errors are reported.
+/// Opens the files, or standard input; errors are reported.
 fn open_inputs(arguments: &[Vec<u8>], streams: &mut Streams) -> Vec<Input> {
-    let standard = || Input { name: "[stdin]".to_owned(), reader: Box::new(io::stdin()), is_file: false };
-    if arguments.is_empty() {
-        return vec![standard()];
-    }
-    let mut inputs = Vec::new();
-    for argument in arguments {
-        if argument == b"-" {
-            inputs.push(standard());
-            continue;
-        }
-        let path = Path::new(OsStr::from_bytes(argument));
-        let name = path.display().to_string();
-        match File::open(path) {
-            Ok(file) => {
-                let is_file = file.metadata().is_ok_and(|metadata| metadata.is_file());
-                inputs.push(Input { name, reader: Box::new(file), is_file });
-            }
-            Err(error) => {
-                let error = system_words(&error);
-                streams.error(format_args!("can't open '{name}': {error}"));
-            }
-        }
-    }
-    inputs
+    let standard = [b"-".to_vec()];
+    let names = if arguments.is_empty() { &standard } else { arguments };
+    let opened = names.iter().filter_map(|name| {
+        let name = Some(name.as_slice());
+        let file = input::open(name, streams).ok()?;
+        let is_file = !input::is_stream(name) && file.metadata().is_ok_and(|metadata| metadata.is_file());
+        Some(Input { name: input::shown_name(name), reader: file, is_file })
+    });
+    opened.collect()
 }
 
 fn import_inputs(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) -> anyhow::Result<()> {
@@ -190,11 +170,9 @@ fn wanted(
 
 fn preview_inputs(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) -> anyhow::Result<()> {
     let keyrings = Keyrings::open(settings, streams)?;
-    let store = keyrings.store();
+    let store = keyrings.working_database();
     let snapshots = keyrings.snapshots()?;
-    let outside = trust::outside(&settings.home, &keyrings)?;
-    let outside = outside.as_deref().map(Store::snapshot).transpose()?;
-    let sources = trust::sources(&settings.home, &snapshots, outside.as_deref())?;
+    let sources = snapshots.sources()?;
     let secrets = Secrets::kept(settings)?;
     let now = settings.now;
     let clean = clean_options(settings);
@@ -247,11 +225,10 @@ fn preview_inputs(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
 }
 
 fn clean_options(settings: &Settings) -> CleanOptions {
-    let ImportSettings { local_sigs, repair_keys, self_sigs_only, repair_pks_subkey_bug, .. } =
-        settings.import;
+    let ImportSettings { local_sigs, no_repair, self_sigs_only, repair_pks_subkey_bug, .. } = settings.import;
     CleanOptions {
         keep_local: local_sigs,
-        no_repair: !repair_keys,
+        no_repair,
         self_signatures_only: self_sigs_only,
         repair_pks_subkey_bug,
         accept_unsigned_user_ids: settings.allow_non_selfsigned_uid,
@@ -314,9 +291,9 @@ fn cleaned(
         Some(store) => store.snapshot().map(|snapshot| -> Box<dyn ReadCertificates> { snapshot }),
         None => Ok(nobody.snapshot()),
     };
-    let compacted = issuers
-        .map_err(keyhoard::Error::from)
-        .and_then(|issuers| compact(certificate, &mut checker(issuers.as_ref(), settings), &options, now));
+    let compacted = issuers.map_err(keyhoard::Error::from).and_then(|issuers| {
+        compact(certificate, &mut checker_for_clean(issuers.as_ref(), settings), &options, now)
+    });
     // The import itself reports a database that cannot be read.
     compacted.unwrap_or_else(|_| certificate.clone())
 }

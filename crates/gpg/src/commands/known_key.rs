@@ -5,9 +5,11 @@ use std::ops::ControlFlow;
 use keyhoard::cert::effective::{ComponentState, Effective, EvaluationContext, PacketView, Usage, evaluate};
 use keyhoard::cert::facts::{Component, ComponentKind, KeyFacts};
 use keyhoard::cert::{Facts, KeyId};
-use keyhoard::store::{AssignedTrust, Detail, Fingerprint, Query, Selection};
+use keyhoard::store::{Detail, Fingerprint, Query, Selection};
+use keyhoard::trust::OwnerTrust;
 
 use crate::keyrings::Keyrings;
+use crate::render::validity;
 use crate::settings::Settings;
 
 /// A key of a certificate in the keyrings.
@@ -37,21 +39,26 @@ impl KnownKey {
     ) -> anyhow::Result<Option<Self>> {
         let moment = EvaluationContext::new(settings.now, PacketView::Gnupg);
         let mut found: Option<Self> = None;
-        for (_, snapshot) in keyrings.snapshots()? {
+        let snapshots = keyrings.snapshots()?;
+        for (_, snapshot) in snapshots.iter() {
             let ids = snapshot.find(&Query::KeyId(key_id))?;
             snapshot.visit(Selection::Ids(&ids), Detail::Own, &mut |record| {
-                let is_meant = match certificate {
+                let is_named = match certificate {
                     Some(certificate) => record.fingerprint == *certificate,
                     None => record.fingerprint.key_id() == key_id,
                 };
-                if let Some(facts) = record.facts.filter(|_| is_meant || found.is_none()) {
+                if let Some(facts) = record.facts.filter(|_| is_named || found.is_none()) {
                     found = Self::of(&facts, &evaluate(&facts, moment), key_id).or(found.take());
                 }
-                if is_meant { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+                if is_named { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
             })?;
             if let Some(known) = &mut found {
-                let assigned = snapshot.trust().map(|trust| trust.owner_trust(&known.primary)).transpose()?;
-                known.owner_trust = letter(assigned.flatten());
+                let assigned =
+                    snapshots.owner_trust()?.map(|trust| trust.owner_trust(&known.primary)).transpose()?;
+                known.owner_trust = validity::letter(
+                    OwnerTrust::from_number(assigned.flatten().unwrap_or_default().value()).into(),
+                )
+                .into();
                 break;
             }
         }
@@ -60,11 +67,7 @@ impl KnownKey {
 
     fn of(facts: &Facts, effective: &Effective, key_id: KeyId) -> Option<Self> {
         let key = facts.keys().find(|key| key.fingerprint.key_id() == key_id)?.clone();
-        let user_id = effective.primary_user_id(facts).map(|index| &facts.components[index].kind);
-        let user_id = match user_id {
-            Some(ComponentKind::UserId(user_id)) => user_id.clone(),
-            _ => b"[User ID not found]".to_vec(),
-        };
+        let user_id = effective.primary_name(facts).unwrap_or(b"[User ID not found]").to_vec();
         let ciphers = facts.components.iter().zip(&effective.components).filter_map(|(component, state)| {
             let ComponentState::User(user) = state else { return None };
             let signature = &component.signatures[user.binding.filter(|_| !user.revoked)?];
@@ -91,17 +94,5 @@ impl KnownKey {
     pub(crate) fn reads(&self, cipher: u8) -> bool {
         const IMPLICIT: u8 = 2;
         cipher == IMPLICIT || self.ciphers.contains(&cipher)
-    }
-}
-
-/// Returns gpg's letter for an owner trust.
-fn letter(assigned: Option<AssignedTrust>) -> char {
-    match assigned.unwrap_or_default().value() & 15 {
-        2 => 'q',
-        3 => 'n',
-        4 => 'm',
-        5 => 'f',
-        6 => 'u',
-        _ => '-',
     }
 }

@@ -10,13 +10,13 @@ use keyhoard::cert::effective::{Effective, PacketView};
 use keyhoard::cert::facts::Facts;
 use keyhoard::certifications::Checker;
 use keyhoard::listing::{self, KeyListing, ListOptions, UserTrust};
-use keyhoard::store::{CertId, Detail, Fingerprint, ReadCertificates, Selection, Store};
+use keyhoard::store::{CertId, Detail, Fingerprint, ReadCertificates, Selection};
 use keyhoard::validity::{Sources, ValidityResult};
 use keyhoard::verify::policy::DigestPolicy;
 
 use super::checks::Checks;
 use crate::code::Code;
-use crate::keyrings::{Keyrings, Ring};
+use crate::keyrings::{Keyrings, Ring, Snapshots};
 use crate::names::{Hit, Names};
 use crate::render;
 use crate::render::text::for_people;
@@ -42,12 +42,12 @@ pub(super) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
             true => keyrings.snapshots_on_all_cores()?,
             false => keyrings.snapshots()?,
         };
-        return list_all(settings, streams, &keyrings, &snapshots);
+        return list_all(settings, streams, &snapshots);
     }
     let snapshots = keyrings.snapshots()?;
     let Some(names) = names(arguments, streams) else { return Ok(()) };
     let found = find(&names, &snapshots)?;
-    list_found(arguments, settings, streams, &keyrings, &snapshots, &found, Code::NoPublicKey)
+    list_found(arguments, settings, streams, &snapshots, &found, Code::NoPublicKey)
 }
 
 /// Lists the keys that the arguments name, or all, that have a secret key here.
@@ -60,37 +60,24 @@ pub(super) fn run_secret(
     let snapshots = keyrings.snapshots()?;
     let secrets = Secrets::kept(settings)?;
     let mut found = Vec::with_capacity(snapshots.len());
-    for (_, snapshot) in &snapshots {
+    for (_, snapshot) in snapshots.iter() {
         found.push(secrets.certificates(snapshot.as_ref())?);
     }
     if arguments.is_empty() {
         return match found.iter().all(Vec::is_empty) {
             true => Ok(()),
-            false => {
-                list_found(arguments, settings, streams, &keyrings, &snapshots, &found, Code::NoSecretKey)
-            }
+            false => list_found(arguments, settings, streams, &snapshots, &found, Code::NoSecretKey),
         };
     }
     let Some(names) = names(arguments, streams) else { return Ok(()) };
     for (found, named) in found.iter_mut().zip(find(&names, &snapshots)?) {
         found.retain(|id| named.binary_search(id).is_ok());
     }
-    list_found(arguments, settings, streams, &keyrings, &snapshots, &found, Code::NoSecretKey)
+    list_found(arguments, settings, streams, &snapshots, &found, Code::NoSecretKey)
 }
 
-/// The keyrings, and a view of each.
-type Snapshots<'s> = [(&'s Ring, Box<dyn ReadCertificates + 's>)];
-
-fn list_all(
-    settings: &Settings,
-    streams: &mut Streams,
-    keyrings: &Keyrings,
-    snapshots: &Snapshots<'_>,
-) -> anyhow::Result<()> {
-    let outside = trust::outside(&settings.home, keyrings)?;
-    let outside = outside.as_deref().map(Store::snapshot).transpose()?;
-    let sources = trust::sources(&settings.home, snapshots, outside.as_deref())?;
-    let validity = compute_validity(settings, &sources, None)?;
+fn list_all(settings: &Settings, streams: &mut Streams, snapshots: &Snapshots<'_>) -> anyhow::Result<()> {
+    let validity = compute_validity(settings, &snapshots.sources()?, None)?;
     let mut page = Page::new(settings, &validity)?;
     let mut issuers = issuers(settings, snapshots);
     for (number, (ring, snapshot)) in snapshots.iter().enumerate() {
@@ -124,15 +111,11 @@ fn list_found(
     arguments: &[Vec<u8>],
     settings: &Settings,
     streams: &mut Streams,
-    keyrings: &Keyrings,
     snapshots: &Snapshots<'_>,
     found: &[Vec<CertId>],
     nothing: Code,
 ) -> anyhow::Result<()> {
-    let outside = trust::outside(&settings.home, keyrings)?;
-    let outside = outside.as_deref().map(Store::snapshot).transpose()?;
-    let sources = trust::sources(&settings.home, snapshots, outside.as_deref())?;
-    let validity = compute_validity(settings, &sources, Some(found))?;
+    let validity = compute_validity(settings, &snapshots.sources()?, Some(found))?;
     let mut page = Page::new(settings, &validity)?;
     let mut issuers = issuers(settings, snapshots);
     let is_named = !arguments.is_empty();
@@ -184,7 +167,7 @@ fn compute_validity<'a>(
 }
 
 /// Returns the user IDs of issuers, looked up in all keyrings.
-fn issuers<'s>(settings: &Settings, snapshots: &'s Snapshots<'s>) -> listing::Names<'s> {
+fn issuers<'s>(settings: &Settings, snapshots: &'s Snapshots<'_>) -> listing::Names<'s> {
     let sources = snapshots.iter().map(|(_, snapshot)| snapshot.as_ref()).collect();
     listing::Names::new(sources, settings.now, PacketView::Gnupg)
         .with_digests(settings.self_signature_digests())

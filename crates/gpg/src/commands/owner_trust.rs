@@ -1,21 +1,15 @@
 //! `--export-ownertrust` and `--import-ownertrust`.
 
 use std::collections::HashMap;
-use std::ffi::OsStr;
-use std::fs;
-use std::io::{self, Read};
-use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
 
 use keyhoard::cert::Fingerprint;
-use keyhoard::owner_trust::{self, Given};
+use keyhoard::owner_trust::{self, Assignment};
 use keyhoard::store::AssignedTrust;
 
 use crate::clock;
 use crate::settings::Settings;
 use crate::streams::Streams;
-use crate::system_error::system_words;
-use crate::trust;
+use crate::{input, trust};
 
 /// Maximum length in bytes of a line that gpg reads, its end included.
 const MAX_LINE: usize = 254;
@@ -48,11 +42,9 @@ pub(super) fn import(
     settings: &Settings,
     streams: &mut Streams,
 ) -> anyhow::Result<()> {
-    if arguments.len() > 1 {
-        streams.usage("--import-ownertrust [file]");
-        return Ok(());
-    }
-    let Some((name, text)) = input(arguments, streams)? else { return Ok(()) };
+    let Some(name) = streams.at_most_one(arguments, "--import-ownertrust [file]") else { return Ok(()) };
+    let Some(text) = input::read(name, streams) else { return Ok(()) };
+    let name = input::shown_name(name);
     let store = trust::database_to_write(&settings.home)?;
     let before = store.snapshot()?.owner_trusts()?;
     let mut assigned: HashMap<Fingerprint, AssignedTrust> = before.into_iter().collect();
@@ -63,7 +55,7 @@ pub(super) fn import(
             streams.error(format_args!("error in '{name}': line too long"));
             break;
         };
-        match Given::read(line) {
+        match Assignment::read(line) {
             Ok(Some(new)) if new.trust != assigned.get(&new.key).copied() => {
                 report(settings, streams, new, assigned.get(&new.key).copied());
                 assigned.extend(new.trust.map(|trust| (new.key, trust)));
@@ -74,10 +66,10 @@ pub(super) fn import(
         }
     }
     let command = format!("gpg-keyhoard --import-ownertrust {name}");
-    Ok(owner_trust::give(store.as_ref(), &given, &command, settings.now)?)
+    Ok(owner_trust::assign(store.as_ref(), &given, &command, settings.now)?)
 }
 
-fn report(settings: &Settings, streams: &mut Streams, new: Given, before: Option<AssignedTrust>) {
+fn report(settings: &Settings, streams: &mut Streams, new: Assignment, before: Option<AssignedTrust>) {
     let number = new.trust.unwrap_or_default().number();
     if settings.quiet {
         return;
@@ -85,24 +77,5 @@ fn report(settings: &Settings, streams: &mut Streams, new: Given, before: Option
     match before.map(AssignedTrust::number) {
         Some(before) => streams.info(format_args!("changing ownertrust from {before} to {number}")),
         None => streams.info(format_args!("inserting ownertrust of {number}")),
-    }
-}
-
-/// Returns the input and its name; `None` for a file that cannot be opened, which is reported.
-fn input(arguments: &[Vec<u8>], streams: &mut Streams) -> anyhow::Result<Option<(String, Vec<u8>)>> {
-    let file = arguments.first().filter(|name| *name != b"-");
-    let Some(file) = file else {
-        let mut text = Vec::new();
-        io::stdin().read_to_end(&mut text)?;
-        return Ok(Some(("[stdin]".to_owned(), text)));
-    };
-    let path = Path::new(OsStr::from_bytes(file));
-    match fs::read(path) {
-        Ok(text) => Ok(Some((path.display().to_string(), text))),
-        Err(error) => {
-            let error = system_words(&error);
-            streams.error(format_args!("can't open '{}': {error}", path.display()));
-            Ok(None)
-        }
     }
 }

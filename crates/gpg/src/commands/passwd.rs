@@ -29,7 +29,7 @@ pub(super) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
     let outcome = match find(arguments, settings, streams)? {
         None => Err(Failure::bare(Code::NoSecretKey)),
         Some(certificate) => {
-            streams.status(Status::KeyConsidered { fingerprint: certificate.primary.to_string(), flags: 0 });
+            streams.considered(&certificate.primary);
             change(settings, streams, &certificate)
         }
     };
@@ -55,7 +55,7 @@ fn find(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) -> an
     let names = Names::parse(arguments);
     let secrets = Secrets::kept(settings)?;
     let keyrings = Keyrings::open(settings, streams)?;
-    for (_, snapshot) in keyrings.snapshots()? {
+    for (_, snapshot) in keyrings.snapshots()?.iter() {
         let with_secret = secrets.certificates(snapshot.as_ref())?;
         let hits = names.find(snapshot.as_ref())?;
         let Some(hit) = hits.iter().find(|hit| with_secret.binary_search(&hit.id).is_ok()) else { continue };

@@ -5,6 +5,7 @@ use std::io::{self, Read};
 use keyhoard::verify::HashAlgorithm;
 use keyhoard::verify::hash::{Digest, Hasher};
 
+use crate::render::digits::hex_text;
 use crate::render::text::for_people;
 use crate::settings::Settings;
 use crate::streams::Streams;
@@ -22,20 +23,19 @@ pub(super) fn one_algorithm(
     settings: &Settings,
     streams: &mut Streams,
 ) -> anyhow::Result<()> {
-    let Some(name) = arguments.first().cloned() else {
+    let [name, files @ ..] = arguments else {
         streams.usage("--print-md algo [files]");
         return Ok(());
     };
-    let files = arguments[1..].to_vec();
     if name == b"*" {
-        return each_file(settings, streams, &files, &ALGORITHMS, true);
+        return each_file(settings, streams, files, &ALGORITHMS, true);
     }
-    let Some(number) = named(&name) else {
-        let name = keyhoard::foreign_text::shown(&name);
+    let Some(number) = named(name) else {
+        let name = keyhoard::foreign_text::shown(name);
         streams.error(format_args!("invalid hash algorithm '{name}'"));
         return Ok(());
     };
-    each_file(settings, streams, &files, &[number], false)
+    each_file(settings, streams, files, &[number], false)
 }
 
 /// Returns the number of the hash algorithm with this name in libgcrypt.
@@ -50,8 +50,7 @@ pub(super) fn all_algorithms(
     settings: &Settings,
     streams: &mut Streams,
 ) -> anyhow::Result<()> {
-    let files = arguments.to_vec();
-    each_file(settings, streams, &files, &ALGORITHMS, true)
+    each_file(settings, streams, arguments, &ALGORITHMS, true)
 }
 
 fn each_file(
@@ -127,11 +126,7 @@ fn colons(file: &[u8], number: u8, digest: &[u8], out: &mut Vec<u8>) {
             out.push(byte);
         }
     }
-    out.extend(format!(":{number}:{}:\n", hex(digest)).into_bytes());
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02X}")).collect()
+    out.extend(format!(":{number}:{}:\n", hex_text(digest)).into_bytes());
 }
 
 /// Writes a digest as text: in groups, with a gap in the middle of short ones, wrapped at [`WIDTH`].
@@ -171,7 +166,7 @@ fn shown(file: Option<&[u8]>, label: Option<&str>, digest: &[u8], out: &mut Vec<
                 column += 1;
             }
         }
-        out.extend(hex(bytes).into_bytes());
+        out.extend(hex_text(bytes).into_bytes());
         column += 2 * bytes.len();
     }
     out.push(b'\n');

@@ -6,18 +6,15 @@ mod certainty;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use keyhoard::cert::effective::objections::{BackSignatureFlaw, CrossCertification, Objection};
-use keyhoard::cert::effective::{ComponentState, EvaluationContext, PacketView, Usage};
+use keyhoard::cert::effective::{ComponentState, Usage};
 use keyhoard::cert::facts::{ComponentKind, SignatureType};
 use keyhoard::cert::{BoundAddress, Timestamp};
 use keyhoard::listing::UserTrust;
 use keyhoard::message::{DataSignature, HashHeaders};
 use keyhoard::recipients;
-use keyhoard::store::Fingerprint;
-use keyhoard::trust::Validity;
-use keyhoard::validity::ValidityResult;
 use keyhoard::verification::{
-    CandidateSigner, ExaminedSignature, Notation, SignatureContents, SignaturePolicy, Signer, SignerSearch,
-    remember,
+    CandidateSigner, ExaminedSignature, Examiner, GnupgVerdict, Notation, SignatureContents, SignaturePolicy,
+    SignatureVerdict, remember,
 };
 use keyhoard::verify::HashAlgorithm;
 use keyhoard::verify::hash::Hasher;
@@ -33,8 +30,8 @@ use crate::status::{SignatureStatus, Status, Valid};
 use crate::streams::Streams;
 use crate::{clock, trust};
 
-/// Examines signatures and reports the results, unless `--list-only` is given. With `--batch` gpg ends after a bad one;
-/// says whether to go on.
+/// Examines signatures and reports the verdicts, unless `--list-only` is given; returns whether one is bad. With
+/// `--batch` gpg ends after that.
 ///
 /// `announced` are the hash algorithms in the `Hash` headers of clear text. As in gpg, a signature with another hash
 /// algorithm is not checked, and none is if a header names an unknown one.
@@ -45,167 +42,264 @@ pub(super) fn report(
     announced: Option<&HashHeaders>,
 ) -> anyhow::Result<bool> {
     if settings.message.list_only {
-        return Ok(true);
+        return Ok(false);
     }
     let keyrings = Keyrings::open(settings, streams)?;
     let mut trust_settings = trust::settings(settings);
     trust_settings.tofu.with_info = trust_settings.model.remembers();
-    let outside = match settings.program {
-        Program::Gpg => trust::outside(&settings.home, &keyrings)?,
-        Program::Gpgv => None,
+    let policy = SignaturePolicy {
+        notations: &settings.message.known_notations,
+        // gpg does not compare a signature's time with the clock.
+        overlooked: &[Objection::FromFuture],
+        ..SignaturePolicy::new(settings.digests, settings.now)
     };
-    let outside = outside.as_ref().map(|store| store.snapshot()).transpose()?;
     let snapshots = keyrings.snapshots()?;
-    let sources = trust::sources(&settings.home, &snapshots, outside.as_deref())?;
-    let moment = EvaluationContext::new(settings.now, PacketView::Gnupg);
-    let digests = settings.digests;
-    let examined = SignerSearch::new(sources.certificates.clone(), moment, digests).examine(signatures)?;
-    let store = keyrings.store().filter(|_| trust_settings.model.remembers());
+    let sources = snapshots.sources()?;
+    let mut verdicts = Examiner::new(sources, trust_settings.clone()).search(signatures, &policy)?;
+    let store = keyrings.working_database().filter(|_| trust_settings.model.remembers());
     let remembered = store.map_or(Ok(()), |store| {
-        let policy = SignaturePolicy {
-            notations: &settings.message.known_notations,
-            // gpg does not compare a signature's time with the clock.
-            overlooked: &[Objection::FromFuture],
-            ..SignaturePolicy::new(digests, settings.now)
-        };
-        let seen: Vec<&ExaminedSignature> =
-            examined.iter().filter(|signature| is_announced(signature, announced)).collect();
-        remember(store, &seen, "", "gpg-keyhoard --verify", &policy)
+        let seen = verdicts.iter().filter(|verdict| verdict.examined.is_announced(announced));
+        remember(store, seen, "", "gpg-keyhoard --verify", settings.now)
     });
     // What is remembered now counts already.
     let snapshots = keyrings.snapshots()?;
-    let sources = trust::sources(&settings.home, &snapshots, outside.as_deref())?;
-    let signers: Vec<&CandidateSigner> =
-        examined.iter().filter_map(|signature| signature.outcome.maker()).collect();
-    let keys: Vec<Fingerprint> = signers.iter().map(|signer| signer.primary()).collect();
-    let validity_result = ValidityResult::of(&keys, &sources, &trust_settings)?;
-    for signature in &examined {
-        let is_bad = match &signature.statement {
-            Some(statement) => {
-                report_signature(settings, streams, signature, statement, announced, &validity_result)?
-            }
-            None => {
-                streams.error("Can't check signature: Unknown version");
-                false
-            }
-        };
-        if is_bad {
+    let sources = snapshots.sources()?;
+    Examiner::new(sources, trust_settings).compute_validities(&mut verdicts)?;
+    let mut has_bad = false;
+    for verdict in &verdicts {
+        let gnupg = verdict.examined.gnupg(announced, &policy);
+        report_one(settings, streams, verdict, gnupg);
+        if gnupg.counts_as_bad(verdict.trust.key) {
+            has_bad = true;
             streams.count_bad_signature();
             if settings.batch {
                 streams.status_failure("gpg-exit", Code::General);
-                return Ok(false);
+                return Ok(true);
             }
         }
     }
     // The signatures are reported even if the database cannot be written to.
     remembered?;
-    Ok(true)
+    Ok(has_bad)
 }
 
-/// Reports one signature; returns whether it is bad.
-fn report_signature(
-    settings: &Settings,
-    streams: &mut Streams,
-    examined: &ExaminedSignature,
-    statement: &SignatureContents,
-    announced: Option<&HashHeaders>,
-    validity_result: &ValidityResult<'_>,
-) -> anyhow::Result<bool> {
+/// Reports one signature.
+fn report_one(settings: &Settings, streams: &mut Streams, verdict: &SignatureVerdict, gnupg: GnupgVerdict) {
+    let SignatureVerdict { examined, trust, .. } = verdict;
+    let Some(statement) = &examined.statement else {
+        return streams.error("Can't check signature: Unknown version");
+    };
     report_statement(streams, statement);
     // gpg does not look for the key of a signature whose hash algorithm is not announced.
-    if let Some(signer) = examined.outcome.maker().filter(|_| is_announced(examined, announced)) {
-        report_flaw(streams, signer);
-        streams.considered(&signer.primary());
-    }
-    match (&examined.outcome, unchecked(settings, streams, examined, statement, announced)) {
-        (_, Some(code)) => {
-            report_unchecked(streams, statement, code);
-            Ok(false)
-        }
-        (Signer::Good(signer), None) if !examined.has_unknown_critical(&settings.message.known_notations) => {
-            report_end_of(settings, streams, signer);
-            report_id(streams, examined, statement);
-            streams.considered(&signer.primary());
-            let facts = &signer.certificate.facts;
-            let trust = validity_result.trust((signer.source, signer.id), facts, &signer.effective)?;
-            report_good(settings, streams, signer, statement, &trust);
-            report_algorithms(settings, streams, signer, statement);
-            Ok(statement.expires.is_some_and(|end| end <= settings.now) || trust.key == Validity::Never)
-        }
-        (Signer::Good(signer) | Signer::Bad(signer), None) => {
-            // gpg looks the key up once more, but reports only once that an algorithm is rejected.
-            if !matches!(
-                signer.cross_certification,
-                CrossCertification::Refused(BackSignatureFlaw::WeakDigest(_))
-            ) {
-                report_flaw(streams, signer);
+    let signer = examined.signer.candidate().filter(|_| gnupg != GnupgVerdict::DigestConflict);
+    let Some(signer) = signer else {
+        let code = match gnupg {
+            GnupgVerdict::UnknownDigest => Code::InvalidDigest,
+            GnupgVerdict::UnsupportedAlgorithm => Code::InvalidPublicKeyAlgorithm,
+            GnupgVerdict::Undecided => {
+                streams.info("too many certificates claim the key of this signature");
+                Code::General
             }
-            streams.considered(&signer.primary());
-            let trust = validity_result.trust(
-                (signer.source, signer.id),
-                &signer.certificate.facts,
-                &signer.effective,
-            )?;
-            report_result(settings, streams, signer, statement, &trust, Result::BAD);
-            report_algorithms(settings, streams, signer, statement);
-            Ok(true)
+            GnupgVerdict::DigestConflict => {
+                streams.error("WARNING: signature digest conflict in message");
+                Code::General
+            }
+            _ => Code::NoPublicKey,
+        };
+        return report_unchecked(streams, statement, code);
+    };
+    report_flaw(streams, signer);
+    streams.considered(&signer.primary());
+    let report = Report { settings, statement, signer, trust };
+    if let Some(code) = report.unchecked(streams, gnupg) {
+        return report_unchecked(streams, statement, code);
+    }
+    if gnupg == GnupgVerdict::Bad {
+        use CrossCertification::Refused;
+        // gpg looks the key up once more, but reports only once that an algorithm is rejected.
+        if !matches!(signer.cross_certification, Refused(BackSignatureFlaw::WeakDigest(_))) {
+            report_flaw(streams, signer);
         }
-        (Signer::NoKey | Signer::Unsupported | Signer::Undecided, None) => {
-            unreachable!("these have a code")
-        }
+        streams.considered(&signer.primary());
+        report.result(streams, "BADSIG", "BAD signature from");
+    } else {
+        report.valid(streams, examined, gnupg);
+    }
+    if settings.verbose > 0 {
+        report.algorithms(streams);
     }
 }
 
-/// Returns gpg's code for why a signature cannot be checked, and writes the messages that gpg writes before it.
-fn unchecked(
-    settings: &Settings,
-    streams: &mut Streams,
-    examined: &ExaminedSignature,
-    statement: &SignatureContents,
-    announced: Option<&HashHeaders>,
-) -> Option<Code> {
-    let signer = match &examined.outcome {
-        Signer::Good(signer) | Signer::Bad(signer) => signer,
-        Signer::NoKey => return Some(Code::NoPublicKey),
-        Signer::Undecided => {
-            streams.info("too many certificates claim the key of this signature");
-            return Some(Code::General);
+/// A signature whose key was found.
+struct Report<'a> {
+    settings: &'a Settings,
+    statement: &'a SignatureContents,
+    signer: &'a CandidateSigner,
+    trust: &'a UserTrust,
+}
+
+impl Report<'_> {
+    /// Returns gpg's code for why the signature is not checked, and writes the messages that gpg writes before it.
+    fn unchecked(&self, streams: &mut Streams, gnupg: GnupgVerdict) -> Option<Code> {
+        let Self { settings, statement, signer, .. } = *self;
+        Some(match gnupg {
+            GnupgVerdict::Refused(Objection::BeforeKey) => {
+                report_newer_key(streams, signer, statement.created);
+                Code::TimeConflict
+            }
+            GnupgVerdict::KeyFromFuture => {
+                let primary = signer.certificate.facts.primary();
+                let (key, later) = (primary.fingerprint.key_id(), later(primary.created, settings.now));
+                streams.info(format_args!(
+                    "key {key} was created {later} in the future (time warp or clock problem)"
+                ));
+                Code::BadPublicKey
+            }
+            GnupgVerdict::WeakDigest => {
+                report_rejected(streams, statement.hash);
+                Code::InvalidDigest
+            }
+            GnupgVerdict::Refused(Objection::WrongUse) => {
+                if !settings.quiet {
+                    let (key, code) = (signer.key().fingerprint.key_id(), Code::WrongKeyUsage);
+                    let (kind, uses) = (statement.kind.0, gcrypt_usage(signer.state().usage));
+                    streams.info(format_args!(
+                        "bad data signature from key {key}: {code} ({kind:#04x}, {uses:#x})"
+                    ));
+                }
+                Code::WrongKeyUsage
+            }
+            GnupgVerdict::Refused(Objection::Unbound) => Code::General,
+            GnupgVerdict::Refused(Objection::NotCrossCertified) => {
+                report_not_cross_certified(streams, signer);
+                Code::General
+            }
+            _ => return None,
+        })
+    }
+
+    fn valid(&self, streams: &mut Streams, examined: &ExaminedSignature, gnupg: GnupgVerdict) {
+        let Self { settings, statement, signer, trust } = *self;
+        let key_end = signer.expires().filter(|end| *end < settings.now);
+        if let Some(end) = key_end.filter(|_| settings.program == Program::Gpgv) {
+            streams.status(Status::KeyExpired { time: end.0 });
         }
-        Signer::Unsupported if HashAlgorithm::name(statement.hash).is_none() => {
-            return Some(Code::InvalidDigest);
+        report_id(streams, examined, statement);
+        streams.considered(&signer.primary());
+        let (keyword, words) = match gnupg {
+            GnupgVerdict::Expired => ("EXPSIG", "Expired signature from"),
+            GnupgVerdict::Valid(Some(Objection::Ended)) => ("EXPKEYSIG", "Good signature from"),
+            GnupgVerdict::Valid(Some(_)) => ("REVKEYSIG", "Good signature from"),
+            _ => ("GOODSIG", "Good signature from"),
+        };
+        self.result(streams, keyword, words);
+        if signer.user_id().is_some() && !settings.verify.primary_uid_only {
+            self.other_names(streams);
         }
-        Signer::Unsupported => return Some(Code::InvalidPublicKeyAlgorithm),
-    };
-    if !is_announced(examined, announced) {
-        streams.error("WARNING: signature digest conflict in message");
-        return Some(Code::General);
+        for policy in &statement.policies {
+            if settings.verify.policy_urls {
+                streams.info_bytes(&[b"Signature policy: ", &policy[..]].concat());
+                streams.blank_line_before_next();
+            }
+            streams.status(SignatureStatus::Policy(policy));
+        }
+        for notation in &statement.notations {
+            report_notation(settings, streams, notation);
+        }
+        streams.status(SignatureStatus::Valid(Valid {
+            key: signer.key().fingerprint.to_string(),
+            day: clock::day_string(statement.created),
+            time: statement.created.0,
+            expires: statement.expires.map_or(0, |end| end.0),
+            version: statement.version,
+            algorithm: statement.key_algorithm.0,
+            digest: statement.hash.0,
+            kind: statement.kind.0,
+            primary: signer.primary().to_string(),
+        }));
+        if settings.program == Program::Gpg {
+            streams.considered(&signer.primary());
+            if !trust.first_uses.is_empty() {
+                self.first_use(streams);
+            }
+            certainty::report(settings, streams, signer, trust);
+        }
+        if let Some(end) = statement.expires {
+            let word = if gnupg == GnupgVerdict::Expired { "expired" } else { "expires" };
+            streams.info(format_args!("Signature {word} {}", clock::long_string(end)));
+        }
     }
-    let objections = signer.objections(statement, settings.now);
-    if objections.contains(Objection::BeforeKey) {
-        report_newer_key(streams, signer, statement.created);
-        return Some(Code::TimeConflict);
+
+    /// Reports the result with the primary user ID.
+    fn result(&self, streams: &mut Streams, keyword: &'static str, words: &str) {
+        let Self { settings, statement, signer, .. } = self;
+        let key_id = statement.issuer.key_id.to_string();
+        let user_id = signer.user_id().unwrap_or(b"[?]");
+        streams.status(SignatureStatus::Result { keyword, key_id, user_id });
+        let index = signer.effective.primary_user_id(&signer.certificate.facts);
+        let shown = index.filter(|_| settings.verify.uid_validity);
+        let validity = shown.map(|index| format!(" [{}]", self.word(index))).unwrap_or_default();
+        streams.info_bytes(&[words.as_bytes(), b" \"", user_id, b"\"", validity.as_bytes()].concat());
     }
-    if signer.certificate.facts.primary().created > settings.now {
-        report_key_from_future(settings, streams, signer);
-        return Some(Code::BadPublicKey);
+
+    /// Reports what trust on first use knows of the user IDs that the signature names as its signer's.
+    fn first_use(&self, streams: &mut Streams) {
+        let Self { settings, statement, signer, trust } = *self;
+        let address = statement.user_id.as_deref().map(BoundAddress::of_user_id);
+        let is_meant = |user_id: &[u8]| {
+            address.as_ref().is_none_or(|address| *address == BoundAddress::of_user_id(user_id))
+        };
+        let facts = &signer.certificate.facts;
+        let known = recipients::first_uses(facts, &signer.effective, trust, &is_meant);
+        first_use::report(settings, streams, &signer.primary(), &known);
     }
-    if settings.digests.is_weak(statement.hash) {
-        report_rejected(streams, statement.hash);
-        return Some(Code::InvalidDigest);
+
+    fn other_names(&self, streams: &mut Streams) {
+        let Self { settings, signer, .. } = self;
+        let facts = &signer.certificate.facts;
+        let primary = signer.effective.primary_user_id(facts);
+        let components = facts.components.iter().zip(&signer.effective.components);
+        for (index, (component, state)) in components.enumerate() {
+            let (ComponentKind::UserId(user_id), ComponentState::User(state)) = (&component.kind, state)
+            else {
+                continue;
+            };
+            let validity = match (state.revoked, state.expired) {
+                (true, _) => "revoked",
+                (false, true) => "expired",
+                (false, false) => self.word(index),
+            };
+            let is_unusable = state.revoked || state.expired;
+            if Some(index) == primary || (is_unusable && !settings.verify.unusable_uids) {
+                continue;
+            }
+            let end = match settings.verify.uid_validity {
+                true => format!("\" [{validity}]"),
+                false => "\"".to_owned(),
+            };
+            streams.info_bytes(&[b"                aka \"", &user_id[..], end.as_bytes()].concat());
+        }
     }
-    if objections.contains(Objection::WrongUse) && !objections.contains(Objection::Unbound) {
-        report_wrong_use(settings, streams, signer, statement);
-        return Some(Code::WrongKeyUsage);
+
+    /// Returns the word for the validity of a user ID; as in gpg, none is valid on an expired key.
+    fn word(&self, index: usize) -> &'static str {
+        match self.signer.effective.primary().expired {
+            true => "expired",
+            false => self.trust.of_component(index).word(),
+        }
     }
-    let is_good = matches!(examined.outcome, Signer::Good(_));
-    if is_good && objections.contains(Objection::Unbound) {
-        return Some(Code::General);
+
+    fn algorithms(&self, streams: &mut Streams) {
+        let kind = match self.statement.kind {
+            SignatureType::BINARY => "binary",
+            SignatureType::TEXT => "textmode",
+            _ => "unknown",
+        };
+        let digest = digest_name(self.statement.hash.0);
+        let mut line = format!("{kind} signature, digest algorithm {digest}, key algorithm ").into_bytes();
+        description(self.signer.key(), false, &mut line);
+        streams.info_bytes(&line);
     }
-    if is_good && objections.contains(Objection::NotCrossCertified) {
-        report_not_cross_certified(streams, signer);
-        return Some(Code::General);
-    }
-    None
 }
 
 /// Reports that a key is newer than its signature.
@@ -214,34 +308,21 @@ fn report_newer_key(streams: &mut Streams, signer: &CandidateSigner, signed: Tim
     streams.info(format_args!("public key {key} is {later} newer than the signature"));
 }
 
-/// Reports that a certificate's primary key has a creation time in the future.
-fn report_key_from_future(settings: &Settings, streams: &mut Streams, signer: &CandidateSigner) {
-    let primary = signer.certificate.facts.primary();
-    let (key, later) = (primary.fingerprint.key_id(), later(primary.created, settings.now));
-    let line = format_args!("key {key} was created {later} in the future (time warp or clock problem)");
-    streams.info(line);
-}
-
 /// Returns the span between two times, in days, or in seconds if it is less than a day.
-fn later(signature: Timestamp, other: Timestamp) -> String {
+pub(super) fn later(signature: Timestamp, other: Timestamp) -> String {
     const DAY: u32 = 86_400;
     let seconds = signature.0.saturating_sub(other.0);
     let (count, unit) = if seconds < DAY { (seconds, "second") } else { (seconds / DAY, "day") };
     format!("{count} {unit}{}", if count == 1 { "" } else { "s" })
 }
 
-fn report_rejected(streams: &mut Streams, hash: HashAlgorithm) {
+pub(super) fn report_rejected(streams: &mut Streams, hash: HashAlgorithm) {
     let name = digest_name(hash.0);
     streams.info(format_args!("Note: signatures using the {name} algorithm are rejected"));
 }
 
-/// Reports that a key is not for signing, with its uses as libgcrypt's numbers.
-fn report_wrong_use(
-    settings: &Settings,
-    streams: &mut Streams,
-    signer: &CandidateSigner,
-    statement: &SignatureContents,
-) {
+/// Returns the uses of a key as libgcrypt's numbers.
+fn gcrypt_usage(usage: Usage) -> u32 {
     let numbers = [
         (Usage::SIGN, 1),
         (Usage::ENCRYPT, 2),
@@ -249,14 +330,7 @@ fn report_wrong_use(
         (Usage::AUTHENTICATE, 8),
         (Usage::OTHER, 128),
     ];
-    let usage = signer.state().usage;
-    let uses: u32 =
-        numbers.iter().filter(|(signature, _)| usage.contains(*signature)).map(|(_, number)| number).sum();
-    let (key, code, kind) = (signer.key().fingerprint.key_id(), Code::WrongKeyUsage, statement.kind.0);
-    if !settings.quiet {
-        let line = format_args!("bad data signature from key {key}: {code} ({kind:#04x}, {uses:#x})");
-        streams.info(line);
-    }
+    numbers.iter().filter(|(single, _)| usage.contains(*single)).map(|(_, number)| number).sum()
 }
 
 /// Reports what is wrong with a back-signature; gpg finds it when it looks the key up.
@@ -285,26 +359,10 @@ fn report_not_cross_certified(streams: &mut Streams, signer: &CandidateSigner) {
     const PAGE: &str = "https://gnupg.org/faq/subkey-cross-certify.html";
     let key = signer.key().fingerprint.key_id();
     if let CrossCertification::Refused(_) = signer.cross_certification {
-        let line = format_args!("WARNING: signing subkey {key} has an invalid cross-certification");
-        streams.info(line);
+        streams.info(format_args!("WARNING: signing subkey {key} has an invalid cross-certification"));
     } else {
         streams.info(format_args!("WARNING: signing subkey {key} is not cross-certified"));
         streams.info(format_args!("please see {PAGE} for more information"));
-    }
-}
-
-/// Reports that the `Hash` headers of clear text name an unknown hash algorithm.
-pub(super) fn report_unknown_digest(streams: &mut Streams) {
-    streams.error("invalid clearsig header");
-}
-
-/// Says whether the `Hash` headers of clear text name a signature's hash algorithm; `true` for all other content.
-fn is_announced(examined: &ExaminedSignature, announced: Option<&HashHeaders>) -> bool {
-    match (announced, &examined.statement) {
-        (Some(announced), Some(statement)) => {
-            !announced.has_unknown && announced.digests.contains(&statement.hash)
-        }
-        _ => true,
     }
 }
 
@@ -352,92 +410,6 @@ fn report_id(streams: &mut Streams, examined: &ExaminedSignature, statement: &Si
     streams.status(SignatureStatus::Id { text, day, time: statement.created.0 });
 }
 
-/// The keyword and the words for a result.
-struct Result {
-    keyword: &'static str,
-    words: &'static str,
-}
-
-impl Result {
-    const BAD: Self = Self { keyword: "BADSIG", words: "BAD signature from" };
-
-    fn of_valid(signer: &CandidateSigner, statement: &SignatureContents, settings: &Settings) -> Self {
-        let objections = signer.objections(statement, settings.now);
-        let (keyword, words) = if statement.expires.is_some_and(|end| end <= settings.now) {
-            ("EXPSIG", "Expired signature from")
-        } else if objections.contains(Objection::Ended) {
-            ("EXPKEYSIG", "Good signature from")
-        } else if objections.contains(Objection::Revoked) {
-            ("REVKEYSIG", "Good signature from")
-        } else {
-            ("GOODSIG", "Good signature from")
-        };
-        Self { keyword, words }
-    }
-}
-
-/// Reports what trust on first use knows of the user IDs that the signature names as its signer's.
-fn report_first_use(
-    settings: &Settings,
-    streams: &mut Streams,
-    signer: &CandidateSigner,
-    statement: &SignatureContents,
-    trust: &UserTrust,
-) {
-    let address = statement.user_id.as_deref().map(BoundAddress::of_user_id);
-    let is_meant =
-        |user_id: &[u8]| address.as_ref().is_none_or(|address| *address == BoundAddress::of_user_id(user_id));
-    let facts = &signer.certificate.facts;
-    let known = recipients::first_uses(facts, &signer.effective, trust, &is_meant);
-    first_use::report(settings, streams, &signer.primary(), &known);
-}
-
-fn report_good(
-    settings: &Settings,
-    streams: &mut Streams,
-    signer: &CandidateSigner,
-    statement: &SignatureContents,
-    trust: &UserTrust,
-) {
-    let result = Result::of_valid(signer, statement, settings);
-    if report_result(settings, streams, signer, statement, trust, result) && !settings.verify.primary_uid_only
-    {
-        report_other_names(settings, streams, signer, trust);
-    }
-    for policy in &statement.policies {
-        if settings.verify.policy_urls {
-            streams.info_bytes(&[b"Signature policy: ", &policy[..]].concat());
-            streams.owe_line();
-        }
-        streams.status(SignatureStatus::Policy(policy));
-    }
-    for notation in &statement.notations {
-        report_notation(settings, streams, notation);
-    }
-    streams.status(SignatureStatus::Valid(Valid {
-        key: signer.key().fingerprint.to_string(),
-        day: clock::day_string(statement.created),
-        time: statement.created.0,
-        expires: statement.expires.map_or(0, |end| end.0),
-        version: statement.version,
-        algorithm: statement.key_algorithm.0,
-        digest: statement.hash.0,
-        kind: statement.kind.0,
-        primary: signer.primary().to_string(),
-    }));
-    if settings.program == Program::Gpg {
-        streams.considered(&signer.primary());
-        if !trust.first_uses.is_empty() {
-            report_first_use(settings, streams, signer, statement, trust);
-        }
-        certainty::report(settings, streams, signer, trust);
-    }
-    if let Some(end) = statement.expires {
-        let word = if end <= settings.now { "expired" } else { "expires" };
-        streams.info(format_args!("Signature {word} {}", clock::long_string(end)));
-    }
-}
-
 /// Returns what gpg shows of a binary notation value.
 fn preview(value: &[u8]) -> Vec<u8> {
     const MAX_SHOWN: usize = 19;
@@ -466,91 +438,4 @@ fn report_notation(settings: &Settings, streams: &mut Streams, notation: &Notati
         streams.status(SignatureStatus::NotationFlags { critical: *critical, readable: *readable });
     }
     streams.status(SignatureStatus::NotationData(value));
-}
-
-/// Reports the result with the primary user ID; returns whether there is one.
-fn report_result(
-    settings: &Settings,
-    streams: &mut Streams,
-    signer: &CandidateSigner,
-    statement: &SignatureContents,
-    trust: &UserTrust,
-    result: Result,
-) -> bool {
-    let key_id = statement.issuer.key_id.to_string();
-    let index = signer.effective.primary_user_id(&signer.certificate.facts);
-    let user_id = signer.user_id().unwrap_or(b"[?]");
-    let head = [result.words.as_bytes(), b" \"", user_id, b"\""].concat();
-    let Result { keyword, .. } = result;
-    streams.status(SignatureStatus::Result { keyword, key_id, user_id });
-    let shown = index.filter(|_| settings.verify.uid_validity);
-    let validity = shown.map(|index| format!(" [{}]", word(signer, trust, index))).unwrap_or_default();
-    streams.info_bytes(&[&head, validity.as_bytes()].concat());
-    index.is_some()
-}
-
-fn report_other_names(
-    settings: &Settings,
-    streams: &mut Streams,
-    signer: &CandidateSigner,
-    trust: &UserTrust,
-) {
-    let facts = &signer.certificate.facts;
-    let primary = signer.effective.primary_user_id(facts);
-    for (index, (component, state)) in facts.components.iter().zip(&signer.effective.components).enumerate() {
-        let (ComponentKind::UserId(user_id), ComponentState::User(state)) = (&component.kind, state) else {
-            continue;
-        };
-        let is_unusable = state.revoked || state.expired;
-        if Some(index) == primary || (is_unusable && !settings.verify.unusable_uids) {
-            continue;
-        }
-        let validity = match (state.revoked, state.expired) {
-            (true, _) => "revoked",
-            (false, true) => "expired",
-            (false, false) => word(signer, trust, index),
-        };
-        let end = match settings.verify.uid_validity {
-            true => format!("\" [{validity}]"),
-            false => "\"".to_owned(),
-        };
-        streams.info_bytes(&[b"                aka \"", &user_id[..], end.as_bytes()].concat());
-    }
-}
-
-/// Returns the word for the validity of a user ID; as in gpg, none is valid on an expired key.
-fn word(signer: &CandidateSigner, trust: &UserTrust, index: usize) -> &'static str {
-    if signer.effective.primary().expired {
-        return "expired";
-    }
-    trust.user_ids.get(index).copied().unwrap_or_default().word()
-}
-
-/// Reports the algorithms of a signature, with `--verbose`.
-fn report_algorithms(
-    settings: &Settings,
-    streams: &mut Streams,
-    signer: &CandidateSigner,
-    statement: &SignatureContents,
-) {
-    if settings.verbose == 0 {
-        return;
-    }
-    let kind = match statement.kind {
-        SignatureType::BINARY => "binary",
-        SignatureType::TEXT => "textmode",
-        _ => "unknown",
-    };
-    let digest = digest_name(statement.hash.0);
-    let mut line = format!("{kind} signature, digest algorithm {digest}, key algorithm ").into_bytes();
-    description(signer.key(), false, &mut line);
-    streams.info_bytes(&line);
-}
-
-/// Writes gpgv's `KEYEXPIRED` line for an expired key.
-fn report_end_of(settings: &Settings, streams: &mut Streams, signer: &CandidateSigner) {
-    let end = signer.expires().filter(|end| *end < settings.now && settings.program == Program::Gpgv);
-    if let Some(end) = end {
-        streams.status(Status::KeyExpired { time: end.0 });
-    }
 }

@@ -6,8 +6,8 @@ use keyhoard::store::{CertId, Query, Store};
 use keyhoard::tofu::{Decided, bindings_of, decide};
 use keyhoard::trust::tofu::Policy;
 
-use super::CommandFailed;
 use crate::code::Code;
+use crate::failure::CommandFailed;
 use crate::keyrings::Keyrings;
 use crate::settings::Settings;
 use crate::settings::trust::tofu_policy;
@@ -19,8 +19,7 @@ pub(super) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
     if names.is_empty() {
         return wrong_arguments(streams);
     }
-    let (policy, names) = (tofu_policy(policy), names.to_vec());
-    let policy = match policy {
+    let policy = match tofu_policy(policy) {
         Ok(policy) => policy,
         Err(text) => {
             streams.error(text);
@@ -31,8 +30,8 @@ pub(super) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
     let mut keyrings = Keyrings::open(settings, streams)?;
     for name in names {
         let store = keyrings.writable(settings, streams)?;
-        let text = shown(&name);
-        let Ok(Name { query, .. }) = Name::parse(&name) else {
+        let text = shown(name);
+        let Ok(Name { query, .. }) = Name::parse(name) else {
             let text = format!("error parsing key specification '{text}': {}", Code::InvalidUserId);
             return give_up(streams, &text, Code::InvalidUserId);
         };

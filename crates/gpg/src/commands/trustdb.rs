@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 use keyhoard::cert::Fingerprint;
-use keyhoard::owner_trust::{self, Given};
-use keyhoard::store::{Detail, Selection, Store};
+use keyhoard::owner_trust::{self, Assignment};
+use keyhoard::store::{Detail, Selection};
 use keyhoard::trust::OwnerTrust;
 use keyhoard::trust::pgp::Level;
 use keyhoard::validity::{self, Check, Sources, TrustSettings, ValidityResult};
@@ -93,11 +93,7 @@ fn with_sources<T>(
 ) -> anyhow::Result<T> {
     let keyrings = Keyrings::open(settings, streams)?;
     let snapshots = keyrings.snapshots()?;
-    let outside = trust::outside(&settings.home, &keyrings)?;
-    let outside = outside.as_deref().map(Store::snapshot).transpose()?;
-    let sources = trust::sources(&settings.home, &snapshots, outside.as_deref())?;
-    let settings = trust::settings(settings);
-    Ok(compute(&sources, &settings)?)
+    Ok(compute(&snapshots.sources()?, &trust::settings(settings))?)
 }
 
 /// Reports a summary in gpg's words.
@@ -188,8 +184,8 @@ fn decide(settings: &Settings, streams: &mut Streams, key: &Fingerprint) -> anyh
             }
         };
         let store = trust::database_to_write(&settings.home)?;
-        let given = Given::new(*key, trust, store.snapshot()?.owner_trust(key)?);
-        owner_trust::give(store.as_ref(), &[given], "gpg-keyhoard --update-trustdb", settings.now)?;
+        let given = Assignment::new(*key, trust, store.snapshot()?.owner_trust(key)?);
+        owner_trust::assign(store.as_ref(), &[given], "gpg-keyhoard --update-trustdb", settings.now)?;
         return Ok(true);
     }
 }

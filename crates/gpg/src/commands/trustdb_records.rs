@@ -14,6 +14,7 @@ use keyhoard::validity::{Check, Sources, TrustSettings, ValidityResult};
 use keyhoard::verify::naming;
 
 use crate::clock;
+use crate::render::digits::hex_text;
 use crate::settings::{TrustModel, TrustNumbers};
 
 /// Returns the records as text: owner trust, and the validity of user IDs, as of now.
@@ -94,7 +95,7 @@ impl Records<'_> {
         let last = valid.len();
         for (index, (hash, validity)) in valid.into_iter().enumerate() {
             let next = if index + 1 == last { 0 } else { self.count + 1 };
-            let hash: String = hash.iter().map(|byte| format!("{byte:02X}")).collect();
+            let hash = hex_text(&hash);
             self.add(&format!("valid {hash}, v={}, next={next}", validity_number(validity)));
         }
     }

@@ -23,6 +23,9 @@ use crate::settings::Settings;
 use crate::status::{MessageStatus, Status};
 use crate::streams::Streams;
 
+/// Whether a signature is bad, or why nothing was verified.
+type Verification = std::result::Result<bool, Failure>;
+
 /// Verifies the signatures in the file that the first argument names, over the other files if there are any.
 pub(super) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) -> anyhow::Result<()> {
     if settings.message.multifile {
@@ -33,7 +36,7 @@ pub(super) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
         [name, data @ ..] => (Some(&name[..]), data),
     };
     let outcome = input::open(name, streams).map_err(Failure::of).and_then(|input| match data {
-        [] => inline(settings, streams, input, name, DetachedHandling::LookedFor),
+        [] => inline(settings, streams, input, name),
         data => detached(settings, streams, input, data),
     });
     report_failure(streams, "signatures", outcome.err().map(Failure::coded).transpose()?);
@@ -55,11 +58,11 @@ fn each_file(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) 
         streams.status(MessageStatus::FileStart { what: VERIFY, name: &name });
         match input::open(Some(&name), streams) {
             Ok(input) => {
-                let outcome = inline(settings, streams, input, Some(&name), DetachedHandling::NotLookedFor);
-                failure = failure.or(outcome.err().map(Failure::coded).transpose()?);
-                // With --batch gpg ends at the first bad signature.
-                if streams.has_bad_signature() && settings.batch {
-                    return Ok(());
+                match inline(settings, streams, input, Some(&name)) {
+                    // With --batch gpg ends at the first bad signature.
+                    Ok(has_bad) if has_bad && settings.batch => return Ok(()),
+                    Ok(_) => {}
+                    Err(error) => failure = failure.or(Some(error.coded()?)),
                 }
                 streams.status(MessageStatus::FileDone);
             }
@@ -73,26 +76,11 @@ fn each_file(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) 
     Ok(())
 }
 
-/// Whether the data of detached signatures are looked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum DetachedHandling {
-    /// In the file of the same name without the suffix.
-    LookedFor,
-    /// They are not verified.
-    NotLookedFor,
-}
-
-/// Verifies the signatures of a message with its content, which is written if an output is named.
-fn inline(
-    settings: &Settings,
-    streams: &mut Streams,
-    input: File,
-    name: Option<&[u8]>,
-    beside: DetachedHandling,
-) -> std::result::Result<(), Failure> {
+/// Verifies the signatures of a message with its content, which is written if an output is named; returns whether one is
+/// bad.
+fn inline(settings: &Settings, streams: &mut Streams, input: File, name: Option<&[u8]>) -> Verification {
     let mut input = BufReader::new(input);
-    let beginning = input.fill_buf()?;
-    let (is_empty, is_openpgp) = (beginning.is_empty(), begins_openpgp(beginning));
+    let beginning = input.fill_buf()?.to_vec();
     let (read, announced) = match settings.output {
         Some(_) => {
             plaintext::read_unencrypted(settings, streams, name, |sink| signatures_of(&mut input, sink))?
@@ -101,41 +89,97 @@ fn inline(
             let mut nowhere = DiscardContent::default();
             let read = signatures_of(&mut input, &mut nowhere);
             if nowhere.announced.as_ref().is_some_and(|announced| announced.has_unknown) {
-                signatures::report_unknown_digest(streams);
+                streams.error("invalid clearsig header");
             }
             (read, nowhere.announced)
         }
     };
-    match read {
-        Ok(found) if found.is_empty() => return Err(report_unexpected(streams)),
-        Ok(found) => {
-            if signatures::report(settings, streams, found, announced.as_ref())?
-                && !streams.has_bad_signature()
-            {
-                warn_of_data_beside(settings, streams, name);
-            }
-        }
-        Err(Error::Detached) if settings.message.list_only => {}
+    match classify(read, &beginning, false) {
+        VerifyOutcome::Detached if settings.message.list_only => Ok(false),
         // With --batch gpg makes no assumptions.
-        Err(Error::Detached) if beside == DetachedHandling::LookedFor && !settings.batch => {
-            return over_file_beside(settings, streams, name);
+        VerifyOutcome::Detached if !settings.message.multifile && !settings.batch => {
+            over_file_beside(settings, streams, name)
         }
-        Err(Error::Detached) => report_no_data(streams),
-        Err(Error::Unsigned) => report_no_signature(streams),
-        Err(Error::NoKey) => return Err(report_unexpected(streams)),
-        Err(Error::NoMessage) if is_openpgp => return Err(report_unexpected(streams)),
-        Err(Error::NoMessage) if beside == DetachedHandling::NotLookedFor => {
-            report_no_packets(streams, is_empty);
-            return Err(Failure::bare(Code::EndOfInput));
-        }
-        Err(Error::NoMessage) => return report_no_signatures(streams, is_empty),
-        Err(error) => report_damaged(streams, &error),
+        outcome => report(settings, streams, outcome, announced.as_ref(), name),
     }
-    Ok(())
 }
 
-/// Says whether an input begins with a packet, in armor or without. As in gpg, a tag that no first packet can have
-/// beginning has makes it text, and so does armor without anything in it.
+/// What there is to verify in an input.
+enum VerifyOutcome {
+    Signatures(Vec<DataSignature>),
+    /// Signatures of content that is elsewhere.
+    Detached,
+    /// Other packets.
+    Unexpected,
+    NoPackets {
+        is_empty: bool,
+    },
+    /// Not the detached signatures that were expected.
+    NotDetached,
+    NoSignature(Error),
+}
+
+/// Says what there is to verify from the beginning of an input and the result of reading it.
+fn classify(read: Result<Vec<DataSignature>>, beginning: &[u8], is_detached: bool) -> VerifyOutcome {
+    match read {
+        Ok(found) if found.is_empty() && !is_detached => VerifyOutcome::Unexpected,
+        Ok(found) => VerifyOutcome::Signatures(found),
+        Err(Error::Detached) => VerifyOutcome::Detached,
+        Err(Error::NoKey) => VerifyOutcome::Unexpected,
+        Err(Error::NoMessage) if begins_openpgp(beginning) => VerifyOutcome::Unexpected,
+        Err(Error::NoMessage) => VerifyOutcome::NoPackets { is_empty: beginning.is_empty() },
+        Err(Error::Malformed(_)) if is_detached && begins_otherwise(beginning) => VerifyOutcome::Unexpected,
+        Err(Error::Malformed(_) | Error::SecondBlock) if is_detached => VerifyOutcome::NotDetached,
+        Err(error) => VerifyOutcome::NoSignature(error),
+    }
+}
+
+/// Reports what was verified in the file `name`, or why there is nothing to verify.
+fn report(
+    settings: &Settings,
+    streams: &mut Streams,
+    outcome: VerifyOutcome,
+    announced: Option<&HashHeaders>,
+    name: Option<&[u8]>,
+) -> Verification {
+    match outcome {
+        VerifyOutcome::Signatures(found) => {
+            let has_bad = signatures::report(settings, streams, found, announced)?;
+            if let Some(data) = data_beside(name).filter(|_| !has_bad && !settings.message.list_only) {
+                let data = shown(data);
+                streams
+                    .info(format_args!("WARNING: not a detached signature; file '{data}' was NOT verified!"));
+            }
+            return Ok(has_bad);
+        }
+        VerifyOutcome::Detached => {
+            streams.error("no signed data");
+            streams.error("can't hash datafile: No data");
+        }
+        VerifyOutcome::Unexpected => return Err(report_unexpected(streams)),
+        VerifyOutcome::NoPackets { is_empty } => {
+            report_no_packets(streams, is_empty);
+            if is_empty || settings.message.multifile {
+                return Err(Failure::bare(Code::EndOfInput));
+            }
+            report_not_verified(streams);
+        }
+        VerifyOutcome::NotDetached => streams.error("not a detached signature"),
+        VerifyOutcome::NoSignature(error) => {
+            report_if_damaged(streams, &error);
+            if !matches!(error, Error::Unsigned) {
+                streams.error(keyhoard::causes(&error));
+            }
+            streams.status(Status::NoData { what: 4 });
+            streams.error("no signature found");
+            report_not_verified(streams);
+        }
+    }
+    Ok(false)
+}
+
+/// Says whether an input begins with a packet, in armor or without. As in gpg, a tag that no first packet
+/// can have makes it text, and so does armor without anything in it.
 pub(super) fn begins_openpgp(beginning: &[u8]) -> bool {
     const TAGS: [u8; 14] = [1, 2, 3, 4, 5, 6, 8, 9, 10, 11, 16, 18, 20, 61];
     let mut first = [0];
@@ -163,36 +207,19 @@ fn data_beside(name: Option<&[u8]>) -> Option<&[u8]> {
     Path::new(OsStr::from_bytes(data)).exists().then_some(data)
 }
 
-/// Warns that a message is not the detached signature of the file beside it.
-fn warn_of_data_beside(settings: &Settings, streams: &mut Streams, name: Option<&[u8]>) {
-    if let Some(data) = data_beside(name).filter(|_| !settings.message.list_only) {
-        let data = shown(data);
-        streams.info(format_args!("WARNING: not a detached signature; file '{data}' was NOT verified!"));
-    }
-}
-
 /// Verifies signatures over the file of the same name without the suffix.
-fn over_file_beside(
-    settings: &Settings,
-    streams: &mut Streams,
-    name: Option<&[u8]>,
-) -> std::result::Result<(), Failure> {
+fn over_file_beside(settings: &Settings, streams: &mut Streams, name: Option<&[u8]>) -> Verification {
     if let (Some(name), Some(data)) = (name, data_beside(name))
         && let Ok(signature) = input::open(Some(name), streams)
     {
         streams.info(format_args!("assuming signed data in '{}'", shown(data)));
         return detached(settings, streams, signature, &[data.to_vec()]);
     }
-    report_no_data(streams);
-    Ok(())
+    report(settings, streams, VerifyOutcome::Detached, None, None)
 }
 
 /// Verifies signatures over the file beside them, else over standard input.
-pub(super) fn over_file_or_input(
-    settings: &Settings,
-    streams: &mut Streams,
-    name: &[u8],
-) -> std::result::Result<(), Failure> {
+pub(super) fn over_file_or_input(settings: &Settings, streams: &mut Streams, name: &[u8]) -> Verification {
     if data_beside(Some(name)).is_some() {
         return over_file_beside(settings, streams, Some(name));
     }
@@ -205,35 +232,15 @@ pub(super) fn over_file_or_input(
     }
 }
 
-fn report_no_data(streams: &mut Streams) {
-    streams.error("no signed data");
-    streams.error("can't hash datafile: No data");
-}
-
 /// Verifies signatures over files, one after the other.
-fn detached(
-    settings: &Settings,
-    streams: &mut Streams,
-    signature: File,
-    data: &[Vec<u8>],
-) -> std::result::Result<(), Failure> {
+fn detached(settings: &Settings, streams: &mut Streams, signature: File, data: &[Vec<u8>]) -> Verification {
     let mut signature = BufReader::new(signature);
-    let beginning = signature.fill_buf()?;
-    let (is_empty, is_openpgp) = (beginning.is_empty(), begins_openpgp(beginning));
-    let is_other = begins_otherwise(beginning);
-    if begins_clear_text(beginning) {
-        streams.error("not a detached signature");
-        return Ok(());
-    }
-    match over(streams, &mut signature, data) {
-        Ok(found) => signatures::report(settings, streams, found, None).map(drop)?,
-        Err(Error::NoMessage) if is_openpgp => return Err(report_unexpected(streams)),
-        Err(Error::NoMessage) => return report_no_signatures(streams, is_empty),
-        Err(Error::Malformed(_)) if is_other => return Err(report_unexpected(streams)),
-        Err(Error::Malformed(_) | Error::SecondBlock) => streams.error("not a detached signature"),
-        Err(error) => report_damaged(streams, &error),
-    }
-    Ok(())
+    let beginning = signature.fill_buf()?.to_vec();
+    let outcome = match begins_clear_text(&beginning) {
+        true => VerifyOutcome::NotDetached,
+        false => classify(over(streams, &mut signature, data), &beginning, true),
+    };
+    report(settings, streams, outcome, None, None)
 }
 
 fn over(
@@ -284,30 +291,6 @@ pub(super) fn report_no_packets_behind_text(streams: &mut Streams) {
     streams.status(Status::NoData { what: 1 });
 }
 
-/// Reports that there are no signatures at all.
-fn report_no_signatures(streams: &mut Streams, is_empty: bool) -> std::result::Result<(), Failure> {
-    if is_empty {
-        streams.status(Status::NoData { what: 2 });
-        return Err(Failure::bare(Code::EndOfInput));
-    }
-    report_no_packets(streams, is_empty);
-    report_not_verified(streams);
-    Ok(())
-}
-
-/// Reports a damaged input without a signature.
-fn report_damaged(streams: &mut Streams, error: &Error) {
-    report_if_damaged(streams, error);
-    streams.error(keyhoard::causes(error));
-    report_no_signature(streams);
-}
-
-fn report_no_signature(streams: &mut Streams) {
-    streams.status(Status::NoData { what: 4 });
-    streams.error("no signature found");
-    report_not_verified(streams);
-}
-
 /// Writes a `NODATA` line for a packet that is damaged or truncated.
 pub(super) fn report_if_damaged(streams: &mut Streams, error: &Error) {
     if matches!(error, Error::Malformed(_) | Error::SecondBlock | Error::CutShort) {
@@ -322,7 +305,7 @@ fn report_not_verified(streams: &mut Streams) {
 }
 
 /// Reports that there is something else than signatures.
-fn report_unexpected(streams: &mut Streams) -> Failure {
+pub(super) fn report_unexpected(streams: &mut Streams) -> Failure {
     streams.status(Status::Unexpected);
     Failure::bare(Code::Unexpected)
 }

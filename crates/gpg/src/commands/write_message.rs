@@ -3,10 +3,8 @@
 mod choice;
 mod recipients;
 
-use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read, Write};
-use std::os::unix::ffi::OsStrExt;
 
 use keyhoard::cert::facts::SignatureType;
 use keyhoard::foreign_text::shown;
@@ -43,7 +41,7 @@ pub(super) fn run(
         streams.usage(&format!("{} [filename]", command_of(operation)));
         return Ok(());
     }
-    if operation.encrypt && operation.symmetric && settings.message.s2k_mode == 0 {
+    if operation.encrypt && operation.symmetric && settings.message.s2k_mode == Some(0) {
         streams.error("you cannot use --symmetric --encrypt with --s2k-mode 0");
         return Ok(());
     }
@@ -100,6 +98,33 @@ fn each_file(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) 
     Ok(())
 }
 
+/// What a message is made from.
+struct Parts {
+    input: File,
+    signers: Vec<Signer>,
+    password: Option<Password>,
+    recipients: Vec<Chosen>,
+}
+
+/// Finds and asks for all that a message is made from.
+fn collect(
+    settings: &Settings,
+    streams: &mut Streams,
+    operation: MessageOperation,
+    name: Option<&[u8]>,
+    default_keys: &mut DefaultKeys,
+) -> Result<Parts, Failure> {
+    // As in gpg, a missing file is reported before the passphrase is asked for, but after missing recipients.
+    let opened = (!operation.encrypt).then(|| input::open(name, streams)).transpose()?;
+    let signers = operation.sign.then(|| signers::collect(settings, streams, default_keys));
+    let signers = signers.transpose()?.unwrap_or_default();
+    let password = operation.symmetric.then(|| password(settings, streams, operation)).transpose()?;
+    let recipients = operation.encrypt.then(|| recipients::collect(settings, streams, default_keys));
+    let recipients = recipients.transpose()?.unwrap_or_default();
+    let input = opened.map_or_else(|| input::open(name, streams), Ok)?;
+    Ok(Parts { input, signers, password, recipients })
+}
+
 fn encrypt(
     arguments: &[Vec<u8>],
     settings: &Settings,
@@ -108,22 +133,8 @@ fn encrypt(
     name: Option<&[u8]>,
     default_keys: &mut DefaultKeys,
 ) -> Result<(), Failure> {
-    let mut input = None;
-    if !operation.encrypt {
-        // As in gpg, a missing file is reported before the passphrase is asked for.
-        input = Some(input::open(name, streams)?);
-    }
-    let signers = operation.sign.then(|| signers::collect(settings, streams, default_keys));
-    let mut signers = signers.transpose()?.unwrap_or_default();
-    let password = operation.symmetric.then(|| password(settings, streams, operation)).transpose()?;
-    let keys = match operation.encrypt {
-        true => recipients::collect(settings, streams, default_keys)?,
-        false => Vec::new(),
-    };
-    let mut input: File = match input {
-        Some(input) => input,
-        None => input::open(name, streams)?,
-    };
+    let Parts { mut input, mut signers, password, recipients: keys } =
+        collect(settings, streams, operation, name, default_keys)?;
     if settings.verbose > 0 && operation.encrypt {
         let name = input::shown_name(name);
         streams.info(format_args!("reading from '{name}'"));
@@ -316,6 +327,6 @@ fn is_compressed(name: Option<&[u8]>) -> io::Result<bool> {
     const BEGINNINGS: [&[u8]; 3] = [b"BZh", b"\x1f\x8b\x08", b"PK\x03\x04"];
     let Some(name) = name.filter(|_| !input::is_stream(name)) else { return Ok(false) };
     let mut beginning = Vec::new();
-    File::open(OsStr::from_bytes(name))?.take(4).read_to_end(&mut beginning)?;
+    input::open_silently(Some(name))?.take(4).read_to_end(&mut beginning)?;
     Ok(BEGINNINGS.iter().any(|known| beginning.starts_with(known)))
 }

@@ -16,7 +16,6 @@ use crate::interval;
 use crate::settings::Settings;
 use crate::streams::Streams;
 use asker::Asker;
-use menu::Choice;
 
 /// The validity period of a key if it is not asked for.
 pub(crate) const DEFAULT_VALIDITY: &[u8] = b"2y";
@@ -47,7 +46,7 @@ pub(crate) fn ask(
     let mut asker = Asker { settings, streams, secret_key_family };
     let (choice, valid_for) = match full {
         true => (menu::ask(&mut asker)?, asker.validity(defaults)?),
-        false => match usual(defaults) {
+        false => match algorithm::pair("", defaults.algorithm) {
             Ok(choice) => (choice, interval::validity(DEFAULT_VALIDITY, defaults.now).unwrap_or(0)),
             Err(code) => return Ok(Answer::Impossible(code)),
         },
@@ -63,9 +62,4 @@ pub(crate) fn ask(
         revoker: None,
         keyserver: None,
     })))
-}
-
-fn usual(defaults: &Defaults<'_>) -> Result<Choice, Code> {
-    let pair = algorithm::pair("", defaults.algorithm)?;
-    Ok(Choice { primary: pair.primary, subkey: pair.subkey })
 }

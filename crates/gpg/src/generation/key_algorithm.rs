@@ -1,6 +1,8 @@
-//! The algorithm of a key to generate.
+//! The algorithm and the flags of a key to generate.
 
 use keygen::{Algorithm, DsaSize, ElgamalSize};
+use keyhoard::cert::effective::Usage;
+use sign::KeyFlags;
 
 use super::size::{self, Corrected};
 use super::{Curve, Material};
@@ -38,6 +40,20 @@ pub(crate) fn key_algorithm(
         Material::Ecdsa(curve) | Material::Ecdh(curve) => (on_curve(curve)?, Vec::new()),
         Material::Existing(..) => return Err(Code::General),
     })
+}
+
+/// Returns the flags of a key for these uses.
+pub(crate) fn key_flags(usage: Usage) -> KeyFlags {
+    let flags = [
+        (Usage::CERTIFY, KeyFlags::CERTIFY),
+        (Usage::SIGN, KeyFlags::SIGN),
+        (Usage::ENCRYPT, KeyFlags::ENCRYPT),
+        (Usage::AUTHENTICATE, KeyFlags::AUTHENTICATE),
+    ];
+    flags
+        .into_iter()
+        .filter(|(asked, _)| usage.contains(*asked))
+        .fold(KeyFlags(0), |all, (_, flag)| all | flag)
 }
 
 fn on_curve(curve: Curve) -> Result<Algorithm, Code> {

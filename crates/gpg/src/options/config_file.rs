@@ -3,9 +3,9 @@
 //! A line holds a long option without its dashes, whole, and after white space its argument, which may stand in
 //! double quotes. A `#` begins a comment only as a line's first character. A line in brackets is a meta command.
 
-use super::fault::Fault;
 use super::meta::{Owner, Rules};
 use super::parse::{self, Item};
+use super::refusal::Fault;
 use super::row::{OptionAction, Row};
 
 /// The content of a line.

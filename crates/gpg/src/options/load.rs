@@ -15,10 +15,9 @@ use keyhoard::foreign_text::shown;
 use keyhoard::permissions::exposed_with_directory;
 
 use super::config_file::{self, Event};
-use super::fault::Fault;
 use super::meta::{Owner, Rules};
 use super::parse::{CommandLine, Item, Value};
-use super::refusal::Refusal;
+use super::refusal::{Fault, Refusal};
 use super::row::{Information, OptionAction};
 use crate::clock;
 use crate::code::Code;
@@ -67,8 +66,7 @@ pub(crate) fn load(
         && !early.no_permission_warning
         && let Some(wrong) = home.check()
     {
-        let what = format!("{wrong:?}").to_lowercase();
-        streams.info(format_args!("WARNING: unsafe {what} on homedir '{}'", home.directory().display()));
+        streams.info(format_args!("WARNING: unsafe {wrong} on homedir '{}'", home.directory().display()));
     }
     let settings = Settings { home, ..Settings::of(program) };
     let mut loader = OptionLoader { settings, rules: Rules::default(), streams };
@@ -288,7 +286,7 @@ impl OptionLoader<'_> {
         if command == Command::ShowKeys {
             self.settings.import.show = true;
             self.settings.import.dry_run = true;
-            self.settings.import.repair_keys = false;
+            self.settings.import.no_repair = true;
             let flags = &mut self.settings.list.flags;
             flags.unusable_uids = true;
             flags.unusable_subkeys = true;
@@ -359,7 +357,7 @@ impl OptionLoader<'_> {
             let time = clock::log_string(settings.now);
             streams.info(format_args!("WARNING: running with faked system time: {time}"));
         }
-        if settings.message.s2k_mode == 0 {
+        if settings.message.s2k_mode == Some(0) {
             streams.info("Note: simple S2K mode (0) is strongly discouraged");
         }
         settings.passphrase.given = passphrases::given(settings).map_err(|error| {
@@ -369,7 +367,7 @@ impl OptionLoader<'_> {
         // A program that names a parameter file wants no dialogue, although it could answer.
         settings.batch |= settings.command == Some(Command::GenerateKey)
             && settings.command_input.is_some()
-            && arguments.len() == 1;
+            && !arguments.is_empty();
         Ok(())
     }
 

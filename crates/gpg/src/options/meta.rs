@@ -4,7 +4,7 @@ use std::fs;
 
 use rustix::process::getuid;
 
-use super::fault::Fault;
+use super::refusal::Fault;
 use super::row::Row;
 
 /// The owner of a configuration file.
@@ -102,7 +102,7 @@ impl Rules {
             b"ignore" => (self.ignoring, self.explicit) = (on, true),
             b"ignore-all" => self.ignore_all = true,
             b"verbose" => {}
-            _ => return Ok(Some(said(argument, on, file, line))),
+            _ => return Ok(Some(expanded(argument, on, file, line))),
         }
         Ok(None)
     }
@@ -167,7 +167,7 @@ impl Section {
 }
 
 /// Expands `$$`, `${file}`, `${line}` and `${user}`; any other variable is empty.
-fn said(text: &[u8], with_place: bool, file: &str, line: usize) -> String {
+fn expanded(text: &[u8], with_place: bool, file: &str, line: usize) -> String {
     let text = String::from_utf8_lossy(text);
     let mut rest = text.as_ref();
     let mut out = if with_place { format!("{file}:{line}: ") } else { String::new() };

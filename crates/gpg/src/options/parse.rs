@@ -2,7 +2,7 @@
 //!
 //! The first word that is not an option, or `--`, ends the options; all words after it are arguments.
 
-use super::fault::Fault;
+use super::refusal::Fault;
 use super::row::{Argument, OptionAction, Row};
 use super::table::{OPTIONS, rows};
 use crate::number;

@@ -1,4 +1,4 @@
-//! Why the value of an option is not taken.
+//! Why an option, or its value, is not taken.
 
 /// Why a value is not taken.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,3 +15,27 @@ pub(crate) enum Refusal {
 
 /// The result of setting a value.
 pub(crate) type Outcome = std::result::Result<(), Refusal>;
+
+/// Why an option cannot be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    Unknown,
+    Ambiguous,
+    MissingArgument,
+    UnexpectedArgument,
+    InvalidArgument,
+    KeywordTooLong,
+}
+
+impl Fault {
+    /// Returns the message for a configuration file.
+    pub(crate) fn text(self) -> &'static str {
+        match self {
+            Self::Unknown | Self::Ambiguous => "invalid option",
+            Self::MissingArgument => "missing argument",
+            Self::UnexpectedArgument => "argument not expected",
+            Self::InvalidArgument => "invalid argument",
+            Self::KeywordTooLong => "keyword too long",
+        }
+    }
+}

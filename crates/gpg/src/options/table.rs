@@ -305,7 +305,7 @@ pub(crate) static OPTIONS: &[Row] = &[
     text("personal-digest-preferences|personal-digest-prefs", |s, list| choose(s, Choice::Preferences("personal digest", list.to_vec()))),
     text("personal-compress-preferences|personal-compress-prefs", |s, list| choose(s, Choice::Preferences("personal compress", list.to_vec()))),
     text("default-preference-list", |s, list| choose(s, Choice::Preferences("default", list.to_vec()))),
-    int("s2k-mode", |s, mode| s.message.s2k_mode = mode),
+    int("s2k-mode", |s, mode| s.message.s2k_mode = Some(mode)),
     int("s2k-count", |s, count| s.message.s2k_count = u64::try_from(count).ok().filter(|count| *count > 0)),
     text("compliance", values::compliance),
     flag("openpgp", values::strict_openpgp), flag("rfc2440", values::strict_openpgp),

@@ -35,24 +35,22 @@ pub(super) fn sender(settings: &mut Settings, text: &[u8]) -> Outcome {
     Ok(())
 }
 
-pub(super) fn cert_notation(settings: &mut Settings, text: &[u8]) -> Outcome {
-    // A `-` removes a notation, of which a new signature has none.
+/// Reads a notation; none where a `-` removes one, of which a new signature has none.
+fn read_notation(settings: &Settings, text: &[u8]) -> Result<Option<NotationOrPolicy>, Refusal> {
     if text.starts_with(b"-") {
-        return Ok(());
+        return Ok(None);
     }
-    let remark = NotationOrPolicy::notation(text, settings.expert)
-        .map_err(|error| Refusal::Complaint(error.into()))?;
-    settings.cert_remarks.push(remark);
+    let read = NotationOrPolicy::notation(text, settings.expert);
+    read.map(Some).map_err(|error| Refusal::Complaint(error.into()))
+}
+
+pub(super) fn cert_notation(settings: &mut Settings, text: &[u8]) -> Outcome {
+    settings.cert_notations.extend(read_notation(settings, text)?);
     Ok(())
 }
 
 pub(super) fn sig_notation(settings: &mut Settings, text: &[u8]) -> Outcome {
-    if text.starts_with(b"-") {
-        return Ok(());
-    }
-    let remark = NotationOrPolicy::notation(text, settings.expert)
-        .map_err(|error| Refusal::Complaint(error.into()))?;
-    settings.signature.remarks.push(remark);
+    settings.signature.notations.extend(read_notation(settings, text)?);
     Ok(())
 }
 
@@ -61,24 +59,24 @@ pub(super) fn notation(settings: &mut Settings, text: &[u8]) -> Outcome {
     sig_notation(settings, text).and_then(|()| cert_notation(settings, text))
 }
 
+fn read_policy(kind: &str, url: &[u8]) -> Result<NotationOrPolicy, Refusal> {
+    let refused = || Refusal::Complaint(format!("the given {kind} policy URL is invalid"));
+    NotationOrPolicy::policy(url).ok_or_else(refused)
+}
+
+pub(super) fn cert_policy(settings: &mut Settings, url: &[u8]) -> Outcome {
+    settings.cert_notations.push(read_policy("certification", url)?);
+    Ok(())
+}
+
 pub(super) fn sig_policy(settings: &mut Settings, url: &[u8]) -> Outcome {
-    let remark = NotationOrPolicy::policy(url);
-    let refused = || Refusal::Complaint("the given signature policy URL is invalid".into());
-    settings.signature.remarks.push(remark.ok_or_else(refused)?);
+    settings.signature.notations.push(read_policy("signature", url)?);
     Ok(())
 }
 
 /// For signatures of both kinds.
 pub(super) fn policy(settings: &mut Settings, url: &[u8]) -> Outcome {
     sig_policy(settings, url).and_then(|()| cert_policy(settings, url))
-}
-
-pub(super) fn cert_policy(settings: &mut Settings, url: &[u8]) -> Outcome {
-    let remark = NotationOrPolicy::policy(url);
-    settings.cert_remarks.push(
-        remark.ok_or_else(|| Refusal::Complaint("the given certification policy URL is invalid".into()))?,
-    );
-    Ok(())
 }
 
 pub(super) fn trust_model(settings: &mut Settings, text: &[u8]) -> Outcome {

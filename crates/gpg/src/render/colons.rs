@@ -30,7 +30,7 @@ pub(super) fn listing(listing: &KeyListing<'_>, settings: &ListSettings, out: &m
 pub(super) fn revocation(listed: &ListedSignature<'_>, settings: &ListSettings, out: &mut Vec<u8>) {
     let facts = listed.facts;
     out.extend(b"rvs:");
-    out.extend(listed.standing.map(signature::mark));
+    out.extend(listed.status.map(signature::mark));
     out.extend(b"::");
     made_by(facts, out);
     field(signature::issuer_name(listed.issuer), out);
@@ -60,7 +60,7 @@ impl Writer<'_> {
             }
             ListedItem::UserId(value, state, _) => {
                 out.extend(b"uid:");
-                self.user(listed.place, state, out);
+                self.user(listed.index, state, out);
                 hex(&naming::ripemd160(value), out);
                 out.extend(b"::");
                 field(value, out);
@@ -71,7 +71,7 @@ impl Writer<'_> {
             }
             ListedItem::Attribute(facts, state, _) => {
                 out.extend(b"uat:");
-                self.user(listed.place, state, out);
+                self.user(listed.index, state, out);
                 attribute::fields(facts, out);
                 end_of_user(None, out);
             }
@@ -196,13 +196,13 @@ impl Writer<'_> {
         };
         out.extend(word);
         out.push(b':');
-        match listed.standing {
+        match listed.status {
             Some(standing) => out.push(signature::mark(standing)),
             None => out.extend((listed.issuer == IssuerName::NoKey).then_some(b'?')),
         }
         out.extend(b"::");
         made_by(facts, out);
-        match (listed.standing, listed.issuer) {
+        match (listed.status, listed.issuer) {
             (Some(CertificationStatus::Refused(refusal)), _) => {
                 out.extend(format!("[{}] ", signature::code(refusal)).into_bytes());
             }
@@ -212,7 +212,7 @@ impl Writer<'_> {
         out.push(b':');
         lower_hex(facts.kind.0, out);
         out.push(letter);
-        let issuer = match listed.standing {
+        let issuer = match listed.status {
             Some(CertificationStatus::Good(issuer)) if self.settings.no_sig_cache => Some(issuer),
             _ => facts.issuer.fingerprint,
         };
@@ -258,7 +258,7 @@ pub(crate) fn capabilities(usage: Usage, out: &mut Vec<u8>) {
         (Usage::AUTHENTICATE, b'a'),
         (Usage::OTHER, b'?'),
     ];
-    out.extend(letters.into_iter().filter(|(use_, _)| usage.contains(*use_)).map(|(_, letter)| letter));
+    out.extend(letters.into_iter().filter(|(known, _)| usage.contains(*known)).map(|(_, letter)| letter));
 }
 
 /// Fields 19 and 20 of a primary key or user ID.

@@ -15,6 +15,13 @@ pub(super) fn hex(bytes: &[u8], out: &mut Vec<u8>) {
     }
 }
 
+/// Returns bytes as upper-case hexadecimal digits.
+pub(crate) fn hex_text(bytes: &[u8]) -> String {
+    let mut out = Vec::new();
+    hex(bytes, &mut out);
+    String::from_utf8(out).expect("digits are ASCII")
+}
+
 /// Appends one byte as two lower-case hexadecimal digits.
 pub(super) fn lower_hex(byte: u8, out: &mut Vec<u8>) {
     out.extend(pair(LOWER, byte));

@@ -70,7 +70,7 @@ impl Painter<'_> {
             ListedItem::Primary(key, state) => self.primary(key, state, listed.body, out),
             ListedItem::Subkey(key, state) => self.subkey(key, state, listed.body, out),
             ListedItem::UserId(value, state, _) => {
-                let indent = self.user(listed.place, state, out);
+                let indent = self.user(listed.index, state, out);
                 for_people(value, out);
                 out.push(b'\n');
                 self.web_key_directory(value, indent, out);
@@ -79,7 +79,7 @@ impl Painter<'_> {
                 }
             }
             ListedItem::Attribute(facts, state, _) => {
-                self.user(listed.place, state, out);
+                self.user(listed.index, state, out);
                 out.extend(attribute::name(facts).into_bytes());
                 out.push(b'\n');
             }
@@ -171,15 +171,14 @@ impl Painter<'_> {
             && let Some(name) = mailbox(user_id).and_then(|mailbox| wkd::name(&mailbox))
         {
             pad(3 + indent, out);
-            out.extend(name);
+            sanitized(&name, out);
             out.push(b'\n');
         }
     }
 
     fn signature(&self, listed: &ListedSignature<'_>, out: &mut Vec<u8>) {
         let facts = listed.facts;
-        if let Some(CertificationStatus::NoIssuer | CertificationStatus::UnusableIssuer(_)) = listed.standing
-        {
+        if let Some(CertificationStatus::NoIssuer | CertificationStatus::UnusableIssuer(_)) = listed.status {
             return;
         }
         let Some(word) = signature::word(facts.kind) else {
@@ -197,7 +196,7 @@ impl Painter<'_> {
             date_or_never(facts.expires, out);
         }
         out.extend(b"  ");
-        match (listed.standing, listed.issuer) {
+        match (listed.status, listed.issuer) {
             (Some(CertificationStatus::Refused(refusal)), _) => {
                 out.extend(format!("[{}] ", signature::code(refusal)).into_bytes());
             }
@@ -228,7 +227,9 @@ pub(super) fn key_line(
     if primary && !can_be_primary(key.algorithm) {
         out.extend(b" [INVALID_ALGO]");
     } else if settings.flags.usage {
-        usage(state.usage, out);
+        out.extend(b" [");
+        out.extend(usage_letters(state.usage));
+        out.push(b']');
     }
     end_of_key(state, out);
     if key.algorithm.0 >= 100 {
@@ -253,7 +254,7 @@ fn marks(listed: &ListedSignature<'_>) -> [u8; 10] {
         _ => b'T',
     };
     [
-        listed.standing.map_or(b' ', signature::mark),
+        listed.status.map_or(b' ', signature::mark),
         level,
         b' ',
         mark(!flags.exportable, b'L'),
@@ -276,12 +277,11 @@ pub(super) fn ended(listing: &KeyListing<'_>, state: &UserIdState) -> Option<&'s
     }
 }
 
-fn usage(usage: Usage, out: &mut Vec<u8>) {
+/// Returns a letter for each use of a key.
+pub(super) fn usage_letters(usage: Usage) -> impl Iterator<Item = u8> {
     let letters =
         [(Usage::SIGN, b'S'), (Usage::CERTIFY, b'C'), (Usage::ENCRYPT, b'E'), (Usage::AUTHENTICATE, b'A')];
-    out.extend(b" [");
-    out.extend(letters.into_iter().filter(|(use_, _)| usage.contains(*use_)).map(|(_, letter)| letter));
-    out.push(b']');
+    letters.into_iter().filter(move |(known, _)| usage.contains(*known)).map(|(_, letter)| letter)
 }
 
 fn end_of_key(state: &KeyState, out: &mut Vec<u8>) {

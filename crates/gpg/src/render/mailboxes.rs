@@ -3,7 +3,7 @@
 use keyhoard::cert::mailbox::mailbox;
 use keyhoard::listing::{KeyListing, ListedItem};
 
-use super::digits;
+use super::{digits, text};
 
 /// Appends a line for every user ID that holds and has a mail address.
 pub(super) fn listing(listing: &KeyListing<'_>, out: &mut Vec<u8>) {
@@ -15,7 +15,7 @@ pub(super) fn listing(listing: &KeyListing<'_>, out: &mut Vec<u8>) {
         if let Some(mailbox) = mailbox(value) {
             digits::hex(listing.fingerprint().as_bytes(), out);
             out.push(b' ');
-            out.extend(mailbox);
+            text::sanitized(&mailbox, out);
             out.push(b'\n');
         }
     }

@@ -26,7 +26,7 @@ pub(super) fn lines(listed: &ListedSignature<'_>, flags: &ListFlags, out: &mut V
 /// Appends an `spk` record for every subpacket of the types that are asked for, the highest type first.
 pub(super) fn records(listed: &ListedSignature<'_>, flags: &ListFlags, out: &mut Vec<u8>) {
     let mut kinds = flags.sig_subpackets.clone();
-    kinds.sort_unstable_by(|one, other| other.cmp(one));
+    kinds.sort_unstable_by(|kind, next| next.cmp(kind));
     let signature = if kinds.is_empty() { None } else { parsed(listed) };
     let Some(signature) = signature else { return };
     for kind in kinds {

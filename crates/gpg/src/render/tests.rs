@@ -89,8 +89,8 @@ fn fixture() -> Fixture {
 impl Fixture {
     fn listing(&self) -> KeyListing<'_> {
         static NOWHERE: Origin = Origin { kind: 0, updated: None, url: None };
-        let listed = |place, item, signatures| ListedComponent {
-            place,
+        let listed = |index, item, signatures| ListedComponent {
+            index,
             item,
             origin: None,
             first_use: None,
@@ -105,7 +105,7 @@ impl Fixture {
             facts: &self.signature,
             expired: self.expired,
             issuer: self.issuer,
-            standing: self.standing,
+            status: self.standing,
             body: None,
         };
         KeyListing {

@@ -2,7 +2,7 @@
 
 use keyhoard::listing::Validity;
 
-pub(super) fn letter(validity: Validity) -> u8 {
+pub(crate) fn letter(validity: Validity) -> u8 {
     match validity {
         Validity::Unknown => b'-',
         Validity::Undefined => b'q',

@@ -4,10 +4,10 @@ use crate::options::refusal::Refusal;
 use crate::options::words::{self, Word, flag, flags, ignored};
 
 /// The contents of an export.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ExportSettings {
     pub(crate) local_sigs: bool,
-    pub(crate) attributes: bool,
+    pub(crate) no_attributes: bool,
     pub(crate) sensitive_revkeys: bool,
     pub(crate) clean: bool,
     pub(crate) minimal: bool,
@@ -16,28 +16,13 @@ pub(crate) struct ExportSettings {
     pub(crate) backup: bool,
 }
 
-impl Default for ExportSettings {
-    fn default() -> Self {
-        Self {
-            local_sigs: false,
-            attributes: true,
-            sensitive_revkeys: false,
-            clean: false,
-            minimal: false,
-            pka: false,
-            dane: false,
-            backup: false,
-        }
-    }
-}
-
 impl ExportSettings {
     /// Reads one `--export-options` list.
     pub(crate) fn read(&mut self, text: &[u8]) -> std::result::Result<(), Refusal> {
         words::read("export options", WORDS, text, self)?;
         if self.backup {
             self.local_sigs = true;
-            self.attributes = true;
+            self.no_attributes = false;
             self.sensitive_revkeys = true;
             self.clean = false;
             self.minimal = false;
@@ -51,7 +36,7 @@ impl ExportSettings {
 #[rustfmt::skip]
 const WORDS: &[Word<ExportSettings>] = &[
     flag("export-local-sigs", |s| &mut s.local_sigs, "give away signatures marked as local"),
-    flag("export-attributes", |s| &mut s.attributes, "give away attributes, that is photos"),
+    flags("export-attributes", |s, on| s.no_attributes = !on, "give away attributes, that is photos"),
     flag("export-sensitive-revkeys", |s| &mut s.sensitive_revkeys, "give away sensitive designated revokers"),
     flag("export-clean", |s| &mut s.clean, "drop what is unusable"),
     flags("export-minimal", |s, on| { s.clean = on; s.minimal = on; }, "drop all but the newest self-signatures"),
@@ -60,7 +45,7 @@ const WORDS: &[Word<ExportSettings>] = &[
     flag("backup", |s| &mut s.backup, "write the key backup format"),
     flag("export-backup", |s| &mut s.backup, ""),
     flag("include-local-sigs", |s| &mut s.local_sigs, ""),
-    flag("include-attributes", |s| &mut s.attributes, ""),
+    flags("include-attributes", |s, on| s.no_attributes = !on, ""),
     flag("include-sensitive-revkeys", |s| &mut s.sensitive_revkeys, ""),
     ignored("export-unusable-sigs", ""),
     ignored("export-clean-sigs", ""),
@@ -74,16 +59,16 @@ mod tests {
     #[test]
     fn attributes_are_exported_unless_taken_back() {
         let mut settings = ExportSettings::default();
-        assert!(settings.attributes);
+        assert!(!settings.no_attributes);
         settings.read(b"no-export-attributes").expect("known word");
-        assert!(!settings.attributes);
+        assert!(settings.no_attributes);
     }
 
     #[test]
     fn a_backup_holds_everything() {
         let mut settings = ExportSettings::default();
         settings.read(b"export-minimal no-export-attributes backup").expect("known words");
-        assert!(settings.local_sigs && settings.attributes && settings.sensitive_revkeys);
+        assert!(settings.local_sigs && !settings.no_attributes && settings.sensitive_revkeys);
         assert!(!settings.clean && !settings.minimal);
     }
 }

@@ -4,7 +4,7 @@ use crate::options::refusal::Refusal;
 use crate::options::words::{self, Word, flag, flags, ignored};
 
 /// How an import treats certificates.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ImportSettings {
     /// Imports non-exportable certifications.
     pub(crate) local_sigs: bool,
@@ -20,28 +20,8 @@ pub(crate) struct ImportSettings {
     /// Writes each key out instead of storing it.
     pub(crate) export: bool,
     pub(crate) restore: bool,
-    pub(crate) repair_keys: bool,
+    pub(crate) no_repair: bool,
     pub(crate) dry_run: bool,
-}
-
-impl Default for ImportSettings {
-    fn default() -> Self {
-        Self {
-            local_sigs: false,
-            repair_pks_subkey_bug: false,
-            keep_ownertrust: false,
-            fast: false,
-            show: false,
-            merge_only: false,
-            clean: false,
-            minimal: false,
-            self_sigs_only: false,
-            export: false,
-            restore: false,
-            repair_keys: true,
-            dry_run: false,
-        }
-    }
 }
 
 impl ImportSettings {
@@ -74,7 +54,7 @@ const WORDS: &[Word<ImportSettings>] = &[
     flag("import-export", |s| &mut s.export, "write the keys out instead of storing them"),
     flag("restore", |s| &mut s.restore, "read the key backup format"),
     flag("import-restore", |s| &mut s.restore, ""),
-    flag("repair-keys", |s| &mut s.repair_keys, "remove duplicated and misplaced signatures"),
+    flags("repair-keys", |s, on| s.no_repair = !on, "remove duplicated and misplaced signatures"),
     flags("show-only", |s, on| { s.show = on; s.dry_run = on; }, ""),
     flag("allow-local-sigs", |s| &mut s.local_sigs, ""),
     flag("repair-hkp-subkey-bug", |s| &mut s.repair_pks_subkey_bug, ""),

@@ -87,14 +87,7 @@ pub(crate) struct VerifyFlags {
 
 impl Default for VerifyFlags {
     fn default() -> Self {
-        Self {
-            policy_urls: true,
-            std_notations: true,
-            user_notations: false,
-            uid_validity: true,
-            unusable_uids: false,
-            primary_uid_only: false,
-        }
+        Self { policy_urls: true, std_notations: true, uid_validity: true, ..Self::NOTHING }
     }
 }
 

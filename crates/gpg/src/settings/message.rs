@@ -62,7 +62,7 @@ pub(crate) enum DefaultRecipient {
 }
 
 /// What the options say of messages.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct MessageSettings {
     /// `--known-notation`: names of critical notations that the user understands.
     pub(crate) known_notations: Vec<Vec<u8>>,
@@ -84,7 +84,7 @@ pub(crate) struct MessageSettings {
     /// The level of BZip2.
     pub(crate) bzip2_level: Option<i32>,
     /// How passphrases become keys (RFC 9580, 3.7.1), as the option numbers it.
-    pub(crate) s2k_mode: i32,
+    pub(crate) s2k_mode: Option<i32>,
     pub(crate) s2k_cipher: Option<Cipher>,
     pub(crate) s2k_digest: Option<HashAlgorithm>,
     pub(crate) s2k_count: Option<u64>,
@@ -116,46 +116,6 @@ pub(crate) struct MessageSettings {
     pub(crate) ignore_mdc_error: bool,
 }
 
-impl Default for MessageSettings {
-    fn default() -> Self {
-        Self {
-            known_notations: Vec::new(),
-            recipients: Vec::new(),
-            encrypt_to_default_key: false,
-            no_encrypt_to: false,
-            default_recipient: DefaultRecipient::Nobody,
-            throw_key_ids: false,
-            multifile: false,
-            cipher: None,
-            digest: None,
-            compression: None,
-            deflate_level: None,
-            bzip2_level: None,
-            s2k_mode: 3,
-            s2k_cipher: None,
-            s2k_digest: None,
-            s2k_count: None,
-            personal_ciphers: Vec::new(),
-            personal_digests: Vec::new(),
-            personal_compressions: Vec::new(),
-            text: false,
-            file_name: None,
-            use_embedded_file_name: false,
-            max_output: 0,
-            show_session_key: false,
-            override_session_key: None,
-            override_session_key_fd: None,
-            unwrap: false,
-            not_dash_escaped: false,
-            list_only: false,
-            try_all_secrets: false,
-            try_secret_keys: Vec::new(),
-            skip_hidden_recipients: false,
-            ignore_mdc_error: false,
-        }
-    }
-}
-
 impl MessageSettings {
     /// Sets an algorithm, or a list of them, if its name is valid; an invalid one is reported later.
     pub(crate) fn choose(&mut self, choice: &Choice) {
@@ -172,7 +132,8 @@ impl MessageSettings {
 
     /// Complains about a value that is checked only after all options are read.
     pub(super) fn complaint(&self) -> Option<&'static str> {
-        (![0, 1, 3].contains(&self.s2k_mode)).then_some("invalid S2K mode; must be 0, 1 or 3")
+        let is_unknown = self.s2k_mode.is_some_and(|mode| ![0, 1, 3].contains(&mode));
+        is_unknown.then_some("invalid S2K mode; must be 0, 1 or 3")
     }
 
     fn prefer(&mut self, kind: &str, list: &[u8]) {
@@ -230,10 +191,8 @@ fn digest(name: &[u8]) -> Option<HashAlgorithm> {
     algorithms::digest(name).map(HashAlgorithm)
 }
 
-/// A compression may be called by its bare number as well.
 fn compression(name: &[u8]) -> Option<Compression> {
-    let number = name.iter().all(u8::is_ascii_digit).then(|| [b"Z", name].concat());
-    algorithms::compression(number.as_deref().unwrap_or(name)).and_then(Compression::of)
+    algorithms::compression_option(name).and_then(Compression::of)
 }
 
 #[cfg(test)]

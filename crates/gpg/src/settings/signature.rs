@@ -17,7 +17,7 @@ pub(crate) enum Form {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SignatureSettings {
     /// `--sig-notation` and `--sig-policy-url`.
-    pub(crate) remarks: Vec<NotationOrPolicy>,
+    pub(crate) notations: Vec<NotationOrPolicy>,
     /// `--default-sig-expire`, as [`crate::interval`] reads it.
     pub(crate) expire: Option<Vec<u8>>,
     /// The mail address of `--sender`.

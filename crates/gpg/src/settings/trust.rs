@@ -6,8 +6,9 @@ use keyhoard::trust::tofu::Policy;
 use keyhoard::validity::TrustedKey;
 
 /// `--trust-model`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum TrustModel {
+    #[default]
     Auto,
     Pgp,
     Classic,

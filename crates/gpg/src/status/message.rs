@@ -58,72 +58,53 @@ pub(crate) enum MessageStatus<'a> {
 }
 
 impl MessageStatus<'_> {
-    pub(super) fn keyword(&self) -> &'static str {
+    /// Writes the keyword and its arguments.
+    pub(super) fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         match self {
-            Self::FileStart { .. } => "FILE_START",
-            Self::FileError { .. } => "FILE_ERROR",
-            Self::FileDone => "FILE_DONE",
-            Self::NeedPassphrase { .. } => "NEED_PASSPHRASE_SYM",
-            Self::MissingPassphrase => "MISSING_PASSPHRASE",
-            Self::CancelledByUser => "CANCELED_BY_USER",
-            Self::InvalidRecipient { .. } => "INV_RECP",
-            Self::NoRecipients => "NO_RECP",
-            Self::BeginEncryption { .. } => "BEGIN_ENCRYPTION",
-            Self::EndEncryption => "END_ENCRYPTION",
-            Self::EncryptedTo { .. } => "ENC_TO",
-            Self::NoSecretKey { .. } => "NO_SECKEY",
-            Self::DecryptionKey { .. } => "DECRYPTION_KEY",
-            Self::BeginDecryption => "BEGIN_DECRYPTION",
-            Self::DecryptionInfo { .. } => "DECRYPTION_INFO",
-            Self::SessionKey(_) => "SESSION_KEY",
-            Self::Plaintext { .. } => "PLAINTEXT",
-            Self::PlaintextLength(_) => "PLAINTEXT_LENGTH",
-            Self::DecryptionOkay => "DECRYPTION_OKAY",
-            Self::DecryptionFailed => "DECRYPTION_FAILED",
-            Self::GoodMdc => "GOODMDC",
-            Self::BadMdc => "BADMDC",
-            Self::EndDecryption => "END_DECRYPTION",
-            Self::BadPassphrase => "ERROR",
-        }
-    }
-
-    /// Writes the arguments after the keyword.
-    pub(super) fn write_values(&self, out: &mut dyn Write) -> io::Result<()> {
-        match self {
-            Self::FileStart { what, name } | Self::FileError { what, name } => {
-                write!(out, " {what} ")?;
+            Self::FileStart { what, name } => {
+                write!(out, "FILE_START {what} ")?;
                 write_escaped(out, name)
             }
-            Self::NeedPassphrase { cipher, mode, digest } => write!(out, " {cipher} {mode} {digest}"),
+            Self::FileError { what, name } => {
+                write!(out, "FILE_ERROR {what} ")?;
+                write_escaped(out, name)
+            }
+            Self::FileDone => write!(out, "FILE_DONE"),
+            Self::NeedPassphrase { cipher, mode, digest } => {
+                write!(out, "NEED_PASSPHRASE_SYM {cipher} {mode} {digest}")
+            }
+            Self::MissingPassphrase => write!(out, "MISSING_PASSPHRASE"),
+            Self::CancelledByUser => write!(out, "CANCELED_BY_USER"),
             Self::InvalidRecipient { reason, name } => {
-                write!(out, " {reason} ")?;
+                write!(out, "INV_RECP {reason} ")?;
                 write_percent_escaped(out, name, b' ' - 1)
             }
-            Self::NoRecipients => write!(out, " 0"),
-            Self::BeginEncryption { protection, cipher } => write!(out, " {protection} {cipher}"),
-            Self::EncryptedTo { key_id, algorithm } => write!(out, " {key_id} {algorithm} 0"),
-            Self::NoSecretKey { key_id } => write!(out, " {key_id}"),
-            Self::DecryptionKey { key, primary, trust } => write!(out, " {key} {primary} {trust}"),
-            Self::DecryptionInfo { protection, cipher, mode } => {
-                write!(out, " {protection} {cipher} {mode}")
+            Self::NoRecipients => write!(out, "NO_RECP 0"),
+            Self::BeginEncryption { protection, cipher } => {
+                write!(out, "BEGIN_ENCRYPTION {protection} {cipher}")
             }
-            Self::SessionKey(key) => write!(out, " {key}"),
+            Self::EndEncryption => write!(out, "END_ENCRYPTION"),
+            Self::EncryptedTo { key_id, algorithm } => write!(out, "ENC_TO {key_id} {algorithm} 0"),
+            Self::NoSecretKey { key_id } => write!(out, "NO_SECKEY {key_id}"),
+            Self::DecryptionKey { key, primary, trust } => {
+                write!(out, "DECRYPTION_KEY {key} {primary} {trust}")
+            }
+            Self::BeginDecryption => write!(out, "BEGIN_DECRYPTION"),
+            Self::DecryptionInfo { protection, cipher, mode } => {
+                write!(out, "DECRYPTION_INFO {protection} {cipher} {mode}")
+            }
+            Self::SessionKey(key) => write!(out, "SESSION_KEY {key}"),
             Self::Plaintext { format, time, name } => {
-                write!(out, " {format:X} {time} ")?;
+                write!(out, "PLAINTEXT {format:X} {time} ")?;
                 write_percent_escaped(out, name, b' ')
             }
-            Self::PlaintextLength(length) => write!(out, " {length}"),
-            Self::BadPassphrase => write!(out, " symkey_decrypt.maybe_error 11_BAD_PASSPHRASE"),
-            Self::FileDone
-            | Self::MissingPassphrase
-            | Self::CancelledByUser
-            | Self::EndEncryption
-            | Self::BeginDecryption
-            | Self::DecryptionOkay
-            | Self::DecryptionFailed
-            | Self::GoodMdc
-            | Self::BadMdc
-            | Self::EndDecryption => Ok(()),
+            Self::PlaintextLength(length) => write!(out, "PLAINTEXT_LENGTH {length}"),
+            Self::DecryptionOkay => write!(out, "DECRYPTION_OKAY"),
+            Self::DecryptionFailed => write!(out, "DECRYPTION_FAILED"),
+            Self::GoodMdc => write!(out, "GOODMDC"),
+            Self::BadMdc => write!(out, "BADMDC"),
+            Self::EndDecryption => write!(out, "END_DECRYPTION"),
+            Self::BadPassphrase => write!(out, "ERROR symkey_decrypt.maybe_error 11_BAD_PASSPHRASE"),
         }
     }
 }

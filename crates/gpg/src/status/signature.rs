@@ -68,74 +68,50 @@ pub(crate) struct Valid {
 }
 
 impl SignatureStatus<'_> {
-    pub(super) fn keyword(&self) -> &'static str {
+    /// Writes the keyword and its arguments.
+    pub(super) fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        let mut write_text = |keyword: &str, text: &[u8], last_escaped: u8| {
+            write!(out, "{keyword} ")?;
+            write_percent_escaped(out, text, last_escaped)
+        };
         match self {
-            Self::BeginSigning { .. } => "BEGIN_SIGNING",
-            Self::NoSigners => "NO_SGNR",
-            Self::Created { .. } => "SIG_CREATED",
-            Self::New { .. } => "NEWSIG",
-            Self::Id { .. } => "SIG_ID",
-            Self::Result { keyword, .. } | Self::Trust { keyword, .. } => keyword,
-            Self::Unchecked { .. } => "ERRSIG",
-            Self::NoKey { .. } => "NO_PUBKEY",
-            Self::Valid(_) => "VALIDSIG",
-            Self::FirstUser { .. } => "TOFU_USER",
-            Self::FirstUse(_) => "TOFU_STATS",
-            Self::FirstUseText(_) => "TOFU_STATS_LONG",
-            Self::KeyRevoked => "KEYREVOKED",
-            Self::Policy(_) => "POLICY_URL",
-            Self::NotationName(_) => "NOTATION_NAME",
-            Self::NotationFlags { .. } => "NOTATION_FLAGS",
-            Self::NotationData(_) => "NOTATION_DATA",
-        }
-    }
-
-    /// Writes the arguments after the keyword.
-    pub(super) fn write_values(&self, out: &mut dyn Write) -> io::Result<()> {
-        match self {
-            Self::BeginSigning { digests } => digests.iter().try_for_each(|digest| write!(out, " H{digest}")),
-            Self::NoSigners => write!(out, " 0"),
+            Self::BeginSigning { digests } => {
+                write!(out, "BEGIN_SIGNING")?;
+                digests.iter().try_for_each(|digest| write!(out, " H{digest}"))
+            }
+            Self::NoSigners => write!(out, "NO_SGNR 0"),
             Self::Created { letter, algorithm, digest, kind, time, key } => {
-                write!(out, " {letter} {algorithm} {digest} {kind:02X} {time} {key}")
+                write!(out, "SIG_CREATED {letter} {algorithm} {digest} {kind:02X} {time} {key}")
             }
-            Self::New { user_id: None } | Self::KeyRevoked => Ok(()),
-            Self::New { user_id: Some(text) }
-            | Self::Policy(text)
-            | Self::NotationName(text)
-            | Self::NotationData(text) => {
-                out.write_all(b" ")?;
-                write_percent_escaped(out, text, b' ')
-            }
-            Self::Id { text, day, time } => write!(out, " {text} {day} {time}"),
-            Self::Result { key_id, user_id, .. } => {
-                write!(out, " {key_id} ")?;
-                write_percent_escaped(out, user_id, b' ' - 1)
+            Self::New { user_id: None } => write!(out, "NEWSIG"),
+            Self::New { user_id: Some(user_id) } => write_text("NEWSIG", user_id, b' '),
+            Self::Id { text, day, time } => write!(out, "SIG_ID {text} {day} {time}"),
+            Self::Result { keyword, key_id, user_id } => {
+                write_text(&format!("{keyword} {key_id}"), user_id, b' ' - 1)
             }
             Self::Unchecked { key_id, algorithm, digest, kind, time, code, key } => {
                 let key = key.as_deref().unwrap_or("-");
-                write!(out, " {key_id} {algorithm} {digest} {kind:02x} {time} {code} {key}")
+                write!(out, "ERRSIG {key_id} {algorithm} {digest} {kind:02x} {time} {code} {key}")
             }
-            Self::NoKey { key_id } => write!(out, " {key_id}"),
+            Self::NoKey { key_id } => write!(out, "NO_PUBKEY {key_id}"),
             Self::Valid(valid) => {
                 let Valid { key, day, time, expires, version, algorithm, digest, kind, primary } = valid;
                 write!(
                     out,
-                    " {key} {day} {time} {expires} {version} 0 {algorithm} {digest} {kind:02X} {primary}"
+                    "VALIDSIG {key} {day} {time} {expires} {version} 0 {algorithm} {digest} {kind:02X} {primary}"
                 )
             }
-            Self::FirstUser { key, address } => {
-                write!(out, " {key} ")?;
-                write_percent_escaped(out, address, b' ')
-            }
-            Self::FirstUse(statistics) => write!(out, " {statistics}"),
-            Self::FirstUseText(text) => {
-                out.write_all(b" ")?;
-                write_percent_escaped(out, text, b' ' - 1)
-            }
-            Self::Trust { model, .. } => write!(out, " 0 {model}"),
+            Self::Trust { keyword, model } => write!(out, "{keyword} 0 {model}"),
+            Self::FirstUser { key, address } => write_text(&format!("TOFU_USER {key}"), address, b' '),
+            Self::FirstUse(statistics) => write!(out, "TOFU_STATS {statistics}"),
+            Self::FirstUseText(text) => write_text("TOFU_STATS_LONG", text, b' ' - 1),
+            Self::KeyRevoked => write!(out, "KEYREVOKED"),
+            Self::Policy(url) => write_text("POLICY_URL", url, b' '),
+            Self::NotationName(name) => write_text("NOTATION_NAME", name, b' '),
             Self::NotationFlags { critical, readable } => {
-                write!(out, " {} {}", u8::from(*critical), u8::from(*readable))
+                write!(out, "NOTATION_FLAGS {} {}", u8::from(*critical), u8::from(*readable))
             }
+            Self::NotationData(data) => write_text("NOTATION_DATA", data, b' '),
         }
     }
 }

@@ -204,7 +204,7 @@ mod tests {
 
     fn article(json: serde_json::Value, position: &ThreadPosition<'_>, text: &str) -> String {
         let item = Item::parse(json.to_string().as_bytes()).unwrap().unwrap();
-        let crate::item::ItemStatus::Live(post) = &item.standing else { panic!("it is live") };
+        let crate::item::ItemStatus::Live(post) = &item.status else { panic!("it is live") };
         let bodies = Bodies { text: text.to_owned(), html: "<p>x</p>\n".to_owned() };
         let settings =
             Settings { newsgroups: "news.ycombinator".to_owned(), text_only: false, injected: None };

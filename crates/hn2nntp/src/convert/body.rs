@@ -155,7 +155,7 @@ mod tests {
 
     fn bodies(templates: &Templates, json: serde_json::Value, options: &[&PollOption]) -> Bodies {
         let item = Item::parse(json.to_string().as_bytes()).unwrap().unwrap();
-        let crate::item::ItemStatus::Live(post) = item.standing.clone() else { panic!("it is live") };
+        let crate::item::ItemStatus::Live(post) = item.status.clone() else { panic!("it is live") };
         templates.render(&item, &post, "A & B", options).unwrap()
     }
 

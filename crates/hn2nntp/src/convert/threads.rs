@@ -54,7 +54,7 @@ impl Threads {
             }
         }
         if let (ItemStatus::Live(Post { kind: Kind::PollOption { score }, text, .. }), Some(poll)) =
-            (&item.standing, item.parent)
+            (&item.status, item.parent)
         {
             let options = self.options.entry(poll).or_default();
             if options.iter().all(|option| option.id != item.id) {

@@ -15,7 +15,7 @@ use crate::commands::named_certificates::NamedCertificates;
 use crate::exit::Outcome;
 use crate::printable::counted;
 use crate::progress::Unit;
-use crate::session::Session;
+use crate::session::{Session, command_line};
 use crate::style::Style;
 
 /// The arguments of `keyhoard check`.
@@ -60,31 +60,39 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     let mut issuers = IssuerNames::new(snapshot.as_ref(), session.now);
     let mut written = Ok(());
     let mut done = 0;
-    let count =
-        check(store.as_ref(), snapshot.as_ref(), named.selection(), options, &mut |record, statuses| {
+    let command = command_line();
+    let count = check(
+        store.as_ref(),
+        snapshot.as_ref(),
+        named.selection(),
+        options,
+        &command,
+        &mut |record, statuses| {
             done += 1;
             progress.set(done);
             let count = Count::of(statuses);
             if named.ids.is_some() || arguments.signatures || count.bad + count.refused > 0 {
-                written = progress
-                    .suspended(|| tell(session, &mut issuers, record, statuses, arguments.signatures));
+                written = progress.suspended(|| {
+                    print_certificate(session, &mut issuers, record, statuses, arguments.signatures)
+                });
             }
             if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-        })?;
+        },
+    )?;
     drop(progress);
     written?;
     summarise(session, count)?;
     if count.not_fully_checked > 0 {
         bail!(
             "{} not fully checked: not valid until all possible revocations are verified; \
-            this went on with it, say it again to see what came of it",
+            run the command again to continue",
             counted(count.not_fully_checked as usize, "certificate")
         );
     }
     Ok(Outcome::found(count.bad == 0 && named.complete))
 }
 
-fn tell(
+fn print_certificate(
     session: &mut Session,
     issuers: &mut IssuerNames<'_>,
     record: &Record,

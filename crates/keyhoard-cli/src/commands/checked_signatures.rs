@@ -110,7 +110,7 @@ impl<'s> IssuerNames<'s> {
                 _ => None,
             },
             maker: maker.map(|maker| maker.to_string()),
-            standing: word(status),
+            status: word(status),
             reason: reason(status),
         }
     }
@@ -140,7 +140,8 @@ pub(super) struct SignatureJson<'a> {
     issuer_key_id: String,
     issuer_name: Option<TextJson<'a>>,
     maker: Option<String>,
-    standing: &'static str,
+    #[serde(rename = "standing")]
+    status: &'static str,
     reason: Option<&'static str>,
 }
 
@@ -150,7 +151,7 @@ pub(super) fn write_signatures(
     issuers: &IssuerNames<'_>,
     signatures: &[CheckedSignature<'_>],
 ) -> io::Result<()> {
-    for group in signatures.chunk_by(|one, other| std::ptr::eq(one.component, other.component)) {
+    for group in signatures.chunk_by(|signature, next| std::ptr::eq(signature.component, next.component)) {
         output.line(format_args!("  {}", subject(&group[0])))?;
         let mut table = Table::default();
         for signature in group {
@@ -188,11 +189,7 @@ pub(super) fn subject(signature: &CheckedSignature<'_>) -> String {
 /// Returns a certificate's primary user ID.
 pub(super) fn name(facts: &Facts, now: Timestamp) -> String {
     let effective = evaluate(facts, EvaluationContext::new(now, PacketView::Full));
-    let primary = effective.primary_user_id(facts).map(|index| &facts.components[index].kind);
-    match primary {
-        Some(ComponentKind::UserId(value)) => printable(value),
-        _ => "[no user ID]".to_owned(),
-    }
+    effective.primary_name(facts).map_or_else(|| "[no user ID]".to_owned(), printable)
 }
 
 fn word(status: CertificationStatus) -> &'static str {

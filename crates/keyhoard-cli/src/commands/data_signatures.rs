@@ -1,60 +1,53 @@
 //! Signatures over data: their verification, as text and as JSON.
 
-use keyhoard::message::DataSignature;
 use keyhoard::store::Store;
 use keyhoard::trust::Validity;
 use keyhoard::validity::TrustSettings;
-use keyhoard::verification::{
-    Examiner, Notation, SignaturePolicy, SignatureReport, SignatureStatus, remember,
-};
+use keyhoard::verification::{Examiner, Notation, SignatureStatus, SignatureVerdict, remember};
 use serde::Serialize;
 
 use crate::listing::TextJson;
 use crate::printable::printable;
-use crate::session::{Session, command_line};
+use crate::session::command_line;
 use crate::trust_options::sources;
 use crate::{naming, timestamp};
 
-/// Verifies the signatures over some data, and counts them for trust on first use.
+/// Verifies signatures with `examine`, and counts those that it returns for trust on first use.
 pub(super) fn examine(
-    session: &Session,
     store: &dyn Store,
     trust: &TrustSettings,
-    signatures: Vec<DataSignature>,
-) -> anyhow::Result<Vec<SignatureReport>> {
-    let reports = {
-        let snapshot = store.snapshot()?;
-        Examiner::new(sources(store, snapshot.as_ref()), trust.clone()).examine(signatures)?
-    };
+    examine: impl FnOnce(&mut Examiner<'_>) -> anyhow::Result<Vec<SignatureVerdict>>,
+) -> anyhow::Result<Vec<SignatureVerdict>> {
+    let snapshot = store.snapshot()?;
+    let verdicts = examine(&mut Examiner::new(sources(store, snapshot.as_ref()), trust.clone()))?;
+    drop(snapshot);
     if trust.model.remembers() {
-        let examined: Vec<_> = reports.iter().map(|report| &report.examined).collect();
-        let policy = SignaturePolicy::new(trust.digests, session.now);
-        remember(store, &examined, "keyhoard", &command_line(), &policy)?;
+        remember(store, &verdicts, "keyhoard", &command_line(), trust.now)?;
     }
-    Ok(reports)
+    Ok(verdicts)
 }
 
 /// Returns the lines that describe a signature.
-pub(super) fn lines(report: &SignatureReport, now: keyhoard::cert::Timestamp) -> Vec<String> {
-    let SignatureReport { examined, standing, validity } = report;
+pub(super) fn lines(verdict: &SignatureVerdict, now: keyhoard::cert::Timestamp) -> Vec<String> {
+    let SignatureVerdict { examined, status, trust } = verdict;
     let mut lines = Vec::new();
-    match examined.outcome.maker() {
-        Some(maker) => {
-            let name = maker.user_id().map_or_else(|| "a key without user ID".to_owned(), printable);
-            lines.push(format!("{standing}: {name}"));
-            lines.push(format!("  key {}", maker.key().fingerprint));
-            if maker.component > 0 {
-                lines.push(format!("  of the certificate {}", maker.primary()));
+    match examined.signer.candidate() {
+        Some(signer) => {
+            let name = signer.user_id().map_or_else(|| "a key without user ID".to_owned(), printable);
+            lines.push(format!("{status}: {name}"));
+            lines.push(format!("  key {}", signer.key().fingerprint));
+            if signer.component > 0 {
+                lines.push(format!("  of the certificate {}", signer.primary()));
             }
-            if *standing == SignatureStatus::Good {
-                lines.push(format!("  {}", validity_text(*validity)));
+            if *status == SignatureStatus::Good {
+                lines.push(format!("  {}", validity_text(trust.key)));
             }
-            if *standing == SignatureStatus::Good && maker.expires().is_some_and(|end| end < now) {
+            if *status == SignatureStatus::Good && signer.expires().is_some_and(|end| end < now) {
                 lines.push("  the key has expired since".to_owned());
             }
         }
         None => {
-            lines.push(standing.to_string());
+            lines.push(status.to_string());
             if let Some(statement) = &examined.statement {
                 let issuer = statement.issuer;
                 let named =
@@ -78,17 +71,20 @@ pub(super) fn lines(report: &SignatureReport, now: keyhoard::cert::Timestamp) ->
 fn validity_text(validity: Validity) -> &'static str {
     match validity {
         Validity::Ultimate => "it is your own key",
-        Validity::Full => "the key is certified to be whose it says",
-        Validity::Marginal => "the key is perhaps whose it says: marginally valid",
-        Validity::Never => "the key is NOT whose it says, you have decided",
-        Validity::Unknown | Validity::Undefined => "nobody you trust says that the key is whose it says",
+        Validity::Full => "the user ID is valid: certified",
+        Validity::Marginal => "the user ID is marginally valid",
+        Validity::Never => "the user ID is NOT valid: you have decided so",
+        Validity::Unknown | Validity::Undefined => {
+            "validity unknown: no trusted key has certified the user ID"
+        }
     }
 }
 
 /// A signature, as `docs/json.md` describes it.
 #[derive(Serialize)]
 pub(super) struct SignatureJson<'a> {
-    standing: &'static str,
+    #[serde(rename = "standing")]
+    status: &'static str,
     fingerprint: Option<String>,
     certificate: Option<String>,
     issuer_key_id: Option<String>,
@@ -114,9 +110,9 @@ struct NotationJson<'a> {
 }
 
 impl<'a> SignatureJson<'a> {
-    pub(super) fn new(report: &'a SignatureReport) -> Self {
-        let SignatureReport { examined, standing, validity } = report;
-        let (maker, statement) = (examined.outcome.maker(), examined.statement.as_ref());
+    pub(super) fn new(verdict: &'a SignatureVerdict) -> Self {
+        let SignatureVerdict { examined, status, trust } = verdict;
+        let (signer, statement) = (examined.signer.candidate(), examined.statement.as_ref());
         let notation = |notation: &'a Notation| NotationJson {
             name: TextJson::new(&notation.name),
             value: TextJson::new(&notation.value),
@@ -124,18 +120,18 @@ impl<'a> SignatureJson<'a> {
             critical: notation.critical,
         };
         Self {
-            standing: standing.name(),
-            fingerprint: maker.map(|maker| maker.key().fingerprint.to_string()),
-            certificate: maker.map(|maker| maker.primary().to_string()),
+            status: status.name(),
+            fingerprint: signer.map(|signer| signer.key().fingerprint.to_string()),
+            certificate: signer.map(|signer| signer.primary().to_string()),
             issuer_key_id: statement.map(|statement| statement.issuer.key_id.to_string()),
             issuer_fingerprint: statement
                 .and_then(|said| said.issuer.fingerprint)
                 .map(|name| name.to_string()),
-            user_id: maker.and_then(|maker| maker.user_id()).map(TextJson::new),
-            validity: examined.outcome.good().map(|_| validity.word()),
+            user_id: signer.and_then(|signer| signer.user_id()).map(TextJson::new),
+            validity: examined.signer.good().map(|_| trust.key.word()),
             created: statement.map(|statement| timestamp::rfc3339(statement.created)),
             expires: statement.and_then(|statement| statement.expires).map(timestamp::rfc3339),
-            key_expires: maker.and_then(|maker| maker.expires()).map(timestamp::rfc3339),
+            key_expires: signer.and_then(|signer| signer.expires()).map(timestamp::rfc3339),
             kind: statement.map(|statement| statement.kind.0),
             digest: statement.map(|statement| naming::hash_algorithm(statement.hash)),
             notations: statement.into_iter().flat_map(|said| &said.notations).map(notation).collect(),
@@ -147,7 +143,7 @@ impl<'a> SignatureJson<'a> {
         }
     }
 
-    pub(super) fn all(reports: &'a [SignatureReport]) -> Vec<Self> {
-        reports.iter().map(Self::new).collect()
+    pub(super) fn all(verdicts: &'a [SignatureVerdict]) -> Vec<Self> {
+        verdicts.iter().map(Self::new).collect()
     }
 }

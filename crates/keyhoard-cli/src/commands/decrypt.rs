@@ -1,27 +1,25 @@
 //! `keyhoard decrypt`: decrypts a message with a password or a secret key.
 
 use std::borrow::Cow;
-use std::fs;
 use std::io::Read;
 use std::os::fd::RawFd;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow, bail};
-use keyhoard::causes;
 use keyhoard::cert::Fingerprint;
 use keyhoard::cert::effective::PacketView;
 use keyhoard::decryption::{PlaintextOutput, SessionKeyFinder};
 use keyhoard::message::{Allowed, DataSignature, Error, MessageVerifier, SessionKey, decrypt};
 use keyhoard::output_file::Content;
 use keyhoard::passphrase::{Passphrases, Source};
-use keyhoard::verification::{SignatureReport, SignatureStatus};
+use keyhoard::verification::{SignatureStatus, SignatureVerdict, any_bad};
 use serde::Serialize;
 
 use super::data_signatures::{SignatureJson, examine, lines};
 use crate::destination::{NamedOutput, standard_output};
 use crate::exit::Outcome;
 use crate::input;
-use crate::passphrase_options::{self, PassphraseOptions, owner};
+use crate::passphrase_options::{PassphraseOptions, owner};
 use crate::session::Session;
 use crate::timestamp;
 use crate::trust_options::TrustOptions;
@@ -47,7 +45,7 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     passphrase: PassphraseOptions,
 
-    #[command(flatten, next_help_heading = passphrase_options::HEADING)]
+    #[command(flatten)]
     output: NamedOutput,
 
     /// Write to a pipe before the message's check at its end: do not use the output if this command fails.
@@ -103,25 +101,22 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
         Some(file) => PlaintextOutput::to_file(file, arguments.stream_unverified),
         None => PlaintextOutput::to_stream(Box::new(standard_output()?), arguments.stream_unverified),
     };
-    if let Some(message) = arguments.file.as_deref().and_then(|path| fs::metadata(path).ok()) {
-        plaintext.reserve(message.len());
-    }
     let signatures = arguments.read(session, input.as_mut(), &mut plaintext)?;
-    let reports = match signatures.is_empty() {
+    let verdicts = match signatures.is_empty() {
         true => Vec::new(),
         false => {
             let trust = arguments.trust.settings(session.now, PacketView::Full)?;
-            examine(session, session.open_or_empty()?.as_ref(), &trust, signatures)?
+            examine(session.open_or_empty()?.as_ref(), &trust, |examiner| Ok(examiner.examine(signatures)?))?
         }
     };
     if let Some((_, key)) = plaintext.decrypted.as_ref().filter(|_| arguments.show_session_key) {
         session.warn(format_args!("session key: {}", *key.to_text()));
     }
-    tell_signatures(session, &reports);
-    if reports.iter().any(|report| report.standing == SignatureStatus::Bad) {
-        bail!("a signature in the message is bad: who encrypted it is not who is said to have signed it");
+    tell_signatures(session, &verdicts);
+    if any_bad(&verdicts) {
+        bail!("a signature in the message is bad: the content was not signed by the named key");
     }
-    let result = file.and_then(|path| DecryptedJson::new(path, &plaintext, &reports));
+    let result = file.and_then(|path| DecryptedJson::new(path, &plaintext, &verdicts));
     plaintext
         .finish()
         .with_context(|| file.map_or("cannot write".to_owned(), |path| path.display().to_string()))?;
@@ -181,17 +176,20 @@ impl Arguments {
             (Err(Error::Unprotected), _) => {
                 bail!("{}; if it must be read, add --allow-unprotected", Error::Unprotected)
             }
-            // A closed pipe is an error here: the reader has data that were not checked to the end.
-            (Err(error @ Error::Write(_)), _) => bail!("{}", causes(&error)),
+            (Err(error @ Error::UnverifiedOverflow), _) => {
+                let input = input::name(self.file.as_deref());
+                bail!("{input}: {error}: give --output, or --stream-unverified")
+            }
+            (Err(error @ Error::Write(_)), _) => Err(error.into()),
             (Err(error), _) => Err(anyhow!(error).context(input::name(self.file.as_deref()))),
         }
     }
 }
 
-fn tell_signatures(session: &Session, reports: &[SignatureReport]) {
-    for report in reports {
-        for line in lines(report, session.now) {
-            match report.standing {
+fn tell_signatures(session: &Session, verdicts: &[SignatureVerdict]) {
+    for verdict in verdicts {
+        for line in lines(verdict, session.now) {
+            match verdict.status {
                 SignatureStatus::Good => session.note(line),
                 _ => session.warn(line),
             }
@@ -215,7 +213,11 @@ struct DecryptedJson<'a> {
 
 impl<'a> DecryptedJson<'a> {
     /// Returns the result of decryption to a file; `None` if nothing was decrypted.
-    fn new(path: &'a Path, plaintext: &PlaintextOutput<'_>, reports: &'a [SignatureReport]) -> Option<Self> {
+    fn new(
+        path: &'a Path,
+        plaintext: &PlaintextOutput<'_>,
+        verdicts: &'a [SignatureVerdict],
+    ) -> Option<Self> {
         let (container, key) = plaintext.decrypted.as_ref()?;
         let literal = plaintext.literal.as_ref();
         let time = literal.map(|literal| literal.time).filter(|time| time.0 != 0);
@@ -229,7 +231,7 @@ impl<'a> DecryptedJson<'a> {
                 .unwrap_or_default(),
             time: time.map(timestamp::rfc3339),
             signed: plaintext.is_signed,
-            signatures: SignatureJson::all(reports),
+            signatures: SignatureJson::all(verdicts),
         })
     }
 }

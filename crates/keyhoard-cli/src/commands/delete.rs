@@ -71,7 +71,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
             }
         },
     };
-    tell(session, arguments, &deletion, entry)?;
+    print_deletion(session, arguments, &deletion, entry)?;
     Ok(Outcome::Done)
 }
 
@@ -125,7 +125,7 @@ fn refuse_secret_keys(found: &[DeletionCandidate], arguments: &Arguments) -> any
     let with_secret = found.iter().find_map(|candidate| Some((candidate, candidate.secret_key.as_ref()?)));
     match with_secret {
         Some((candidate, file)) if !arguments.despite_secret_key => bail!(
-            "{}: its secret key is in {}; delete that first, or say --despite-secret-key",
+            "{}: its secret key is in {}; --despite-secret-key deletes the certificate and keeps the secret key",
             candidate.fingerprint,
             file.display()
         ),
@@ -152,7 +152,7 @@ fn is_confirmed(deletion: &Deletion, arguments: &Arguments) -> anyhow::Result<bo
     )
 }
 
-fn tell(
+fn print_deletion(
     session: &mut Session,
     arguments: &Arguments,
     deletion: &Deletion,

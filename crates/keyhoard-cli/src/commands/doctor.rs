@@ -3,7 +3,7 @@
 use std::fmt::Display;
 use std::io;
 
-use keyhoard::doctor::{DoctorEvent, Findings, Trouble, examine, rebuild};
+use keyhoard::doctor::{DoctorEvent, Findings, Problem, examine, rebuild};
 use serde::Serialize;
 
 use crate::exit::Outcome;
@@ -54,15 +54,15 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     let findings = examine(&path, &mut |event| match event {
         DoctorEvent::Progress { done } => progress.set(done),
         DoctorEvent::Finding(finding) if written.is_ok() => {
-            written = tell(session, &progress, &finding, finding.is_healed_by_rebuilding());
+            written = print_finding(session, &progress, &finding, finding.is_healed_by_rebuilding());
         }
         DoctorEvent::SecretKey(trouble) if written.is_ok() => {
             secret_keys += 1;
             let advice = match trouble {
-                Trouble::Orphan { .. } => ", and `keyhoard import` brings it here",
-                Trouble::Unusable(_) => "",
+                Problem::Orphan { .. } => ", and `keyhoard import` brings it here",
+                Problem::Unusable(_) => "",
             };
-            written = tell(session, &progress, &format_args!("{trouble}{advice}"), false);
+            written = print_finding(session, &progress, &format_args!("{trouble}{advice}"), false);
         }
         DoctorEvent::Finding(_) | DoctorEvent::SecretKey(_) => {}
     })?;
@@ -72,7 +72,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     Ok(Outcome::found(findings.problems == 0))
 }
 
-fn tell(
+fn print_finding(
     session: &mut Session,
     progress: &Progress,
     finding: &dyn Display,

@@ -195,7 +195,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
         |_| true,
     )?;
     if let Some(path) = arguments.destination.file() {
-        tell(session, path, &keys, &encryption)?;
+        print_summary(session, path, &keys, &encryption)?;
     }
     remember(session, arguments, &keys)?;
     Ok(Outcome::Done)
@@ -279,7 +279,7 @@ fn recipients(session: &Session, arguments: &Arguments) -> anyhow::Result<Option
                 chosen.push(ChosenRecipient { candidate, key, is_hidden });
             }
             Err(refused) => {
-                tell_candidates(session, name, &refused);
+                print_candidates(session, name, &refused);
                 return Ok(None);
             }
         }
@@ -328,13 +328,13 @@ fn choose(
     }
 }
 
-fn tell_candidates(session: &Session, name: &[u8], candidates: &[RecipientCandidate]) {
+fn print_candidates(session: &Session, name: &[u8], candidates: &[RecipientCandidate]) {
     let name = shown(name);
     if candidates.is_empty() {
         return session.warn(format_args!("{name}: not found"));
     }
     session
-        .warn(format_args!("{name}: it is not certain who that is; give the fingerprint of the right one:"));
+        .warn(format_args!("{name}: ambiguous or not valid; give the fingerprint of the right certificate:"));
     for candidate in candidates {
         let state = match (candidate.usable_key(), candidate.validity) {
             (None, _) => "no key to encrypt to",
@@ -347,7 +347,7 @@ fn tell_candidates(session: &Session, name: &[u8], candidates: &[RecipientCandid
     }
 }
 
-fn tell(
+fn print_summary(
     session: &mut Session,
     path: &Path,
     keys: &[ChosenRecipient],

@@ -60,7 +60,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
         |out| export.packets(out),
         |sum| sum.certificates > 0,
     )?;
-    tell(session, arguments, summary)?;
+    print_summary(session, arguments, summary)?;
     Ok(Outcome::found(named.complete && summary.certificates > 0))
 }
 
@@ -101,7 +101,7 @@ impl Arguments {
 }
 
 /// Prints the result of an export to a file.
-fn tell(session: &mut Session, arguments: &Arguments, summary: ExportSummary) -> anyhow::Result<()> {
+fn print_summary(session: &mut Session, arguments: &Arguments, summary: ExportSummary) -> anyhow::Result<()> {
     let Some(path) = arguments.destination.file() else { return Ok(()) };
     if session.output.is_json() {
         let file = path.to_string_lossy();

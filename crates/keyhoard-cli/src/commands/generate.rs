@@ -65,7 +65,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     let source = arguments.passphrase.source()?;
     if !arguments.no_passphrase && source == Source::Terminal && !on_terminal() {
         bail!(
-            "nobody can be asked for a passphrase: say --passphrase-file, --passphrase-fd, --passphrase-program or \
+            "no terminal to ask for a passphrase: use --passphrase-file, --passphrase-fd, --passphrase-program or \
              --no-passphrase"
         );
     }
@@ -83,7 +83,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     let mut tested = TestedNumbers { progress: session.progress(Unit::Numbers, None), numbers: 0 };
     let generated = generate(&destination, &profile, ask, &command_line(), session.now, &mut tested)?;
     drop(tested);
-    tell(session, &profile, &generated)?;
+    print_key(session, &profile, &generated)?;
     Ok(Outcome::Done)
 }
 
@@ -143,7 +143,7 @@ impl generate::Progress for TestedNumbers {
     }
 }
 
-fn tell(session: &mut Session, profile: &Profile, generated: &GeneratedKey) -> anyhow::Result<()> {
+fn print_key(session: &mut Session, profile: &Profile, generated: &GeneratedKey) -> anyhow::Result<()> {
     let entry = generated.journal.map(|JournalId(entry)| entry);
     let revocation = generated.revocation.display();
     if session.output.is_json() {

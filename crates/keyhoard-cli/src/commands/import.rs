@@ -22,7 +22,7 @@ use crate::output::Output;
 use crate::printable::{counted, printable};
 use crate::progress::{Progress, Unit};
 use crate::session::{Session, command_line};
-use crate::stderr::tell;
+use crate::stderr;
 use crate::style::Style;
 use crate::table::{Cell, Table};
 use json::{CertificateJson, RefusedJson, SummaryJson};
@@ -205,7 +205,7 @@ impl Report<'_> {
         let what: Vec<String> = imported.notes.iter().filter_map(unchecked).collect();
         let what = what.join("; ");
         let text = format_args!("{file}, certificate at byte {position}, {fingerprint}: {what}");
-        self.progress.suspended(|| tell(Style::Error, "not fully checked:", text));
+        self.progress.suspended(|| stderr::print(Style::Error, "not fully checked:", text));
     }
 
     /// Reports a certificate that was refused because it has many self-signatures and none is good.
@@ -214,7 +214,7 @@ impl Report<'_> {
         let text = format_args!(
             "{file}, certificate at byte {position}, {fingerprint}: {count} forged self-signatures and no good one"
         );
-        self.progress.suspended(|| tell(Style::Error, "refused:", text));
+        self.progress.suspended(|| stderr::print(Style::Error, "refused:", text));
     }
 
     /// Reports a secret key that could not be kept.
@@ -227,7 +227,7 @@ impl Report<'_> {
             SecretOutcome::New | SecretOutcome::Unchanged | SecretOutcome::Stub => return,
         };
         let text = format_args!("{file}, certificate at byte {position}: {reason}");
-        self.progress.suspended(|| tell(Style::Error, "refused:", text));
+        self.progress.suspended(|| stderr::print(Style::Error, "refused:", text));
     }
 
     fn refused(&mut self, input: usize, position: u64, reason: &ImportRefusal) -> io::Result<()> {
@@ -236,7 +236,7 @@ impl Report<'_> {
             return self.session.output.json(&RefusedJson::new(&file, position, reason));
         }
         let text = format_args!("{file}, byte {position}: {}", causes(reason));
-        self.progress.suspended(|| tell(Style::Error, "refused:", text));
+        self.progress.suspended(|| stderr::print(Style::Error, "refused:", text));
         Ok(())
     }
 

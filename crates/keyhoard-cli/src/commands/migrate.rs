@@ -15,7 +15,7 @@ use crate::naming::assigned_trust_phrase;
 use crate::printable::counted;
 use crate::progress::{Progress, Unit};
 use crate::session::{Session, command_line};
-use crate::stderr::tell;
+use crate::stderr;
 use crate::style::Style;
 use crate::table::{Cell, Table};
 
@@ -34,7 +34,7 @@ pub(crate) struct Arguments {
     #[arg(value_name = "SOURCE")]
     sources: Vec<PathBuf>,
 
-    /// Say whether anything has changed since it was taken over, and nothing else; the exit code is 1 if it has.
+    /// Say whether anything has changed since it was migrated, and nothing else; the exit code is 1 if it has.
     #[arg(long, conflicts_with_all = ["sources", "dry_run"])]
     check: bool,
 
@@ -104,11 +104,11 @@ fn report(progress: &mut Progress, quiet: bool, event: MigrateEvent<'_>) {
         MigrateEvent::Source(_) if quiet => {}
         MigrateEvent::Source(source) => {
             let text = format!("reading {} ({})", source.path.display(), kind(source.kind));
-            progress.suspended(|| tell(Style::Faint, "keyhoard:", text));
+            progress.suspended(|| stderr::print(Style::Faint, "keyhoard:", text));
         }
         MigrateEvent::Unreadable { source, reason } => {
             let text = format!("{}: {reason}", source.path.display());
-            progress.suspended(|| tell(Style::Error, "not readable:", text));
+            progress.suspended(|| stderr::print(Style::Error, "not readable:", text));
         }
     }
 }
@@ -132,7 +132,7 @@ fn check(session: &mut Session) -> anyhow::Result<Outcome> {
         if session.output.is_json() {
             session.output.json(&OutdatedJson { outdated: path.to_string() })?;
         } else {
-            session.output.line(format_args!("{path}: has changed since it was taken over"))?;
+            session.output.line(format_args!("{path}: has changed since it was migrated"))?;
         }
     }
     Ok(Outcome::found(outdated.is_empty()))

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::os::unix::ffi::OsStrExt;
 
 use anyhow::bail;
-use keyhoard::find::{find, meant};
+use keyhoard::find::{find, resolve};
 use keyhoard::foreign_text::shown;
 use keyhoard::store::{CertId, Detail, Fingerprint, ReadCertificates, Selection};
 
@@ -46,7 +46,7 @@ impl NamedCertificates {
     /// [`NotFound`] if there is none; another error if there are several.
     pub(super) fn one(snapshot: &dyn ReadCertificates, name: &OsStr) -> anyhow::Result<CertId> {
         let name = name.as_bytes();
-        match meant(snapshot, name)?[..] {
+        match resolve(snapshot, name)?[..] {
             [id] => Ok(id),
             [] => Err(NotFound::name(name).into()),
             ref several => {

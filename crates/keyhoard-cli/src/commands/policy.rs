@@ -45,7 +45,9 @@ fn word(acceptance: &Acceptance) -> &str {
         Acceptance::Yes => "yes",
         Acceptance::No => "no",
         Acceptance::Only(how_far) => how_far,
-        Acceptance::Elsewhere => "-",
+        Acceptance::WithOldCiphers => "with --allow-old-cipher",
+        Acceptance::WithUnprotected => "with --allow-unprotected",
+        Acceptance::NotApplicable => "-",
     }
 }
 

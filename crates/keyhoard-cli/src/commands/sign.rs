@@ -65,7 +65,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
         |()| true,
     )?;
     if let Some(path) = arguments.destination.file() {
-        tell(session, path, &keys)?;
+        print_signers(session, path, &keys)?;
     }
     Ok(Outcome::Done)
 }
@@ -95,7 +95,11 @@ impl Arguments {
     }
 }
 
-fn tell(session: &mut Session, path: &Path, keys: &[(SigningKey, Box<dyn OpenKey>)]) -> anyhow::Result<()> {
+fn print_signers(
+    session: &mut Session,
+    path: &Path,
+    keys: &[(SigningKey, Box<dyn OpenKey>)],
+) -> anyhow::Result<()> {
     if session.output.is_json() {
         let signers = keys.iter().map(|(key, _)| SignerJson::new(key)).collect();
         session.output.json(&SignedJson { file: &path.to_string_lossy(), signers })?;

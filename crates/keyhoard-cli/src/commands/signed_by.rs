@@ -47,7 +47,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
         let mut written = Ok(());
         signed_by(store.as_ref(), snapshot.as_ref(), &signer, options, &mut |record, statuses| {
             any = true;
-            written = tell(session, &mut issuers, record, statuses, &signer);
+            written = print_certificate(session, &mut issuers, record, statuses, &signer);
             if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         })?;
         written?;
@@ -55,7 +55,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     Ok(Outcome::found(any && named.complete))
 }
 
-fn tell(
+fn print_certificate(
     session: &mut Session,
     issuers: &mut IssuerNames<'_>,
     record: &Record,

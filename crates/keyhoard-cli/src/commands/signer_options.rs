@@ -128,11 +128,7 @@ impl SignerOptions {
         }
         if found.is_empty() {
             found = owners(snapshot, stored)?;
-            match found.len() {
-                0 => return Err(NotFound::because("there is no secret key to sign with").into()),
-                1 => {}
-                count => bail!("there are {count} secret keys; say which one signs with --by"),
-            }
+            require_one(found.len(), "sign", "signs")?;
         }
         Ok(found)
     }
@@ -166,5 +162,14 @@ impl SignerOptions {
             Some(seconds) => builder.expiring_after(seconds),
             None => builder,
         }
+    }
+}
+
+/// Fails unless there is one secret key, so that it need not be named.
+pub(super) fn require_one(count: usize, verb: &str, third_person: &str) -> anyhow::Result<()> {
+    match count {
+        0 => Err(NotFound::because(format_args!("there is no secret key to {verb} with")).into()),
+        1 => Ok(()),
+        _ => bail!("there are {count} secret keys; say which one {third_person} with --by"),
     }
 }

@@ -82,7 +82,7 @@ fn print(text: &str) -> Result<()> {
 }
 
 /// Returns whether the command line is one of this interface, even an invalid one.
-pub(crate) fn is_meant() -> bool {
+pub(crate) fn is_requested() -> bool {
     let mut arguments = std::env::args_os().skip(1);
     arguments.find(|argument| !argument.as_encoded_bytes().starts_with(b"-")).as_deref()
         == Some(OsStr::new("sop"))

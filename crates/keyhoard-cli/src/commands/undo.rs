@@ -75,12 +75,12 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     if session.output.is_json() {
         session.output.json(&SummaryJson::new(&summary, &kept, purged, damaged, &left))?;
     } else {
-        tell(session, &summary, &kept, &purged, &damaged);
+        print_summary(session, &summary, &kept, &purged, &damaged);
     }
     Ok(Outcome::found(!summary.keeps_everything()))
 }
 
-fn tell(
+fn print_summary(
     session: &Session,
     summary: &UndoSummary,
     kept: &[(String, KeptReason)],

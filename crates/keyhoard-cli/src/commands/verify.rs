@@ -10,7 +10,7 @@ use keyhoard::message::{
     Allowed, DataSignature, DetachedSignatures, Error, MessageVerifier, NoKeys, decrypt,
 };
 use keyhoard::output_file::Content;
-use keyhoard::verification::{SignatureReport, all_hold};
+use keyhoard::verification::{SignatureVerdict, all_hold};
 use serde::Serialize;
 
 use super::data_signatures::{SignatureJson, examine, lines};
@@ -84,12 +84,12 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     if signatures.is_empty() {
         bail!("there is no signature in it");
     }
-    let reports = examine(session, store.as_ref(), &trust, signatures)?;
-    let holds = all_hold(&reports, arguments.sure);
+    let verdicts = examine(store.as_ref(), &trust, |examiner| Ok(examiner.examine(signatures)?))?;
+    let holds = all_hold(&verdicts, arguments.sure);
     if let Some(plaintext) = plaintext.filter(|_| holds) {
         plaintext.finish().context("cannot write")?;
     }
-    tell(session, arguments, &reports, holds)?;
+    tell(session, arguments, &verdicts, holds)?;
     Ok(Outcome::found(holds))
 }
 
@@ -149,17 +149,17 @@ fn detached(signature: &Path, data: &Path) -> anyhow::Result<Vec<DataSignature>>
 fn tell(
     session: &mut Session,
     arguments: &Arguments,
-    reports: &[SignatureReport],
+    verdicts: &[SignatureVerdict],
     holds: bool,
 ) -> anyhow::Result<()> {
     let to_stdout = arguments.output.is_named() && arguments.output.file().is_none();
     if session.output.is_json() && !to_stdout {
-        let signatures = SignatureJson::all(reports);
+        let signatures = SignatureJson::all(verdicts);
         let file = arguments.file.as_deref().map(Path::to_string_lossy);
         session.output.json(&VerifiedJson { file, holds, signatures })?;
         return Ok(());
     }
-    for line in reports.iter().flat_map(|report| lines(report, session.now)) {
+    for line in verdicts.iter().flat_map(|verdict| lines(verdict, session.now)) {
         match to_stdout {
             true => session.warn(line),
             false => session.output.line(line)?,

@@ -12,13 +12,12 @@ use keyhoard::foreign_text::shown;
 use keyhoard::git_signatures::{SignedObject, SignedObjects};
 use keyhoard::message::{self, DataSignature, DetachedSignatures, Error};
 use keyhoard::validity::TrustSettings;
-use keyhoard::verification::{Examiner, SignaturePolicy, SignatureStatus, all_hold, batch, remember};
+use keyhoard::verification::{SignatureStatus, all_hold, batch};
 use serde::Serialize;
 
-use super::data_signatures::SignatureJson;
+use super::data_signatures::{SignatureJson, examine};
 use crate::exit::Outcome;
-use crate::session::{Session, command_line};
-use crate::trust_options::sources;
+use crate::session::Session;
 
 /// How the signatures of a batch are verified.
 pub(super) struct Batch<'a> {
@@ -82,31 +81,27 @@ impl Batch<'_> {
         label: impl for<'t> Fn(&'t T) -> Label<'t>,
     ) -> anyhow::Result<Outcome> {
         let store = session.open_or_empty()?;
-        let (mut all_valid, mut good) = (true, Vec::new());
-        {
-            let snapshot = store.snapshot()?;
-            let sources = sources(store.as_ref(), snapshot.as_ref());
-            let mut examiner = Examiner::new(sources, self.trust.clone());
-            batch(&mut examiner, items, read, |item, reports| -> anyhow::Result<()> {
-                let (reports, error) = match reports {
-                    Ok(reports) => (reports, None),
+        let mut all_valid = true;
+        examine(store.as_ref(), self.trust, |examiner| {
+            let mut good = Vec::new();
+            batch(examiner, items, read, |item, verdicts| -> anyhow::Result<()> {
+                let (verdicts, error) = match verdicts {
+                    Ok(verdicts) => (verdicts, None),
                     Err(error) => (Vec::new(), Some(error)),
                 };
-                let holds = all_hold(&reports, self.sure);
+                let holds = all_hold(&verdicts, self.sure);
                 all_valid &= holds;
-                let signatures = SignatureJson::all(&reports);
+                let signatures = SignatureJson::all(&verdicts);
                 session.output.json(&ContentJson { label: label(&item), holds, error, signatures })?;
                 if self.trust.model.remembers() {
                     good.extend(
-                        reports.into_iter().filter(|report| report.standing == SignatureStatus::Good),
+                        verdicts.into_iter().filter(|verdict| verdict.status == SignatureStatus::Good),
                     );
                 }
                 Ok(())
             })?;
-        }
-        let good: Vec<_> = good.iter().map(|report| &report.examined).collect();
-        let policy = SignaturePolicy::new(self.trust.digests, session.now);
-        remember(store.as_ref(), &good, "keyhoard", &command_line(), &policy)?;
+            Ok(good)
+        })?;
         Ok(Outcome::found(all_valid))
     }
 }
@@ -134,8 +129,9 @@ fn read_pair(pair: &Pair) -> message::Result<Vec<DataSignature>> {
 }
 
 fn read_object(object: &SignedObject) -> Result<Vec<DataSignature>, String> {
-    let read = DetachedSignatures::read(&mut &object.signature[..]);
-    read.and_then(|read| read.over(&mut &object.payload[..])).map_err(|error| keyhoard::causes(&error))
+    let (payload, signature) = object.content.as_ref().map_err(ToString::to_string)?;
+    let read = DetachedSignatures::read(&mut &signature[..]);
+    read.and_then(|read| read.over(&mut &payload[..])).map_err(|error| keyhoard::causes(&error))
 }
 
 /// What came of one content, as `docs/json.md` describes it.

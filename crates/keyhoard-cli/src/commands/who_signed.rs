@@ -10,7 +10,7 @@ use keyhoard::store::Record;
 use super::checked_signatures::{self, DigestOptions, IssuerNames};
 use crate::commands::named_certificates::NamedCertificates;
 use crate::exit::Outcome;
-use crate::session::Session;
+use crate::session::{Session, command_line};
 use crate::style::Style;
 
 /// The arguments of `keyhoard who-signed`.
@@ -37,15 +37,23 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     let options = CheckOptions { now: session.now, digests: arguments.policy.digests(), anew: false };
     let mut issuers = IssuerNames::new(snapshot.as_ref(), session.now);
     let mut written = Ok(());
-    check(store.as_ref(), snapshot.as_ref(), named.selection(), options, &mut |record, statuses| {
-        written = tell(session, &mut issuers, record, statuses);
-        if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-    })?;
+    let command = command_line();
+    check(
+        store.as_ref(),
+        snapshot.as_ref(),
+        named.selection(),
+        options,
+        &command,
+        &mut |record, statuses| {
+            written = print_certificate(session, &mut issuers, record, statuses);
+            if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        },
+    )?;
     written?;
     Ok(Outcome::found(named.complete))
 }
 
-fn tell(
+fn print_certificate(
     session: &mut Session,
     issuers: &mut IssuerNames<'_>,
     record: &Record,

@@ -46,7 +46,8 @@ struct KeyJson<'a> {
     created: String,
     expires: Option<String>,
     revoked: Option<String>,
-    standing: ComponentStatus,
+    #[serde(rename = "standing")]
+    status: ComponentStatus,
     usage: Vec<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     signatures: Option<Vec<SignatureJson<'a>>>,
@@ -67,7 +68,8 @@ struct UserIdJson<'a> {
     #[serde(flatten)]
     text: TextJson<'a>,
     primary: bool,
-    standing: ComponentStatus,
+    #[serde(rename = "standing")]
+    status: ComponentStatus,
     validity: &'static str,
     created: Option<String>,
     expires: Option<String>,
@@ -80,7 +82,8 @@ struct UserIdJson<'a> {
 struct AttributeJson<'a> {
     name_hash: String,
     length: u32,
-    standing: ComponentStatus,
+    #[serde(rename = "standing")]
+    status: ComponentStatus,
     validity: &'static str,
     created: Option<String>,
     expires: Option<String>,
@@ -182,7 +185,7 @@ impl<'a> KeyJson<'a> {
             created: timestamp::rfc3339(facts.created),
             expires: state.expires.map(timestamp::rfc3339),
             revoked: state.revoked.map(|revocation| timestamp::rfc3339(revocation.date)),
-            standing: ComponentStatus::of_key(state),
+            status: ComponentStatus::of_key(state),
             usage: naming::usage(state.usage),
             signatures,
         }
@@ -199,7 +202,7 @@ impl<'a> UserIdJson<'a> {
         Self {
             text: TextJson::new(value),
             primary: state.primary,
-            standing: ComponentStatus::of_user_id(state),
+            status: ComponentStatus::of_user_id(state),
             validity: validity.word(),
             created: state.created.map(timestamp::rfc3339),
             expires: state.expires.map(timestamp::rfc3339),
@@ -219,7 +222,7 @@ impl<'a> AttributeJson<'a> {
         Self {
             name_hash: hexadecimal(&facts.name_hash),
             length: facts.length,
-            standing: ComponentStatus::of_user_id(state),
+            status: ComponentStatus::of_user_id(state),
             validity: validity.word(),
             created: state.created.map(timestamp::rfc3339),
             expires: state.expires.map(timestamp::rfc3339),

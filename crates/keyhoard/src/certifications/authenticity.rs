@@ -7,7 +7,7 @@ use super::per_signature::PerSignature;
 /// Who made a signature by another key, as far as that is known. It depends on immutable bytes, and on which keys are
 /// here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Authenticity {
+pub(crate) enum Authenticity {
     /// Not requested, or a self-signature.
     NotAsked,
     /// This primary key made it.
@@ -26,7 +26,7 @@ pub enum Authenticity {
 
 impl Authenticity {
     /// Returns the primary key that it is about.
-    pub fn issuer(&self) -> Option<Fingerprint> {
+    pub(crate) fn issuer(&self) -> Option<Fingerprint> {
         match *self {
             Self::Good(issuer) | Self::Bad(issuer) | Self::Unsupported(issuer) | Self::Unchecked(issuer) => {
                 Some(issuer)
@@ -44,4 +44,4 @@ impl Authenticity {
 }
 
 /// Who made each signature of one certificate.
-pub type Authenticities = PerSignature<Authenticity>;
+pub(crate) type Authenticities = PerSignature<Authenticity>;

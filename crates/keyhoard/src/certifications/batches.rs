@@ -14,6 +14,7 @@ use verify::Verdict;
 use super::checks::IssuerChecks;
 use super::{Authenticities, CertificationVerifier, VerifyRequest, Wanted};
 use crate::Result;
+use crate::stored::try_visit;
 
 /// Bytes of certificates in a batch: few, so that verifying begins soon, and all cores finish together.
 const BATCH_BYTES: usize = 768 << 10;
@@ -35,7 +36,7 @@ impl CertificationVerifier<'_> {
     /// # Errors
     ///
     /// The databases' errors, and those of `each`.
-    pub fn visit(
+    pub(crate) fn visit(
         &mut self,
         selection: Selection<'_>,
         wanted: &Wanted<'_>,
@@ -43,12 +44,12 @@ impl CertificationVerifier<'_> {
     ) -> Result<()> {
         let certificates = self.certificates;
         let mut batches = Batches::new(self, wanted, each);
-        let mut outcome = Ok(ControlFlow::Continue(()));
-        certificates.visit(selection, Detail::Verdicts, &mut |record| {
-            outcome = batches.add(record);
-            if let Ok(flow) = outcome { flow } else { ControlFlow::Break(()) }
+        let mut flow = ControlFlow::Continue(());
+        try_visit(certificates, selection, Detail::Verdicts, &mut |record| {
+            flow = batches.add(record)?;
+            Ok(flow)
         })?;
-        if outcome?.is_continue() { batches.finish() } else { Ok(()) }
+        if flow.is_continue() { batches.finish() } else { Ok(()) }
     }
 }
 
@@ -125,7 +126,7 @@ impl<'b, 's> Batches<'b, 's> {
     fn begin(&mut self) -> Result<ControlFlow<()>> {
         let bytes = std::mem::take(&mut self.bytes);
         let records = std::mem::take(&mut self.records);
-        let checks = self.verifier.inquire(&requests(&records), self.wanted)?;
+        let checks = self.verifier.prepare(&requests(&records), self.wanted)?;
         if checks.is_settled() && self.pending.is_empty() {
             return self.hand_out(VerifiedBatch { records, checks, verdicts: Vec::new() });
         }
@@ -146,7 +147,7 @@ impl<'b, 's> Batches<'b, 's> {
 
     fn hand_out(&mut self, batch: VerifiedBatch) -> Result<ControlFlow<()>> {
         let VerifiedBatch { records, checks, verdicts } = batch;
-        let authenticities = self.verifier.conclude(checks, &verdicts, &requests(&records))?;
+        let authenticities = self.verifier.finish(checks, &verdicts, &requests(&records))?;
         for (record, authenticities) in records.into_iter().zip(&authenticities) {
             if (self.each)(record, authenticities)?.is_break() {
                 return Ok(ControlFlow::Break(()));
@@ -164,7 +165,7 @@ impl PendingBatch {
 
 impl VerifiedBatch {
     fn new(records: Vec<Record>, checks: IssuerChecks, keys: &verify::Verifier) -> Self {
-        let verdicts = checks.answer(&requests(&records), keys);
+        let verdicts = checks.verify(&requests(&records), keys);
         Self { records, checks, verdicts }
     }
 }

@@ -29,7 +29,7 @@ const LOOKUP_COST: usize = 4;
 pub(super) struct Issuers<'s> {
     sources: Vec<&'s dyn ReadCertificates>,
     primaries: Vec<Primary>,
-    by_place: HashMap<(usize, CertId), IssuerNumber>,
+    by_position: HashMap<(usize, CertId), IssuerNumber>,
     known: HashMap<KeyId, Vec<Candidate>>,
     /// Every key of the databases is known.
     complete: bool,
@@ -114,7 +114,7 @@ impl<'s> Issuers<'s> {
         Self {
             sources,
             primaries: Vec::new(),
-            by_place: HashMap::new(),
+            by_position: HashMap::new(),
             known: HashMap::new(),
             complete: false,
         }
@@ -179,7 +179,7 @@ impl<'s> Issuers<'s> {
 
     fn forget(&mut self) {
         self.known.clear();
-        self.by_place.clear();
+        self.by_position.clear();
         self.primaries.clear();
     }
 
@@ -216,7 +216,7 @@ impl<'s> Issuers<'s> {
 
     fn add(&mut self, source: usize, KeyHit { cert, fingerprint: key, primary }: KeyHit) {
         let candidates = self.known.entry(key.key_id()).or_default();
-        let number = *self.by_place.entry((source, cert)).or_insert_with(|| {
+        let number = *self.by_position.entry((source, cert)).or_insert_with(|| {
             self.primaries.push(Primary { fingerprint: primary, source, cert, packet: None });
             IssuerNumber(self.primaries.len() - 1)
         });

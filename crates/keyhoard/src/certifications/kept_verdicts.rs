@@ -3,21 +3,17 @@
 use cert::Fingerprint;
 use store::{KeptVerdict, SignatureDigest};
 
-/// The stored verdicts of one certificate, ordered by signature digest.
-pub(super) struct KeptVerdicts<'a>(Vec<&'a KeptVerdict>);
-
-impl<'a> KeptVerdicts<'a> {
-    pub(super) fn of(verdicts: &'a [KeptVerdict]) -> Self {
-        let mut sorted: Vec<&KeptVerdict> = verdicts.iter().collect();
-        sorted.sort_unstable_by_key(|verdict| verdict.content);
-        Self(sorted)
-    }
-
-    /// Says whether a key made a signature; `None` if no verdict is stored.
-    pub(super) fn verdict(&self, content: Option<SignatureDigest>, issuer: Fingerprint) -> Option<bool> {
-        let content = content?;
-        let first = self.0.partition_point(|verdict| verdict.content < content);
-        let about_it = self.0[first..].iter().take_while(|verdict| verdict.content == content);
-        about_it.filter(|verdict| verdict.issuer == issuer).map(|verdict| verdict.good).next()
-    }
+/// Says whether a key made a signature, by the verdicts that are kept: in the order of the issuers, of the good and the
+/// bad ones, of the contents. `None` if none is kept.
+pub(crate) fn kept_verdict(
+    kept: &[KeptVerdict],
+    content: Option<SignatureDigest>,
+    issuer: Fingerprint,
+) -> Option<bool> {
+    let content = content?;
+    let is_kept = |good: bool| {
+        let order = |kept: &KeptVerdict| (kept.issuer, !kept.good, kept.content);
+        kept.binary_search_by(|kept| order(kept).cmp(&(issuer, !good, content))).is_ok()
+    };
+    if is_kept(true) { Some(true) } else { is_kept(false).then_some(false) }
 }

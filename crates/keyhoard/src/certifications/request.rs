@@ -6,21 +6,21 @@ use store::{CertId, KeptVerdict, Record};
 
 /// A certificate whose signatures are to be verified.
 #[derive(Clone, Copy, Debug)]
-pub struct VerifyRequest<'a> {
+pub(crate) struct VerifyRequest<'a> {
     /// Its number in the database, where it is from there: verdicts are kept by it.
-    pub id: Option<CertId>,
+    pub(crate) id: Option<CertId>,
     /// All its facts.
-    pub facts: &'a Facts,
+    pub(crate) facts: &'a Facts,
     /// Its bytes; without them they are read when they are needed.
-    pub bytes: Option<&'a [u8]>,
+    pub(crate) bytes: Option<&'a [u8]>,
     /// The stored verdicts.
-    pub kept: &'a [KeptVerdict],
+    pub(crate) kept: &'a [KeptVerdict],
 }
 
 impl<'a> VerifyRequest<'a> {
     /// Requests a certificate of the database, read with [`Detail::Verdicts`](store::Detail::Verdicts); `None` for one
     /// without facts.
-    pub fn record(record: &'a Record) -> Option<Self> {
+    pub(crate) fn record(record: &'a Record) -> Option<Self> {
         let Record { id, facts, bytes, verdicts, .. } = record;
         Some(Self { id: Some(*id), facts: facts.as_ref()?, bytes: bytes.as_deref(), kept: verdicts })
     }

@@ -1,18 +1,18 @@
 //! The status of a signature at a moment: GnuPG's rules for listings (its `g10/sig-check.c`).
 
 use std::collections::HashMap;
-use std::ops::ControlFlow;
 
 use cert::effective::objections::{IssuerKey, Objection, Role, objections};
 use cert::effective::{EvaluationContext, KeyState, PacketView, evaluate};
 use cert::facts::{ComponentKind, KeyFacts, SignatureFacts, SignatureType};
 use cert::{Facts, Fingerprint, Timestamp};
-use store::{Detail, ReadCertificates, Selection};
+use store::ReadCertificates;
 use verify::{Verdict, policy::DigestPolicy};
 
 use super::authenticity::{Authenticities, Authenticity};
 use super::per_signature::PerSignature;
 use crate::Result;
+use crate::designated_revocation::evaluate_with_revokers;
 
 /// The status of a signature, whoever made it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,7 +74,7 @@ pub struct CertificationRules {
 }
 
 /// Evaluates the status of signatures, and caches what it looked up about issuers.
-pub struct StatusEvaluator<'s> {
+pub(super) struct StatusEvaluator<'s> {
     rules: CertificationRules,
     sources: Vec<&'s dyn ReadCertificates>,
     known: HashMap<Fingerprint, Option<IssuerPrimary>>,
@@ -85,7 +85,7 @@ const MAX_ISSUERS: usize = 50_000;
 
 impl<'s> StatusEvaluator<'s> {
     /// Evaluates by rules; issuers are looked up in these databases, in their order.
-    pub fn new(rules: CertificationRules, sources: Vec<&'s dyn ReadCertificates>) -> Self {
+    pub(super) fn new(rules: CertificationRules, sources: Vec<&'s dyn ReadCertificates>) -> Self {
         Self { rules, sources, known: HashMap::new() }
     }
 
@@ -94,15 +94,19 @@ impl<'s> StatusEvaluator<'s> {
     /// # Errors
     ///
     /// The databases' errors.
-    pub fn statuses(&mut self, facts: &Facts, findings: &Authenticities) -> Result<CertificationStatuses> {
+    pub(super) fn statuses(
+        &mut self,
+        facts: &Facts,
+        authenticities: &Authenticities,
+    ) -> Result<CertificationStatuses> {
         let mut passed = PassedComponents::default();
         let mut statuses = CertificationStatuses::filled(facts, CertificationStatus::NoIssuer);
         for (number, component) in facts.components.iter().enumerate() {
             passed.pass(&component.kind, number);
-            let signatures = component.signatures.iter().zip(findings.of(number));
-            for (index, (signature, finding)) in signatures.enumerate() {
+            let signatures = component.signatures.iter().zip(authenticities.of(number));
+            for (index, (signature, authenticity)) in signatures.enumerate() {
                 let presence = passed.presence(&component.kind, number, signature.kind);
-                let case = SignatureCase { facts, signature, finding: *finding };
+                let case = SignatureCase { facts, signature, authenticity: *authenticity };
                 *statuses.at_mut(number, index) = self.status(&case, presence)?;
             }
         }
@@ -114,7 +118,7 @@ impl<'s> StatusEvaluator<'s> {
         case: &SignatureCase<'_>,
         presence: ComponentPresence,
     ) -> Result<CertificationStatus> {
-        let SignatureCase { facts, signature, finding } = case;
+        let SignatureCase { facts, signature, authenticity } = case;
         let primary = facts.primary();
         if presence == ComponentPresence::Nowhere {
             return Ok(CertificationStatus::Refused(Unverifiable::Misplaced));
@@ -132,7 +136,7 @@ impl<'s> StatusEvaluator<'s> {
             // GnuPG tries the certificate's own key then.
             return Ok(self.made(signature, Some((Verdict::Bad, primary.fingerprint))));
         }
-        let Some(issuer) = finding.issuer() else { return Ok(CertificationStatus::NoIssuer) };
+        let Some(issuer) = authenticity.issuer() else { return Ok(CertificationStatus::NoIssuer) };
         if !self.is_fit(&issuer, signature)? {
             return Ok(CertificationStatus::UnusableIssuer(issuer));
         }
@@ -141,22 +145,25 @@ impl<'s> StatusEvaluator<'s> {
             return Ok(CertificationStatus::Refused(Unverifiable::WeakDigest));
         }
         Ok(match presence {
-            ComponentPresence::Here => self.made(signature, verdict(*finding)),
+            ComponentPresence::Here => self.made(signature, verdict(*authenticity)),
             _ => self.made(signature, Some((Verdict::Bad, issuer))),
         })
     }
 
     /// Evaluates the revocation of a key by another key.
     fn revocation(&mut self, case: &SignatureCase<'_>) -> Result<CertificationStatus> {
-        let SignatureCase { facts, signature, finding } = case;
-        let is_named = |fingerprint: &Fingerprint| fingerprint.key_id() == signature.issuer.key_id;
+        let SignatureCase { facts, signature, authenticity } = case;
         let revokers = evaluate(facts, EvaluationContext::new(self.rules.now, self.rules.view)).revokers;
-        if !revokers.iter().any(|revoker| is_named(&revoker.fingerprint)) {
+        let is_entrusted = |revoker: &Fingerprint| match authenticity {
+            Authenticity::Good(issuer) => issuer == revoker,
+            _ => signature.issuer.may_be(revoker),
+        };
+        if !revokers.iter().any(|revoker| is_entrusted(&revoker.fingerprint)) {
             return Ok(CertificationStatus::Refused(Unverifiable::NotEntrusted));
         }
-        Ok(match *finding {
+        Ok(match *authenticity {
             Authenticity::NotAsked | Authenticity::NoIssuer => CertificationStatus::NoIssuer,
-            finding => self.made(signature, verdict(finding)),
+            authenticity => self.made(signature, verdict(authenticity)),
         })
     }
 
@@ -211,15 +218,9 @@ impl<'s> StatusEvaluator<'s> {
         let context = EvaluationContext::new(self.rules.now, self.rules.view);
         for source in &self.sources {
             if let Some(id) = source.by_fingerprint(&[*issuer])?[0] {
-                let mut found = None;
-                source.visit(Selection::Ids(&[id]), Detail::Own, &mut |record| {
-                    found = record.facts.map(|facts| {
-                        let state = *evaluate(&facts, context).primary();
-                        IssuerPrimary { key: facts.primary().clone(), state }
-                    });
-                    ControlFlow::Break(())
-                })?;
-                return Ok(found);
+                let Some(facts) = source.own_facts(id)? else { return Ok(None) };
+                let effective = evaluate_with_revokers(&facts, context, (*source, id), &self.sources)?;
+                return Ok(Some(IssuerPrimary { key: facts.primary().clone(), state: *effective.primary() }));
             }
         }
         Ok(None)
@@ -236,7 +237,7 @@ struct IssuerPrimary {
 struct SignatureCase<'a> {
     facts: &'a Facts,
     signature: &'a SignatureFacts,
-    finding: Authenticity,
+    authenticity: Authenticity,
 }
 
 /// Says whether GnuPG looks for the issuer of a signature of this type at all.
@@ -244,8 +245,8 @@ fn is_anybodys(kind: SignatureType) -> bool {
     kind.is_over_user() || kind == SignatureType::SUBKEY_BINDING
 }
 
-fn verdict(finding: Authenticity) -> Option<(Verdict, Fingerprint)> {
-    match finding {
+fn verdict(authenticity: Authenticity) -> Option<(Verdict, Fingerprint)> {
+    match authenticity {
         Authenticity::Good(issuer) => Some((Verdict::Good, issuer)),
         Authenticity::Bad(issuer) => Some((Verdict::Bad, issuer)),
         Authenticity::Unsupported(issuer) => Some((Verdict::Unsupported, issuer)),

@@ -10,12 +10,12 @@ use super::authenticity::{Authenticities, Authenticity};
 use super::budget;
 use super::checks::{IssuerCheck, IssuerChecks};
 use super::issuers::{IssuerNumber, Issuers};
-use super::kept_verdicts::KeptVerdicts;
+use super::kept_verdicts::kept_verdict;
 use super::request::{VerifyRequest, Wanted};
 use crate::Result;
 
 /// Verifies signatures, and caches issuers and new verdicts.
-pub struct CertificationVerifier<'s> {
+pub(crate) struct CertificationVerifier<'s> {
     pub(super) certificates: &'s dyn ReadCertificates,
     issuers: Issuers<'s>,
     pub(super) keys: Arc<verify::Verifier>,
@@ -32,7 +32,10 @@ const VERDICTS_PER_WRITE: usize = 8 << 10;
 
 impl<'s> CertificationVerifier<'s> {
     /// Verifies certificates of one database, by issuers from several databases, in their order.
-    pub fn new(certificates: &'s dyn ReadCertificates, issuers: Vec<&'s dyn ReadCertificates>) -> Self {
+    pub(crate) fn new(
+        certificates: &'s dyn ReadCertificates,
+        issuers: Vec<&'s dyn ReadCertificates>,
+    ) -> Self {
         Self {
             certificates,
             issuers: Issuers::of(issuers),
@@ -44,19 +47,14 @@ impl<'s> CertificationVerifier<'s> {
         }
     }
 
-    /// Verifies certificates of one database by its own keys.
-    pub fn within(snapshot: &'s dyn ReadCertificates) -> Self {
-        Self::new(snapshot, vec![snapshot])
-    }
-
     /// Ignores the stored verdicts and verifies everything.
-    pub fn anew(self) -> Self {
+    pub(crate) fn anew(self) -> Self {
         Self { anew: true, ..self }
     }
 
     /// Stores new verdicts in the database that the certificates are from: in batches while there are many, the rest
     /// with [`Self::keep`].
-    pub fn keeping(self, store: &'s dyn Store) -> Self {
+    pub(crate) fn keeping(self, store: &'s dyn Store) -> Self {
         Self { keeper: Some(store), ..self }
     }
 
@@ -65,14 +63,14 @@ impl<'s> CertificationVerifier<'s> {
     /// # Errors
     ///
     /// The databases' errors.
-    pub fn verify(
+    pub(crate) fn verify(
         &mut self,
-        asked: &[VerifyRequest<'_>],
+        requests: &[VerifyRequest<'_>],
         wanted: &Wanted<'_>,
     ) -> Result<Vec<Authenticities>> {
-        let checks = self.inquire(asked, wanted)?;
-        let verdicts = checks.answer(asked, &self.keys);
-        self.conclude(checks, &verdicts, asked)
+        let checks = self.prepare(requests, wanted)?;
+        let verdicts = checks.verify(requests, &self.keys);
+        self.finish(checks, &verdicts, requests)
     }
 
     /// Stores the new verdicts if nobody else is writing; those that cannot be stored are verified again next time.
@@ -80,7 +78,7 @@ impl<'s> CertificationVerifier<'s> {
     /// # Errors
     ///
     /// The database's errors.
-    pub fn keep(&mut self) -> Result<()> {
+    pub(crate) fn keep(&mut self) -> Result<()> {
         let found = std::mem::take(&mut self.found);
         self.unkept = 0;
         if let Some(store) = self.keeper.filter(|_| !found.is_empty()) {
@@ -90,101 +88,102 @@ impl<'s> CertificationVerifier<'s> {
     }
 
     /// Takes what is known already from the stored verdicts, and prepares the checks for the rest.
-    pub(super) fn inquire(
+    pub(super) fn prepare(
         &mut self,
-        asked: &[VerifyRequest<'_>],
+        requests: &[VerifyRequest<'_>],
         wanted: &Wanted<'_>,
     ) -> Result<IssuerChecks> {
-        self.issuers.prepare(asked, wanted)?;
-        let mut findings: Vec<Authenticities> =
-            asked.iter().map(|asked| Authenticities::filled(asked.facts, Authenticity::NotAsked)).collect();
-        let mut questions = Vec::new();
-        for (index, (asked, findings)) in asked.iter().zip(&mut findings).enumerate() {
-            self.recall(index, asked, wanted, findings, &mut questions);
+        self.issuers.prepare(requests, wanted)?;
+        let mut authenticities: Vec<Authenticities> =
+            requests.iter().map(|it| Authenticities::filled(it.facts, Authenticity::NotAsked)).collect();
+        let mut checks = Vec::new();
+        for (index, (request, authenticities)) in requests.iter().zip(&mut authenticities).enumerate() {
+            self.look_up(index, request, wanted, authenticities, &mut checks);
         }
-        let keys = self.issuers.load(questions.iter().map(|question| question.issuer))?;
-        for question in budget::withhold(&mut questions, |issuer| keys.cost(issuer)) {
-            findings[question.certificate].at_mut(question.component, question.signature).leave_unchecked();
+        let keys = self.issuers.load(checks.iter().map(|check| check.issuer))?;
+        for check in budget::withhold(&mut checks, |issuer| keys.cost(issuer)) {
+            authenticities[check.certificate].at_mut(check.component, check.signature).leave_unchecked();
         }
-        IssuerChecks::new(findings, questions, keys, asked, self.certificates)
+        IssuerChecks::new(authenticities, checks, keys, requests, self.certificates)
     }
 
     /// Evaluates verdicts, and stores them in batches.
-    pub(super) fn conclude(
+    pub(super) fn finish(
         &mut self,
         checks: IssuerChecks,
         verdicts: &[Verdict],
-        asked: &[VerifyRequest<'_>],
+        requests: &[VerifyRequest<'_>],
     ) -> Result<Vec<Authenticities>> {
-        let findings = self.learn(checks, verdicts, asked);
+        let authenticities = self.record(checks, verdicts, requests);
         if self.unkept >= VERDICTS_PER_WRITE {
             self.keep()?;
         }
-        Ok(findings)
+        Ok(authenticities)
     }
 
     /// Takes what is known already from the stored verdicts, and lists the checks for the rest.
-    fn recall(
+    fn look_up(
         &self,
         certificate: usize,
-        asked: &VerifyRequest<'_>,
+        request: &VerifyRequest<'_>,
         wanted: &Wanted<'_>,
-        findings: &mut Authenticities,
-        questions: &mut Vec<IssuerCheck>,
+        authenticities: &mut Authenticities,
+        checks: &mut Vec<IssuerCheck>,
     ) {
-        let kept = KeptVerdicts::of(if self.anew { &[] } else { asked.kept });
-        for (component, of_component) in asked.facts.components.iter().enumerate() {
+        let kept = if self.anew { &[] } else { request.kept };
+        for (component, of_component) in request.facts.components.iter().enumerate() {
             for (signature, facts) in of_component.signatures.iter().enumerate() {
                 if facts.own.is_none() && wanted(facts) {
-                    *findings.at_mut(component, signature) = self.recalled(facts, &kept, &mut |issuer| {
-                        questions.push(IssuerCheck { certificate, component, signature, issuer });
-                    });
+                    *authenticities.at_mut(component, signature) =
+                        self.known_authenticity(facts, kept, &mut |issuer| {
+                            checks.push(IssuerCheck { certificate, component, signature, issuer });
+                        });
                 }
             }
         }
     }
 
     /// Returns what is known of a signature unless one of the keys that `open` is called with made it.
-    fn recalled(
+    fn known_authenticity(
         &self,
         signature: &SignatureFacts,
-        kept: &KeptVerdicts<'_>,
+        kept: &[KeptVerdict],
         open: &mut dyn FnMut(IssuerNumber),
     ) -> Authenticity {
-        let mut finding = Authenticity::NoIssuer;
+        let mut authenticity = Authenticity::NoIssuer;
         for number in self.issuers.behind(&signature.issuer) {
             let issuer = self.issuers.fingerprint(number);
-            match kept.verdict(signature.content, issuer) {
+            match kept_verdict(kept, signature.content, issuer) {
                 Some(true) => return Authenticity::Good(issuer),
                 Some(false) => {}
                 None => open(number),
             }
-            if finding == Authenticity::NoIssuer {
-                finding = Authenticity::Bad(issuer);
+            if authenticity == Authenticity::NoIssuer {
+                authenticity = Authenticity::Bad(issuer);
             }
         }
-        finding
+        authenticity
     }
 
     /// Evaluates verdicts, and notes those that can be stored.
-    fn learn(
+    fn record(
         &mut self,
         checks: IssuerChecks,
         verdicts: &[Verdict],
-        asked: &[VerifyRequest<'_>],
+        requests: &[VerifyRequest<'_>],
     ) -> Vec<Authenticities> {
-        let IssuerChecks { mut findings, questions, keys, .. } = checks;
-        for (question, verdict) in questions.iter().zip(verdicts) {
-            let &IssuerCheck { certificate, component, signature, issuer } = question;
+        let IssuerChecks { mut authenticities, checks, keys, .. } = checks;
+        for (check, verdict) in checks.iter().zip(verdicts) {
+            let &IssuerCheck { certificate, component, signature, issuer } = check;
             let issuer = keys.fingerprint(issuer);
-            let finding = findings[certificate].at_mut(component, signature);
-            *finding = match (*finding, verdict) {
+            let authenticity = authenticities[certificate].at_mut(component, signature);
+            *authenticity = match (*authenticity, verdict) {
                 (Authenticity::Good(maker), _) => Authenticity::Good(maker),
                 (_, Verdict::Good) => Authenticity::Good(issuer),
                 (_, Verdict::Unsupported) => Authenticity::Unsupported(issuer),
                 (other, Verdict::Bad) => other,
             };
-            let VerifyRequest { id, facts, .. } = asked[certificate];
+            let VerifyRequest { id, facts, .. } = requests[certificate];
             let content = facts.components[component].signatures[signature].content;
             if let (Some(id), Some(content)) = (id, content)
                 && *verdict != Verdict::Unsupported
@@ -192,7 +191,7 @@ impl<'s> CertificationVerifier<'s> {
                 self.remember(id, KeptVerdict { content, issuer, good: *verdict == Verdict::Good });
             }
         }
-        findings
+        authenticities
     }
 
     fn remember(&mut self, id: CertId, verdict: KeptVerdict) {

@@ -1,32 +1,20 @@
-//! Karl named Rita as his revoker, and she revoked his key on 2024-06-01.
-
-use std::io::Write;
+//! Karl's key, with and without his revoker's.
 
 use cert::effective::{KeyState, PacketView, Revocation};
 
 use super::*;
 use crate::keyring_file::KeyringFile;
-
-const KARL: &[u8] = include_bytes!("../testdata/designated-revoker-karl.asc");
-const RITA: &[u8] = include_bytes!("../testdata/designated-revoker-rita.asc");
+use crate::test_keyrings::{KARL, NEW_YEAR_2025, RITA, keyring};
 
 const NEW_YEAR_2024: Timestamp = Timestamp(1_704_067_200);
 const JUNE_2024: Timestamp = Timestamp(1_717_200_000);
-const NEW_YEAR_2025: Timestamp = Timestamp(1_735_689_600);
-
-fn keyring(parts: &[&[u8]]) -> KeyringFile {
-    let mut file = tempfile::NamedTempFile::new().expect("a temporary file");
-    parts.iter().for_each(|part| file.write_all(part).expect("the file takes everything"));
-    KeyringFile::read(file.path()).expect("a keyring")
-}
 
 /// What Karl's key means, the first one of the keyring.
 fn karl(keyring: &KeyringFile, now: Timestamp) -> KeyState {
     let snapshot = keyring.snapshot();
-    let certificate = whole(&*snapshot, CertId(1)).expect("no error").expect("there is a first one");
-    let facts = certificate.facts.clone();
+    let facts = snapshot.own_facts(CertId(1)).expect("no error").expect("there is a first one");
     let moment = EvaluationContext::new(now, PacketView::Gnupg);
-    let effective = evaluate_with_revokers(&facts, moment, || Ok(Some(certificate)), &[&*snapshot]);
+    let effective = evaluate_with_revokers(&facts, moment, (&*snapshot, CertId(1)), &[&*snapshot]);
     *effective.expect("no error").primary()
 }
 
@@ -52,11 +40,22 @@ fn the_date_of_the_revocation_does_not_matter_but_the_revokers_key_must_exist() 
 fn a_revocation_that_does_not_verify_is_none() {
     let original = keyring(&[KARL, RITA]);
     let karl_and_rita = [CertId(1), CertId(2)]
-        .map(|id| whole(&*original.snapshot(), id).expect("no error").expect("both are there"));
+        .map(|id| read_certificate(&*original.snapshot(), id).expect("no error").expect("both are there"));
     let [karl_alone, rita_alone] = [&karl_and_rita[0].bytes, &karl_and_rita[1].bytes];
     assert!(karl(&keyring(&[karl_alone, rita_alone]), NEW_YEAR_2025).revoked.is_some());
     let revocation = karl_and_rita[0].facts.components[0].signatures[0].span;
     let mut damaged = karl_alone.clone();
     damaged[revocation.end as usize - 1] ^= 1;
     assert_eq!(karl(&keyring(&[&damaged, rita_alone]), NEW_YEAR_2025).revoked, None);
+}
+
+#[test]
+fn a_certificate_that_names_revokers_is_not_valid_if_its_bytes_cannot_be_read() {
+    let keyring = keyring(&[KARL, RITA]);
+    let snapshot = keyring.snapshot();
+    let facts = snapshot.own_facts(CertId(1)).expect("no error").expect("there is a first one");
+    let moment = EvaluationContext::new(NEW_YEAR_2025, PacketView::Gnupg);
+    let nowhere = CertId(9);
+    let effective = evaluate_with_revokers(&facts, moment, (&*snapshot, nowhere), &[&*snapshot]);
+    assert!(!effective.expect("no error").primary().valid);
 }

@@ -9,7 +9,7 @@ use secret::{Name, Question, SecretKey, Signer, Unlocked};
 use sign::{Builder, KeyFlags, Subpacket};
 
 use super::change::Change;
-use super::self_signature::living;
+use super::self_signature::with_key_expiration;
 use super::{Edited, Editor};
 use crate::Result;
 
@@ -39,7 +39,7 @@ impl Editor<'_> {
         let mut builder = self
             .new_signature(&target, SignatureType::SUBKEY_BINDING, self.now)?
             .with(Subpacket::KeyFlags(new.flags));
-        builder = living(builder, subkey.created, new.end);
+        builder = with_key_expiration(builder, subkey.created, new.end);
         if new.flags.contains(KeyFlags::SIGN) {
             // A subkey that signs or certifies makes a back-signature (RFC 9580, 5.2.1.8).
             let consent = Builder::new(SignatureType::PRIMARY_KEY_BINDING, self.hash(&subkey), self.now)

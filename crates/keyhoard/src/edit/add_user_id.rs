@@ -10,7 +10,7 @@ use sign::{Builder, KeyFlags, Subpacket};
 use verify::limits;
 
 use super::change::Change;
-use super::self_signature::living;
+use super::self_signature::with_key_expiration;
 use super::{EditRefusal, Edited, Editor, Target};
 use crate::Result;
 
@@ -52,7 +52,7 @@ impl Editor<'_> {
         let state = target.effective.primary();
         let builder = self.new_signature(target, SignatureType::POSITIVE_CERTIFICATION, self.now)?;
         let builder = builder.with(Subpacket::KeyFlags(flags(state)));
-        let builder = living(builder, target.primary_facts().created, state.expires);
+        let builder = with_key_expiration(builder, target.primary_facts().created, state.expires);
         Ok(preferences.iter().cloned().fold(builder, Builder::with))
     }
 

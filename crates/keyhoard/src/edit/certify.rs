@@ -21,8 +21,8 @@ pub struct Certification {
     pub by: Fingerprint,
     /// The user IDs, by their bytes; `None` for all that can be certified, and all attributes.
     pub user_ids: Option<Vec<Vec<u8>>>,
-    /// How well it was checked, 0 (not said) to 3.
-    pub level: CertificationLevel,
+    /// How well it was checked, 0 (not said) to 3 (RFC 9580, 5.2.1).
+    pub level: u8,
     /// A local signature, which is not exported.
     pub local: bool,
     /// Whether it can be revoked.
@@ -34,9 +34,9 @@ pub struct Certification {
     /// After how many seconds it expires.
     pub expires: Option<NonZeroU32>,
     /// Further subpackets.
-    pub remarks: Vec<CertificationSubpacket>,
+    pub subpackets: Vec<CertificationSubpacket>,
     /// What is certified again although this key has certified it before.
-    pub again: Recertify,
+    pub recertify: Recertify,
 }
 
 /// A notation, a policy URI or another further subpacket of a certification.
@@ -46,20 +46,6 @@ pub struct CertificationSubpacket {
     pub subpacket: Subpacket,
     /// The critical bit: who does not know the subpacket must not use the certification.
     pub critical: bool,
-}
-
-/// How well the issuer of a certification has checked an identity (RFC 9580, 5.2.1).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum CertificationLevel {
-    /// Does not say.
-    #[default]
-    Generic,
-    /// None.
-    Persona,
-    /// A little.
-    Casual,
-    /// Very carefully.
-    Positive,
 }
 
 /// What is certified again although the same key has certified it before.
@@ -118,14 +104,14 @@ impl Certification {
         Self {
             by,
             user_ids: None,
-            level: CertificationLevel::default(),
+            level: 0,
             local: false,
             revocable: true,
             trust: None,
             regexp: None,
             expires: None,
-            remarks: Vec::new(),
-            again: Recertify::default(),
+            subpackets: Vec::new(),
+            recertify: Recertify::default(),
         }
     }
 
@@ -168,7 +154,8 @@ impl Certification {
             .filter(|signature| signature.kind.is_over_user())
             .max_by_key(|signature| signature.created)
             .is_some_and(|signature| signature.kind.revokes());
-        if self.again == Recertify::Always || (is_revoked && self.again == Recertify::AfterRevocation) {
+        if self.recertify == Recertify::Always || (is_revoked && self.recertify == Recertify::AfterRevocation)
+        {
             return Vec::new();
         }
         let mut obstacles: Vec<CertificationObstacle> = signatures()
@@ -184,17 +171,12 @@ impl Certification {
     }
 
     fn builder(&self, hash: HashAlgorithm, now: Timestamp) -> Builder {
-        let kind = match self.level {
-            CertificationLevel::Generic => SignatureType::GENERIC_CERTIFICATION,
-            CertificationLevel::Persona => SignatureType::PERSONA_CERTIFICATION,
-            CertificationLevel::Casual => SignatureType::CASUAL_CERTIFICATION,
-            CertificationLevel::Positive => SignatureType::POSITIVE_CERTIFICATION,
-        };
+        let kind = SignatureType(SignatureType::GENERIC_CERTIFICATION.0 + self.level.min(3));
         let mut builder = Builder::new(kind, hash, now);
         if let Some(seconds) = self.expires {
             builder = builder.expiring_after(seconds);
         }
-        for CertificationSubpacket { subpacket, critical } in self.remarks.iter().cloned() {
+        for CertificationSubpacket { subpacket, critical } in self.subpackets.iter().cloned() {
             builder = if critical { builder.with_critical(subpacket) } else { builder.with(subpacket) };
         }
         if self.local {

@@ -6,7 +6,7 @@ use cert::{Fingerprint, Timestamp};
 use secret::Signer;
 
 use super::change::Change;
-use super::self_signature::living;
+use super::self_signature::with_key_expiration;
 use super::{EditRefusal, Edited, Editor, Target};
 use crate::Result;
 
@@ -67,14 +67,14 @@ impl Editor<'_> {
             let older = target.signature(target.component(0), index)?;
             // A direct-key signature that only names revokers does not determine the expiry.
             if older.self_signature().revokers.is_empty() {
-                let builder = living(self.renewed(target, &older)?, created, end);
+                let builder = with_key_expiration(self.renewed(target, &older)?, created, end);
                 change.signed(&self.sign_own(builder, target, Subject::Primary, signer)?);
             }
         }
         for found in target.user_ids().filter(|found| found.state.created.is_some()) {
             let Some(index) = found.state.binding else { continue };
             let older = target.signature(target.component(found.index), index)?;
-            let builder = living(self.renewed(target, &older)?, created, end);
+            let builder = with_key_expiration(self.renewed(target, &older)?, created, end);
             change.known(found.index);
             change.signed(&self.sign_own(builder, target, Subject::UserId(found.value), signer)?);
         }
@@ -99,7 +99,7 @@ impl Editor<'_> {
         let binding = binding.ok_or_else(|| EditRefusal::NotBound { key: key.fingerprint() })?;
         let older = target.signature(component, binding)?;
         debug_assert_eq!(older.kind, SignatureType::SUBKEY_BINDING);
-        let builder = living(self.renewed(target, &older)?, key.created, end);
+        let builder = with_key_expiration(self.renewed(target, &older)?, key.created, end);
         change.known(index);
         change.signed(&self.sign_own(builder, target, Subject::Subkey(key), signer)?);
         Ok(())

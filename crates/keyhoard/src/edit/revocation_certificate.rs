@@ -4,11 +4,11 @@ use std::io::Write;
 
 use cert::Fingerprint;
 use cert::armor_writer::{ArmorWriter, Headers};
-use cert::facts::SignatureType;
+use cert::facts::{RevocationReason, SignatureType};
 use cert::signed::Subject;
 use sign::Subpacket;
 
-use super::{Editor, Reason};
+use super::Editor;
 use crate::Result;
 
 impl Editor<'_> {
@@ -17,12 +17,16 @@ impl Editor<'_> {
     /// # Errors
     ///
     /// Those of signing and of the database.
-    pub fn revocation_certificate(&mut self, primary: &Fingerprint, reason: Reason) -> Result<Vec<u8>> {
+    pub fn revocation_certificate(
+        &mut self,
+        primary: &Fingerprint,
+        reason: RevocationReason,
+    ) -> Result<Vec<u8>> {
         let target = self.target(primary)?;
         let mut signer = self.open(primary)?;
         let builder = self
             .new_signature(&target, SignatureType::KEY_REVOCATION, self.now)?
-            .with(Subpacket::RevocationReason(reason.into()));
+            .with(Subpacket::RevocationReason(reason));
         self.sign_own(builder, &target, Subject::Primary, signer.as_mut())
     }
 }

@@ -1,12 +1,12 @@
 //! Revoking a certificate or a subkey.
 
 use cert::Fingerprint;
-use cert::facts::SignatureType;
+use cert::facts::{RevocationReason, SignatureType};
 use cert::signed::Subject;
 use sign::Subpacket;
 
 use super::change::Change;
-use super::{EditRefusal, Edited, Editor, Reason};
+use super::{EditRefusal, Edited, Editor};
 use crate::Result;
 
 /// The outcome of a revocation.
@@ -33,7 +33,7 @@ impl Editor<'_> {
         &mut self,
         primary: &Fingerprint,
         subkey: Option<&Fingerprint>,
-        reason: Reason,
+        reason: RevocationReason,
     ) -> Result<Revoked> {
         let target = self.target(primary)?;
         let mut change = Change::new(&target);
@@ -52,8 +52,7 @@ impl Editor<'_> {
             }
         };
         let mut signer = self.open(primary)?;
-        let builder =
-            self.new_signature(&target, kind, self.now)?.with(Subpacket::RevocationReason(reason.into()));
+        let builder = self.new_signature(&target, kind, self.now)?.with(Subpacket::RevocationReason(reason));
         change.signed(&self.sign_own(builder, &target, subject, signer.as_mut())?);
         Ok(Revoked::Now { edited: self.write(change)?, ahead: None })
     }

@@ -1,12 +1,12 @@
 //! Revoking certifications of others' user IDs and attributes.
 
 use cert::Fingerprint;
-use cert::facts::{SignatureFacts, SignatureType};
+use cert::facts::{RevocationReason, SignatureFacts, SignatureType};
 use sign::{Builder, Subpacket};
 
 use super::change::Change;
 use super::target::Found;
-use super::{CertifiedIdentity, Edited, Editor, Reason, Target};
+use super::{CertifiedIdentity, Edited, Editor, Target};
 use crate::Result;
 
 /// The outcome of revoking certifications.
@@ -33,7 +33,7 @@ impl Editor<'_> {
         primary: &Fingerprint,
         by: &Fingerprint,
         chosen: &dyn Fn(&CertifiedIdentity) -> bool,
-        reason: Reason,
+        reason: RevocationReason,
     ) -> Result<RevokedCertifications> {
         let target = self.target(primary)?;
         let mut withdrawn = RevokedCertifications::default();
@@ -58,7 +58,7 @@ impl Editor<'_> {
                 builder = builder.with(Subpacket::Exportable(false));
             }
             let unsigned = builder
-                .with(Subpacket::RevocationReason(reason.clone().into()))
+                .with(Subpacket::RevocationReason(reason.clone()))
                 .over(target.primary()?, target.subject(&found)?);
             change.known(found.index);
             change.signed(&unsigned.by(signer.as_mut())?);

@@ -1,13 +1,13 @@
 //! Revoking a user ID.
 
-use cert::facts::SignatureType;
+use cert::facts::{RevocationReason, SignatureType};
 use cert::signed::Subject;
 use cert::{Fingerprint, Timestamp};
 use sign::Subpacket;
 
 use super::change::Change;
 use super::revoke::Revoked;
-use super::{EditRefusal, Editor, Reason};
+use super::{EditRefusal, Editor};
 use crate::Result;
 
 impl Editor<'_> {
@@ -23,7 +23,7 @@ impl Editor<'_> {
         &mut self,
         primary: &Fingerprint,
         user_id: &[u8],
-        reason: Reason,
+        reason: RevocationReason,
     ) -> Result<Revoked> {
         let target = self.target(primary)?;
         let found = target.user_id(user_id)?;
@@ -38,7 +38,7 @@ impl Editor<'_> {
         let mut signer = self.open(primary)?;
         let builder = self
             .new_signature(&target, SignatureType::CERTIFICATION_REVOCATION, created)?
-            .with(Subpacket::RevocationReason(reason.into()));
+            .with(Subpacket::RevocationReason(reason));
         let packet = self.sign_own(builder, &target, Subject::UserId(found.value), signer.as_mut())?;
         let mut change = Change::new(&target);
         change.known(found.index);

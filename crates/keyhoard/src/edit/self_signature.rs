@@ -74,7 +74,7 @@ impl Editor<'_> {
 }
 
 /// Sets or removes the key expiration time, in seconds from the creation of the key.
-pub(super) fn living(builder: Builder, created: Timestamp, end: Option<Timestamp>) -> Builder {
+pub(super) fn with_key_expiration(builder: Builder, created: Timestamp, end: Option<Timestamp>) -> Builder {
     // The shortest key expiration time is one second (GnuPG's rule).
     let seconds = end.map(|end| end.0.saturating_sub(created.0).max(1));
     match seconds.and_then(std::num::NonZeroU32::new) {

@@ -13,7 +13,7 @@ use store::ReadCertificates;
 
 use super::EditRefusal;
 use crate::Result;
-use crate::designated_revocation::evaluate_with_revokers;
+use crate::designated_revocation::evaluate_certificate;
 
 /// A certificate, and its state at the time of the edit.
 pub struct Target {
@@ -30,8 +30,7 @@ impl Target {
         now: Timestamp,
     ) -> Result<Self> {
         let context = EvaluationContext::new(now, PacketView::Full);
-        let whole = || Ok(Some(certificate.clone()));
-        let effective = evaluate_with_revokers(&certificate.facts, context, whole, &[revokers])?;
+        let effective = evaluate_certificate(&certificate, context, &[revokers])?;
         Ok(Self { certificate, effective })
     }
 

@@ -1,10 +1,10 @@
 //! What an import reports.
 
+use cert::KeyId;
 use cert::certificate::Certificate;
 use cert::clean::CleaningNote;
 use cert::merge::Merged;
-use cert::split::RawRevocation;
-use cert::{Flaw, KeyId};
+use cert::split::{RawCertificate, RawRevocation};
 use store::Fingerprint;
 use verify::limits;
 
@@ -52,13 +52,6 @@ pub enum ImportRefusal {
     /// A standalone revocation, and that the key it names did not make.
     #[error("a revocation of the key {0}, which did not make it")]
     BadRevocation(KeyId),
-}
-
-impl ImportRefusal {
-    /// Says whether it was refused for a key version that is withdrawn, which GnuPG counts by itself.
-    pub fn is_obsolete_key(&self) -> bool {
-        matches!(self, Self::Unreadable(cert::Error::Malformed { flaw: Flaw::ObsoleteKey(_), .. }))
-    }
 }
 
 /// One certificate of the input.
@@ -118,6 +111,27 @@ impl SecretOutcome {
 }
 
 impl Imported {
+    /// Begins a report of what came from this input.
+    pub(super) fn new(
+        raw: &RawCertificate,
+        revocation: bool,
+        fingerprint: Fingerprint,
+        name: Option<Vec<u8>>,
+    ) -> Self {
+        Self {
+            input: 0,
+            position: raw.position,
+            fingerprint,
+            name,
+            outcome: ImportOutcome::Unchanged,
+            secret: !raw.secrets.is_empty(),
+            secrets: Vec::new(),
+            revocation,
+            revokers: Vec::new(),
+            notes: Vec::new(),
+        }
+    }
+
     /// Says whether too much of it is unchecked: a possible revocation, so that it is not valid until somebody goes on, or
     /// all that could vouch for one of its user IDs or subkeys, so that it was not taken.
     pub fn is_not_fully_checked(&self) -> bool {
@@ -199,8 +213,6 @@ pub struct ImportSummary {
     pub unchanged: u64,
     /// Refused.
     pub refused: u64,
-    /// Refused because their key version is withdrawn.
-    pub refused_v3: u64,
     /// Skipped since only merging was asked for.
     pub skipped_new: u64,
     /// Skipped for want of a user ID.
@@ -254,9 +266,8 @@ impl ImportSummary {
         }
     }
 
-    pub(super) fn count_refused(&mut self, reason: &ImportRefusal) {
+    pub(super) fn count_refused(&mut self) {
         self.processed += 1;
         self.refused += 1;
-        self.refused_v3 += u64::from(reason.is_obsolete_key());
     }
 }

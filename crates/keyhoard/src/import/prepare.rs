@@ -7,11 +7,10 @@ use cert::Facts;
 use cert::certificate::Certificate;
 use cert::clean::{Cleaned, CleaningNote, clean};
 use cert::effective::{EvaluationContext, PacketView, evaluate};
-use cert::facts::ComponentKind;
 use cert::key;
 use cert::merge::merge;
 use cert::packet::Packets;
-use cert::split::RawCertificate;
+use cert::split::{RawCertificate, SecretKey};
 use rayon::prelude::*;
 use store::{
     CertId, Detail, Fingerprint, InputDigest, Prepared, PutKind, ReadCertificates, Selection, Store,
@@ -19,7 +18,7 @@ use store::{
 };
 use verify::naming::sha256;
 
-use super::event::{Additions, ImportRefusal, ImportedSecret};
+use super::event::{Additions, ImportRefusal, Imported};
 use super::options::ImportOptions;
 use super::revocation::revokes;
 use super::secrets;
@@ -42,14 +41,6 @@ pub(super) enum Incoming {
     },
 }
 
-/// What a report says about where a certificate came from.
-#[derive(Clone, Copy)]
-pub(super) struct Source {
-    pub(super) position: u64,
-    pub(super) secret: bool,
-    pub(super) revocation: bool,
-}
-
 /// Prepares the certificates of an input for the database.
 ///
 /// It takes a snapshot for each query and drops it at once: while one exists, SQLite's log cannot be truncated.
@@ -63,42 +54,32 @@ pub(super) struct Preparer<'a> {
 
 /// A certificate of a chunk after preparation.
 pub(super) enum Item {
-    Refused { position: u64, reason: ImportRefusal },
-    Known(KnownCertificate),
+    Refused {
+        position: u64,
+        reason: ImportRefusal,
+    },
+    /// An earlier import has processed it.
+    Known {
+        imported: Imported,
+        digest: InputDigest,
+        id: CertId,
+    },
     Ready(Box<Ready>),
-}
-
-/// A certificate that an earlier import has processed.
-pub(super) struct KnownCertificate {
-    pub(super) source: Source,
-    pub(super) digest: InputDigest,
-    pub(super) id: CertId,
-    pub(super) name: Name,
 }
 
 /// A certificate that can be written.
 pub(super) struct Ready {
-    pub(super) source: Source,
+    /// The report, without the outcome.
+    pub(super) imported: Imported,
     pub(super) digest: Option<InputDigest>,
-    pub(super) name: Name,
-    pub(super) notes: Vec<CleaningNote>,
-    /// The secret keys that came with it and belong to it, and what is said of the others.
-    pub(super) secrets: Secrets,
+    /// The secret keys that came with it and belong to it.
+    pub(super) secrets: Vec<SecretKey>,
     pub(super) has_user_ids: bool,
     /// The cleaned certificate, if it is to be shown.
     pub(super) shown: Option<Certificate>,
-    /// Revokers that it names and that it has revocations of.
-    pub(super) revokers: Vec<Fingerprint>,
     /// The certificate as it would be written, joined with what the database holds.
     pub(super) prepared: Prepared,
     pub(super) effect: Effect,
-}
-
-/// The secret keys that came with a certificate.
-#[derive(Default)]
-pub(super) struct Secrets {
-    pub(super) to_keep: Vec<cert::split::SecretKey>,
-    pub(super) left_out: Vec<ImportedSecret>,
 }
 
 /// What writing a certificate does.
@@ -108,19 +89,13 @@ pub(super) enum Effect {
     Merge(PutKind, Additions),
 }
 
-/// The name of a certificate in reports.
-#[derive(Clone)]
-pub(super) struct Name {
-    pub(super) fingerprint: Fingerprint,
-    pub(super) user_id: Option<Vec<u8>>,
-}
-
 /// A certificate between cleaning and merging.
 struct CleanedCertificate {
-    source: Source,
+    imported: Imported,
     digest: Option<InputDigest>,
-    cleaned: Cleaned,
-    secrets: Secrets,
+    certificate: Certificate,
+    has_user_ids: bool,
+    secrets: Vec<SecretKey>,
 }
 
 /// A chunk between cleaning and merging.
@@ -130,11 +105,14 @@ pub(super) struct CleanChunk {
     absent: HashSet<Fingerprint>,
 }
 
+/// The certificates of inputs: their primary keys, and their primary user IDs if names were requested.
+type KnownInputs = HashMap<InputDigest, (CertId, Fingerprint, Option<Vec<u8>>)>;
+
 /// What the database has of a chunk.
 #[derive(Default)]
 struct ChunkLookup {
     /// Inputs that an earlier import has processed.
-    known: HashMap<InputDigest, (CertId, Name)>,
+    known: KnownInputs,
     absent: HashSet<Fingerprint>,
 }
 
@@ -208,7 +186,7 @@ impl Preparer<'_> {
             let user_ids = self.user_ids(snapshot.as_ref(), ids.iter().flatten().copied().collect())?;
             let known = present.into_iter().zip(ids).filter_map(|((fingerprint, digest), id)| {
                 let user_id = user_ids.get(&id?).cloned();
-                Some((digest, (id?, Name { fingerprint, user_id })))
+                Some((digest, (id?, fingerprint, user_id)))
             });
             Ok(ChunkLookup { known: known.collect(), absent })
         })
@@ -234,58 +212,57 @@ impl Preparer<'_> {
         Ok(user_ids)
     }
 
-    fn clean_one(
-        &self,
-        incoming: Incoming,
-        digest: Option<InputDigest>,
-        known: &HashMap<InputDigest, (CertId, Name)>,
-    ) -> Step {
+    fn clean_one(&self, incoming: Incoming, digest: Option<InputDigest>, known: &KnownInputs) -> Step {
         let (mut raw, revocation) = match incoming {
             Incoming::Certificate { raw, revocation } => (raw, revocation),
             Incoming::Unread { position, reason } => return Step::Done(Item::Refused { position, reason }),
         };
-        let source = Source { position: raw.position, secret: !raw.secrets.is_empty(), revocation };
         if let Some(digest) = digest
-            && let Some((id, name)) = known.get(&digest)
+            && let Some((id, fingerprint, name)) = known.get(&digest)
         {
-            return Step::Done(Item::Known(KnownCertificate { source, digest, id: *id, name: name.clone() }));
+            let imported = Imported::new(&raw, revocation, *fingerprint, name.clone());
+            return Step::Done(Item::Known { imported, digest, id: *id });
         }
         match clean(&raw, &self.options.clean, self.now) {
             Ok(Cleaned { certificate, .. }) if revocation && !revokes(&certificate.facts) => {
                 let key_id = certificate.facts.primary().fingerprint.key_id();
                 let reason = ImportRefusal::BadRevocation(key_id);
-                Step::Done(Item::Refused { position: source.position, reason })
+                Step::Done(Item::Refused { position: raw.position, reason })
             }
-            Ok(mut cleaned) => {
+            Ok(Cleaned { mut certificate, notes, mut has_user_ids, .. }) => {
                 // The outcome for a key from the future depends on the clock, so its input is not remembered.
-                let is_of_the_past = cleaned.certificate.facts.primary().created <= self.now;
+                let is_of_the_past = certificate.facts.primary().created <= self.now;
                 let digest = digest.filter(|_| is_of_the_past);
                 if let Some(filter) = &self.options.filter {
-                    cleaned.certificate = filter(cleaned.certificate);
-                    cleaned.has_user_ids = cleaned.certificate.facts.user_ids().next().is_some();
+                    certificate = filter(certificate);
+                    has_user_ids = certificate.facts.user_ids().next().is_some();
                 }
-                let secrets = match self.takes_secrets(&raw) {
-                    true => Secrets::of(std::mem::take(&mut raw.secrets), &cleaned.certificate.facts),
-                    false => Secrets::default(),
-                };
-                Step::Clean(Box::new(CleanedCertificate { source, digest, cleaned, secrets }))
+                let facts = &certificate.facts;
+                let name = self.options.names.then(|| primary_user_id(facts, self.now)).flatten();
+                let fingerprint = facts.primary().fingerprint;
+                let mut imported = Imported { notes, ..Imported::new(&raw, revocation, fingerprint, name) };
+                let mut secrets = Vec::new();
+                if self.takes_secrets(&raw) {
+                    let keys: Vec<Fingerprint> = facts.keys().map(|key| key.fingerprint).collect();
+                    secrets = std::mem::take(&mut raw.secrets);
+                    imported.secrets = secrets::left_out(&secrets, &keys);
+                    secrets.retain(|secret| keys.contains(&secret.fingerprint));
+                }
+                let clean = CleanedCertificate { imported, digest, certificate, has_user_ids, secrets };
+                Step::Clean(Box::new(clean))
             }
-            Err(refused) => Step::Done(Item::Refused { position: source.position, reason: refused.into() }),
+            Err(refused) => Step::Done(Item::Refused { position: raw.position, reason: refused.into() }),
         }
     }
 
     fn prepare(&self, step: Step, known: &HashMap<Fingerprint, Stored>) -> Result<Item> {
-        let CleanedCertificate { source, digest, cleaned, secrets } = match step {
+        let CleanedCertificate { mut imported, digest, certificate, has_user_ids, secrets } = match step {
             Step::Clean(clean) => *clean,
             Step::Done(item) => return Ok(item),
         };
-        let Cleaned { certificate, mut notes, has_user_ids, .. } = cleaned;
-        let fingerprint = certificate.facts.primary().fingerprint;
-        let user_id = self.options.names.then(|| primary_user_id(&certificate.facts, self.now)).flatten();
-        let name = Name { fingerprint, user_id };
-        let is_shown = self.options.show && !source.revocation;
+        let is_shown = self.options.show && !imported.revocation;
         let shown = is_shown.then(|| certificate.clone());
-        let stored = known.get(&fingerprint);
+        let stored = known.get(&imported.fingerprint);
         let (certificate, effect) = match stored {
             None => (certificate, Effect::New),
             Some(stored) => match merge(&stored.certificate, &certificate) {
@@ -297,17 +274,13 @@ impl Preparer<'_> {
             },
         };
         let (certificate, effect) = self.checked_further(certificate, effect, stored)?;
-        let whole = match (&effect, stored) {
-            (Effect::Nothing(_), Some(stored)) => &stored.certificate,
-            _ => &certificate,
-        };
-        let pending = note_pending(whole, &mut notes);
+        let merged = merged(&certificate, &effect, stored);
+        let pending = note_pending(merged, &mut imported.notes);
         // The next import of it continues to verify.
         let digest = digest.filter(|_| !pending);
-        let revokers = claimed_revokers(&whole.facts, self.now);
+        imported.revokers = claimed_revokers(&merged.facts, self.now);
         let prepared = Prepared::new(certificate);
-        let ready =
-            Ready { source, digest, name, notes, secrets, has_user_ids, shown, revokers, prepared, effect };
+        let ready = Ready { imported, digest, secrets, has_user_ids, shown, prepared, effect };
         Ok(Item::Ready(Box::new(ready)))
     }
 
@@ -319,12 +292,8 @@ impl Preparer<'_> {
         effect: Effect,
         stored: Option<&Stored>,
     ) -> Result<(Certificate, Effect)> {
-        let is_new = stored.is_none();
-        let whole = match (&effect, stored) {
-            (Effect::Nothing(_), Some(stored)) => &stored.certificate,
-            _ => &certificate,
-        };
-        let further = pending::check_further(whole, !is_new, || match self.store {
+        let merged = merged(&certificate, &effect, stored);
+        let further = pending::check_further(merged, stored.is_some(), || match self.store {
             Some(store) => Ok(Some(store.snapshot()?)),
             None => Ok(None),
         })?;
@@ -338,6 +307,14 @@ impl Preparer<'_> {
     }
 }
 
+/// Returns a certificate as the database will have it.
+fn merged<'c>(certificate: &'c Certificate, effect: &Effect, stored: Option<&'c Stored>) -> &'c Certificate {
+    match (effect, stored) {
+        (Effect::Nothing(_), Some(stored)) => &stored.certificate,
+        _ => certificate,
+    }
+}
+
 /// Notes how many possible revocations of a certificate are unchecked, and says whether there are any.
 fn note_pending(certificate: &Certificate, notes: &mut Vec<CleaningNote>) -> bool {
     notes.retain(|note| !matches!(note, CleaningNote::RevocationsUnchecked(_)));
@@ -345,16 +322,6 @@ fn note_pending(certificate: &Certificate, notes: &mut Vec<CleaningNote>) -> boo
     let pending = signatures.filter(|signature| signature.is_pending()).count();
     notes.extend((pending > 0).then_some(CleaningNote::RevocationsUnchecked(pending)));
     pending > 0
-}
-
-impl Secrets {
-    /// Separates the secret keys of a certificate from those that it does not have.
-    fn of(secrets: Vec<cert::split::SecretKey>, certificate: &Facts) -> Self {
-        let keys: Vec<Fingerprint> = certificate.keys().map(|key| key.fingerprint).collect();
-        let left_out = secrets::left_out(&secrets, &keys);
-        let to_keep = secrets.into_iter().filter(|secret| keys.contains(&secret.fingerprint)).collect();
-        Self { to_keep, left_out }
-    }
 }
 
 impl Incoming {
@@ -381,7 +348,7 @@ impl CleanChunk {
 impl Step {
     fn fingerprint(&self) -> Option<Fingerprint> {
         match self {
-            Self::Clean(clean) => Some(clean.cleaned.certificate.facts.primary().fingerprint),
+            Self::Clean(clean) => Some(clean.imported.fingerprint),
             Self::Done(_) => None,
         }
     }
@@ -389,9 +356,6 @@ impl Step {
 
 /// Returns the primary user ID of a certificate at a moment.
 fn primary_user_id(facts: &Facts, now: Timestamp) -> Option<Vec<u8>> {
-    let index = evaluate(facts, EvaluationContext::new(now, PacketView::Gnupg)).primary_user_id(facts)?;
-    match &facts.components[index].kind {
-        ComponentKind::UserId(value) => Some(value.clone()),
-        _ => None,
-    }
+    let effective = evaluate(facts, EvaluationContext::new(now, PacketView::Gnupg));
+    effective.primary_name(facts).map(<[u8]>::to_vec)
 }

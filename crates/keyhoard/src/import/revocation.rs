@@ -12,13 +12,13 @@ use super::event::ImportRefusal;
 use crate::Result;
 use crate::certifications::CertificationStatus;
 
-/// A key standalone revocation.
+/// A revocation of a key, without the key.
 #[derive(Clone, Debug)]
-pub struct LoneRevocation<'a> {
+pub struct StandaloneRevocation<'a> {
     /// What it says.
     pub facts: SignatureFacts,
     /// What it is worth.
-    pub standing: CertificationStatus,
+    pub status: CertificationStatus,
     /// Its packet's body.
     pub body: &'a [u8],
 }
@@ -32,21 +32,21 @@ pub fn examine<'a>(
     revocation: &'a RawRevocation,
     keyring: Option<&dyn ReadCertificates>,
     now: Timestamp,
-) -> Result<Option<LoneRevocation<'a>>> {
+) -> Result<Option<StandaloneRevocation<'a>>> {
     let Ok((packet, signature)) = signature_of(revocation) else { return Ok(None) };
     let look_up = |keyring| with_primary_key(revocation, |issuer| stored_primary_key(keyring, issuer));
     let raw = keyring.map(look_up).transpose()?;
-    let standing = match raw {
-        Some(Ok(raw)) => standing(&raw, now),
+    let status = match raw {
+        Some(Ok(raw)) => status(&raw, now),
         Some(Err(_)) | None => CertificationStatus::NoIssuer,
     };
     // Facts tell by it which signatures are a certificate's own; that matters to nobody here.
     let primary = signature.issuer().fingerprint.unwrap_or(Fingerprint::V4([0; 20]));
     let facts = signature.facts(packet.span, &primary);
-    Ok(Some(LoneRevocation { facts, standing, body: packet.body }))
+    Ok(Some(StandaloneRevocation { facts, status, body: packet.body }))
 }
 
-fn standing(raw: &RawCertificate, now: Timestamp) -> CertificationStatus {
+fn status(raw: &RawCertificate, now: Timestamp) -> CertificationStatus {
     match clean(raw, &CleanOptions::default(), now) {
         Ok(Cleaned { certificate, .. }) if revokes(&certificate.facts) => {
             CertificationStatus::Good(certificate.facts.primary().fingerprint)

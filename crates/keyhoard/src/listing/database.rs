@@ -9,7 +9,8 @@ use store::{CertId, Detail, ReadCertificates, Record, Selection};
 use super::{KeyListing, ListOptions, Lister, Names, Signatures, Source, StoredTimes, UserTrust};
 use crate::Result;
 use crate::certifications::{CertificationStatuses, Checker};
-use crate::designated_revocation::{evaluate_with_revokers, whole};
+use crate::designated_revocation::evaluate_with_revokers;
+use crate::stored::try_visit;
 
 /// Hands a listing of every selected certificate to `each`, in the order of the database.
 ///
@@ -28,14 +29,7 @@ pub fn list(
     each: &mut dyn FnMut(KeyListing<'_>) -> ControlFlow<()>,
 ) -> Result<()> {
     let mut walk = Walk::new(snapshot, options, names, trust, each)?;
-    let mut outcome = Ok(());
-    snapshot.visit(selection, detail(options), &mut |record| {
-        walk.list(&record, None).unwrap_or_else(|error| {
-            outcome = Err(error);
-            ControlFlow::Break(())
-        })
-    })?;
-    outcome
+    try_visit(snapshot, selection, detail(options), &mut |record| walk.list(&record, None))
 }
 
 /// Hands a listing of every selected certificate to `each` as [`list`] does, its signatures checked.
@@ -90,7 +84,7 @@ impl<'w, 's> Walk<'w, 's> {
             self.names.prepare(facts)?;
         }
         let context = EvaluationContext::new(options.now, options.view).with_digests(options.digests);
-        let effective = evaluate_with_revokers(facts, context, || whole(snapshot, record.id), &[snapshot])?;
+        let effective = evaluate_with_revokers(facts, context, (snapshot, record.id), &[snapshot])?;
         let user_id_origins =
             if self.origins_known { snapshot.user_id_origins(record.id)? } else { Vec::new() };
         let source = Source {
@@ -117,22 +111,16 @@ fn detail(options: ListOptions) -> Detail {
 
 #[cfg(test)]
 mod tests {
-    use std::io::Write;
-
-    use cert::Timestamp;
     use cert::effective::PacketView;
     use verify::policy::DigestPolicy;
 
     use super::*;
-    use crate::keyring_file::KeyringFile;
     use crate::listing::IssuerName;
-
-    const KARL: &[u8] = include_bytes!("../testdata/designated-revoker-karl.asc");
-    const RITA: &[u8] = include_bytes!("../testdata/designated-revoker-rita.asc");
+    use crate::test_keyrings::{KARL, NEW_YEAR_2025, RITA, keyring};
 
     fn options(signatures: Signatures, bodies: bool) -> ListOptions {
         ListOptions {
-            now: Timestamp(1_735_689_600),
+            now: NEW_YEAR_2025,
             view: PacketView::Gnupg,
             signatures,
             bodies,
@@ -142,9 +130,7 @@ mod tests {
 
     /// Lists Karl and Rita; `look` sees each listing and says whether to go on.
     fn listed(options: ListOptions, look: &mut dyn FnMut(KeyListing<'_>) -> ControlFlow<()>) {
-        let mut file = tempfile::NamedTempFile::new().expect("a temporary file");
-        [KARL, RITA].iter().for_each(|part| file.write_all(part).expect("the file takes everything"));
-        let keyring = KeyringFile::read(file.path()).expect("a keyring");
+        let keyring = keyring(&[KARL, RITA]);
         let snapshot = keyring.snapshot();
         let mut names = Names::new(vec![&*snapshot], options.now, options.view);
         let mut trust = |_: CertId, _: &Facts, _: &Effective| Ok(UserTrust::default());

@@ -40,7 +40,7 @@ pub struct StoredTimes {
 #[derive(Clone, Debug)]
 pub struct ListedComponent<'a> {
     /// Its index among the components of the facts.
-    pub place: usize,
+    pub index: usize,
     /// What it is.
     pub item: ListedItem<'a>,
     /// Where a user ID came from, if that is known of it.
@@ -76,7 +76,7 @@ pub struct ListedSignature<'a> {
     /// The issuer that it names.
     pub issuer: IssuerName<'a>,
     /// Its status, where signatures were checked.
-    pub standing: Option<CertificationStatus>,
+    pub status: Option<CertificationStatus>,
     /// Its packet's body, where it was asked for.
     pub body: Option<&'a [u8]>,
 }

@@ -82,7 +82,7 @@ impl<'a> Lister<'a> {
             _ => None,
         };
         let first_use = source.trust.first_uses.get(index).and_then(Option::as_ref);
-        Some(ListedComponent { place: index, item, origin, first_use, body, signatures })
+        Some(ListedComponent { index, item, origin, first_use, body, signatures })
     }
 
     fn signatures(&self, index: usize, source: &Source<'a>) -> Vec<ListedSignature<'a>> {
@@ -98,7 +98,7 @@ impl<'a> Lister<'a> {
                     facts,
                     expired: facts.has_expired(self.options.now),
                     issuer: self.issuer(facts),
-                    standing: statuses.map(|statuses| statuses[index]),
+                    status: statuses.map(|statuses| statuses[index]),
                     body: self.body(facts.span, source),
                 });
             }

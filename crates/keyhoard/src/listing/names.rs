@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use cert::effective::{EvaluationContext, PacketView, evaluate};
-use cert::facts::{ComponentKind, Facts};
+use cert::facts::Facts;
 use cert::{KeyId, Timestamp};
 use store::{Detail, ReadCertificates, Selection};
 use verify::policy::DigestPolicy;
@@ -96,11 +96,7 @@ impl<'s> Names<'s> {
     /// anybody's key as a subkey; of several certificates the first one counts.
     pub fn add(&mut self, facts: &Facts) {
         let effective = evaluate(facts, self.context);
-        let primary = effective.primary_user_id(facts).map(|index| &facts.components[index].kind);
-        let name = match primary {
-            Some(ComponentKind::UserId(value)) => self.remember(value),
-            _ => Known::NO_USER_ID,
-        };
+        let name = effective.primary_name(facts).map_or(Known::NO_USER_ID, |user_id| self.remember(user_id));
         for (index, key) in facts.keys().enumerate() {
             let holder = Holder { name, is_own: index == 0 };
             let known = self.known.entry(key.fingerprint.key_id()).or_insert(holder);
@@ -232,25 +228,15 @@ impl<'s> Names<'s> {
 
 #[cfg(test)]
 mod tests {
-    use std::io::Write;
+    use cert::facts::ComponentKind;
 
     use super::*;
     use crate::keyring_file::KeyringFile;
-
-    const KARL: &[u8] = include_bytes!("../testdata/designated-revoker-karl.asc");
-    const RITA: &[u8] = include_bytes!("../testdata/designated-revoker-rita.asc");
+    use crate::test_keyrings::{KARL, NEW_YEAR_2025 as NOW, RITA, keyring};
 
     const KARLS_PRIMARY: KeyId = KeyId(0x7209_DA07_F14A_20C8);
     const KARLS_SUBKEY: KeyId = KeyId(0x5B30_4B4B_641D_95F9);
     const RITAS_PRIMARY: KeyId = KeyId(0x1A8D_5A6C_528C_5BFE);
-
-    const NOW: Timestamp = Timestamp(1_735_689_600);
-
-    fn keyring(certificate: &[u8]) -> KeyringFile {
-        let mut file = tempfile::NamedTempFile::new().expect("a temporary file");
-        file.write_all(certificate).expect("the file takes everything");
-        KeyringFile::read(file.path()).expect("a keyring")
-    }
 
     fn facts(keyring: &KeyringFile) -> Facts {
         let mut found = None;
@@ -265,7 +251,7 @@ mod tests {
     #[test]
     fn every_key_of_a_certificate_goes_by_its_primary_user_id() {
         let mut names = Names::new(Vec::new(), NOW, PacketView::Gnupg);
-        names.add(&facts(&keyring(KARL)));
+        names.add(&facts(&keyring(&[KARL])));
         let name = IssuerName::UserId(b"Karl Keyholder <karl@example.org>");
         assert_eq!(names.issuer(KARLS_PRIMARY), name);
         assert_eq!(names.issuer(KARLS_SUBKEY), name);
@@ -274,7 +260,7 @@ mod tests {
 
     #[test]
     fn issuers_are_looked_up_in_every_database() {
-        let (karl, rita) = (keyring(KARL), keyring(RITA));
+        let (karl, rita) = (keyring(&[KARL]), keyring(&[RITA]));
         let (first, second) = (karl.snapshot(), rita.snapshot());
         let mut names = Names::new(vec![&*first, &*second], NOW, PacketView::Gnupg);
         names.prepare(&facts(&karl)).expect("no error");
@@ -284,7 +270,7 @@ mod tests {
 
     #[test]
     fn an_issuer_that_is_nowhere_has_no_key() {
-        let karl = keyring(KARL);
+        let karl = keyring(&[KARL]);
         let snapshot = karl.snapshot();
         let mut names = Names::new(vec![&*snapshot], NOW, PacketView::Gnupg);
         names.prepare(&facts(&karl)).expect("no error");
@@ -293,7 +279,7 @@ mod tests {
 
     #[test]
     fn a_certificate_without_user_ids_has_a_key_but_no_name() {
-        let mut karl = facts(&keyring(KARL));
+        let mut karl = facts(&keyring(&[KARL]));
         karl.components.retain(|component| !matches!(component.kind, ComponentKind::UserId(_)));
         let mut names = Names::new(Vec::new(), NOW, PacketView::Gnupg);
         names.add(&karl);
@@ -302,7 +288,7 @@ mod tests {
 
     #[test]
     fn whoever_comes_first_keeps_a_key_id() {
-        let (karl, mut impostor) = (facts(&keyring(KARL)), facts(&keyring(KARL)));
+        let (karl, mut impostor) = (facts(&keyring(&[KARL])), facts(&keyring(&[KARL])));
         let is_user_id = |kind: &ComponentKind| matches!(kind, ComponentKind::UserId(_));
         impostor.components.retain(|component| !is_user_id(&component.kind));
         let mut names = Names::new(Vec::new(), NOW, PacketView::Gnupg);

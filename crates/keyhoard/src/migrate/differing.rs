@@ -10,7 +10,7 @@ use trust::tofu::Policy;
 
 use super::tofu_db::Remembered;
 use crate::Result;
-use crate::owner_trust::Given;
+use crate::owner_trust::Assignment;
 
 /// A decision here that differs from that in a source.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,14 +41,14 @@ pub enum Differing {
 pub(super) fn differing(
     snapshot: &dyn ReadTrust,
     remembered: &[Remembered],
-    owner_trusts: &[Given],
+    owner_trusts: &[Assignment],
 ) -> Result<Vec<Differing>> {
     let mut found = differing_owner_trusts(snapshot, owner_trusts)?;
     found.extend(differing_policies(snapshot, remembered)?);
     Ok(found)
 }
 
-fn differing_owner_trusts(snapshot: &dyn ReadTrust, given: &[Given]) -> Result<Vec<Differing>> {
+fn differing_owner_trusts(snapshot: &dyn ReadTrust, given: &[Assignment]) -> Result<Vec<Differing>> {
     if given.is_empty() {
         return Ok(Vec::new());
     }

@@ -1,7 +1,6 @@
 //! The database of GnuPG's keyboxd (its `kbx/backend-sqlite.c`).
 
 use std::ffi::OsString;
-use std::ops::ControlFlow;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -15,24 +14,22 @@ const VERSION: &str = "1";
 
 /// Hands every OpenPGP keyblock to `each`, in the order in which they came in, and returns how many X.509 certificates
 /// there are.
-pub(super) fn read(path: &Path, each: &mut dyn FnMut(&[u8]) -> Result<ControlFlow<()>>) -> Result<u64> {
-    let failed = |source: rusqlite::Error| Error::Keyboxd { path: path.to_owned(), source: source.into() };
+pub(super) fn read(path: &Path, each: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<u64> {
+    let failed =
+        |source: rusqlite::Error| Error::ForeignFile { path: path.to_owned(), source: source.into() };
     let connection = open(path).map_err(failed)?;
     let version: String = connection
         .query_row("SELECT value FROM config WHERE name = 'dbversion'", [], |row| row.get(0))
         .map_err(failed)?;
     if version != VERSION {
-        return Err(Error::KeyboxdVersion { path: path.to_owned(), version });
+        return Err(Error::ForeignVersion { path: path.to_owned(), program: "keyboxd", version });
     }
     const OPENPGP: &str = "SELECT keyblob FROM pubkey WHERE type = 1 AND ephemeral = 0 ORDER BY rowid";
     let mut statement = connection.prepare(OPENPGP).map_err(failed)?;
     let mut rows = statement.query([]).map_err(failed)?;
     while let Some(row) = rows.next().map_err(failed)? {
         let keyblock = row.get_ref(0).map_err(failed)?;
-        let keyblock = keyblock.as_blob().map_err(|source| failed(source.into()))?;
-        if each(keyblock)?.is_break() {
-            break;
-        }
+        each(keyblock.as_blob().map_err(|source| failed(source.into()))?)?;
     }
     let x509 =
         connection.query_row("SELECT count(*) FROM pubkey WHERE type = 2", [], |row| row.get::<_, i64>(0));

@@ -2,7 +2,6 @@
 
 use std::fs::File;
 use std::io::{BufReader, Read};
-use std::ops::ControlFlow;
 use std::path::Path;
 
 use cert::Timestamp;
@@ -12,7 +11,7 @@ use cert::split::{Piece, RawCertificate, Splitter};
 use super::source::{Kind, Source};
 use super::tofu_db::Remembered;
 use super::{cert_d, keyboxd, tofu_db, trust_db};
-use crate::owner_trust::Given;
+use crate::owner_trust::Assignment;
 use crate::{Error, Result};
 
 /// What a source holds.
@@ -22,7 +21,7 @@ pub(super) enum Item {
     /// What is remembered of an address that came with a key.
     Remembered(Remembered),
     /// How far the owner of a key is trusted.
-    OwnerTrust(Given),
+    OwnerTrust(Assignment),
     /// Something that cannot be read.
     Unreadable(String),
     /// So many X.509 certificates.
@@ -54,7 +53,7 @@ fn open(path: &Path) -> Result<BufReader<File>> {
     Ok(BufReader::with_capacity(1 << 16, file))
 }
 
-/// Reads certificates from packets; `place` says where those stand, if they are a part of something.
+/// Reads certificates from packets; `location` says where those stand, if they are a part of something.
 fn read_stream(
     reader: impl Read,
     since: Option<Timestamp>,
@@ -96,8 +95,7 @@ fn read_keyboxd(path: &Path, each: &mut Each<'_>) -> Result<()> {
     let mut number = 0;
     let x509 = keyboxd::read(path, &mut |keyblock| {
         number += 1;
-        read_stream(keyblock, None, &format!("row {number}: "), each)?;
-        Ok(ControlFlow::Continue(()))
+        read_stream(keyblock, None, &format!("row {number}: "), each)
     })?;
     each(Item::X509(x509))
 }

@@ -1,6 +1,5 @@
 //! Certificate stores of other programs: what they are and where they usually stand.
 
-use std::env;
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -10,7 +9,7 @@ use store::{Migration, Timestamp};
 
 use super::stamp::{newer, stamp};
 use super::{cert_d, tofu_db, trust_db};
-use crate::database::SQLITE_HEADER;
+use crate::database::{SQLITE_HEADER, data_directory, gnupg_home, variable};
 use crate::{Error, Result};
 
 /// How much of a file tells what it is.
@@ -120,12 +119,8 @@ pub fn within(path: &Path) -> Result<Vec<Source>> {
 /// Returns what is found at the usual places: GnuPG's home directory (`GNUPGHOME`, else `~/.gnupg`) and the shared
 /// certificate directory (`PGP_CERT_D`, else `pgp.cert.d` in the XDG data directory).
 pub fn usual() -> Vec<Source> {
-    let variable = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let home = env::home_dir();
-    let gnupg = variable("GNUPGHOME").or_else(|| Some(home.as_ref()?.join(".gnupg")));
-    let data = variable("XDG_DATA_HOME").or_else(|| Some(home.as_ref()?.join(".local/share")));
-    let cert_d = variable("PGP_CERT_D").or_else(|| Some(data?.join("pgp.cert.d")));
-    let mut sources = gnupg.map(|home| in_home(&home)).unwrap_or_default();
+    let cert_d = variable("PGP_CERT_D").or_else(|| Some(data_directory()?.join("pgp.cert.d")));
+    let mut sources = gnupg_home().map(|home| in_home(&home)).unwrap_or_default();
     sources.extend(cert_d.and_then(|path| Source::recognise(&path).ok()));
     sources
 }

@@ -18,11 +18,20 @@ use super::differing::{Differing, differing};
 use super::read::Item;
 use super::source::Source;
 use super::tofu_db::Remembered;
-use super::{MigrateEvent, MigrateOptions, MigrateSummary};
-use crate::owner_trust::Given;
+use super::{MigrateEvent, MigrateSummary};
+use crate::owner_trust::Assignment;
 use crate::retry::retry_transient;
 use crate::stored;
 use crate::{Error, Result};
+
+/// The options of a migration.
+#[derive(Clone, Debug, Default)]
+pub struct MigrateOptions {
+    /// The command line, for the journal.
+    pub command: String,
+    /// Writes nothing.
+    pub dry_run: bool,
+}
 
 /// Certificates and their bytes that are verified at a time.
 const CHUNK_CERTIFICATES: usize = 2048;
@@ -46,7 +55,7 @@ pub(super) struct TakeOver<'a> {
     bytes: usize,
     unchanged: Vec<(InputDigest, CertId)>,
     remembered: Vec<Remembered>,
-    owner_trusts: Vec<Given>,
+    owner_trusts: Vec<Assignment>,
     /// Origins of certificates that do not change otherwise.
     origins: Vec<(CertId, Origins)>,
     journal: Option<JournalId>,
@@ -278,7 +287,7 @@ impl<'a> TakeOver<'a> {
         for Remembered { binding, messages } in &self.remembered {
             transaction.take_over_binding(binding, messages)?;
         }
-        for Given { key, trust } in &self.owner_trusts {
+        for Assignment { key, trust } in &self.owner_trusts {
             if transaction.snapshot()?.owner_trust(key)?.is_none() {
                 transaction.set_owner_trust(key, *trust)?;
             }

@@ -35,12 +35,14 @@ pub(super) fn read(
     path: &Path,
     each: &mut dyn FnMut(std::result::Result<Remembered, String>) -> Result<()>,
 ) -> Result<()> {
-    let failed = |source: rusqlite::Error| Error::TofuDb { path: path.to_owned(), source: source.into() };
+    let failed =
+        |source: rusqlite::Error| Error::ForeignFile { path: path.to_owned(), source: source.into() };
     let connection = open(path).map_err(failed)?;
-    let version =
+    let version: i64 =
         connection.query_row("SELECT version FROM version", [], |row| row.get(0)).map_err(failed)?;
     if version != VERSION {
-        return Err(Error::TofuDbVersion { path: path.to_owned(), version });
+        let (path, version) = (path.to_owned(), version.to_string());
+        return Err(Error::ForeignVersion { path, program: "GnuPG", version });
     }
     const BINDINGS: &str = "SELECT oid, fingerprint, email, user_id, time, policy FROM bindings ORDER BY oid";
     let mut statement = connection.prepare(BINDINGS).map_err(failed)?;

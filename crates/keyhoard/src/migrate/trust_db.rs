@@ -3,14 +3,14 @@
 //! Everything else in there can be computed.
 
 use std::fs::File;
-use std::io::{self, BufReader, Read};
+use std::io::{BufReader, Read};
 use std::path::Path;
 
 use cert::Fingerprint;
 use store::AssignedTrust;
 use verify::naming::sha256;
 
-use crate::owner_trust::{Given, lines};
+use crate::owner_trust::{Assignment, lines};
 use crate::{Error, Result};
 
 /// Bytes in a record.
@@ -32,12 +32,13 @@ pub(super) fn is_trust_db(beginning: &[u8]) -> bool {
 pub(super) fn read(
     mut reader: impl Read,
     path: &Path,
-    each: &mut dyn FnMut(std::result::Result<Given, String>) -> Result<()>,
+    each: &mut dyn FnMut(std::result::Result<Assignment, String>) -> Result<()>,
 ) -> Result<()> {
-    let mut record = [0; RECORD];
+    let mut record = Vec::with_capacity(RECORD);
     let mut position = 0;
     loop {
-        let filled = fill(&mut reader, &mut record);
+        record.clear();
+        let filled = reader.by_ref().take(RECORD as u64).read_to_end(&mut record);
         match filled.map_err(|source| Error::File { path: path.to_owned(), source })? {
             0 => return Ok(()),
             RECORD if position == 0 && record[4] != VERSION => {
@@ -67,24 +68,12 @@ pub(super) fn stamp(path: &Path) -> Result<(i64, u64)> {
     Ok((digest[..8].iter().fold(0, |all, byte| all << 8 | i64::from(*byte)), given.len() as u64))
 }
 
-/// Reads until the record is full or the file at its end.
-fn fill(reader: &mut impl Read, record: &mut [u8; RECORD]) -> io::Result<usize> {
-    let mut filled = 0;
-    while filled < RECORD {
-        match reader.read(&mut record[filled..])? {
-            0 => break,
-            count => filled += count,
-        }
-    }
-    Ok(filled)
-}
-
-fn owner_trust(record: &[u8; RECORD]) -> Option<Given> {
+fn owner_trust(record: &[u8]) -> Option<Assignment> {
     let [TRUST, _, fields @ ..] = record else { return None };
     let (fingerprint, [number, _depth, _minimum, flags, ..]) = fields.split_at(20) else { return None };
     let key = Fingerprint::new(4, fingerprint)?;
     let trust = AssignedTrust::from_number(*number).filter(|_| flags & BY_OPTION == 0)?;
-    Some(Given { key, trust: Some(trust) })
+    Some(Assignment { key, trust: Some(trust) })
 }
 
 #[cfg(test)]
@@ -105,7 +94,7 @@ mod tests {
         record
     }
 
-    fn read_all(records: &[u8]) -> Vec<std::result::Result<Given, String>> {
+    fn read_all(records: &[u8]) -> Vec<std::result::Result<Assignment, String>> {
         let mut found = Vec::new();
         read(records, Path::new("trustdb.gpg"), &mut |given| {
             found.push(given);
@@ -118,7 +107,7 @@ mod tests {
     #[test]
     fn owner_trust_is_taken_with_the_flag_of_a_disabled_key() {
         let given = |fill, number| {
-            Ok(Given { key: Fingerprint::V4([fill; 20]), trust: AssignedTrust::from_number(number) })
+            Ok(Assignment { key: Fingerprint::V4([fill; 20]), trust: AssignedTrust::from_number(number) })
         };
         let file = [version(), record(TRUST, 1, 6, 0), record(13, 9, 4, 0), record(TRUST, 2, 128 + 5, 0)];
         assert_eq!(read_all(&file.concat()), [given(1, 6), given(2, 133)]);

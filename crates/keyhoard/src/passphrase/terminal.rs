@@ -12,7 +12,18 @@ use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, Termios, tc
 use secret::{Error, Passphrase, Result};
 use zeroize::Zeroizing;
 
-use super::line::MAX_BYTES;
+/// The most bytes of a passphrase.
+const MAX_BYTES: usize = 4096;
+
+/// Reads a line byte by byte, so that what follows is left to others.
+pub(super) fn first_line(input: &mut impl Read) -> io::Result<Passphrase> {
+    let mut line = Zeroizing::new(Vec::with_capacity(MAX_BYTES));
+    let mut byte = Zeroizing::new([0]);
+    while line.len() < MAX_BYTES && input.read(&mut *byte)? == 1 && byte[0] != b'\n' {
+        line.push(byte[0]);
+    }
+    Ok(Passphrase::new(&line))
+}
 
 /// The terminal.
 pub(super) struct Terminal(File);

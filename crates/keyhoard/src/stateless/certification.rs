@@ -16,7 +16,7 @@ use store::CertId;
 use trust::Validity;
 
 use super::{Certificates, Failure, Keys, Kind, Password, Result, packets};
-use crate::designated_revocation::evaluate_with_revokers;
+use crate::designated_revocation::evaluate_certificate;
 use crate::validity::{Model, Sources, TrustSettings, TrustedKey, ValidityResult};
 
 /// What is to be certified.
@@ -154,9 +154,8 @@ pub fn validate(
     let validities = ValidityResult::of(&names, &sources, &settings)?;
     for (id, certificate) in (1..).map(CertId).zip(&certificates.certificates) {
         let facts = &certificate.facts;
-        let (moment, whole) =
-            (EvaluationContext::new(at, PacketView::Full), || Ok(Some(certificate.clone())));
-        let effective = evaluate_with_revokers(facts, moment, whole, &sources.certificates)?;
+        let moment = EvaluationContext::new(at, PacketView::Full);
+        let effective = evaluate_certificate(certificate, moment, &sources.certificates)?;
         let trust = validities.trust((0, id), facts, &effective)?;
         let is_valid = |index: usize| match (&facts.components[index].kind, &effective.components[index]) {
             (ComponentKind::UserId(user_id), ComponentState::User(user)) => {

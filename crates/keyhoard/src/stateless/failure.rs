@@ -9,81 +9,57 @@ use crate::causes;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Nothing of what follows.
-    Unspecified,
+    Unspecified = 1,
     /// No acceptable signature.
-    NoSignature,
+    NoSignature = 3,
     /// A public-key algorithm that is not known.
-    UnsupportedAsymmetricAlgo,
+    UnsupportedAsymmetricAlgo = 13,
     /// A certificate that cannot be encrypted to now.
-    CertCannotEncrypt,
+    CertCannotEncrypt = 17,
     /// An argument is missing.
-    MissingArg,
+    MissingArg = 19,
     /// It is not said by whom signatures must be, or where to tell of them.
-    IncompleteVerification,
+    IncompleteVerification = 23,
     /// The message cannot be decrypted, or was changed.
-    CannotDecrypt,
+    CannotDecrypt = 29,
     /// A new password that others could not type.
-    PasswordNotHumanReadable,
+    PasswordNotHumanReadable = 31,
     /// An option that is not known.
-    UnsupportedOption,
+    UnsupportedOption = 37,
     /// Input of another kind than was expected.
-    BadData,
+    BadData = 41,
     /// Input that is no text.
-    ExpectedText,
+    ExpectedText = 53,
     /// The output's file is there already.
-    OutputExists,
+    OutputExists = 59,
     /// The input's file is not there.
-    MissingInput,
+    MissingInput = 61,
     /// A locked key that no password opens.
-    KeyIsProtected,
+    KeyIsProtected = 67,
     /// A subcommand that is not known.
-    UnsupportedSubcommand,
+    UnsupportedSubcommand = 69,
     /// A name that begins with `@` and stands for nothing that is known.
-    UnsupportedSpecialPrefix,
+    UnsupportedSpecialPrefix = 71,
     /// A name that begins with `@` and is a file's too.
-    AmbiguousInput,
+    AmbiguousInput = 73,
     /// A key that cannot sign now.
-    KeyCannotSign,
+    KeyCannotSign = 79,
     /// Options that contradict each other.
-    IncompatibleOptions,
+    IncompatibleOptions = 83,
     /// A profile that is not known.
-    UnsupportedProfile,
+    UnsupportedProfile = 89,
     /// A primary key that is revoked, or too weak.
-    PrimaryKeyBad,
+    PrimaryKeyBad = 103,
     /// A certificate without the user ID.
-    CertUseridNoMatch,
+    CertUseridNoMatch = 107,
     /// A key that cannot certify now.
-    KeyCannotCertify,
+    KeyCannotCertify = 109,
 }
 
 impl Kind {
     /// Returns the exit code.
     pub fn exit_code(self) -> u8 {
-        match self {
-            Self::Unspecified => 1,
-            Self::NoSignature => 3,
-            Self::UnsupportedAsymmetricAlgo => 13,
-            Self::CertCannotEncrypt => 17,
-            Self::MissingArg => 19,
-            Self::IncompleteVerification => 23,
-            Self::CannotDecrypt => 29,
-            Self::PasswordNotHumanReadable => 31,
-            Self::UnsupportedOption => 37,
-            Self::BadData => 41,
-            Self::ExpectedText => 53,
-            Self::OutputExists => 59,
-            Self::MissingInput => 61,
-            Self::KeyIsProtected => 67,
-            Self::UnsupportedSubcommand => 69,
-            Self::UnsupportedSpecialPrefix => 71,
-            Self::AmbiguousInput => 73,
-            Self::KeyCannotSign => 79,
-            Self::IncompatibleOptions => 83,
-            Self::UnsupportedProfile => 89,
-            Self::PrimaryKeyBad => 103,
-            Self::CertUseridNoMatch => 107,
-            Self::KeyCannotCertify => 109,
-        }
+        self as u8
     }
 }
 
@@ -150,7 +126,9 @@ impl From<message::Error> for Failure {
     fn from(error: message::Error) -> Self {
         use message::Error as E;
         let kind = match &error {
-            E::Read(_) | E::Write(_) | E::Random | E::Options(_) | E::Sign(_) => Kind::Unspecified,
+            E::Read(_) | E::Write(_) | E::Random | E::Options(_) | E::UnverifiedOverflow | E::Sign(_) => {
+                Kind::Unspecified
+            }
             E::NoKey | E::WrongKey | E::Manipulated | E::Unprotected | E::UnsupportedMode(..) => {
                 Kind::CannotDecrypt
             }

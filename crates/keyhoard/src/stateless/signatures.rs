@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::path::Path;
 
 use cert::armor_writer::{ArmorWriter, Headers};
-use cert::effective::{EvaluationContext, PacketView};
+use cert::effective::PacketView;
 use cert::facts::SignatureType;
 use cert::packet::{self, Tag};
 use cert::{Fingerprint, Timestamp};
@@ -22,7 +22,8 @@ use super::text::{Utf8, of_text};
 use super::{Certificates, Failure, Keys, Kind, Password, Result};
 use crate::decryption::PlaintextOutput;
 use crate::signing_keys::signing_key;
-use crate::verification::{SignaturePolicy, SignatureStatus, SignerSearch};
+use crate::validity::{Sources, TrustSettings};
+use crate::verification::{Examiner, SignaturePolicy, SignatureStatus, SignatureVerdict};
 
 /// How a message that holds what is signed is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -270,22 +271,21 @@ pub(super) fn holding(
     let keyrings: Vec<_> =
         authorities.iter().map(|one| one.certificates.keyring(Path::new(&one.name))).collect();
     let snapshots: Vec<_> = keyrings.iter().map(|keyring| keyring.snapshot()).collect();
-    let sources = snapshots.iter().map(|snapshot| snapshot.as_ref()).collect();
-    let context = EvaluationContext::new(now, PacketView::Full);
-    let examined = SignerSearch::new(sources, context, context.digests).examine(signatures)?;
+    let certificates = snapshots.iter().map(|snapshot| snapshot.as_ref()).collect();
+    let sources = Sources { certificates, ..Sources::default() };
     // A script sees no warnings: a signature that gpg would only warn about does not count here.
     let digests = DigestPolicy::GNUPG.with_weak(HashAlgorithm::SHA1).with_weak(HashAlgorithm::RIPEMD160);
-    let holding = examined
-        .iter()
-        .filter(|one| one.standing(&SignaturePolicy::new(digests, now)) == SignatureStatus::Good);
-    let told = holding.filter_map(|one| {
-        let (maker, said) = (one.outcome.good()?, one.statement.as_ref()?);
+    let verdicts = Examiner::new(sources, TrustSettings::new(now, PacketView::Full))
+        .search(signatures, &SignaturePolicy::new(digests, now))?;
+    let good = verdicts.iter().filter(|verdict| verdict.status == SignatureStatus::Good);
+    let told = good.filter_map(|SignatureVerdict { examined, .. }| {
+        let (signer, said) = (examined.signer.good()?, examined.statement.as_ref()?);
         Some(Verification {
             created: said.created,
-            key: maker.key().fingerprint,
-            primary: maker.primary(),
+            key: signer.key().fingerprint,
+            primary: signer.primary(),
             is_text: said.kind == SignatureType::TEXT,
-            signer: authorities[maker.source].name.clone(),
+            signer: authorities[signer.source].name.clone(),
         })
     });
     Ok(told.filter(|one| period.holds(one.created)).collect())

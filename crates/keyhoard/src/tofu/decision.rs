@@ -10,8 +10,9 @@ use store::{CertId, Detail, ReadCertificates, Selection, Store, visit_bindings};
 use trust::tofu::Policy;
 
 use crate::Result;
-use crate::designated_revocation::{evaluate_with_revokers, whole};
+use crate::designated_revocation::evaluate_with_revokers;
 use crate::retry::retry_transient;
+use crate::stored::try_visit;
 
 /// A binding with the decision before.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,32 +87,22 @@ pub fn bindings_of(
     now: Timestamp,
 ) -> Result<Vec<Decided>> {
     let mut found: Vec<Decided> = Vec::new();
-    let mut outcome = Ok(());
-    snapshot.visit(Selection::Ids(ids), Detail::Own, &mut |record| {
-        let Some(facts) = &record.facts else { return ControlFlow::Continue(()) };
+    try_visit(snapshot, Selection::Ids(ids), Detail::Own, &mut |record| {
+        let Some(facts) = &record.facts else { return Ok(ControlFlow::Continue(())) };
         let context = EvaluationContext::new(now, PacketView::Gnupg);
-        match evaluate_with_revokers(facts, context, || whole(snapshot, record.id), &[snapshot]) {
-            Err(error) => {
-                outcome = Err(error);
-                return ControlFlow::Break(());
-            }
-            Ok(effective) => {
-                for (component, state) in facts.components.iter().zip(&effective.components) {
-                    let (ComponentKind::UserId(value), ComponentState::User(user)) = (&component.kind, state)
-                    else {
-                        continue;
-                    };
-                    let address = BoundAddress::of_user_id(value);
-                    if !user.revoked && only.is_none_or(|only| *only == address) {
-                        let (key, user_id) = (record.fingerprint, value.clone());
-                        found.push(Decided { key, address, user_id, before: Policy::Auto });
-                    }
-                }
+        let effective = evaluate_with_revokers(facts, context, (snapshot, record.id), &[snapshot])?;
+        for (component, state) in facts.components.iter().zip(&effective.components) {
+            let (ComponentKind::UserId(value), ComponentState::User(user)) = (&component.kind, state) else {
+                continue;
+            };
+            let address = BoundAddress::of_user_id(value);
+            if !user.revoked && only.is_none_or(|only| *only == address) {
+                let (key, user_id) = (record.fingerprint, value.clone());
+                found.push(Decided { key, address, user_id, before: Policy::Auto });
             }
         }
-        ControlFlow::Continue(())
+        Ok(ControlFlow::Continue(()))
     })?;
-    outcome?;
     for decided in &mut found {
         let bindings = of_address(snapshot, &decided.address)?;
         let own = bindings.iter().find(|binding| binding.fingerprint == decided.key);

@@ -6,12 +6,12 @@ use cert::effective::{ComponentState, Effective, EvaluationContext};
 use cert::facts::ComponentKind;
 use cert::{BoundAddress, Facts, Fingerprint, Timestamp};
 use store::tofu::{Binding, BindingSelection, Messages};
-use store::{Detail, Selection, visit_bindings};
+use store::visit_bindings;
 use trust::Validity;
 use trust::tofu::{Evidence, Policy, validity};
 
 use crate::Result;
-use crate::designated_revocation::{evaluate_with_revokers, whole};
+use crate::designated_revocation::evaluate_with_revokers;
 use crate::validity::{FirstUseResult, Sources, TrustAnchors, TrustSettings};
 
 /// What is known of an address.
@@ -33,7 +33,7 @@ pub struct Holder {
     /// When it was first seen.
     pub since: Timestamp,
     /// The state of the user ID.
-    pub standing: UserIdStatus,
+    pub status: UserIdStatus,
     /// What the user decided.
     pub decided: Policy,
     /// The policy in effect.
@@ -87,7 +87,7 @@ pub fn explain(
         }
     }
     let keys: Vec<Fingerprint> = holders.iter().map(|(binding, _)| binding.fingerprint).collect();
-    let assessment = FirstUseResult::of(&keys, sources, roots, settings)?;
+    let assessment = FirstUseResult::new(Some(&keys), sources, roots, settings)?;
     let mut holders: Vec<Holder> = holders
         .into_iter()
         .map(|(binding, messages)| holder(binding, messages, &assessment, sources, settings))
@@ -110,7 +110,7 @@ fn holder(
         key,
         user_id,
         since,
-        standing: standing(&key, &address, sources, settings)?,
+        status: status(&key, &address, sources, settings)?,
         decided: Policy::from_number(binding.policy).unwrap_or_default(),
         policy,
         validity: validity::of_user_id(evidence, policy, settings.tofu.default_policy),
@@ -121,27 +121,20 @@ fn holder(
 }
 
 /// Looks up the state of a binding's user ID.
-pub(super) fn standing(
+pub(super) fn status(
     key: &Fingerprint,
     address: &BoundAddress,
     sources: &Sources<'_>,
     settings: &TrustSettings,
 ) -> Result<UserIdStatus> {
-    let mut standing = Ok(UserIdStatus::Gone);
     for source in &sources.certificates {
         let Some(id) = source.by_fingerprint(&[*key])?[0] else { continue };
-        source.visit(Selection::Ids(&[id]), Detail::Own, &mut |record| {
-            if let Some(facts) = &record.facts {
-                let context = EvaluationContext::new(settings.now, settings.view);
-                let effective =
-                    evaluate_with_revokers(facts, context, || whole(*source, id), &sources.certificates);
-                standing = effective.map(|effective| in_certificate(facts, &effective, address));
-            }
-            ControlFlow::Break(())
-        })?;
-        break;
+        let Some(facts) = source.own_facts(id)? else { break };
+        let context = EvaluationContext::new(settings.now, settings.view);
+        let effective = evaluate_with_revokers(&facts, context, (*source, id), &sources.certificates)?;
+        return Ok(in_certificate(&facts, &effective, address));
     }
-    standing
+    Ok(UserIdStatus::Gone)
 }
 
 /// Of several user IDs with the address a valid one counts.
@@ -163,7 +156,7 @@ fn in_certificate(facts: &Facts, effective: &Effective, address: &BoundAddress) 
         _ => None,
     });
     statuses
-        .min_by_key(|standing| match standing {
+        .min_by_key(|status| match status {
             UserIdStatus::Holds => 0,
             UserIdStatus::Expired => 1,
             UserIdStatus::Revoked => 2,

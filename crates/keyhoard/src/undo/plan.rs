@@ -13,12 +13,24 @@ use store::{
     Put, PutKind, Snapshot, Timestamp,
 };
 
-use super::UndoOptions;
 use super::bindings::{self, TakenBack};
 use super::joined::joined;
 use super::shrink::{KeptReason, Shrunk, shrink};
 use crate::Result;
 use crate::stored::{self, Stored};
+
+/// The options of an undo.
+#[derive(Clone, Debug, Default)]
+pub struct UndoOptions {
+    /// The command line, for the journal.
+    pub command: String,
+    /// Undoes even what a later import brought as well, and owner trust and policies that were set again since.
+    pub force: bool,
+    /// Undoes verified revocations and shortened expiry dates as well.
+    pub including_revocations: bool,
+    /// Writes nothing.
+    pub dry_run: bool,
+}
 
 /// Computes plans.
 pub(super) struct Planner<'a> {
@@ -153,15 +165,7 @@ impl Plan {
                 let kind = PutKind::Merged { id: *id, generation: *generation, added: added.clone() };
                 (certificate, kind, None)
             }
-            Self::Nothing
-            | Self::Keep { .. }
-            | Self::Remove { .. }
-            | Self::OwnerTrust { .. }
-            | Self::Binding { .. }
-            | Self::Purged { .. }
-            | Self::Damaged { .. } => {
-                return None;
-            }
+            _ => return None,
         };
         Some(Put { certificate, kind, inputs: &[], origin })
     }

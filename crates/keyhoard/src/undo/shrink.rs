@@ -4,8 +4,10 @@ use std::collections::HashSet;
 
 use cert::certificate::{Certificate, Retained};
 use cert::effective::{ComponentState, Effective, EvaluationContext, PacketView, evaluate};
-use cert::facts::{Component, SignatureFacts, SignatureType};
+use cert::facts::{Component, SignatureFacts};
 use cert::{Facts, Timestamp};
+
+use crate::designated_revocation::possible_revocations;
 
 /// Why something is not undone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,6 +56,7 @@ pub(super) fn shrink(
 struct Taken<'a> {
     known: &'a Certificate,
     starts: HashSet<u32>,
+    /// Revocations that a designated revoker may have made.
     designated: HashSet<u32>,
 }
 
@@ -62,7 +65,10 @@ impl<'a> Taken<'a> {
         let digests: HashSet<[u8; 32]> = digests.iter().copied().collect();
         let taken = known.packet_digests().filter(|(_, digest)| digests.contains(digest));
         let starts = taken.map(|(start, _)| start).collect();
-        Self { known, starts, designated: designated_revocations(&known.facts) }
+        // Only the revokers' certificates tell whether these verify.
+        let (possible, _) = possible_revocations(&known.facts);
+        let designated = possible.into_iter().map(|signature| signature.span.start).collect();
+        Self { known, starts, designated }
     }
 
     /// Removes everything but the signatures that are to be kept and their components.
@@ -91,34 +97,7 @@ impl<'a> Taken<'a> {
 }
 
 fn is_revocation_by_owner(signature: &SignatureFacts) -> bool {
-    is_revocation(signature.kind) && signature.verifies()
-}
-
-fn is_revocation(kind: SignatureType) -> bool {
-    let revocations = [
-        SignatureType::KEY_REVOCATION,
-        SignatureType::SUBKEY_REVOCATION,
-        SignatureType::CERTIFICATION_REVOCATION,
-    ];
-    revocations.contains(&kind)
-}
-
-/// Returns the positions of revocations that name a designated revoker as issuer. They are kept, since only the
-/// revoker's certificate tells whether they verify.
-fn designated_revocations(facts: &Facts) -> HashSet<u32> {
-    let own = facts.components.iter().flat_map(|component| &component.signatures);
-    let revokers: HashSet<_> = own
-        .filter(|signature| signature.verifies())
-        .filter_map(|signature| signature.own.as_deref())
-        .flat_map(|own| own.revokers.iter().map(|revoker| revoker.fingerprint.key_id()))
-        .collect();
-    let Some(Component { signatures, .. }) = facts.components.first() else { return HashSet::new() };
-    signatures
-        .iter()
-        .filter(|signature| is_revocation(signature.kind) && signature.own.is_none())
-        .filter(|signature| revokers.contains(&signature.issuer.key_id))
-        .map(|signature| signature.span.start)
-        .collect()
+    signature.kind.revokes() && signature.verifies()
 }
 
 /// Says whether a key or user ID that is in both would expire later, or never.
@@ -148,4 +127,37 @@ fn ends(state: &ComponentState) -> Timestamp {
         ComponentState::Unknown => None,
     };
     end.unwrap_or(Timestamp(u32::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use packet_builder::{Certificate, Key, MADE, Signature, Signed, Subpacket};
+    use store::CertId;
+
+    use super::*;
+    use crate::stored::read_one;
+    use crate::test_keyrings::{NEW_YEAR_2025, keyring};
+
+    #[test]
+    fn a_designated_revocation_is_kept_whomever_its_unhashed_subpackets_name() {
+        let [owner, revoker, stranger] = ["Owner", "Revoker", "Stranger"].map(Key::ed25519);
+        let mut revocation = Signature::new(0x20).at(MADE + 2);
+        revocation.names_issuer = false;
+        revocation.unhashed.push(Subpacket::issuer(&stranger));
+        let naming = Signature::new(0x1F).with(Subpacket::revoker(&revoker));
+        let mut certificate = Certificate::new(&owner, "Owner <owner@example.org>");
+        let over = Signed::Key(&owner);
+        certificate.packets.splice(1..1, [revocation.sign(&revoker, &over), naming.sign(&owner, &over)]);
+        let keyring = keyring(&[&certificate.bytes()]);
+        let known = read_one(&*keyring.snapshot(), CertId(1)).expect("no error").expect("it is there");
+        let known = known.certificate;
+        let revocation = known.facts.components[0].signatures[0].span.start;
+        let digests: Vec<[u8; 32]> = known
+            .packet_digests()
+            .filter(|(start, _)| *start == revocation)
+            .map(|(_, digest)| digest)
+            .collect();
+        let shrunk = shrink(&known, &digests, false, NEW_YEAR_2025);
+        assert!(shrunk.certificate.is_none() && shrunk.kept == Some(KeptReason::Revocation));
+    }
 }

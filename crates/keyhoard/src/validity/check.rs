@@ -10,7 +10,8 @@ use trust::pgp::Level;
 
 use super::{Sources, TrustSettings, ValidityResult};
 use crate::Result;
-use crate::designated_revocation::{evaluate_with_revokers, whole};
+use crate::designated_revocation::evaluate_with_revokers;
+use crate::stored::try_visit;
 
 /// A summary of the web of trust.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -84,19 +85,11 @@ fn visit(
     each: &mut dyn FnMut(CertId, &Fingerprint, &Effective),
 ) -> Result<()> {
     let moment = EvaluationContext::new(settings.now, settings.view);
-    let mut outcome = Ok(());
-    certificates.visit(Selection::All, Detail::Own, &mut |record| {
-        let Some(facts) = &record.facts else { return ControlFlow::Continue(()) };
-        match evaluate_with_revokers(facts, moment, || whole(certificates, record.id), revokers) {
-            Ok(effective) => {
-                each(record.id, &record.fingerprint, &effective);
-                ControlFlow::Continue(())
-            }
-            Err(error) => {
-                outcome = Err(error);
-                ControlFlow::Break(())
-            }
+    try_visit(certificates, Selection::All, Detail::Own, &mut |record| {
+        if let Some(facts) = &record.facts {
+            let effective = evaluate_with_revokers(facts, moment, (certificates, record.id), revokers)?;
+            each(record.id, &record.fingerprint, &effective);
         }
-    })?;
-    outcome
+        Ok(ControlFlow::Continue(()))
+    })
 }

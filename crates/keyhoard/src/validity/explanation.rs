@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
 
 use cert::Fingerprint;
 use cert::effective::{ComponentState, Effective};
-use cert::facts::{ComponentKind, Facts};
+use cert::facts::Facts;
 use trust::pgp::{
     self, AccountedCertification, AccountedUser, Introducer, IntroducerStatus, Outcome, Weight,
 };
@@ -282,9 +282,5 @@ fn others(
 }
 
 fn primary_name(facts: &Facts, effective: &Effective) -> Option<Vec<u8>> {
-    let states = facts.components.iter().zip(&effective.components);
-    states.into_iter().find_map(|(component, state)| match (&component.kind, state) {
-        (ComponentKind::UserId(value), ComponentState::User(user)) if user.primary => Some(value.clone()),
-        _ => None,
-    })
+    effective.primary_name(facts).map(<[u8]>::to_vec)
 }

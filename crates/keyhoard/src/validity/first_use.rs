@@ -39,46 +39,19 @@ struct Contested {
     contest: Contest,
 }
 
-/// Which keys somebody will ask about.
-enum KeySelection<'k> {
-    All,
-    Keys(&'k [Fingerprint]),
-}
-
 impl FirstUseResult {
-    /// Assesses the bindings of every key.
+    /// Assesses the bindings of these keys, or of every key; of others nothing certain is known then.
     ///
     /// # Errors
     ///
     /// The databases' errors.
-    pub fn all(sources: &Sources<'_>, roots: &TrustAnchors, settings: &TrustSettings) -> Result<Self> {
-        Self::new(KeySelection::All, sources, roots, settings)
-    }
-
-    /// Assesses the bindings of these keys; of others nothing certain is known then.
-    ///
-    /// # Errors
-    ///
-    /// The databases' errors.
-    pub fn of(
-        keys: &[Fingerprint],
+    pub fn new(
+        keys: Option<&[Fingerprint]>,
         sources: &Sources<'_>,
         roots: &TrustAnchors,
         settings: &TrustSettings,
     ) -> Result<Self> {
-        Self::new(KeySelection::Keys(keys), sources, roots, settings)
-    }
-
-    fn new(
-        scope: KeySelection<'_>,
-        sources: &Sources<'_>,
-        roots: &TrustAnchors,
-        settings: &TrustSettings,
-    ) -> Result<Self> {
-        let asked = match scope {
-            KeySelection::All => None,
-            KeySelection::Keys(keys) => Some(addresses(keys, sources)?),
-        };
+        let asked = keys.map(|keys| addresses(keys, sources)).transpose()?;
         let bindings = match &asked {
             None => notable(sources)?,
             Some(addresses) => read(BindingSelection::Addresses(addresses), sources)?,
@@ -95,10 +68,6 @@ impl FirstUseResult {
         let own: Vec<Fingerprint> = roots.ultimate();
         let (contested, single): (Vec<_>, Vec<_>) =
             by_address.into_values().partition(|bindings| bindings.len() > 1);
-        let keys = match scope {
-            KeySelection::All => None,
-            KeySelection::Keys(keys) => Some(keys),
-        };
         let evidences = evidence::gather(&contested, keys, &own, sources, settings)?;
         let mut assessment = Self {
             settings: settings.tofu,
@@ -210,12 +179,12 @@ impl FirstUseResult {
     /// Returns the validity of a key from that of its components, the primary user ID first.
     pub fn key(facts: &Facts, effective: &Effective, user_ids: &[Validity]) -> Validity {
         let primary = effective.primary_user_id(facts);
-        let others = (0..facts.components.len()).filter(|&place| Some(place) != primary);
+        let others = (0..facts.components.len()).filter(|&index| Some(index) != primary);
         let in_order = primary.into_iter().chain(others);
-        let holding = in_order.filter_map(|place| {
-            match (&facts.components[place].kind, &effective.components[place]) {
+        let holding = in_order.filter_map(|index| {
+            match (&facts.components[index].kind, &effective.components[index]) {
                 (ComponentKind::UserId(_), ComponentState::User(user)) if !user.revoked => {
-                    Some((!user.expired).then_some(user_ids[place]))
+                    Some((!user.expired).then_some(user_ids[index]))
                 }
                 _ => None,
             }

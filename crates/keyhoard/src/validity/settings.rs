@@ -1,10 +1,22 @@
-//! How validity is computed, as the user's options say.
+//! What validity is computed from, and how, as the user's options say.
 
 use cert::effective::PacketView;
 use cert::{Fingerprint, KeyId, Timestamp};
+use store::{ReadCertificates, ReadTrust, Store};
 use trust::pgp;
 use trust::tofu::Policy;
 use verify::policy::DigestPolicy;
+
+/// Where certificates are, and what the user says of them.
+#[derive(Clone, Default)]
+pub struct Sources<'a> {
+    /// The databases, the first one first: of a certificate that several have, the first one's copy counts.
+    pub certificates: Vec<&'a dyn ReadCertificates>,
+    /// The database that holds the owner trust.
+    pub owner_trust: Option<&'a dyn ReadTrust>,
+    /// Where the first one of `certificates` keeps verdicts that are found on the way.
+    pub keeper: Option<&'a dyn Store>,
+}
 
 /// How validity is computed (GnuPG's `--trust-model`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -11,7 +11,7 @@ use trust::tofu::validity::combine;
 use super::web::{CertificatePosition, Web, can_be_valid, is_live};
 use super::{FirstUseResult, Model, Sources, TrustAnchors, TrustSettings};
 use crate::Result;
-use crate::designated_revocation::{evaluate_with_revokers, whole};
+use crate::designated_revocation::evaluate_with_revokers;
 use crate::listing::UserTrust;
 
 /// What came of keys at one moment.
@@ -84,10 +84,9 @@ impl<'a> ValidityResult<'a> {
             outcome = compute(&mut web, &anchors.ultimate())?;
             web.keep()?;
         }
-        let first_use = match keys {
-            _ if !settings.model.remembers() => None,
-            None => Some(FirstUseResult::all(sources, &anchors, settings)?),
-            Some(keys) => Some(FirstUseResult::of(keys, sources, &anchors, settings)?),
+        let first_use = match settings.model.remembers() {
+            true => Some(FirstUseResult::new(keys, sources, &anchors, settings)?),
+            false => None,
         };
         let moment = EvaluationContext::new(settings.now, settings.view);
         let certificates = sources.certificates.clone();
@@ -189,8 +188,7 @@ impl<'a> ValidityResult<'a> {
         for (number, earlier) in self.certificates.iter().enumerate().take(source) {
             let Some(id) = earlier.by_fingerprint(&[*key])?[0] else { continue };
             let Some(facts) = earlier.own_facts(id)? else { return Ok(None) };
-            let whole = || whole(*earlier, id);
-            let effective = evaluate_with_revokers(&facts, self.moment, whole, &self.certificates)?;
+            let effective = evaluate_with_revokers(&facts, self.moment, (*earlier, id), &self.certificates)?;
             return Ok(Some(FirstCopy { position: (number, id), facts, effective }));
         }
         Ok(None)

@@ -15,7 +15,7 @@ use cert::effective::Effective;
 use cert::facts::{Facts, SignatureFacts};
 use cert::{Fingerprint, Timestamp};
 use foldhash::fast::RandomState;
-use store::{CertId, Selection};
+use store::{CertId, ReadCertificates, Selection};
 use trust::pgp::{self, Certificate, Edge, IntroducerStatus};
 use trust::{KeyMap, OwnerTrust};
 
@@ -26,7 +26,7 @@ use acceptable::{accepts, certification, is_acceptable};
 use certificate_position::PositionedEdge;
 use issuer_set::IssuerSet;
 use reader::{CertificatePositions, Reader};
-use verified_edges::{CertifiedComponents, VerifiedEdges};
+use verified_edges::{Found, certified_components, verified_edges};
 
 pub use certificate_position::CertificatePosition;
 pub(super) use user_state::{is_live, name, status, users};
@@ -46,11 +46,16 @@ pub(super) struct Web<'a> {
 impl<'a> Web<'a> {
     pub(super) fn new(sources: &Sources<'a>, anchors: &'a TrustAnchors, settings: &'a TrustSettings) -> Self {
         let all = &sources.certificates;
-        let mut verifiers: Vec<_> =
-            all.iter().map(|certificates| CertificationVerifier::new(*certificates, all.clone())).collect();
-        if let Some((store, first)) = sources.keeper.zip(verifiers.first_mut()) {
-            *first = CertificationVerifier::within(all[0]).keeping(store);
-        }
+        let mut keeper = sources.keeper;
+        let verifier = |certificates: &&'a dyn ReadCertificates| {
+            let verifier = CertificationVerifier::new(*certificates, all.clone());
+            // Verdicts on certificates of the first database are kept.
+            match keeper.take() {
+                Some(store) => verifier.keeping(store),
+                None => verifier,
+            }
+        };
+        let verifiers = all.iter().map(verifier).collect();
         Self {
             reader: Reader { settings, sources: all.clone() },
             anchors,
@@ -85,10 +90,10 @@ impl<'a> Web<'a> {
         let Some((source, id)) = reader.position(key, positions)? else { return Ok(None) };
         let mut found = None;
         let wanted = |signature: &SignatureFacts| signature.kind.is_over_user();
-        verifiers[source].visit(Selection::Ids(&[id]), &wanted, &mut |record, findings| {
+        verifiers[source].visit(Selection::Ids(&[id]), &wanted, &mut |record, authenticities| {
             if let Some(facts) = record.facts {
                 let effective = reader.effective((source, id), &facts)?;
-                found = Some(((source, id), facts, effective, findings.clone()));
+                found = Some(((source, id), facts, effective, authenticities.clone()));
             }
             Ok(ControlFlow::Continue(()))
         })?;
@@ -105,11 +110,11 @@ impl<'a> Web<'a> {
         let wanted = |signature: &SignatureFacts| {
             issuers.names(signature.issuer.key_id) && accepts(settings, signature)
         };
-        verifiers[source].visit(Selection::Ids(ids), &wanted, &mut |record, findings| {
+        verifiers[source].visit(Selection::Ids(ids), &wanted, &mut |record, authenticities| {
             let Some(facts) = &record.facts else { return Ok(ControlFlow::Continue(())) };
             for (component, found) in facts.components.iter().enumerate() {
-                for (signature, finding) in found.signatures.iter().zip(findings.of(component)) {
-                    if let Authenticity::Good(issuer) = *finding
+                for (signature, authenticity) in found.signatures.iter().zip(authenticities.of(component)) {
+                    if let Authenticity::Good(issuer) = *authenticity
                         && issuers.holds(&issuer)
                         && is_acceptable(settings, facts.primary().created, signature)
                     {
@@ -163,8 +168,8 @@ impl pgp::Web for Web<'_> {
         let mut all = Vec::new();
         for source in 0..self.verifiers.len() {
             let settings = self.reader.settings;
-            let VerifiedEdges { mut edges, open } =
-                VerifiedEdges::read(&issuers, source, self.reader.sources[source], settings)?;
+            let Found { found: mut edges, open } =
+                verified_edges(&issuers, source, self.reader.sources[source], settings)?;
             edges.extend(self.verify(source, &open, &issuers)?);
             if source > 0 {
                 self.drop_later_copies(source, &mut edges)?;
@@ -181,8 +186,8 @@ impl pgp::Web for Web<'_> {
         // Nothing tells which certificates of several databases are copies before they are read.
         if let [source] = *self.reader.sources.as_slice() {
             let issuers = IssuerSet::new(issuers);
-            let CertifiedComponents { mut components, open } =
-                CertifiedComponents::read(&issuers, source, self.reader.settings)?;
+            let Found { found: mut components, open } =
+                certified_components(&issuers, source, self.reader.settings)?;
             let verified = in_order(self.verify(0, &open, &issuers)?);
             components.extend(certified_in(&verified, self.reader.settings));
             return Ok(components);

@@ -3,14 +3,14 @@
 use message::DataSignature;
 use rayon::prelude::*;
 
-use super::{Examiner, SignatureReport};
+use super::{Examiner, SignatureVerdict};
 
 /// Contents that are read and hashed in parallel before their signatures are examined together.
 const BATCH_CONTENTS: usize = 512;
 
-/// Examines the signatures of many contents, on all cores, and reports each content in its order.
+/// Examines the signatures of many contents, on all cores, and returns the verdicts on each content, in its order.
 ///
-/// `read` reads one content with its signatures; its error is reported too.
+/// `read` reads one content with its signatures; its error is returned too.
 ///
 /// # Errors
 ///
@@ -19,7 +19,7 @@ pub fn batch<T: Send + Sync, E: From<crate::Error>, Unread: Send>(
     examiner: &mut Examiner<'_>,
     items: impl IntoIterator<Item = std::result::Result<T, E>>,
     read: impl Fn(&T) -> std::result::Result<Vec<DataSignature>, Unread> + Sync,
-    mut tell: impl FnMut(T, std::result::Result<Vec<SignatureReport>, Unread>) -> std::result::Result<(), E>,
+    mut tell: impl FnMut(T, std::result::Result<Vec<SignatureVerdict>, Unread>) -> std::result::Result<(), E>,
 ) -> std::result::Result<(), E> {
     let mut items = items.into_iter();
     loop {
@@ -28,22 +28,16 @@ pub fn batch<T: Send + Sync, E: From<crate::Error>, Unread: Send>(
             return Ok(());
         }
         let found: Vec<_> = some.par_iter().map(&read).collect();
-        let counts: Vec<_> = found.iter().map(|found| found.as_ref().map_or(0, Vec::len)).collect();
-        let mut errors = Vec::with_capacity(some.len());
-        let mut signatures = Vec::with_capacity(some.len());
-        for found in found {
-            match found {
-                Ok(found) => {
-                    signatures.extend(found);
-                    errors.push(None);
-                }
-                Err(error) => errors.push(Some(error)),
-            }
-        }
-        let mut reports = examiner.examine(signatures).map_err(E::from)?.into_iter();
-        for ((item, count), error) in some.into_iter().zip(counts).zip(errors) {
-            let of_item = reports.by_ref().take(count).collect();
-            tell(item, error.map_or(Ok(of_item), Err))?;
+        let mut signatures = Vec::new();
+        let mut count = |found: Vec<DataSignature>| {
+            let count = found.len();
+            signatures.extend(found);
+            count
+        };
+        let counts: Vec<_> = found.into_iter().map(|found| found.map(&mut count)).collect();
+        let mut verdicts = examiner.examine(signatures).map_err(E::from)?.into_iter();
+        for (item, count) in some.into_iter().zip(counts) {
+            tell(item, count.map(|count| verdicts.by_ref().take(count).collect()))?;
         }
     }
 }

@@ -6,8 +6,7 @@ use cert::certificate::Certificate;
 use cert::effective::objections::{CrossCertification, IssuerKey, Objections, objections};
 use cert::effective::{ComponentState, Effective, KeyState};
 use cert::facts::{ComponentKind, KeyFacts};
-use cert::key::{self, Key};
-use cert::packet::Packets;
+use cert::key::Key;
 use cert::{Fingerprint, Timestamp};
 use store::CertId;
 
@@ -75,17 +74,12 @@ impl CandidateSigner {
 
     /// Returns the primary user ID.
     pub fn user_id(&self) -> Option<&[u8]> {
-        let index = self.effective.primary_user_id(&self.certificate.facts)?;
-        match &self.certificate.facts.components[index].kind {
-            ComponentKind::UserId(user_id) => Some(user_id),
-            _ => None,
-        }
+        self.effective.primary_name(&self.certificate.facts)
     }
 
     /// Returns the key as its packet holds it.
     pub(super) fn public(&self) -> Option<Key<'_>> {
-        let span = self.certificate.facts.components[self.component].span;
-        key::parse_public(Packets::new(self.certificate.packet(span)).next()?.ok()?.body).ok()
+        self.certificate.key(self.component)
     }
 
     fn issuer(&self) -> IssuerKey<'_> {

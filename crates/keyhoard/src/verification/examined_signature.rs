@@ -15,7 +15,7 @@ pub struct ExaminedSignature {
     /// What it says; `None` if its version is not known or it is damaged.
     pub statement: Option<SignatureContents>,
     /// Who made it.
-    pub outcome: Signer,
+    pub signer: Signer,
 }
 
 /// Who made a signature.
@@ -35,9 +35,9 @@ pub enum Signer {
 
 impl Signer {
     /// Returns the key that made the signature, or that it names.
-    pub fn maker(&self) -> Option<&CandidateSigner> {
+    pub fn candidate(&self) -> Option<&CandidateSigner> {
         match self {
-            Self::Good(maker) | Self::Bad(maker) => Some(maker),
+            Self::Good(signer) | Self::Bad(signer) => Some(signer),
             Self::NoKey | Self::Unsupported | Self::Undecided => None,
         }
     }
@@ -45,7 +45,7 @@ impl Signer {
     /// Returns the key that made the signature; `None` if that is not known.
     pub fn good(&self) -> Option<&CandidateSigner> {
         match self {
-            Self::Good(maker) => Some(maker),
+            Self::Good(signer) => Some(signer),
             _ => None,
         }
     }

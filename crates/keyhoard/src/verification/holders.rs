@@ -21,7 +21,7 @@ use verify::limits::{MAX_HOLDER_BYTES, MAX_HOLDERS, MAX_ISSUER_CANDIDATES};
 use verify::policy::DigestPolicy;
 
 use super::CandidateSigner;
-use crate::designated_revocation::evaluate_with_revokers;
+use crate::designated_revocation::evaluate_certificate;
 use crate::{Result, stored};
 
 /// Looks for the certificates that keys belong to, as of one moment.
@@ -64,7 +64,7 @@ struct Claim {
     cert: CertId,
     key: Fingerprint,
     /// The end of the binding signature that may have the back-signature; 0 if that is not known yet.
-    reach: u32,
+    back_signature_end: u32,
 }
 
 impl Holders<'_> {
@@ -78,7 +78,7 @@ impl Holders<'_> {
         found.is_cut = others.len() > self.limits.claims;
         let others = match others.len() {
             0..=MAX_ISSUER_CANDIDATES if !found.is_cut => others,
-            count => self.promising(&others[..count.min(self.limits.claims)])?,
+            count => self.worth_reading(&others[..count.min(self.limits.claims)])?,
         };
         self.read(others, &mut found)?;
         Ok(found.into_keys())
@@ -92,12 +92,12 @@ impl Holders<'_> {
         for (source, snapshot) in self.sources.iter().enumerate() {
             for (cert, key) in snapshot.primaries_by_id(key_id)? {
                 if met.insert((key, key)) {
-                    own.push(Claim { source, cert, key, reach: 0 });
+                    own.push(Claim { source, cert, key, back_signature_end: 0 });
                 }
             }
             for KeyHit { cert, fingerprint: key, primary } in snapshot.keys_by_id(key_id)? {
                 if primary != key && met.insert((primary, key)) {
-                    others.push(Claim { source, cert, key, reach: 0 });
+                    others.push(Claim { source, cert, key, back_signature_end: 0 });
                 }
             }
         }
@@ -105,9 +105,9 @@ impl Holders<'_> {
     }
 
     /// Returns the claims with a back-signature, and of the others one for each key; the cheapest ones first.
-    fn promising(&self, claims: &[Claim]) -> Result<Vec<Claim>> {
-        let (mut promising, mut idle) = (Vec::new(), HashSet::new());
-        for of_source in claims.chunk_by(|one, other| one.source == other.source) {
+    fn worth_reading(&self, claims: &[Claim]) -> Result<Vec<Claim>> {
+        let (mut worth_reading, mut without) = (Vec::new(), HashSet::new());
+        for of_source in claims.chunk_by(|a, b| a.source == b.source) {
             let source = of_source[0].source;
             let mut keys: HashMap<CertId, Vec<Fingerprint>> = HashMap::new();
             of_source.iter().for_each(|claim| keys.entry(claim.cert).or_default().push(claim.key));
@@ -116,16 +116,22 @@ impl Holders<'_> {
             self.sources[source].visit(Selection::Ids(&ids), Detail::Own, &mut |record| {
                 let Some(facts) = &record.facts else { return ControlFlow::Continue(()) };
                 for &key in keys.get(&record.id).into_iter().flatten() {
-                    let reach = index_of(facts, &key).and_then(|index| reach(&facts.components[index]));
-                    if reach.is_some() || idle.insert(key) {
-                        promising.push(Claim { source, cert: record.id, key, reach: reach.unwrap_or(0) });
+                    let back_signature_end =
+                        index_of(facts, &key).and_then(|index| back_signature_end(&facts.components[index]));
+                    if back_signature_end.is_some() || without.insert(key) {
+                        worth_reading.push(Claim {
+                            source,
+                            cert: record.id,
+                            key,
+                            back_signature_end: back_signature_end.unwrap_or(0),
+                        });
                     }
                 }
                 ControlFlow::Continue(())
             })?;
         }
-        promising.sort_by_key(|claim| claim.reach);
-        Ok(promising)
+        worth_reading.sort_by_key(|claim| claim.back_signature_end);
+        Ok(worth_reading)
     }
 
     fn read(&self, claims: Vec<Claim>, found: &mut Found) -> Result<()> {
@@ -150,8 +156,7 @@ impl Holders<'_> {
         let Some(stored) = stored::read_one(self.sources[source], id)? else { return Ok(None) };
         let certificate = self.with_other_copies(stored.certificate, (source, id))?;
         let Some(component) = index_of(&certificate.facts, &key) else { return Ok(None) };
-        let whole = || Ok(Some(certificate.clone()));
-        let effective = evaluate_with_revokers(&certificate.facts, self.context, whole, &self.sources)?;
+        let effective = evaluate_certificate(&certificate, self.context, &self.sources)?;
         let cross_certification = self.agreement(&certificate, component);
         let (certificate, effective) = (Arc::new(certificate), Arc::new(effective));
         Ok(Some(CandidateSigner { certificate, effective, component, source, id, cross_certification }))
@@ -229,7 +234,7 @@ fn index_of(facts: &Facts, key: &Fingerprint) -> Option<usize> {
 }
 
 /// Returns the end of a binding signature that may have a back-signature; `None` if there is none.
-fn reach(component: &Component) -> Option<u32> {
+fn back_signature_end(component: &Component) -> Option<u32> {
     let bindings = component.signatures.iter().filter(|one| one.kind == SignatureType::SUBKEY_BINDING);
     let agreeing = bindings.filter(|one| {
         one.own.as_ref().is_some_and(|own| own.verdict == Some(Verdict::Good) && own.embedded_signature)

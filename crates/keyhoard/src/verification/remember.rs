@@ -6,28 +6,27 @@ use cert::{BoundAddress, Facts, Fingerprint, Timestamp};
 use store::Store;
 use store::tofu::{AUTO, Binding, VerifiedMessage};
 
-use super::{ExaminedSignature, SignaturePolicy, SignatureStatus};
+use super::{SignatureStatus, SignatureVerdict};
 use crate::retry::retry_transient;
 use crate::{Result, stored};
 
 /// Stores that signatures were seen, with all addresses of their issuers' certificates and each message once: those
-/// that are [good](super::SignatureStatus::Good) by this policy.
+/// that are [good](super::SignatureStatus::Good).
 ///
 /// # Errors
 ///
 /// The database's errors; then nothing was kept.
-pub fn remember(
+pub fn remember<'v>(
     store: &dyn Store,
-    examined: &[&ExaminedSignature],
+    verdicts: impl IntoIterator<Item = &'v SignatureVerdict>,
     origin: &str,
     command: &str,
-    policy: &SignaturePolicy<'_>,
+    now: Timestamp,
 ) -> Result<()> {
-    let now = policy.now;
-    let good = examined.iter().filter(|signature| signature.standing(policy) == SignatureStatus::Good);
-    let seen = good.filter_map(|signature| {
+    let good = verdicts.into_iter().filter(|verdict| verdict.status == SignatureStatus::Good);
+    let seen = good.map(|verdict| &verdict.examined).filter_map(|signature| {
         let (signer, statement, digest) =
-            (signature.outcome.good()?, signature.statement.as_ref()?, signature.signature.digest.ok()?);
+            (signature.signer.good()?, signature.statement.as_ref()?, signature.signature.digest.ok()?);
         let digest = digest.as_bytes().to_vec();
         let message =
             VerifiedMessage { digest, origin: origin.to_owned(), signed: statement.created, verified: now };

@@ -6,12 +6,11 @@ use std::sync::Arc;
 use cert::KeyId;
 use cert::effective::EvaluationContext;
 use cert::facts::Issuer;
-use cert::signature::Signature;
 use cert::signed::question;
 use message::DataSignature;
 use store::ReadCertificates;
 use verify::policy::DigestPolicy;
-use verify::{Check, Verdict, verify};
+use verify::{Verdict, verify};
 
 use super::holders::{Holders, KeysWithId, Limits};
 use super::{CandidateSigner, ExaminedSignature, SignatureContents, Signer};
@@ -21,7 +20,7 @@ use crate::Result;
 const MAX_KEY_IDS: usize = 10_000;
 
 /// Finds the keys of databases, as of one moment, and examines signatures.
-pub struct SignerSearch<'s> {
+pub(super) struct SignerSearch<'s> {
     holders: Holders<'s>,
     known: HashMap<KeyId, KeysWithId>,
 }
@@ -29,7 +28,7 @@ pub struct SignerSearch<'s> {
 impl<'s> SignerSearch<'s> {
     /// Looks keys up in databases, the first one first. `digests` are the hash algorithms accepted in back-signatures;
     /// for other self-signatures `context` has them.
-    pub fn new(
+    pub(super) fn new(
         sources: Vec<&'s dyn ReadCertificates>,
         context: EvaluationContext,
         digests: DigestPolicy,
@@ -43,7 +42,7 @@ impl<'s> SignerSearch<'s> {
     /// # Errors
     ///
     /// The databases' errors.
-    pub fn examine(&mut self, signatures: Vec<DataSignature>) -> Result<Vec<ExaminedSignature>> {
+    pub(super) fn examine(&mut self, signatures: Vec<DataSignature>) -> Result<Vec<ExaminedSignature>> {
         let mut named = Vec::with_capacity(signatures.len());
         for signature in &signatures {
             let issuer = signature.parsed().map(|parsed| parsed.issuer());
@@ -56,14 +55,11 @@ impl<'s> SignerSearch<'s> {
         let now = self.holders.context.now;
         let examined = signatures.into_iter().zip(named).zip(answers).map(|((signature, named), answers)| {
             let statement = signature.parsed().map(|parsed| SignatureContents::of(&parsed));
-            let outcome = match &statement {
-                Some(statement) => {
-                    let case = SignatureCase { signature: &signature, named: &named, answers: &answers };
-                    case.outcome(|candidate| candidate.objections(statement, now).refusal().is_some())
-                }
-                None => Signer::Unsupported,
-            };
-            ExaminedSignature { signature, statement, outcome }
+            let signer = statement.as_ref().map_or(Signer::Unsupported, |statement| {
+                let is_refused = |one: &CandidateSigner| one.objections(statement, now).refusal().is_some();
+                signer(&signature, &named, &answers, is_refused)
+            });
+            ExaminedSignature { signature, statement, signer }
         });
         Ok(examined.collect())
     }
@@ -84,72 +80,55 @@ impl<'s> SignerSearch<'s> {
     }
 }
 
-/// The index of a check, or its verdict where nothing is to be checked.
-type PendingAnswer = std::result::Result<usize, Verdict>;
-
 /// Verifies each signature under each of its candidates; the verdicts are in their order.
-fn answers(signatures: &[DataSignature], named: &[KeysWithId]) -> Vec<Vec<Verdict>> {
-    let parsed: Vec<_> = signatures.iter().map(DataSignature::parsed).collect();
+fn answers<'a>(signatures: &'a [DataSignature], named: &'a [KeysWithId]) -> Vec<Vec<Verdict>> {
     let mut checks = Vec::with_capacity(signatures.len());
-    let mut answers: Vec<Vec<PendingAnswer>> = Vec::with_capacity(signatures.len());
-    for ((signature, parsed), KeysWithId { candidates, .. }) in signatures.iter().zip(&parsed).zip(named) {
-        answers.push(
-            candidates
-                .iter()
-                .map(|candidate| ask(signature, parsed.as_ref(), candidate, &mut checks))
-                .collect(),
-        );
-    }
-    let verdicts = verify(&checks);
-    let answer = |pending: PendingAnswer| pending.map_or_else(|verdict| verdict, |index| verdicts[index]);
-    answers.into_iter().map(|pending| pending.into_iter().map(answer).collect()).collect()
-}
-
-fn ask<'a>(
-    signature: &DataSignature,
-    parsed: Option<&Signature<'a>>,
-    candidate: &'a CandidateSigner,
-    checks: &mut Vec<Check<'a>>,
-) -> PendingAnswer {
-    let digest = signature.digest?;
-    let (Some(parsed), Some(key)) = (parsed, candidate.public()) else {
-        return Err(Verdict::Unsupported);
-    };
-    checks.push(question(&key, parsed, digest)?);
-    Ok(checks.len() - 1)
-}
-
-/// A signature, its candidates, and the verdict for each of them.
-struct SignatureCase<'a> {
-    signature: &'a DataSignature,
-    named: &'a KeysWithId,
-    answers: &'a [Verdict],
-}
-
-impl SignatureCase<'_> {
-    /// Returns who made the signature. If the key belongs to several certificates, the one counts by which the
-    /// signature is accepted, whatever the order of import.
-    fn outcome(&self, is_refused: impl Fn(&CandidateSigner) -> bool) -> Signer {
-        let by = |verdict| {
-            let answered = self.named.candidates.iter().zip(self.answers);
-            let them =
-                answered.filter(move |(_, answer)| **answer == verdict).map(|(candidate, _)| candidate);
-            let order = |candidate: &&Arc<CandidateSigner>| (is_refused(candidate), candidate.rank());
-            them.min_by_key(order).cloned()
+    // Returns the index of a check, or the verdict where nothing is to be checked.
+    let mut ask = |signature: &'a DataSignature, candidate: &'a CandidateSigner| {
+        let digest = signature.digest?;
+        let (Some(parsed), Some(key)) = (signature.parsed(), candidate.public()) else {
+            return Err(Verdict::Unsupported);
         };
-        let good = by(Verdict::Good);
-        // The key may belong to a certificate that was not read.
-        let is_open =
-            self.named.is_cut && good.as_deref().is_none_or(|candidate| !candidate.is_held_for_sure());
-        if is_open {
-            Signer::Undecided
-        } else if let Some(candidate) = good {
-            Signer::Good(candidate)
-        } else if by(Verdict::Unsupported).is_some() || self.signature.digest == Err(Verdict::Unsupported) {
-            Signer::Unsupported
-        } else {
-            by(Verdict::Bad).map_or(Signer::NoKey, Signer::Bad)
-        }
+        checks.push(question(&key, &parsed, digest)?);
+        Ok(checks.len() - 1)
+    };
+    let asked = signatures.iter().zip(named).map(|(signature, KeysWithId { candidates, .. })| {
+        candidates.iter().map(|candidate| ask(signature, candidate)).collect::<Vec<_>>()
+    });
+    let asked: Vec<_> = asked.collect();
+    let verdicts = verify(&checks);
+    let answer = |asked: std::result::Result<usize, Verdict>| match asked {
+        Ok(index) => verdicts[index],
+        Err(verdict) => verdict,
+    };
+    asked.into_iter().map(|pending| pending.into_iter().map(answer).collect()).collect()
+}
+
+/// Returns who made a signature, by the verdict for each of the keys that it names. If the key belongs to several
+/// certificates, the one counts by which the signature is accepted, whatever the order of import.
+fn signer(
+    signature: &DataSignature,
+    named: &KeysWithId,
+    answers: &[Verdict],
+    is_refused: impl Fn(&CandidateSigner) -> bool,
+) -> Signer {
+    let by = |verdict| {
+        let answered = named.candidates.iter().zip(answers);
+        let them = answered.filter(move |(_, answer)| **answer == verdict).map(|(candidate, _)| candidate);
+        let order = |candidate: &&Arc<CandidateSigner>| (is_refused(candidate), candidate.rank());
+        them.min_by_key(order).cloned()
+    };
+    let good = by(Verdict::Good);
+    // The key may belong to a certificate that was not read.
+    let is_open = named.is_cut && good.as_deref().is_none_or(|candidate| !candidate.is_held_for_sure());
+    if is_open {
+        Signer::Undecided
+    } else if let Some(candidate) = good {
+        Signer::Good(candidate)
+    } else if by(Verdict::Unsupported).is_some() || signature.digest == Err(Verdict::Unsupported) {
+        Signer::Unsupported
+    } else {
+        by(Verdict::Bad).map_or(Signer::NoKey, Signer::Bad)
     }
 }
 
@@ -179,8 +158,8 @@ mod tests {
         rebuild(&bytes(&built.packets), &[]).expect("a certificate")
     }
 
-    /// Returns what a signature by the subkey is worth where its owner comes at this place among six.
-    fn standing(index: usize, limits: Limits) -> SignatureStatus {
+    /// Returns the status of a signature by the subkey where its owner comes at this place among six.
+    fn status(index: usize, limits: Limits) -> SignatureStatus {
         let key = Key::ed25519("the subkey");
         let certificates = (0..6).map(|number| holding(&number.to_string(), &key, number == index)).collect();
         let ring = KeyringFile::of(Path::new("ring"), certificates);
@@ -191,23 +170,23 @@ mod tests {
         let signature = Draft::new(0).sign(&key, &Signed::Bytes(b"text")).bytes();
         let read = DetachedSignatures::read(&mut &signature[..]).expect("a signature");
         let examined = signers.examine(read.over(&mut &b"text"[..]).expect("a digest")).expect("answers");
-        examined[0].standing(&SignaturePolicy::new(DigestPolicy::GNUPG, NOW))
+        examined[0].status(&SignaturePolicy::new(DigestPolicy::GNUPG, NOW))
     }
 
     #[test]
     fn the_owner_is_found_wherever_its_certificate_stands() {
         for index in 0..6 {
-            assert_eq!(standing(index, Limits::default()), SignatureStatus::Good, "{index}");
+            assert_eq!(status(index, Limits::default()), SignatureStatus::Good, "{index}");
         }
-        assert_eq!(standing(6, Limits::default()), SignatureStatus::KeyUnusable, "without its owner");
+        assert_eq!(status(6, Limits::default()), SignatureStatus::KeyUnusable, "without its owner");
     }
 
     #[test]
     fn behind_a_limit_nothing_is_good_and_it_is_said_that_something_was_not_looked_at() {
         for limits in [Limits { claims: 3, ..Limits::default() }, Limits { bytes: 0, ..Limits::default() }] {
-            assert_eq!(standing(0, limits), SignatureStatus::Good, "{limits:?}");
+            assert_eq!(status(0, limits), SignatureStatus::Good, "{limits:?}");
             for index in 3..7 {
-                assert_eq!(standing(index, limits), SignatureStatus::Undecided, "{index}, {limits:?}");
+                assert_eq!(status(index, limits), SignatureStatus::Undecided, "{index}, {limits:?}");
             }
         }
     }

@@ -6,7 +6,7 @@ use cert::Timestamp;
 use cert::effective::objections::Objection;
 use verify::policy::DigestPolicy;
 
-use super::{CandidateSigner, ExaminedSignature, SignatureContents, Signer};
+use super::{ExaminedSignature, Signer};
 
 /// What is accepted in signatures over content.
 #[derive(Clone, Copy, Debug)]
@@ -44,7 +44,7 @@ pub enum SignatureStatus {
     /// Its hash algorithm is too weak.
     WeakDigest,
     /// It has a critical subpacket that is not known.
-    UnknownDemand,
+    UnknownCriticalSubpacket,
     /// It has expired.
     Expired,
     /// It was made in the future, or before its key.
@@ -60,67 +60,52 @@ pub enum SignatureStatus {
 impl SignatureStatus {
     /// Returns its name in JSON.
     pub fn name(self) -> &'static str {
+        self.words().0
+    }
+
+    /// Returns its name in JSON, and its description.
+    fn words(self) -> (&'static str, &'static str) {
         match self {
-            Self::Good => "good",
-            Self::Bad => "bad",
-            Self::NoKey => "no-key",
-            Self::Unsupported => "unsupported",
-            Self::Undecided => "undecided",
-            Self::WeakDigest => "weak-digest",
-            Self::UnknownDemand => "unknown-demand",
-            Self::Expired => "expired",
-            Self::WrongTime => "wrong-time",
-            Self::KeyRevoked => "key-revoked",
-            Self::KeyExpired => "key-expired",
-            Self::KeyUnusable => "key-unusable",
+            Self::Good => ("good", "good signature"),
+            Self::Bad => ("bad", "BAD signature"),
+            Self::NoKey => ("no-key", "cannot verify: the key is not here"),
+            Self::Unsupported => ("unsupported", "cannot verify: an algorithm or version is not known"),
+            Self::Undecided => ("undecided", "cannot verify: too many certificates claim the key"),
+            Self::WeakDigest => ("weak-digest", "not accepted: its digest is too weak"),
+            Self::UnknownCriticalSubpacket => {
+                ("unknown-demand", "not accepted: it has an unknown critical subpacket")
+            }
+            Self::Expired => ("expired", "not accepted: the signature has expired"),
+            Self::WrongTime => ("wrong-time", "not accepted: it was made in the future, or before its key"),
+            Self::KeyRevoked => ("key-revoked", "not accepted: the key was revoked"),
+            Self::KeyExpired => ("key-expired", "not accepted: the key had expired when it was made"),
+            Self::KeyUnusable => ("key-unusable", "not accepted: the key is not one for signing"),
         }
     }
 }
 
 impl fmt::Display for SignatureStatus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Good => "good signature",
-            Self::Bad => "BAD signature",
-            Self::NoKey => "cannot verify: the key is not here",
-            Self::Unsupported => "cannot verify: an algorithm or version is not known",
-            Self::Undecided => "cannot verify: too many certificates claim the key",
-            Self::WeakDigest => "not accepted: its digest is too weak",
-            Self::UnknownDemand => "not accepted: it demands what is not understood",
-            Self::Expired => "not accepted: the signature has expired",
-            Self::WrongTime => "not accepted: it was made in the future, or before its key",
-            Self::KeyRevoked => "not accepted: the key was revoked",
-            Self::KeyExpired => "not accepted: the key had expired when it was made",
-            Self::KeyUnusable => "not accepted: the key is not one for signing",
-        })
+        f.write_str(self.words().1)
     }
 }
 
 impl ExaminedSignature {
     /// Returns the status of the signature.
-    pub fn standing(&self, policy: &SignaturePolicy<'_>) -> SignatureStatus {
-        match (&self.outcome, &self.statement) {
-            (Signer::Good(signer), Some(statement)) => self.worth(signer, statement, policy),
-            (Signer::Bad(_), _) => SignatureStatus::Bad,
-            (Signer::NoKey, _) => SignatureStatus::NoKey,
-            (Signer::Undecided, _) => SignatureStatus::Undecided,
-            (Signer::Unsupported | Signer::Good(_), _) => SignatureStatus::Unsupported,
-        }
-    }
-
-    fn worth(
-        &self,
-        signer: &CandidateSigner,
-        statement: &SignatureContents,
-        policy: &SignaturePolicy<'_>,
-    ) -> SignatureStatus {
+    pub fn status(&self, policy: &SignaturePolicy<'_>) -> SignatureStatus {
+        let (signer, statement) = match (&self.signer, &self.statement) {
+            (Signer::Good(signer), Some(statement)) => (signer, statement),
+            (Signer::Bad(_), _) => return SignatureStatus::Bad,
+            (Signer::NoKey, _) => return SignatureStatus::NoKey,
+            (Signer::Undecided, _) => return SignatureStatus::Undecided,
+            (Signer::Unsupported | Signer::Good(_), _) => return SignatureStatus::Unsupported,
+        };
+        let objections = signer.objections(statement, policy.now).without(policy.overlooked);
         if policy.digests.is_weak(statement.hash) {
             SignatureStatus::WeakDigest
         } else if self.has_unknown_critical(policy.notations) {
-            SignatureStatus::UnknownDemand
-        } else if let Some(objection) =
-            signer.objections(statement, policy.now).without(policy.overlooked).refusal()
-        {
+            SignatureStatus::UnknownCriticalSubpacket
+        } else if let Some(objection) = objections.refusal() {
             of_objection(objection)
         } else if statement.expires.is_some_and(|end| end <= policy.now) {
             SignatureStatus::Expired
@@ -130,7 +115,7 @@ impl ExaminedSignature {
     }
 
     /// Says whether the signature has a critical subpacket that is not known, other than these notations.
-    pub fn has_unknown_critical(&self, notations: &[Vec<u8>]) -> bool {
+    pub(super) fn has_unknown_critical(&self, notations: &[Vec<u8>]) -> bool {
         let demands =
             || self.signature.parsed().is_none_or(|parsed| parsed.has_unknown_critical_except(notations));
         self.statement.as_ref().is_some_and(|statement| statement.unknown_critical) && demands()

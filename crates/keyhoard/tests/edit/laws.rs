@@ -3,12 +3,13 @@
 use crate::fixture::{ALICE, DAY, House, NOW, SECOND};
 use keyhoard::Result;
 use keyhoard::cert::Timestamp;
-use keyhoard::edit::{Certification, Editor, ExpiryTarget, Reason, ReasonCode};
+use keyhoard::cert::facts::RevocationReason;
+use keyhoard::edit::{Certification, Editor, ExpiryTarget};
 
 /// One edit of each kind, by its number; says whether something was written.
 fn edit(house: &House, editor: &mut Editor<'_>, number: usize) -> Result<bool> {
     let (alice, bob) = (&house.alice, &house.bob);
-    let reason = Reason::of(ReasonCode::Unspecified);
+    let reason = RevocationReason::new(RevocationReason::UNSPECIFIED);
     Ok(match number {
         0 => editor.add_user_id(alice, b"New", None)?.journal.is_some(),
         1 => editor.set_primary_user_id(alice, ALICE)?.journal.is_some(),

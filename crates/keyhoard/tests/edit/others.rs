@@ -1,11 +1,11 @@
 //! What one key certifies about another.
 
 use crate::fixture::{ALICE, BOB, DAY, House, NOW, SECOND};
-use keyhoard::cert::facts::{SignatureFacts, SignatureType, TrustSignature};
+use keyhoard::cert::facts::{RevocationReason, SignatureFacts, SignatureType, TrustSignature};
 use keyhoard::cert::{Fingerprint, Timestamp};
 use keyhoard::edit::{
-    Certification, CertificationLevel, CertificationObstacle, CertifiedIdentity, PlannedCertification,
-    Reason, ReasonCode, Recertify, RevokedCertifications,
+    Certification, CertificationObstacle, CertifiedIdentity, PlannedCertification, Recertify,
+    RevokedCertifications,
 };
 use std::num::NonZeroU32;
 
@@ -50,13 +50,13 @@ fn a_certification_says_what_its_maker_wants() {
     let house = House::new();
     let certification = Certification {
         user_ids: Some(vec![BOB.to_vec()]),
-        level: CertificationLevel::Positive,
+        level: 3,
         local: true,
         revocable: false,
         trust: Some(TrustSignature { depth: 2, amount: 60 }),
         regexp: Some(b"<[^>]+[@.]example\\.org>$".to_vec()),
         expires: NonZeroU32::new(DAY),
-        again: Recertify::Always,
+        recertify: Recertify::Always,
         ..Certification::new(house.alice)
     };
     assert_eq!(certify(&house, &house.bob, &certification).identities, user_ids([BOB]));
@@ -94,7 +94,7 @@ fn a_revoked_user_id_is_not_certified() {
 }
 
 fn withdraw(house: &House, at: Timestamp) -> RevokedCertifications {
-    let reason = Reason::of(ReasonCode::Unspecified);
+    let reason = RevocationReason::new(RevocationReason::UNSPECIFIED);
     house
         .edit_at(at, |editor| editor.revoke_certification(&house.bob, &house.alice, &|_| true, reason))
         .expect("an answer")
@@ -108,7 +108,7 @@ fn a_certification_is_taken_back_once_and_can_be_made_anew() {
     assert!(again.identities.is_empty());
     assert_eq!(again.already[0].created, NOW);
     assert_eq!(said(&house, &house.bob, BOB, &house.alice)[1].kind, SignatureType::CERTIFICATION_REVOCATION);
-    let never = Certification { again: Recertify::Never, ..Certification::new(house.alice) };
+    let never = Certification { recertify: Recertify::Never, ..Certification::new(house.alice) };
     assert!(certify(&house, &house.bob, &never).identities.is_empty());
     let later = Timestamp(NOW.0 + DAY);
     let anew = house.edit_at(later, |editor| editor.certify(&house.bob, &Certification::new(house.alice)));

@@ -3,9 +3,9 @@
 use crate::fixture::{ALICE, BOB, DAY, House, NOW, SECOND};
 use keyhoard::Error;
 use keyhoard::cert::effective::Usage;
-use keyhoard::cert::facts::SelfSignature;
+use keyhoard::cert::facts::{RevocationReason, SelfSignature};
 use keyhoard::cert::{Fingerprint, Timestamp};
-use keyhoard::edit::{EditRefusal, ExpiryTarget, NewSubkey, Reason, ReasonCode, Revoked, Target};
+use keyhoard::edit::{EditRefusal, ExpiryTarget, NewSubkey, Revoked, Target};
 use keyhoard::import::{ImportOptions, import};
 use secret::{Name, Role, SecretKey, SecretKeys, Unlocked};
 use sign::{KeyFlags, Subpacket};
@@ -22,8 +22,8 @@ fn at(days: u32) -> Timestamp {
     Timestamp(NOW.0 + days * DAY)
 }
 
-fn invalid() -> Reason {
-    Reason::of(ReasonCode::UserIdInvalid)
+fn invalid() -> RevocationReason {
+    RevocationReason::new(RevocationReason::USER_ID_INVALID)
 }
 
 /// What the self-signature that binds a user ID says.
@@ -174,7 +174,7 @@ fn unlocked(key: &SecretKey) -> Unlocked {
 #[test]
 fn a_revoked_key_is_changed_no_more() {
     let house = House::new();
-    let reason = Reason { code: ReasonCode::Superseded, comment: "a new one".to_owned() };
+    let reason = RevocationReason { code: RevocationReason::SUPERSEDED, comment: b"a new one".to_vec() };
     let revoke = || house.edit(|editor| editor.revoke(&house.alice, None, reason.clone()));
     assert!(matches!(revoke(), Ok(Revoked::Now { .. })));
     assert_eq!(revoke().expect("an answer"), Revoked::Already);
@@ -191,7 +191,7 @@ fn one_subkey_is_revoked_and_the_others_stay() {
     let house = House::new();
     let subkey = house.at(NOW, &house.alice).subkeys().next().expect("a subkey").facts.fingerprint;
     let revoke = |key: &Fingerprint| {
-        let reason = Reason::of(ReasonCode::Retired);
+        let reason = RevocationReason::new(RevocationReason::RETIRED);
         house.edit(|editor| editor.revoke(&house.alice, Some(key), reason))
     };
     assert!(matches!(revoke(&subkey), Ok(Revoked::Now { .. })));
@@ -205,7 +205,7 @@ fn one_subkey_is_revoked_and_the_others_stay() {
 fn a_revocation_certificate_revokes_once_it_is_imported() {
     let house = House::new();
     let before = house.bytes(&house.alice);
-    let reason = Reason::of(ReasonCode::Compromised);
+    let reason = RevocationReason::new(RevocationReason::COMPROMISED);
     let packet = house.edit(|editor| editor.revocation_certificate(&house.alice, reason)).expect("a packet");
     assert_eq!(house.bytes(&house.alice), before);
     let options = ImportOptions::default();
@@ -220,7 +220,7 @@ fn nothing_is_signed_before_what_it_replaces() {
     let set = house.edit_at(early, |editor| editor.set_expiry(&house.alice, &ExpiryTarget::Primary, None));
     assert!(matches!(refusal(set), EditRefusal::Clock { .. }));
     let before_it_was_made = Timestamp(NOW.0 - 40 * DAY);
-    let reason = Reason::of(ReasonCode::Unspecified);
+    let reason = RevocationReason::new(RevocationReason::UNSPECIFIED);
     let revoked = house.edit_at(before_it_was_made, |editor| editor.revoke(&house.alice, None, reason));
     assert!(matches!(refusal(revoked), EditRefusal::Clock { .. }));
 }

@@ -11,6 +11,7 @@ use serde::Serialize;
 use tempfile::TempDir;
 
 use super::growth::make;
+use crate::files::beside;
 use crate::gpg_program::KEYRING;
 
 /// The settings of the server that differ from the defaults.
@@ -75,9 +76,8 @@ impl Bench {
     fn new() -> Result<Self> {
         let server = Server::start(Listen::Loopback, &SETTINGS).context("starting PostgreSQL")?;
         let directory = TempDir::with_prefix("keyhoard-lab-").context("making a directory")?;
-        let here = std::env::current_exe().context("finding keyhoard")?;
-        let measure_database = here.with_file_name("examples").join("measure_database");
-        Ok(Self { server, directory, keyhoard: here.with_file_name("keyhoard"), measure_database })
+        let measure_database = beside("examples")?.join("measure_database");
+        Ok(Self { server, directory, keyhoard: beside("keyhoard")?, measure_database })
     }
 
     /// Measures one import into a new database, which is removed afterwards.

@@ -1,7 +1,7 @@
 //! The comparison of the engines as Markdown.
 
 use super::engines::{DatabaseLocation, Measured};
-use super::markdown::{line, table};
+use super::markdown::{Columns, line, table};
 use crate::series::seconds;
 
 /// The numbers of certificates for which the costs are extrapolated.
@@ -29,31 +29,24 @@ pub(super) fn markdown(measured: &[Measured]) -> String {
     if measured.is_empty() {
         return String::new();
     }
-    let heads: Vec<String> =
-        std::iter::once("work".to_owned()).chain(measured.iter().map(Measured::head)).collect();
-    let mut text = table(&heads.iter().map(String::as_str).collect::<Vec<_>>());
-    let mut row = |name: &str, value: &dyn Fn(&Measured) -> String| {
-        let cells: Vec<String> = std::iter::once(name.to_owned()).chain(measured.iter().map(value)).collect();
-        text.push_str(&line(&cells));
-    };
+    let mut columns = Columns::new(measured, Measured::head);
     let of_server = |one: &Measured, value: String| {
         if one.place == DatabaseLocation::File { "-".to_owned() } else { value }
     };
     let mebibytes = |bytes: f64| format!("{:.1} MiB", bytes / f64::from(1 << 20));
-    row("import", &|one| seconds(one.figure("import", 0)));
-    row("certificates a second", &|one| format!("{:.0}", 1.0 / one.each()));
-    row("import again, unchanged", &|one| seconds(one.figure("import again, unchanged", 0)));
-    row("all facts read, signatures too", &|one| seconds(one.figure("read all facts", 0)));
+    columns.row("import", |one| seconds(one.figure("import", 0)));
+    columns.row("certificates a second", |one| format!("{:.0}", 1.0 / one.each()));
+    columns.row("import again, unchanged", |one| seconds(one.figure("import again, unchanged", 0)));
+    columns.row("all facts read, signatures too", |one| seconds(one.figure("read all facts", 0)));
     for kind in ["key ID", "mail address", "substring"] {
-        row(&format!("one key by {kind}: median (95 %)"), &|one| one.lookup(kind));
+        columns.row(&format!("one key by {kind}: median (95 %)"), |one| one.lookup(kind));
     }
-    row("client: peak memory", &|one| mebibytes(one.peak_memory as f64));
-    row("client: processor time", &|one| seconds(one.client));
-    row("server: processor time", &|one| of_server(one, seconds(one.server)));
-    row("rows", &|one| of_server(one, format!("{:.0}", one.rows)));
-    row("size", &|one| mebibytes(one.bytes));
-    text.push_str(&extrapolation(measured));
-    text
+    columns.row("client: peak memory", |one| mebibytes(one.peak_memory as f64));
+    columns.row("client: processor time", |one| seconds(one.client));
+    columns.row("server: processor time", |one| of_server(one, seconds(one.server)));
+    columns.row("rows", |one| of_server(one, format!("{:.0}", one.rows)));
+    columns.row("size", |one| mebibytes(one.bytes));
+    columns.text + &extrapolation(measured)
 }
 
 /// Extrapolates the costs of more certificates: the time per certificate grows with every factor of ten as it did

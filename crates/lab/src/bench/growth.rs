@@ -1,16 +1,17 @@
 //! Imports and lookups in made keyrings of growing size.
 
 use std::path::Path;
-use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
 use lab::made::MadeKeyring;
 use serde::Serialize;
 use tempfile::NamedTempFile;
 
+use crate::files::run_in_child;
 use crate::gpg_program::GpgProgram;
 use crate::series::Series;
 
+/// The default of `make-keyring`.
 const SEED: u64 = 1;
 /// The largest keyring, in certificates, whose import is repeated.
 const MAX_REPEATED_SIZE: u64 = 100_000;
@@ -54,9 +55,7 @@ pub(super) fn measure(certificates: u64, rounds: usize, lookups: usize) -> Resul
     }
     let list = |option: &str| -> Result<Series> {
         eprintln!("{certificates} certificates: {option}");
-        let mut series = Series::default();
-        series.push(keyhoard.cost(&home, &[option])?);
-        Ok(series)
+        Series::of(1, || keyhoard.cost(&home, &[option]))
     };
     Ok(Growth {
         certificates,
@@ -69,17 +68,16 @@ pub(super) fn measure(certificates: u64, rounds: usize, lookups: usize) -> Resul
     })
 }
 
-/// Makes the keyring in a child process: the peak memory of this one would count as that of the programs it measures.
+/// Makes the keyring of this size.
 pub(super) fn make(certificates: u64) -> Result<NamedTempFile> {
     eprintln!("{certificates} certificates: making the keyring");
     let file = NamedTempFile::with_prefix("keyhoard-lab-").context("making a temporary file")?;
-    let program = std::env::current_exe().context("finding this program")?;
-    let status = Command::new(program)
-        .args(["make-keyring", &certificates.to_string(), "--seed", &SEED.to_string()])
-        .stdout(Stdio::from(file.reopen()?))
-        .status()
-        .context("making a keyring")?;
-    ensure!(status.success(), "making a keyring failed: {status}");
+    run_in_child(&[
+        "make-keyring",
+        &certificates.to_string(),
+        "--output",
+        &file.path().display().to_string(),
+    ])?;
     Ok(file)
 }
 

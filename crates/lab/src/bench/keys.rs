@@ -8,9 +8,9 @@ use anyhow::{Context, Result};
 use lab::measure;
 use tempfile::TempDir;
 
-use super::homes::{directory_in_memory, keyhoard, private_directory, run, stop_agent};
+use super::homes::{run, stop_agent};
 use super::report::Row;
-use crate::series::Series;
+use crate::files::{beside, directory_in_memory, private_directory};
 
 /// The kinds of keys: the row's name, gpg's arguments, and Keyhoard's profile.
 const KEYS: [(&str, [&str; 2], &str); 4] = [
@@ -39,14 +39,15 @@ pub(super) fn measure(keys: usize) -> Result<Vec<Row>> {
     let bench = Bench::new()?;
     // Starts the agent.
     bench.gpg(&KEYS[3].1, "first@example.org")?;
+    let mut number = 0;
     let rows = KEYS.iter().map(|(task, gpg_kind, profile)| {
-        let (mut gpg, mut keyhoard) = (Series::default(), Series::default());
-        for number in 1..=keys {
-            eprintln!("{task}: {number} of {keys}");
-            gpg.push(bench.gpg(gpg_kind, &format!("{profile}-{number}@example.org"))?);
-            keyhoard.push(bench.keyhoard(profile)?);
-        }
-        Ok(Row { task, gpg, keyhoard })
+        Row::measure(task, [keys, keys], |program| {
+            number += 1;
+            match program {
+                0 => bench.gpg(gpg_kind, &format!("key-{number}@example.org")),
+                _ => bench.keyhoard(profile),
+            }
+        })
     });
     rows.collect()
 }
@@ -58,7 +59,7 @@ struct Bench {
 
 impl Bench {
     fn new() -> Result<Self> {
-        let bench = Self { directory: directory_in_memory()?, keyhoard: keyhoard()? };
+        let bench = Self { directory: directory_in_memory()?, keyhoard: beside("keyhoard")? };
         private_directory(&bench.home("gpg"))?;
         let configuration = bench.home("config").join("keyhoard");
         fs::create_dir_all(&configuration).with_context(|| configuration.display().to_string())?;

@@ -1,13 +1,13 @@
 //! The report as Markdown.
 
-use std::fmt::Write;
-
+use anyhow::Result;
+use lab::measure::Cost;
 use serde::Serialize;
 
 use super::engines::Measured;
 use super::engines_report;
 use super::growth::Growth;
-use super::markdown::{line, table};
+use super::markdown::{Columns, line, table};
 use super::web::BigWeb;
 use crate::machine::Machine;
 use crate::series::{Series, ratio, seconds};
@@ -38,9 +38,31 @@ pub(super) struct Report {
 #[derive(Debug, Serialize)]
 pub(super) struct Row {
     #[serde(rename = "work")]
-    pub(super) task: &'static str,
+    pub(super) task: String,
     pub(super) gpg: Series,
     pub(super) keyhoard: Series,
+}
+
+impl Row {
+    /// Measures a task with gpg and Keyhoard alternately, so that a disturbance of the machine affects both. `run` gets
+    /// the index of the program, whose number of rounds `rounds` has.
+    pub(super) fn measure(
+        task: &str,
+        rounds: [usize; 2],
+        mut run: impl FnMut(usize) -> Result<Cost>,
+    ) -> Result<Row> {
+        let mut series = [Series::default(), Series::default()];
+        for round in 1..=rounds[0].max(rounds[1]) {
+            for (program, series) in
+                series.iter_mut().enumerate().filter(|(program, _)| round <= rounds[*program])
+            {
+                eprintln!("{task}: {}, {round} of {}", ["gpg", "Keyhoard"][program], rounds[program]);
+                series.push(run(program)?);
+            }
+        }
+        let [gpg, keyhoard] = series;
+        Ok(Row { task: task.to_owned(), gpg, keyhoard })
+    }
 }
 
 impl Report {
@@ -75,43 +97,42 @@ fn machine(machine: &Machine, stolen: f64, versions: &[String]) -> String {
 }
 
 fn side_by_side(keyhoard: &str, rows: &[Row]) -> String {
-    if rows.is_empty() {
-        return String::new();
-    }
-    let mut text = table(&["work", "gpg", keyhoard, "times as fast", "runs", "peak memory: gpg", keyhoard]);
-    for Row { task, gpg, keyhoard } in rows {
-        text.push_str(&line(&[
-            (*task).to_owned(),
-            times(gpg),
-            times(keyhoard),
-            ratio(gpg.median(), keyhoard.median()),
-            runs(gpg, keyhoard),
-            mebibytes(gpg),
-            mebibytes(keyhoard),
-        ]));
-    }
-    text
+    let memory = ["peak memory: gpg", keyhoard];
+    comparison(["gpg", keyhoard], memory, rows, |series| [times(series), mebibytes(series)])
 }
 
 /// Returns the table of key generation, with quartiles: the search for primes takes random times.
 fn keys(rows: &[Row]) -> String {
+    comparison(["gpg", "keyhoard"], ["processor: gpg", "keyhoard"], rows, |series| {
+        let [from, to] = series.middle_half().map(seconds);
+        let spread = format!("{} ({from} to {to})", seconds(series.median()));
+        [spread, seconds(series.median_processor())]
+    })
+}
+
+/// Returns a table of both programs: their times, the ratio of these, and one more cell each.
+fn comparison(
+    heads: [&str; 2],
+    more_heads: [&str; 2],
+    rows: &[Row],
+    cells: fn(&Series) -> [String; 2],
+) -> String {
     if rows.is_empty() {
         return String::new();
     }
-    let mut text = table(&["work", "gpg", "keyhoard", "times as fast", "runs", "processor: gpg", "keyhoard"]);
-    let spread = |series: &Series| {
-        let [from, to] = series.middle_half().map(seconds);
-        format!("{} ({from} to {to})", seconds(series.median()))
-    };
+    let heads = [&["work"], &heads[..], &["times as fast", "runs"], &more_heads].concat();
+    let mut text = table(&heads);
     for Row { task, gpg, keyhoard } in rows {
+        let ([time, more], [keyhoard_time, keyhoard_more]) = (cells(gpg), cells(keyhoard));
+        let ratio = ratio(gpg.median(), keyhoard.median());
         text.push_str(&line(&[
-            (*task).to_owned(),
-            spread(gpg),
-            spread(keyhoard),
-            ratio(gpg.median(), keyhoard.median()),
+            task.clone(),
+            time,
+            keyhoard_time,
+            ratio,
             runs(gpg, keyhoard),
-            seconds(gpg.median_processor()),
-            seconds(keyhoard.median_processor()),
+            more,
+            keyhoard_more,
         ]));
     }
     text
@@ -119,60 +140,43 @@ fn keys(rows: &[Row]) -> String {
 
 fn made(keyrings: &[Growth]) -> String {
     let Some(smallest) = keyrings.first() else { return String::new() };
-    let mut heads = vec!["work".to_owned()];
-    heads.extend(keyrings.iter().map(|keyring| format!("{} certificates", keyring.certificates)));
-    let mut text = table(&heads.iter().map(String::as_str).collect::<Vec<_>>());
-    let mut row = |name: &str, value: &dyn Fn(&Growth) -> String| {
-        let mut cells = vec![name.to_owned()];
-        cells.extend(keyrings.iter().map(value));
-        text.push_str(&line(&cells));
-    };
-    row("import", &|keyring| times_and_memory(&keyring.import));
-    row("import, per certificate", &|keyring| seconds(per_certificate(keyring)));
-    row("the same, as a multiple of the first", &|keyring| {
+    let mut columns = Columns::new(keyrings, |keyring| format!("{} certificates", keyring.certificates));
+    columns.row("import", |keyring| times_and_memory(&keyring.import));
+    columns.row("import, per certificate", |keyring| seconds(per_certificate(keyring)));
+    columns.row("the same, as a multiple of the first", |keyring| {
         format!("{:.2}", per_certificate(keyring) / per_certificate(smallest))
     });
-    row("import again, unchanged", &|keyring| times_and_memory(&keyring.import_again));
-    row("list keys", &|keyring| times_and_memory(&keyring.list_keys));
-    row("list signatures with names", &|keyring| times_and_memory(&keyring.list_signatures));
+    columns.row("import again, unchanged", |keyring| times_and_memory(&keyring.import_again));
+    columns.row("list keys", |keyring| times_and_memory(&keyring.list_keys));
+    columns.row("list signatures with names", |keyring| times_and_memory(&keyring.list_signatures));
     for (position, lookups) in smallest.lookups.iter().enumerate() {
-        row(&format!("one key by {}", lookups.kind), &|keyring| {
+        columns.row(&format!("one key by {}", lookups.kind), |keyring| {
             let lookups = &keyring.lookups[position];
-            let mut cell = times_and_memory(&lookups.costs);
-            if lookups.hits > 1 {
-                let _ = write!(cell, ", up to {} found", lookups.hits);
-            }
-            cell
+            let cell = times_and_memory(&lookups.costs);
+            if lookups.hits > 1 { format!("{cell}, up to {} found", lookups.hits) } else { cell }
         });
     }
-    text
+    columns.text
 }
 
 fn webs(webs: &[BigWeb]) -> String {
     if webs.is_empty() {
         return String::new();
     }
-    let mut heads = vec!["work".to_owned()];
-    heads.extend(webs.iter().map(|web| {
+    let mut columns = Columns::new(webs, |web| {
         let BigWeb { keys, certifications, introducers, valid, .. } = web;
         format!("{keys} keys, {certifications} certifications, {introducers} with owner trust, {valid} valid")
-    }));
-    let mut text = table(&heads.iter().map(String::as_str).collect::<Vec<_>>());
-    let mut row = |name: &str, value: &dyn Fn(&BigWeb) -> String| {
-        let mut cells = vec![name.to_owned()];
-        cells.extend(webs.iter().map(value));
-        text.push_str(&line(&cells));
-    };
-    row("import", &|web| times_and_memory(&web.import));
-    row("check all signatures, first time", &|web| times_and_memory(&web.check));
-    row("one key with its validity", &|web| times_and_memory(&web.one_key));
-    row("list keys without trust", &|web| times_and_memory(&web.list));
-    row("list keys with their validity", &|web| times_and_memory(&web.list_with_trust));
-    row("what validity adds to the listing", &|web| {
+    });
+    columns.row("import", |web| times_and_memory(&web.import));
+    columns.row("check all signatures, first time", |web| times_and_memory(&web.check));
+    columns.row("one key with its validity", |web| times_and_memory(&web.one_key));
+    columns.row("list keys without trust", |web| times_and_memory(&web.list));
+    columns.row("list keys with their validity", |web| times_and_memory(&web.list_with_trust));
+    columns.row("what validity adds to the listing", |web| {
         let added = web.list_with_trust.median() / web.list.median() - 1.0;
         format!("{:.0} %", added * 100.0)
     });
-    text
+    columns.text
 }
 
 fn per_certificate(keyring: &Growth) -> f64 {

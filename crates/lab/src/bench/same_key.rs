@@ -6,7 +6,8 @@ use std::process::Command;
 use anyhow::Result;
 use tempfile::TempDir;
 
-use super::homes::{directory_in_memory, keyhoard, private_directory, run, stop_agent};
+use super::homes::{run, stop_agent};
+use crate::files::{beside, directory_in_memory, private_directory};
 
 /// The user ID of the key.
 pub(super) const USER_ID: &str = "ann@example.org";
@@ -22,7 +23,7 @@ pub(super) struct SameKey {
 impl SameKey {
     /// Makes an Ed25519 key with a Cv25519 subkey, gives it to gpg, and starts gpg's agent.
     pub(super) fn new() -> Result<Self> {
-        let both = Self { directory: directory_in_memory()?, keyhoard: keyhoard()? };
+        let both = Self { directory: directory_in_memory()?, keyhoard: beside("keyhoard")? };
         private_directory(Path::new(&both.file("gpg")))?;
         run(&mut both.keyhoard(&["generate", "--no-passphrase", "--profile", "compatible", USER_ID]))?;
         let secret = both.file("secret");

@@ -8,7 +8,6 @@ use anyhow::{Context, Result};
 use super::homes::run;
 use super::report::Row;
 use super::same_key::SameKey;
-use crate::series::Series;
 
 /// The number of signatures that one process verifies; gpg needs a process for each.
 const BATCH_SIZE: usize = 10_000;
@@ -18,67 +17,54 @@ const DISTINCT_SIGNATURES: usize = 500;
 
 /// Measures both programs alternately; gpg verifies the batch only `slow_rounds` times.
 pub(super) fn measure(rounds: usize, slow_rounds: usize) -> Result<Vec<Row>> {
-    let bench = Bench::new()?;
-    let both = &bench.both;
-    let mut rows = Vec::new();
-    let mut measure = |task, gpg_rounds, gpg: &dyn Fn() -> Command, keyhoard: &dyn Fn() -> Command| {
-        let mut row = Row { task, gpg: Series::default(), keyhoard: Series::default() };
-        for round in 1..=rounds {
-            eprintln!("{task}, {round} of {rounds}");
-            if round <= gpg_rounds {
-                row.gpg.push(run(&mut gpg())?);
-            }
-            row.keyhoard.push(run(&mut keyhoard())?);
-        }
-        rows.push(row);
-        anyhow::Ok(())
+    let both = signed_files()?;
+    let measure = |task, gpg_rounds, commands: [&dyn Fn() -> Command; 2]| {
+        Row::measure(task, [gpg_rounds, rounds], |program| run(&mut commands[program]()))
     };
     let (signature, data) = (both.file("0.sig"), both.file("0"));
-    measure(
-        "make one detached signature",
-        rounds,
-        &|| both.gpg(&["--yes", "--output", &both.file("gpg.sig"), "--detach-sign", &data]),
-        &|| both.keyhoard(&["sign", "--detached", "--force", "--output", &both.file("keyhoard.sig"), &data]),
-    )?;
-    measure(
-        "verify one detached signature",
-        rounds,
-        &|| both.gpg(&["--verify", &signature, &data]),
-        &|| both.keyhoard(&["verify", "--trust-model", "always", &signature, &data]),
-    )?;
-    measure(
-        "verify 10,000 detached signatures (gpg: a process for each)",
-        slow_rounds.max(1),
-        &|| bench.gpg_for_each(),
-        &|| both.keyhoard(&["verify", "--trust-model", "always", "--batch", &both.file("list")]),
-    )?;
-    Ok(rows)
+    Ok(vec![
+        measure(
+            "make one detached signature",
+            rounds,
+            [&|| both.gpg(&["--yes", "--output", &both.file("gpg.sig"), "--detach-sign", &data]), &|| {
+                let output = both.file("keyhoard.sig");
+                both.keyhoard(&["sign", "--detached", "--force", "--output", &output, &data])
+            }],
+        )?,
+        measure(
+            "verify one detached signature",
+            rounds,
+            [&|| both.gpg(&["--verify", &signature, &data]), &|| {
+                both.keyhoard(&["verify", "--trust-model", "always", &signature, &data])
+            }],
+        )?,
+        measure(
+            "verify 10,000 detached signatures (gpg: a process for each)",
+            slow_rounds.max(1),
+            [&|| gpg_for_each(&both), &|| {
+                both.keyhoard(&["verify", "--trust-model", "always", "--batch", &both.file("list")])
+            }],
+        )?,
+    ])
 }
 
-/// Signed files and their signatures.
-struct Bench {
-    both: SameKey,
+/// Makes signed files and a list of them.
+fn signed_files() -> Result<SameKey> {
+    let both = SameKey::new()?;
+    let mut list = String::new();
+    for index in 0..DISTINCT_SIGNATURES {
+        let (data, signature) = (both.file(&index.to_string()), both.file(&format!("{index}.sig")));
+        fs::write(&data, format!("the content of release {index}\n")).with_context(|| data.clone())?;
+        run(&mut both.keyhoard(&["sign", "--detached", "--force", "--output", &signature, &data]))?;
+        list.push_str(&format!("{signature}\t{data}\n"));
+    }
+    fs::write(both.file("list"), list.repeat(BATCH_SIZE / DISTINCT_SIGNATURES)).context("making a list")?;
+    Ok(both)
 }
 
-impl Bench {
-    fn new() -> Result<Self> {
-        let both = SameKey::new()?;
-        let mut list = String::new();
-        for index in 0..DISTINCT_SIGNATURES {
-            let (data, signature) = (both.file(&index.to_string()), both.file(&format!("{index}.sig")));
-            fs::write(&data, format!("the content of release {index}\n")).with_context(|| data.clone())?;
-            run(&mut both.keyhoard(&["sign", "--detached", "--force", "--output", &signature, &data]))?;
-            list.push_str(&format!("{signature}\t{data}\n"));
-        }
-        fs::write(both.file("list"), list.repeat(BATCH_SIZE / DISTINCT_SIGNATURES))
-            .context("making a list")?;
-        Ok(Self { both })
-    }
-
-    fn gpg_for_each(&self) -> Command {
-        let mut command = Command::new("xargs");
-        command.args(["--arg-file", &self.both.file("list"), "--max-args", "2", "gpg"]);
-        command.args(self.both.gpg_arguments()).arg("--verify");
-        command
-    }
+fn gpg_for_each(both: &SameKey) -> Command {
+    let mut command = Command::new("xargs");
+    command.args(["--arg-file", &both.file("list"), "--max-args", "2", "gpg"]);
+    command.args(both.gpg_arguments()).arg("--verify");
+    command
 }

@@ -79,7 +79,7 @@ impl Experiment {
         }
         let [gpg, keyhoard] = costs;
         let rows = self.tasks.iter().zip(gpg.into_iter().zip(keyhoard));
-        Ok(rows.map(|(&(task, _), (gpg, keyhoard))| Row { task, gpg, keyhoard }).collect())
+        Ok(rows.map(|(&(task, _), (gpg, keyhoard))| Row { task: task.to_owned(), gpg, keyhoard }).collect())
     }
 
     /// Runs the tasks once, in a new copy of the home.

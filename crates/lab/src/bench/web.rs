@@ -1,12 +1,11 @@
 //! The costs of validity in a big web of trust: of one key, and of all keys.
 
-use std::process::Command;
-
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use lab::made::Web;
 use serde::Serialize;
 use tempfile::TempDir;
 
+use crate::files::run_in_child;
 use crate::gpg_program::GpgProgram;
 use crate::series::Series;
 
@@ -37,17 +36,20 @@ pub(super) struct BigWeb {
 /// Measures `gpg-keyhoard` with a made web of so many keys.
 pub(super) fn measure(keys: u64, rounds: usize, lookups: usize) -> Result<BigWeb> {
     let web = Web { keys, certifications: CERTIFICATIONS, introducers: INTRODUCERS, seed: SEED };
-    let files = TempDir::with_prefix("keyhoard-lab-").context("making a directory for temporary files")?;
+    let directory =
+        TempDir::with_prefix("keyhoard-lab-").context("making a directory for temporary files")?;
     let [keyring, owner_trust] =
-        ["web.pgp", "ownertrust"].map(|name| files.path().join(name).display().to_string());
-    make(&web, &keyring, &owner_trust)?;
+        ["web.pgp", "ownertrust"].map(|name| directory.path().join(name).display().to_string());
+    eprintln!("making a web of {keys} keys");
+    let numbers = [keys, CERTIFICATIONS, INTRODUCERS, SEED].map(|number| number.to_string());
+    let options = ["--certifications", &numbers[1], "--introducers", &numbers[2], "--seed", &numbers[3]];
+    let files = ["--output", &keyring, "--owner-trust", &owner_trust];
+    run_in_child(&[&["make-web", &numbers[0]][..], &options, &files].concat())?;
     let keyhoard = GpgProgram::gpg_keyhoard()?;
     let home = keyhoard.home()?;
     let run = |arguments: &[&str]| -> Result<Series> {
         eprintln!("web of {keys} keys: {}", arguments.join(" "));
-        let mut series = Series::default();
-        series.push(keyhoard.cost(&home, arguments)?);
-        Ok(series)
+        Series::of(1, || keyhoard.cost(&home, arguments))
     };
     let import = run(&["--allow-non-selfsigned-uid", "--import", &keyring])?;
     run(&["--import-ownertrust", &owner_trust])?;
@@ -80,18 +82,3 @@ pub(super) fn measure(keys: u64, rounds: usize, lookups: usize) -> Result<BigWeb
 
 const WITH_TRUST: &[&str] = &["--with-colons", "--trust-model", "pgp"];
 const WITHOUT_TRUST: &[&str] = &["--with-colons", "--trust-model", "always"];
-
-/// Makes the web in a child process: the peak memory of this one would count as that of the programs it measures.
-fn make(web: &Web, keyring: &str, owner_trust: &str) -> Result<()> {
-    eprintln!("making a web of {} keys", web.keys);
-    let numbers = [web.keys, web.certifications, web.introducers, web.seed].map(|number| number.to_string());
-    let [keys, certifications, introducers, seed] = &numbers;
-    let program = std::env::current_exe().context("finding this program")?;
-    let status = Command::new(program)
-        .args(["make-web", keys, "--certifications", certifications, "--introducers", introducers])
-        .args(["--seed", seed, "--output", keyring, "--owner-trust", owner_trust])
-        .status()
-        .context("making a web")?;
-    ensure!(status.success(), "making a web failed: {status}");
-    Ok(())
-}

@@ -9,10 +9,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::execution::Execution;
 use crate::format::{percent, seconds, times};
-use crate::programs::Values;
+use crate::programs::values;
 use crate::report::{BoxPlot, Plot, PlotGroup, Scale, Table};
 use crate::statistics::{Effect, coefficient_of_variation, deviation, mean, median};
-use crate::subject::{Attempt, Outcome, Subject};
+use crate::subject::{Attempt, Subject};
 
 /// The grid of combinations: which program makes how many keys.
 #[derive(Debug)]
@@ -179,17 +179,17 @@ impl Series<'_> {
         let cipher = if cipher == "AES128" { "AES" } else { cipher };
         let compression = if comp_algo == "None" { "Uncompressed" } else { comp_algo };
         let level = LEVELS.iter().find(|(name, _)| name == comp_level).map_or("-1", |(_, level)| level);
-        let values = Values::from([
-            ("bits".to_owned(), rsa.to_string()),
-            ("preferences".to_owned(), format!("{hash} {cipher} {compression}")),
-            ("level".to_owned(), level.to_owned()),
+        let values = values([
+            ("bits", rsa.to_string()),
+            ("preferences", format!("{hash} {cipher} {compression}")),
+            ("level", level.to_owned()),
         ]);
         let action = self.subject.action(ACTION).expect("only such programs are taken");
         let (home, values) = (self.home.as_path(), &values);
         let attempt = Attempt { action, choice: 0, home, values, processes: 1, output: None };
         match self.subject.attempt(&attempt)? {
-            Outcome::Done(cost) => Ok(cost.wall),
-            Outcome::Refused(message) => bail!("{}: {message}", self.subject.name()),
+            Ok(cost) => Ok(cost.wall),
+            Err(message) => bail!("{}: {message}", self.subject.name()),
         }
     }
 
@@ -300,11 +300,11 @@ impl Summary {
             self.grouped(level).into_iter().map(move |(level, walls)| (format!("{name}: {level}"), walls))
         });
         vec![
-            Table {
-                title: "How much of the variance each factor explains (eta squared)".to_owned(),
-                head: ["factor", "explains", "by chance alone"].map(str::to_owned).to_vec(),
-                rows: effects.into(),
-            },
+            Table::new(
+                "How much of the variance each factor explains (eta squared)",
+                &["factor", "explains", "by chance alone"],
+                effects.into(),
+            ),
             statistics("Combinations, by factor", by_factor),
             statistics("4096 bits, compression on, median under 5 s, variation under 40 %", suitable),
             statistics(
@@ -337,11 +337,7 @@ fn statistics(title: &str, groups: impl Iterator<Item = (String, Vec<f64>)>) -> 
             percent(coefficient_of_variation(&walls)),
         ]
     };
-    Table {
-        title: title.to_owned(),
-        head: heads.map(str::to_owned).to_vec(),
-        rows: groups.map(row).collect(),
-    }
+    Table::new(title, &heads, groups.map(row).collect())
 }
 
 #[cfg(test)]

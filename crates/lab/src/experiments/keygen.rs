@@ -10,7 +10,7 @@ use crate::execution::Execution;
 use crate::findings::Findings;
 use crate::format::{seconds, times};
 use crate::plan::{Plan, Sequence, Start, Step};
-use crate::programs::Values;
+use crate::programs::values;
 use crate::report::{BoxPlot, Plot, PlotGroup, Scale, Section, comparison};
 use crate::statistics::quantile;
 
@@ -35,18 +35,17 @@ impl Experiment for Keygen {
 
     fn measure(&self, execution: &mut Execution<'_>, directory: &Path) -> Result<()> {
         let sequences = ALGORITHMS.map(|algorithm| {
-            let values = Values::from([("algorithm".to_owned(), algorithm.to_owned())]);
+            let values = values([("algorithm", algorithm.to_owned())]);
             let steps = vec![Step::new(task(algorithm), "generate", &values)];
             Sequence { start: Start::Filled, steps }
         });
         let plan = Plan { fill: None, sequences: sequences.into(), rounds: self.keys, trace: false };
-        execution.expect(&plan);
         self.grid.expect(execution);
         execution.run(&plan)?;
         self.grid.measure(execution, directory)
     }
 
-    fn section(&self, findings: &Findings<'_>, directory: &Path) -> Result<Section> {
+    fn section(&self, findings: &Findings, directory: &Path) -> Result<Section> {
         let mut section = comparison("New keys", findings);
         section.question = "What does the time to make a key depend on? Each program makes keys of each algorithm: a \
              primary key and a subkey for encryption, unless a note says otherwise. One program makes keys with every \
@@ -66,7 +65,7 @@ impl Experiment for Keygen {
     }
 }
 
-fn boxes(findings: &Findings<'_>) -> PlotGroup {
+fn boxes(findings: &Findings) -> PlotGroup {
     let plots = ALGORITHMS.iter().filter_map(|algorithm| {
         let row = findings.row(&task(algorithm))?;
         let boxes =
@@ -87,7 +86,7 @@ impl BoxPlot {
     }
 }
 
-fn four_over_two(findings: &Findings<'_>) -> Option<String> {
+fn four_over_two(findings: &Findings) -> Option<String> {
     let (small, big) = (findings.row(&task("rsa2048"))?, findings.row(&task("rsa4096"))?);
     let both: Vec<String> = big
         .measured()

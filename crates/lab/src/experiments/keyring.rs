@@ -1,10 +1,7 @@
 //! `bench keyring`: the costs of a key database, from the import to the web of trust.
 
 use std::collections::BTreeMap;
-use std::env;
-use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result};
 use tempfile::TempDir;
@@ -14,8 +11,9 @@ use super::made;
 use crate::execution::Execution;
 use crate::findings::Findings;
 use crate::format::{bytes, seconds};
+use crate::gpg_program::GpgProgram;
 use crate::plan::{Plan, Sequence, Start, Step};
-use crate::programs::Values;
+use crate::programs::values;
 use crate::report::{Section, Table, comparison};
 use crate::trace::KINDS;
 
@@ -43,8 +41,7 @@ impl Experiment for Keyring {
             Some(trusted) => trusted.clone(),
             None => best_connected(&file)?,
         };
-        let values =
-            Values::from([("file".to_owned(), file.display().to_string()), ("trusted".to_owned(), trusted)]);
+        let values = values([("file", file.display().to_string()), ("trusted", trusted)]);
         let step = |task: &str, action| Step::new(task, action, &values);
         let after = |start, steps: &[(&str, &'static str)]| {
             let steps = steps.iter().map(|(task, action)| step(task, action)).collect();
@@ -71,11 +68,10 @@ impl Experiment for Keyring {
             rounds: self.rounds,
             trace: self.trace,
         };
-        execution.expect(&plan);
         execution.run(&plan)
     }
 
-    fn section(&self, findings: &Findings<'_>, _: &Path) -> Result<Section> {
+    fn section(&self, findings: &Findings, _: &Path) -> Result<Section> {
         let mut section = comparison("Key database", findings);
         let name = match &self.file {
             Some(file) => file.display().to_string(),
@@ -96,17 +92,10 @@ impl Experiment for Keyring {
 
 /// Returns the key that has made the most certifications and is neither expired nor revoked.
 fn best_connected(file: &Path) -> Result<String> {
-    let home = TempDir::with_prefix("kh-").context("making a home")?;
-    let program = env::current_exe().context("finding gpg-keyhoard")?.with_file_name("gpg-keyhoard");
-    let run = |arguments: &[&OsStr]| {
-        let mut command = Command::new(&program);
-        command.arg("--homedir").arg(home.path()).args(["--batch", "--quiet"]).args(arguments);
-        let output = command.stdin(Stdio::null()).stderr(Stdio::null()).output();
-        output.with_context(|| program.display().to_string())
-    };
-    run(&[OsStr::new("--import"), file.as_os_str()])?;
-    let listing = run(&["--with-colons", "--fast-list-mode", "--list-sigs"].map(OsStr::new))?.stdout;
-    let listing = String::from_utf8_lossy(&listing);
+    let keyhoard = GpgProgram::gpg_keyhoard()?;
+    let home = keyhoard.home()?;
+    keyhoard.output(&home, &["--import", &file.display().to_string()])?;
+    let listing = keyhoard.output(&home, &["--with-colons", "--fast-list-mode", "--list-sigs"])?;
     let mut certifications: BTreeMap<&str, u64> = BTreeMap::new();
     let mut keys = Vec::new();
     for line in listing.lines() {
@@ -120,7 +109,7 @@ fn best_connected(file: &Path) -> Result<String> {
     Ok(best.with_context(|| format!("{}: no key that could be trusted", file.display()))?.to_owned())
 }
 
-fn conclusion(findings: &Findings<'_>) -> String {
+fn conclusion(findings: &Findings) -> String {
     let Some(import) = findings.row(IMPORT) else { return "Nothing was measured.".to_owned() };
     let measured = import.measured();
     let (Some((quickest, first)), Some((slowest, last))) = (measured.first(), measured.last()) else {
@@ -131,7 +120,7 @@ fn conclusion(findings: &Findings<'_>) -> String {
     let wins = |name: &str| winners.iter().filter(|winner| **winner == name).count();
     let most = winners.iter().max_by_key(|name| wins(name)).map_or("none", |name| *name);
     format!(
-        "The import takes from {} ({quickest}) to {} ({slowest}); {most} is the fastest in {} of {} works.",
+        "The import takes from {} ({quickest}) to {} ({slowest}); {most} is the fastest in {} of {} tasks.",
         seconds(first.wall),
         seconds(last.wall),
         wins(most),
@@ -139,19 +128,19 @@ fn conclusion(findings: &Findings<'_>) -> String {
     )
 }
 
-fn calls(findings: &Findings<'_>) -> Option<Table> {
+fn calls(findings: &Findings) -> Option<Table> {
     if findings.calls.is_empty() {
         return None;
     }
     let kinds: Vec<&str> = KINDS.iter().map(|(kind, _)| *kind).chain(["other"]).collect();
-    let head = ["work", "program"].iter().chain(&kinds).map(|&name| name.to_owned()).collect();
+    let head = [&["work", "program"][..], &kinds].concat();
     let row = |calls: &crate::trace::Calls| {
         let mut row = vec![calls.task.clone(), calls.subject.clone()];
         row.extend(kinds.iter().map(|&kind| calls.kinds.get(kind).copied().unwrap_or(0).to_string()));
         row
     };
     let rows = findings.calls.iter().map(row).collect();
-    Some(Table { title: "System calls by kind, one run each".to_owned(), head, rows })
+    Some(Table::new("System calls by kind, one run each", &head, rows))
 }
 
 /// The figures of 2015: 1,293 keys with 242,993 signatures in gpg's ring, gpg's keybox, and a prototype on SQLite.
@@ -168,7 +157,7 @@ const MORE_HISTORY: &str = "Also in 2015: the import of Debian's keyring, then 7
     prototype 7.7 s; TOFU with 615 keys took 20.7 to 14.5 s with one database (flat) and 44.6 to 45.8 s with a file per \
     binding (split).";
 
-fn history(findings: &Findings<'_>) -> Table {
+fn history(findings: &Findings) -> Table {
     let heads =
         ["work", "2015: ring", "2015: keybox", "2015: SQLite prototype", "here, fastest", "here, slowest"];
     let mut rows = Vec::new();
@@ -186,10 +175,6 @@ fn history(findings: &Findings<'_>) -> Table {
         row.extend([value(measured.first()), value(measured.last())]);
         rows.push(row);
     }
-    Table {
-        title: "As history: 2015, another machine, another keyring (1,293 keys, 242,993 signatures)"
-            .to_owned(),
-        head: heads.map(str::to_owned).to_vec(),
-        rows,
-    }
+    let title = "As history: 2015, another machine, another keyring (1,293 keys, 242,993 signatures)";
+    Table::new(title, &heads, rows)
 }

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Context, Result};
+use lab::made::MadeKeyring;
 use tempfile::TempDir;
 
 use super::Experiment;
@@ -11,10 +12,11 @@ use crate::execution::Execution;
 use crate::findings::Findings;
 use crate::format::seconds;
 use crate::plan::{Plan, Sequence, Start, Step};
-use crate::programs::Values;
+use crate::programs::values;
 use crate::records::Run;
 use crate::report::{Line, Plot, PlotGroup, Scale as Axis, Section, Table, comparison};
 use crate::statistics::{log_log_slope, median};
+use crate::summary::distinct;
 
 /// The experiment.
 #[derive(Debug)]
@@ -55,12 +57,9 @@ impl Experiment for Scale {
             }
             let file = directory.path().join("made.pgp");
             made::make(certificates, &file)?;
-            let somebody = made::made_keyring(certificates).certificate(certificates / 2);
-            let values = Values::from([
-                ("file".to_owned(), file.display().to_string()),
-                ("mail".to_owned(), somebody.mail().to_string()),
-                ("name".to_owned(), format!("<{}>", somebody.mail())),
-            ]);
+            let mail = MadeKeyring { certificates, seed: 1 }.certificate(certificates / 2).mail();
+            let values =
+                values([("file", file.display().to_string()), ("name", format!("<{mail}>")), ("mail", mail)]);
             let step =
                 |(name, action): (&str, &'static str)| Step::new(task(name, certificates), action, &values);
             let import = Step { measures_size: true, ..step(TASKS[0]) };
@@ -69,13 +68,12 @@ impl Experiment for Scale {
                 sequences.push(Sequence { start: Start::Filled, steps: vec![step(*named)] });
             }
             let plan = Plan { fill: Some(import), sequences, rounds: self.rounds, trace: false };
-            execution.expect(&plan);
             execution.run(&plan)?;
         }
         Ok(())
     }
 
-    fn section(&self, findings: &Findings<'_>, _: &Path) -> Result<Section> {
+    fn section(&self, findings: &Findings, _: &Path) -> Result<Section> {
         let mut section = comparison("Growing keyrings", findings);
         section.question = format!(
             "How do the times grow with the keyring? Keyrings are made of valid Ed25519 certificates with two user IDs and \
@@ -135,7 +133,7 @@ impl Scale {
             .then(|| format!("{LEFT_OUT} {} expected, of {} allowed", seconds(expected), seconds(self.limit)))
     }
 
-    fn points(&self, findings: &Findings<'_>, name: &str, subject: &str, bytes: bool) -> Vec<(f64, f64)> {
+    fn points(&self, findings: &Findings, name: &str, subject: &str, bytes: bool) -> Vec<(f64, f64)> {
         let point = |&size: &u64| {
             let measured = findings.row(&task(name, size))?.of(subject)?;
             Some((size as f64, if bytes { measured.bytes? as f64 } else { measured.wall }))
@@ -143,19 +141,9 @@ impl Scale {
         self.sizes.iter().filter_map(point).collect()
     }
 
-    fn subjects<'f>(&self, findings: &Findings<'f>) -> Vec<&'f str> {
-        let mut subjects: Vec<&str> = Vec::new();
-        for cell in findings.rows.iter().flat_map(|row| &row.cells) {
-            if !subjects.contains(&cell.subject.as_str()) {
-                subjects.push(&cell.subject);
-            }
-        }
-        subjects
-    }
-
-    fn lines(&self, findings: &Findings<'_>) -> PlotGroup {
+    fn lines(&self, findings: &Findings) -> PlotGroup {
         let plot = |title: &str, name: &str, scale: Axis, bytes: bool| {
-            let lines = self.subjects(findings).into_iter().filter_map(|subject| {
+            let lines = subjects(findings).into_iter().filter_map(|subject| {
                 let points = self.points(findings, name, subject, bytes);
                 (!points.is_empty()).then(|| Line { label: subject.to_owned(), points })
             });
@@ -168,10 +156,10 @@ impl Scale {
         PlotGroup { title: "Times and size, by the number of certificates".to_owned(), plots }
     }
 
-    fn slopes(&self, findings: &Findings<'_>) -> Vec<Slope> {
+    fn slopes(&self, findings: &Findings) -> Vec<Slope> {
         let mut slopes = Vec::new();
         for (name, _) in TASKS {
-            for subject in self.subjects(findings) {
+            for subject in subjects(findings) {
                 if let Some(slope) = log_log_slope(&self.points(findings, name, subject, false)) {
                     slopes.push(Slope { task: name, subject: subject.to_owned(), slope });
                 }
@@ -181,14 +169,15 @@ impl Scale {
     }
 }
 
+fn subjects(findings: &Findings) -> Vec<&str> {
+    distinct(findings.rows.iter().flat_map(|row| &row.cells).map(|cell| cell.subject.as_str()))
+}
+
 fn slope_table(slopes: &[Slope]) -> Table {
     let row =
         |slope: &Slope| vec![slope.task.to_owned(), slope.subject.clone(), format!("{:.2}", slope.slope)];
-    Table {
-        title: "Slopes on logarithmic axes".to_owned(),
-        head: ["work", "program", "slope"].map(str::to_owned).to_vec(),
-        rows: slopes.iter().map(row).collect(),
-    }
+    let rows = slopes.iter().map(row).collect();
+    Table::new("Slopes on logarithmic axes", &["work", "program", "slope"], rows)
 }
 
 fn conclusion(slopes: &[Slope]) -> String {

@@ -1,18 +1,18 @@
 //! `bench symmetric`: the ciphers of all programs, to find the fastest for a backup.
 
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Read, Write};
-use std::path::{Path, PathBuf};
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
 
 use anyhow::{Context, Result};
-use tempfile::TempDir;
 
 use super::Experiment;
 use crate::execution::Execution;
+use crate::files::{directory_in_memory, random_file};
 use crate::findings::Findings;
 use crate::format::{bytes, rate, seconds};
 use crate::plan::{Plan, Sequence, Start, Step};
-use crate::programs::Values;
+use crate::programs::values;
 use crate::report::{Bar, Plot, PlotGroup, Scale, Section, comparison};
 
 /// The experiment.
@@ -43,18 +43,12 @@ const CIPHERS: [&str; 14] = [
     "AES256 GCM",
 ];
 /// The measurements with compression, and one without it for comparison, with AES256 for all ciphers.
-const COMPRESSED: [(&str, Data, &str); 4] = [
-    ("AES256, text", Data::Text, "none"),
-    ("AES256 with ZLIB, random data", Data::Random, "zlib"),
-    ("AES256 with ZLIB, text", Data::Text, "zlib"),
-    ("AES256 with ZIP, text", Data::Text, "zip"),
+const COMPRESSED: [(&str, &str, &str); 4] = [
+    ("AES256, text", "text", "none"),
+    ("AES256 with ZLIB, random data", "random", "zlib"),
+    ("AES256 with ZLIB, text", "text", "zlib"),
+    ("AES256 with ZIP, text", "text", "zip"),
 ];
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Data {
-    Random,
-    Text,
-}
 
 impl Experiment for Symmetric {
     fn name(&self) -> &'static str {
@@ -62,36 +56,47 @@ impl Experiment for Symmetric {
     }
 
     fn measure(&self, execution: &mut Execution<'_>, _: &Path) -> Result<()> {
-        // In memory, so that no time is spent waiting for a disk.
-        let memory = Path::new("/dev/shm");
-        let place = if memory.is_dir() { memory.to_owned() } else { std::env::temp_dir() };
-        let directory = TempDir::with_prefix_in("kh-", place).context("making a directory")?;
+        // No time is spent waiting for a disk.
+        let directory = directory_in_memory()?;
         let path = |name: &str| directory.path().join(name);
-        random(&path("random"), self.size).context("writing random data")?;
+        random_file(&path("random"), self.size)?;
         text(&path("text"), self.size).context("writing text")?;
         fs::write(path("password"), "a password\n").context("writing a password")?;
-        let files = |data| Files {
-            plain: path(if data == Data::Random { "random" } else { "text" }),
-            message: path("message"),
-            content: path("content"),
-            password: path("password"),
+        let sequence = |name: &str, plain: &str, cipher: &str, compression: &str| {
+            let [plain, message, content] = [plain, "message", "content"].map(path);
+            let values = values([
+                ("plain", plain.display().to_string()),
+                ("message", message.display().to_string()),
+                ("content", content.display().to_string()),
+                ("password-file", path("password").display().to_string()),
+                ("cipher", cipher.to_owned()),
+                ("compression", compression.to_owned()),
+            ]);
+            let encrypt = Step {
+                output_files: vec![message],
+                ..Step::new(format!("{ENCRYPT}{name}"), "encrypt", &values)
+            };
+            let decrypt = Step {
+                output_files: vec![content.clone()],
+                equal_files: Some([plain, content]),
+                ..Step::new(format!("{DECRYPT}{name}"), "decrypt", &values)
+            };
+            Sequence { start: Start::Filled, steps: vec![encrypt, decrypt] }
         };
-        let mut sequences: Vec<Sequence> =
-            CIPHERS.iter().map(|cipher| files(Data::Random).sequence(cipher, cipher, "none")).collect();
-        for (name, data, compression) in COMPRESSED {
-            sequences.push(files(data).sequence(name, "AES256", compression));
-        }
+        let ciphers = CIPHERS.iter().map(|cipher| sequence(cipher, "random", cipher, "none"));
+        let compressed =
+            COMPRESSED.iter().map(|(name, plain, compression)| sequence(name, plain, "AES256", compression));
+        let sequences = ciphers.chain(compressed).collect();
         let plan = Plan { fill: None, sequences, rounds: self.rounds, trace: false };
-        execution.expect(&plan);
         execution.run(&plan)
     }
 
-    fn section(&self, findings: &Findings<'_>, _: &Path) -> Result<Section> {
+    fn section(&self, findings: &Findings, _: &Path) -> Result<Section> {
         let mut section = comparison("Encryption with a password", findings);
         section.question = format!(
             "Which cipher is the fastest for a backup? {} are encrypted with a password and decrypted, from memory to \
              memory; what comes out is compared with what went in. A time includes what the program spends on making a \
-             key of the password. Random data without compression, unless the work says otherwise.",
+             key of the password. Random data without compression, unless the task says otherwise.",
             bytes(self.size)
         );
         section.conclusion = self.conclusion(findings);
@@ -102,44 +107,11 @@ impl Experiment for Symmetric {
     }
 }
 
-struct Files {
-    plain: PathBuf,
-    message: PathBuf,
-    content: PathBuf,
-    password: PathBuf,
-}
-
-impl Files {
-    fn sequence(self, name: &str, cipher: &str, compression: &str) -> Sequence {
-        let text = |path: &Path| path.display().to_string();
-        let values: Values = [
-            ("plain", text(&self.plain)),
-            ("message", text(&self.message)),
-            ("content", text(&self.content)),
-            ("password-file", text(&self.password)),
-            ("cipher", cipher.to_owned()),
-            ("compression", compression.to_owned()),
-        ]
-        .map(|(name, value)| (name.to_owned(), value))
-        .into();
-        let encrypt = Step {
-            output_files: vec![self.message],
-            ..Step::new(format!("{ENCRYPT}{name}"), "encrypt", &values)
-        };
-        let decrypt = Step {
-            output_files: vec![self.content.clone()],
-            equal_files: Some([self.plain, self.content]),
-            ..Step::new(format!("{DECRYPT}{name}"), "decrypt", &values)
-        };
-        Sequence { start: Start::Filled, steps: vec![encrypt, decrypt] }
-    }
-}
-
 const ENCRYPT: &str = "encrypt, ";
 const DECRYPT: &str = "decrypt, ";
 
 impl Symmetric {
-    fn throughput(&self, findings: &Findings<'_>) -> PlotGroup {
+    fn throughput(&self, findings: &Findings) -> PlotGroup {
         let plots = findings.rows.iter().filter(|row| !row.measured().is_empty()).map(|row| {
             let bars = row.measured().into_iter().map(|(subject, measured)| {
                 let per_second = |seconds: f64| self.size as f64 / seconds;
@@ -155,7 +127,7 @@ impl Symmetric {
         PlotGroup { title: "Throughput".to_owned(), plots: plots.collect() }
     }
 
-    fn conclusion(&self, findings: &Findings<'_>) -> String {
+    fn conclusion(&self, findings: &Findings) -> String {
         let ciphers = findings.rows.iter().filter_map(|row| {
             let cipher = row.task.strip_prefix(ENCRYPT).filter(|cipher| CIPHERS.contains(cipher))?;
             let (subject, measured) = *row.measured().first()?;
@@ -175,11 +147,6 @@ impl Symmetric {
             seconds(wall * scale)
         )
     }
-}
-
-fn random(path: &Path, size: u64) -> io::Result<()> {
-    io::copy(&mut File::open("/dev/urandom")?.take(size), &mut File::create(path)?)?;
-    Ok(())
 }
 
 /// Writes lines of a log, which deflate compresses well.

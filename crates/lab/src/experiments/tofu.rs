@@ -11,7 +11,7 @@ use crate::execution::Execution;
 use crate::findings::Findings;
 use crate::format::{seconds, times};
 use crate::plan::{Plan, Sequence, Start, Step};
-use crate::programs::Values;
+use crate::programs::values;
 use crate::report::{Section, comparison};
 
 /// The experiment.
@@ -43,10 +43,7 @@ impl Experiment for Tofu {
     fn measure(&self, execution: &mut Execution<'_>, _: &Path) -> Result<()> {
         let directory = TempDir::with_prefix("kh-").context("making a directory")?;
         let file = made::keyring(self.file.as_deref(), self.quick, directory.path())?;
-        let values = Values::from([
-            ("file".to_owned(), file.display().to_string()),
-            ("bindings".to_owned(), self.bindings.to_string()),
-        ]);
+        let values = values([("file", file.display().to_string()), ("bindings", self.bindings.to_string())]);
         let sequence = |start, task, action, processes| Sequence {
             start,
             steps: vec![Step { processes, measures_size: true, ..Step::new(task, action, &values) }],
@@ -61,11 +58,10 @@ impl Experiment for Tofu {
             rounds: self.rounds,
             trace: false,
         };
-        execution.expect(&plan);
         execution.run(&plan)
     }
 
-    fn section(&self, findings: &Findings<'_>, _: &Path) -> Result<Section> {
+    fn section(&self, findings: &Findings, _: &Path) -> Result<Section> {
         let mut section = comparison("Trust on first use", findings);
         section.question = format!(
             "How long does it take to build the TOFU database from nothing, alone and with four processes at once? The \
@@ -84,7 +80,7 @@ impl Experiment for Tofu {
     }
 }
 
-fn conclusion(findings: &Findings<'_>) -> String {
+fn conclusion(findings: &Findings) -> String {
     let mut sentences = Vec::new();
     for processes in PROCESSES {
         let Some(row) = findings.row(&writing(processes)) else { continue };

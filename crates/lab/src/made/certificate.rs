@@ -1,6 +1,6 @@
 //! One made certificate.
 
-use super::key::{DAY, Draft, Hash, Key, Subject};
+use super::key::{DAY, Draft, Key, Subject};
 use super::packet::{Tag, packet, subpacket};
 use super::person::Person;
 use super::seeded_random::SeededRandom;
@@ -74,22 +74,20 @@ impl Certificate {
 }
 
 /// Makes a self-signature on a user ID.
-pub(super) fn self_signature(key: &Key, user_id: &str, is_primary: bool) -> Vec<u8> {
+fn self_signature(key: &Key, user_id: &str, is_primary: bool) -> Vec<u8> {
     let more = preferences(is_primary);
-    let draft = Draft { kind: 0x13, created: key.created, hash: Hash::Sha256, subpackets: &more };
-    key.sign(Subject::UserId(key, user_id), &draft)
+    key.sign(Subject::UserId(key, user_id), &Draft::new(0x13, key.created, &more))
 }
 
 /// Makes a certification by another key, a day after the younger of the two was made.
 fn certification(certifier: &Key, key: &Key, user_id: &str) -> Vec<u8> {
     let made = key.created.max(certifier.created) + DAY;
-    let draft = Draft { kind: 0x10, created: made, hash: Hash::Sha256, subpackets: &[] };
-    certifier.sign(Subject::UserId(key, user_id), &draft)
+    certifier.sign(Subject::UserId(key, user_id), &Draft::new(0x10, made, &[]))
 }
 
 /// Returns the subpackets of a self-signature of GnuPG 2.2: key flags (certify, sign), preferred ciphers, hash
 /// algorithms and compressions, features (modification detection), and the primary user ID flag.
-pub(super) fn preferences(is_primary: bool) -> Vec<u8> {
+fn preferences(is_primary: bool) -> Vec<u8> {
     let mut area = Vec::new();
     subpacket(&mut area, 27, &[0x03]);
     subpacket(&mut area, 11, &[9, 8, 7, 2]);

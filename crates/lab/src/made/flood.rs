@@ -2,16 +2,17 @@
 
 use std::io::{self, Write};
 
-use super::key::{Draft, Hash, Key, Subject, forge};
+use super::key::{Draft, Key, Subject, forge};
 use super::packet::{Tag, packet};
 use super::seeded_random::SeededRandom;
 
 /// The issuer that the flood's signatures name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum FloodIssuer {
-    /// A different key for each, none of which exists.
+    /// A different key for each, none of which exists
     Unknown,
-    /// The certificate itself, so that each signature has to be verified.
+    // Each signature has to be verified.
+    /// The certificate itself
     Itself,
 }
 
@@ -19,13 +20,15 @@ const USER_ID: &str = "Flooded <flooded@example.org>";
 
 /// A certificate with one user ID, one good self-signature, and any number of well-formed signatures that
 /// verify under no key.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, clap::Args)]
 pub struct Flood {
-    /// The number of those signatures.
+    /// How many signatures
     pub signatures: u64,
-    /// The issuer that they name.
-    pub issuer: FloodIssuer,
-    /// The seed of keys and values.
+    /// Who they say they are by
+    #[arg(long, value_enum, default_value_t = FloodIssuer::Unknown)]
+    pub by: FloodIssuer,
+    /// Another number makes other keys
+    #[arg(long, default_value_t = 1)]
     pub seed: u64,
 }
 
@@ -40,7 +43,7 @@ impl Flood {
         let mut bytes = Vec::new();
         packet(&mut bytes, Tag::PublicKey, &key.body);
         packet(&mut bytes, Tag::UserId, USER_ID.as_bytes());
-        let draft = Draft { kind: 0x13, created: key.created, hash: Hash::Sha256, subpackets: &[] };
+        let draft = Draft::new(0x13, key.created, &[]);
         packet(&mut bytes, Tag::Signature, &key.sign(Subject::UserId(&key, USER_ID), &draft));
         for number in 0..self.signatures {
             output.write_all(&bytes)?;
@@ -53,15 +56,14 @@ impl Flood {
 
     fn signature(&self, key: &Key, number: u64) -> Vec<u8> {
         let mut random = SeededRandom::new(self.seed, number, "flood");
-        let issuer = match self.issuer {
+        let issuer = match self.by {
             FloodIssuer::Itself => key.fingerprint,
             FloodIssuer::Unknown => {
                 *random.bytes().first_chunk().expect("a fingerprint has fewer than 32 bytes")
             }
         };
         // One second apart, from 2021 on.
-        let draft =
-            Draft { kind: 0x10, created: 1_609_459_200 + number, hash: Hash::Sha256, subpackets: &[] };
+        let draft = Draft::new(0x10, 1_609_459_200 + number, &[]);
         forge(&issuer, Subject::UserId(key, USER_ID), &draft, &mut random)
     }
 }

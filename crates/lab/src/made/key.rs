@@ -1,6 +1,6 @@
 //! Keys computed from a seed, and their signatures.
 
-use aws_lc_rs::digest::{Context, SHA1_FOR_LEGACY_USE_ONLY, SHA256, digest};
+use aws_lc_rs::digest::{Context, SHA1_FOR_LEGACY_USE_ONLY, SHA256};
 use aws_lc_rs::signature::{Ed25519KeyPair, KeyPair};
 
 use super::packet::{mpi, subpacket};
@@ -96,7 +96,12 @@ pub(super) fn forge(
     close(head, issuer, &digest, &[random.bytes(), random.bytes()].concat())
 }
 
-impl Draft<'_> {
+impl<'a> Draft<'a> {
+    /// Returns the fields of a signature with SHA-256.
+    pub(super) fn new(kind: u8, created: u64, subpackets: &'a [u8]) -> Self {
+        Draft { kind, created, hash: Hash::Sha256, subpackets }
+    }
+
     /// Returns the signature up to the end of its hashed area.
     fn head(&self, issuer: &[u8; 20]) -> Vec<u8> {
         let mut hashed = Vec::with_capacity(64);
@@ -123,20 +128,16 @@ impl Subject<'_> {
             Hash::Sha1 => &SHA1_FOR_LEGACY_USE_ONLY,
             Hash::Sha256 => &SHA256,
         });
+        let (Subject::Key(key)
+        | Subject::UserId(key, _)
+        | Subject::Attribute(key, _)
+        | Subject::Subkey(key, _)) = self;
+        hash_key(&mut context, &key.body);
         match self {
-            Subject::Key(key) => hash_key(&mut context, key),
-            Subject::UserId(key, user_id) => {
-                hash_key(&mut context, key);
-                hash_component(&mut context, 0xB4, user_id.as_bytes());
-            }
-            Subject::Attribute(key, attribute) => {
-                hash_key(&mut context, key);
-                hash_component(&mut context, 0xD1, attribute);
-            }
-            Subject::Subkey(key, subkey) => {
-                hash_key(&mut context, key);
-                hash_key(&mut context, subkey);
-            }
+            Subject::Key(_) => {}
+            Subject::UserId(_, user_id) => hash_component(&mut context, 0xB4, user_id.as_bytes()),
+            Subject::Attribute(_, attribute) => hash_component(&mut context, 0xD1, attribute),
+            Subject::Subkey(_, subkey) => hash_key(&mut context, &subkey.body),
         }
         context.update(head);
         context.update(&[4, 0xFF]);
@@ -145,10 +146,10 @@ impl Subject<'_> {
     }
 }
 
-fn hash_key(context: &mut Context, key: &Key) {
+fn hash_key(context: &mut Context, body: &[u8]) {
     context.update(&[0x99]);
-    context.update(&(key.body.len() as u16).to_be_bytes());
-    context.update(&key.body);
+    context.update(&(body.len() as u16).to_be_bytes());
+    context.update(body);
 }
 
 fn hash_component(context: &mut Context, prefix: u8, bytes: &[u8]) {
@@ -187,9 +188,7 @@ fn key_body(created: u64, public: &[u8]) -> Vec<u8> {
 
 /// Hashes a version 4 key's fingerprint (RFC 9580 section 5.5.4.2).
 fn fingerprint(body: &[u8]) -> [u8; 20] {
-    let mut hashed = vec![0x99];
-    hashed.extend_from_slice(&(body.len() as u16).to_be_bytes());
-    hashed.extend_from_slice(body);
-    let digest = digest(&SHA1_FOR_LEGACY_USE_ONLY, &hashed);
-    digest.as_ref().try_into().expect("SHA-1 has 20 bytes")
+    let mut context = Context::new(&SHA1_FOR_LEGACY_USE_ONLY);
+    hash_key(&mut context, body);
+    context.finish().as_ref().try_into().expect("SHA-1 has 20 bytes")
 }

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::Web;
 use super::in_order;
-use super::key::{DAY, Draft, Hash, Key, Subject, forge};
+use super::key::{DAY, Draft, Key, Subject, forge};
 use super::packet::{Tag, packet, subpacket};
 use super::seeded_random::SeededRandom;
 
@@ -157,7 +157,7 @@ impl SharingKey {
     /// Returns the fields of a signature, made a day before [`Web::NOW`], after all keys.
     fn draft<'d>(&self, kind: u8, more: &'d [u8]) -> Draft<'d> {
         let made = if kind == 0x13 { self.key.created } else { Web::NOW - DAY };
-        Draft { kind, created: made, hash: Hash::Sha256, subpackets: more }
+        Draft::new(kind, made, more)
     }
 
     fn preferences(&self, is_shared: bool) -> Vec<u8> {

@@ -8,8 +8,8 @@ use crate::format::{bytes, seconds, times};
 use crate::summary::{Measured, Row, warnings};
 
 /// Returns a section with the times, ratios and memory of every task, the table of all numbers and that of refusals.
-pub(crate) fn comparison(title: &str, findings: &Findings<'_>) -> Section {
-    let rows = findings.rows;
+pub(crate) fn comparison(title: &str, findings: &Findings) -> Section {
+    let rows = &findings.rows;
     let groups = [
         group("Time", rows, Scale::Seconds, |measured| {
             let interval = [measured.interval.low, measured.interval.high];
@@ -28,7 +28,7 @@ pub(crate) fn comparison(title: &str, findings: &Findings<'_>) -> Section {
         plots: groups.into_iter().filter(|group| !group.plots.is_empty()).collect(),
         tables: tables.into_iter().flatten().collect(),
         notes: notes(findings),
-        commands: findings.commands.to_vec(),
+        commands: findings.commands.clone(),
         ..Section::default()
     }
 }
@@ -52,21 +52,23 @@ fn group(title: &str, rows: &[Row], scale: Scale, value: fn(&Measured) -> Option
     PlotGroup { title: title.to_owned(), plots: plots.filter(is_worth_it).collect() }
 }
 
+/// The headings of the table of all numbers.
+const NUMBERS: [&str; 12] = [
+    "work",
+    "program",
+    "median",
+    "95 % interval",
+    "runs",
+    "times the fastest",
+    "user",
+    "system",
+    "peak memory",
+    "keys",
+    "signatures",
+    "size",
+];
+
 fn numbers(rows: &[Row]) -> Table {
-    let heads = [
-        "work",
-        "program",
-        "median",
-        "95 % interval",
-        "runs",
-        "times the fastest",
-        "user",
-        "system",
-        "peak memory",
-        "keys",
-        "signatures",
-        "size",
-    ];
     let mut table = Vec::new();
     for row in rows {
         for (subject, measured) in row.measured() {
@@ -87,7 +89,7 @@ fn numbers(rows: &[Row]) -> Table {
             ]);
         }
     }
-    Table { title: "All numbers".to_owned(), head: heads.map(str::to_owned).to_vec(), rows: table }
+    Table::new("All numbers", &NUMBERS, table)
 }
 
 fn refusals(rows: &[Row]) -> Option<Table> {
@@ -96,11 +98,11 @@ fn refusals(rows: &[Row]) -> Option<Table> {
             .map(|(subject, message)| [row.task.as_str(), subject, message].map(str::to_owned).to_vec())
     });
     let rows: Vec<_> = refused.collect();
-    let head = ["work", "program", "what it said"].map(str::to_owned).to_vec();
-    (!rows.is_empty()).then(|| Table { title: "What programs could not do".to_owned(), head, rows })
+    let head = ["work", "program", "what it said"];
+    (!rows.is_empty()).then(|| Table::new("What programs could not do", &head, rows))
 }
 
-fn notes(findings: &Findings<'_>) -> Vec<String> {
+fn notes(findings: &Findings) -> Vec<String> {
     let mut notes: Vec<String> = Vec::new();
     for command in findings.commands.iter().filter(|command| !command.note.is_empty()) {
         let measured = findings.row(&command.task).is_some_and(|row| row.of(&command.subject).is_some());

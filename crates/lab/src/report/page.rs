@@ -86,12 +86,9 @@ fn section_of(number: usize, section: &Section) -> Markup {
                 details {
                     summary { "Exact commands" }
                     p { "HOME is the directory that each program has for itself." }
-                    (cells(
-                        &["work", "program", "command"].map(str::to_owned),
-                        &section.commands.iter()
-                            .map(|command| vec![command.task.clone(), command.subject.clone(), command.line.clone()])
-                            .collect::<Vec<_>>(),
-                    ))
+                    (cells(&Table::new("", &["work", "program", "command"], section.commands.iter()
+                        .map(|command| vec![command.task.clone(), command.subject.clone(), command.line.clone()])
+                        .collect())))
                 }
             }
         }
@@ -99,7 +96,7 @@ fn section_of(number: usize, section: &Section) -> Markup {
 }
 
 fn table_of(table: &Table) -> Markup {
-    let cells = cells(&table.head, &table.rows);
+    let cells = cells(table);
     html! {
         @if table.rows.len() > MAX_UNFOLDED_ROWS {
             details { summary { (table.title) } (cells) }
@@ -111,7 +108,7 @@ fn table_of(table: &Table) -> Markup {
 }
 
 /// Returns a table, which scrolls horizontally if it is too wide.
-fn cells(head: &[String], rows: &[Vec<String>]) -> Markup {
+fn cells(Table { head, rows, .. }: &Table) -> Markup {
     html! {
         div.table tabindex="0" {
             table {
@@ -139,11 +136,8 @@ fn conditions(page: &Page) -> Markup {
                  same round. User and system time and peak memory are of the process and its children, without servers \
                  that it talks to. Each program works in directories of its own."
             }
-            (table_of(&Table {
-                title: "Programs".to_owned(),
-                head: ["name", "version"].map(str::to_owned).to_vec(),
-                rows: page.programs.iter().map(|program| vec![program.name.clone(), program.version.clone()]).collect(),
-            }))
+            (table_of(&Table::new("Programs", &["name", "version"], page.programs.iter()
+                .map(|program| vec![program.name.clone(), program.version.clone()]).collect())))
             @if !page.missing.is_empty() { p { "Not on this machine: " (page.missing.join("; ")) "." } }
         }
     }

@@ -29,3 +29,10 @@ pub(crate) struct Table {
     pub(crate) head: Vec<String>,
     pub(crate) rows: Vec<Vec<String>>,
 }
+
+impl Table {
+    /// Returns a table with these column headings.
+    pub(crate) fn new(title: &str, head: &[&str], rows: Vec<Vec<String>>) -> Table {
+        Table { title: title.to_owned(), head: head.iter().map(|&name| name.to_owned()).collect(), rows }
+    }
+}

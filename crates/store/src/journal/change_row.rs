@@ -9,7 +9,7 @@ use crate::{AssignedTrust, CertId, Error, Result};
 const ADDED: u8 = 0;
 pub(crate) const MERGED: u8 = 1;
 pub(crate) const SHRUNK: u8 = 2;
-const REMOVED: u8 = 3;
+pub(crate) const REMOVED: u8 = 3;
 /// From this number on a change is not about the certificate, but about what the user says of it.
 pub(crate) const OWNER_TRUST: u8 = 4;
 const BINDING: u8 = 5;

@@ -11,7 +11,8 @@ pub struct Error {
 }
 
 impl Error {
-    pub(crate) const FINGERPRINT: Self = Self { position: 0, what: "a fingerprint that is none" };
+    pub(crate) const FINGERPRINT: Self = Self { position: 0, what: "a value that is not a fingerprint" };
+    pub(crate) const MISSING: Self = Self { position: 0, what: "no facts" };
 }
 
 /// A result of unpacking.

@@ -4,10 +4,10 @@ use cert::facts::{Component, ComponentKind, SignatureFacts};
 use cert::{Facts, Fingerprint, KeyId};
 use crc32fast::hash;
 
+use super::checksum::{self, WITH_CHECKSUM};
 use super::component::{self, Head};
 use super::reader::{Reader, VERSION};
 use super::run::{Groups, Run};
-use super::seal::{self, SEALED};
 use super::writer::Writer;
 use super::{Result, signature};
 
@@ -24,7 +24,7 @@ pub struct Packed {
 pub fn pack(facts: &Facts, bytes: &[u8]) -> Packed {
     let mut own = Writer::default();
     let mut third_party = Writer::default();
-    own.byte(SEALED);
+    own.byte(WITH_CHECKSUM);
     own.number(facts.components.len() as u64);
     let mut end = 0;
     for (index, component) in facts.components.iter().enumerate() {
@@ -32,7 +32,7 @@ pub fn pack(facts: &Facts, bytes: &[u8]) -> Packed {
         pack_third_party(index, component, &mut third_party);
         end = component.span.end;
     }
-    seal::seal(&mut own, bytes);
+    checksum::append(&mut own, bytes);
     Packed { own: own.bytes, third_party: third_party.bytes }
 }
 
@@ -91,33 +91,29 @@ fn join(mut own: Run<'_, '_>, mut others: Run<'_, '_>) -> Result<Vec<SignatureFa
     }
 }
 
-/// Hands each user ID and its component's number to `visit`, without unpacking anything else.
-pub fn user_ids(own: &[u8], mut visit: impl FnMut(usize, &[u8])) -> Result<()> {
-    walk(own, |index, kind, value| {
-        if kind == component::USER_ID {
-            visit(index, Reader::new(value).bytes()?);
-        }
-        Ok(())
-    })
-}
-
 /// Hands each key's fingerprint and its component's number to `visit`, without unpacking anything else.
 pub fn fingerprints(own: &[u8], mut visit: impl FnMut(usize, Fingerprint)) -> Result<()> {
-    walk(own, |index, kind, value| {
-        if kind == component::KEY {
+    let (mut reader, count) = begin(own)?;
+    for index in 0..count {
+        let head = Head::read(&mut reader, 0)?;
+        let value = reader.rest();
+        component::skip_kind(head.kind, &mut reader)?;
+        if head.kind == component::KEY {
             visit(index, Reader::new(value).fingerprint()?);
         }
-        Ok(())
-    })
+        reader.section()?;
+        component::read_unread(&mut reader, head.span.end)?;
+    }
+    reader.finish()
 }
 
 /// Says whether a blob is whole, of the certificate with this fingerprint, and was packed with other bytes than these:
 /// then it is the bytes that have changed.
-pub fn is_sealed_over_other_bytes(own: &[u8], fingerprint: Option<Fingerprint>, bytes: &[u8]) -> bool {
-    let Some((before, seal)) = own.split_last_chunk::<4>() else { return false };
-    let Some((_, sealed)) = before.split_last_chunk::<4>() else { return false };
-    let is_whole = own[0] == SEALED && u32::from_le_bytes(*seal) == hash(before);
-    is_whole && u32::from_le_bytes(*sealed) != hash(bytes) && primary(own) == fingerprint
+pub fn is_checksum_of_other_bytes(own: &[u8], fingerprint: Option<Fingerprint>, bytes: &[u8]) -> bool {
+    let Some((before, of_blob)) = own.split_last_chunk::<4>() else { return false };
+    let Some((_, of_bytes)) = before.split_last_chunk::<4>() else { return false };
+    let is_whole = own[0] == WITH_CHECKSUM && u32::from_le_bytes(*of_blob) == hash(before);
+    is_whole && u32::from_le_bytes(*of_bytes) != hash(bytes) && primary(own) == fingerprint
 }
 
 fn primary(own: &[u8]) -> Option<Fingerprint> {
@@ -126,23 +122,10 @@ fn primary(own: &[u8]) -> Option<Fingerprint> {
     first
 }
 
-fn walk(own: &[u8], mut visit: impl FnMut(usize, u8, &[u8]) -> Result<()>) -> Result<()> {
-    let (mut reader, count) = begin(own)?;
-    for index in 0..count {
-        let head = Head::read(&mut reader, 0)?;
-        let value = reader.rest();
-        component::skip_kind(head.kind, &mut reader)?;
-        visit(index, head.kind, value)?;
-        reader.section()?;
-        component::read_unread(&mut reader, head.span.end)?;
-    }
-    reader.finish()
-}
-
 /// Returns a reader that stands before the first component, and how many there are.
 fn begin(own: &[u8]) -> Result<(Reader<'_>, usize)> {
-    let mut reader = Reader::new(seal::without_seal(own));
-    if !matches!(reader.byte()?, VERSION | SEALED) {
+    let mut reader = Reader::new(checksum::without_checksum(own));
+    if !matches!(reader.byte()?, VERSION | WITH_CHECKSUM) {
         return Err(reader.error("an unknown version"));
     }
     let count = reader.count(component::MIN)?;

@@ -4,7 +4,7 @@ use cert::Fingerprint;
 
 use super::{Error, Result};
 
-/// The version every blob begins with, but for the own facts; those of before the seals too.
+/// The version every blob begins with, but for the own facts; those of before the checksums too.
 pub const VERSION: u8 = 1;
 
 /// A place in a blob; every read is checked against its end.

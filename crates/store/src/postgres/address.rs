@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use tokio_postgres::Config;
+use zeroize::Zeroizing;
 
 use super::tls::Security;
 use super::{libpq_files, url};
@@ -56,7 +57,7 @@ impl Address {
         settings.add_environment(environment);
         let shown = settings.shown();
         let security = settings.security(environment).map_err(wrong)?;
-        let schema = settings.take("schema").unwrap_or_else(|| SCHEMA.to_owned());
+        let schema = settings.take("schema").map_or_else(|| SCHEMA.to_owned(), |schema| schema.to_string());
         if !is_plain_name(&schema) {
             return Err(wrong(format!("'{schema}' is no name for a schema: letters, digits and _ only")));
         }
@@ -83,7 +84,7 @@ impl fmt::Debug for Address {
 }
 
 /// libpq's settings by their names, the first to say something having the word.
-struct Settings(BTreeMap<String, String>);
+struct Settings(BTreeMap<String, Zeroizing<String>>);
 
 /// The settings that are understood, with the variable that gives each where the URL does not.
 const KNOWN: [(&str, &str); 17] = [
@@ -106,6 +107,12 @@ const KNOWN: [(&str, &str); 17] = [
     ("schema", "KEYHOARD_SCHEMA"),
 ];
 
+/// Refuses other settings: one that protects the connection must not be passed over.
+fn check_known(name: &str) -> std::result::Result<(), String> {
+    let is_known = KNOWN.iter().any(|(known, _)| *known == name);
+    if is_known { Ok(()) } else { Err(format!("the parameter '{name}' is not known here")) }
+}
+
 impl Settings {
     fn of_url(url: &str) -> std::result::Result<Self, String> {
         let rest = url.split_once("://").map(|(_, rest)| rest).ok_or("no URL")?;
@@ -125,9 +132,7 @@ impl Settings {
         settings.add("port", Some(&ports))?;
         for pair in parameters.split('&').filter(|pair| !pair.is_empty()) {
             let (name, value) = pair.split_once('=').ok_or_else(|| format!("'{pair}' has no value"))?;
-            if !KNOWN.iter().any(|(known, _)| *known == name) {
-                return Err(format!("the parameter '{name}' is not known here"));
-            }
+            check_known(name)?;
             settings.add(name, Some(value))?;
         }
         Ok(settings)
@@ -136,7 +141,7 @@ impl Settings {
     /// Notes a part of the URL, decoded, unless it is empty.
     fn add(&mut self, name: &str, value: Option<&str>) -> std::result::Result<(), String> {
         if let Some(value) = value.filter(|value| !value.is_empty()) {
-            self.0.insert(name.to_owned(), url::decoded(value)?);
+            self.0.insert(name.to_owned(), Zeroizing::new(url::decoded(value)?));
         }
         Ok(())
     }
@@ -145,16 +150,18 @@ impl Settings {
         &mut self,
         environment: &dyn Fn(&str) -> Option<String>,
     ) -> std::result::Result<(), String> {
-        let Some(service) = self.take("service").or_else(|| environment("PGSERVICE")) else { return Ok(()) };
+        let service = self.take("service").map(|service| service.to_string());
+        let Some(service) = service.or_else(|| environment("PGSERVICE")) else { return Ok(()) };
         let own =
             environment("PGSERVICEFILE").map(PathBuf::from).or_else(|| home(environment, ".pg_service.conf"));
         let system = environment("PGSYSCONFDIR").unwrap_or_else(|| "/etc/postgresql-common".to_owned());
         let system = Path::new(&system).join("pg_service.conf");
         for file in own.into_iter().chain([system]) {
-            let Ok(text) = std::fs::read_to_string(&file) else { continue };
+            let Ok(text) = std::fs::read_to_string(&file).map(Zeroizing::new) else { continue };
             if let Some(section) = libpq_files::section(&text, &service) {
                 for (name, value) in section {
-                    self.0.entry(name.to_owned()).or_insert_with(|| value.to_owned());
+                    check_known(name)?;
+                    self.0.entry(name.to_owned()).or_insert_with(|| Zeroizing::new(value.to_owned()));
                 }
                 return Ok(());
             }
@@ -167,12 +174,13 @@ impl Settings {
             if !self.0.contains_key(name)
                 && let Some(value) = environment(variable)
             {
-                self.0.insert(name.to_owned(), value);
+                self.0.insert(name.to_owned(), Zeroizing::new(value));
             }
         }
         if !self.0.contains_key("user") {
             let user = environment("USER").or_else(|| environment("LOGNAME"));
-            self.0.insert("user".to_owned(), user.unwrap_or_else(|| "postgres".to_owned()));
+            let user = user.unwrap_or_else(|| "postgres".to_owned());
+            self.0.insert("user".to_owned(), Zeroizing::new(user));
         }
         if !self.0.contains_key("dbname") {
             let user = self.0["user"].clone();
@@ -180,12 +188,12 @@ impl Settings {
         }
     }
 
-    fn take(&mut self, name: &str) -> Option<String> {
+    fn take(&mut self, name: &str) -> Option<Zeroizing<String>> {
         self.0.remove(name)
     }
 
     fn text(&self, name: &str) -> &str {
-        self.0.get(name).map_or("", String::as_str)
+        self.0.get(name).map_or("", |value| value.as_str())
     }
 
     /// Returns what names the database in messages.
@@ -210,13 +218,13 @@ impl Settings {
         &mut self,
         environment: &dyn Fn(&str) -> Option<String>,
     ) -> std::result::Result<Security, String> {
-        let mode = self.take("sslmode").unwrap_or_else(|| "prefer".to_owned());
+        let mode = self.take("sslmode");
         let file = |settings: &mut Self, name: &str, usual: &str| {
-            let named = settings.take(name).map(PathBuf::from);
+            let named = settings.take(name).map(|path| PathBuf::from(path.as_str()));
             named.or_else(|| home(environment, usual).filter(|path| path.exists()))
         };
         Security::new(
-            &mode,
+            mode.as_deref().map_or("prefer", String::as_str),
             file(self, "sslrootcert", ".postgresql/root.crt"),
             file(self, "sslcert", ".postgresql/postgresql.crt"),
             file(self, "sslkey", ".postgresql/postgresql.key"),
@@ -227,18 +235,19 @@ impl Settings {
         let mut config = Config::new();
         let user = self.take("user").unwrap_or_default();
         let database = self.take("dbname").unwrap_or_default();
-        config.user(&user).dbname(&database);
+        config.user(user.as_str()).dbname(database.as_str());
         config.keepalives_idle(KEEPALIVE);
         // Whoever waits for an answer that does not come is told so by the system.
         config.tcp_user_timeout(KEEPALIVE * 2);
         let timeout = self.take("connect_timeout").map(|seconds| seconds.trim().parse::<u64>());
         let timeout = timeout.transpose().map_err(|_| "connect_timeout is no number")?;
         config.connect_timeout(timeout.filter(|&it| it > 0).map_or(CONNECT_TIMEOUT, Duration::from_secs));
-        config.application_name(self.take("application_name").as_deref().unwrap_or("keyhoard"));
+        let name = self.take("application_name");
+        config.application_name(name.as_deref().map_or("keyhoard", String::as_str));
         if let Some(options) = self.take("options") {
-            config.options(&options);
+            config.options(options.as_str());
         }
-        match self.take("target_session_attrs").as_deref() {
+        match self.take("target_session_attrs").as_deref().map(String::as_str) {
             None | Some("any") => {}
             Some("read-write" | "primary") => {
                 config.target_session_attrs(tokio_postgres::config::TargetSessionAttrs::ReadWrite);
@@ -246,11 +255,12 @@ impl Settings {
             Some(other) => return Err(format!("target_session_attrs={other} is not known here")),
         }
         self.add_hosts(&mut config)?;
-        let password = self.take("password").map(String::into_bytes);
-        let file = self.take("passfile").map(PathBuf::from).or_else(|| home(environment, ".pgpass"));
+        let file = self.take("passfile").map(|path| PathBuf::from(path.as_str()));
+        let file = file.or_else(|| home(environment, ".pgpass"));
+        let password = self.take("password");
         let password = password.or_else(|| libpq_files::password(&file?, &config, &user, &database));
         if let Some(password) = password {
-            config.password(password);
+            config.password(password.as_bytes());
         }
         Ok(config)
     }
@@ -354,6 +364,11 @@ mod tests {
         assert_eq!(known.to_string(), "postgres://carl@db.example.org/mine");
         let unknown = address("postgres:///?service=none", &variables).expect_err("no such service");
         assert!(unknown.to_string().contains("[none]"), "{unknown}");
+        for setting in ["channel_binding=require", "sslcrl=/etc/crl.pem", "requirepeer=postgres"] {
+            std::fs::write(file, format!("[keys]\n{setting}\n")).expect("write");
+            let refused = address("postgres:///?service=keys", &variables).expect_err(setting).to_string();
+            assert!(refused.contains(setting.split('=').next().expect("a name")), "{refused}");
+        }
     }
 
     #[test]

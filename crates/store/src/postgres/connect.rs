@@ -123,11 +123,7 @@ impl Server {
         let began = Instant::now();
         let mut pause = Backoff::of_a_server();
         loop {
-            let attempt = self.take().and_then(|connection| {
-                connection.batch(words, "beginning")?;
-                Ok(connection)
-            });
-            match attempt {
+            match self.try_begin(words) {
                 Err(error) if error.is_transient() && began.elapsed() < PATIENCE => {
                     self.forget_idle();
                     pause.sleep();
@@ -135,6 +131,13 @@ impl Server {
                 done => return done,
             }
         }
+    }
+
+    /// Begins a transaction with these words, unless the server is away.
+    pub(super) fn try_begin(&self, words: &str) -> Result<Connection> {
+        let connection = self.take()?;
+        connection.batch(words, "beginning")?;
+        Ok(connection)
     }
 
     /// Returns a connection outside any transaction.

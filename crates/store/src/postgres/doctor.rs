@@ -6,13 +6,14 @@ use std::ops::ControlFlow;
 use cert::Facts;
 use tokio_postgres::Row;
 
+use super::connect::PATIENCE;
 use super::derived::Derived;
 use super::find::{halves, searched_text};
 use super::schema;
 use super::store::PostgresStore;
 use super::view::View;
 use super::write::WriterMode;
-use crate::doctor::{Derive, Finding, Kept, Rebuilt};
+use crate::doctor::{Derive, Finding, Rebuilt, StoredCertificate};
 use crate::rows::{Rows, parse_fingerprint, unrotated};
 use crate::{BoundAddress, CertId, Error, Result, packed};
 
@@ -23,8 +24,8 @@ const REBUILDING: &str = "deriving the rows again";
 const BATCH: i64 = 256;
 const BATCH_BYTES: i64 = 8 << 20;
 
-/// Certificates whose index rows are gathered while everything is derived again.
-const GATHERED: usize = 20_000;
+/// Certificates whose index rows are deferred while everything is derived again.
+const DEFERRED: usize = 20_000;
 
 /// Checks each row against the bytes it was derived from.
 pub(super) fn check(
@@ -32,7 +33,13 @@ pub(super) fn check(
     derive: &mut Derive<'_>,
     found: &mut dyn FnMut(Finding),
 ) -> Result<()> {
+    const UNNAMED: &str = "SELECT id FROM cert WHERE NOT EXISTS (SELECT 1 FROM primary_key
+        WHERE primary_key.fingerprint = cert.fingerprint AND primary_key.cert = id) ORDER BY id";
     let view = View::begin(store)?;
+    view.each_row(UNNAMED, CHECKING, |row| {
+        found(Finding::Rows { cert: CertId(view.column(row, 0)?), table: "primary_key" });
+        Ok(ControlFlow::Continue(()))
+    })?;
     for (table, orphaned) in ORPHANED {
         match view.number(&format!("SELECT count(*) FROM {table} WHERE {orphaned}"))? {
             0 => {}
@@ -47,9 +54,9 @@ pub(super) fn check(
 
 /// Derives all rows from the bytes again, in one transaction, and removes rows that belong to nothing.
 pub(super) fn rebuild(store: &PostgresStore, derive: &mut Derive<'_>) -> Result<Rebuilt> {
-    let view = View::within(store, store.server.begin(&WriterMode::Alone.begin())?);
+    let view = View::within(store, store.server.begin(&WriterMode::Alone.begin(PATIENCE))?);
     let mut proven = refuse_damaged(&view)?;
-    schema::recreate_derived(view.connection())?;
+    schema::delete_derived(view.connection(), view.path())?;
     let mut lost = Vec::new();
     find_lost(&view, &mut |finding| lost.push(finding))?;
     let delete = |table: &str, which: &str| {
@@ -57,11 +64,14 @@ pub(super) fn rebuild(store: &PostgresStore, derive: &mut Derive<'_>) -> Result<
     };
     delete("cert", LOST)?;
     ORPHANED.iter().try_for_each(|(table, orphaned)| delete(table, orphaned))?;
+    const NAMED: &str =
+        "INSERT INTO primary_key (fingerprint, cert) SELECT fingerprint, id FROM cert ON CONFLICT DO NOTHING";
+    view.execute(NAMED, &[], REBUILDING)?;
     let unreadable: Vec<i64> = unreadable_verdicts(&view)?.iter().map(|id| id.0).collect();
     view.execute("DELETE FROM verdicts WHERE cert = ANY ($1)", &[&unreadable], REBUILDING)?;
 
     let mut derived = Derived::default();
-    let (mut gathered, mut certificates) = (0, 0);
+    let (mut deferred, mut certificates) = (0, 0);
     each_batch(&view, |batch| {
         for kept in batch.iter_mut() {
             kept.proven = proven.remove(&kept.id).unwrap_or_default();
@@ -72,9 +82,9 @@ pub(super) fn rebuild(store: &PostgresStore, derive: &mut Derive<'_>) -> Result<
             derived.insert(kept.id, &packed::pack(&facts, &kept.bytes), &Rows::new(&facts));
         }
         certificates += batch.len() as u64;
-        gathered += batch.len();
-        if gathered >= GATHERED {
-            gathered = 0;
+        deferred += batch.len();
+        if deferred >= DEFERRED {
+            deferred = 0;
             std::mem::take(&mut derived).flush(&view)?;
         }
         Ok(())
@@ -85,7 +95,7 @@ pub(super) fn rebuild(store: &PostgresStore, derive: &mut Derive<'_>) -> Result<
 }
 
 /// Refuses to derive anything from bytes that have changed: nothing would tell so afterwards. Returns what the rows that
-/// are still there know to be [proven](Kept::proven).
+/// are still there know to be [proven](StoredCertificate::proven).
 fn refuse_damaged(view: &View<'_>) -> Result<HashMap<CertId, Vec<u32>>> {
     let mut proven = HashMap::new();
     each_batch(view, |batch| {
@@ -95,7 +105,7 @@ fn refuse_damaged(view: &View<'_>) -> Result<HashMap<CertId, Vec<u32>>> {
             if let Some(reason) = kept.damage(own) {
                 return Err(Error::Underivable { path: view.path(), cert: kept.id.0, reason });
             }
-            kept.recall(own);
+            kept.load_proven(own);
             if !kept.proven.is_empty() {
                 proven.insert(kept.id, std::mem::take(&mut kept.proven));
             }
@@ -108,7 +118,7 @@ fn refuse_damaged(view: &View<'_>) -> Result<HashMap<CertId, Vec<u32>>> {
 /// Certificates whose packets are not there.
 const LOST: &str = "id NOT IN (SELECT cert FROM packets)";
 
-/// Tables that are not derived, and which of their rows belong to nothing.
+/// Tables that are not derived, and which of their rows refer to rows that are not there.
 const ORPHANED: [(&str, &str); 8] = [
     (
         "primary_key",
@@ -124,7 +134,7 @@ const ORPHANED: [(&str, &str); 8] = [
 ];
 
 /// Reads all certificates in order, several at a time.
-fn each_batch(view: &View<'_>, mut each: impl FnMut(&mut [Kept]) -> Result<()>) -> Result<()> {
+fn each_batch(view: &View<'_>, mut each: impl FnMut(&mut [StoredCertificate]) -> Result<()>) -> Result<()> {
     const CERTS: &str = "SELECT id, fingerprint, superseded FROM cert WHERE id > $1 ORDER BY id LIMIT $2";
     const SIZES: &str = "SELECT cert, octet_length(bytes) FROM packets WHERE cert = ANY ($1)";
     let mut after = i64::MIN;
@@ -150,14 +160,14 @@ fn each_batch(view: &View<'_>, mut each: impl FnMut(&mut [Kept]) -> Result<()>) 
 }
 
 /// Reads the packets of certificates whose other rows were read.
-fn kept(view: &View<'_>, rows: &[Row], ids: &[i64]) -> Result<Vec<Kept>> {
+fn kept(view: &View<'_>, rows: &[Row], ids: &[i64]) -> Result<Vec<StoredCertificate>> {
     const BYTES: &str = "SELECT cert, bytes FROM packets WHERE cert = ANY ($1)";
     let mut bytes = view.blobs(BYTES, ids)?;
     let mut batch = Vec::with_capacity(rows.len());
     for (row, &id) in rows.iter().zip(ids) {
         let Some(bytes) = bytes.remove(&id) else { continue };
         let superseded = view.column::<Option<&[u8]>>(row, 2)?.unwrap_or_default();
-        batch.push(Kept {
+        batch.push(StoredCertificate {
             id: CertId(id),
             fingerprint: parse_fingerprint(view.column(row, 1)?),
             bytes,
@@ -192,10 +202,9 @@ fn find_lost(view: &View<'_>, found: &mut dyn FnMut(Finding)) -> Result<Vec<i64>
     Ok(lost)
 }
 
-fn own_facts(view: &View<'_>, batch: &[Kept]) -> Result<HashMap<i64, Vec<u8>>> {
-    const OWN: &str = "SELECT cert, facts FROM self_facts WHERE cert = ANY ($1)";
+fn own_facts(view: &View<'_>, batch: &[StoredCertificate]) -> Result<HashMap<i64, Vec<u8>>> {
     let ids: Vec<i64> = batch.iter().map(|kept| kept.id.0).collect();
-    view.blobs(OWN, &ids)
+    view.own(&ids)
 }
 
 /// Every derived table.
@@ -206,10 +215,9 @@ fn check_rows(view: &View<'_>, derive: &mut Derive<'_>, found: &mut dyn FnMut(Fi
     let mut expected = BTreeMap::new();
     let mut damaged = find_lost(view, found)?;
     each_batch(view, |batch| {
-        const OTHERS: &str = "SELECT cert, facts FROM third_party WHERE cert = ANY ($1)";
         let own = own_facts(view, batch)?;
         for kept in batch.iter_mut() {
-            own.get(&kept.id.0).into_iter().for_each(|own| kept.recall(own));
+            own.get(&kept.id.0).into_iter().for_each(|own| kept.load_proven(own));
         }
         let mut sound = Vec::with_capacity(batch.len());
         for (kept, facts) in batch.iter().zip(derive(batch)) {
@@ -217,7 +225,7 @@ fn check_rows(view: &View<'_>, derive: &mut Derive<'_>, found: &mut dyn FnMut(Fi
             let damage = own.and_then(|own| kept.damage(own));
             let others = match (own, &facts) {
                 (Some(own), Ok(facts)) if kept.was_too_much(own, facts) => {
-                    view.blobs(OTHERS, &[kept.id.0])?.remove(&kept.id.0)
+                    view.third_party(&[kept.id.0])?.remove(&kept.id.0)
                 }
                 _ => None,
             };
@@ -248,14 +256,13 @@ fn check_rows(view: &View<'_>, derive: &mut Derive<'_>, found: &mut dyn FnMut(Fi
 /// Looks for every row that the facts ask for, and counts them.
 fn check_batch(
     view: &View<'_>,
-    batch: &[(&Kept, Facts)],
+    batch: &[(&StoredCertificate, Facts)],
     own: &HashMap<i64, Vec<u8>>,
     expected: &mut BTreeMap<&'static str, u64>,
     found: &mut dyn FnMut(Finding),
 ) -> Result<()> {
-    const OTHERS: &str = "SELECT cert, facts FROM third_party WHERE cert = ANY ($1)";
     let ids: Vec<i64> = batch.iter().map(|(kept, _)| kept.id.0).collect();
-    let others = view.blobs(OTHERS, &ids)?;
+    let others = view.third_party(&ids)?;
     let user_ids = user_id_rows(view, &ids)?;
     let rows: Vec<Rows> = batch.iter().map(|(_, facts)| Rows::new(facts)).collect();
     let missing = Missing::find(view, &ids, &rows)?;

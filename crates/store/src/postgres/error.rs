@@ -18,6 +18,7 @@ impl<T> ServerContext<T> for std::result::Result<T, tokio_postgres::Error> {
             let path = path.to_owned();
             match error.code() {
                 Some(&SqlState::DISK_FULL) => Error::Full { path, doing },
+                Some(&SqlState::LOCK_NOT_AVAILABLE) => Error::Locked { path, holder: String::new() },
                 Some(&SqlState::READ_ONLY_SQL_TRANSACTION) => Error::Unwritable { path },
                 _ => Error::Server {
                     path,

@@ -5,7 +5,7 @@ use cert::{Fingerprint, KeyId, mailbox};
 use super::connect::Parameters;
 use super::view::View;
 use crate::rows::{self, parse_fingerprint};
-use crate::{CertId, Error, KeyHit, Query, Result, packed};
+use crate::{CertId, Error, KeyHit, MOST_KEYS, Query, Result, packed};
 
 const DOING: &str = "searching";
 
@@ -45,17 +45,19 @@ fn pattern(part: &[u8]) -> String {
 /// Finds the certificates that match, in the order of listings.
 pub(super) fn find(view: &View<'_>, query: &Query) -> Result<Vec<CertId>> {
     const MAILS: &str = "SELECT cert FROM mail WHERE hash = $1";
+    const KEYS: &str = "SELECT cert FROM key_id WHERE short = $1 AND high = $2";
     let by_mail = |address: &[u8]| certs(view, MAILS, &[&rows::mail_hash(address)]);
+    let by_key_id = |key_id| {
+        let (short, high) = halves(key_id);
+        certs(view, KEYS, &[&short, &high])
+    };
     let mut found = match query {
         Query::All => certs(view, "SELECT id FROM cert", &[])?,
         Query::ShortKeyId(short) => {
             certs(view, "SELECT cert FROM key_id WHERE short = $1", &[&short.cast_signed()])?
         }
-        Query::KeyId(key_id) => {
-            let (short, high) = halves(*key_id);
-            certs(view, "SELECT cert FROM key_id WHERE short = $1 AND high = $2", &[&short, &high])?
-        }
-        Query::Fingerprint(fingerprint) => by_fingerprint(view, fingerprint)?,
+        Query::KeyId(key_id) => by_key_id(*key_id)?,
+        Query::Fingerprint(fingerprint) => among(view, query, by_key_id(fingerprint.key_id())?)?,
         Query::Keygrip(keygrip) => {
             const SQL: &str = "SELECT cert FROM keygrip WHERE hash = $1";
             among(view, query, certs(view, SQL, &[&rows::keygrip_hash(keygrip)])?)?
@@ -72,31 +74,24 @@ pub(super) fn find(view: &View<'_>, query: &Query) -> Result<Vec<CertId>> {
     Ok(found)
 }
 
-/// Finds the keys behind a key ID, so many at most.
-pub(super) fn keys(view: &View<'_>, key_id: KeyId, most: usize) -> Result<Vec<KeyHit>> {
-    const PLACES: &str = "SELECT cert, component FROM key_id WHERE short = $1 AND high = $2
-        ORDER BY cert, component LIMIT $3";
-    const FACTS: &str = "SELECT cert, facts FROM self_facts WHERE cert = ANY ($1)";
+/// Finds the keys behind a key ID, [`MOST_KEYS`] at most.
+pub(super) fn keys(view: &View<'_>, key_id: KeyId) -> Result<Vec<KeyHit>> {
+    const SQL: &str = "SELECT cert, component, facts FROM key_id JOIN self_facts USING (cert)
+        WHERE short = $1 AND high = $2 ORDER BY cert, component LIMIT $3";
     let (short, high) = halves(key_id);
-    let mut places = Vec::new();
-    let most = i64::try_from(most).unwrap_or(i64::MAX);
-    for row in view.rows(PLACES, &[&short, &high, &most], DOING)? {
-        places.push((view.column::<i64>(&row, 0)?, view.column::<i32>(&row, 1)?));
-    }
-    let certs: Vec<i64> = places.iter().map(|(cert, _)| *cert).collect();
-    let facts = if certs.is_empty() { Default::default() } else { view.blobs(FACTS, &certs)? };
-    let mut hits = Vec::with_capacity(places.len());
-    for (cert, component) in places {
-        let Some(own) = facts.get(&cert) else { continue };
+    let mut hits = Vec::new();
+    view.connection().each_row(SQL, &[&short, &high, &(MOST_KEYS as i64)], DOING, |row| {
+        let (cert, component): (i64, i32) = (view.column(row, 0)?, view.column(row, 1)?);
         let mut keys = Vec::new();
-        packed::fingerprints(own, |number, fingerprint| keys.push((number, fingerprint)))
+        packed::fingerprints(view.column(row, 2)?, |number, fingerprint| keys.push((number, fingerprint)))
             .map_err(|source| view.corrupt(cert, source))?;
-        let Some(&(_, primary)) = keys.first() else { continue };
+        let Some(&(_, primary)) = keys.first() else { return Ok(()) };
         let named =
             |(number, key): &(usize, Fingerprint)| *number == component as usize && key.key_id() == key_id;
         let key = keys.into_iter().filter(named);
         hits.extend(key.map(|(_, fingerprint)| KeyHit { cert: CertId(cert), fingerprint, primary }));
-    }
+        Ok(())
+    })?;
     Ok(hits)
 }
 
@@ -115,36 +110,18 @@ pub(super) fn primaries(view: &View<'_>, key_id: KeyId) -> Result<Vec<(CertId, F
     Ok(primaries)
 }
 
-/// Finds the certificates that name a key ID as the issuer of a signature, in the order of listings.
-pub(super) fn certified_by(view: &View<'_>, issuer: KeyId) -> Result<Vec<CertId>> {
-    const SQL: &str = "SELECT cert FROM certification WHERE issuer = $1 ORDER BY cert";
-    certs(view, SQL, &[&issuer.0.cast_signed()])
-}
-
-/// Finds the same, unless there are more than `most`.
-pub(super) fn certified_by_few(view: &View<'_>, issuer: KeyId, most: usize) -> Result<Option<Vec<CertId>>> {
-    const SQL: &str = "SELECT cert FROM certification WHERE issuer = $1 LIMIT $2";
-    let found = certs(view, SQL, &[&issuer.0.cast_signed(), &(most as i64 + 1)])?;
-    Ok(Some(found).filter(|found| found.len() <= most))
-}
-
 /// Returns the two halves of a key ID as they are stored; the second is the short key ID.
 pub(super) fn halves(key_id: KeyId) -> (i32, i32) {
     (key_id.short().cast_signed(), ((key_id.0 >> 32) as u32).cast_signed())
 }
 
-fn certs(view: &View<'_>, sql: &str, parameters: Parameters<'_>) -> Result<Vec<CertId>> {
+pub(super) fn certs(view: &View<'_>, sql: &str, parameters: Parameters<'_>) -> Result<Vec<CertId>> {
     let mut certs = Vec::new();
     view.connection().each_row(sql, parameters, DOING, |row| {
         certs.push(CertId(view.column(row, 0)?));
         Ok(())
     })?;
     Ok(certs)
-}
-
-fn by_fingerprint(view: &View<'_>, fingerprint: &Fingerprint) -> Result<Vec<CertId>> {
-    let hits = keys(view, fingerprint.key_id(), usize::MAX)?.into_iter();
-    Ok(hits.filter(|hit| hit.fingerprint.as_bytes() == fingerprint.as_bytes()).map(|hit| hit.cert).collect())
 }
 
 /// Keeps those of `proposed` that are answers.

@@ -1,15 +1,20 @@
 //! The journal: what each command did, and what it takes to undo it.
 
+use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use cert::{Fingerprint, Timestamp};
 use tokio_postgres::Row;
 
+use super::provenance;
 use super::rows_out::{Encoded, Value};
 use super::view::View;
 use crate::journal::change_row::{self, Counts, NewChange};
 use crate::rows::{parse_fingerprint, stored_fingerprint};
-use crate::{CertId, Change, Error, FormerCertificate, JournalEntry, JournalId, Result, packed};
+use crate::{
+    CertId, Change, Error, FormerCertificate, InputDigest, JournalEntry, JournalId, Migration, ReadJournal,
+    Result, packed,
+};
 
 const READING: &str = "reading the journal";
 const WRITING: &str = "writing the journal";
@@ -118,29 +123,29 @@ impl Journal {
     }
 
     /// Writes the sums.
-    pub(super) fn close(&self, view: &View<'_>) -> Result<Trace> {
+    pub(super) fn close(&self, view: &View<'_>) -> Result<CommitMarker> {
         const OWN: &str = "SELECT pg_current_xact_id()::text";
         const SQL: &str =
             "UPDATE journal SET added = added + $1, merged = merged + $2, removed = removed + $3,
             batches = batches + 1 WHERE id = $4 RETURNING batches";
         let Counts([added, merged, removed]) = self.counts;
         if let Some(row) = view.connection().row(SQL, &[&added, &merged, &removed, &self.id.0], WRITING)? {
-            return Ok(Trace::Batch(self.id, view.column(&row, 0)?));
+            return Ok(CommitMarker::Batch(self.id, view.column(&row, 0)?));
         }
         let row = view.connection().row(OWN, &[], WRITING)?;
-        Ok(Trace::Transaction(view.column(&row.expect("a function returns a row"), 0)?))
+        Ok(CommitMarker::Transaction(view.column(&row.expect("a function returns a row"), 0)?))
     }
 }
 
 /// By what it is known later whether a transaction was committed.
-pub(super) enum Trace {
+pub(super) enum CommitMarker {
     /// A batch of an entry, by its number.
     Batch(JournalId, i64),
     /// A transaction that leaves no entry, by its own number.
     Transaction(String),
 }
 
-impl Trace {
+impl CommitMarker {
     /// Says whether it was committed, once whoever wrote it has come to an end; `None` before.
     pub(super) fn is_committed(&self, view: &View<'_>) -> Result<Option<bool>> {
         match self {
@@ -165,47 +170,85 @@ fn is_committed(view: &View<'_>, entry: JournalId, batch: i64) -> Result<bool> {
     row.map_or(Ok(false), |row| Ok(view.column::<i64>(&row, 0)? >= batch))
 }
 
-/// Lists entries, newest first.
-pub(super) fn entries(view: &View<'_>, limit: usize) -> Result<Vec<JournalEntry>> {
-    const SQL: &str = "SELECT id, time, command, added, merged, removed, undone_by, undoes, complete,
-        EXISTS (SELECT 1 FROM change WHERE change.journal = journal.id)
-        FROM journal ORDER BY id DESC LIMIT $1";
-    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-    let entry = |row: &Row| {
-        let count = |index| view.column::<i64>(row, index).map(i64::unsigned_abs);
-        Ok(JournalEntry {
-            id: JournalId(view.column(row, 0)?),
-            time: view.time(row, 1)?,
-            command: view.column(row, 2)?,
-            counts: [count(3)?, count(4)?, count(5)?],
-            undone_by: view.column::<Option<i64>>(row, 6)?.map(JournalId),
-            undoes: view.column::<Option<i64>>(row, 7)?.map(JournalId),
-            complete: view.column(row, 8)?,
-            changed: view.column(row, 9)?,
-        })
-    };
-    view.rows(SQL, &[&limit], READING)?.iter().map(entry).collect()
-}
+impl ReadJournal for View<'_> {
+    fn journal(&self, limit: usize) -> Result<Vec<JournalEntry>> {
+        const SQL: &str = "SELECT id, time, command, added, merged, removed, undone_by, undoes, complete,
+            EXISTS (SELECT 1 FROM change WHERE change.journal = journal.id)
+            FROM journal ORDER BY id DESC LIMIT $1";
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let entry = |row: &Row| {
+            let count = |index| self.column::<i64>(row, index).map(i64::unsigned_abs);
+            Ok(JournalEntry {
+                id: JournalId(self.column(row, 0)?),
+                time: self.time(row, 1)?,
+                command: self.column(row, 2)?,
+                counts: [count(3)?, count(4)?, count(5)?],
+                undone_by: self.column::<Option<i64>>(row, 6)?.map(JournalId),
+                undoes: self.column::<Option<i64>>(row, 7)?.map(JournalId),
+                complete: self.column(row, 8)?,
+                changed: self.column(row, 9)?,
+            })
+        };
+        self.rows(SQL, &[&limit], READING)?.iter().map(entry).collect()
+    }
 
-/// Hands out what an entry did.
-pub(super) fn changes(
-    view: &View<'_>,
-    id: JournalId,
-    from: u64,
-    visit: &mut dyn FnMut(Change) -> ControlFlow<()>,
-) -> Result<()> {
-    const SQL: &str = "SELECT number, kind, fingerprint, added FROM change
-        WHERE journal = $1 AND number >= $2 ORDER BY number LIMIT $3";
-    let mut from = i64::try_from(from).unwrap_or(i64::MAX);
-    loop {
-        let rows = view.rows(SQL, &[&id.0, &from, &PART], READING)?;
-        let Some(last) = rows.last() else { return Ok(()) };
-        from = view.column::<i64>(last, 0)? + 1;
-        for rows in rows.chunks(FORMERS) {
-            if hand_out(view, id, rows, visit)?.is_break() {
-                return Ok(());
+    fn journal_changes(
+        &self,
+        id: JournalId,
+        from: u64,
+        visit: &mut dyn FnMut(Change) -> ControlFlow<()>,
+    ) -> Result<()> {
+        const SQL: &str = "SELECT number, kind, fingerprint, added FROM change
+            WHERE journal = $1 AND number >= $2 ORDER BY number LIMIT $3";
+        let mut from = i64::try_from(from).unwrap_or(i64::MAX);
+        loop {
+            let rows = self.rows(SQL, &[&id.0, &from, &PART], READING)?;
+            let Some(last) = rows.last() else { return Ok(()) };
+            from = self.column::<i64>(last, 0)? + 1;
+            for rows in rows.chunks(FORMERS) {
+                if hand_out(self, id, rows, visit)?.is_break() {
+                    return Ok(());
+                }
             }
         }
+    }
+
+    fn known_inputs(&self, digests: &[InputDigest]) -> Result<Vec<Option<CertId>>> {
+        const SQL: &str = "SELECT digest, cert FROM input WHERE digest = ANY ($1)";
+        let asked: Vec<&[u8]> = digests.iter().map(|digest| digest.0.as_slice()).collect();
+        let rows = self.rows(SQL, &[&asked], "looking up earlier imports")?;
+        let mut found: HashMap<&[u8], i64> = HashMap::with_capacity(rows.len());
+        for row in &rows {
+            found.insert(self.column(row, 0)?, self.column(row, 1)?);
+        }
+        Ok(asked.iter().map(|digest| found.get(digest).copied().map(CertId)).collect())
+    }
+
+    fn brought_again(&self, entry: JournalId) -> Result<Vec<(Fingerprint, JournalId)>> {
+        const SQL: &str = "WITH later AS MATERIALIZED (
+                SELECT id FROM journal WHERE id > $1 AND undone_by IS NULL AND undoes IS NULL),
+            brought AS (
+                SELECT fingerprint, journal FROM change WHERE journal > $1 AND kind <= $2
+                UNION ALL
+                SELECT fingerprint, last FROM input JOIN cert ON cert.id = input.cert
+                    WHERE last > $1 AND first >= $1)
+            SELECT fingerprint, max(journal) FROM brought WHERE journal IN (SELECT id FROM later)
+            GROUP BY fingerprint ORDER BY fingerprint";
+        let rows = self.rows(SQL, &[&entry.0, &i16::from(change_row::MERGED)], READING)?;
+        let brought = |row| {
+            let entry = JournalId(self.column(row, 1)?);
+            Ok((fingerprint(self, row, 0, entry)?, entry))
+        };
+        rows.iter().map(brought).collect()
+    }
+
+    fn last_to_meet_inputs(&self) -> Result<Vec<JournalId>> {
+        let rows = self.rows("SELECT DISTINCT last FROM input", &[], READING)?;
+        rows.iter().map(|row| self.column(row, 0).map(JournalId)).collect()
+    }
+
+    fn migrations(&self) -> Result<Vec<Migration>> {
+        provenance::migrations(self)
     }
 }
 
@@ -236,31 +279,6 @@ fn hand_out(
         }
     }
     Ok(ControlFlow::Continue(()))
-}
-
-/// Lists the entries that were the last ones to meet an input.
-pub(super) fn last_to_meet_inputs(view: &View<'_>) -> Result<Vec<JournalId>> {
-    let rows = view.rows("SELECT DISTINCT last FROM input", &[], READING)?;
-    rows.iter().map(|row| Ok(JournalId(view.column(row, 0)?))).collect()
-}
-
-/// Finds what imports after `entry` brought again: what they changed, and the unchanged certificates whose inputs
-/// they met and were not known before `entry`.
-pub(super) fn brought_again(view: &View<'_>, entry: JournalId) -> Result<Vec<(Fingerprint, JournalId)>> {
-    const SQL: &str = "WITH later AS MATERIALIZED (
-            SELECT id FROM journal WHERE id > $1 AND undone_by IS NULL AND undoes IS NULL),
-        brought AS (
-            SELECT fingerprint, journal FROM change WHERE journal > $1 AND kind <= $2
-            UNION ALL
-            SELECT fingerprint, last FROM input JOIN cert ON cert.id = input.cert WHERE last > $1 AND first >= $1)
-        SELECT fingerprint, max(journal) FROM brought WHERE journal IN (SELECT id FROM later)
-        GROUP BY fingerprint ORDER BY fingerprint";
-    let rows = view.rows(SQL, &[&entry.0, &i16::from(change_row::MERGED)], READING)?;
-    let brought = |row| {
-        let entry = JournalId(view.column(row, 1)?);
-        Ok((fingerprint(view, row, 0, entry)?, entry))
-    };
-    rows.iter().map(brought).collect()
 }
 
 /// Returns what certificates were before the numbered changes.
@@ -313,7 +331,7 @@ mod tests {
         let numbers = [&committed, &dropped, &lasting].map(own);
         committed.commit().expect("commit");
         drop(dropped);
-        let is_committed = |number: &str| Trace::Transaction(number.to_owned()).is_committed(&view());
+        let is_committed = |number: &str| CommitMarker::Transaction(number.to_owned()).is_committed(&view());
         let answers = numbers.each_ref().map(|number| is_committed(number).expect("an answer"));
         assert_eq!(answers, [Some(true), Some(false), None]);
         assert_eq!(is_committed("999999999").expect("an answer"), Some(false), "a crash took it back");

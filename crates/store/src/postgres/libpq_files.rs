@@ -7,6 +7,7 @@ use std::path::Path;
 
 use tokio_postgres::Config;
 use tokio_postgres::config::Host;
+use zeroize::Zeroizing;
 
 /// Returns the settings of one section of a service file.
 pub(super) fn section<'t>(text: &'t str, wanted: &str) -> Option<Vec<(&'t str, &'t str)>> {
@@ -30,13 +31,19 @@ pub(super) fn section<'t>(text: &'t str, wanted: &str) -> Option<Vec<(&'t str, &
 }
 
 /// Looks a password up in a file that nobody else can read (PostgreSQL's manual, 34.16).
-pub(super) fn password(path: &Path, config: &Config, user: &str, database: &str) -> Option<Vec<u8>> {
+pub(super) fn password(
+    path: &Path,
+    config: &Config,
+    user: &str,
+    database: &str,
+) -> Option<Zeroizing<String>> {
     let mut file = File::open(path).ok()?;
     let metadata = file.metadata().ok()?;
     if !metadata.is_file() || metadata.mode() & 0o077 != 0 {
         return None;
     }
-    let mut text = String::new();
+    // As long as the file: what grows leaves copies.
+    let mut text = Zeroizing::new(String::with_capacity(metadata.len() as usize + 1));
     file.read_to_string(&mut text).ok()?;
     let host = match config.get_hosts().first()? {
         Host::Tcp(name) => name.clone(),
@@ -48,18 +55,18 @@ pub(super) fn password(path: &Path, config: &Config, user: &str, database: &str)
         let fields = password_fields(line);
         let [fields @ .., password] = &fields[..] else { return None };
         let fits = |(field, wanted): (&String, &&str)| field == "*" || field == wanted;
-        (fields.len() == 4 && fields.iter().zip(&wanted).all(fits)).then(|| password.clone().into_bytes())
+        (fields.len() == 4 && fields.iter().zip(&wanted).all(fits)).then(|| Zeroizing::new(password.clone()))
     })
 }
 
 /// Takes a line of a password file apart; `\` takes the meaning from a colon.
-fn password_fields(line: &str) -> Vec<String> {
-    let mut fields = vec![String::new()];
+fn password_fields(line: &str) -> Zeroizing<Vec<String>> {
+    let mut fields = Zeroizing::new(vec![String::with_capacity(line.len())]);
     let mut characters = line.chars();
     while let Some(character) = characters.next() {
         let last = fields.len() - 1;
         match character {
-            ':' if last < 4 => fields.push(String::new()),
+            ':' if last < 4 => fields.push(String::with_capacity(line.len())),
             '\\' => fields[last].extend(characters.next()),
             other => fields[last].push(other),
         }

@@ -12,11 +12,10 @@ use tokio_postgres::Row;
 
 use super::connect::Parameters;
 use super::view::View;
-use super::{find, journal, provenance};
+use super::{find, provenance};
 use crate::rows::{parse_fingerprint, stored_fingerprint};
 use crate::{
-    CertId, Change, Detail, InputDigest, JournalEntry, JournalId, KeyHit, Migration, Origin, Query,
-    ReadCertificates, ReadJournal, ReadTrust, Record, Result, Selection, packed,
+    CertId, Detail, KeyHit, Origin, Query, ReadCertificates, ReadTrust, Record, Result, Selection, packed,
 };
 
 const DOING: &str = "reading certificates";
@@ -72,6 +71,7 @@ impl View<'_> {
         let blob = |table: usize| blobs.get(table).and_then(|blobs| blobs.get(&id)).copied();
         let facts = match (detail, blob(0)) {
             (Detail::Name, _) => None,
+            (_, None) if self.lacks_facts(id)? => return Err(self.corrupt(id, packed::Error::MISSING)),
             (_, None) => return Ok(None),
             (_, Some(own)) => Some(packed::unpack(own, blob(1)).map_err(|source| self.corrupt(id, source))?),
         };
@@ -96,6 +96,14 @@ impl View<'_> {
             verdicts: verdicts.map_err(|source| self.corrupt(id, source))?,
             bytes,
         }))
+    }
+
+    /// Says whether a certificate has no facts. One statement tells: between two, a writer's view may see others
+    /// remove the certificate.
+    fn lacks_facts(&self, id: i64) -> Result<bool> {
+        const SQL: &str =
+            "SELECT 1 FROM cert WHERE id = $1 AND NOT EXISTS (SELECT 1 FROM self_facts WHERE cert = $1)";
+        Ok(self.connection().row(SQL, &[&id], DOING)?.is_some())
     }
 
     fn visit_all(&self, detail: Detail, visit: &mut dyn FnMut(Record) -> ControlFlow<()>) -> Result<()> {
@@ -225,7 +233,7 @@ impl ReadCertificates for View<'_> {
     }
 
     fn keys_by_id(&self, key_id: KeyId) -> Result<Vec<KeyHit>> {
-        find::keys(self, key_id, crate::MOST_KEYS)
+        find::keys(self, key_id)
     }
 
     fn primaries_by_id(&self, key_id: KeyId) -> Result<Vec<(CertId, Fingerprint)>> {
@@ -233,7 +241,7 @@ impl ReadCertificates for View<'_> {
     }
 
     fn visit_third_party(&self, CertId(id): CertId, visit: &mut dyn FnMut(&SignatureFacts)) -> Result<()> {
-        let blobs = self.blobs("SELECT cert, facts FROM third_party WHERE cert = ANY ($1)", &[id])?;
+        let blobs = self.third_party(&[id])?;
         match blobs.get(&id) {
             Some(blob) => packed::third_party(blob, |_| true, |_, signature| visit(&signature))
                 .map_err(|source| self.corrupt(id, source)),
@@ -254,11 +262,14 @@ impl ReadCertificates for View<'_> {
     }
 
     fn certified_by(&self, issuer: KeyId) -> Result<Vec<CertId>> {
-        find::certified_by(self, issuer)
+        const SQL: &str = "SELECT cert FROM certification WHERE issuer = $1 ORDER BY cert";
+        find::certs(self, SQL, &[&issuer.0.cast_signed()])
     }
 
     fn certified_by_few(&self, issuer: KeyId, most: usize) -> Result<Option<Vec<CertId>>> {
-        find::certified_by_few(self, issuer, most)
+        const SQL: &str = "SELECT cert FROM certification WHERE issuer = $1 LIMIT $2";
+        let found = find::certs(self, SQL, &[&issuer.0.cast_signed(), &(most as i64 + 1)])?;
+        Ok(Some(found).filter(|found| found.len() <= most))
     }
 
     fn by_fingerprint(&self, fingerprints: &[Fingerprint]) -> Result<Vec<Option<CertId>>> {
@@ -286,43 +297,5 @@ impl ReadCertificates for View<'_> {
 
     fn trust(&self) -> Option<&dyn ReadTrust> {
         Some(self)
-    }
-}
-
-impl ReadJournal for View<'_> {
-    fn journal(&self, limit: usize) -> Result<Vec<JournalEntry>> {
-        journal::entries(self, limit)
-    }
-
-    fn journal_changes(
-        &self,
-        id: JournalId,
-        from: u64,
-        visit: &mut dyn FnMut(Change) -> ControlFlow<()>,
-    ) -> Result<()> {
-        journal::changes(self, id, from, visit)
-    }
-
-    fn known_inputs(&self, digests: &[InputDigest]) -> Result<Vec<Option<CertId>>> {
-        const SQL: &str = "SELECT digest, cert FROM input WHERE digest = ANY ($1)";
-        let asked: Vec<&[u8]> = digests.iter().map(|digest| digest.0.as_slice()).collect();
-        let rows = self.rows(SQL, &[&asked], "looking up earlier imports")?;
-        let mut found: HashMap<&[u8], i64> = HashMap::with_capacity(rows.len());
-        for row in &rows {
-            found.insert(self.column(row, 0)?, self.column(row, 1)?);
-        }
-        Ok(asked.iter().map(|digest| found.get(digest).copied().map(CertId)).collect())
-    }
-
-    fn brought_again(&self, entry: JournalId) -> Result<Vec<(Fingerprint, JournalId)>> {
-        journal::brought_again(self, entry)
-    }
-
-    fn last_to_meet_inputs(&self) -> Result<Vec<JournalId>> {
-        journal::last_to_meet_inputs(self)
-    }
-
-    fn migrations(&self) -> Result<Vec<Migration>> {
-        provenance::migrations(self)
     }
 }

@@ -4,6 +4,7 @@
 //! into another, so that the parts could stand on several machines.
 
 use std::fmt::Write;
+use std::path::PathBuf;
 
 use super::connect::{Connection, Server};
 use crate::{Error, Result};
@@ -229,10 +230,18 @@ CREATE FUNCTION clean_search() RETURNS numeric LANGUAGE sql SECURITY DEFINER
 /// itself takes ten times as long.
 const PENDING: u32 = 64 << 10;
 
-/// Takes away the rows of what is derived, search index and all, and makes its tables again, empty.
-pub(super) fn recreate_derived(connection: &Connection) -> Result<()> {
-    let names: Vec<&str> = DERIVED.iter().map(|table| table.name).collect();
-    connection.batch(&format!("TRUNCATE {}", names.join(", ")), DOING)
+/// Deletes the rows of what is derived. After `TRUNCATE` readers that began before would find the tables empty.
+///
+/// Who may import may delete rows too; deriving all of them again is left to the owner, who alone may truncate.
+pub(super) fn delete_derived(connection: &Connection, path: PathBuf) -> Result<()> {
+    const OWNER: &str = "SELECT 1 WHERE has_table_privilege('self_facts', 'TRUNCATE')";
+    const DOING: &str = "deriving the rows again";
+    if connection.row(OWNER, &[], DOING)?.is_none() {
+        let source = "permission denied: the tables are not this user's".into();
+        return Err(Error::Server { path, doing: DOING, source, transient: false });
+    }
+    let sql: String = DERIVED.iter().map(|table| format!("DELETE FROM {};", table.name)).collect();
+    connection.batch(&sql, DOING)
 }
 
 /// Makes the index for parts of user IDs where the server has what it takes; says whether it has.

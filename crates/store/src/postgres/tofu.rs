@@ -11,9 +11,7 @@ use tokio_postgres::Row;
 use super::connect::Parameters;
 use super::view::View;
 use crate::rows::{mail_hash, parse_fingerprint, stored_fingerprint};
-use crate::tofu::{
-    Binding, BindingId, BindingSelection, Contested, MessageStatistics, Messages, VerifiedMessage,
-};
+use crate::tofu::{Binding, BindingId, BindingSelection, MessageStatistics, Messages, VerifiedMessage};
 use crate::write_bindings::BindingRows;
 use crate::{AssignedTrust, Error, ReadTrust, Result};
 
@@ -21,7 +19,7 @@ const READING: &str = "reading bindings";
 const WRITING: &str = "writing bindings";
 
 /// Selects bindings: of kept rows those with `$kept`, of user IDs those with `$derived`, in the order of
-/// [`ReadTrust::bindings`](crate::ReadTrust::bindings).
+/// [`ReadTrust::bindings`].
 macro_rules! select_bindings {
     ($kept:literal, $derived:literal) => {
         concat!(
@@ -62,7 +60,46 @@ impl ReadTrust for View<'_> {
         selection: BindingSelection<'_>,
         visit: &mut dyn FnMut(Binding) -> ControlFlow<()>,
     ) -> Result<()> {
-        bindings(self, selection, visit)
+        const ALL: &str = select_bindings!("true", "true");
+        const USED: &str = select_bindings!(
+            "id IN (SELECT binding FROM tofu_signature UNION SELECT binding FROM tofu_encryption)",
+            "false"
+        );
+        // The hashes of addresses tell which user IDs may be contested.
+        const CONTESTED: &str = concat!(
+            "SELECT id, fingerprint, email, user_id, time, policy FROM (
+                SELECT *, count(*) OVER same AS keys, bool_or(policy <> 1) OVER same AS decided FROM (",
+            select_bindings!(
+                "true",
+                "cert IN (SELECT cert FROM mail WHERE hash IN
+                    (SELECT hash FROM mail GROUP BY hash HAVING count(*) > 1
+                    UNION SELECT hash FROM tofu_binding))"
+            ),
+            ") AS every WINDOW same AS (PARTITION BY email)) AS binding
+            WHERE keys > 1 OR decided ORDER BY email, fingerprint"
+        );
+        const OF_ADDRESS: &str = select_bindings!(
+            "digest = sha256($1)",
+            "cert = ANY (ARRAY(SELECT cert FROM mail WHERE hash = $2)) AND email = $1"
+        );
+        let mut each = |row: &Row| Ok(visit(binding(self, row)?));
+        match selection {
+            BindingSelection::All => self.each_row(ALL, READING, each),
+            BindingSelection::Used => self.each_row(USED, READING, each),
+            BindingSelection::Contested => self.each_row(CONTESTED, READING, each),
+            BindingSelection::Addresses(addresses) => {
+                let addresses: BTreeSet<&BoundAddress> = addresses.iter().collect();
+                for address in addresses {
+                    let hash = mail_hash(address.as_bytes());
+                    for row in self.rows(OF_ADDRESS, &[&address.as_bytes(), &hash], READING)? {
+                        if each(&row)?.is_break() {
+                            return Ok(());
+                        }
+                    }
+                }
+                Ok(())
+            }
+        }
     }
 
     fn messages(&self, BindingId(id): BindingId) -> Result<Messages> {
@@ -162,53 +199,6 @@ impl BindingRows for View<'_> {
         self.execute("DELETE FROM tofu_signature WHERE binding = $1", &[&id.0], WRITING)?;
         self.execute("DELETE FROM tofu_encryption WHERE binding = $1", &[&id.0], WRITING).map(drop)
     }
-}
-
-fn bindings(
-    view: &View<'_>,
-    selection: BindingSelection<'_>,
-    visit: &mut dyn FnMut(Binding) -> ControlFlow<()>,
-) -> Result<()> {
-    const ALL: &str = select_bindings!("true", "true");
-    const OF_ADDRESS: &str = select_bindings!(
-        "digest = sha256($1)",
-        "cert = ANY (ARRAY(SELECT cert FROM mail WHERE hash = $2)) AND email = $1"
-    );
-    const USED: &str = select_bindings!(
-        "id IN (SELECT binding FROM tofu_signature UNION SELECT binding FROM tofu_encryption)",
-        "false"
-    );
-    let mut each = |row: &Row| Ok(visit(binding(view, row)?));
-    match selection {
-        BindingSelection::All => view.each_row(ALL, READING, each),
-        BindingSelection::Used => view.each_row(USED, READING, each),
-        BindingSelection::Contested => contested(view, visit),
-        BindingSelection::Addresses(addresses) => {
-            let addresses: BTreeSet<&BoundAddress> = addresses.iter().collect();
-            for address in addresses {
-                let hash = mail_hash(address.as_bytes());
-                for row in view.rows(OF_ADDRESS, &[&address.as_bytes(), &hash], READING)? {
-                    if each(&row)?.is_break() {
-                        return Ok(());
-                    }
-                }
-            }
-            Ok(())
-        }
-    }
-}
-
-/// Reads the bindings that may be contested, by the hashes of their addresses, and hands out those that are.
-fn contested(view: &View<'_>, visit: &mut dyn FnMut(Binding) -> ControlFlow<()>) -> Result<()> {
-    const SQL: &str = select_bindings!(
-        "true",
-        "cert IN (SELECT cert FROM mail WHERE hash IN (SELECT hash FROM mail GROUP BY hash HAVING count(*) > 1
-            UNION SELECT hash FROM tofu_binding))"
-    );
-    let mut contested = Contested::new(visit);
-    view.each_row(SQL, READING, |row| Ok(contested.add(binding(view, row)?)))?;
-    contested.finish();
-    Ok(())
 }
 
 fn binding(view: &View<'_>, row: &Row) -> Result<Binding> {

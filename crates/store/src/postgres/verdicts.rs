@@ -11,10 +11,13 @@ const DOING: &str = "keeping verdicts";
 pub(super) fn keep(store: &PostgresStore, found: &[(CertId, Vec<KeptVerdict>)]) -> Result<bool> {
     // Nothing of value is lost if the server loses it.
     const BEGIN: &str = "BEGIN; SET LOCAL lock_timeout = '20ms'; SET LOCAL synchronous_commit = off";
-    match store.server.begin(BEGIN).and_then(|connection| write(View::within(store, connection), found)) {
+    let begun = store.server.try_begin(BEGIN);
+    match begun.and_then(|connection| write(View::within(store, connection), found)) {
         Ok(()) => Ok(true),
         // Somebody else has the rows, this user may only read, or the server went away.
-        Err(Error::Server { .. } | Error::Unwritable { .. } | Error::Full { .. }) => Ok(false),
+        Err(Error::Server { .. } | Error::Locked { .. } | Error::Unwritable { .. } | Error::Full { .. }) => {
+            Ok(false)
+        }
         Err(error) => Err(error),
     }
 }

@@ -110,6 +110,16 @@ impl<'s> View<'s> {
         rows.iter().map(|row| Ok((self.column(row, 0)?, self.column(row, 1)?))).collect()
     }
 
+    /// Returns the blobs of own facts.
+    pub(super) fn own(&self, ids: &[i64]) -> Result<HashMap<i64, Vec<u8>>> {
+        self.blobs("SELECT cert, facts FROM self_facts WHERE cert = ANY ($1)", ids)
+    }
+
+    /// Returns the blobs of third-party certifications.
+    pub(super) fn third_party(&self, ids: &[i64]) -> Result<HashMap<i64, Vec<u8>>> {
+        self.blobs("SELECT cert, facts FROM third_party WHERE cert = ANY ($1)", ids)
+    }
+
     pub(super) fn column<'r, T: FromSql<'r>>(&self, row: &'r Row, index: usize) -> Result<T> {
         use super::error::ServerContext;
         row.try_get(index).server_context(&self.path(), "reading a row")

@@ -5,11 +5,13 @@
 //! ends one of them, and that one is tried again from its beginning.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
 use cert::{Fingerprint, Timestamp};
 
+use super::connect::PATIENCE;
 use super::derived::Derived;
-use super::journal::{Journal, Trace};
+use super::journal::{CommitMarker, Journal};
 use super::rows_out::{Encoded, Value};
 use super::store::PostgresStore;
 use super::view::View;
@@ -51,27 +53,31 @@ pub(super) struct Writer<'s> {
 }
 
 impl WriterMode {
-    /// Returns what begins a transaction. The lock ends with it; who waits to be alone is not overtaken by those who
-    /// come later.
-    pub(super) fn begin(self) -> String {
+    /// Returns what begins a transaction, unless others hold the lock for longer than `patience`. The lock ends with
+    /// it; who waits to be alone is not overtaken by those who come later.
+    pub(super) fn begin(self, patience: Duration) -> String {
         let lock = match self {
             Self::Alone => "pg_advisory_xact_lock",
             Self::Beside => "pg_advisory_xact_lock_shared",
         };
         // Notes for the search index are moved into it with this much memory at a time.
-        format!("{BEGIN}; SET LOCAL work_mem = '64MB'; SELECT {lock}({LOCK}, hashtext(current_schema()))")
+        format!(
+            "{BEGIN}; SET LOCAL work_mem = '64MB'; SET LOCAL lock_timeout = {};
+            SELECT {lock}({LOCK}, hashtext(current_schema())); SET LOCAL lock_timeout TO DEFAULT",
+            patience.as_millis()
+        )
     }
 }
 
 impl<'s> Writer<'s> {
     pub(super) fn begin(
         store: &'s PostgresStore,
-        turn: WriterMode,
+        mode: WriterMode,
         command: &str,
         journal: Option<JournalId>,
         now: Timestamp,
     ) -> Result<Self> {
-        let view = View::within(store, store.server.begin(&turn.begin())?);
+        let view = View::within(store, store.server.begin(&mode.begin(PATIENCE))?);
         let journal = Journal::open(&view, command, journal, now)?;
         Ok(Self { view, now, journal, last: false })
     }
@@ -104,13 +110,13 @@ impl<'s> Writer<'s> {
     }
 
     /// Finds out whether a commit came through whose answer was lost.
-    fn find_out(store: &PostgresStore, trace: &Trace, lost: Error) -> Result<()> {
+    fn check_commit(store: &PostgresStore, marker: &CommitMarker, lost: Error) -> Result<()> {
         let mut pause = Backoff::of_a_server();
         for _ in 0..QUESTIONS {
             let asked = store
                 .server
                 .begin(BEGIN)
-                .and_then(|connection| trace.is_committed(&View::within(store, connection)));
+                .and_then(|connection| marker.is_committed(&View::within(store, connection)));
             match asked {
                 Ok(Some(true)) => return Ok(()),
                 Ok(Some(false)) => return Err(lost),
@@ -337,11 +343,11 @@ impl Transaction for Writer<'_> {
 
     fn commit(self: Box<Self>) -> Result<()> {
         let Self { view, journal, last, .. } = *self;
-        let trace = journal.close(&view)?;
+        let marker = journal.close(&view)?;
         let store = view.store;
         match view.commit() {
             // The server went away between the question and the answer.
-            Err(error) if error.is_transient() => Self::find_out(store, &trace, error),
+            Err(error) if error.is_transient() => Self::check_commit(store, &marker, error),
             Ok(()) if last && store.shape.search_index => {
                 clean_search(store);
                 Ok(())
@@ -357,5 +363,28 @@ fn clean_search(store: &PostgresStore) {
         && connection.batch("SELECT clean_search()", "bringing the search index up to date").is_ok()
     {
         store.server.give_back(connection);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use scratch_postgres::{Listen, Server};
+
+    use super::*;
+    use crate::postgres::Address;
+
+    #[test]
+    fn a_writer_that_holds_the_lock_for_too_long_is_reported() {
+        let server = Server::start(Listen::Socket, &["fsync=off"]).expect("a server of its own");
+        let address = Address::parse(&server.url("schema=locks")).expect("a URL");
+        let store = PostgresStore::create(address, 0).expect("create");
+        let begin = |mode: WriterMode, patience| store.server.begin(&mode.begin(patience));
+        let holder = begin(WriterMode::Alone, PATIENCE).expect("nobody else writes");
+        for mode in [WriterMode::Alone, WriterMode::Beside] {
+            let refused = begin(mode, Duration::from_millis(50)).err();
+            assert!(matches!(refused, Some(Error::Locked { .. })), "{refused:?}");
+        }
+        drop(holder);
+        begin(WriterMode::Beside, PATIENCE).expect("nobody else writes");
     }
 }

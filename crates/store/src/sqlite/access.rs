@@ -17,7 +17,7 @@ pub(super) enum Access {
     /// There is no file: each connection has a database of its own, in memory and without certificates.
     Empty,
     /// Without locks, since none can be had here; the file is watched instead.
-    Fixed(Stamp, Obstacle),
+    Immutable(Stamp, Obstacle),
 }
 
 /// Why nothing can be written beside a file.

@@ -3,29 +3,16 @@
 use std::ops::ControlFlow;
 
 use cert::KeyId;
-use cert::facts::SignatureFacts;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::error::Context;
-use super::find;
 use super::view::View;
 use crate::{CertId, Certifications, Fingerprint, Proven, Result, packed};
 
 const DOING: &str = "reading certifications";
 
-/// Finds the certificates that name a key ID as the issuer of a signature, in order of arrival.
-pub(super) fn certified_by(view: &View<'_>, issuer: KeyId) -> Result<Vec<CertId>> {
-    find::certs(view, "SELECT cert FROM certification WHERE issuer = ?1", [issuer.0 as i64])
-}
-
-/// Finds the same, unless there are more than `most`.
-pub(super) fn certified_by_few(view: &View<'_>, issuer: KeyId, most: usize) -> Result<Option<Vec<CertId>>> {
-    const SQL: &str = "SELECT cert FROM certification WHERE issuer = ?1 LIMIT ?2";
-    let found = find::certs(view, SQL, [issuer.0 as i64, most as i64 + 1])?;
-    Ok(Some(found).filter(|found| found.len() <= most))
-}
-
-/// Hands out the same, with what is proven of the signatures.
+/// Hands out the certificates that name a key ID as the issuer of a signature, in order of arrival, with what is proven
+/// of the signatures.
 pub(super) fn visit_proven(
     view: &View<'_>,
     issuer: KeyId,
@@ -98,19 +85,6 @@ pub(super) fn write_proven(connection: &Connection, mut rows: Vec<ProvenRow>) ->
         statement.execute(params![issuer, cert, proven])?;
     }
     Ok(())
-}
-
-/// Hands out every signature by another key on a certificate.
-pub(super) fn visit_all(
-    view: &View<'_>,
-    CertId(id): CertId,
-    visit: &mut dyn FnMut(&SignatureFacts),
-) -> Result<()> {
-    view.rows("SELECT facts FROM third_party WHERE cert = ?1", [id], DOING, |row| {
-        packed::third_party(view.blob(row, 0)?, |_| true, |_, signature| visit(&signature))
-            .map_err(|source| view.corrupt(id, source))?;
-        Ok(ControlFlow::Continue(()))
-    })
 }
 
 /// Hands out the signatures by some other keys on some certificates, and the verdicts about these keys.

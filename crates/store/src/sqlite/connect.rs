@@ -13,18 +13,18 @@ use super::access::{Access, Obstacle, Stamp, metadata};
 use super::error::Context;
 use super::file_access::FileAccess;
 use super::schema::check_version;
-use super::{functions, log, schema, write_lock};
+use super::{functions, schema, wal, write_lock};
 use crate::{Error, Result};
 
 /// Opens a database that is there, and finds out how.
 pub(super) fn open(path: &Path) -> Result<(Access, Connection)> {
     check_readable(path)?;
     match FileAccess::of(path) {
-        FileAccess::Fixed => open_fixed(path, Obstacle::ReadOnly),
+        FileAccess::Immutable => open_immutable(path, Obstacle::ReadOnly),
         FileAccess::Network => {
             let connection = connect(path)?;
             check_identity(&connection, path)?;
-            log::leave(&connection, path)?;
+            wal::disable_wal(&connection, path)?;
             Ok((Access::Network, connection))
         }
         FileAccess::Local => {
@@ -32,8 +32,8 @@ pub(super) fn open(path: &Path) -> Result<(Access, Connection)> {
             match check_identity(&connection, path) {
                 Ok(()) => Ok((Access::Local, connection)),
                 // No files can be made beside it, or they cannot grow.
-                Err(Error::Unwritable { .. }) => open_fixed(path, Obstacle::ReadOnly),
-                Err(Error::Full { .. } | Error::Refused { .. }) => open_fixed(path, Obstacle::Full),
+                Err(Error::Unwritable { .. }) => open_immutable(path, Obstacle::ReadOnly),
+                Err(Error::Full { .. } | Error::Refused { .. }) => open_immutable(path, Obstacle::Full),
                 Err(error) => Err(error),
             }
         }
@@ -44,7 +44,7 @@ pub(super) fn open(path: &Path) -> Result<(Access, Connection)> {
 pub(super) fn reopen(path: &Path, access: &Access) -> Result<Connection> {
     match access {
         Access::Local | Access::Network => connect(path),
-        Access::Fixed(..) => connect_fixed(path),
+        Access::Immutable(..) => connect_immutable(path),
         Access::Empty => connect_empty(path),
     }
 }
@@ -63,7 +63,9 @@ pub(super) fn create(path: &Path) -> Result<(Access, Connection)> {
 
 fn connect(path: &Path) -> Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(path, flags).context(path, "opening")?;
+    // SQLite takes a name that begins with `file:` for a URI.
+    let file = std::path::absolute(path).map_err(|source| Error::File { path: path.to_owned(), source })?;
+    let connection = Connection::open_with_flags(file, flags).context(path, "opening")?;
     prepare(connection, path)
 }
 
@@ -75,19 +77,19 @@ fn connect_empty(path: &Path) -> Result<Connection> {
 }
 
 /// Opens a file as if it could not change, without locks and without files beside it.
-fn open_fixed(path: &Path, obstacle: Obstacle) -> Result<(Access, Connection)> {
+fn open_immutable(path: &Path, obstacle: Obstacle) -> Result<(Access, Connection)> {
     let stamp = Stamp::of(path)?;
     for log in [beside(path, "-wal"), beside(path, "-journal")] {
         if std::fs::metadata(&log).is_ok_and(|log| log.len() > 0) {
             return Err(Error::Unfinished { path: path.to_owned(), log });
         }
     }
-    let connection = connect_fixed(path)?;
+    let connection = connect_immutable(path)?;
     check_identity(&connection, path)?;
-    Ok((Access::Fixed(stamp, obstacle), connection))
+    Ok((Access::Immutable(stamp, obstacle), connection))
 }
 
-fn connect_fixed(path: &Path) -> Result<Connection> {
+fn connect_immutable(path: &Path) -> Result<Connection> {
     let flags =
         OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
     let mut uri = String::from("file:");
@@ -149,7 +151,7 @@ fn sync(directory: &Path) -> std::io::Result<()> {
 fn create_tables(connection: &Connection, path: &Path) -> Result<()> {
     const DOING: &str = "creating the tables";
     connection.pragma_update(None, "page_size", schema::PAGE_SIZE).context(path, DOING)?;
-    log::sync_fully(connection, path)?;
+    wal::sync_fully(connection, path)?;
     write_lock::begin_immediate(connection, path, write_lock::PATIENCE)?;
     // Another process may have been quicker.
     if matches!(check_identity(connection, path), Err(Error::Missing { .. })) {
@@ -209,17 +211,35 @@ mod tests {
         store.snapshot()?.visit(Selection::All, Detail::Name, &mut each)
     }
 
+    /// Takes rows and looks at nothing.
+    struct Unseen;
+
+    impl crate::sqlite::Rows for Unseen {
+        fn columns(&mut self, _: &[&str]) -> ControlFlow<()> {
+            ControlFlow::Continue(())
+        }
+
+        fn row(&mut self, _: &[crate::sqlite::Value<'_>]) -> ControlFlow<()> {
+            ControlFlow::Continue(())
+        }
+    }
+
     #[test]
-    fn a_file_that_is_written_to_while_it_counts_as_fixed_is_noticed() {
+    fn a_file_that_is_written_to_while_it_counts_as_immutable_is_noticed() {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let path = directory.path().join("50% keyhoard?.db");
         drop(SqliteStore::create(&path).expect("create"));
-        let fixed = SqliteStore::with(&path, open_fixed(&path, Obstacle::ReadOnly).expect("open"));
-        visit(&fixed).expect("nobody writes");
+        let immutable = SqliteStore::with(&path, open_immutable(&path, Obstacle::ReadOnly).expect("open"));
+        visit(&immutable).expect("nobody writes");
         let write = SqliteStore::open(&path).expect("open");
         write.begin("test", None, Timestamp(1)).expect("begin").commit().expect("commit");
         drop(write);
-        assert!(matches!(visit(&fixed), Err(Error::ChangedMeanwhile { .. })));
-        assert!(matches!(fixed.begin("test", None, Timestamp(1)).err(), Some(Error::Unwritable { .. })));
+        assert!(matches!(visit(&immutable), Err(Error::ChangedMeanwhile { .. })));
+        let count = immutable.snapshot().and_then(|snapshot| snapshot.count());
+        assert!(matches!(count, Err(Error::ChangedMeanwhile { .. })), "{count:?}");
+        let any = immutable.snapshot().and_then(|snapshot| snapshot.has_user_id_origins());
+        assert!(matches!(any, Err(Error::ChangedMeanwhile { .. })), "{any:?}");
+        assert!(matches!(immutable.query("SELECT 1", &mut Unseen), Err(Error::ChangedMeanwhile { .. })));
+        assert!(matches!(immutable.begin("test", None, Timestamp(1)).err(), Some(Error::Unwritable { .. })));
     }
 }

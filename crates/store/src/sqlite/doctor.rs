@@ -13,8 +13,8 @@ use super::derived::Derived;
 use super::error::Context;
 use super::store::SqliteStore;
 use super::view::{View, list};
-use super::{certifications, log, schema, write_lock};
-use crate::doctor::{Derive, Finding, Kept, Rebuilt};
+use super::{certifications, schema, wal, write_lock};
+use crate::doctor::{Derive, Finding, Rebuilt, StoredCertificate};
 use crate::rows::{Rows, parse_fingerprint};
 use crate::{CertId, Error, Result, packed};
 
@@ -22,106 +22,95 @@ use crate::{CertId, Error, Result, packed};
 const BATCH: usize = 256;
 const BATCH_BYTES: usize = 8 << 20;
 
-/// Certificates whose index rows are gathered while everything is derived again.
-const GATHERED: usize = 20_000;
+/// Certificates whose index rows are deferred while everything is derived again.
+const DEFERRED: usize = 20_000;
 
 const CHECKING: &str = "checking";
 const REBUILDING: &str = "deriving the rows again";
 
-impl SqliteStore {
-    /// Checks everything: SQLite's structures, then each row against the bytes it was derived from.
-    ///
-    /// # Errors
-    ///
-    /// Only if the check itself cannot be done; what it finds goes to `found`.
-    pub(super) fn check_all(&self, derive: &mut Derive<'_>, found: &mut dyn FnMut(Finding)) -> Result<()> {
-        let view = View::begin(self)?;
-        let mut sound = true;
-        view.rows("PRAGMA integrity_check", [], CHECKING, |row| {
-            let words: String = view.column(row, 0)?;
-            if words != "ok" {
-                sound = false;
-                found(Finding::Structure(words));
-            }
-            Ok(ControlFlow::Continue(()))
-        })?;
-        // Rows cannot be looked up in a broken index.
-        if sound {
-            check_orphans(&view, found)?;
-            for cert in unreadable_verdicts(&view)? {
-                found(Finding::Rows { cert, table: "verdicts" });
-            }
-            check_rows(&view, derive, found)?;
+/// Checks everything: SQLite's structures, then each row against the bytes it was derived from.
+pub(super) fn check(
+    store: &SqliteStore,
+    derive: &mut Derive<'_>,
+    found: &mut dyn FnMut(Finding),
+) -> Result<()> {
+    let view = View::begin(store)?;
+    let mut sound = true;
+    view.rows("PRAGMA integrity_check", [], CHECKING, |row| {
+        let words: String = view.column(row, 0)?;
+        if words != "ok" {
+            sound = false;
+            found(Finding::Structure(words));
+        }
+        Ok(ControlFlow::Continue(()))
+    })?;
+    // Rows cannot be looked up in a broken index.
+    if sound {
+        check_orphans(&view, found)?;
+        for cert in unreadable_verdicts(&view)? {
+            found(Finding::Rows { cert, table: "verdicts" });
+        }
+        check_rows(&view, derive, found)?;
+    }
+    Ok(())
+}
+
+/// Derives all rows from the bytes again, in one transaction, and removes rows that belong to nothing.
+pub(super) fn rebuild(store: &SqliteStore, derive: &mut Derive<'_>) -> Result<Rebuilt> {
+    let connection = store.take()?;
+    let needs_wal = wal::begin_writing(&connection, &store.path, &store.access, store.is_read())?;
+    let view = View::within(store, connection);
+    super::schema::check_version(view.connection(), view.path())?;
+    let mut proven = refuse_damaged(&view)?;
+    let tables = [schema::DROP_DERIVED, schema::CREATE_DERIVED];
+    tables
+        .iter()
+        .try_for_each(|sql| view.connection().execute_batch(sql))
+        .context(&store.path, REBUILDING)?;
+
+    let mut lost = Vec::new();
+    check_lost(&view, &mut |finding| lost.push(finding))?;
+    for (table, orphaned) in std::iter::once(("cert", LOST)).chain(ORPHANED) {
+        let sql = format!("DELETE FROM {table} WHERE {orphaned}");
+        view.connection().execute_batch(&sql).context(&store.path, REBUILDING)?;
+    }
+    for CertId(id) in unreadable_verdicts(&view)? {
+        view.execute("DELETE FROM verdicts WHERE cert = ?1", [id], REBUILDING)?;
+    }
+    let mut derived = Derived::default();
+    let (mut deferred, mut certificates) = (0, 0);
+    each_batch(&view, |batch| {
+        for kept in batch.iter_mut() {
+            kept.proven = proven.remove(&kept.id).unwrap_or_default();
+        }
+        for (kept, facts) in batch.iter().zip(derive(batch)) {
+            let id = kept.id;
+            let path = || store.path.clone();
+            let facts = facts.map_err(|reason| Error::Underivable { path: path(), cert: id.0, reason })?;
+            derived.insert(&view, id, &packed::pack(&facts, &kept.bytes), &Rows::new(&facts))?;
+            derived.prove(&view, id)?;
+        }
+        certificates += batch.len() as u64;
+        deferred += batch.len();
+        if deferred >= DEFERRED {
+            deferred = 0;
+            std::mem::take(&mut derived).flush(&view)?;
         }
         Ok(())
+    })?;
+    derived.flush(&view)?;
+    write_lock::commit(view.connection(), &store.path)?;
+    if needs_wal {
+        wal::enable_wal(view.connection());
     }
-
-    /// Derives all rows from the bytes again, in one transaction, and removes rows that belong to nothing.
-    ///
-    /// What is left of a certificate whose packets are lost belongs to nothing: without it, and without the digests of
-    /// its inputs, another import brings the certificate back.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Underivable`] if a certificate's bytes are damaged; then nothing was changed.
-    pub(super) fn rebuild_all(&self, derive: &mut Derive<'_>) -> Result<Rebuilt> {
-        let connection = self.take()?;
-        let fresh = log::begin_writing(&connection, &self.path, &self.access, self.is_read())?;
-        let view = View::within(self, connection);
-        super::schema::check_version(view.connection(), view.path())?;
-        let mut proven = refuse_damaged(&view)?;
-        let tables = [schema::DROP_DERIVED, schema::CREATE_DERIVED];
-        tables
-            .iter()
-            .try_for_each(|sql| view.connection().execute_batch(sql))
-            .context(&self.path, REBUILDING)?;
-
-        let mut lost = Vec::new();
-        check_lost(&view, &mut |finding| lost.push(finding))?;
-        for (table, orphaned) in std::iter::once(("cert", LOST)).chain(ORPHANED) {
-            let sql = format!("DELETE FROM {table} WHERE {orphaned}");
-            view.connection().execute_batch(&sql).context(&self.path, REBUILDING)?;
-        }
-        for CertId(id) in unreadable_verdicts(&view)? {
-            let removed = view.connection().execute("DELETE FROM verdicts WHERE cert = ?1", [id]);
-            removed.context(&self.path, REBUILDING)?;
-        }
-        let mut derived = Derived::default();
-        let (mut gathered, mut certificates) = (0, 0);
-        each_batch(&view, |batch| {
-            for kept in batch.iter_mut() {
-                kept.proven = proven.remove(&kept.id).unwrap_or_default();
-            }
-            for (kept, facts) in batch.iter().zip(derive(batch)) {
-                let id = kept.id;
-                let path = || self.path.clone();
-                let facts =
-                    facts.map_err(|reason| Error::Underivable { path: path(), cert: id.0, reason })?;
-                derived.insert(&view, id, &packed::pack(&facts, &kept.bytes), &Rows::new(&facts))?;
-                derived.prove(&view, id)?;
-            }
-            certificates += batch.len() as u64;
-            gathered += batch.len();
-            if gathered >= GATHERED {
-                gathered = 0;
-                std::mem::take(&mut derived).flush(&view)?;
-            }
-            Ok(())
-        })?;
-        derived.flush(&view)?;
-        write_lock::commit(view.connection(), &self.path)?;
-        if fresh {
-            log::enter(view.connection());
-        }
-        Ok(Rebuilt { certificates, lost })
-    }
+    Ok(Rebuilt { certificates, lost })
 }
 
 /// Reads all certificates in order, several at a time.
-fn each_batch(view: &View<'_>, mut each: impl FnMut(&mut [Kept]) -> Result<()>) -> Result<()> {
+fn each_batch(view: &View<'_>, mut each: impl FnMut(&mut [StoredCertificate]) -> Result<()>) -> Result<()> {
     const SQL: &str =
         "SELECT id, fingerprint, superseded, bytes FROM cert JOIN packets ON cert = id ORDER BY id";
-    let mut batch: Vec<Kept> = Vec::new();
+    let mut batch: Vec<StoredCertificate> = Vec::new();
     let mut size = 0;
     view.rows(SQL, [], CHECKING, |row| {
         let id: i64 = view.column(row, 0)?;
@@ -129,7 +118,7 @@ fn each_batch(view: &View<'_>, mut each: impl FnMut(&mut [Kept]) -> Result<()>) 
         let superseded = packed::unpack_positions(&superseded.unwrap_or_default());
         let bytes: Vec<u8> = view.column(row, 3)?;
         size += bytes.len();
-        batch.push(Kept {
+        batch.push(StoredCertificate {
             id: CertId(id),
             fingerprint: parse_fingerprint(view.blob(row, 1)?),
             bytes,
@@ -147,7 +136,7 @@ fn each_batch(view: &View<'_>, mut each: impl FnMut(&mut [Kept]) -> Result<()>) 
 }
 
 /// Refuses to derive anything from bytes that have changed: nothing would tell so afterwards. Returns what the rows that
-/// are still there know to be [proven](Kept::proven).
+/// are still there know to be [proven](StoredCertificate::proven).
 fn refuse_damaged(view: &View<'_>) -> Result<HashMap<CertId, Vec<u32>>> {
     let mut proven = HashMap::new();
     each_batch(view, |batch| {
@@ -156,7 +145,7 @@ fn refuse_damaged(view: &View<'_>) -> Result<HashMap<CertId, Vec<u32>>> {
             if let Some(reason) = kept.damage(&own) {
                 return Err(Error::Underivable { path: view.path().to_owned(), cert: kept.id.0, reason });
             }
-            kept.recall(&own);
+            kept.load_proven(&own);
             if !kept.proven.is_empty() {
                 proven.insert(kept.id, std::mem::take(&mut kept.proven));
             }
@@ -169,7 +158,7 @@ fn refuse_damaged(view: &View<'_>) -> Result<HashMap<CertId, Vec<u32>>> {
 /// Certificates whose packets are not there.
 const LOST: &str = "id NOT IN (SELECT cert FROM packets)";
 
-/// Tables that are not derived, and which of their rows belong to nothing.
+/// Tables that are not derived, and which of their rows refer to rows that are not there.
 const ORPHANED: [(&str, &str); 7] = [
     ("packets", "cert NOT IN (SELECT id FROM cert)"),
     ("verdicts", "cert NOT IN (SELECT id FROM cert)"),
@@ -204,14 +193,11 @@ fn unreadable_verdicts(view: &View<'_>) -> Result<Vec<CertId>> {
 
 /// Finds the certificates whose packets are not there.
 fn check_lost(view: &View<'_>, found: &mut dyn FnMut(Finding)) -> Result<Vec<i64>> {
-    let mut lost = Vec::new();
-    view.rows(&format!("SELECT id, fingerprint FROM cert WHERE {LOST}"), [], CHECKING, |row| {
+    view.list(&format!("SELECT id, fingerprint FROM cert WHERE {LOST}"), [], CHECKING, |row| {
         let id = view.column(row, 0)?;
-        lost.push(id);
         found(Finding::Lost { cert: CertId(id), fingerprint: parse_fingerprint(view.blob(row, 1)?) });
-        Ok(ControlFlow::Continue(()))
-    })?;
-    Ok(lost)
+        Ok(id)
+    })
 }
 
 fn check_rows(view: &View<'_>, derive: &mut Derive<'_>, found: &mut dyn FnMut(Finding)) -> Result<()> {
@@ -221,7 +207,7 @@ fn check_rows(view: &View<'_>, derive: &mut Derive<'_>, found: &mut dyn FnMut(Fi
     each_batch(view, |batch| {
         for kept in batch.iter_mut() {
             if let Some(own) = view.own(kept.id.0)? {
-                kept.recall(&own);
+                kept.load_proven(&own);
             }
         }
         for (kept, facts) in batch.iter().zip(derive(batch)) {
@@ -277,7 +263,7 @@ const TABLES: [(&str, &str); 8] = [
 /// Looks for every row that the facts ask for, and counts them.
 fn check_certificate(
     view: &View<'_>,
-    kept: &Kept,
+    kept: &StoredCertificate,
     facts: &Facts,
     rows: &Rows,
     expected: &mut BTreeMap<&'static str, u64>,
@@ -303,6 +289,12 @@ fn check_certificate(
 
     table("user_id", rows.user_ids.len(), view.user_ids(id)? == rows.user_ids);
     table(SEARCHED, 1, true);
+    const KEY_ID: &str = "SELECT 1 FROM key_id WHERE key_id = ?1 AND cert = ?2 AND component = ?3";
+    let mut there = true;
+    for (key_id, component) in &rows.key_ids {
+        there &= view.exists(KEY_ID, [key_id, &id, component])?;
+    }
+    table("key_id", rows.key_ids.len(), there);
     let mut index = |name, sql: &str, values: &[i64]| -> Result<()> {
         let mut there = true;
         for value in values {
@@ -311,8 +303,6 @@ fn check_certificate(
         table(name, values.len(), there);
         Ok(())
     };
-    let keys: Vec<i64> = rows.key_ids.iter().map(|(key_id, _)| *key_id).collect();
-    index("key_id", "SELECT 1 FROM key_id WHERE key_id = ?1 AND cert = ?2", &keys)?;
     index("keygrip", "SELECT 1 FROM keygrip WHERE hash = ?1 AND cert = ?2", &rows.keygrips)?;
     index("mail", "SELECT 1 FROM mail WHERE hash = ?1 AND cert = ?2", &rows.mails)?;
     index("certification", "SELECT 1 FROM certification WHERE issuer = ?1 AND cert = ?2", &rows.issuers)?;

@@ -12,7 +12,7 @@ pub(super) enum FileAccess {
     /// Other machines may share it, memory cannot be shared: only a rollback journal works.
     Network,
     /// Nobody can write there.
-    Fixed,
+    Immutable,
 }
 
 impl FileAccess {
@@ -21,7 +21,7 @@ impl FileAccess {
         let kind = statfs(path).map(|stat| u32::try_from(stat.f_type).unwrap_or(0));
         match kind {
             Ok(kind) if is_network(kind) => Self::Network,
-            _ if is_mounted_read_only(path) => Self::Fixed,
+            _ if is_mounted_read_only(path) => Self::Immutable,
             _ => Self::Local,
         }
     }

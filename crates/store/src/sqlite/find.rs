@@ -9,7 +9,7 @@ use super::search;
 use super::view::{PRIMARIES, View};
 use crate::rows;
 use crate::rows::parse_fingerprint;
-use crate::{CertId, KeyHit, Query, Result, packed};
+use crate::{CertId, KeyHit, MOST_KEYS, Query, Result, packed};
 
 const DOING: &str = "searching";
 const KEYGRIP: &str = "SELECT cert FROM keygrip WHERE hash = ?1";
@@ -22,10 +22,8 @@ pub(super) fn find(view: &View<'_>, query: &Query) -> Result<Vec<CertId>> {
             let (first, last) = rows::rotated_range(*short);
             certs(view, "SELECT cert FROM key_id WHERE key_id BETWEEN ?1 AND ?2", [first, last])?
         }
-        Query::KeyId(key_id) => {
-            certs(view, "SELECT cert FROM key_id WHERE key_id = ?1", [rows::rotated(*key_id)])?
-        }
-        Query::Fingerprint(fingerprint) => by_fingerprint(view, fingerprint)?,
+        Query::KeyId(key_id) => by_key_id(view, *key_id)?,
+        Query::Fingerprint(fingerprint) => among(view, query, by_key_id(view, fingerprint.key_id())?)?,
         Query::Keygrip(keygrip) => among(view, query, certs(view, KEYGRIP, [rows::keygrip_hash(keygrip)])?)?,
         Query::Exact(name) => match mailbox::mail_address(name) {
             Some(address) => among_user_ids(view, query, by_mail_hash(view, address)?)?,
@@ -39,14 +37,12 @@ pub(super) fn find(view: &View<'_>, query: &Query) -> Result<Vec<CertId>> {
     Ok(found)
 }
 
-/// Finds the keys behind a key ID, so many at most.
-pub(super) fn keys(view: &View<'_>, key_id: KeyId, most: usize) -> Result<Vec<KeyHit>> {
+/// Finds the keys behind a key ID, [`MOST_KEYS`] at most.
+pub(super) fn keys(view: &View<'_>, key_id: KeyId) -> Result<Vec<KeyHit>> {
     const SQL: &str =
         "SELECT cert, component FROM key_id WHERE key_id = ?1 ORDER BY cert, component LIMIT ?2";
-    let mut places = Vec::new();
-    view.rows(SQL, params![rows::rotated(key_id), i64::try_from(most).unwrap_or(i64::MAX)], DOING, |row| {
-        places.push((view.column::<i64>(row, 0)?, view.column::<i64>(row, 1)?));
-        Ok(ControlFlow::Continue(()))
+    let places = view.list(SQL, [rows::rotated(key_id), MOST_KEYS as i64], DOING, |row| {
+        Ok((view.column::<i64>(row, 0)?, view.column::<i64>(row, 1)?))
     })?;
     let mut hits = Vec::with_capacity(places.len());
     for (cert, component) in places {
@@ -62,29 +58,19 @@ pub(super) fn keys(view: &View<'_>, key_id: KeyId, most: usize) -> Result<Vec<Ke
 
 /// Finds the primary keys behind a key ID.
 pub(super) fn primaries(view: &View<'_>, key_id: KeyId) -> Result<Vec<(CertId, Fingerprint)>> {
-    let mut primaries = Vec::new();
-    view.rows(PRIMARIES, [rows::rotated(key_id)], DOING, |row| {
+    let primaries = view.list(PRIMARIES, [rows::rotated(key_id)], DOING, |row| {
         let fingerprint = parse_fingerprint(view.blob(row, 1)?);
-        if let Some(primary) = fingerprint.filter(|fingerprint| fingerprint.key_id() == key_id) {
-            primaries.push((CertId(view.column(row, 0)?), primary));
-        }
-        Ok(ControlFlow::Continue(()))
+        Ok(Some(CertId(view.column(row, 0)?)).zip(fingerprint.filter(|it| it.key_id() == key_id)))
     })?;
-    Ok(primaries)
+    Ok(primaries.into_iter().flatten().collect())
 }
 
 pub(super) fn certs(view: &View<'_>, sql: &str, parameters: impl Params) -> Result<Vec<CertId>> {
-    let mut certs = Vec::new();
-    view.rows(sql, parameters, DOING, |row| {
-        certs.push(CertId(view.column(row, 0)?));
-        Ok(ControlFlow::Continue(()))
-    })?;
-    Ok(certs)
+    view.list(sql, parameters, DOING, |row| view.column(row, 0).map(CertId))
 }
 
-fn by_fingerprint(view: &View<'_>, fingerprint: &Fingerprint) -> Result<Vec<CertId>> {
-    let hits = keys(view, fingerprint.key_id(), usize::MAX)?.into_iter();
-    Ok(hits.filter(|hit| hit.fingerprint.as_bytes() == fingerprint.as_bytes()).map(|hit| hit.cert).collect())
+fn by_key_id(view: &View<'_>, key_id: KeyId) -> Result<Vec<CertId>> {
+    certs(view, "SELECT cert FROM key_id WHERE key_id = ?1", [rows::rotated(key_id)])
 }
 
 fn by_mail_hash(view: &View<'_>, address: &[u8]) -> Result<Vec<CertId>> {

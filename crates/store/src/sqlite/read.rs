@@ -4,16 +4,15 @@ use std::ops::ControlFlow;
 
 use cert::facts::SignatureFacts;
 use cert::{Fingerprint, KeyId, Timestamp};
-use rusqlite::{MAIN_DB, OptionalExtension, Row};
+use rusqlite::{MAIN_DB, Row};
 
 use super::error::Context;
 use super::view::View;
-use super::{certifications, journal, provenance};
+use super::{certifications, find, provenance};
 use crate::rows::{parse_fingerprint, rotated};
 use crate::{
-    CertId, Certifications, Change, Detail, Facts, InputDigest, JournalEntry, JournalId, KeyHit, Migration,
-    Origin, Proven, Query, ReadCertificates, ReadJournal, ReadTrust, Record, Result, Selection,
-    VisitCertified, VisitOwnFacts, packed,
+    CertId, Certifications, Detail, Facts, KeyHit, Origin, Query, ReadCertificates, ReadTrust, Record,
+    Result, Selection, VisitCertified, packed,
 };
 
 impl View<'_> {
@@ -143,20 +142,25 @@ impl ReadCertificates for View<'_> {
     }
 
     fn find(&self, query: &Query) -> Result<Vec<CertId>> {
-        super::find::find(self, query)
+        find::find(self, query)
     }
 
     fn keys_by_id(&self, key_id: KeyId) -> Result<Vec<KeyHit>> {
-        super::find::keys(self, key_id, crate::MOST_KEYS)
+        find::keys(self, key_id)
     }
 
     fn primaries_by_id(&self, key_id: KeyId) -> Result<Vec<(CertId, Fingerprint)>> {
-        super::find::primaries(self, key_id)
+        find::primaries(self, key_id)
     }
 
-    fn visit_third_party(&self, id: CertId, visit: &mut dyn FnMut(&SignatureFacts)) -> Result<()> {
-        self.prepare_to_follow()?;
-        certifications::visit_all(self, id, visit)
+    fn visit_third_party(&self, CertId(id): CertId, visit: &mut dyn FnMut(&SignatureFacts)) -> Result<()> {
+        self.enlarge_cache()?;
+        let sql = "SELECT facts FROM third_party WHERE cert = ?1";
+        self.rows(sql, [id], "reading certifications", |row| {
+            packed::third_party(self.blob(row, 0)?, |_| true, |_, signature| visit(&signature))
+                .map_err(|source| self.corrupt(id, source))?;
+            Ok(ControlFlow::Continue(()))
+        })
     }
 
     fn own_facts(&self, CertId(id): CertId) -> Result<Option<Facts>> {
@@ -187,19 +191,13 @@ impl ReadCertificates for View<'_> {
     }
 
     fn certified_by(&self, issuer: KeyId) -> Result<Vec<CertId>> {
-        certifications::certified_by(self, issuer)
+        find::certs(self, "SELECT cert FROM certification WHERE issuer = ?1", [issuer.0 as i64])
     }
 
     fn certified_by_few(&self, issuer: KeyId, most: usize) -> Result<Option<Vec<CertId>>> {
-        certifications::certified_by_few(self, issuer, most)
-    }
-
-    fn visit_certified_by(
-        &self,
-        issuer: KeyId,
-        visit: &mut dyn FnMut(CertId, Option<&Proven>),
-    ) -> Result<()> {
-        certifications::visit_proven(self, issuer, visit)
+        const SQL: &str = "SELECT cert FROM certification WHERE issuer = ?1 LIMIT ?2";
+        let found = find::certs(self, SQL, [issuer.0 as i64, most as i64 + 1])?;
+        Ok(Some(found).filter(|found| found.len() <= most))
     }
 
     fn visit_certified_by_any(
@@ -207,20 +205,7 @@ impl ReadCertificates for View<'_> {
         issuers: &[KeyId],
         visitors: &mut [&mut VisitCertified<'_>],
     ) -> Result<()> {
-        self.share(issuers, visitors, &|view, &issuer, visitor| {
-            certifications::visit_proven(view, issuer, &mut |id, proven| visitor(issuer, id, proven))
-        })
-    }
-
-    fn try_clone_reader(&self) -> Option<Box<dyn ReadCertificates + Send + '_>> {
-        Some(self.ahead.take()?)
-    }
-
-    fn visit_own_facts(&self, ids: &[CertId], visitors: &mut [&mut VisitOwnFacts<'_>]) -> Result<()> {
-        self.share(ids, visitors, &|view, &id, visitor| {
-            view.own_facts(id)?.into_iter().for_each(|facts| visitor(id, facts));
-            Ok(())
-        })
+        self.share(issuers, visitors)
     }
 
     fn by_fingerprint(&self, fingerprints: &[Fingerprint]) -> Result<Vec<Option<CertId>>> {
@@ -248,47 +233,5 @@ impl ReadCertificates for View<'_> {
 
     fn trust(&self) -> Option<&dyn ReadTrust> {
         Some(self)
-    }
-}
-
-impl ReadJournal for View<'_> {
-    fn journal(&self, limit: usize) -> Result<Vec<JournalEntry>> {
-        journal::entries(self, limit)
-    }
-
-    fn journal_changes(
-        &self,
-        id: JournalId,
-        from: u64,
-        visit: &mut dyn FnMut(Change) -> ControlFlow<()>,
-    ) -> Result<()> {
-        journal::changes(self, id, from, visit)
-    }
-
-    fn known_inputs(&self, digests: &[InputDigest]) -> Result<Vec<Option<CertId>>> {
-        const DOING: &str = "looking up earlier imports";
-        let mut statement = self
-            .connection()
-            .prepare_cached("SELECT cert FROM input WHERE digest = ?1")
-            .context(self.path(), DOING)?;
-        let mut known = |digest: &InputDigest| {
-            statement
-                .query_row([digest.0], |row| row.get(0).map(CertId))
-                .optional()
-                .context(self.path(), DOING)
-        };
-        digests.iter().map(&mut known).collect()
-    }
-
-    fn brought_again(&self, entry: JournalId) -> Result<Vec<(Fingerprint, JournalId)>> {
-        journal::brought_again(self, entry)
-    }
-
-    fn last_to_meet_inputs(&self) -> Result<Vec<JournalId>> {
-        journal::last_to_meet_inputs(self)
-    }
-
-    fn migrations(&self) -> Result<Vec<Migration>> {
-        provenance::migrations(self)
     }
 }

@@ -8,68 +8,61 @@ use std::thread;
 use rusqlite::Connection;
 
 use super::error::Context;
-use super::log;
 use super::store::SqliteStore;
 use super::view::View;
-use crate::{MOST_READERS, Result};
+use super::{certifications, wal};
+use crate::{KeyId, MOST_READERS, Result, VisitCertified};
 
 /// A thread takes so many things at once; for fewer none is started.
 const PART: usize = 32;
 
-/// SQLite's cache, in negated KiB, of connections that read beside one another: they hardly ever come back to a page, and
+/// SQLite's cache, in negated KiB, of connections that read in parallel: they hardly ever come back to a page, and
 /// what is small stays near the processor.
-const CACHE_BESIDE: i64 = -512;
+const PARALLEL_CACHE: i64 = -512;
 
 impl<'s> View<'s> {
-    /// Starts to read what is committed now, with one connection for each core, and if there are several with one more.
+    /// Starts to read what is committed now, with one connection for each core.
     ///
     /// If somebody commits at that very moment, there is only one.
     pub(super) fn begin_on_all_cores(store: &'s SqliteStore) -> Result<Self> {
         let cores = thread::available_parallelism().map_or(1, NonZero::get);
         let connection = store.take()?;
-        log::before_reading(&connection, &store.path, &store.access)?;
+        wal::before_reading(&connection, &store.path, &store.access)?;
         let version = data_version(&connection, store)?;
         let readers = cores.min(MOST_READERS);
-        let another = || {
+        let another = |_| {
             let view = Self::begin(store)?;
-            view.set_cache(CACHE_BESIDE)?;
+            view.set_cache(PARALLEL_CACHE)?;
             Ok(view)
         };
-        let others = (1..readers).map(|_| another()).collect::<Result<Vec<_>>>()?;
-        let ahead = if others.is_empty() { None } else { Some(Box::new(another()?)) };
+        let others = (1..readers).map(another).collect::<Result<Vec<_>>>()?;
         let view = Self::begin_on(store, connection)?;
-        view.set_cache(CACHE_BESIDE)?;
+        view.set_cache(PARALLEL_CACHE)?;
         // The others began between two moments that are one, unless somebody committed in between.
         if data_version(view.connection(), store)? == version {
-            view.beside.replace(others);
-            view.ahead.replace(ahead);
+            view.parallel.replace(others);
         }
         Ok(view)
     }
 
-    /// Has each of `items` read for one of the visitors.
-    pub(super) fn share<T: Sync, V: Send>(
-        &self,
-        items: &[T],
-        visitors: &mut [V],
-        read: &(impl Fn(&View<'_>, &T, &mut V) -> Result<()> + Sync),
-    ) -> Result<()> {
+    /// Has what each of `issuers` signed read for one of the visitors.
+    pub(super) fn share(&self, issuers: &[KeyId], visitors: &mut [&mut VisitCertified<'_>]) -> Result<()> {
         let Some((own, others)) = visitors.split_first_mut() else { return Ok(()) };
-        let mut beside = self.beside.borrow_mut();
-        if items.len() <= PART || beside.is_empty() {
-            return items.iter().try_for_each(|item| read(self, item, own));
+        let mut parallel = self.parallel.borrow_mut();
+        if issuers.len() <= PART || parallel.is_empty() {
+            return read(self, issuers, own);
         }
-        let parts = Mutex::new(items.chunks(PART));
+        let parts = Mutex::new(issuers.chunks(PART));
         let next = || parts.lock().unwrap_or_else(PoisonError::into_inner).next();
-        let work = |view: &View<'_>, visitor: &mut V| {
+        let work = |view: &View<'_>, visitor: &mut VisitCertified<'_>| {
             while let Some(part) = next() {
-                part.iter().try_for_each(|item| read(view, item, visitor))?;
+                read(view, part, visitor)?;
             }
             Ok(())
         };
         let work = &work;
         thread::scope(|scope| {
-            let pairs = beside.iter_mut().zip(others);
+            let pairs = parallel.iter_mut().zip(others);
             // Where no thread can be made, those that are there do its part.
             let threads: Vec<_> = pairs
                 .filter_map(|(view, visitor)| {
@@ -83,6 +76,13 @@ impl<'s> View<'s> {
             threads.into_iter().map(join).fold(outcome, Result::and)
         })
     }
+}
+
+/// Hands what is proven of each issuer's signatures to a visitor.
+fn read(view: &View<'_>, issuers: &[KeyId], visitor: &mut VisitCertified<'_>) -> Result<()> {
+    issuers.iter().try_for_each(|&issuer| {
+        certifications::visit_proven(view, issuer, &mut |id, proven| visitor(issuer, id, proven))
+    })
 }
 
 /// Returns a number that changes, for this connection, whenever another one has committed.

@@ -2,12 +2,12 @@
 
 use std::fmt::{self, Write};
 
-use cert::facts::{ComponentKind, SignatureFacts};
+use cert::facts::SignatureFacts;
 use cert::{Facts, Timestamp};
 use verify::Verdict;
 
-/// The columns after `cert`, in the order of [`row`].
-const COLUMNS: [&str; 18] = [
+/// The columns after `cert` and before `user_id`, in the order of [`row`].
+const COLUMNS: [&str; 17] = [
     "component",
     "position",
     "type",
@@ -25,7 +25,6 @@ const COLUMNS: [&str; 18] = [
     "trust_amount",
     "own",
     "verdict",
-    "user_id",
 ];
 
 /// Returns the statement that makes the view.
@@ -36,8 +35,10 @@ pub(super) fn view() -> String {
         let _ = write!(sql, ", signature.value ->> {index} AS {column}");
     }
     sql.push_str(
-        " FROM self_facts AS own LEFT JOIN third_party AS others ON others.cert = own.cert,
-        json_each(signatures_of(own.facts, others.facts)) AS signature",
+        ", CAST(user_id.value AS TEXT) AS user_id
+        FROM self_facts AS own LEFT JOIN third_party AS others ON others.cert = own.cert,
+        json_each(signatures_of(own.facts, others.facts)) AS signature
+        LEFT JOIN user_id ON user_id.cert = own.cert AND user_id.component = signature.value ->> 0",
     );
     sql
 }
@@ -46,27 +47,18 @@ pub(super) fn view() -> String {
 pub(super) fn json(facts: &Facts) -> String {
     let mut json = String::from("[");
     for (number, component) in facts.components.iter().enumerate() {
-        let user_id = match &component.kind {
-            ComponentKind::UserId(value) => Some(String::from_utf8_lossy(value)),
-            _ => None,
-        };
         for signature in &component.signatures {
             if json.len() > 1 {
                 json.push(',');
             }
-            let _ = row(&mut json, number, signature, user_id.as_deref());
+            let _ = row(&mut json, number, signature);
         }
     }
     json.push(']');
     json
 }
 
-fn row(
-    json: &mut String,
-    component: usize,
-    signature: &SignatureFacts,
-    user_id: Option<&str>,
-) -> fmt::Result {
+fn row(json: &mut String, component: usize, signature: &SignatureFacts) -> fmt::Result {
     let SignatureFacts { span, version, kind, key_algorithm, hash_algorithm, created, issuer, flags, .. } =
         signature;
     write!(json, "[{component},{},{},{version}", span.start, kind.0)?;
@@ -89,11 +81,6 @@ fn row(
         Some(Verdict::Unsupported) => ",\"unsupported\"",
         None => ",null",
     });
-    json.push(',');
-    match user_id {
-        Some(text) => string(json, text)?,
-        None => json.push_str("null"),
-    }
     json.push(']');
     Ok(())
 }
@@ -103,17 +90,4 @@ fn number(json: &mut String, value: Option<impl fmt::Display>) -> fmt::Result {
         Some(value) => write!(json, ",{value}"),
         None => json.write_str(",null"),
     }
-}
-
-fn string(json: &mut String, text: &str) -> fmt::Result {
-    json.push('"');
-    for character in text.chars() {
-        match character {
-            '"' | '\\' => write!(json, "\\{character}")?,
-            _ if character.is_control() => write!(json, "\\u{:04x}", u32::from(character))?,
-            _ => json.push(character),
-        }
-    }
-    json.push('"');
-    Ok(())
 }

@@ -51,7 +51,8 @@ impl SqliteStore {
         let connection = self.take()?;
         add_signature_table(&connection).context(&self.path, DOING)?;
         connection.pragma_update(None, "query_only", true).context(&self.path, DOING)?;
-        run(&connection, statement, rows)
+        run(&connection, statement, rows)?;
+        self.check_unchanged()
         // The connection is closed, not given back: nobody else wants a view and a function more.
     }
 }

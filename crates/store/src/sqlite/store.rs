@@ -70,7 +70,7 @@ impl SqliteStore {
     /// Says whether what was read since the database was opened can be relied on.
     pub(super) fn check_unchanged(&self) -> Result<()> {
         match &self.access {
-            Access::Fixed(stamp, _) if *stamp != Stamp::of(&self.path)? => {
+            Access::Immutable(stamp, _) if *stamp != Stamp::of(&self.path)? => {
                 Err(Error::ChangedMeanwhile { path: self.path.clone() })
             }
             _ => Ok(()),

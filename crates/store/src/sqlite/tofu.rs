@@ -8,14 +8,12 @@ use std::collections::{BTreeSet, HashSet};
 use std::ops::ControlFlow;
 
 use cert::{BoundAddress, Fingerprint, Timestamp};
-use rusqlite::{OptionalExtension, Params, Row, params};
+use rusqlite::{OptionalExtension, Row, params};
 
 use super::error::Context;
 use super::view::View;
 use crate::rows::{mail_hash, parse_fingerprint, stored_fingerprint};
-use crate::tofu::{
-    Binding, BindingId, BindingSelection, Contested, MessageStatistics, Messages, VerifiedMessage,
-};
+use crate::tofu::{Binding, BindingId, BindingSelection, MessageStatistics, Messages, VerifiedMessage};
 use crate::write_bindings::BindingRows;
 use crate::{AssignedTrust, Error, ReadTrust, Result};
 
@@ -23,7 +21,7 @@ const READING: &str = "reading bindings";
 const WRITING: &str = "writing bindings";
 
 /// Selects bindings: of kept rows those with `$kept`, of user IDs those with `$derived`, in the order of
-/// [`ReadTrust::bindings`](crate::ReadTrust::bindings).
+/// [`ReadTrust::bindings`].
 macro_rules! select_bindings {
     ($kept:literal, $derived:literal) => {
         concat!(
@@ -50,14 +48,12 @@ impl ReadTrust for View<'_> {
     }
 
     fn owner_trusts(&self) -> Result<Vec<(Fingerprint, AssignedTrust)>> {
-        let mut trusts = Vec::new();
         let sql = "SELECT fingerprint, value FROM owner_trust ORDER BY fingerprint";
-        self.rows(sql, [], "reading owner trust", |row| {
+        let trusts = self.list(sql, [], "reading owner trust", |row| {
             let trust = AssignedTrust::from_number(self.column(row, 1)?);
-            trusts.extend(parse_fingerprint(self.blob(row, 0)?).zip(trust));
-            Ok(ControlFlow::Continue(()))
+            Ok(parse_fingerprint(self.blob(row, 0)?).zip(trust))
         })?;
-        Ok(trusts)
+        Ok(trusts.into_iter().flatten().collect())
     }
 
     fn bindings(
@@ -65,7 +61,49 @@ impl ReadTrust for View<'_> {
         selection: BindingSelection<'_>,
         visit: &mut dyn FnMut(Binding) -> ControlFlow<()>,
     ) -> Result<()> {
-        bindings(self, selection, visit)
+        const ALL: &str = select_bindings!("true", "true");
+        const USED: &str = select_bindings!(
+            "id IN (SELECT binding FROM tofu_signature UNION SELECT binding FROM tofu_encryption)",
+            "false"
+        );
+        // The hashes of addresses tell which user IDs may be contested.
+        const CONTESTED: &str = concat!(
+            "SELECT id, fingerprint, email, user_id, time, policy FROM (
+                SELECT *, count(*) OVER same AS keys, max(policy <> 1) OVER same AS decided FROM (",
+            select_bindings!(
+                "true",
+                "cert IN (SELECT cert FROM mail WHERE hash IN
+                    (SELECT hash FROM mail GROUP BY hash HAVING count(*) > 1
+                    UNION SELECT mail_hash(email) FROM tofu_binding))"
+            ),
+            ") AS every WINDOW same AS (PARTITION BY email)) AS binding
+            WHERE keys > 1 OR decided ORDER BY email, fingerprint"
+        );
+        const OF_ADDRESS: &str = select_bindings!(
+            "email = ?1",
+            "cert IN (SELECT cert FROM mail WHERE hash = ?2) AND bound_address(value) = ?1"
+        );
+        let mut each = |row: &Row<'_>| Ok(visit(binding(self, row)?));
+        match selection {
+            BindingSelection::All => self.rows(ALL, [], READING, each),
+            BindingSelection::Used => self.rows(USED, [], READING, each),
+            BindingSelection::Contested => self.rows(CONTESTED, [], READING, each),
+            BindingSelection::Addresses(addresses) => {
+                let addresses: BTreeSet<&BoundAddress> = addresses.iter().collect();
+                let mut flow = ControlFlow::Continue(());
+                for address in addresses {
+                    let asked = params![address.as_bytes(), mail_hash(address.as_bytes())];
+                    self.rows(OF_ADDRESS, asked, READING, |row| {
+                        flow = each(row)?;
+                        Ok(flow)
+                    })?;
+                    if flow.is_break() {
+                        break;
+                    }
+                }
+                Ok(())
+            }
+        }
     }
 
     fn messages(&self, BindingId(id): BindingId) -> Result<Messages> {
@@ -91,27 +129,19 @@ impl ReadTrust for View<'_> {
 
     fn verified_messages(&self, BindingId(id): BindingId) -> Result<Vec<VerifiedMessage>> {
         const SQL: &str = "SELECT sig_digest, origin, sig_time, time FROM tofu_signature WHERE binding = ?1";
-        let mut messages = Vec::new();
-        self.rows(SQL, [id], READING, |row| {
-            messages.push(VerifiedMessage {
+        self.list(SQL, [id], READING, |row| {
+            Ok(VerifiedMessage {
                 digest: self.column(row, 0)?,
                 origin: self.column(row, 1)?,
                 signed: Timestamp(self.column(row, 2)?),
                 verified: Timestamp(self.column(row, 3)?),
-            });
-            Ok(ControlFlow::Continue(()))
-        })?;
-        Ok(messages)
+            })
+        })
     }
 
     fn encrypted_messages(&self, BindingId(id): BindingId) -> Result<Vec<Timestamp>> {
         const SQL: &str = "SELECT time FROM tofu_encryption WHERE binding = ?1 ORDER BY time";
-        let mut times = Vec::new();
-        self.rows(SQL, [id], READING, |row| {
-            times.push(Timestamp(self.column(row, 0)?));
-            Ok(ControlFlow::Continue(()))
-        })?;
-        Ok(times)
+        self.list(SQL, [id], READING, |row| self.column(row, 0).map(Timestamp))
     }
 }
 
@@ -131,7 +161,7 @@ impl BindingRows for View<'_> {
     }
 
     fn remove(&self, id: BindingId) -> Result<()> {
-        execute(self, "DELETE FROM tofu_binding WHERE id = ?1", [id.0]).map(drop)
+        self.execute("DELETE FROM tofu_binding WHERE id = ?1", [id.0], WRITING).map(drop)
     }
 
     fn add_verified(&self, id: BindingId, message: &VerifiedMessage) -> Result<bool> {
@@ -140,81 +170,31 @@ impl BindingRows for View<'_> {
             (SELECT 1 FROM tofu_signature WHERE binding = ?1 AND sig_digest = ?2 AND sig_time = ?4)
             ON CONFLICT DO NOTHING";
         let VerifiedMessage { digest, origin, signed, verified } = message;
-        Ok(execute(self, SQL, params![id.0, digest, origin, signed.0, verified.0])? > 0)
+        Ok(self.execute(SQL, params![id.0, digest, origin, signed.0, verified.0], WRITING)? > 0)
     }
 
     fn remove_verified(&self, id: BindingId, message: &VerifiedMessage) -> Result<bool> {
         const SQL: &str = "DELETE FROM tofu_signature
             WHERE binding = ?1 AND sig_digest = ?2 AND origin = ?3 AND sig_time = ?4";
         let VerifiedMessage { digest, origin, signed, .. } = message;
-        Ok(execute(self, SQL, params![id.0, digest, origin, signed.0])? > 0)
+        Ok(self.execute(SQL, params![id.0, digest, origin, signed.0], WRITING)? > 0)
     }
 
     fn add_encrypted(&self, id: BindingId, time: Timestamp) -> Result<()> {
         const SQL: &str = "INSERT INTO tofu_encryption (binding, time) VALUES (?1, ?2)";
-        execute(self, SQL, params![id.0, time.0]).map(drop)
+        self.execute(SQL, params![id.0, time.0], WRITING).map(drop)
     }
 
     fn remove_encrypted(&self, id: BindingId, time: Timestamp) -> Result<bool> {
         const SQL: &str = "DELETE FROM tofu_encryption WHERE rowid =
             (SELECT rowid FROM tofu_encryption WHERE binding = ?1 AND time = ?2 LIMIT 1)";
-        Ok(execute(self, SQL, params![id.0, time.0])? > 0)
+        Ok(self.execute(SQL, params![id.0, time.0], WRITING)? > 0)
     }
 
     fn remove_messages(&self, id: BindingId) -> Result<()> {
-        execute(self, "DELETE FROM tofu_signature WHERE binding = ?1", [id.0])?;
-        execute(self, "DELETE FROM tofu_encryption WHERE binding = ?1", [id.0]).map(drop)
+        self.execute("DELETE FROM tofu_signature WHERE binding = ?1", [id.0], WRITING)?;
+        self.execute("DELETE FROM tofu_encryption WHERE binding = ?1", [id.0], WRITING).map(drop)
     }
-}
-
-fn bindings(
-    view: &View<'_>,
-    selection: BindingSelection<'_>,
-    visit: &mut dyn FnMut(Binding) -> ControlFlow<()>,
-) -> Result<()> {
-    const ALL: &str = select_bindings!("true", "true");
-    const OF_ADDRESS: &str = select_bindings!(
-        "email = ?1",
-        "cert IN (SELECT cert FROM mail WHERE hash = ?2) AND bound_address(value) = ?1"
-    );
-    const USED: &str = select_bindings!(
-        "id IN (SELECT binding FROM tofu_signature UNION SELECT binding FROM tofu_encryption)",
-        "false"
-    );
-    let mut each = |row: &Row<'_>| Ok(visit(binding(view, row)?));
-    match selection {
-        BindingSelection::All => view.rows(ALL, [], READING, each),
-        BindingSelection::Used => view.rows(USED, [], READING, each),
-        BindingSelection::Contested => contested(view, visit),
-        BindingSelection::Addresses(addresses) => {
-            let addresses: BTreeSet<&BoundAddress> = addresses.iter().collect();
-            let mut flow = ControlFlow::Continue(());
-            for address in addresses {
-                let asked = params![address.as_bytes(), mail_hash(address.as_bytes())];
-                view.rows(OF_ADDRESS, asked, READING, |row| {
-                    flow = each(row)?;
-                    Ok(flow)
-                })?;
-                if flow.is_break() {
-                    break;
-                }
-            }
-            Ok(())
-        }
-    }
-}
-
-/// Reads the bindings that may be contested, by the hashes of their addresses, and hands out those that are.
-fn contested(view: &View<'_>, visit: &mut dyn FnMut(Binding) -> ControlFlow<()>) -> Result<()> {
-    const SQL: &str = select_bindings!(
-        "true",
-        "cert IN (SELECT cert FROM mail WHERE hash IN (SELECT hash FROM mail GROUP BY hash HAVING count(*) > 1
-            UNION SELECT mail_hash(email) FROM tofu_binding))"
-    );
-    let mut contested = Contested::new(visit);
-    view.rows(SQL, [], READING, |row| Ok(contested.add(binding(view, row)?)))?;
-    contested.finish();
-    Ok(())
 }
 
 fn binding(view: &View<'_>, row: &Row<'_>) -> Result<Binding> {
@@ -242,7 +222,7 @@ pub(super) fn add_later(
     user_ids.iter().try_for_each(|user_id| {
         let address = BoundAddress::of_user_id(user_id);
         let row = params![address.as_bytes(), stored_fingerprint(primary), user_id, now.0];
-        execute(view, SQL, row).map(drop)
+        view.execute(SQL, row, WRITING).map(drop)
     })
 }
 
@@ -253,7 +233,7 @@ pub(super) fn remove_idle(view: &View<'_>, primary: &Fingerprint, user_ids: &[&[
         AND NOT EXISTS (SELECT 1 FROM tofu_encryption WHERE binding = tofu_binding.id)";
     user_ids.iter().try_for_each(|user_id| {
         let address = BoundAddress::of_user_id(user_id);
-        execute(view, SQL, params![address.as_bytes(), stored_fingerprint(primary)]).map(drop)
+        view.execute(SQL, params![address.as_bytes(), stored_fingerprint(primary)], WRITING).map(drop)
     })
 }
 
@@ -275,9 +255,4 @@ pub(super) fn purge(view: &View<'_>, primaries: &[Fingerprint]) -> Result<usize>
         view.remove(*id)
     })?;
     Ok(ids.len())
-}
-
-fn execute(view: &View<'_>, sql: &str, parameters: impl Params) -> Result<usize> {
-    let mut statement = view.connection().prepare_cached(sql).context(view.path(), WRITING)?;
-    statement.execute(parameters).context(view.path(), WRITING)
 }

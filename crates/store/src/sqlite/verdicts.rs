@@ -11,7 +11,7 @@ use super::access::Access;
 use super::certifications::{ProvenRow, VerdictRow};
 use super::error::Context;
 use super::store::SqliteStore;
-use super::{certifications, log, schema, write_lock};
+use super::{certifications, schema, wal, write_lock};
 use crate::{CertId, Error, KeptVerdict, Result, packed};
 
 const DOING: &str = "keeping verdicts";
@@ -21,7 +21,7 @@ const JUDGED_AHEAD: usize = 64;
 
 /// Adds verdicts to those that are kept, if that can be done at once; says whether it was.
 pub(super) fn keep(store: &SqliteStore, found: &[(CertId, Vec<KeptVerdict>)]) -> Result<bool> {
-    if let Access::Fixed(..) | Access::Empty = store.access {
+    if let Access::Immutable(..) | Access::Empty = store.access {
         return Ok(false);
     }
     let mut connection = store.take()?;
@@ -43,7 +43,7 @@ fn write(
     connection: &mut Connection,
     found: &[(CertId, Vec<KeptVerdict>)],
 ) -> Result<()> {
-    log::sync_lazily(connection, &store.path)?;
+    wal::sync_lazily(connection, &store.path)?;
     let transaction =
         connection.transaction_with_behavior(TransactionBehavior::Immediate).context(&store.path, DOING)?;
     schema::check_version(&transaction, &store.path)?;

@@ -6,11 +6,11 @@ use std::path::Path;
 use std::sync::atomic::Ordering;
 
 use cert::Fingerprint;
-use rusqlite::{Connection, OptionalExtension, Row};
+use rusqlite::{Connection, OptionalExtension, Params, Row};
 
 use super::error::Context;
 use super::store::SqliteStore;
-use super::{log, schema};
+use super::{schema, wal};
 use crate::rows::{is_fingerprint, rotated};
 use crate::{CertId, Error, Result, packed};
 
@@ -23,23 +23,21 @@ pub(super) struct View<'s> {
     pub(super) store: &'s SqliteStore,
     /// Taken out only when the view ends.
     connection: Option<Connection>,
-    /// It was asked for certifications already.
-    follows: Cell<bool>,
+    /// Whether it has [`LARGE_CACHE`].
+    has_large_cache: Cell<bool>,
     /// Other connections that read the same moment.
-    pub(super) beside: RefCell<Vec<Self>>,
-    /// One more of these, until somebody asks for it.
-    pub(super) ahead: RefCell<Option<Box<Self>>>,
+    pub(super) parallel: RefCell<Vec<Self>>,
 }
 
 /// SQLite's cache, in negated KiB, for who follows certifications from key to key: he comes back to the same pages again
 /// and again. Who reads the file from one end to the other gains nothing by it.
-const FOLLOWING_CACHE: i64 = -16 << 10;
+const LARGE_CACHE: i64 = -16 << 10;
 
 impl<'s> View<'s> {
     /// Starts to read what is committed now.
     pub(super) fn begin(store: &'s SqliteStore) -> Result<Self> {
         let connection = store.take()?;
-        log::before_reading(&connection, &store.path, &store.access)?;
+        wal::before_reading(&connection, &store.path, &store.access)?;
         Self::begin_on(store, connection)
     }
 
@@ -55,8 +53,12 @@ impl<'s> View<'s> {
     /// Reads within a transaction that has begun on `connection`, which ends with the view.
     pub(super) fn within(store: &'s SqliteStore, connection: Connection) -> Self {
         store.readers.fetch_add(1, Ordering::Relaxed);
-        let (beside, ahead) = (RefCell::default(), RefCell::default());
-        Self { store, connection: Some(connection), follows: Cell::new(false), beside, ahead }
+        Self {
+            store,
+            connection: Some(connection),
+            has_large_cache: Cell::new(false),
+            parallel: RefCell::default(),
+        }
     }
 
     pub(super) fn connection(&self) -> &Connection {
@@ -75,7 +77,7 @@ impl<'s> View<'s> {
     pub(super) fn rows(
         &self,
         sql: &str,
-        parameters: impl rusqlite::Params,
+        parameters: impl Params,
         doing: &'static str,
         mut each: impl FnMut(&Row<'_>) -> Result<ControlFlow<()>>,
     ) -> Result<()> {
@@ -87,6 +89,28 @@ impl<'s> View<'s> {
             }
         }
         self.store.check_unchanged()
+    }
+
+    /// Runs a query and returns what `map` makes of its rows.
+    pub(super) fn list<T>(
+        &self,
+        sql: &str,
+        parameters: impl Params,
+        doing: &'static str,
+        mut map: impl FnMut(&Row<'_>) -> Result<T>,
+    ) -> Result<Vec<T>> {
+        let mut list = Vec::new();
+        self.rows(sql, parameters, doing, |row| {
+            list.push(map(row)?);
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok(list)
+    }
+
+    /// Runs a statement that changes rows; returns how many.
+    pub(super) fn execute(&self, sql: &str, parameters: impl Params, doing: &'static str) -> Result<usize> {
+        let mut statement = self.connection().prepare_cached(sql).context(self.path(), doing)?;
+        statement.execute(parameters).context(self.path(), doing)
     }
 
     /// Returns the certificate whose primary key has this fingerprint.
@@ -125,23 +149,20 @@ impl<'s> View<'s> {
     /// Returns the user IDs of one certificate by the numbers of their components.
     pub(super) fn user_ids(&self, cert: i64) -> Result<Vec<(i64, Vec<u8>)>> {
         const SQL: &str = "SELECT component, value FROM user_id WHERE cert = ?1 ORDER BY component";
-        let mut user_ids = Vec::new();
-        self.rows(SQL, [cert], "reading user IDs", |row| {
-            user_ids.push((self.column(row, 0)?, self.column(row, 1)?));
-            Ok(ControlFlow::Continue(()))
-        })?;
-        Ok(user_ids)
+        self.list(SQL, [cert], "reading user IDs", |row| Ok((self.column(row, 0)?, self.column(row, 1)?)))
     }
 
     /// Says whether a query has a row.
-    pub(super) fn exists(&self, sql: &str, parameters: impl rusqlite::Params) -> Result<bool> {
+    pub(super) fn exists(&self, sql: &str, parameters: impl Params) -> Result<bool> {
         let mut statement = self.connection().prepare_cached(sql).context(self.path(), "reading")?;
-        statement.exists(parameters).context(self.path(), "reading")
+        let exists = statement.exists(parameters).context(self.path(), "reading")?;
+        self.store.check_unchanged().map(|()| exists)
     }
 
     /// Returns the number that a query counts.
-    pub(super) fn number(&self, sql: &str, parameters: impl rusqlite::Params) -> Result<u64> {
+    pub(super) fn number(&self, sql: &str, parameters: impl Params) -> Result<u64> {
         let count = self.connection().query_row(sql, parameters, |row| row.get::<_, i64>(0));
+        self.store.check_unchanged()?;
         count.map(i64::unsigned_abs).context(self.path(), "counting")
     }
 
@@ -154,8 +175,8 @@ impl<'s> View<'s> {
     }
 
     /// Lets SQLite remember more, for who follows certifications from key to key.
-    pub(super) fn prepare_to_follow(&self) -> Result<()> {
-        if self.follows.replace(true) { Ok(()) } else { self.set_cache(FOLLOWING_CACHE) }
+    pub(super) fn enlarge_cache(&self) -> Result<()> {
+        if self.has_large_cache.replace(true) { Ok(()) } else { self.set_cache(LARGE_CACHE) }
     }
 
     /// Says how much of the file SQLite is to remember: KiB, negated.

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use cert::{Fingerprint, Timestamp};
-use rusqlite::{CachedStatement, Connection, OptionalExtension, Params, params};
+use rusqlite::{CachedStatement, Connection, Params, params};
 
 use super::derived::Derived;
 use super::early_sync::EarlySync;
@@ -11,14 +11,14 @@ use super::error::Context;
 use super::journal::Journal;
 use super::store::SqliteStore;
 use super::view::{View, list};
-use super::{derived, log, provenance, tofu, write_lock};
+use super::{derived, journal, provenance, tofu, wal, write_lock};
 use crate::journal::change_row::NewChange;
 use crate::rows::{parse_fingerprint, stored_fingerprint, without};
 use crate::tofu::BindingChange;
 use crate::write_bindings::{BindingRows, BindingWriter};
 use crate::{
-    AssignedTrust, CertId, InputDigest, JournalId, Migration, Origin, Origins, Put, PutKind, PutOutcome,
-    ReadCertificates, ReadTrust, Removal, Result, Snapshot, Transaction, packed,
+    AssignedTrust, CertId, Error, InputDigest, JournalId, Migration, Origin, Origins, Put, PutKind,
+    PutOutcome, ReadCertificates, ReadTrust, Removal, Result, Snapshot, Transaction, packed,
 };
 
 const DOING: &str = "writing";
@@ -35,14 +35,14 @@ pub(super) struct Writer<'s> {
     pub(super) now: Timestamp,
     pub(super) journal: Journal,
     /// The database was empty, and still has to be given its write-ahead log.
-    fresh: bool,
+    needs_wal: bool,
     /// It is the first and has begun early: what it writes goes to the disk before it ends.
     early: Option<EarlySync>,
     /// Nothing that was removed may be left in the files.
     purged: bool,
-    gathered: BufferedRows,
-    /// What is gathered is written when it is needed, else after each call.
-    gathers: bool,
+    deferred: BufferedRows,
+    /// What is deferred is written when it is needed, else after each call.
+    defers: bool,
 }
 
 /// What goes into tables in no order, until it is written in theirs.
@@ -62,14 +62,14 @@ impl<'s> Writer<'s> {
         now: Timestamp,
     ) -> Result<Self> {
         let connection = store.take()?;
-        let fresh = log::begin_writing(&connection, &store.path, &store.access, store.is_read())?;
-        Self::begun(store, connection, fresh, command, journal, now)
+        let needs_wal = wal::begin_writing(&connection, &store.path, &store.access, store.is_read())?;
+        Self::begun(store, connection, needs_wal, command, journal, now)
     }
 
     /// Begins if there is nothing in the database yet, and nobody else writes.
     pub(super) fn begin_first(store: &'s SqliteStore, command: &str, now: Timestamp) -> Result<Option<Self>> {
         let connection = store.take()?;
-        if !log::begin_first(&connection, &store.path, &store.access, store.is_read())? {
+        if !wal::begin_first(&connection, &store.path, &store.access, store.is_read())? {
             store.give_back(connection);
             return Ok(None);
         }
@@ -85,13 +85,13 @@ impl<'s> Writer<'s> {
         journal: Option<JournalId>,
         now: Timestamp,
     ) -> Result<Self> {
-        Ok(Self { gathers: true, ..Self::begin(store, command, journal, now)? })
+        Ok(Self { defers: true, ..Self::begin(store, command, journal, now)? })
     }
 
     fn begun(
         store: &'s SqliteStore,
         connection: Connection,
-        fresh: bool,
+        needs_wal: bool,
         command: &str,
         journal: Option<JournalId>,
         now: Timestamp,
@@ -100,8 +100,8 @@ impl<'s> Writer<'s> {
         super::schema::check_version(view.connection(), view.path())?;
         view.set_cache(WRITING_CACHE)?;
         let journal = Journal::open(&view, command, journal, now)?;
-        let gathered = BufferedRows::default();
-        Ok(Self { view, now, journal, fresh, early: None, purged: false, gathered, gathers: false })
+        let deferred = BufferedRows::default();
+        Ok(Self { view, now, journal, needs_wal, early: None, purged: false, deferred, defers: false })
     }
 
     fn prepare(&self, sql: &str) -> Result<CachedStatement<'_>> {
@@ -109,7 +109,7 @@ impl<'s> Writer<'s> {
     }
 
     fn run(&self, sql: &str, parameters: impl Params) -> Result<usize> {
-        self.prepare(sql)?.execute(parameters).context(self.view.path(), DOING)
+        self.view.execute(sql, parameters, DOING)
     }
 
     /// Returns those primary keys of what would be added that the index of keys knows.
@@ -122,7 +122,7 @@ impl<'s> Writer<'s> {
 
     fn put_one(&mut self, put: &Put<'_>, conflicts: &HashSet<Fingerprint>) -> Result<PutOutcome> {
         let fingerprint = put.certificate.fingerprint;
-        if put.kind.adds() && (conflicts.contains(&fingerprint) || !self.gathered.added.insert(fingerprint)) {
+        if put.kind.adds() && (conflicts.contains(&fingerprint) || !self.deferred.added.insert(fingerprint)) {
             return Ok(PutOutcome::Conflict);
         }
         let user_ids = &put.certificate.rows.user_ids;
@@ -130,7 +130,7 @@ impl<'s> Writer<'s> {
             PutKind::New | PutKind::Migrated { .. } | PutKind::Copied { .. } | PutKind::Restored { .. } => {
                 self.journal.write(&self.view, &fingerprint, &NewChange::Added)?;
                 let id = self.insert(put, &fingerprint)?;
-                let derived = self.gathered.derived.get_or_insert_default();
+                let derived = self.deferred.derived.get_or_insert_default();
                 derived.insert(&self.view, id, &put.certificate.packed, &put.certificate.rows)?;
                 id
             }
@@ -145,12 +145,12 @@ impl<'s> Writer<'s> {
                 self.journal.write(&self.view, &fingerprint, &change)?;
                 self.update(put, *id)?;
                 self.rebind(&fingerprint, &self.view.user_ids(id.0)?, user_ids)?;
-                let derived = self.gathered.derived.get_or_insert_default();
+                let derived = self.deferred.derived.get_or_insert_default();
                 derived.replace(&self.view, *id, &put.certificate.packed, &put.certificate.rows)?;
                 *id
             }
         };
-        self.gathered.inputs.extend(put.inputs.iter().map(|input| (*input, id)));
+        self.deferred.inputs.extend(put.inputs.iter().map(|input| (*input, id)));
         Ok(PutOutcome::Done(id))
     }
 
@@ -204,9 +204,9 @@ impl<'s> Writer<'s> {
         Ok(())
     }
 
-    /// Writes what is gathered.
-    fn settle(&mut self) -> Result<()> {
-        let BufferedRows { derived, inputs, .. } = std::mem::take(&mut self.gathered);
+    /// Writes what is deferred.
+    fn flush(&mut self) -> Result<()> {
+        let BufferedRows { derived, inputs, .. } = std::mem::take(&mut self.deferred);
         derived.map_or(Ok(()), |derived| derived.flush(&self.view))?;
         self.write_inputs(inputs)
     }
@@ -236,11 +236,7 @@ impl<'s> Writer<'s> {
         removal: Removal,
         derived: &mut Derived,
     ) -> Result<Option<Fingerprint>> {
-        let stored: Option<Vec<u8>> = self
-            .prepare("SELECT fingerprint FROM cert WHERE id = ?1")?
-            .query_row([id.0], |row| row.get(0))
-            .optional()
-            .context(self.view.path(), DOING)?;
+        let stored = self.view.value("SELECT fingerprint FROM cert WHERE id = ?1", id.0)?;
         let Some(stored) = stored else { return Ok(None) };
         let fingerprint =
             parse_fingerprint(&stored).ok_or_else(|| self.view.corrupt(id.0, packed::Error::FINGERPRINT))?;
@@ -262,6 +258,14 @@ impl<'s> Writer<'s> {
         self.run("DELETE FROM cert WHERE id = ?1", [id.0])?;
         self.run("DELETE FROM owner_trust WHERE fingerprint = ?1", [stored])?;
         Ok(Some(fingerprint))
+    }
+
+    /// Overwrites what was purged, once the transaction is committed.
+    fn overwrite(&self) -> Result<()> {
+        wal::rewrite(self.view.connection(), self.view.path())?;
+        // The new pages are in the log until then.
+        wal::truncate(self.view.connection(), self.view.path())?;
+        journal::finish_overwriting(&self.view)
     }
 
     /// Forgets which inputs led to these certificates, in one pass over them all: there is no index by certificate,
@@ -301,8 +305,8 @@ impl Transaction for Writer<'_> {
                 _ => None,
             })
             .collect();
-        if !self.gathers || !shrunk.is_empty() {
-            self.settle()?;
+        if !self.defers || !shrunk.is_empty() {
+            self.flush()?;
         }
         self.forget_inputs(&shrunk)?;
         if let Some(early) = &mut self.early {
@@ -312,8 +316,8 @@ impl Transaction for Writer<'_> {
     }
 
     fn remember_inputs(&mut self, inputs: &[(InputDigest, CertId)]) -> Result<()> {
-        self.gathered.inputs.extend(inputs);
-        if self.gathers { Ok(()) } else { self.settle() }
+        self.deferred.inputs.extend(inputs);
+        if self.defers { Ok(()) } else { self.flush() }
     }
 
     fn set_origins(&mut self, id: CertId, origins: &Origins) -> Result<()> {
@@ -346,7 +350,7 @@ impl Transaction for Writer<'_> {
     }
 
     fn remove(&mut self, ids: &[CertId], removal: Removal) -> Result<()> {
-        self.settle()?;
+        self.flush()?;
         let mut derived = Derived::default();
         let mut ids = ids.to_vec();
         ids.sort_unstable();
@@ -364,7 +368,7 @@ impl Transaction for Writer<'_> {
     }
 
     fn purge_removed(&mut self, primary: &Fingerprint) -> Result<bool> {
-        self.settle()?;
+        self.flush()?;
         if self.view.primary(primary)?.is_some() {
             return Ok(false);
         }
@@ -373,8 +377,8 @@ impl Transaction for Writer<'_> {
         let left = provenance::forget(&self.view, None, &stored)?
             + self.journal.purge(&self.view, primary)?
             + tofu::purge(&self.view, &[*primary])?
-            + self.run("DELETE FROM owner_trust WHERE fingerprint = ?1", [stored])?;
-        if left == 0 {
+            + self.run("DELETE FROM owner_trust WHERE fingerprint = ?1", [&stored])?;
+        if left == 0 && !journal::is_overwriting(&self.view, &stored)? {
             return Ok(false);
         }
         self.journal.write(&self.view, primary, &NewChange::Purged)?;
@@ -383,7 +387,7 @@ impl Transaction for Writer<'_> {
     }
 
     fn snapshot(&mut self) -> Result<&dyn Snapshot> {
-        self.settle()?;
+        self.flush()?;
         Ok(&self.view)
     }
 
@@ -404,19 +408,87 @@ impl Transaction for Writer<'_> {
     }
 
     fn commit(mut self: Box<Self>) -> Result<()> {
-        self.settle()?;
+        self.flush()?;
         self.journal.close(&self.view)?;
         if self.purged {
             derived::compact_search(&self.view)?;
+            self.journal.begin_overwriting(&self.view)?;
         }
         write_lock::commit(self.view.connection(), self.view.path())?;
         self.view.set_cache(READING_CACHE)?;
         if self.purged {
-            log::rewrite(self.view.connection(), self.view.path())?;
+            self.overwrite().map_err(|source| Error::NotOverwritten {
+                path: self.view.path().to_owned(),
+                source: source.into(),
+            })?;
         }
-        if self.fresh {
-            log::enter(self.view.connection());
+        if self.needs_wal {
+            wal::enable_wal(self.view.connection());
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cert::certificate::Certificate;
+    use cert::facts::{Component, ComponentKind, KeyFacts};
+    use cert::packet::Span;
+
+    use super::*;
+    use crate::{Facts, Prepared, Store};
+
+    #[test]
+    fn a_purge_whose_pages_could_not_be_overwritten_says_so_and_can_be_repeated() {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let path = directory.path().join("keyhoard.db");
+        let store = SqliteStore::create(&path).expect("create");
+        let fingerprint = Fingerprint::V4([1; 20]);
+        let key = KeyFacts {
+            fingerprint,
+            created: Timestamp(1),
+            algorithm: verify::PublicKeyAlgorithm(22),
+            bits: 255,
+            curve: None,
+            keygrip: None,
+            subgroup_bits: 0,
+        };
+        let component = Component {
+            span: Span { start: 0, end: 4 },
+            kind: ComponentKind::Key(key),
+            signatures: Vec::new(),
+            unread: Vec::new(),
+        };
+        let facts = Facts { components: vec![component] };
+        let certificate = Prepared::new(Certificate { bytes: vec![0; 4], facts });
+        let put = Put { certificate: &certificate, kind: PutKind::New, inputs: &[], origin: None };
+        let begin = || Writer::begin(&store, "test", None, Timestamp(1)).expect("begin");
+        let mut writer = begin();
+        writer.put(&[put]).expect("put");
+        Box::new(writer).commit().expect("commit");
+
+        let mut writer = begin();
+        writer.remove(&[CertId(1)], Removal::Purge).expect("remove");
+        writer.finish_journal().expect("finish");
+        // SQLite does not vacuum while a statement of the same connection is not finished.
+        let mut statement = writer.view.connection().prepare("VALUES (1), (2)").expect("prepare");
+        let mut rows = statement.query([]).expect("query");
+        rows.next().expect("a row");
+        std::mem::forget(rows);
+        std::mem::forget(statement);
+        let error = Box::new(writer).commit().expect_err("it cannot vacuum");
+        assert!(matches!(error, Error::NotOverwritten { .. }), "{error}");
+        let other = SqliteStore::open(&path).expect("open");
+        assert_eq!(other.snapshot().expect("snapshot").count().expect("count"), 0);
+        let purge = || {
+            let mut transaction = other.begin("test", None, Timestamp(1)).expect("begin");
+            let purged = transaction.purge_removed(&fingerprint).expect("purge");
+            transaction.finish_journal().expect("finish");
+            transaction.commit().map(|()| purged)
+        };
+        assert!(purge().expect("it can vacuum"));
+        let entries = other.snapshot().expect("snapshot").journal(9).expect("journal");
+        assert!(entries.iter().skip_while(|entry| entry.complete).all(|entry| entry.id == JournalId(1)));
+        assert!(!purge().expect("commit"), "nothing is left");
     }
 }

@@ -7,11 +7,12 @@
 //! The result is the same as among all keys. The validity of a key depends on a certifier that is `n` steps away only if
 //! that certifier introduces others on a level that is `n` lower, so each step has one level less to look at.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
 use cert::Fingerprint;
 
-use super::{Certificate, Edge, IntroducerStatus, Outcome, Purpose, Settings, TrustSignatures, Web, spread};
+use super::forward::spread_among;
+use super::{IntroducerStatus, Outcome, Purpose, Settings, TrustSignatures, Web};
 use crate::OwnerTrust;
 
 /// Computes the validity of the user IDs of some keys; the outcome says nothing certain about others.
@@ -30,11 +31,10 @@ pub fn trace<W: Web>(
     for level in (0..settings.max_cert_depth).rev() {
         layer = search.step(&layer, level)?;
     }
-    let Search { certified, .. } = search;
+    let Search { web, certified, .. } = search;
     let roots: Vec<Fingerprint> =
         ultimate.iter().copied().filter(|key| certified.contains_key(key)).collect();
-    let mut part = Part { web, certified };
-    let mut outcome = spread(&mut part, &roots, Purpose::Summary, settings)?;
+    let mut outcome = spread_among(web, &roots, Some(certified), Purpose::Summary, settings)?;
     ultimate.iter().for_each(|key| outcome.add_ultimate(*key));
     Ok(outcome)
 }
@@ -149,70 +149,5 @@ impl<'a, W: Web> Search<'a, W> {
 
     fn is_usable(&mut self, key: &Fingerprint) -> Result<bool, W::Error> {
         Ok(self.web.status(key)? == Some(IntroducerStatus::Usable))
-    }
-}
-
-/// A part of a web: the certificates that were found.
-struct Part<'a, W> {
-    web: &'a mut W,
-    /// By certifier.
-    certified: HashMap<Fingerprint, Vec<Fingerprint>>,
-}
-
-impl<W: Web> Web for Part<'_, W> {
-    type Error = W::Error;
-    type Id = W::Id;
-
-    fn owner_trust(&mut self, key: &Fingerprint) -> Result<OwnerTrust, Self::Error> {
-        self.web.owner_trust(key)
-    }
-
-    fn status(&mut self, key: &Fingerprint) -> Result<Option<IntroducerStatus>, Self::Error> {
-        self.web.status(key)
-    }
-
-    fn certified_by(&mut self, issuers: &[Fingerprint]) -> Result<Vec<Edge<Self::Id>>, Self::Error> {
-        let certified = issuers.iter().filter_map(|issuer| self.certified.get(issuer));
-        let keys: BTreeSet<Fingerprint> = certified.flatten().copied().collect();
-        let mut edges = Vec::new();
-        for key in keys {
-            edges.extend(self.web.certifications_of(&key, issuers)?);
-        }
-        Ok(edges)
-    }
-
-    fn certified_by_untrusted(
-        &mut self,
-        issuers: &[Fingerprint],
-    ) -> Result<Vec<(Self::Id, usize)>, Self::Error> {
-        self.web.certified_by_untrusted(issuers)
-    }
-
-    fn certificate(&mut self, id: Self::Id) -> Result<Option<Certificate>, Self::Error> {
-        self.web.certificate(id)
-    }
-
-    fn certifications_of(
-        &mut self,
-        key: &Fingerprint,
-        issuers: &[Fingerprint],
-    ) -> Result<Vec<Edge<Self::Id>>, Self::Error> {
-        self.web.certifications_of(key, issuers)
-    }
-
-    fn certifiers(&mut self, key: &Fingerprint) -> Result<Vec<Fingerprint>, Self::Error> {
-        self.web.certifiers(key)
-    }
-
-    fn may_have_certified(
-        &mut self,
-        certifier: &Fingerprint,
-        key: &Fingerprint,
-    ) -> Result<bool, Self::Error> {
-        self.web.may_have_certified(certifier, key)
-    }
-
-    fn delegators(&mut self, key: &Fingerprint, depth: u8) -> Result<Vec<Fingerprint>, Self::Error> {
-        self.web.delegators(key, depth)
     }
 }

@@ -1,7 +1,6 @@
 //! Which of the certifications of a user ID by one key counts.
 
 use cert::Timestamp;
-use cert::facts::SignatureType;
 
 use super::{Certification, Settings};
 
@@ -28,10 +27,11 @@ pub fn certifies(certifications: &[&Certification], settings: &Settings) -> bool
 
 /// Decides what becomes of the certifications of one user ID, in the order of the packets.
 pub(super) fn judge(certifications: &[&Certification], settings: &Settings) -> Vec<Use> {
-    let use_of = |certification: &&Certification| match claims_enough(certification.kind, settings) {
-        true => use_alone(certification, settings.now),
-        false => Use::ClaimsTooLittle,
-    };
+    let use_of =
+        |certification: &&Certification| match certification.kind.has_cert_level(settings.min_cert_level) {
+            true => use_alone(certification, settings.now),
+            false => Use::ClaimsTooLittle,
+        };
     let mut uses: Vec<Use> = certifications.iter().map(use_of).collect();
     if uses.len() > 1 {
         leave_the_newest(certifications, settings.now, &mut uses);
@@ -44,19 +44,11 @@ fn leave_the_newest(certifications: &[&Certification], now: Timestamp, uses: &mu
     let mut considered: Vec<usize> =
         (0..uses.len()).filter(|&index| uses[index] != Use::ClaimsTooLittle).collect();
     considered.sort_by_key(|&index| certifications[index].issuer);
-    let by_issuer =
-        considered.chunk_by(|&one, &other| certifications[one].issuer == certifications[other].issuer);
+    let by_issuer = considered.chunk_by(|&a, &b| certifications[a].issuer == certifications[b].issuer);
     for of_one in by_issuer {
         let newest = newest(certifications, of_one, now);
         of_one.iter().filter(|&&index| index != newest).for_each(|&index| uses[index] = Use::Superseded);
     }
-}
-
-/// Class 0x10 claims nothing, and is never refused for it; neither is a revocation.
-fn claims_enough(kind: SignatureType, settings: &Settings) -> bool {
-    kind == SignatureType::GENERIC_CERTIFICATION
-        || !kind.is_certification()
-        || kind.0 - SignatureType::GENERIC_CERTIFICATION.0 >= settings.min_cert_level
 }
 
 /// Returns which of several by one key decides: the newest one, unless one is beyond revocation.

@@ -1,6 +1,6 @@
 //! From the ultimately trusted keys outwards, to every key.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use cert::{Fingerprint, Timestamp};
 use foldhash::fast::RandomState;
@@ -99,9 +99,21 @@ pub fn spread<W: Web>(
     purpose: Purpose,
     settings: &Settings,
 ) -> Result<Outcome<W::Id>, W::Error> {
+    spread_among(web, ultimate, None, purpose, settings)
+}
+
+/// Does so among all certificates, or those that are in `among`, by certifier.
+pub(super) fn spread_among<W: Web>(
+    web: &mut W,
+    ultimate: &[Fingerprint],
+    among: Option<HashMap<Fingerprint, Vec<Fingerprint>>>,
+    purpose: Purpose,
+    settings: &Settings,
+) -> Result<Outcome<W::Id>, W::Error> {
     let outcome = Outcome::nothing(*settings);
     let mut spreading = Spreading {
         web,
+        among,
         purpose,
         settings,
         outcome,
@@ -122,6 +134,7 @@ pub fn spread<W: Web>(
 
 struct Spreading<'s, W: Web> {
     web: &'s mut W,
+    among: Option<HashMap<Fingerprint, Vec<Fingerprint>>>,
     purpose: Purpose,
     settings: &'s Settings,
     outcome: Outcome<W::Id>,
@@ -168,13 +181,22 @@ impl<W: Web> Spreading<'_, W> {
         let mut asked: Vec<Fingerprint> = issuers.keys().copied().collect();
         asked.sort_unstable();
         let mut promoted = Vec::new();
-        for edges in
-            self.web.certified_by(&asked)?.chunk_by(|one, other| one.certificate == other.certificate)
-        {
+        for edges in self.certified_by(&asked)?.chunk_by(|a, b| a.certificate == b.certificate) {
             summary.certified += usize::from(self.certificate(edges, &issuers, &mut promoted)?);
         }
         self.outcome.levels.push(summary);
         Ok(promoted)
+    }
+
+    fn certified_by(&mut self, issuers: &[Fingerprint]) -> Result<Vec<Edge<W::Id>>, W::Error> {
+        let Some(among) = &self.among else { return self.web.certified_by(issuers) };
+        let certified = issuers.iter().filter_map(|issuer| among.get(issuer));
+        let keys: BTreeSet<Fingerprint> = certified.flatten().copied().collect();
+        let mut edges = Vec::new();
+        for key in keys {
+            edges.extend(self.web.certifications_of(&key, issuers)?);
+        }
+        Ok(edges)
     }
 
     /// Says whether an introducer's certifications change nothing on its level.

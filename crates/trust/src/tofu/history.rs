@@ -4,13 +4,13 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum History {
     /// No message was seen.
-    None,
+    None = 1,
     /// Too little to say anything.
-    Little,
+    Little = 2,
     /// Enough for basic trust.
-    Basic,
+    Basic = 3,
     /// A lot.
-    Large,
+    Large = 4,
 }
 
 /// Days that are enough for basic trust, and for more.
@@ -32,12 +32,7 @@ impl History {
 
     /// Returns GnuPG's number for it, 1 to 4.
     pub fn number(self) -> u8 {
-        match self {
-            Self::None => 1,
-            Self::Little => 2,
-            Self::Basic => 3,
-            Self::Large => 4,
-        }
+        self as u8
     }
 }
 

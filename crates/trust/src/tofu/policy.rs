@@ -5,15 +5,15 @@
 pub enum Policy {
     /// Nobody decided; by default that makes it marginally valid.
     #[default]
-    Auto,
+    Auto = 1,
     /// It is right.
-    Good,
+    Good = 2,
     /// Nothing is known about it.
-    Unknown,
+    Unknown = 3,
     /// It is wrong.
-    Bad,
+    Bad = 4,
     /// The user has to decide each time.
-    Ask,
+    Ask = 5,
 }
 
 impl Policy {
@@ -22,13 +22,7 @@ impl Policy {
 
     /// Returns the number that GnuPG's `tofu.db` has for it.
     pub fn number(self) -> u8 {
-        match self {
-            Self::Auto => 1,
-            Self::Good => 2,
-            Self::Unknown => 3,
-            Self::Bad => 4,
-            Self::Ask => 5,
-        }
+        self as u8
     }
 
     /// Reads such a number.

@@ -63,12 +63,10 @@ fn list(
 fn show(step: Step<'_>, settings: &Settings, streams: &mut Streams) -> message::Result<()> {
     let packet = match step {
         Step::Packet(packet) => packet,
-        Step::Decrypted(EncryptedDataFormat::Unprotected) => {
-            Ending::Unprotected.report(settings, streams);
-            return Ok(());
-        }
-        Step::Decrypted(_) => {
-            Ending::Unchanged.report(settings, streams);
+        Step::Decrypted(format) => {
+            let is_protected = *format != EncryptedDataFormat::Unprotected;
+            let ending = if is_protected { Ending::Unchanged } else { Ending::Unprotected };
+            ending.report(settings, streams);
             return Ok(());
         }
     };

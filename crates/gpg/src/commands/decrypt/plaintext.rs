@@ -9,7 +9,6 @@ use keyhoard::foreign_text::shown;
 use keyhoard::message::{Authenticity, Error, Event, Format, HashHeaders, Literal, Result, Sink};
 
 use crate::code::Code;
-use crate::commands::signatures;
 use crate::failure::{CodedFailure, Failure};
 use crate::input;
 use crate::output::{self, Holds, Output};
@@ -238,16 +237,15 @@ impl Ending {
 impl Sink for Plaintext<'_> {
     fn event(&mut self, event: Event<'_>) -> Result<()> {
         match event {
-            Event::Decrypting { .. } if self.settings.message.unwrap => {
-                self.begin_unwrapped();
-            }
+            Event::Decrypting { .. } if self.settings.message.unwrap => self.begin_unwrapped(),
             Event::Literal { literal, length } => self.begin(literal, length),
             Event::ClearText(announced) => {
                 if announced.has_unknown {
-                    signatures::report_unknown_digest(&mut self.streams.borrow_mut());
+                    self.streams.borrow_mut().error("invalid clearsig header");
                 }
                 self.announced = Some(announced.clone());
-                self.begin(&clear_text(), None);
+                // Clear text has no header of literal data.
+                self.begin(&Literal { format: Format::Text, ..Literal::default() }, None);
             }
             Event::ClearTextEnd(end) => self.data(end, Authenticity::Unverified)?,
             Event::Unchanged => self.ending = Ending::Unchanged,
@@ -289,11 +287,6 @@ fn report_too_much(output: &Output, streams: &mut Streams) {
     streams.error(format_args!("error writing to '{name}': exceeded --max-output limit"));
     streams.continue_info(b"");
     streams.error(format_args!("handle plaintext failed: {}", Code::TooLarge));
-}
-
-/// Returns the literal data header of clear text, which has none.
-fn clear_text() -> Literal {
-    Literal { format: Format::Text, ..Literal::default() }
 }
 
 /// Returns the name of a message without its suffix, and reports if it has none.

@@ -138,15 +138,6 @@ impl Search<'_> {
     /// Tries the encrypted session keys one after the other, and reports each.
     fn all(&mut self, encrypted_keys: &[EncryptedSessionKey]) -> anyhow::Result<Option<SessionKey>> {
         let overriding = self.overriding()?;
-        let keyrings = match encrypted_keys
-            .iter()
-            .any(|encrypted_key| matches!(encrypted_key, EncryptedSessionKey::Recipient(_)))
-        {
-            true => Some(Keyrings::open(self.settings, self.streams)?),
-            false => None,
-        };
-        let mut found = None;
-        let mut attempts = Vec::new();
         let passwords: Vec<&Skesk> = encrypted_keys
             .iter()
             .filter_map(|encrypted_key| match encrypted_key {
@@ -154,6 +145,10 @@ impl Search<'_> {
                 EncryptedSessionKey::Recipient(_) => None,
             })
             .collect();
+        let has_recipients = encrypted_keys.len() > passwords.len();
+        let keyrings = has_recipients.then(|| Keyrings::open(self.settings, self.streams)).transpose()?;
+        let mut found = None;
+        let mut attempts = Vec::new();
         for encrypted_key in encrypted_keys {
             match encrypted_key {
                 EncryptedSessionKey::Recipient(recipient) => {

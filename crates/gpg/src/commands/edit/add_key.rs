@@ -8,8 +8,8 @@ use sign::KeyFlags;
 use super::EditKeys;
 use crate::code::Code;
 use crate::failure::{Failure, reported};
-use crate::generation::algorithm::with_size;
-use crate::generation::key_algorithm::key_algorithm;
+use crate::generation::algorithm::{usage_list, with_size};
+use crate::generation::key_algorithm::{key_algorithm, key_flags};
 use crate::interval;
 use crate::settings::Settings;
 use crate::status::Status;
@@ -18,14 +18,14 @@ use crate::streams::Streams;
 /// Generates a subkey and adds it to the key with a fingerprint.
 pub(crate) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) -> anyhow::Result<()> {
     let (name, rest) = match arguments {
-        [name, rest @ ..] if rest.len() <= 3 => (name.clone(), rest.to_vec()),
+        [name, rest @ ..] if rest.len() <= 3 => (name, rest),
         _ => {
             streams.usage("--quick-add-key FINGERPRINT [ALGO [USAGE [EXPIRE]]]");
             return Ok(());
         }
     };
     let mut edit_keys = EditKeys::open(settings, streams)?;
-    let Some(key) = reported(edit_keys.find_by_primary(streams, &name))? else { return Ok(()) };
+    let Some(key) = reported(edit_keys.find_by_primary(streams, name))? else { return Ok(()) };
     let [algorithm, usage, end] = [0, 1, 2].map(|index| rest.get(index).map_or(&b""[..], Vec::as_slice));
     let now = settings.now;
     let wanted = wanted(algorithm, usage, end, now, settings);
@@ -96,19 +96,8 @@ fn flags(usage: &[u8]) -> Result<Option<KeyFlags>, Code> {
     if matches!(usage, b"" | b"-") || usage.eq_ignore_ascii_case(b"default") {
         return Ok(None);
     }
-    let words = usage.split(|byte| b" \t,".contains(byte)).filter(|word| !word.is_empty());
-    let mut flags = KeyFlags::default();
-    for word in words {
-        flags = flags
-            | match word.to_ascii_lowercase().as_slice() {
-                b"sign" => KeyFlags::SIGN,
-                b"encrypt" | b"encr" => KeyFlags::ENCRYPT,
-                b"auth" => KeyFlags::AUTHENTICATE,
-                b"cert" => KeyFlags::CERTIFY,
-                _ => return Err(Code::InvalidValue),
-            };
-    }
-    Ok(Some(flags))
+    let usage = usage_list(&String::from_utf8_lossy(usage)).ok_or(Code::InvalidValue)?;
+    Ok(Some(key_flags(usage)))
 }
 
 #[cfg(test)]

@@ -4,8 +4,7 @@ use std::num::NonZeroU32;
 
 use keyhoard::cert::attribute;
 use keyhoard::edit::{
-    Certification, CertificationLevel, CertificationObstacle, CertifiedIdentity, PlannedCertification,
-    Recertify, Target,
+    Certification, CertificationObstacle, CertifiedIdentity, PlannedCertification, Recertify, Target,
 };
 use keyhoard::foreign_text::shown;
 use keyhoard::store::Fingerprint;
@@ -16,7 +15,7 @@ use crate::clock;
 use crate::code::Code;
 use crate::failure::{CodedFailure, Failure, reported};
 use crate::interval;
-use crate::render::card::Names;
+use crate::render::edit_view::Names;
 use crate::render::text;
 use crate::settings::Settings;
 use crate::signature_notations;
@@ -34,9 +33,8 @@ pub(crate) fn run(
         streams.usage("--quick-[l]sign-key fingerprint [userids]");
         return Ok(());
     };
-    let (name, user_ids) = (name.clone(), user_ids.to_vec());
     let mut edit_keys = EditKeys::open(settings, streams)?;
-    let Some(key) = reported(edit_keys.find_by_primary(streams, &name))? else { return Ok(()) };
+    let Some(key) = reported(edit_keys.find_by_primary(streams, name))? else { return Ok(()) };
     let target = edit_keys.edit(settings, streams, "", &key, |editor| editor.target(&key));
     let Some(target) = reported(target)? else { return Ok(()) };
     if settings.verbose > 0 {
@@ -49,7 +47,7 @@ pub(crate) fn run(
         streams.error("Key is revoked.  Unable to sign.");
         return Ok(());
     }
-    let Some(selected) = select(settings, streams, &edit_keys, &target, &user_ids)? else { return Ok(()) };
+    let Some(selected) = select(settings, streams, &edit_keys, &target, user_ids)? else { return Ok(()) };
     let mut changed = false;
     for by in edit_keys.certifiers(settings, streams)? {
         let certification = certification(settings, by, &key, selected.clone(), local);
@@ -133,16 +131,11 @@ fn certification(
     let expires = settings.default_cert_expire.as_deref().unwrap_or(b"0");
     Certification {
         user_ids,
-        level: match settings.trust.default_cert_level {
-            1 => CertificationLevel::Persona,
-            2 => CertificationLevel::Casual,
-            3 => CertificationLevel::Positive,
-            _ => CertificationLevel::Generic,
-        },
+        level: settings.trust.default_cert_level as u8,
         local,
         expires: interval::validity(expires, settings.now).and_then(NonZeroU32::new),
-        remarks: signature_notations::between(&settings.cert_remarks, &by, over),
-        again: if settings.force_sign_key { Recertify::Always } else { Recertify::Never },
+        subpackets: signature_notations::between(&settings.cert_notations, &by, over),
+        recertify: if settings.force_sign_key { Recertify::Always } else { Recertify::Never },
         ..Certification::new(by)
     }
 }
@@ -226,10 +219,10 @@ fn report_obstacles(
 fn claims(certification: &Certification) -> String {
     let local = if certification.local { "\nThe signature will be marked as non-exportable.\n" } else { "" };
     let checked = match certification.level {
-        CertificationLevel::Generic => "",
-        CertificationLevel::Persona => "\nI have not checked this key at all.\n",
-        CertificationLevel::Casual => "\nI have checked this key casually.\n",
-        CertificationLevel::Positive => "\nI have checked this key very carefully.\n",
+        1 => "\nI have not checked this key at all.\n",
+        2 => "\nI have checked this key casually.\n",
+        3 => "\nI have checked this key very carefully.\n",
+        _ => "",
     };
     format!("{local}{checked}\n")
 }

@@ -19,10 +19,9 @@ pub(crate) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
         streams.usage("--quick-set-exipre FINGERPRINT EXPIRE [SUBKEY-FPRS]");
         return Ok(());
     };
-    let (name, end, subkeys) = (name.clone(), end.clone(), subkeys.to_vec());
     let mut edit_keys = EditKeys::open(settings, streams)?;
-    let found = edit_keys.find_by_primary(streams, &name);
-    let outcome = found.and_then(|key| set(settings, streams, &mut edit_keys, &key, &end, &subkeys));
+    let found = edit_keys.find_by_primary(streams, name);
+    let outcome = found.and_then(|key| set(settings, streams, &mut edit_keys, &key, end, subkeys));
     if let Err(failure) = outcome {
         streams.status_error("set_expire", failure.coded()?.value);
     }

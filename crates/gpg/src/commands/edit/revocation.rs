@@ -1,6 +1,7 @@
 //! `--generate-revocation`: makes a revocation certificate after a dialogue.
 
-use keyhoard::edit::{Reason, ReasonCode, armored};
+use keyhoard::cert::facts::RevocationReason;
+use keyhoard::edit::armored;
 use keyhoard::foreign_text::shown;
 use keyhoard::store::Fingerprint;
 
@@ -13,11 +14,11 @@ use crate::settings::Settings;
 use crate::streams::Streams;
 
 /// What the menu offers, in its order.
-const REASONS: [(&str, ReasonCode); 4] = [
-    ("No reason specified", ReasonCode::Unspecified),
-    ("Key has been compromised", ReasonCode::Compromised),
-    ("Key is superseded", ReasonCode::Superseded),
-    ("Key is no longer used", ReasonCode::Retired),
+const REASONS: [(&str, u8); 4] = [
+    ("No reason specified", RevocationReason::UNSPECIFIED),
+    ("Key has been compromised", RevocationReason::COMPROMISED),
+    ("Key is superseded", RevocationReason::SUPERSEDED),
+    ("Key is no longer used", RevocationReason::RETIRED),
 ];
 /// The index of the reason for an empty answer.
 const DEFAULT_REASON: usize = 1;
@@ -28,13 +29,12 @@ pub(crate) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
         streams.usage("--generate-revocation user-id");
         return Ok(());
     };
-    let name = name.clone();
     if settings.batch {
         streams.error("can't do this in batch mode");
         return Ok(());
     }
     let mut edit_keys = EditKeys::open(settings, streams)?;
-    let Some(key) = find(streams, &edit_keys, &name)? else { return Ok(()) };
+    let Some(key) = find(streams, &edit_keys, name)? else { return Ok(()) };
     streams.considered(&key);
     let okay = Question {
         keyword: "gen_revoke.okay",
@@ -87,27 +87,24 @@ fn find(streams: &mut Streams, edit_keys: &EditKeys, name: &[u8]) -> anyhow::Res
 }
 
 /// Asks why; `None` if the user thinks better of it.
-fn ask_reason(settings: &Settings, streams: &mut Streams) -> anyhow::Result<Option<Reason>> {
+fn ask_reason(settings: &Settings, streams: &mut Streams) -> anyhow::Result<Option<RevocationReason>> {
     loop {
         let Some((words, code)) = ask_code(settings, streams)? else { return Ok(None) };
         let comment = ask_comment(settings, streams)?;
-        let said = if comment.is_empty() { "(No description given)" } else { comment.as_str() };
-        let context = format!("Reason for revocation: {words}\n{said}\n");
+        let description = if comment.is_empty() { "(No description given)" } else { comment.as_str() };
+        let context = format!("Reason for revocation: {words}\n{description}\n");
         let okay = Question {
             keyword: "ask_revocation_reason.okay",
             context: context.as_bytes(),
             text: "Is this okay? (y/N) ",
         };
         if prompt::ask(&okay, settings, streams)? {
-            return Ok(Some(Reason { code, comment }));
+            return Ok(Some(RevocationReason { code, comment: comment.into_bytes() }));
         }
     }
 }
 
-fn ask_code(
-    settings: &Settings,
-    streams: &mut Streams,
-) -> anyhow::Result<Option<(&'static str, ReasonCode)>> {
+fn ask_code(settings: &Settings, streams: &mut Streams) -> anyhow::Result<Option<(&'static str, u8)>> {
     let mut menu = String::from("Please select the reason for the revocation:\n");
     for (number, (words, _)) in REASONS.iter().enumerate() {
         menu.push_str(&format!("  {number} = {words}\n"));

@@ -1,6 +1,7 @@
 //! `--quick-revoke-sig`.
 
-use keyhoard::edit::{CertifiedIdentity, Reason, ReasonCode};
+use keyhoard::cert::facts::RevocationReason;
+use keyhoard::edit::CertifiedIdentity;
 
 use super::EditKeys;
 use super::certify::matches_user_id;
@@ -16,9 +17,8 @@ pub(crate) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
         streams.usage("--quick-revoke-sig USER-ID SIG-USER-ID [userids]");
         return Ok(());
     };
-    let (name, by, user_ids) = (name.clone(), by.clone(), user_ids.to_vec());
     let mut edit_keys = EditKeys::open(settings, streams)?;
-    if let Err(failure) = revoke(settings, streams, &mut edit_keys, &name, &by, &user_ids) {
+    if let Err(failure) = revoke(settings, streams, &mut edit_keys, name, by, user_ids) {
         let CodedFailure { code, value } = failure.coded()?;
         streams.error(format_args!("revoking the key signature failed: {code}"));
         streams.status_error("keyedit.revoke.sig", value);
@@ -42,7 +42,7 @@ fn revoke(
         let is_wanted = |user_id: &[u8]| user_ids.iter().any(|wanted| matches_user_id(user_id, wanted));
         user_ids.is_empty() || identity.user_id().is_some_and(is_wanted)
     };
-    let reason = Reason::of(ReasonCode::Unspecified);
+    let reason = RevocationReason::new(RevocationReason::UNSPECIFIED);
     let withdrawn = edit_keys.edit(settings, streams, "--quick-revoke-sig", &by, |editor| {
         editor.revoke_certification(&key, &by, &chosen, reason)
     });

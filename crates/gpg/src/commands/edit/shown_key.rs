@@ -5,11 +5,11 @@ use std::ops::ControlFlow;
 use keyhoard::cert::effective::Effective;
 use keyhoard::cert::facts::Facts;
 use keyhoard::listing::{self, ListOptions};
-use keyhoard::store::{CertId, Fingerprint, Selection, Store};
+use keyhoard::store::{CertId, Fingerprint, Selection};
 use keyhoard::validity::ValidityResult;
 
 use super::EditKeys;
-use crate::render::card::{Names, card};
+use crate::render::edit_view::{Names, edit_view};
 use crate::settings::Settings;
 use crate::streams::Streams;
 use crate::trust;
@@ -23,9 +23,7 @@ pub(super) fn write(
     names: Names<'_>,
 ) -> anyhow::Result<()> {
     let snapshots = edit_keys.keyrings.snapshots()?;
-    let outside = trust::outside(&settings.home, &edit_keys.keyrings)?;
-    let outside = outside.as_deref().map(Store::snapshot).transpose()?;
-    let sources = trust::sources(&settings.home, &snapshots, outside.as_deref())?;
+    let sources = snapshots.sources()?;
     let validity_result = ValidityResult::of(&[*key], &sources, &trust::settings(settings))?;
     let secret = edit_keys.has_secret(key)?;
     let options = ListOptions::as_gnupg(settings.now, settings.self_signature_digests());
@@ -38,7 +36,7 @@ pub(super) fn write(
         };
         let each = &mut |listing: listing::KeyListing<'_>| {
             let model = settings.trust_model;
-            card(&listing, &settings.list, model, secret, names, &mut text);
+            edit_view(&listing, &settings.list, model, secret, names, &mut text);
             ControlFlow::Break(())
         };
         listing::list(snapshot.as_ref(), Selection::Ids(&ids), options, &mut issuers, &mut trust, each)?;

@@ -1,6 +1,7 @@
 //! `--quick-add-uid`, `--quick-revoke-uid` and `--quick-set-primary-uid`.
 
-use keyhoard::edit::{Reason, ReasonCode, Revoked, UserId};
+use keyhoard::cert::facts::RevocationReason;
+use keyhoard::edit::{Revoked, UserId};
 use keyhoard::store::Fingerprint;
 use keyhoard::verify::naming::ripemd160;
 use sign::Subpacket;
@@ -9,6 +10,7 @@ use super::EditKeys;
 use crate::code::Code;
 use crate::commands::generate::defaults::user_id_preferences;
 use crate::failure::{CodedFailure, Failure, reported};
+use crate::render::digits::hex_text;
 use crate::settings::Settings;
 use crate::streams::Streams;
 
@@ -18,16 +20,16 @@ pub(crate) fn add(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
         streams.usage("--quick-add-uid USER-ID NEW-USER-ID");
         return Ok(());
     };
-    let (name, user_id) = (name.clone(), user_id.trim_ascii().to_vec());
+    let user_id = user_id.trim_ascii();
     if user_id.is_empty() {
         streams.error(Code::InvalidUserId);
         return Ok(());
     }
     let mut edit_keys = EditKeys::open(settings, streams)?;
-    let Some(key) = reported(edit_keys.find(streams, &name, true))? else { return Ok(()) };
+    let Some(key) = reported(edit_keys.find(streams, name, true))? else { return Ok(()) };
     let preferences = preferences(settings);
     let added = edit_keys.edit(settings, streams, "--quick-add-uid", &key, |editor| {
-        editor.add_user_id(&key, &user_id, Some(&preferences))
+        editor.add_user_id(&key, user_id, Some(&preferences))
     });
     match added.map_err(Failure::coded) {
         Ok(_) => streams.considered(&key),
@@ -47,9 +49,9 @@ pub(crate) fn add(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
 
 /// Returns the preferences of a new user ID.
 fn preferences(settings: &Settings) -> Vec<Subpacket> {
-    let mut said = user_id_preferences(settings).subpackets(keygen::Version::V4);
-    said.extend(settings.default_keyserver_url.clone().map(Subpacket::PreferredKeyserver));
-    said
+    let mut preferences = user_id_preferences(settings).subpackets(keygen::Version::V4);
+    preferences.extend(settings.default_keyserver_url.clone().map(Subpacket::PreferredKeyserver));
+    preferences
 }
 
 /// Revokes a user ID, named by its bytes or by its hash in colon listings.
@@ -62,23 +64,16 @@ pub(crate) fn revoke(
         streams.usage("--quick-revoke-uid USER-ID USER-ID-TO-REVOKE");
         return Ok(());
     };
-    let (name, user_id) = (name.clone(), user_id.clone());
     let mut edit_keys = EditKeys::open(settings, streams)?;
-    let outcome = edit_keys.find(streams, &name, true).and_then(|key| {
+    let outcome = edit_keys.find(streams, name, true).and_then(|key| {
         let revoked = edit_keys.edit(settings, streams, "--quick-revoke-uid", &key, |editor| {
             let target = editor.target(&key)?;
-            let hash = |found: &UserId<'_>| {
-                ripemd160(found.value)
-                    .iter()
-                    .map(|byte| format!("{byte:02X}"))
-                    .collect::<String>()
-                    .into_bytes()
-            };
-            let hashed = target.user_ids().find(|found| hash(found).eq_ignore_ascii_case(&user_id));
+            let hash = |found: &UserId<'_>| hex_text(&ripemd160(found.value)).into_bytes();
+            let hashed = target.user_ids().find(|found| hash(found).eq_ignore_ascii_case(user_id));
             let chosen = hashed.map_or(user_id.clone(), |found| found.value.to_vec());
-            editor.revoke_user_id(&key, &chosen, Reason::of(ReasonCode::UserIdInvalid))
+            editor.revoke_user_id(&key, &chosen, RevocationReason::new(RevocationReason::USER_ID_INVALID))
         });
-        report_revoked(streams, &key, &user_id, revoked)
+        report_revoked(streams, &key, user_id, revoked)
     });
     if let Err(failure) = outcome {
         let CodedFailure { code, value } = failure.coded()?;
@@ -133,11 +128,10 @@ pub(crate) fn set_primary(
         streams.usage("--quick-set-primary-uid USER-ID PRIMARY-USER-ID");
         return Ok(());
     };
-    let (name, user_id) = (name.clone(), user_id.clone());
     let mut edit_keys = EditKeys::open(settings, streams)?;
-    let Some(key) = reported(edit_keys.find(streams, &name, true))? else { return Ok(()) };
+    let Some(key) = reported(edit_keys.find(streams, name, true))? else { return Ok(()) };
     let set = edit_keys.edit(settings, streams, "--quick-set-primary-uid", &key, |editor| {
-        editor.set_primary_user_id(&key, &user_id)
+        editor.set_primary_user_id(&key, user_id)
     });
     let failed = match set {
         Ok(edited) if edited.signatures > 0 => {

@@ -5,20 +5,17 @@ use std::path::PathBuf;
 
 use keygen::{Plan, Profile, Source, Version};
 use keyhoard::cert::Fingerprint;
-use keyhoard::cert::effective::Usage;
 use keyhoard::cert::facts::Revoker;
 use keyhoard::database;
 use keyhoard::generate::{self, KeyDestination, Progress, Step};
 use keyhoard::verify::PublicKeyAlgorithm;
 use secret::{Ask, Passphrase};
-use sign::KeyFlags;
 
 use super::defaults::key_preferences;
-use super::refusal::report_not_generated;
 use crate::code::Code;
 use crate::commands::delete;
 use crate::failure::{CodedFailure, Failure};
-use crate::generation::key_algorithm::key_algorithm;
+use crate::generation::key_algorithm::{key_algorithm, key_flags};
 use crate::generation::{Material, Part, Request};
 use crate::keyrings::Keyrings;
 use crate::passphrases::Passphrases;
@@ -145,7 +142,7 @@ fn show(settings: &Settings, streams: &mut Streams, key: &Fingerprint) -> anyhow
     let mut list = settings.list.clone();
     list.flags.uid_validity = false;
     let keyrings = Keyrings::open(settings, streams)?;
-    for (_, snapshot) in keyrings.snapshots()? {
+    for (_, snapshot) in keyrings.snapshots()?.iter() {
         if let Some(id) = snapshot.by_fingerprint(&[*key])?[0] {
             let text = delete::show(settings, &list, snapshot.as_ref(), id)?.text;
             streams.out().write_all(&text)?;
@@ -178,7 +175,7 @@ fn profile(settings: &Settings, streams: &mut Streams, order: &Order) -> Result<
 }
 
 fn plan(settings: &Settings, streams: &mut Streams, part: &Part) -> Result<Plan, Code> {
-    let flags = flags(part.kind.usage);
+    let flags = key_flags(part.kind.usage);
     let plan = match part.kind.material {
         Material::Existing(keygrip, family) => {
             Plan::existing(keygrip, PublicKeyAlgorithm(family as u8), flags)
@@ -194,12 +191,24 @@ fn plan(settings: &Settings, streams: &mut Streams, part: &Part) -> Result<Plan,
     Ok(plan)
 }
 
-fn flags(usage: Usage) -> KeyFlags {
-    let flags = [
-        (Usage::CERTIFY, KeyFlags::CERTIFY),
-        (Usage::SIGN, KeyFlags::SIGN),
-        (Usage::ENCRYPT, KeyFlags::ENCRYPT),
-        (Usage::AUTHENTICATE, KeyFlags::AUTHENTICATE),
-    ];
-    flags.into_iter().filter(|(use_, _)| usage.contains(*use_)).fold(KeyFlags(0), |all, (_, flag)| all | flag)
+/// Says whether `--forbid-gen-key` was given, and reports it.
+pub(super) fn is_forbidden(settings: &Settings, streams: &mut Streams) -> bool {
+    if settings.forbid_gen_key {
+        streams.status_failure("gen-key", Code::NotEnabled);
+        streams.error("This command is not allowed while in forbid-gen-key mode.");
+    }
+    settings.forbid_gen_key
+}
+
+/// Reports that the requested key cannot be generated.
+pub(super) fn report_failure(streams: &mut Streams, code: Code) {
+    streams.error(format_args!("Key generation failed: {code}"));
+}
+
+/// Reports that a key was not generated.
+pub(super) fn report_not_generated(streams: &mut Streams, failure: CodedFailure, handle: &[u8]) {
+    let CodedFailure { code, value } = failure;
+    streams.error(format_args!("key generation failed: {code}"));
+    streams.status_error("key_generate", value);
+    streams.status(Status::KeyNotCreated { handle });
 }

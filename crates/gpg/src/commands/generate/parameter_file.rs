@@ -1,30 +1,27 @@
 //! `--batch --generate-key`: keys as a parameter file says.
 
 use std::ffi::OsStr;
-use std::fs::File;
-use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use keyhoard::foreign_text::shown;
-use keyhoard::secret::read_all;
-use zeroize::Zeroizing;
 
 use super::defaults::defaults;
-use super::make::{self, Order};
-use super::refusal::report_not_generated;
+use super::make::{self, Order, report_not_generated};
 use crate::code::Code;
 use crate::failure::CodedFailure;
 use crate::generation::parameter_file::{Keyword, Statement, lines};
 use crate::generation::parameters::{Block, Wrong};
+use crate::input;
 use crate::settings::Settings;
 use crate::status::Status;
 use crate::streams::Streams;
-use crate::system_error::system_words;
 
 /// Generates the keys one after the other; an invalid one does not stop the others.
 pub(super) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) -> anyhow::Result<()> {
-    let Some((name, text)) = input(arguments, streams)? else { return Ok(()) };
+    let name = arguments.first().map(Vec::as_slice).filter(|name| !name.is_empty());
+    let Some(text) = input::read(name, streams) else { return Ok(()) };
+    let name = name.map_or_else(|| "-".to_owned(), shown);
     let mut file =
         ParameterFile { name, block: Block::default(), dry_run: false, protected: true, pubring: None };
     for (line, statement) in lines(&text) {
@@ -49,25 +46,6 @@ pub(super) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
     match file.block.is_empty() {
         true => Ok(()),
         false => file.commit(settings, streams),
-    }
-}
-
-/// Reads the file that the argument names, or standard input; one that cannot be opened is reported.
-fn input(
-    arguments: &[Vec<u8>],
-
-    streams: &mut Streams,
-) -> anyhow::Result<Option<(String, Zeroizing<Vec<u8>>)>> {
-    let file = arguments.first().filter(|name| !name.is_empty() && *name != b"-");
-    let Some(file) = file else { return Ok(Some(("-".to_owned(), read_all(&mut io::stdin())?))) };
-    let path = Path::new(OsStr::from_bytes(file));
-    match File::open(path).and_then(|mut file| read_all(&mut file)) {
-        Ok(text) => Ok(Some((path.display().to_string(), text))),
-        Err(error) => {
-            let error = system_words(&error);
-            streams.error(format_args!("can't open '{}': {error}", path.display()));
-            Ok(None)
-        }
     }
 }
 

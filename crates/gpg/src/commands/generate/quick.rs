@@ -7,8 +7,8 @@ use keyhoard::foreign_text::shown;
 use keyhoard::store::query::Name;
 
 use super::defaults::defaults;
-use super::make::{self, Order};
-use super::refusal::{is_forbidden, report_failure};
+use super::make::{self, Order, is_forbidden, report_failure};
+
 use crate::code::Code;
 use crate::generation::dialogue::DEFAULT_VALIDITY;
 use crate::generation::parameters::Defaults;
@@ -101,7 +101,7 @@ fn agrees(
 fn is_known(settings: &Settings, streams: &mut Streams, user_id: &[u8]) -> anyhow::Result<bool> {
     let Ok(name) = Name::parse(&[b"=", user_id].concat()) else { return Ok(false) };
     let keyrings = Keyrings::open(settings, streams)?;
-    for (_, snapshot) in keyrings.snapshots()? {
+    for (_, snapshot) in keyrings.snapshots()?.iter() {
         if !snapshot.find(&name.query)?.is_empty() {
             return Ok(true);
         }

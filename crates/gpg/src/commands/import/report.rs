@@ -7,7 +7,7 @@ use keyhoard::cert::clean::CleaningNote;
 use keyhoard::cert::{Error, Fingerprint, Flaw, KeyId};
 use keyhoard::certifications::CertificationStatus;
 use keyhoard::import::{
-    Additions, ImportOutcome, ImportRefusal, Imported, ImportedSecret, LoneRevocation, SecretOutcome,
+    Additions, ImportOutcome, ImportRefusal, Imported, ImportedSecret, SecretOutcome, StandaloneRevocation,
 };
 
 use crate::code::Code;
@@ -126,10 +126,10 @@ impl Report {
     pub(super) fn revocation_previewed(
         &mut self,
         input: usize,
-        revocation: &LoneRevocation<'_>,
+        revocation: &StandaloneRevocation<'_>,
         streams: &mut Streams,
     ) {
-        match revocation.standing {
+        match revocation.status {
             CertificationStatus::Bad => {
                 let refusal = ImportRefusal::BadRevocation(revocation.facts.issuer.key_id);
                 self.refused(input, 0, &refusal, streams);
@@ -278,7 +278,7 @@ impl Report {
     /// Writes a `KEY_CONSIDERED` line, once for a key: gpg looks it up for its user ID.
     fn consider(&mut self, fingerprint: &Fingerprint, streams: &mut Streams) {
         if streams.status_wanted() && self.considered.insert(*fingerprint) {
-            streams.status(Status::KeyConsidered { fingerprint: fingerprint.to_string(), flags: 0 });
+            streams.considered(fingerprint);
         }
     }
 

@@ -6,8 +6,8 @@ use keyhoard::cert::Timestamp;
 use keyhoard::cert::certificate::{Certificate, Retained};
 use keyhoard::cert::effective::{Effective, EvaluationContext, PacketView, evaluate};
 use keyhoard::cert::{Facts, Fingerprint};
-use keyhoard::designated_revocation::evaluate_with_revokers;
-use keyhoard::import::LoneRevocation;
+use keyhoard::designated_revocation::evaluate_certificate;
+use keyhoard::import::StandaloneRevocation;
 use keyhoard::listing::{ListOptions, ListedSignature, Lister, Names, Signatures, Source, UserTrust};
 use keyhoard::output_file::FileId;
 use keyhoard::store::{Origin, ReadCertificates, Store};
@@ -79,12 +79,11 @@ impl<'a> Show<'a> {
         }
         let moment =
             EvaluationContext::new(self.options.now, self.options.view).with_digests(self.options.digests);
-        let whole = || Ok(Some(certificate.clone()));
         let names_revokers = || !evaluate(facts, moment).revokers.is_empty();
         let fresh = store.filter(|_| names_revokers()).map(Store::snapshot).transpose()?;
         let fresh = fresh.as_deref().map(|fresh| -> &dyn ReadCertificates { fresh });
         let revokers: Vec<_> = self.sources.certificates.iter().copied().chain(fresh).collect();
-        let effective = evaluate_with_revokers(facts, moment, whole, &revokers)?;
+        let effective = evaluate_certificate(certificate, moment, &revokers)?;
         let trust = self.trust(facts, &effective)?;
         let Some(settings) = &self.settings else { return Ok(()) };
         let source = Source {
@@ -133,7 +132,7 @@ impl<'a> Show<'a> {
     /// Lists a revocation certificate; its key is looked up in `keyring`.
     pub(super) fn revocation(
         &self,
-        &LoneRevocation { ref facts, standing, body }: &LoneRevocation<'_>,
+        &StandaloneRevocation { ref facts, status, body }: &StandaloneRevocation<'_>,
         keyring: Option<&dyn ReadCertificates>,
         streams: &mut Streams,
     ) -> anyhow::Result<()> {
@@ -145,7 +144,7 @@ impl<'a> Show<'a> {
             facts,
             expired: facts.has_expired(now),
             issuer: names.issuer(facts.issuer.key_id),
-            standing: Some(standing),
+            status: Some(status),
             body: Some(body),
         };
         let mut text = Vec::new();

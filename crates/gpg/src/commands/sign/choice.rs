@@ -124,7 +124,7 @@ pub(crate) fn default(
     }
     let stored = settings.home.file_keys()?.list()?;
     let secrets = Secrets::kept(settings)?;
-    for (_, snapshot) in keyrings.snapshots()? {
+    for (_, snapshot) in keyrings.snapshots()?.iter() {
         for id in secrets.certificates(snapshot.as_ref())? {
             if let Some(key) = signing_key(snapshot.as_ref(), id, &stored, settings.now)? {
                 return Ok(DefaultChoice::Key(Choice { key, name: None }));
@@ -178,7 +178,7 @@ fn find(
 ) -> anyhow::Result<Option<SigningKeys>> {
     let Some(name) = name else { return Ok(None) };
     let mut unusable = None;
-    for (_, snapshot) in keyrings.snapshots()? {
+    for (_, snapshot) in keyrings.snapshots()?.iter() {
         for id in snapshot.find(&name.query)? {
             match named_signing_key(snapshot.as_ref(), id, name, stored, settings.now)? {
                 Some(found @ SigningKeys::Key(_)) => return Ok(Some(found)),

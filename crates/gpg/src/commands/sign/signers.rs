@@ -147,13 +147,13 @@ pub(crate) fn signing<'a>(
 
 fn builder(settings: &Settings, signer: &Signer, kind: SignatureType) -> Builder {
     let mut builder = Builder::new(kind, signer.digest, settings.now);
-    let SignatureSettings { remarks: said, expire, sender, is_signer_unnamed } = &settings.signature;
+    let SignatureSettings { notations, expire, sender, is_signer_unnamed } = &settings.signature;
     let expires = expire.as_deref().and_then(|text| interval::validity(text, settings.now));
     if let Some(seconds) = expires.and_then(std::num::NonZeroU32::new) {
         builder = builder.expiring_after(seconds);
     }
-    for remark in signature_notations::between(said, &signer.primary, &signer.primary) {
-        let CertificationSubpacket { subpacket, critical } = remark;
+    let subpackets = signature_notations::between(notations, &signer.primary, &signer.primary);
+    for CertificationSubpacket { subpacket, critical } in subpackets {
         builder = if critical { builder.with_critical(subpacket) } else { builder.with(subpacket) };
     }
     let address = signer.named_as.as_deref().and_then(mailbox::mailbox).or_else(|| sender.clone());

@@ -41,27 +41,27 @@ pub(super) fn report(
         streams.info("Note: This key has expired!");
         return report_fingerprint(streams, signer);
     }
-    let (keyword, lines) = match trust.key {
+    let (keyword, lines): (_, &[&str]) = match trust.key {
         Validity::Unknown | Validity::Undefined => (
             "TRUST_UNDEFINED",
-            [
+            &[
                 "WARNING: This key is not certified with a trusted signature!",
                 "         There is no indication that the signature belongs to the owner.",
             ],
         ),
         Validity::Never => (
             "TRUST_NEVER",
-            ["WARNING: We do NOT trust this key!", "         The signature is probably a FORGERY."],
+            &["WARNING: We do NOT trust this key!", "         The signature is probably a FORGERY."],
         ),
         Validity::Marginal => (
             "TRUST_MARGINAL",
-            [
+            &[
                 "WARNING: This key is not certified with sufficiently trusted signatures!",
                 "         It is not certain that the signature belongs to the owner.",
             ],
         ),
-        Validity::Full => ("TRUST_FULLY", ["", ""]),
-        Validity::Ultimate => ("TRUST_ULTIMATE", ["", ""]),
+        Validity::Full => ("TRUST_FULLY", &[]),
+        Validity::Ultimate => ("TRUST_ULTIMATE", &[]),
     };
     let model = match settings.trust_model {
         TrustModel::Classic => "classic",
@@ -71,9 +71,7 @@ pub(super) fn report(
         _ => "pgp",
     };
     streams.status(SignatureStatus::Trust { keyword, model });
-    for line in lines.iter().filter(|line| !line.is_empty()) {
-        streams.info(line);
-    }
+    lines.iter().for_each(|line| streams.info(line));
     if matches!(trust.key, Validity::Unknown | Validity::Undefined | Validity::Marginal) {
         report_fingerprint(streams, signer);
     }

@@ -8,9 +8,10 @@ use std::path::Path;
 use keyhoard::cert::Fingerprint;
 use keyhoard::foreign_text::shown;
 use keyhoard::recipients::{self, EncryptionKey, RecipientCandidate, RecipientSelection};
-use keyhoard::store::query::{Name, NameError};
-use keyhoard::store::{Query, ReadCertificates};
+use keyhoard::store::Query;
+use keyhoard::store::query::Name;
 use keyhoard::trust::Validity;
+use keyhoard::validity::Sources;
 use keyhoard::verification::remember_encrypted;
 
 use crate::code::Code;
@@ -22,7 +23,7 @@ use crate::prompt::{self, Question};
 use crate::settings::{DefaultRecipient, Group, RecipientKind, RecipientName, Settings, TrustModel};
 use crate::status::{MessageStatus, Status};
 use crate::streams::Streams;
-use crate::{input, trust};
+use crate::{input, names, trust};
 
 /// A recipient.
 pub(super) struct Chosen {
@@ -41,9 +42,12 @@ pub(super) fn collect(
 ) -> Result<Vec<Chosen>, Failure> {
     let keyrings = Keyrings::open(settings, streams)?;
     let names = expanded(&settings.message.recipients, &settings.groups);
-    let mut search = Search { settings, streams, keyrings, default_keys, chosen: Vec::new() };
+    let snapshots = keyrings.snapshots()?;
+    let sources = snapshots.sources()?;
+    let mut search =
+        Search { settings, streams, keyrings: &keyrings, sources, default_keys, chosen: Vec::new() };
     let outcome = search.all(&names);
-    let Search { keyrings, mut chosen, .. } = search;
+    let mut chosen = search.chosen;
     chosen.reverse();
     if outcome.is_ok() {
         remember(settings, streams, &keyrings, &chosen);
@@ -54,7 +58,7 @@ pub(super) fn collect(
 /// Counts the message for trust on first use, as in gpg even if it is not written then. A failure is only reported.
 fn remember(settings: &Settings, streams: &mut Streams, keyrings: &Keyrings, chosen: &[Chosen]) {
     let remembers = trust::settings(settings).model.remembers();
-    let Some(store) = keyrings.store().filter(|_| remembers) else { return };
+    let Some(store) = keyrings.working_database().filter(|_| remembers) else { return };
     let recipients: Vec<Fingerprint> = chosen.iter().map(|chosen| chosen.primary).collect();
     recipients.iter().for_each(|recipient| streams.considered(recipient));
     if let Err(error) = remember_encrypted(store, &recipients, "gpg-keyhoard --encrypt", settings.now) {
@@ -96,7 +100,8 @@ fn expanded(names: &[RecipientName], groups: &[Group]) -> Vec<RecipientName> {
 struct Search<'a> {
     settings: &'a Settings,
     streams: &'a mut Streams,
-    keyrings: Keyrings,
+    keyrings: &'a Keyrings,
+    sources: Sources<'a>,
     default_keys: &'a mut DefaultKeys,
     chosen: Vec<Chosen>,
 }
@@ -238,21 +243,13 @@ impl Search<'_> {
     /// Finds the key that a name stands for: for a mail address the most valid key, else the first one;
     /// `disabled` says whether a name that is not a key's may stand for a disabled key.
     fn find(&mut self, text: &[u8], disabled: Disabled) -> Result<RecipientCandidate, Failure> {
-        let name = match Name::parse(text) {
-            Ok(name) => name,
-            Err(NameError::Unsearchable(_)) => return Err(Code::NoPublicKey.into()),
-            Err(NameError::Version3) => return Err(Code::InvalidValue.into()),
-            Err(NameError::Invalid) => return Err(Code::InvalidUserId.into()),
-        };
+        let name = names::parsed(text, Code::NoPublicKey)?;
         let mut settings = trust::settings(self.settings);
         settings.tofu.with_info = settings.model.remembers();
-        let outside = trust::outside(&self.settings.home, &self.keyrings)?;
-        let outside = outside.as_ref().map(|store| store.snapshot()).transpose()?;
-        let snapshots = self.keyrings.snapshots()?;
-        let sources = trust::sources(&self.settings.home, &snapshots, outside.as_deref())?;
+        let sources = &self.sources;
         let mut candidates = Vec::new();
-        for source in 0..snapshots.len() {
-            candidates.extend(recipients::named(&sources, source, &name, &settings)?);
+        for source in 0..sources.certificates.len() {
+            candidates.extend(recipients::named(sources, source, &name, &settings)?);
         }
         let is_address =
             matches!(name.query, Query::Mail(_)) || text.contains(&b'@') && !text.contains(&b'<');
@@ -277,11 +274,9 @@ impl Search<'_> {
 
     fn of_file(&mut self, name: &[u8]) -> Result<RecipientCandidate, Failure> {
         let file: File = input::open(Some(name), self.streams).map_err(|_| Code::NoPublicKey)?;
-        let snapshots = self.keyrings.snapshots()?;
-        let revokers: Vec<&dyn ReadCertificates> =
-            snapshots.iter().map(|(_, snapshot)| snapshot.as_ref()).collect();
         let path = Path::new(OsStr::from_bytes(name));
-        let candidates = match recipients::of_file(file, path, &revokers, self.settings.now) {
+        let candidates = match recipients::of_file(file, path, &self.sources.certificates, self.settings.now)
+        {
             Ok(candidates) => candidates,
             Err(error) => {
                 self.streams.info(format_args!("error reading '{}': {error}", shown(name)));

@@ -3,14 +3,9 @@
 use keyhoard::cert::effective::Usage;
 
 use super::asker::Asker;
+use crate::generation::algorithm::Pair;
 use crate::generation::size::{Range, rounded};
 use crate::generation::{Curve, Family, Kind, Material, keygrip};
-
-/// A primary key and perhaps a subkey.
-pub(super) struct Choice {
-    pub(super) primary: Kind,
-    pub(super) subkey: Option<Kind>,
-}
 
 /// A row of the menu: its number, its keyword, the keys that it selects, and whether it needs `--expert`.
 struct Row {
@@ -73,7 +68,7 @@ const CURVES: [(i64, Curve, [&str; 2], bool); 8] = [
 const INVALID: &str = "Invalid selection.\n";
 
 /// Asks for everything about the algorithm.
-pub(super) fn ask(asker: &mut Asker<'_>) -> anyhow::Result<Choice> {
+pub(super) fn ask(asker: &mut Asker<'_>) -> anyhow::Result<Pair> {
     let what = asker.row()?;
     let (sort, usage) = match what {
         What::Both(sort, _) | What::Signing(sort) => (sort, Usage::SIGN),
@@ -85,7 +80,7 @@ pub(super) fn ask(asker: &mut Asker<'_>) -> anyhow::Result<Choice> {
         What::Both(_, sort) => Some(asker.subkey(sort, primary.material)?),
         What::Signing(_) | What::Chosen(_) | What::Existing => None,
     };
-    Ok(Choice { primary, subkey })
+    Ok(Pair { primary, subkey })
 }
 
 impl Asker<'_> {
@@ -105,7 +100,7 @@ impl Asker<'_> {
     }
 
     /// Asks for the keygrip of an existing key, and for its uses.
-    fn existing(&mut self) -> anyhow::Result<Choice> {
+    fn existing(&mut self) -> anyhow::Result<Pair> {
         let mut context = "";
         loop {
             let answer = self.line("keygen.keygrip", context, "Enter the keygrip: ")?;
@@ -117,7 +112,7 @@ impl Asker<'_> {
                     Some(family) => {
                         let usage = self.uses(family)? | Usage::CERTIFY;
                         let primary = Kind { material: Material::Existing(keygrip, family), usage };
-                        return Ok(Choice { primary, subkey: None });
+                        return Ok(Pair { primary, subkey: None });
                     }
                 },
             };
@@ -253,5 +248,5 @@ fn named(usage: Usage) -> String {
         (Usage::ENCRYPT, "Encrypt "),
         (Usage::AUTHENTICATE, "Authenticate "),
     ];
-    names.iter().filter(|(use_, _)| usage.contains(*use_)).map(|(_, name)| *name).collect()
+    names.iter().filter(|(named, _)| usage.contains(*named)).map(|(_, name)| *name).collect()
 }

@@ -6,6 +6,7 @@ use keyhoard::message::{Cipher, decode_count};
 use super::escape::plain;
 use super::fields::{Complaint, Fields};
 use crate::algorithms::CURVE;
+use crate::render::algorithm::dotted;
 
 /// The longest key that gpg reads.
 const MAX_KEY: usize = 256 * 1024;
@@ -101,25 +102,6 @@ fn material(
 fn curve(oid: &[u8], fields: &mut Fields<'_, '_>) {
     let name = CURVE.iter().find(|(known, _)| *known == oid).map_or("", |(_, name)| name);
     fields.text(format_args!(" {name} ({})", dotted(oid)));
-}
-
-/// Returns an object identifier as people write it.
-fn dotted(oid: &[u8]) -> String {
-    let mut numbers = Vec::new();
-    let mut number = 0_u64;
-    for byte in oid {
-        number = number << 7 | u64::from(byte & 0x7f);
-        if byte & 0x80 == 0 {
-            if numbers.is_empty() {
-                let first = (number / 40).min(2);
-                numbers.extend([first, number - 40 * first]);
-            } else {
-                numbers.push(number);
-            }
-            number = 0;
-        }
-    }
-    numbers.iter().map(u64::to_string).collect::<Vec<_>>().join(".")
 }
 
 /// How a secret part is kept.

@@ -6,14 +6,14 @@ use crate::printable::{counted, printable};
 
 /// Returns the text of a note about something that was not verified; `None` for other notes.
 pub(super) fn unchecked(note: &CleaningNote) -> Option<String> {
-    let is_meant = matches!(
+    let is_reported = matches!(
         note,
         CleaningNote::Unchecked(_)
             | CleaningNote::ComponentsUndecided(_)
             | CleaningNote::RevocationsUnchecked(_)
             | CleaningNote::TooLarge(_)
     );
-    is_meant.then(|| describe(note))
+    is_reported.then(|| describe(note))
 }
 
 /// Returns the text of a note.

@@ -61,5 +61,5 @@ pub(super) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     let new = NewSubkey { key: subkey(version, &plan, session.now, &mut Silent)?, flags, end };
     let what = format!("subkey {} added", new.key.fingerprint());
     let edited = editing.edit(|editor, key| editor.add_subkey(key, new))?;
-    editing.tell(session, &what, edited)
+    editing.print(session, &what, edited)
 }

@@ -27,5 +27,5 @@ pub(super) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     let editing = arguments.key.editing(session)?;
     let user_id = arguments.user_id.as_bytes();
     let edited = editing.edit(|editor, key| editor.add_user_id(key, user_id, None))?;
-    editing.tell(session, "user ID added", edited)
+    editing.print(session, "user ID added", edited)
 }

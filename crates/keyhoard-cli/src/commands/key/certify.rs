@@ -7,8 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use keyhoard::cert::Timestamp;
 use keyhoard::cert::facts::TrustSignature;
 use keyhoard::edit::{
-    Certification, CertificationLevel, CertificationObstacle, CertifiedIdentity, PlannedCertification,
-    Recertify,
+    Certification, CertificationObstacle, CertifiedIdentity, PlannedCertification, Recertify,
 };
 use keyhoard::store::{Fingerprint, JournalId};
 use serde::Serialize;
@@ -94,7 +93,7 @@ pub(super) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
         return Ok(Outcome::Nothing);
     }
     let certified = editing.edit(|editor, key| editor.certify(key, &certification))?;
-    tell(session, &editing.key, &certification.by, &certified)?;
+    print_certified(session, &editing.key, &certification.by, &certified)?;
     Ok(Outcome::Done)
 }
 
@@ -105,18 +104,13 @@ impl Arguments {
         let end = editing.future(self.expires)?;
         Ok(Certification {
             user_ids: (!named.is_empty()).then_some(named),
-            level: match self.level {
-                0 => CertificationLevel::Generic,
-                1 => CertificationLevel::Persona,
-                2 => CertificationLevel::Casual,
-                _ => CertificationLevel::Positive,
-            },
+            level: self.level,
             local: self.local,
             revocable: !self.non_revocable,
             trust: self.trust_depth.map(|depth| TrustSignature { depth, amount: self.trust_amount }),
             regexp: self.regexp.clone().map(String::into_bytes),
             expires: end.and_then(|end| NonZeroU32::new(end.0 - now.0)),
-            again: if self.again { Recertify::Always } else { Recertify::AfterRevocation },
+            recertify: if self.again { Recertify::Always } else { Recertify::AfterRevocation },
             ..Certification::new(by)
         })
     }
@@ -179,7 +173,7 @@ fn counted_identities(identities: &[CertifiedIdentity]) -> String {
     }
 }
 
-fn tell(
+fn print_certified(
     session: &mut Session,
     key: &Fingerprint,
     by: &Fingerprint,

@@ -59,7 +59,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     for key in &deletion.keys {
         keys.delete(&Name::from(*key))?;
     }
-    deletion.tell(session, entry)?;
+    deletion.print(session, entry)?;
     Ok(Outcome::Done)
 }
 
@@ -92,7 +92,9 @@ impl Deletion {
             match without_certificate(keys, name)? {
                 Some(key) if arguments.secret_only => secret_keys.push(key.fingerprint),
                 Some(StoredKey { fingerprint: key, .. }) => {
-                    session.warn(format_args!("{key}: its certificate is not here; say --secret-only"));
+                    session.warn(format_args!(
+                        "{key}: its certificate is not in the database; use --secret-only"
+                    ));
                     complete = false;
                 }
                 None => {
@@ -116,7 +118,7 @@ impl Deletion {
         )
     }
 
-    fn tell(&self, session: &mut Session, entry: Option<JournalId>) -> anyhow::Result<()> {
+    fn print(&self, session: &mut Session, entry: Option<JournalId>) -> anyhow::Result<()> {
         let entry = entry.map(|JournalId(entry)| entry);
         if session.output.is_json() {
             let deleted = self.keys.iter().map(Fingerprint::to_string).collect();

@@ -13,7 +13,8 @@ use secret::file::FileKeys;
 use serde::Serialize;
 
 use crate::commands::named_certificates::{NamedCertificates, fingerprints};
-use crate::exit::{NotFound, Outcome};
+use crate::commands::signer_options::require_one;
+use crate::exit::Outcome;
 use crate::expiry::Expiry;
 use crate::passphrase_options::{PassphraseOptions, owner};
 use crate::session::{Session, command_line};
@@ -102,11 +103,8 @@ impl<'a> Editing<'a> {
             .filter(|key| key.role == secret::Role::Primary && key.protection.has_secret())
             .map(|key| key.fingerprint)
             .collect();
-        match primaries[..] {
-            [only] => Ok(only),
-            [] => Err(NotFound::because("there is no secret key to certify with").into()),
-            _ => bail!("there are {} secret keys; say which one certifies with --by", primaries.len()),
-        }
+        require_one(primaries.len(), "certify", "certifies")?;
+        Ok(primaries[0])
     }
 
     /// Runs an edit, asking for passphrases as the options say.
@@ -143,7 +141,7 @@ impl<'a> Editing<'a> {
     }
 
     /// Says what was done to the key.
-    pub(super) fn tell(self, session: &mut Session, what: &str, edited: Edited) -> anyhow::Result<Outcome> {
+    pub(super) fn print(self, session: &mut Session, what: &str, edited: Edited) -> anyhow::Result<Outcome> {
         let key = self.key;
         let entry = edited.journal.map(|JournalId(entry)| entry);
         if session.output.is_json() {
@@ -161,7 +159,7 @@ impl<'a> Editing<'a> {
     }
 
     /// Says what a revocation did.
-    pub(super) fn tell_revoked(
+    pub(super) fn print_revoked(
         self,
         session: &mut Session,
         what: &str,
@@ -171,7 +169,7 @@ impl<'a> Editing<'a> {
             Revoked::Now { edited, .. } => edited,
             Revoked::Already => Edited::default(),
         };
-        self.tell(session, what, edited)
+        self.print(session, what, edited)
     }
 }
 
@@ -179,7 +177,7 @@ fn named_key(store: &dyn Store, name: &OsStr) -> anyhow::Result<Fingerprint> {
     let snapshot = store.snapshot()?;
     let id = NamedCertificates::one(snapshot.as_ref(), name)?;
     let found = fingerprints(snapshot.as_ref(), Selection::Ids(&[id]))?;
-    found.first().copied().context("the certificate has just gone")
+    found.first().copied().context("the certificate was deleted meanwhile")
 }
 
 /// What an edit did, as `docs/json.md` describes it.

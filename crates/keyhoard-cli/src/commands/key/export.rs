@@ -57,15 +57,19 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
         |out| Ok(export_secret(snapshot.as_ref(), named.selection(), &keys, parts, &options, out)?),
         |summary| summary.exported > 0,
     )?;
-    tell(session, arguments, summary)?;
+    print_summary(session, arguments, summary)?;
     Ok(Outcome::found(summary.exported > 0))
 }
 
 /// Prints the result of an export to a file.
-fn tell(session: &mut Session, arguments: &Arguments, summary: SecretExportSummary) -> anyhow::Result<()> {
+fn print_summary(
+    session: &mut Session,
+    arguments: &Arguments,
+    summary: SecretExportSummary,
+) -> anyhow::Result<()> {
     let SecretExportSummary { exported, secrets } = summary;
     if exported == 0 {
-        session.warn("there is no secret key of what was named");
+        session.warn("the named certificates have no secret key here");
         return Ok(());
     }
     let Some(path) = arguments.destination.file() else { return Ok(()) };

@@ -70,7 +70,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
         .filter(|stored| !matches!(stored.protection, Protection::Dummy | Protection::Card { .. }));
     let locked: Vec<Fingerprint> = locked.map(|stored| stored.fingerprint).collect();
     if locked.is_empty() {
-        session.warn("there is no secret key of what was named");
+        session.warn("the named certificates have no secret key here");
     }
     if !named.complete || locked.is_empty() {
         session.note("nothing was changed");
@@ -83,7 +83,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
         let name = Name::from(*key);
         keys.relock(&name, &mut current, &mut |question| new.answer(question))?;
     }
-    tell(session, &locked)?;
+    print_changed(session, &locked)?;
     Ok(Outcome::Done)
 }
 
@@ -104,7 +104,7 @@ impl NewPassphrase<'_> {
     }
 }
 
-fn tell(session: &mut Session, keys: &[Fingerprint]) -> anyhow::Result<()> {
+fn print_changed(session: &mut Session, keys: &[Fingerprint]) -> anyhow::Result<()> {
     if session.output.is_json() {
         session.output.json(&ChangedJson { changed: keys.iter().map(Fingerprint::to_string).collect() })?;
     } else {

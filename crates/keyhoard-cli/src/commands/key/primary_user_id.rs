@@ -18,5 +18,5 @@ pub(super) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     let editing = arguments.user_id.key.editing(session)?;
     let user_id = arguments.user_id.bytes();
     let edited = editing.edit(|editor, key| editor.set_primary_user_id(key, user_id))?;
-    editing.tell(session, "primary user ID set", edited)
+    editing.print(session, "primary user ID set", edited)
 }

@@ -1,6 +1,6 @@
 //! The options that say why a key is revoked.
 
-use keyhoard::edit::{Reason, ReasonCode};
+use keyhoard::cert::facts::RevocationReason;
 
 use super::editing::Comment;
 
@@ -30,13 +30,13 @@ enum KeyCode {
 
 impl KeyReason {
     /// Returns the reason.
-    pub(super) fn reason(&self) -> Reason {
+    pub(super) fn reason(&self) -> RevocationReason {
         let code = match self.reason {
-            KeyCode::Unspecified => ReasonCode::Unspecified,
-            KeyCode::Superseded => ReasonCode::Superseded,
-            KeyCode::Compromised => ReasonCode::Compromised,
-            KeyCode::Retired => ReasonCode::Retired,
+            KeyCode::Unspecified => RevocationReason::UNSPECIFIED,
+            KeyCode::Superseded => RevocationReason::SUPERSEDED,
+            KeyCode::Compromised => RevocationReason::COMPROMISED,
+            KeyCode::Retired => RevocationReason::RETIRED,
         };
-        Reason { code, comment: self.comment.text() }
+        RevocationReason { code, comment: self.comment.text().into_bytes() }
     }
 }

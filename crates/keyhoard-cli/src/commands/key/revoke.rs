@@ -42,5 +42,5 @@ pub(super) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     }
     let reason = arguments.reason.reason();
     let revoked = editing.edit(|editor, key| editor.revoke(key, subkey, reason))?;
-    editing.tell_revoked(session, "revoked", revoked)
+    editing.print_revoked(session, "revoked", revoked)
 }

@@ -3,7 +3,8 @@
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 
-use keyhoard::edit::{CertifiedIdentity, Reason, ReasonCode};
+use keyhoard::cert::facts::RevocationReason;
+use keyhoard::edit::CertifiedIdentity;
 
 use super::editing::{Comment, Editing};
 use crate::exit::Outcome;
@@ -47,11 +48,14 @@ pub(super) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
         let is_it = |wanted: &OsString| identity.user_id() == Some(wanted.as_bytes());
         arguments.user_id.is_empty() || arguments.user_id.iter().any(is_it)
     };
-    let reason = Reason { code: ReasonCode::Unspecified, comment: arguments.comment.text() };
+    let reason = RevocationReason {
+        code: RevocationReason::UNSPECIFIED,
+        comment: arguments.comment.text().into_bytes(),
+    };
     let revoked = editing.edit(|editor, key| editor.revoke_certification(key, &by, &chosen, reason))?;
     if revoked.identities.is_empty() && revoked.already.is_empty() {
         session.warn(format_args!("{}: {by} has certified none of this", editing.key));
         return Ok(Outcome::Nothing);
     }
-    editing.tell(session, "certification revoked", revoked.edited)
+    editing.print(session, "certification revoked", revoked.edited)
 }

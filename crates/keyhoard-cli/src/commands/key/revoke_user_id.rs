@@ -1,6 +1,6 @@
 //! `keyhoard key revoke-user-id`.
 
-use keyhoard::edit::{Reason, ReasonCode};
+use keyhoard::cert::facts::RevocationReason;
 
 use super::editing::{Comment, EditedUserId};
 use crate::exit::Outcome;
@@ -23,7 +23,10 @@ pub(crate) struct Arguments {
 pub(super) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
     let editing = arguments.user_id.key.editing(session)?;
     let user_id = arguments.user_id.bytes();
-    let reason = Reason { code: ReasonCode::UserIdInvalid, comment: arguments.comment.text() };
+    let reason = RevocationReason {
+        code: RevocationReason::USER_ID_INVALID,
+        comment: arguments.comment.text().into_bytes(),
+    };
     let revoked = editing.edit(|editor, key| editor.revoke_user_id(key, user_id, reason))?;
-    editing.tell_revoked(session, "user ID revoked", revoked)
+    editing.print_revoked(session, "user ID revoked", revoked)
 }

@@ -44,5 +44,5 @@ pub(super) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     };
     let end = editing.future(arguments.end)?;
     let edited = editing.edit(|editor, key| editor.set_expiry(key, &target, end))?;
-    editing.tell(session, "expiry set", edited)
+    editing.print(session, "expiry set", edited)
 }

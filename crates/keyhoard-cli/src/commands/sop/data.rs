@@ -64,10 +64,15 @@ fn lines(verifications: &[Verification]) -> String {
     struct More<'a> {
         signers: [&'a str; 1],
     }
-    let line = |one: &Verification| {
-        let mode = if one.is_text { "mode:text" } else { "mode:binary" };
-        let more = json::text(&More { signers: [&one.signer] });
-        format!("{} {} {} {mode} {more}\n", rfc3339(one.created), one.key, one.primary)
+    let line = |verification: &Verification| {
+        let mode = if verification.is_text { "mode:text" } else { "mode:binary" };
+        let more = json::text(&More { signers: [&verification.signer] });
+        format!(
+            "{} {} {} {mode} {more}\n",
+            rfc3339(verification.created),
+            verification.key,
+            verification.primary
+        )
     };
     verifications.iter().map(line).collect()
 }

@@ -13,6 +13,7 @@ use keyhoard::stateless::{Certificates, Failure, Keys, Kind, Password, Result, S
 use zeroize::Zeroizing;
 
 use crate::destination;
+use crate::output::StandardOutput;
 
 /// What an argument designates.
 enum Designated<'a> {
@@ -68,7 +69,7 @@ pub(super) fn standard_input() -> Result<Zeroizing<Vec<u8>>> {
 }
 
 /// Returns standard output.
-pub(super) fn standard_output() -> Result<File> {
+pub(super) fn standard_output() -> Result<StandardOutput<File>> {
     destination::standard_output().map_err(|error| Failure::new(Kind::Unspecified, error))
 }
 

@@ -80,7 +80,7 @@ pub(super) fn forget_address(session: &mut Session, arguments: &ForgetArguments)
         let address = String::from_utf8_lossy(address.as_bytes()).into_owned();
         session.output.json(&ForgottenJson { address, keys })?;
     } else if forgotten.is_empty() {
-        session.warn(format_args!("{}: no key came with it", printable(address.as_bytes())));
+        session.warn(format_args!("{}: no key has this address", printable(address.as_bytes())));
     } else if !session.quiet {
         let keys = counted(forgotten.len() as u64, "key");
         session.output.line(format_args!("{}: forgotten with {keys}", printable(address.as_bytes())))?;

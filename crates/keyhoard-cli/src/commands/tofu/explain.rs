@@ -43,7 +43,7 @@ pub(super) fn run(
     if session.output.is_json() {
         session.output.json(&ExplanationJson::new(&explanation))?;
     } else if explanation.holders.is_empty() {
-        session.warn(format_args!("{}: no key came with it", printable(address.as_bytes())));
+        session.warn(format_args!("{}: no key has this address", printable(address.as_bytes())));
     } else {
         write(&mut session.output, &explanation)?;
     }
@@ -92,7 +92,7 @@ fn messages(messages: &Messages) -> String {
 /// Returns the reasons for the policy.
 fn reasons(holder: &Holder) -> Vec<String> {
     let mut reasons = Vec::new();
-    match holder.standing {
+    match holder.status {
         UserIdStatus::Holds => {}
         UserIdStatus::Expired => reasons.push("the key or its user ID has expired".to_owned()),
         UserIdStatus::Revoked => reasons.push("the key or its user ID was revoked".to_owned()),
@@ -122,7 +122,8 @@ struct HolderJson<'a> {
     fingerprint: String,
     user_id: TextJson<'a>,
     since: String,
-    standing: &'static str,
+    #[serde(rename = "standing")]
+    status: &'static str,
     decided: &'static str,
     policy: &'static str,
     evidence: Option<&'static str>,
@@ -154,7 +155,7 @@ impl<'a> HolderJson<'a> {
             fingerprint: holder.key.to_string(),
             user_id: TextJson::new(&holder.user_id),
             since: rfc3339(holder.since),
-            standing: match holder.standing {
+            status: match holder.status {
                 UserIdStatus::Holds => "holds",
                 UserIdStatus::Expired => "expired",
                 UserIdStatus::Revoked => "revoked",

@@ -34,7 +34,7 @@ pub(super) fn run(
     let snapshot = store.snapshot()?;
     let sources = sources(store.as_ref(), snapshot.as_ref());
     let roots = TrustAnchors::read(sources.owner_trust, &sources.certificates, settings)?;
-    let assessment = FirstUseResult::all(&sources, &roots, settings)?;
+    let assessment = FirstUseResult::new(None, &sources, &roots, settings)?;
     let selection = if arguments.all { BindingSelection::All } else { BindingSelection::Contested };
     let mut table = Table::default();
     let mut written = Ok(());

@@ -30,7 +30,7 @@ pub(super) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     let sources = sources(store.as_ref(), snapshot.as_ref());
     let check = check(&sources, &arguments.trust.settings(session.now, PacketView::Full)?)?;
     for key_id in &check.missing {
-        session.warn(format_args!("{key_id}: this key of your own is not here"));
+        session.warn(format_args!("{key_id}: ultimately trusted, but not in the database"));
     }
     if session.output.is_json() {
         session.output.json(&CheckJson {
@@ -57,7 +57,7 @@ pub(super) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     if let Some(next) = check.next {
         session
             .output
-            .line(format_args!("the first of what this depends on ends {}", timestamp::day(next)))?;
+            .line(format_args!("the first key or certification expires on {}", timestamp::day(next)))?;
     }
     Ok(Outcome::Done)
 }

@@ -78,7 +78,7 @@ fn node(explanation: &Explanation, explained: &Explained) -> Node {
         Some(Certifier { name: Some(name), .. }) => printable(name),
         _ => explained.users.first().map_or_else(|| "no user ID".to_owned(), |user| printable(&user.name)),
     };
-    let standing = match trust.filter(|_| !is_subject) {
+    let status = match trust.filter(|_| !is_subject) {
         Some(trust) => naming::owner_trust_phrase(trust).to_owned(),
         None => format!("validity: {}", validity.word()),
     };
@@ -88,5 +88,5 @@ fn node(explanation: &Explanation, explained: &Explained) -> Node {
         (Some(OwnerTrust::Marginal), _) if !is_subject => Colour::Yellow,
         _ => Colour::White,
     };
-    Node { lines: vec![name, explained.key.key_id().to_string(), standing], colour, is_bold: is_subject }
+    Node { lines: vec![name, explained.key.key_id().to_string(), status], colour, is_bold: is_subject }
 }

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use keyhoard::cert::Fingerprint;
-use keyhoard::owner_trust::{self, Given};
+use keyhoard::owner_trust::{self, Assignment};
 use keyhoard::store::{AssignedTrust, Detail, ReadCertificates, Selection};
 use keyhoard::trust::OwnerTrust;
 use serde::Serialize;
@@ -105,18 +105,18 @@ pub(super) enum Exchange {
 /// Sets owner trust.
 pub(super) fn set(session: &mut Session, arguments: &SetArguments) -> anyhow::Result<Outcome> {
     let trust = OwnerTrust::from(arguments.trust);
-    let given = arguments.keys.change(session, |key, before| Given::new(key, trust, before))?;
-    tell(session, &given, |count| {
+    let given = arguments.keys.change(session, |key, before| Assignment::new(key, trust, before))?;
+    print_given(session, &given, |count| {
         format!("{}: {}", counted(count, "certificate"), naming::owner_trust_phrase(trust))
     })
 }
 
 /// Disables or enables keys.
 pub(super) fn disable(session: &mut Session, arguments: &DisableArguments) -> anyhow::Result<Outcome> {
-    let disabling = |key, before| Given::disabling(key, !arguments.off, before);
+    let disabling = |key, before| Assignment::disabling(key, !arguments.off, before);
     let given = arguments.keys.change(session, disabling)?;
     let word = if arguments.off { "on" } else { "off" };
-    tell(session, &given, |count| format!("{} switched {word}", counted(count, "certificate")))
+    print_given(session, &given, |count| format!("{} switched {word}", counted(count, "certificate")))
 }
 
 impl NamedKeys {
@@ -124,8 +124,8 @@ impl NamedKeys {
     fn change(
         &self,
         session: &Session,
-        new: impl Fn(Fingerprint, Option<AssignedTrust>) -> Given,
-    ) -> anyhow::Result<Vec<Given>> {
+        new: impl Fn(Fingerprint, Option<AssignedTrust>) -> Assignment,
+    ) -> anyhow::Result<Vec<Assignment>> {
         let store = session.open()?;
         let snapshot = store.snapshot()?;
         let mut given = Vec::new();
@@ -136,15 +136,15 @@ impl NamedKeys {
             }
         }
         drop(snapshot);
-        owner_trust::give(store.as_ref(), &given, &command_line(), session.now)?;
+        owner_trust::assign(store.as_ref(), &given, &command_line(), session.now)?;
         Ok(given)
     }
 }
 
 /// Prints the new owner trust.
-fn tell(
+fn print_given(
     session: &mut Session,
-    given: &[Given],
+    given: &[Assignment],
     in_words: impl FnOnce(usize) -> String,
 ) -> anyhow::Result<Outcome> {
     if session.output.is_json() {
@@ -233,11 +233,11 @@ fn import(session: &mut Session, file: Option<&PathBuf>) -> anyhow::Result<Outco
     let lines = text.split(|&byte| byte == b'\n').enumerate();
     for (number, line) in lines.filter(|(_, line)| !line.is_empty()) {
         let line_name = || format!("{}: line {}", input::name(path), number + 1);
-        given.extend(Given::read_exactly(line).with_context(line_name)?);
+        given.extend(Assignment::read_exactly(line).with_context(line_name)?);
     }
     let store = session.open_or_create()?;
-    owner_trust::give(store.as_ref(), &given, &command_line(), session.now)?;
-    tell(session, &given, |count| format!("owner trust of {} taken over", counted(count, "key")))
+    owner_trust::assign(store.as_ref(), &given, &command_line(), session.now)?;
+    print_given(session, &given, |count| format!("owner trust of {} taken over", counted(count, "key")))
 }
 
 /// A key with owner trust, as `docs/json.md` describes it.

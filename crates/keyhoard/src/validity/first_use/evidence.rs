@@ -11,7 +11,7 @@ use store::{CertId, ReadCertificates, Record, Selection};
 
 use crate::Result;
 use crate::certifications::{Authenticities, Authenticity, CertificationVerifier};
-use crate::designated_revocation::{evaluate_with_revokers, whole};
+use crate::designated_revocation::evaluate_with_revokers;
 use crate::validity::{Sources, TrustSettings};
 
 /// What is known of bindings whose certificates are here.
@@ -51,12 +51,12 @@ impl BindingEvidence {
 
     /// Returns the pairs of keys that certified each other's user ID with an address.
     pub(super) fn cross_signed(&self, keys: &[Fingerprint], address: &BoundAddress) -> Vec<(usize, usize)> {
-        let place: HashMap<&Fingerprint, usize> = keys.iter().zip(0..).collect();
+        let position: HashMap<&Fingerprint, usize> = keys.iter().zip(0..).collect();
         let certified_by = |key: &Fingerprint| self.note(key, address).map(|note| &note.certifiers);
         let mut pairs = Vec::new();
         for (one, key) in keys.iter().enumerate() {
             for certifier in certified_by(key).into_iter().flatten() {
-                let Some(&other) = place.get(certifier) else { continue };
+                let Some(&other) = position.get(certifier) else { continue };
                 let back = certified_by(certifier).is_some_and(|certifiers| certifiers.contains(key));
                 if one < other && back {
                     pairs.push((one, other));
@@ -84,7 +84,7 @@ pub(super) fn gather(
         contested.iter().flatten().map(|binding| binding.fingerprint).collect();
     claimants.sort_unstable();
     claimants.dedup();
-    let witnesses = EvidenceSources {
+    let evidence_sources = EvidenceSources {
         settings,
         own: own.iter().copied().collect(),
         claimants: claimants.iter().copied().collect(),
@@ -112,11 +112,17 @@ pub(super) fn gather(
         }
         verifier.visit(
             Selection::Ids(&ids),
-            &|signature| witnesses.are_asked(signature),
-            &mut |record, findings| {
+            &|signature| evidence_sources.wants(signature),
+            &mut |record, authenticities| {
                 // What an earlier database has is taken from there.
                 if seen.insert(record.fingerprint) {
-                    witnesses.hear(number, &record, findings, &sources.certificates, &mut evidences)?;
+                    evidence_sources.record(
+                        number,
+                        &record,
+                        authenticities,
+                        &sources.certificates,
+                        &mut evidences,
+                    )?;
                 }
                 Ok(ControlFlow::Continue(()))
             },
@@ -138,7 +144,7 @@ struct EvidenceSources<'a> {
 impl EvidenceSources<'_> {
     /// Says whether it matters who made a signature. Whether a certification was revoked or has ended does not, to
     /// GnuPG.
-    fn are_asked(&self, signature: &SignatureFacts) -> bool {
+    fn wants(&self, signature: &SignatureFacts) -> bool {
         let TrustSettings { view, digests, .. } = self.settings;
         signature.own.is_none()
             && signature.kind.is_certification()
@@ -149,31 +155,31 @@ impl EvidenceSources<'_> {
     }
 
     /// Notes what a certificate says about its addresses.
-    fn hear(
+    fn record(
         &self,
         source: usize,
         record: &Record,
-        findings: &Authenticities,
+        authenticities: &Authenticities,
         sources: &[&dyn ReadCertificates],
         evidences: &mut BindingEvidence,
     ) -> Result<()> {
         let Some(facts) = &record.facts else { return Ok(()) };
         let moment = EvaluationContext::new(self.settings.now, self.settings.view);
-        let effective = evaluate_with_revokers(facts, moment, || whole(sources[source], record.id), sources)?;
-        let mut heard = HashSet::new();
-        for (place, component) in facts.components.iter().enumerate() {
+        let effective = evaluate_with_revokers(facts, moment, (sources[source], record.id), sources)?;
+        let mut seen = HashSet::new();
+        for (index, component) in facts.components.iter().enumerate() {
             let ComponentKind::UserId(value) = &component.kind else { continue };
             let address = BoundAddress::of_user_id(value);
             let binding = (record.fingerprint, address);
-            let lapsed = has_lapsed(&effective, place);
+            let lapsed = has_lapsed(&effective, index);
             // GnuPG looks at the certifications of the first user ID with an address.
-            if !heard.insert(binding.1.clone()) {
+            if !seen.insert(binding.1.clone()) {
                 if let Some(note) = evidences.notes.get_mut(&binding) {
                     note.lapsed &= lapsed;
                 }
                 continue;
             }
-            let certifiers = certifiers(place, component, findings);
+            let certifiers = certifiers(index, component, authenticities);
             if certifiers.iter().any(|certifier| self.own.contains(certifier)) {
                 evidences.vouched.insert(binding.clone());
             }
@@ -188,9 +194,9 @@ impl EvidenceSources<'_> {
 }
 
 /// Returns who certified a user ID, of those who were asked about; a subkey certifies nothing.
-fn certifiers(place: usize, component: &Component, findings: &Authenticities) -> Vec<Fingerprint> {
+fn certifiers(index: usize, component: &Component, authenticities: &Authenticities) -> Vec<Fingerprint> {
     let signatures = component.signatures.iter().enumerate();
-    let made_by = |(index, signature): (usize, &SignatureFacts)| match findings.on(place, index) {
+    let made_by = |(number, signature): (usize, &SignatureFacts)| match authenticities.on(index, number) {
         Authenticity::Good(issuer) => (issuer.key_id() == signature.issuer.key_id).then_some(issuer),
         _ => None,
     };
@@ -199,8 +205,8 @@ fn certifiers(place: usize, component: &Component, findings: &Authenticities) ->
 
 /// Says whether GnuPG would not compute the validity of a user ID: it is revoked, or has ended on a key that has come to
 /// its end itself.
-fn has_lapsed(effective: &Effective, place: usize) -> bool {
-    let ComponentState::User(user) = &effective.components[place] else { return true };
+fn has_lapsed(effective: &Effective, index: usize) -> bool {
+    let ComponentState::User(user) = &effective.components[index] else { return true };
     user.revoked || (user.expired && !effective.primary().is_usable())
 }
 

@@ -1,6 +1,6 @@
 //! Which certifications GnuPG would look at, and how the web of trust sees them.
 
-use cert::facts::{SignatureFacts, SignatureType};
+use cert::facts::SignatureFacts;
 use cert::{Fingerprint, Timestamp};
 use trust::pgp::Certification;
 
@@ -27,9 +27,8 @@ pub(super) fn accepts(settings: &TrustSettings, signature: &SignatureFacts) -> b
 
 /// Says whether a signature certifies and never expires.
 pub(super) fn never_expires(settings: &TrustSettings, signature: &SignatureFacts) -> bool {
-    let level = signature.kind.0.wrapping_sub(SignatureType::GENERIC_CERTIFICATION.0);
     signature.kind.is_certification()
-        && (level == 0 || level >= settings.min_cert_level)
+        && signature.kind.has_cert_level(settings.min_cert_level)
         && signature.expires.is_none()
 }
 

@@ -7,7 +7,7 @@ use cert::effective::{Effective, EvaluationContext};
 use cert::facts::{Facts, SignatureFacts};
 use cert::{Fingerprint, KeyId, Timestamp};
 use foldhash::fast::RandomState;
-use store::{KeptVerdict, ReadCertificates};
+use store::ReadCertificates;
 use trust::KeyMap;
 use trust::pgp::Edge;
 
@@ -15,7 +15,8 @@ use super::acceptable::{accepts, certification, is_acceptable};
 use super::certificate_position::{CertificatePosition, PositionedEdge};
 use super::issuer_set::IssuerSet;
 use crate::Result;
-use crate::designated_revocation::{evaluate_with_revokers, whole};
+use crate::certifications::kept_verdict;
+use crate::designated_revocation::evaluate_with_revokers;
 use crate::validity::settings::TrustSettings;
 
 /// Reads certificates of some databases, the first one first.
@@ -87,7 +88,7 @@ impl Reader<'_> {
                     continue;
                 }
                 for issuer in issuers.with_id(signature.issuer.key_id) {
-                    match kept_verdict(&found.verdicts, signature, issuer) {
+                    match kept_verdict(&found.verdicts, signature.content, *issuer) {
                         Some(true) => {
                             let certification = certification(*issuer, signature);
                             let edge =
@@ -107,7 +108,7 @@ impl Reader<'_> {
     /// Returns what a certificate's facts mean at the moment.
     pub(super) fn effective(&self, (source, id): CertificatePosition, facts: &Facts) -> Result<Effective> {
         let moment = EvaluationContext::new(self.settings.now, self.settings.view);
-        evaluate_with_revokers(facts, moment, || whole(self.sources[source], id), &self.sources)
+        evaluate_with_revokers(facts, moment, (self.sources[source], id), &self.sources)
     }
 
     /// Returns the keys that are said to have made certifications of a key, by ascending fingerprint.
@@ -159,15 +160,4 @@ const MOST_CERTIFIED: usize = 2_000;
 pub(super) struct CertificatePositions {
     by_key: KeyMap<Option<CertificatePosition>>,
     by_key_id: HashMap<KeyId, Vec<Fingerprint>>,
-}
-
-/// Says whether a key made a signature, by the verdicts that are kept: in the order of the issuers, of the good and the bad
-/// ones, of the contents.
-fn kept_verdict(kept: &[KeptVerdict], signature: &SignatureFacts, issuer: &Fingerprint) -> Option<bool> {
-    let content = signature.content?;
-    let is_kept = |good: bool| {
-        let order = |kept: &KeptVerdict| (kept.issuer, !kept.good, kept.content);
-        kept.binary_search_by(|kept| order(kept).cmp(&(*issuer, !good, content))).is_ok()
-    };
-    if is_kept(true) { Some(true) } else { is_kept(false).then_some(false) }
 }

@@ -1,5 +1,7 @@
 //! The certifications by some issuers whose verdicts are kept, as the store's index by issuer has them.
 
+use std::array;
+
 use store::{CertId, MOST_READERS, Proven, ReadCertificates};
 use trust::pgp::{self, Certification, Edge};
 
@@ -10,80 +12,64 @@ use crate::Result;
 use crate::validity::settings::TrustSettings;
 
 /// What the index has of some issuers.
-#[derive(Default)]
-pub(super) struct VerifiedEdges {
-    /// Good certifications, in no order.
-    pub(super) edges: Vec<PositionedEdge>,
-    /// Certificates of which not everything is verified that was asked for, ascending; no edge is on one of them.
-    pub(super) open: Vec<CertId>,
-}
-
-impl VerifiedEdges {
-    /// Reads them from database number `source`, on several threads where that is worth it.
-    pub(super) fn read(
-        issuers: &IssuerSet,
-        source: usize,
-        snapshot: &dyn ReadCertificates,
-        settings: &TrustSettings,
-    ) -> Result<Self> {
-        let mut parts: [Self; MOST_READERS] = Default::default();
-        issuers.visit_certified(snapshot, &mut parts, &|part, id, proven| match proven {
-            Some(proven) => part.add((source, id), proven, settings),
-            None => part.open.push(id),
-        })?;
-        let mut all = Self::default();
-        for part in parts {
-            all.edges.extend(part.edges);
-            all.open.extend(part.open);
-        }
-        all.open.sort_unstable();
-        all.open.dedup();
-        all.edges.retain(|(_, edge)| all.open.binary_search(&edge.certificate.1).is_err());
-        Ok(all)
-    }
-
-    fn add(&mut self, certificate: CertificatePosition, proven: &Proven, settings: &TrustSettings) {
-        for (component, signature) in proven.signatures.iter().filter(|(_, it)| accepts(settings, it)) {
-            let certification = certification(proven.issuer, signature);
-            self.edges
-                .push((signature.span.start, Edge { certificate, component: *component, certification }));
-        }
-    }
-}
-
-/// The components of certificates of the only database that some issuers certified.
-#[derive(Default)]
-pub(super) struct CertifiedComponents {
-    /// Those that one of the issuers at least certifies, in no order.
-    pub(super) components: Vec<(CertificatePosition, usize)>,
+pub(super) struct Found<T> {
+    /// In no order.
+    pub(super) found: Vec<T>,
     /// Certificates of which not everything is verified that was asked for, ascending.
     pub(super) open: Vec<CertId>,
 }
 
-impl CertifiedComponents {
-    /// Reads them, on several threads where that is worth it.
-    pub(super) fn read(
+impl<T: Send> Found<T> {
+    /// Reads it, on several threads where that is worth it.
+    fn read(
         issuers: &IssuerSet,
         snapshot: &dyn ReadCertificates,
-        settings: &TrustSettings,
+        add: impl Fn(&mut Vec<T>, CertId, &Proven) + Sync,
     ) -> Result<Self> {
-        let mut parts: [Self; MOST_READERS] = Default::default();
+        let mut parts: [Self; MOST_READERS] =
+            array::from_fn(|_| Self { found: Vec::new(), open: Vec::new() });
         issuers.visit_certified(snapshot, &mut parts, &|part, id, proven| match proven {
-            Some(proven) => part.add(id, proven, settings),
+            Some(proven) => add(&mut part.found, id, proven),
             None => part.open.push(id),
         })?;
-        let mut all = Self::default();
+        let mut all = Self { found: Vec::new(), open: Vec::new() };
         for part in parts {
-            all.components.extend(part.components);
+            all.found.extend(part.found);
             all.open.extend(part.open);
         }
         all.open.sort_unstable();
         all.open.dedup();
         Ok(all)
     }
+}
 
-    fn add(&mut self, id: CertId, proven: &Proven, settings: &TrustSettings) {
-        for of_user in proven.signatures.chunk_by(|(one, _), (other, _)| one == other) {
+/// Reads the good certifications from database number `source`; none is on a certificate that is open.
+pub(super) fn verified_edges(
+    issuers: &IssuerSet,
+    source: usize,
+    snapshot: &dyn ReadCertificates,
+    settings: &TrustSettings,
+) -> Result<Found<PositionedEdge>> {
+    let mut all = Found::read(issuers, snapshot, |edges, id, proven| {
+        for (component, signature) in proven.signatures.iter().filter(|(_, it)| accepts(settings, it)) {
+            let certification = certification(proven.issuer, signature);
+            let edge = Edge { certificate: (source, id), component: *component, certification };
+            edges.push((signature.span.start, edge));
+        }
+    })?;
+    let Found { found, open } = &mut all;
+    found.retain(|(_, edge)| open.binary_search(&edge.certificate.1).is_err());
+    Ok(all)
+}
+
+/// Reads the components of certificates of the only database that one of the issuers at least certifies.
+pub(super) fn certified_components(
+    issuers: &IssuerSet,
+    snapshot: &dyn ReadCertificates,
+    settings: &TrustSettings,
+) -> Result<Found<(CertificatePosition, usize)>> {
+    Found::read(issuers, snapshot, |components, id, proven| {
+        for of_user in proven.signatures.chunk_by(|(a, _), (b, _)| a == b) {
             let accepted = of_user.iter().map(|(_, signature)| signature).filter(|it| accepts(settings, it));
             let accepted: Vec<_> = accepted.collect();
             let is_certified = match accepted[..] {
@@ -95,8 +81,8 @@ impl CertifiedComponents {
                 }
             };
             if is_certified {
-                self.components.push(((0, id), of_user[0].0));
+                components.push(((0, id), of_user[0].0));
             }
         }
-    }
+    })
 }

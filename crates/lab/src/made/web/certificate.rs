@@ -1,7 +1,7 @@
 //! One certificate of a web, with the self-signatures.
 
 use super::parameters::Web;
-use crate::made::key::{DAY, Draft, Hash, Key, Subject};
+use crate::made::key::{DAY, Draft, Key, Subject};
 use crate::made::packet::{Tag, packet, subpacket};
 use crate::made::person::Person;
 use crate::made::seeded_random::SeededRandom;
@@ -70,8 +70,7 @@ impl Certificate {
         let mut output = Vec::with_capacity(4096);
         packet(&mut output, Tag::PublicKey, &self.key.body);
         if self.revoked {
-            let revocation =
-                Draft { kind: 0x20, created: self.after(1), hash: Hash::Sha256, subpackets: &[] };
+            let revocation = Draft::new(0x20, self.after(1), &[]);
             packet(&mut output, Tag::Signature, &self.key.sign(Subject::Key(&self.key), &revocation));
         }
         for (position, component) in self.components.iter().enumerate() {
@@ -102,7 +101,7 @@ impl Certificate {
     fn self_signatures(&self, position: usize, output: &mut Vec<u8>) {
         let mut sign = |kind, made, expires: Option<u32>| {
             let more = if kind == 0x30 { Vec::new() } else { self.preferences(position == 0, expires) };
-            let draft = Draft { kind, created: made, hash: Hash::Sha256, subpackets: &more };
+            let draft = Draft::new(kind, made, &more);
             packet(output, Tag::Signature, &self.key.sign(self.subject(position), &draft));
         };
         let created = self.key.created;
@@ -147,13 +146,12 @@ impl Certificate {
     /// Returns the binding signature of a signing subkey, with its back-signature (RFC 9580 section 5.2.3.34).
     fn binding(&self, subkey: &Key) -> Vec<u8> {
         let subject = Subject::Subkey(&self.key, subkey);
-        let back = Draft { kind: 0x19, created: self.key.created, hash: Hash::Sha256, subpackets: &[] };
+        let back = Draft::new(0x19, self.key.created, &[]);
         let mut more = Vec::new();
         // The flags allow certifications, which a subkey must not make.
         subpacket(&mut more, 27, &[0x03]);
         subpacket(&mut more, 32, &subkey.sign(subject, &back));
-        let draft = Draft { kind: 0x18, created: self.key.created, hash: Hash::Sha256, subpackets: &more };
-        self.key.sign(subject, &draft)
+        self.key.sign(subject, &Draft::new(0x18, self.key.created, &more))
     }
 
     /// Returns a time between the key's creation and [`Web::NOW`], in quarters of that span.

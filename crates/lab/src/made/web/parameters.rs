@@ -8,15 +8,20 @@ use crate::made::seeded_random::SeededRandom;
 /// Key 0 is trusted ultimately. Every key has some certifications by keys a little before it, so that long chains
 /// lead away from key 0, some by any key. Key 1, which key 0 has certified, has certified two of five keys, and has an
 /// undefined owner trust.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, clap::Args)]
 pub struct Web {
-    /// The number of keys, at least two.
+    /// How many keys, at least 2
+    #[arg(value_parser = clap::value_parser!(u64).range(2..))]
     pub keys: u64,
-    /// The average number of certifications of a key.
+    /// How many certifications a key has on average
+    #[arg(long, default_value_t = 10)]
     pub certifications: u64,
-    /// The number of keys, from 0 on, that have an owner trust.
+    /// How many keys have an owner trust
+    // They are the first ones.
+    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..))]
     pub introducers: u64,
-    /// The seed of everything else.
+    /// Another number makes other keys
+    #[arg(long, default_value_t = 1)]
     pub seed: u64,
 }
 

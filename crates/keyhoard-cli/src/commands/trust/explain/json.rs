@@ -14,7 +14,8 @@ use crate::timestamp;
 #[derive(Serialize)]
 pub(super) struct ExplanationJson<'a> {
     fingerprint: String,
-    standing: &'static str,
+    #[serde(rename = "standing")]
+    status: &'static str,
     completes_needed: u32,
     marginals_needed: u32,
     max_cert_depth: u8,
@@ -51,7 +52,8 @@ struct CertificationJson {
 #[derive(Serialize)]
 struct CertifierJson<'a> {
     name: Option<TextJson<'a>>,
-    standing: &'static str,
+    #[serde(rename = "standing")]
+    status: &'static str,
     validity: &'static str,
     owner_trust: &'static str,
     trust: Option<&'static str>,
@@ -65,7 +67,7 @@ impl<'a> ExplanationJson<'a> {
         let paths = explanation.paths().into_iter();
         Self {
             fingerprint: subject.key.to_string(),
-            standing: standing(subject.status),
+            status: status_word(subject.status),
             completes_needed: settings.completes_needed,
             marginals_needed: settings.marginals_needed,
             max_cert_depth: settings.max_cert_depth,
@@ -113,7 +115,7 @@ impl<'a> CertifierJson<'a> {
         let introducer = certifier.introducer.as_ref();
         Self {
             name: certifier.name.as_deref().map(TextJson::new),
-            standing: standing(certifier.status),
+            status: status_word(certifier.status),
             validity: certifier.validity.word(),
             owner_trust: certifier.given.word(),
             trust: introducer.map(|introducer| introducer.trust.word()),
@@ -122,8 +124,8 @@ impl<'a> CertifierJson<'a> {
     }
 }
 
-fn standing(standing: IntroducerStatus) -> &'static str {
-    match standing {
+fn status_word(status: IntroducerStatus) -> &'static str {
+    match status {
         IntroducerStatus::Usable => "usable",
         IntroducerStatus::Unbound => "unbound",
         IntroducerStatus::Dead => "dead",

@@ -163,7 +163,8 @@ impl Text<'_> {
 
     fn step(&self, key: &Fingerprint) -> String {
         let certifier = self.explanation.certifiers.get(key);
-        let trust = certifier.and_then(|one| one.introducer.as_ref()).map(|introducer| introducer.trust);
+        let trust =
+            certifier.and_then(|certifier| certifier.introducer.as_ref()).map(|introducer| introducer.trust);
         let trust = trust.map(|trust| format!(" ({})", naming::owner_trust_phrase(trust)));
         format!("{} {}{}", key.key_id(), self.name(key), trust.unwrap_or_default())
     }

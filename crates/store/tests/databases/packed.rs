@@ -1,10 +1,8 @@
 //! Facts survive being packed, whatever they are; and no blob can do harm.
 
-#[allow(dead_code, reason = "shared by several tests")]
-mod made;
-
 use std::path::Path;
 
+use crate::made;
 use cert::facts::{
     AttributeFacts, AttributeSubpacket, Component, ComponentKind, Image, Issuer, KeyFacts, RevocationReason,
     Revoker, SelfSignature, SignatureFacts, SignatureFlags, SignatureType, TrustSignature,
@@ -17,7 +15,7 @@ use proptest::option::of;
 use proptest::prelude::*;
 use verify::{HashAlgorithm, PublicKeyAlgorithm, Verdict};
 
-/// What the facts of no certificate at all are sealed over.
+/// What the facts of no certificate at all are checksummed over.
 const BYTES: &[u8] = b"the bytes";
 
 fn fingerprint() -> impl Strategy<Value = Fingerprint> {
@@ -181,10 +179,8 @@ proptest! {
     #[test]
     fn names_and_fingerprints_are_found_without_unpacking(facts in facts()) {
         let Packed { own, .. } = packed::pack(&facts, BYTES);
-        let (mut user_ids, mut fingerprints) = (Vec::new(), Vec::new());
-        packed::user_ids(&own, |_, value| user_ids.push(value.to_vec())).expect("sound");
+        let mut fingerprints = Vec::new();
         packed::fingerprints(&own, |_, fingerprint| fingerprints.push(fingerprint)).expect("sound");
-        prop_assert!(facts.user_ids().eq(user_ids.iter().map(Vec::as_slice)));
         prop_assert!(facts.keys().map(|key| key.fingerprint).eq(fingerprints));
     }
 
@@ -195,29 +191,29 @@ proptest! {
     }
 
     #[test]
-    fn a_seal_tells_changed_bytes_and_not_a_changed_blob(
+    fn a_checksum_tells_changed_bytes_and_not_a_changed_blob(
         facts in facts(), place in any::<prop::sample::Index>(), bit in 0..8_u32,
     ) {
         let own = packed::pack(&facts, BYTES).own;
         let fingerprint = Some(facts.primary().fingerprint);
-        let is_other = |own: &[u8], bytes: &[u8]| packed::is_sealed_over_other_bytes(own, fingerprint, bytes);
+        let is_other = |own: &[u8], bytes: &[u8]| packed::is_checksum_of_other_bytes(own, fingerprint, bytes);
         prop_assert!(!is_other(&own, BYTES));
         let mut bytes = BYTES.to_vec();
         bytes[place.index(BYTES.len())] ^= 1 << bit;
         prop_assert!(is_other(&own, &bytes));
-        prop_assert!(!packed::is_sealed_over_other_bytes(&own, None, &bytes), "of another certificate");
+        prop_assert!(!packed::is_checksum_of_other_bytes(&own, None, &bytes), "of another certificate");
         let mut blob = own.clone();
         blob[place.index(own.len())] ^= 1 << bit;
         prop_assert!(!is_other(&blob, BYTES) && !is_other(&blob, &bytes));
     }
 
     #[test]
-    fn blobs_of_before_the_seals_are_read_and_called_the_same(facts in facts()) {
+    fn blobs_of_before_the_checksums_are_read_and_called_the_same(facts in facts()) {
         let Packed { own, third_party } = packed::pack(&facts, BYTES);
         let before = [&[packed::VERSION], &own[1..own.len() - 8]].concat();
         prop_assert!(packed::is_same(&before, &own) && packed::is_same(&own, &own));
         prop_assert!(!packed::is_same(&before[..before.len() - 1], &own));
-        prop_assert!(!packed::is_sealed_over_other_bytes(&before, Some(facts.primary().fingerprint), b"others"));
+        prop_assert!(!packed::is_checksum_of_other_bytes(&before, Some(facts.primary().fingerprint), b"others"));
         prop_assert_eq!(packed::unpack(&before, Some(&third_party)), Ok(facts));
     }
 
@@ -238,12 +234,11 @@ proptest! {
         if let Ok(facts) = packed::unpack(&own, Some(&third_party)) {
             facts.primary();
         }
-        let _ = packed::user_ids(&own, |_, _| {});
     }
 
     #[test]
     fn random_bytes_never_do_harm(own in vec(any::<u8>(), 0..200), third_party in vec(any::<u8>(), 0..200)) {
-        for version in [packed::VERSION, packed::SEALED] {
+        for version in [packed::VERSION, packed::WITH_CHECKSUM] {
             let _ = packed::unpack(&[&[version], own.as_slice()].concat(), Some(&third_party));
         }
         let _ = packed::unpack_positions(&own);
@@ -259,7 +254,7 @@ proptest! {
 #[test]
 fn a_blob_of_another_version_is_refused() {
     let Packed { mut own, .. } = packed::pack(&made::Made::named(1, "Ann").facts, BYTES);
-    own[0] = packed::SEALED + 1;
+    own[0] = packed::WITH_CHECKSUM + 1;
     let error = packed::unpack(&own, None).expect_err("another version");
     assert_eq!(error.to_string(), "packed facts: an unknown version at byte 1");
 }

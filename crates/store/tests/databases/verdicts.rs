@@ -1,17 +1,13 @@
 //! Verdicts on signatures are kept beside the certificates, and nobody waits for that.
 
-#[allow(dead_code, reason = "shared by several tests")]
-mod engines;
-#[allow(dead_code, reason = "shared by several tests")]
-mod made;
-
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use engines::Database;
+use crate::engines::Database;
+use crate::made::{Made, NOW};
+use crate::{engines, made};
 use keyhoard_store as store;
-use made::{Made, NOW};
-use store::doctor::{Finding, Kept};
+use store::doctor::{Finding, StoredCertificate};
 use store::{
     CertId, Detail, Fingerprint, KeptVerdict, PutKind, PutOutcome, Removal, Selection, SignatureDigest, Store,
 };
@@ -108,7 +104,7 @@ fn the_doctor_finds_verdicts_that_belong_to_nothing_or_cannot_be_read(database: 
     for (id, bytes) in damaged {
         database.sql(&format!("INSERT INTO verdicts VALUES ({id}, {})", database.bytes(bytes)));
     }
-    let mut derive = |kept: &[Kept]| {
+    let mut derive = |kept: &[StoredCertificate]| {
         let facts = kept.iter().map(|kept| cert::extract::extract(&kept.bytes));
         facts.map(|facts| facts.map_err(|error| error.to_string())).collect()
     };

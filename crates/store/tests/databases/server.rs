@@ -1,15 +1,11 @@
 //! What a server asks for: who may do what, encrypted connections, and what happens where something is missing.
 
-#[allow(dead_code, unused_imports, unused_macros, reason = "shared by several tests")]
-mod engines;
-#[allow(dead_code, reason = "shared by several tests")]
-mod made;
-
 use std::process::{Command, Stdio};
 
-use engines::{new_address, server};
+use crate::engines::{new_address, server};
+use crate::made::{Made, NOW};
+use crate::{engines, made};
 use keyhoard_store as store;
-use made::{Made, NOW};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use scratch_postgres::{Listen, Server};
 use store::postgres::{Address, PostgresStore};
@@ -200,6 +196,18 @@ fn connections_are_encrypted_and_servers_verified_as_libpq_does() {
     };
     assert!(other("verify-ca").is_ok(), "the name does not count");
     assert!(other("verify-full").is_err(), "the name counts");
+}
+
+#[test]
+fn verdicts_do_not_wait_for_a_server_that_is_away() {
+    let server = Server::start(Listen::Socket, &["fsync=off"]).expect("a server of its own");
+    let store = PostgresStore::create(Address::parse(&server.url("")).expect("a URL"), 0).expect("create");
+    drop(server);
+    let verdict =
+        KeptVerdict { content: SignatureDigest([1; 16]), issuer: Fingerprint::V4([1; 20]), good: true };
+    let began = std::time::Instant::now();
+    assert!(!store.keep_verdicts(&[(CertId(1), vec![verdict])]).expect("no error"));
+    assert!(began.elapsed().as_secs() < 30, "{:?}", began.elapsed());
 }
 
 #[test]

@@ -1,16 +1,13 @@
 //! Where a database can be, and what may be found there instead.
 
-#[allow(dead_code, reason = "shared by several tests")]
-mod made;
-
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::made::{Made, NOW};
 use keyhoard_store as store;
-use made::{Made, NOW};
 use rusqlite::Connection;
 use store::sqlite::SqliteStore;
 use store::{CertId, Error, Fingerprint, KeptVerdict, Query, SignatureDigest, Store};
@@ -70,7 +67,7 @@ fn without_rights(test: &str, database: &Path) -> bool {
     fs::copy(std::env::current_exe().expect("this program"), &program).expect("copy");
     set_mode(database.parent().expect("a directory"), 0o555);
     let status = Command::new(&program)
-        .args(["--exact", test, "--nocapture"])
+        .args(["--exact", &format!("places::{test}"), "--nocapture"])
         .env(PART, database)
         .current_dir("/")
         .uid(65534)
@@ -114,6 +111,25 @@ fn a_database_that_is_not_there_is_missing_and_reading_does_not_make_it() {
     fs::write(&empty, b"").expect("write");
     assert!(matches!(SqliteStore::open(&empty), Err(Error::Missing { .. })), "somebody is about to fill it");
     assert_eq!(count(&SqliteStore::create(&empty).expect("create")), 0);
+}
+
+#[test]
+fn a_name_like_that_of_a_uri_is_a_name() {
+    const TEST: &str = "a_name_like_that_of_a_uri_is_a_name";
+    if passed_on().is_some() {
+        let path = Path::new("file:k.db?mode=memory");
+        write(&SqliteStore::create(path).expect("create"), 1).expect("write");
+        assert_eq!(count(&SqliteStore::open(path).expect("open")), 1);
+        return;
+    }
+    let directory = directory();
+    let status = Command::new(std::env::current_exe().expect("this program"))
+        .args(["--exact", &format!("places::{TEST}"), "--nocapture"])
+        .env("KEYHOARD_TEST_DATABASE", directory.path())
+        .current_dir(directory.path())
+        .status()
+        .expect("another process");
+    assert!(status.success(), "the same in another directory");
 }
 
 #[test]

@@ -1,13 +1,10 @@
 //! What holds for databases in files only: nothing is left in them of what was purged, and users may ask in SQL.
 
-#[allow(dead_code, reason = "shared by several tests")]
-mod made;
-
 use std::ops::ControlFlow;
 use std::time::Duration;
 
+use crate::made::{Made, NOW};
 use keyhoard_store as store;
-use made::{Made, NOW};
 use rusqlite::Connection;
 use store::sqlite::SqliteStore;
 use store::{CertId, InputDigest, PutOutcome, Removal, Store};

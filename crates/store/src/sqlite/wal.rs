@@ -27,7 +27,7 @@ pub(super) fn is_there(connection: &Connection, path: &Path, access: &Access) ->
         Access::Local => {
             mode(connection, "PRAGMA journal_mode").context(path, "opening").map(|mode| mode == "wal")
         }
-        Access::Network | Access::Fixed(..) | Access::Empty => Ok(false),
+        Access::Network | Access::Immutable(..) | Access::Empty => Ok(false),
     }
 }
 
@@ -42,12 +42,12 @@ pub(super) fn before_reading(connection: &Connection, path: &Path, access: &Acce
         && !is_there(connection, path, access)?
         && !is_empty(connection, path)?
     {
-        enter(connection);
+        enable_wal(connection);
     }
     Ok(())
 }
 
-/// Waits for the turn to write and begins. Returns whether [`enter`] is to be called when it is done.
+/// Waits for the turn to write and begins. Returns whether [`enable_wal`] is to be called when it is done.
 ///
 /// `reading` says that this process has snapshots, whose end a writer without a log would wait for in vain.
 pub(super) fn begin_writing(
@@ -61,7 +61,7 @@ pub(super) fn begin_writing(
     let begin = || write_lock::begin_immediate(connection, path, write_lock::PATIENCE);
     match access {
         Access::Local | Access::Network => {}
-        Access::Fixed(_, obstacle) => return Err(obstacle.error(path, "writing")),
+        Access::Immutable(_, obstacle) => return Err(obstacle.error(path, "writing")),
         Access::Empty => return Err(Error::Missing { path: path.to_owned() }),
     }
     connection.pragma_update(None, "journal_size_limit", KEPT).context(path, DOING)?;
@@ -77,13 +77,13 @@ pub(super) fn begin_writing(
     let empty = is_empty(connection, path)?;
     if !empty {
         connection.execute_batch("ROLLBACK").context(path, DOING)?;
-        enter(connection);
+        enable_wal(connection);
         begin()?;
     }
     Ok(empty)
 }
 
-/// Begins to write, without waiting, if the database is empty and has no log. [`enter`] is to be called when it is done.
+/// Begins to write, without waiting, if the database is empty and has no log. [`enable_wal`] is to be called when it is done.
 pub(super) fn begin_first(
     connection: &Connection,
     path: &Path,
@@ -126,24 +126,29 @@ fn is_empty(connection: &Connection, path: &Path) -> Result<bool> {
 }
 
 /// Gives the database its log, if nobody uses it at the moment; else the next writer will.
-pub(super) fn enter(connection: &Connection) {
+pub(super) fn enable_wal(connection: &Connection) {
     let quick = connection.busy_timeout(Duration::ZERO);
     // Both modes work; only speed is at stake.
     let _ = quick.and_then(|()| mode(connection, "PRAGMA journal_mode = WAL"));
     let _ = connection.busy_timeout(write_lock::PATIENCE);
 }
 
-/// Writes the whole database anew, since pages keep what was removed from them, and leaves nothing in the log.
-///
-/// A reader that needs the log's old pages keeps them there until the last connection closes.
+/// Writes the whole database anew, since pages keep what was removed from them.
 pub(super) fn rewrite(connection: &Connection, path: &Path) -> Result<()> {
     const DOING: &str = "overwriting what was purged";
-    connection.execute_batch("VACUUM").context(path, DOING)?;
+    connection.execute_batch("VACUUM").context(path, DOING)
+}
+
+/// Leaves nothing in the log.
+///
+/// A reader that needs the log's old pages keeps them there until the last connection closes.
+pub(super) fn truncate(connection: &Connection, path: &Path) -> Result<()> {
+    const DOING: &str = "overwriting what was purged";
     connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).context(path, DOING)
 }
 
 /// Takes the log away from a database that has come to a place where memory cannot be shared.
-pub(super) fn leave(connection: &Connection, path: &Path) -> Result<()> {
+pub(super) fn disable_wal(connection: &Connection, path: &Path) -> Result<()> {
     if mode(connection, "PRAGMA journal_mode").context(path, "opening")? == "wal" {
         let left = mode(connection, "PRAGMA journal_mode = DELETE");
         left.map_err(|_| Error::Network { path: path.to_owned() })?;
@@ -193,7 +198,7 @@ mod tests {
         assert_eq!(journal_mode(&path), "wal");
         drop(store);
         let connection = Connection::open(&path).expect("open");
-        leave(&connection, &path).expect("nobody uses it");
+        disable_wal(&connection, &path).expect("nobody uses it");
         assert_eq!(journal_mode(&path), "delete");
     }
 
@@ -206,7 +211,7 @@ mod tests {
         let _snapshot = store.snapshot().expect("snapshot");
         let connection = Connection::open(&path).expect("open");
         connection.busy_timeout(Duration::ZERO).expect("timeout");
-        assert!(matches!(leave(&connection, &path), Err(Error::Network { .. })));
+        assert!(matches!(disable_wal(&connection, &path), Err(Error::Network { .. })));
     }
 
     #[test]

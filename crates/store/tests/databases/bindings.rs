@@ -1,16 +1,12 @@
 //! The memory of trust on first use: which bindings are made, and what becomes of them.
 
-#[allow(dead_code, reason = "shared by several tests")]
-mod engines;
-#[allow(dead_code, reason = "shared by several tests")]
-mod made;
-
 use std::ops::ControlFlow;
 
-use engines::id;
+use crate::engines;
+use crate::engines::id;
+use crate::made::{Made, NOW};
 use keyhoard_store as store;
 use keyhoard_store::{BoundAddress, Fingerprint};
-use made::{Made, NOW};
 use store::tofu::{
     Binding, BindingId, BindingSelection, MessageStatistics, Messages, SeenMessages, VerifiedMessage,
 };

@@ -1,18 +1,14 @@
 //! What the doctor finds and heals, on certificates of the Debian keyring.
 
-#[allow(dead_code, reason = "shared by several tests")]
-mod engines;
-#[allow(dead_code, reason = "shared by several tests")]
-mod made;
-
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use engines::Database;
+use crate::engines::Database;
+use crate::made::{Made, NOW};
+use crate::{engines, made};
 use keyhoard_store as store;
 use keyhoard_store::Facts;
-use made::{Made, NOW};
-use store::doctor::{Finding, Kept, Rebuilt};
+use store::doctor::{Finding, Rebuilt, StoredCertificate};
 use store::sqlite::SqliteStore;
 use store::{CertId, Error, PutKind, PutOutcome, Removal, Store};
 
@@ -24,6 +20,7 @@ engines::on_every_engine! { |database| &database;
     one_changed_bit_is_damage_wherever_it_is
     lost_packets_are_one_finding_and_what_is_left_of_their_certificate_goes_with_rebuilding
     an_entry_of_the_journal_that_names_no_fingerprint_is_named_itself
+    a_snapshot_sees_every_certificate_while_rows_are_derived_again
 }
 
 /// Puts sixty certificates with superseded signatures among them, merges into all, and removes two. Returns the numbers
@@ -64,11 +61,11 @@ fn without_last_component(made: &Made) -> Made {
     Made::of(bytes, facts, inputs[0])
 }
 
-fn derive(kept: &[Kept]) -> Vec<Result<Facts, String>> {
+fn derive(kept: &[StoredCertificate]) -> Vec<Result<Facts, String>> {
     kept.iter().map(derive_one).collect()
 }
 
-fn derive_one(kept: &Kept) -> Result<Facts, String> {
+fn derive_one(kept: &StoredCertificate) -> Result<Facts, String> {
     let mut facts = cert::extract::extract(&kept.bytes).map_err(|error| error.to_string())?;
     for signature in facts.components.iter_mut().flat_map(|component| &mut component.signatures) {
         signature.flags.superseded = kept.superseded.binary_search(&signature.span.start).is_ok();
@@ -118,6 +115,10 @@ fn every_kind_of_wrong_row_is_found_and_healed(database: &Database) {
             format!("DELETE FROM key_id {} AND component = 0", of(2)),
             vec![rows(ids[2], "key_id"), count("key_id", keys - 1, keys)],
         ),
+        (
+            format!("UPDATE key_id SET component = component + 100 {} AND component = 0", of(3)),
+            vec![rows(ids[3], "key_id")],
+        ),
         ("INSERT INTO mail VALUES (1, 2)".to_owned(), vec![count("mail", mails + 1, mails)]),
         (
             format!("UPDATE user_id SET value = {nought} {} AND component = 1", of(4)),
@@ -147,6 +148,20 @@ fn every_kind_of_wrong_row_is_found_and_healed(database: &Database) {
         store.rebuild(&mut derive).expect("rebuild");
         assert_eq!(findings(store), [], "after {sql}");
     }
+}
+
+fn a_snapshot_sees_every_certificate_while_rows_are_derived_again(database: &Database) {
+    let store = &*database.store;
+    fill(store);
+    let snapshot = store.snapshot().expect("snapshot");
+    store.rebuild(&mut derive).expect("rebuild");
+    let mut count = 0;
+    let visited = snapshot.visit(store::Selection::All, store::Detail::Full, &mut |_| {
+        count += 1;
+        ControlFlow::Continue(())
+    });
+    visited.expect("visit");
+    assert_eq!(count, 58);
 }
 
 /// A statement that damages something, and what is found then.
@@ -184,12 +199,24 @@ fn only_in_postgres(database: &Database, ids: &[CertId]) -> Vec<Damage> {
         (format!("UPDATE user_id SET search = 'mary' WHERE cert = {}", id.0), rows("user_id")),
         (format!("UPDATE user_id SET email = 'mary' WHERE cert = {}", id.0), rows("user_id")),
         ("INSERT INTO primary_key VALUES ('stranger', 4711)".to_owned(), orphan("primary_key")),
+        (format!("DELETE FROM primary_key WHERE cert = {}", id.0), rows("primary_key")),
         (
             "INSERT INTO user_id_origin VALUES (4711, 'digest', 'Mary', 5, NULL, NULL)".to_owned(),
             orphan("user_id_origin"),
         ),
     ];
     cases.to_vec()
+}
+
+#[test]
+fn a_certificate_without_facts_is_damaged_and_not_passed_over() {
+    let database = engines::postgres();
+    let damaged = fill(&*database.store)[10];
+    database.sql(&format!("DELETE FROM self_facts WHERE cert = {}", damaged.0));
+    let snapshot = database.store.snapshot().expect("snapshot");
+    let visited =
+        snapshot.visit(store::Selection::All, store::Detail::Own, &mut |_| ControlFlow::Continue(()));
+    assert!(matches!(visited, Err(Error::Corrupt { cert, .. }) if cert == damaged.0), "{visited:?}");
 }
 
 fn an_entry_of_the_journal_that_names_no_fingerprint_is_named_itself(database: &Database) {
@@ -201,6 +228,7 @@ fn an_entry_of_the_journal_that_names_no_fingerprint_is_named_itself(database: &
     let mut each = |_| ControlFlow::Continue(());
     let error = snapshot.journal_changes(written, 0, &mut each).expect_err("no fingerprint has one byte");
     assert!(matches!(error, Error::CorruptEntry { entry, .. } if entry == written.0), "{error}");
+    assert!(error.to_string().ends_with(&format!("journal entry {} cannot be read", written.0)), "{error}");
 }
 
 fn damaged_bytes_are_named_and_nothing_is_derived_from_them(database: &Database) {

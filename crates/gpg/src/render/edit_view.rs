@@ -1,17 +1,17 @@
 //! A key as it is shown before it is changed (gpg's `show_key_with_all_names`).
 
 use keyhoard::cert::attribute;
-use keyhoard::cert::effective::Usage;
 use keyhoard::edit::CertifiedIdentity;
 use keyhoard::listing::{KeyListing, ListedItem};
 
 use super::digits::date_or_never;
+use super::human::usage_letters;
 use super::identity::{grouped, pad};
 use super::text::for_people;
 use super::{algorithm, human, validity};
 use crate::settings::{ListSettings, TrustModel};
 
-/// Which user IDs and attributes a card shows.
+/// Which user IDs and attributes it shows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Names<'a> {
     /// All of them with validity and number, a star at those that are selected.
@@ -21,7 +21,7 @@ pub(crate) enum Names<'a> {
 }
 
 /// Appends a key; `secret`: its secret part is here.
-pub(crate) fn card(
+pub(crate) fn edit_view(
     listing: &KeyListing<'_>,
     settings: &ListSettings,
     model: TrustModel,
@@ -44,7 +44,9 @@ pub(crate) fn card(
     out.extend(label);
     date_or_never(end, out);
     out.extend(b"  usage: ");
-    usage(state.usage, out);
+    let start = out.len();
+    out.extend(usage_letters(state.usage));
+    pad("SCEA".len() - (out.len() - start), out);
     out.push(b'\n');
     trust(listing, model, out);
     if let Names::These(_) = names {
@@ -53,14 +55,6 @@ pub(crate) fn card(
         out.extend(b"\n\n");
     }
     user_ids(listing, names, out);
-}
-
-fn usage(usage: Usage, out: &mut Vec<u8>) {
-    let letters =
-        [(Usage::SIGN, b'S'), (Usage::CERTIFY, b'C'), (Usage::ENCRYPT, b'E'), (Usage::AUTHENTICATE, b'A')];
-    let start = out.len();
-    out.extend(letters.into_iter().filter(|(one, _)| usage.contains(*one)).map(|(_, letter)| letter));
-    pad(letters.len() - (out.len() - start), out);
 }
 
 fn trust(listing: &KeyListing<'_>, model: TrustModel, out: &mut Vec<u8>) {

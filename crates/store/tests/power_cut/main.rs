@@ -3,6 +3,7 @@
 //! A power cut keeps of each file what was written before its last sync, and any part of what was written after that.
 
 #[allow(dead_code, reason = "shared by several tests")]
+#[path = "../databases/made.rs"]
 mod made;
 mod recording_vfs;
 

@@ -1,16 +1,12 @@
 //! What a database promises to who reads and writes it.
 
-#[allow(dead_code, reason = "shared by several tests")]
-mod engines;
-#[allow(dead_code, reason = "shared by several tests")]
-mod made;
-
 use std::ops::ControlFlow;
 
+use crate::engines::id;
+use crate::made::{Made, NOW};
+use crate::{engines, made};
 use cert::Timestamp;
-use engines::id;
 use keyhoard_store as store;
-use made::{Made, NOW};
 use store::{
     AssignedTrust, CertId, Change, ChangeKind, Detail, JournalId, PutKind, PutOutcome, Query, Record,
     Removal, Selection, Snapshot, Store,

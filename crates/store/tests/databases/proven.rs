@@ -1,12 +1,10 @@
 //! What is proven of the signatures by one key is at hand when somebody follows them, and never more than that.
 
-#[allow(dead_code, reason = "shared by several tests")]
-mod made;
-
+use crate::made;
+use crate::made::{Made, NOW};
 use keyhoard_store as store;
-use made::{Made, NOW};
 use rusqlite::Connection;
-use store::doctor::{Finding, Kept};
+use store::doctor::{Finding, StoredCertificate};
 use store::sqlite::SqliteStore;
 use store::{CertId, Facts, Fingerprint, KeptVerdict, Proven, PutKind, Store, Timestamp};
 use tempfile::TempDir;
@@ -60,10 +58,8 @@ fn keep(
 fn proven(store: &SqliteStore, issuer: Fingerprint) -> Option<Proven> {
     let mut all = Vec::new();
     let snapshot = store.snapshot().expect("snapshot");
-    let visited = snapshot.visit_certified_by(issuer.key_id(), &mut |id, proven| {
-        all.push((id, proven.cloned()));
-    });
-    visited.expect("visit");
+    let mut visit = |_, id, proven: Option<&Proven>| all.push((id, proven.cloned()));
+    snapshot.visit_certified_by_any(&[issuer.key_id()], &mut [&mut visit]).expect("visit");
     assert!(all.len() == 1 && all[0].0 == CertId(1), "{all:?}");
     all.remove(0).1
 }
@@ -77,7 +73,7 @@ fn signed(store: &SqliteStore, issuer: Fingerprint) -> Option<Vec<usize>> {
 
 fn findings(store: &SqliteStore, facts: &Facts) -> Vec<Finding> {
     let mut findings = Vec::new();
-    let mut derive = |kept: &[Kept]| kept.iter().map(|_| Ok(facts.clone())).collect();
+    let mut derive = |kept: &[StoredCertificate]| kept.iter().map(|_| Ok(facts.clone())).collect();
     store.check(&mut derive, &mut |finding| findings.push(finding)).expect("the check itself works");
     findings
 }
@@ -168,7 +164,7 @@ fn the_doctor_finds_what_is_not_proven_and_proves_it_again() {
         assert_eq!(connection.execute(&sql, []).expect("damage"), 1);
         let rows = Finding::Rows { cert: CertId(1), table: "certification" };
         assert_eq!(findings(&store, &made.facts), [rows], "{wrong}");
-        let mut derive = |kept: &[Kept]| kept.iter().map(|_| Ok(made.facts.clone())).collect();
+        let mut derive = |kept: &[StoredCertificate]| kept.iter().map(|_| Ok(made.facts.clone())).collect();
         store.rebuild(&mut derive).expect("rebuild");
         assert_eq!(findings(&store, &made.facts), []);
         assert_eq!(proven(&store, other()), proved);

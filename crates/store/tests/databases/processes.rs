@@ -2,9 +2,7 @@
 //!
 //! A test starts itself again as another process, with its part in the environment.
 
-#[allow(dead_code, reason = "shared by several tests")]
-mod made;
-#[path = "../../../tests/src/scale.rs"]
+#[path = "../../../../tests/src/scale.rs"]
 #[allow(unreachable_pub, reason = "shared with the harness, which exports it")]
 mod scale;
 
@@ -15,9 +13,10 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use crate::made;
+use crate::made::{Made, NOW};
 use keyhoard_store as store;
-use made::{Made, NOW};
-use store::doctor::Kept;
+use store::doctor::StoredCertificate;
 use store::sqlite::SqliteStore;
 use store::{
     Detail, Facts, Fingerprint, JournalId, Put, PutKind, PutOutcome, Record, Selection, Snapshot, Store,
@@ -46,7 +45,7 @@ fn group(number: u32) -> std::ops::Range<u32> {
 /// Starts this test again as another process.
 fn start(test: &str, part: &str, database: &Path) -> Child {
     Command::new(std::env::current_exe().expect("this program"))
-        .args(["--exact", test, "--nocapture"])
+        .args(["--exact", &format!("processes::{test}"), "--nocapture"])
         .env(PART, part)
         .env(DATABASE, database)
         .stdin(Stdio::null())
@@ -147,7 +146,7 @@ fn check_rows(store: &SqliteStore) {
         .flat_map(|number| [certificate(number, false), certificate(number, true)])
         .map(|made| (made.bytes, made.facts))
         .collect();
-    let mut derive = |kept: &[Kept]| {
+    let mut derive = |kept: &[StoredCertificate]| {
         let facts =
             kept.iter().map(|kept| known.get(&kept.bytes).cloned().ok_or_else(|| "unknown".to_owned()));
         facts.collect()

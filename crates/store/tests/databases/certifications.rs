@@ -1,18 +1,14 @@
 //! Signatures by some other keys are read without the rest of their certificates.
 
-#[allow(dead_code, reason = "shared by several tests")]
-mod engines;
-#[allow(dead_code, reason = "shared by several tests")]
-mod made;
-
 use std::collections::{BTreeMap, HashSet};
 use std::ops::ControlFlow;
 use std::path::Path;
 
+use crate::made::{Made, NOW};
+use crate::{engines, made};
 use cert::facts::SignatureFacts;
 use cert::packet::Span;
 use keyhoard_store as store;
-use made::{Made, NOW};
 use store::{CertId, Detail, Facts, Fingerprint, KeptVerdict, KeyId, Selection, Snapshot, Store};
 
 engines::on_every_engine! {

@@ -1,14 +1,10 @@
 //! An index proposes and the bytes decide: on Debian's keyrings every index finds what looking at everything finds.
 
-#[allow(dead_code, reason = "shared by several tests")]
-mod engines;
-#[allow(dead_code, reason = "shared by several tests")]
-mod made;
-
 use std::path::Path;
 
+use crate::made::{Made, NOW};
+use crate::{engines, made};
 use keyhoard_store as store;
-use made::{Made, NOW};
 use store::{CertId, KeyId, PutOutcome, Query, Snapshot, Store};
 
 engines::on_every_engine! {

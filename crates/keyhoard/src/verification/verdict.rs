@@ -1,0 +1,114 @@
+//! The verdict on signatures over content: their status, and what the user thinks of their keys.
+
+use std::collections::HashMap;
+
+use cert::effective::EvaluationContext;
+use message::DataSignature;
+use trust::Validity;
+
+use super::signer_search::SignerSearch;
+use super::{CandidateSigner, ExaminedSignature, SignaturePolicy, SignatureStatus};
+use crate::Result;
+use crate::listing::UserTrust;
+use crate::validity::{CertificatePosition, Sources, TrustSettings, ValidityResult};
+
+/// The verdict on a signature over content.
+#[derive(Clone, Debug)]
+pub struct SignatureVerdict {
+    /// The result of examining the signature.
+    pub examined: ExaminedSignature,
+    /// Its status, whoever made it.
+    pub status: SignatureStatus,
+    /// What the user thinks of the certificate with its key; nothing if the key is not known.
+    pub trust: UserTrust,
+}
+
+/// Examines signatures, as of one moment.
+pub struct Examiner<'s> {
+    signers: SignerSearch<'s>,
+    sources: Sources<'s>,
+    settings: TrustSettings,
+    /// What the user thinks of the certificates that were met, by their place in the sources.
+    known: HashMap<CertificatePosition, UserTrust>,
+}
+
+impl<'s> Examiner<'s> {
+    /// Returns an examiner that looks keys up where the certificates are.
+    pub fn new(sources: Sources<'s>, settings: TrustSettings) -> Self {
+        let context = EvaluationContext::new(settings.now, settings.view);
+        let signers = SignerSearch::new(sources.certificates.clone(), context, settings.digests);
+        Self { signers, sources, settings, known: HashMap::new() }
+    }
+
+    /// Examines signatures; the verdicts are in their order.
+    ///
+    /// # Errors
+    ///
+    /// The databases' errors.
+    pub fn examine(&mut self, signatures: Vec<DataSignature>) -> Result<Vec<SignatureVerdict>> {
+        let policy = SignaturePolicy::new(self.settings.digests, self.settings.now);
+        let mut verdicts = self.search(signatures, &policy)?;
+        self.compute_validities(&mut verdicts)?;
+        Ok(verdicts)
+    }
+
+    /// Examines signatures by a policy, without the validity of their keys.
+    ///
+    /// # Errors
+    ///
+    /// The databases' errors.
+    pub fn search(
+        &mut self,
+        signatures: Vec<DataSignature>,
+        policy: &SignaturePolicy<'_>,
+    ) -> Result<Vec<SignatureVerdict>> {
+        let verdict = |examined: ExaminedSignature| {
+            let status = examined.status(policy);
+            SignatureVerdict { examined, status, trust: UserTrust::default() }
+        };
+        Ok(self.signers.examine(signatures)?.into_iter().map(verdict).collect())
+    }
+
+    /// Computes the validity of the keys of signatures.
+    ///
+    /// # Errors
+    ///
+    /// The databases' errors.
+    pub fn compute_validities(&mut self, verdicts: &mut [SignatureVerdict]) -> Result<()> {
+        let position = |signer: &CandidateSigner| (signer.source, signer.id);
+        let signers = verdicts.iter().filter_map(|verdict| verdict.examined.signer.candidate());
+        let mut new: Vec<_> = signers.filter(|signer| !self.known.contains_key(&position(signer))).collect();
+        new.sort_by_key(|signer| position(signer));
+        new.dedup_by_key(|signer| position(signer));
+        if !new.is_empty() {
+            let keys: Vec<_> = new.iter().map(|signer| signer.primary()).collect();
+            let result = ValidityResult::of(&keys, &self.sources, &self.settings)?;
+            for signer in new {
+                let facts = &signer.certificate.facts;
+                let trust = result.trust(position(signer), facts, &signer.effective)?;
+                self.known.insert(position(signer), trust);
+            }
+        }
+        for SignatureVerdict { examined, trust, .. } in verdicts {
+            if let Some(signer) = examined.signer.candidate() {
+                *trust = self.known[&position(signer)].clone();
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Says whether content is to be trusted: at least one signature is good, and none is bad.
+///
+/// With `surely` the certificate of a good one must be fully valid, too.
+pub fn all_hold(verdicts: &[SignatureVerdict], surely: bool) -> bool {
+    let is_good = |verdict: &SignatureVerdict| {
+        verdict.status == SignatureStatus::Good && (!surely || verdict.trust.key >= Validity::Full)
+    };
+    verdicts.iter().any(is_good) && !any_bad(verdicts)
+}
+
+/// Says whether a signature is not over the content, or not made by the key that it names.
+pub fn any_bad(verdicts: &[SignatureVerdict]) -> bool {
+    verdicts.iter().any(|verdict| verdict.status == SignatureStatus::Bad)
+}
