@@ -59,14 +59,16 @@ pub(crate) fn frame<R: Read>(window: &mut Window<R>, at: usize) -> Result<Found<
     }
 }
 
-/// Replaces a compressed packet by its content. A compressed packet inside of another one is an error, since only
-/// attackers write that.
+/// Replaces a compressed packet by its content.
+///
+/// A compressed packet inside of another one is an error, since only attackers write that. So is one that is found when
+/// the bytes before another one, whose content is in the window already, are searched again after damage.
 fn replace<R: Read>(
     window: &mut Window<R>,
     at: usize,
     header: Header,
 ) -> Result<std::result::Result<(), Flaw>> {
-    if window.is_unpacked(at) {
+    if window.is_unpacked_from(at) {
         return Ok(Err(Flaw::Compressed("another compressed packet")));
     }
     if !window.may_unpack() {

@@ -23,7 +23,7 @@ pub(crate) struct Unpacked<R> {
     /// The number of bytes that were returned.
     handed_out: u64,
     /// The ranges of the returned bytes that were not forgotten, with their positions in the stream.
-    stretches: VecDeque<UnpackedRange>,
+    ranges: VecDeque<UnpackedRange>,
     /// The compressed and the decompressed bytes of all compressed packets.
     consumed: u64,
     produced: u64,
@@ -55,12 +55,12 @@ enum UnpackState {
 
 impl<R: Read> Unpacked<R> {
     pub(crate) fn new(source: Source<R>) -> Self {
-        let stretches = VecDeque::from([UnpackedRange { byte: 0, state: UnpackState::Plain(0) }]);
+        let ranges = VecDeque::from([UnpackedRange { byte: 0, state: UnpackState::Plain(0) }]);
         Self {
             raw: PushbackReader::new(source),
             packet: None,
             handed_out: 0,
-            stretches,
+            ranges,
             consumed: 0,
             produced: 0,
         }
@@ -94,7 +94,8 @@ impl<R: Read> Unpacked<R> {
 
     /// Replaces a compressed packet by its content.
     ///
-    /// `first` bytes of the packet were returned, the header and the algorithm, and then `rest`.
+    /// `first` bytes of the packet were returned, the header and the algorithm, and then `rest`; none of them comes
+    /// from another compressed packet ([`Unpacked::is_unpacked_from`]).
     pub(crate) fn begin_packet(
         &mut self,
         length: Length,
@@ -116,27 +117,28 @@ impl<R: Read> Unpacked<R> {
         !is_too_much(self.consumed, self.produced)
     }
 
-    /// Returns whether a byte comes from a compressed packet.
-    pub(crate) fn is_unpacked(&self, byte: u64) -> bool {
-        matches!(self.range_of(byte).state, UnpackState::Inside(_))
+    /// Returns whether bytes from this one on come from a compressed packet, or from both sides of one.
+    pub(crate) fn is_unpacked_from(&self, byte: u64) -> bool {
+        let last = self.ranges.back();
+        !last.is_some_and(|last| last.byte <= byte && matches!(last.state, UnpackState::Plain(_)))
     }
 
     /// Returns the position of a byte in the stream; inside of a compressed packet, the position of that packet.
     pub(crate) fn position_of(&self, byte: u64) -> u64 {
-        let stretch = self.range_of(byte);
-        match stretch.state {
-            UnpackState::Plain(raw) => self.raw.source.position_of(raw + (byte - stretch.byte)),
+        let range = self.range_of(byte);
+        match range.state {
+            UnpackState::Plain(raw) => self.raw.source.position_of(raw + (byte - range.byte)),
             UnpackState::Inside(position) => position,
         }
     }
 
     /// Forgets the positions of the bytes before this one.
     pub(crate) fn forget_before(&mut self, byte: u64) {
-        while self.stretches.get(1).is_some_and(|second| second.byte <= byte) {
-            self.stretches.pop_front();
+        while self.ranges.get(1).is_some_and(|second| second.byte <= byte) {
+            self.ranges.pop_front();
         }
-        let raw = match (self.stretches[0].state, self.stretches.get(1)) {
-            (UnpackState::Plain(raw), _) => raw + (byte - self.stretches[0].byte),
+        let raw = match (self.ranges[0].state, self.ranges.get(1)) {
+            (UnpackState::Plain(raw), _) => raw + (byte - self.ranges[0].byte),
             (UnpackState::Inside(_), Some(UnpackedRange { state: UnpackState::Plain(raw), .. })) => *raw,
             (UnpackState::Inside(_), _) => self.raw.passed(),
         };
@@ -144,16 +146,16 @@ impl<R: Read> Unpacked<R> {
     }
 
     fn range_of(&self, byte: u64) -> UnpackedRange {
-        let after = self.stretches.partition_point(|stretch| stretch.byte <= byte);
-        self.stretches[after.saturating_sub(1)]
+        let after = self.ranges.partition_point(|range| range.byte <= byte);
+        self.ranges[after.saturating_sub(1)]
     }
 
     fn begin_range(&mut self, state: UnpackState) {
         let byte = self.handed_out;
-        while self.stretches.back().is_some_and(|last| last.byte >= byte) {
-            self.stretches.pop_back();
+        while self.ranges.back().is_some_and(|last| last.byte >= byte) {
+            self.ranges.pop_back();
         }
-        self.stretches.push_back(UnpackedRange { byte, state });
+        self.ranges.push_back(UnpackedRange { byte, state });
     }
 
     /// Decompresses the next bytes of the compressed packet; none at its end, or if there is none.

@@ -84,9 +84,9 @@ impl<R: Read> Window<R> {
         self.source.may_unpack()
     }
 
-    /// Returns whether the byte at offset `at` comes from a compressed packet.
-    pub(crate) fn is_unpacked(&self, at: usize) -> bool {
-        self.source.is_unpacked(self.taken + at as u64)
+    /// Returns whether bytes from offset `at` on come from a compressed packet, or from both sides of one.
+    pub(crate) fn is_unpacked_from(&self, at: usize) -> bool {
+        self.source.is_unpacked_from(self.taken + at as u64)
     }
 
     /// Consumes bytes from the front.

@@ -140,6 +140,22 @@ fn a_compressed_packet_in_another_one_is_not_unpacked() {
 }
 
 #[test]
+fn a_compressed_packet_found_in_a_damaged_key_before_another_one_is_not_unpacked() {
+    let certificates = real();
+    let primary = Packets::new(&certificates[0]).next().expect("a packet").expect("a sound one").span;
+    // The modulus of the key contains a primary key and the beginning of a compressed packet.
+    let swallowed = [&certificates[0][..primary.end as usize], &[0xc8, 200, 0, 0xca]].concat();
+    let bits = (swallowed.len() * 8) as u16;
+    let key = [&[4, 0, 0, 0, 0, 1], &bits.to_be_bytes()[..], &swallowed, &[0, 2, 3]].concat();
+    let stream = [
+        packet::write(Tag::PUBLIC_KEY, &key),
+        compressed(2, Form::Definite, &[0; 100_000]),
+        certificates[1].clone(),
+    ];
+    assert_eq!(taken(&stream.concat()), [certificates[1].clone()]);
+}
+
+#[test]
 fn damaged_data_are_named_and_what_is_before_and_after_them_is_taken() {
     let certificates = real();
     let (inside, after) = (&certificates[..30], &certificates[30..32]);
