@@ -8,6 +8,7 @@ use std::io::{Read, Write};
 use std::process::{Command, Stdio};
 
 const COMPRESSED: Tag = Tag(8);
+const MARKER: &[u8] = b"\xca\x03PGP";
 const ALGORITHMS: [u8; 4] = [0, 1, 2, 3];
 
 fn compress(algorithm: u8, data: &[u8]) -> Vec<u8> {
@@ -144,12 +145,12 @@ fn a_compressed_packet_found_in_a_damaged_key_before_another_one_is_not_unpacked
     let certificates = real();
     let primary = Packets::new(&certificates[0]).next().expect("a packet").expect("a sound one").span;
     // The modulus of the key contains a primary key and the beginning of a compressed packet.
-    let swallowed = [&certificates[0][..primary.end as usize], &[0xc8, 200, 0, 0xca]].concat();
+    let swallowed = [&certificates[0][..primary.end as usize], &[0xc8, 200, 0, 0], MARKER].concat();
     let bits = (swallowed.len() * 8) as u16;
     let key = [&[4, 0, 0, 0, 0, 1], &bits.to_be_bytes()[..], &swallowed, &[0, 2, 3]].concat();
     let stream = [
         packet::write(Tag::PUBLIC_KEY, &key),
-        compressed(2, Form::Definite, &[0; 100_000]),
+        compressed(2, Form::Definite, &[MARKER, &[0; 100_000]].concat()),
         certificates[1].clone(),
     ];
     assert_eq!(taken(&stream.concat()), [certificates[1].clone()]);
