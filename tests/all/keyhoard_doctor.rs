@@ -187,7 +187,7 @@ fn own_signature(home: &Home) -> (Vec<u8>, usize) {
     let connection = Connection::open(home.database()).expect("a database");
     let read = "SELECT bytes FROM packets WHERE cert = 2";
     let bytes: Vec<u8> = connection.query_row(read, [], |row| row.get(0)).expect("a row");
-    let facts = cert::extract::extract(&bytes).expect("a certificate");
+    let facts = cert::clean::read_facts(&bytes).expect("a certificate");
     let signatures = facts.components.iter().flat_map(|component| &component.signatures);
     let own = signatures.filter(|signature| signature.own.is_some()).map(|signature| signature.span.start);
     let packet = own.min().expect("a self-signature") as usize;

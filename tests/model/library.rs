@@ -124,7 +124,8 @@ impl Database {
         now: Time,
     ) -> SignatureStatus {
         let snapshot = self.store.snapshot().expect("a snapshot");
-        let sources = Sources { certificates: vec![snapshot.as_ref()], owner_trust: None, keeper: None };
+        let sources =
+            Sources { certificates: vec![snapshot.as_ref()], owner_trust: None, verdict_store: None };
         let mut examiner = Examiner::new(sources, TrustSettings::new(Timestamp(now), view));
         let packet = wire::packet(wire::SIGNATURE, signature);
         let signatures =
@@ -183,7 +184,7 @@ fn fully_valid(
     certificate: &Certificate,
     settings: &TrustSettings,
 ) -> Vec<String> {
-    let sources = Sources { certificates: vec![snapshot], owner_trust: None, keeper: None };
+    let sources = Sources { certificates: vec![snapshot], owner_trust: None, verdict_store: None };
     let primary = certificate.facts.primary().fingerprint;
     let appraisal = ValidityResult::of(&[primary], &sources, settings).expect("an appraisal");
     let effective = meaning(snapshot, certificate, settings);

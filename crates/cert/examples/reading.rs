@@ -1,6 +1,6 @@
 //! Prints what reading a keyring costs, step by step: `cargo run --release --example reading -- <file>`.
 
-use keyhoard_cert::extract::extract;
+use keyhoard_cert::clean::read_facts;
 use keyhoard_cert::packet::{Packets, Tag};
 use keyhoard_cert::split::{Piece, RawCertificate, Splitter};
 use keyhoard_cert::{key, signature};
@@ -41,7 +41,7 @@ fn main() {
         });
     });
     report("all facts", || {
-        certificates.iter().for_each(|raw| drop(black_box(extract(&raw.bytes))));
+        certificates.iter().for_each(|raw| drop(black_box(read_facts(&raw.bytes))));
     });
 }
 

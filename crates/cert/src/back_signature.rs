@@ -37,11 +37,11 @@ pub(crate) fn verified<'a>(
     let mut candidates = Vec::new();
     for binding in bindings.iter().take(MAX_BACK_SIGNATURES) {
         let embedded = binding.embedded().filter_map(|body| signature::parse(body).ok());
-        let mut embedded = embedded.filter(|one| one.kind == SignatureType::PRIMARY_KEY_BINDING);
-        for one in embedded.by_ref().take(share) {
-            let check = over.digest(&one).and_then(|digest| question(&subkey, &one, digest));
+        let mut embedded = embedded.filter(|made| made.kind == SignatureType::PRIMARY_KEY_BINDING);
+        for made in embedded.by_ref().take(share) {
+            let check = over.digest(&made).and_then(|digest| question(&subkey, &made, digest));
             match check {
-                Ok(check) => candidates.push((one, check)),
+                Ok(check) => candidates.push((made, check)),
                 Err(_) => found.has_bad = true,
             }
         }
@@ -49,14 +49,14 @@ pub(crate) fn verified<'a>(
     }
     found.is_cut |= bindings.len() > MAX_BACK_SIGNATURES;
     // Those whose digest prefix matches first: all others are damaged or forged.
-    candidates.sort_by_key(|(one, check)| Reverse(check.digest.prefix() == one.digest_prefix));
+    candidates.sort_by_key(|(made, check)| Reverse(check.digest.prefix() == made.digest_prefix));
     let budget = MAX_BACK_SIGNATURES.div_ceil(subkey.public_key().cost());
     found.is_cut |= candidates.len() > budget;
     candidates.truncate(budget);
     let checks: Vec<Check<'_>> = candidates.iter().map(|(_, check)| *check).collect();
-    for ((one, _), verdict) in candidates.into_iter().zip(verify::verify(&checks)) {
+    for ((made, _), verdict) in candidates.into_iter().zip(verify::verify(&checks)) {
         match verdict {
-            Verdict::Good => found.good.push(one),
+            Verdict::Good => found.good.push(made),
             Verdict::Bad | Verdict::Unsupported => found.has_bad = true,
         }
     }
@@ -65,27 +65,28 @@ pub(crate) fn verified<'a>(
 
 /// Looks for back-signatures in binding signatures one by one, within a budget for a whole certificate.
 #[derive(Debug)]
-pub(crate) struct BackSignatureSearch {
+pub(crate) struct BackSignatureSearch<'a> {
+    primary: Key<'a>,
     /// The number of checks that are left, of keys with a [cost](verify::PublicKey::cost) of one.
     checks: Cell<usize>,
 }
 
-impl Default for BackSignatureSearch {
-    fn default() -> Self {
-        Self { checks: Cell::new(MAX_BACK_SIGNATURES) }
+impl<'a> BackSignatureSearch<'a> {
+    pub(crate) fn new(primary: Key<'a>) -> Self {
+        Self { primary, checks: Cell::new(MAX_BACK_SIGNATURES) }
     }
-}
 
-impl BackSignatureSearch {
-    /// Returns whether a binding signature contains a back-signature that the subkey made; `None` if the budget is
-    /// spent.
-    pub(crate) fn is_in(&self, binding: &Signature<'_>, primary: Key<'_>, subkey: Key<'_>) -> Option<bool> {
+    /// Returns whether a signature over a subject is a binding signature with a back-signature that the subkey made;
+    /// `None` if the budget is spent.
+    pub(crate) fn is_in(&self, binding: &Signature<'_>, subject: Option<Subject<'_>>) -> Option<bool> {
+        let is_binding = binding.kind == SignatureType::SUBKEY_BINDING;
+        let Some(Subject::Subkey(subkey)) = subject.filter(|_| is_binding) else { return Some(false) };
         let embedded = binding.embedded().count();
         if embedded == 0 {
             return Some(false);
         }
         let left = self.checks.get().checked_sub(embedded.saturating_mul(subkey.public_key().cost()))?;
         self.checks.set(left);
-        Some(!verified(primary, subkey, &[*binding]).good.is_empty())
+        Some(!verified(self.primary, subkey, &[*binding]).good.is_empty())
     }
 }

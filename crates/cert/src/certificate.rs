@@ -2,7 +2,7 @@
 
 use crate::facts::{Component, ComponentKind, Facts, SignatureFacts};
 use crate::key::{self, Key};
-use crate::packet::{Packets, Span};
+use crate::packet::{Packet, Span};
 use verify::naming::sha256;
 
 /// A cleaned certificate, as [`crate::clean`] returns it, [`crate::merge`] joins it and a database stores it.
@@ -32,7 +32,7 @@ impl Certificate {
     ///
     /// If the span is not from the facts of this certificate.
     pub fn body(&self, span: Span) -> Option<&[u8]> {
-        Some(Packets::new(self.packet(span)).next()?.ok()?.body)
+        Packet::first(self.packet(span)).map(|packet| packet.body)
     }
 
     /// Returns the key that a component is, by its index; `None` if it is none.
@@ -62,17 +62,13 @@ impl Certificate {
             }
             writer.component(component.span.of(&self.bytes), component.kind.clone());
             for member in members(component) {
+                let packet = self.packet(member.span());
                 match member {
-                    Member::Unread(span) => {
-                        if keep(Retained::Unread(component, span)) {
-                            writer.unread(span.of(&self.bytes));
-                        }
+                    Member::Unread(span) if keep(Retained::Unread(component, span)) => writer.unread(packet),
+                    Member::Signature(signature) if keep(Retained::Signature(component, signature)) => {
+                        writer.signature(packet, signature.clone());
                     }
-                    Member::Signature(signature) => {
-                        if keep(Retained::Signature(component, signature)) {
-                            writer.signature(signature.span.of(&self.bytes), signature.clone());
-                        }
-                    }
+                    _ => {}
                 }
             }
         }

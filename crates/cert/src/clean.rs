@@ -1,6 +1,6 @@
 //! What an import keeps of a certificate: the rules of GnuPG 2.2 with Debian's patches.
 //!
-//! [`clean`] verifies the self-signatures and drops what nothing vouches for. Bindings of a subkey that GnuPG would
+//! [`clean`] verifies the self-signatures and drops the components without a good one. Bindings of a subkey that GnuPG would
 //! drop for a newer one stay, flagged as superseded. [`rebuild`] verifies what was kept once more and drops nothing.
 
 mod block;
@@ -13,6 +13,7 @@ mod self_signatures;
 
 use crate::certificate::Certificate;
 use crate::error::{Error, Result};
+use crate::facts::Facts;
 use crate::identity::Timestamp;
 use crate::packet::Packets;
 use crate::reduce::Reduction;
@@ -21,7 +22,7 @@ use block::Block;
 use misplaced::Relocated;
 pub use note::CleaningNote;
 pub use options::CleanOptions;
-pub(crate) use self_signatures::Budget;
+pub(crate) use self_signatures::irrevocable_checks;
 use std::borrow::Cow;
 use verify::limits;
 
@@ -43,9 +44,9 @@ pub struct Cleaned {
 /// If the bytes are no certificate.
 pub fn clean(raw: &RawCertificate, options: &CleanOptions, now: Timestamp) -> Result<Cleaned> {
     let mut notes = Vec::new();
-    let (bytes, left_out, budget) = reduced_if_too_large(raw)?;
+    let (bytes, left_out, checks) = reduced_if_too_large(raw)?;
     let mut block = Block::read(&bytes)?;
-    let mut budget = budget.unwrap_or_else(|| Budget::of(&block.primary));
+    let mut checks = checks.unwrap_or_else(|| irrevocable_checks(&block.primary));
     if options.self_signatures_only {
         block.drop_signatures_of_others();
     }
@@ -54,11 +55,11 @@ pub fn clean(raw: &RawCertificate, options: &CleanOptions, now: Timestamp) -> Re
         notes.push(CleaningNote::SignaturesMoved(1));
     }
     let mut copies = if options.no_repair { 0 } else { duplicates::drop_all_copies(&mut block) };
-    let mut unchecked = self_signatures::verify(&mut block, &mut budget, &|_| false);
+    let mut unchecked = self_signatures::verify(&mut block, &mut checks, &|_| false);
     count(&mut notes, CleaningNote::Unchecked, unchecked.bindings);
     count(&mut notes, CleaningNote::ComponentsUndecided, unchecked.undecided);
     if !options.no_repair {
-        let Relocated { moved, unchecked: misplaced } = misplaced::relocate(&mut block, &mut budget);
+        let Relocated { moved, unchecked: misplaced } = misplaced::relocate(&mut block, &mut checks);
         unchecked.irrevocable += misplaced;
         copies += if moved > 0 { duplicates::drop_all_copies(&mut block) } else { 0 };
         copies += duplicates::drop_false_copies(&mut block);
@@ -78,11 +79,11 @@ pub fn clean(raw: &RawCertificate, options: &CleanOptions, now: Timestamp) -> Re
     Ok(Cleaned { certificate, notes, has_user_ids })
 }
 
-/// The bytes of a certificate, the number of signatures that were removed, and the remaining budget for checks.
-type Reduced<'a> = (Cow<'a, [u8]>, Option<u64>, Option<Budget>);
+/// The bytes of a certificate, the number of signatures that were removed, and how many irrevocable signatures may still
+/// be verified.
+type Reduced<'a> = (Cow<'a, [u8]>, Option<u64>, Option<usize>);
 
-/// Returns the bytes to clean; for a reduced certificate also the number of removed signatures and the remaining
-/// budget.
+/// Returns the bytes to clean; for a reduced certificate also the number of removed signatures and the remaining checks.
 fn reduced_if_too_large(raw: &RawCertificate) -> Result<Reduced<'_>> {
     if raw.bytes.len() <= limits::MAX_CERTIFICATE {
         let left_out = Some(raw.signatures_left_out).filter(|&left_out| left_out > 0);
@@ -91,14 +92,26 @@ fn reduced_if_too_large(raw: &RawCertificate) -> Result<Reduced<'_>> {
     let malformed = |flaw| Error::Malformed { position: 0, flaw };
     Packets::new(&raw.bytes).try_for_each(|packet| packet.map(|_| ()))?;
     let reduction = Reduction::begin(&raw.bytes).map_err(malformed)?;
-    let (reduced, left_out, budget) = reduction.finish();
-    Ok((Cow::Owned(reduced), Some(raw.signatures_left_out + left_out), Some(budget)))
+    let (reduced, left_out, checks) = reduction.finish();
+    Ok((Cow::Owned(reduced), Some(raw.signatures_left_out + left_out), Some(checks)))
 }
 
 fn count(notes: &mut Vec<CleaningNote>, note: fn(usize) -> CleaningNote, count: usize) {
     if count > 0 {
         notes.push(note(count));
     }
+}
+
+/// Reads the facts of a certificate without verifying anything, and without the digests of signatures by other keys.
+///
+/// # Errors
+///
+/// If the bytes are no certificate.
+pub fn read_facts(bytes: &[u8]) -> Result<Facts> {
+    let mut facts = Block::read(bytes)?.write().facts;
+    let signatures = facts.components.iter_mut().flat_map(|component| &mut component.signatures);
+    signatures.for_each(|signature| signature.content = None);
+    Ok(facts)
 }
 
 /// Computes the facts of a certificate that was cleaned before; all packets stay.
@@ -122,8 +135,8 @@ pub fn rebuild(bytes: &[u8], superseded: &[u32]) -> Result<Certificate> {
 /// If the bytes are no certificate.
 pub fn rebuild_proven(bytes: &[u8], superseded: &[u32], proven: &[u32]) -> Result<Certificate> {
     let mut block = Block::read(bytes)?;
-    let mut budget = Budget::of(&block.primary);
-    self_signatures::verify(&mut block, &mut budget, &|start| proven.binary_search(&start).is_ok());
+    let mut checks = irrevocable_checks(&block.primary);
+    self_signatures::verify(&mut block, &mut checks, &|start| proven.binary_search(&start).is_ok());
     let mut certificate = block.write();
     let signatures = certificate.facts.components.iter_mut().flat_map(|component| &mut component.signatures);
     for signature in signatures {
@@ -144,8 +157,8 @@ pub fn continue_verification(certificate: &Certificate) -> Result<Option<Certifi
     }
     let mut block = Block::read(&certificate.bytes)?;
     block.recall(&certificate.facts);
-    let mut budget = Budget::of(&block.primary);
-    self_signatures::continue_verification(&mut block, &mut budget);
+    let mut checks = irrevocable_checks(&block.primary);
+    self_signatures::continue_verification(&mut block, &mut checks);
     block.drop_forged(&certificate.facts);
     Ok(Some(block.write()))
 }

@@ -64,13 +64,11 @@ struct Pruner<'a> {
 impl Pruner<'_> {
     fn drops_subkey(&self, number: usize) -> bool {
         let ComponentState::Key(state) = &self.effective.components[number] else { return false };
-        self.options.expired_subkeys && state.expired && state.revoked.is_none() && {
-            let KeyState { usage, .. } = state;
-            let has = |wanted| usage.contains(wanted);
-            let only_receives = (has(Usage::ENCRYPT) || has(Usage::AUTHENTICATE))
-                && !(has(Usage::SIGN) || has(Usage::CERTIFY));
-            self.options.minimal || only_receives
-        }
+        let has = |usage| state.usage.contains(usage);
+        let only_receives =
+            (has(Usage::ENCRYPT) || has(Usage::AUTHENTICATE)) && !(has(Usage::SIGN) || has(Usage::CERTIFY));
+        let is_unused = self.options.minimal || only_receives;
+        self.options.expired_subkeys && state.expired && state.revoked.is_none() && is_unused
     }
 
     /// Returns which of a component's signatures stay.

@@ -57,7 +57,7 @@ fn flaw(
     let facts = signature.facts(Span { start: 0, end: 0 }, primary);
     let state = KeyState::default();
     let role = Role::Subkey(CrossCertification::Missing);
-    let issuer = IssuerKey { key: subkey, state: &state, ends: None, role };
+    let issuer = IssuerKey { key: subkey, state: &state, expires: None, role };
     match objections(&issuer, facts.kind, facts.created, now).refusal() {
         Some(Objection::BeforeKey) => return Some(BackSignatureFlaw::BeforeKey(facts.created)),
         Some(_) => return Some(BackSignatureFlaw::Bad),

@@ -29,7 +29,7 @@ pub fn evaluate(facts: &Facts, context: EvaluationContext) -> Effective {
 pub fn evaluate_checked_part(facts: &Facts, context: EvaluationContext) -> Effective {
     let self_signatures = SelfSignatureFilter { primary: facts.primary(), context };
     let mut users = user_id::evaluate(facts, &self_signatures);
-    let primary = key::primary(facts, &users, &self_signatures);
+    let (primary, revokers) = key::primary(facts, &users, &self_signatures);
     user_id::choose_primary(facts, context.view, &mut users.states);
 
     let mut components: Vec<ComponentState> = facts
@@ -38,16 +38,16 @@ pub fn evaluate_checked_part(facts: &Facts, context: EvaluationContext) -> Effec
         .zip(users.states)
         .enumerate()
         .map(|(index, (component, user))| match &component.kind {
-            ComponentKind::Key(_) if index == 0 => ComponentState::Key(primary.state),
+            ComponentKind::Key(_) if index == 0 => ComponentState::Key(primary),
             ComponentKind::Key(subkey) => {
-                ComponentState::Key(key::subkey(subkey, component, &primary.state, &self_signatures))
+                ComponentState::Key(key::subkey(subkey, component, &primary, &self_signatures))
             }
             ComponentKind::UserId(_) | ComponentKind::Attribute(_) => ComponentState::User(user),
             ComponentKind::Unknown(_) => ComponentState::Unknown,
         })
         .collect();
     key::join_repeated_subkeys(facts, &mut components);
-    Effective { components, revokers: primary.revokers, fully_checked: true }
+    Effective { components, revokers, fully_checked: true }
 }
 
 #[cfg(test)]

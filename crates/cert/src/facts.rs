@@ -151,10 +151,6 @@ impl SignatureType {
     pub const STANDALONE: Self = Self(0x02);
     /// A certification of a user ID that says nothing about how it was verified.
     pub const GENERIC_CERTIFICATION: Self = Self(0x10);
-    /// A certification without verification.
-    pub const PERSONA_CERTIFICATION: Self = Self(0x11);
-    /// A certification after casual verification.
-    pub const CASUAL_CERTIFICATION: Self = Self(0x12);
     /// A certification after thorough verification.
     pub const POSITIVE_CERTIFICATION: Self = Self(0x13);
     /// Binds a subkey.

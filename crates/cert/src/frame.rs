@@ -51,7 +51,11 @@ pub(crate) fn frame<R: Read>(window: &mut Window<R>, at: usize) -> Result<Found<
             Err(Fault::NotAPacket) => return Ok(Err(Flaw::NotAPacket)),
         };
         if header.tag != Tag::COMPRESSED {
-            return of_length(window, at, header);
+            return match header.length {
+                Length::Definite(length) => whole(window, at, header, length as usize),
+                Length::Partial(_) => joined(window, at, header),
+                Length::Open => Ok(Err(Flaw::OpenLength(header.tag.0))),
+            };
         }
         if let Err(flaw) = replace(window, at, header)? {
             return Ok(Err(flaw));
@@ -83,14 +87,6 @@ fn replace<R: Read>(
     let first = &window.bytes()[body..];
     let begun = Decompressor::begin(&first[..first.len().min(length).min(decompress::PROBE)]);
     Ok(begun.map(|decompressor| window.unpack(at, header, decompressor)))
-}
-
-fn of_length<R: Read>(window: &mut Window<R>, at: usize, header: Header) -> Result<Found<'_>> {
-    match header.length {
-        Length::Definite(length) => whole(window, at, header, length as usize),
-        Length::Partial(_) => joined(window, at, header),
-        Length::Open => Ok(Err(Flaw::OpenLength(header.tag.0))),
-    }
 }
 
 fn whole<R: Read>(window: &mut Window<R>, at: usize, header: Header, length: usize) -> Result<Found<'_>> {

@@ -48,22 +48,6 @@ impl Parameter<'_> {
     }
 }
 
-/// The encoding of a parameter.
-#[derive(Clone, Copy)]
-enum Encoding {
-    Number,
-    /// Bytes after a length byte.
-    Counted,
-}
-
-fn parameter<'a>(fields: &mut Fields<'a>, encoding: Encoding) -> Result<Parameter<'a>, Flaw> {
-    let all = fields.rest();
-    match encoding {
-        Encoding::Number => fields.number().map(|number| Parameter::Number(number.bytes)),
-        Encoding::Counted => fields.counted().map(|bytes| Parameter::Bytes(&all[..bytes.len() + 1])),
-    }
-}
-
 /// Parses the body of a public key packet.
 pub fn parse_public(body: &[u8]) -> Result<Key<'_>, Flaw> {
     let key = parse(body)?;
@@ -158,18 +142,24 @@ impl<'a> Key<'a> {
 
     /// Returns the algorithm-specific public fields; none for an unknown algorithm.
     pub fn parameters(&self) -> Vec<Parameter<'a>> {
-        use Encoding::{Counted as C, Number as N};
-        let encoding: &[Encoding] = match (self.fields, self.algorithm) {
-            (Material::Rsa { .. }, _) => &[N, N],
-            (Material::Dsa { .. }, _) => &[N, N, N, N],
-            (Material::Elgamal { .. }, _) => &[N, N, N],
-            (Material::Curve { .. }, PublicKeyAlgorithm::ECDH) => &[C, N, C],
-            (Material::Curve { .. }, _) => &[C, N],
+        let is_number: &[bool] = match (self.fields, self.algorithm) {
+            (Material::Rsa { .. }, _) => &[true; 2],
+            (Material::Dsa { .. }, _) => &[true; 4],
+            (Material::Elgamal { .. }, _) => &[true; 3],
+            (Material::Curve { .. }, PublicKeyAlgorithm::ECDH) => &[false, true, false],
+            (Material::Curve { .. }, _) => &[false, true],
             (Material::Fixed, _) => return vec![Parameter::Bytes(self.material)],
             (Material::Unknown, _) => &[],
         };
         let mut fields = Fields::new(self.material, PACKET);
-        encoding.iter().map_while(|encoding| parameter(&mut fields, *encoding).ok()).collect()
+        let parameter = |&is_number: &bool| {
+            if is_number {
+                return fields.number().ok().map(|number| Parameter::Number(number.bytes));
+            }
+            let all = fields.rest();
+            fields.counted().ok().map(|bytes| Parameter::Bytes(&all[..bytes.len() + 1]))
+        };
+        is_number.iter().map_while(parameter).collect()
     }
 
     /// Returns the facts of the key.

@@ -17,9 +17,14 @@ const MAGIC_END: usize = 12;
 /// The size of the shortest blob with a certificate: the fixed fields up to the number of keys.
 const SHORTEST_BLOB: usize = 20;
 
+/// The kinds of blobs, in their fifth byte.
+const HEADER_BLOB: u8 = 1;
+const OPENPGP_BLOB: u8 = 2;
+const X509_BLOB: u8 = 3;
+
 /// Returns whether a file that begins with these bytes is a keybox.
 pub fn is_keybox(beginning: &[u8]) -> bool {
-    beginning.len() >= MAGIC_END && beginning[4] == BlobKind::HEADER && beginning[8..MAGIC_END] == MAGIC
+    beginning.len() >= MAGIC_END && beginning[4] == HEADER_BLOB && beginning[8..MAGIC_END] == MAGIC
 }
 
 /// The certificates of a keybox, in the order of the file.
@@ -89,33 +94,26 @@ impl<R: Read> Keybox<R> {
 
     /// Appends up to `length` bytes; the buffer grows only with the bytes that are read.
     fn fill(&mut self, image: &mut Vec<u8>, length: usize) -> Result<()> {
-        match self.reader.by_ref().take(length as u64).read_to_end(image) {
-            Ok(read) => {
-                self.position += read as u64;
-                Ok(())
-            }
-            Err(source) => Err(self.failed(source)),
-        }
+        let read = self.reader.by_ref().take(length as u64).read_to_end(image);
+        self.advance(read.map(|read| read as u64))
     }
 
     fn skip(&mut self, length: usize) -> Result<()> {
-        match std::io::copy(&mut self.reader.by_ref().take(length as u64), &mut std::io::sink()) {
-            Ok(read) => {
-                self.position += read;
-                Ok(())
-            }
-            Err(source) => Err(self.failed(source)),
-        }
+        let read = std::io::copy(&mut self.reader.by_ref().take(length as u64), &mut std::io::sink());
+        self.advance(read)
+    }
+
+    fn advance(&mut self, read: std::io::Result<u64>) -> Result<()> {
+        self.position += read.map_err(|source| {
+            self.ended = true;
+            Error::Read { position: self.position, source }
+        })?;
+        Ok(())
     }
 
     fn end(&mut self, position: u64, what: &'static str) -> Error {
         self.ended = true;
         Error::Malformed { position, flaw: Flaw::Keybox(what) }
-    }
-
-    fn failed(&mut self, source: std::io::Error) -> Error {
-        self.ended = true;
-        Error::Read { position: self.position, source }
     }
 }
 
@@ -129,34 +127,15 @@ impl<R: Read> Iterator for Keybox<R> {
                 Ok(None) => break,
                 Err(error) => return Some(Err(error)),
             };
-            match BlobKind::of(&image) {
-                BlobKind::OpenPgp => return Some(parse(position, image)),
-                BlobKind::X509 => self.x509 += 1,
-                BlobKind::Other => {}
+            match image.get(4) {
+                Some(&OPENPGP_BLOB) => return Some(parse(position, image)),
+                Some(&X509_BLOB) => self.x509 += 1,
+                // The header, a deleted blob, or another kind.
+                _ => {}
             }
         }
         self.ended = true;
         None
-    }
-}
-
-/// The kind of a blob, by its fifth byte.
-enum BlobKind {
-    OpenPgp,
-    X509,
-    /// The header, a deleted blob, or another kind.
-    Other,
-}
-
-impl BlobKind {
-    const HEADER: u8 = 1;
-
-    fn of(image: &[u8]) -> Self {
-        match image.get(4) {
-            Some(2) => Self::OpenPgp,
-            Some(3) => Self::X509,
-            _ => Self::Other,
-        }
     }
 }
 

@@ -29,7 +29,9 @@ fn sign_byte(number: Number<'_>) -> &'static [u8] {
 fn of_numbers<const N: usize>(numbers: [(u8, Number<'_>); N]) -> Keygrip {
     let mut text = Vec::with_capacity(2048);
     for (letter, number) in numbers {
-        write_parameter(&mut text, letter, &[sign_byte(number), number.bytes]);
+        let sign = sign_byte(number);
+        let bytes = sign.iter().chain(number.bytes).copied();
+        write_parameter(&mut text, letter, sign.len() + number.bytes.len(), bytes);
     }
     Keygrip(sha1(&[&text]))
 }
@@ -37,21 +39,19 @@ fn of_numbers<const N: usize>(numbers: [(u8, Number<'_>); N]) -> Keygrip {
 fn of_point(curve: &Curve, oid: &[u8], point: Number<'_>) -> Keygrip {
     let Curve { p, a, b, g, n, .. } = *curve;
     let mut text = Vec::with_capacity(1024);
-    for (letter, bytes) in [(b'p', p), (b'a', a), (b'b', b), (b'g', g), (b'n', n)] {
-        write_parameter(&mut text, letter, &[bytes]);
+    for (letter, number) in [(b'p', p), (b'a', a), (b'b', b), (b'g', g), (b'n', n)] {
+        write_parameter(&mut text, letter, number.len() / 2, curve::bytes(number));
     }
-    write_parameter(&mut text, b'q', &[curve::native_point(oid, point.bytes)]);
+    let point = curve::native_point(oid, point.bytes);
+    write_parameter(&mut text, b'q', point.len(), point.iter().copied());
     Keygrip(sha1(&[&text]))
 }
 
-fn write_parameter(text: &mut Vec<u8>, letter: u8, bytes: &[&[u8]]) {
-    let length: usize = bytes.iter().map(|part| part.len()).sum();
+fn write_parameter(text: &mut Vec<u8>, letter: u8, length: usize, bytes: impl Iterator<Item = u8>) {
     text.extend_from_slice(b"(1:");
     text.push(letter);
     text.extend_from_slice(length.to_string().as_bytes());
     text.push(b':');
-    for part in bytes {
-        text.extend_from_slice(part);
-    }
+    text.extend(bytes);
     text.push(b')');
 }

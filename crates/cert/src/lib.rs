@@ -4,11 +4,11 @@
 //!
 //! 1. [`split`] splits a stream (binary, armored or compressed, any number of certificates) into raw certificates;
 //! 2. [`packet`] iterates over the packets of a certificate without copying;
-//! 3. [`extract`] reads its facts: [`key`]s, user IDs, attributes, [`signature`]s and their [`subpacket`]s;
-//! 4. [`clean`] verifies self-signatures and decides by GnuPG's rules which packets are kept and which are shown;
-//! 5. [`merge`] joins two copies of a certificate as sets of packets;
-//! 6. [`facts`] defines the facts as plain values;
-//! 7. [`effective`] evaluates the facts at a given time: expiration, revocation, capabilities; and which signatures a
+//! 3. [`clean`] reads its facts from [`key`]s, user IDs, attributes, [`signature`]s and their [`subpacket`]s, verifies
+//!    self-signatures, and decides by GnuPG's rules which packets are kept and which are shown;
+//! 4. [`merge`] joins two copies of a certificate as sets of packets;
+//! 5. [`facts`] defines the facts as plain values;
+//! 6. [`effective`] evaluates the facts at a given time: expiration, revocation, capabilities; and which signatures a
 //!    key may make, for which a subkey needs a [`cross_certification`].
 //!
 //! [`mailbox`] finds the mail address in a user ID. [`keybox`] reads the certificates in GnuPG's key file, and
@@ -25,7 +25,6 @@ pub mod compact;
 pub mod cross_certification;
 pub mod dearmor;
 pub mod effective;
-pub mod extract;
 pub mod facts;
 pub mod identity;
 pub mod key;

@@ -9,11 +9,10 @@ use crate::back_signature::BackSignatureSearch;
 use crate::certificate::{Certificate, Member, Retained, Writer, member_digest, members};
 use crate::facts::{Component, ComponentKind, SignatureType};
 use crate::identity::{KeyId, Timestamp};
-use crate::key;
-use crate::packet::Packets;
-use crate::packet::Span;
+use crate::packet::{Packet, Span};
 use crate::signature::{self, Signature};
 use crate::signature_identity::SignatureValue;
+use crate::signed::Subject;
 use std::collections::{HashMap, HashSet};
 use verify::naming::sha256;
 use verify::{Verdict, limits};
@@ -78,7 +77,8 @@ struct Union<'a> {
     known: usize,
     /// The index of the last known user ID or attribute.
     last_user: Option<usize>,
-    back_signatures: BackSignatureSearch,
+    /// `None` if the primary key cannot be parsed.
+    back_signatures: Option<BackSignatureSearch<'a>>,
     /// Known signatures over user IDs that are placed after subkeys.
     misplaced_over_user_ids: HashSet<Identity<'a>>,
     changed: bool,
@@ -107,14 +107,6 @@ struct Item<'a> {
     verdict: Option<Verdict>,
 }
 
-/// The packets of the keys over which a back-signature is made.
-#[derive(Clone, Copy)]
-struct Keys<'a, 'b> {
-    primary: &'a [u8],
-    subkey: &'a [u8],
-    search: &'b BackSignatureSearch,
-}
-
 /// Identifies a component or a signature in two copies.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Identity<'a> {
@@ -126,25 +118,20 @@ enum Identity<'a> {
     Signature { issuer: Option<KeyId>, covered: &'a [u8], salt: &'a [u8], material: &'a [u8] },
 }
 
-/// Counts how often each component occurred.
-#[derive(Default)]
-struct SeenComponents<'a>(HashMap<Identity<'a>, usize>);
-
-impl<'a> SeenComponents<'a> {
-    fn number(&mut self, identity: Identity<'a>) -> (Identity<'a>, usize) {
-        let count = self.0.entry(identity).or_default();
-        *count += 1;
-        (identity, *count)
-    }
+/// Counts the occurrences of an identity, and returns it with its number.
+fn numbered<'a>(seen: &mut HashMap<Identity<'a>, usize>, identity: Identity<'a>) -> (Identity<'a>, usize) {
+    let count = seen.entry(identity).or_default();
+    *count += 1;
+    (identity, *count)
 }
 
 impl<'a> Union<'a> {
     fn of(known: &'a Certificate, new: &'a Certificate) -> Self {
         let mut union = Self::new(known);
-        let mut seen = SeenComponents::default();
+        let mut seen = HashMap::new();
         for component in &new.facts.components {
             let draft = Draft::new(new, component);
-            let identity = seen.number(draft.identity());
+            let identity = numbered(&mut seen, draft.identity());
             match union.by_identity.get(&identity) {
                 Some(&index) => union.join(index, draft),
                 None => union.append(identity, draft),
@@ -156,18 +143,16 @@ impl<'a> Union<'a> {
     fn new(known: &'a Certificate) -> Self {
         let drafts: Vec<_> =
             known.facts.components.iter().map(|component| Draft::new(known, component)).collect();
-        let mut seen = SeenComponents::default();
-        let identities = drafts.iter().map(|draft| seen.number(draft.identity()));
+        let mut seen = HashMap::new();
+        let identities = drafts.iter().map(|draft| numbered(&mut seen, draft.identity()));
+        let of_subkeys = drafts.iter().filter(|draft| draft.is_subkey()).flat_map(|draft| &draft.members);
+        let is_over_user = |item: &&Item<'a>| item.kind().is_some_and(SignatureType::is_over_user);
         Self {
             by_identity: identities.zip(0..).collect(),
             known: drafts.len(),
             last_user: drafts.iter().rposition(Draft::is_user),
-            back_signatures: BackSignatureSearch::default(),
-            misplaced_over_user_ids: drafts
-                .iter()
-                .filter(|draft| draft.is_subkey())
-                .flat_map(Draft::misplaced_over_user_ids)
-                .collect(),
+            back_signatures: known.key(0).map(BackSignatureSearch::new),
+            misplaced_over_user_ids: of_subkeys.filter(is_over_user).map(Item::identity).collect(),
             drafts,
             changed: false,
             new_user_ids: 0,
@@ -196,14 +181,17 @@ impl<'a> Union<'a> {
     }
 
     fn join(&mut self, index: usize, new: Draft<'a>) {
-        let primary = self.drafts[0].packet();
-        let draft = &mut self.drafts[index];
+        let draft = &self.drafts[index];
         let mut members: HashMap<_, Vec<usize>> = HashMap::new();
         for (item, member) in draft.members.iter().zip(0..) {
             members.entry(item.identity()).or_default().push(member);
         }
-        let search = std::mem::take(&mut self.back_signatures);
-        let keys = Keys { primary, subkey: draft.packet(), search: &search };
+        let subject = Packet::first(draft.packet()).and_then(Subject::of);
+        let search = self.back_signatures.take();
+        let has_back_signature = |item: &Item<'_>| match (&search, item.signature()) {
+            (Some(search), Some(binding)) => search.is_in(&binding, subject),
+            _ => Some(false),
+        };
         let mut rule = GpgMergeRule::of(draft);
         let mut visible = VisibleValues::default();
         let mut digest = None;
@@ -215,7 +203,9 @@ impl<'a> Union<'a> {
             let is_accepted = rule.accepts(&item);
             let members = members.entry(identity).or_default();
             let mut copies = members.iter().copied();
-            if let Some(member) = copies.find(|&member| draft.members[member].is_as_good(&item, keys)) {
+            if let Some(member) =
+                copies.find(|&member| draft.members[member].is_as_good(&item, &has_back_signature))
+            {
                 // The last user ID may have changed since a signature was superseded for that reason.
                 let mut is_displaced = || draft.members[member].superseded && visible.contains(draft, &item);
                 let superseded = item.superseded || is_misplaced || !is_accepted || is_displaced();
@@ -251,6 +241,8 @@ impl<'a> Union<'a> {
             return None;
         }
         let mut writer = Writer::with_capacity(self.size());
+        let primary = &self.drafts[0];
+        let new_revocations = primary.members[primary.known..].iter().filter(|item| item.is_key_revocation());
         let (known, new) = self.drafts.split_at(self.known);
         let first_subkey =
             known.iter().skip(1).position(Draft::is_key).map_or(known.len(), |index| index + 1);
@@ -265,7 +257,7 @@ impl<'a> Union<'a> {
             new_user_ids: self.new_user_ids,
             new_signatures: self.new_signatures,
             new_subkeys: self.new_subkeys,
-            new_revocations: self.drafts[0].new_revocations(),
+            new_revocations: new_revocations.count() as u32,
             added_packets: self.added_packets,
         })
     }
@@ -302,18 +294,6 @@ impl<'a> Draft<'a> {
 
     fn is_user(&self) -> bool {
         self.component.kind.is_user()
-    }
-
-    /// Returns its signatures that are made over user IDs.
-    fn misplaced_over_user_ids(&self) -> impl Iterator<Item = Identity<'a>> {
-        let is_over_user = |item: &&Item<'a>| item.kind().is_some_and(SignatureType::is_over_user);
-        self.members.iter().filter(is_over_user).map(Item::identity)
-    }
-
-    /// Returns the number of new signatures that revoke the primary key.
-    fn new_revocations(&self) -> u32 {
-        let new = &self.members[self.known..];
-        new.iter().map(|item| u32::from(item.is_key_revocation())).sum()
     }
 
     fn size(&self) -> usize {
@@ -435,61 +415,44 @@ impl<'a> Item<'a> {
         self.source.packet(self.member.span())
     }
 
+    /// Parses it; `None` if that is not possible.
+    fn signature(&self) -> Option<Signature<'a>> {
+        signature::parse(self.source.body(self.member.span())?).ok()
+    }
+
     fn identity(&self) -> Identity<'a> {
-        let full_identity = body(self.source, self.member.span());
-        let (Member::Signature(facts), Identity::Body(_, bytes)) = (self.member, full_identity) else {
-            return full_identity;
-        };
-        let issuer = facts.own.is_none().then_some(facts.issuer.key_id);
-        match signature::parse(bytes) {
-            Ok(Signature { covered, salt, material, .. }) => {
+        match (self.member, self.signature()) {
+            (Member::Signature(facts), Some(Signature { covered, salt, material, .. })) => {
+                let issuer = facts.own.is_none().then_some(facts.issuer.key_id);
                 Identity::Signature { issuer, covered, salt, material }
             }
-            Err(_) => full_identity,
+            _ => body(self.source, self.member.span()),
         }
     }
 
     /// Returns the issuer and the value of a certification by another key, which GnuPG compares.
     fn value(&self) -> Option<(KeyId, SignatureValue<'a>)> {
-        let Member::Signature(facts) = self.member else { return None };
-        let Identity::Body(_, bytes) = body(self.source, facts.span) else { return None };
-        let is_certification = facts.own.is_none() && facts.kind.is_over_user() && !facts.kind.revokes();
-        let signature = signature::parse(bytes).ok().filter(|_| is_certification)?;
-        Some((facts.issuer.key_id, SignatureValue::of(&signature)))
+        match self.member {
+            Member::Signature(facts) if facts.own.is_none() && facts.kind.is_certification() => {
+                Some((facts.issuer.key_id, SignatureValue::of(&self.signature()?)))
+            }
+            _ => None,
+        }
     }
 
     /// Returns whether it can replace another copy of the signature: that copy contains no back-signature, or both do;
     /// and an irrevocable signature verified, or has the same digest prefix.
-    fn is_as_good(&self, copy: &Self, keys: Keys<'_, '_>) -> bool {
+    fn is_as_good(&self, copy: &Self, has_back_signature: &dyn Fn(&Self) -> Option<bool>) -> bool {
         let is_irrevocable =
             matches!(copy.member, Member::Signature(signature) if signature.is_irrevocable());
-        let is_likely =
-            || self.verdict == Some(Verdict::Good) || self.digest_prefix() == copy.digest_prefix();
+        let digest_prefix = |item: &Self| item.signature().map(|signature| signature.digest_prefix);
+        let is_likely = || self.verdict == Some(Verdict::Good) || digest_prefix(self) == digest_prefix(copy);
         let have_both = || {
-            let (this, other) = (self.has_back_signature(keys), copy.has_back_signature(keys));
+            let (this, other) = (has_back_signature(self), has_back_signature(copy));
             // Without a budget to look, neither replaces the other.
             this.is_some() && this == other
         };
         self.packet() == copy.packet() || have_both() && (!is_irrevocable || is_likely())
-    }
-
-    fn digest_prefix(&self) -> Option<[u8; 2]> {
-        let Identity::Body(_, bytes) = body(self.source, self.member.span()) else { return None };
-        signature::parse(bytes).ok().map(|signature| signature.digest_prefix)
-    }
-
-    /// Returns whether it contains the subkey's back-signature; `None` if the budget to look is spent.
-    fn has_back_signature(&self, keys: Keys<'_, '_>) -> Option<bool> {
-        if self.kind() != Some(SignatureType::SUBKEY_BINDING) {
-            return Some(false);
-        }
-        let public = |packet| key::parse_public(Packets::new(packet).next()?.ok()?.body).ok();
-        let (primary, subkey) = (public(keys.primary), public(keys.subkey));
-        let Identity::Body(_, binding) = body(self.source, self.member.span()) else { return Some(false) };
-        match (primary, subkey, signature::parse(binding)) {
-            (Some(primary), Some(subkey), Ok(binding)) => keys.search.is_in(&binding, primary, subkey),
-            _ => Some(false),
-        }
     }
 
     /// Returns whether it was not verified yet.
@@ -530,8 +493,5 @@ impl<'a> Item<'a> {
 /// Returns the type and the body of a packet.
 fn body(source: &Certificate, span: Span) -> Identity<'_> {
     let packet = source.packet(span);
-    match Packets::new(packet).next() {
-        Some(Ok(read)) => Identity::Body(read.tag.0, read.body),
-        _ => Identity::Body(0, packet),
-    }
+    Packet::first(packet).map_or(Identity::Body(0, packet), |read| Identity::Body(read.tag.0, read.body))
 }

@@ -203,6 +203,13 @@ pub struct Packet<'a> {
     pub body: &'a [u8],
 }
 
+impl<'a> Packet<'a> {
+    /// Reads the packet at the beginning of `bytes`; `None` if it is malformed.
+    pub(crate) fn first(bytes: &'a [u8]) -> Option<Self> {
+        Packets::new(bytes).next()?.ok()
+    }
+}
+
 /// Iterates over the packets of a certificate, all of which have a definite length.
 ///
 /// Ends after the first error.

@@ -62,7 +62,7 @@ pub struct LeftOut {
 ///
 /// Consecutive packets that are kept unchanged stay in the window as a `run`, so that a certificate without left-out
 /// packets is copied only once, into memory of the right size.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Assembly {
     bytes: Vec<u8>,
     run: Range<usize>,
@@ -77,29 +77,11 @@ pub(crate) struct Assembly {
     skips_signatures: bool,
 }
 
-/// The outcome of adding a packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Added {
-    Taken,
-    LeftOut(Flaw),
-}
-
 impl Assembly {
     /// Begins a certificate with its primary key.
     pub(crate) fn begin(primary: &Framed<'_>) -> Result<Self, Flaw> {
         let start = primary.range.start;
-        let mut assembly = Self {
-            bytes: Vec::new(),
-            run: start..start,
-            reduction: None,
-            secrets: Vec::new(),
-            secret_bytes: 0,
-            components: 0,
-            components_left_out: 0,
-            signatures: 0,
-            origins: Vec::new(),
-            skips_signatures: false,
-        };
+        let mut assembly = Self { run: start..start, ..Self::default() };
         match primary.tag {
             Tag::PUBLIC_KEY => {
                 key::parse_public(&primary.body)?;
@@ -110,12 +92,12 @@ impl Assembly {
         Ok(assembly)
     }
 
-    /// Adds the next packet.
+    /// Adds the next packet; returns why it was left out, if it was.
     ///
     /// # Errors
     ///
     /// If the certificate is too large, or the packet is not what its header says.
-    pub(crate) fn add(&mut self, packet: &Framed<'_>) -> Result<Added, Flaw> {
+    pub(crate) fn add(&mut self, packet: &Framed<'_>) -> Result<Option<Flaw>, Flaw> {
         match packet.tag {
             Tag::TRUST => {
                 let component = self.components - self.components_left_out;
@@ -124,23 +106,22 @@ impl Assembly {
                     let origin = Origin::from_trust_packet(&packet.body);
                     self.origins.extend(origin.map(|origin| (component, origin)));
                 }
-                Ok(Added::Taken)
             }
-            tag if tag.is_ignored() => Ok(Added::Taken),
+            tag if tag.is_ignored() => {}
             // PGP 2 wrote comments in such packets, with a number sign in place of the version.
-            Tag::PUBLIC_SUBKEY if packet.body.first() == Some(&b'#') => Ok(Added::Taken),
-            Tag::SIGNATURE if self.skips_signatures => Ok(Added::Taken),
+            Tag::PUBLIC_SUBKEY if packet.body.first() == Some(&b'#') => {}
+            Tag::SIGNATURE if self.skips_signatures => {}
             Tag::SIGNATURE => {
                 refuse_damage(signature::parse(&packet.body))?;
                 self.signatures += 1;
                 self.keep(packet)?;
-                Ok(Added::Taken)
             }
-            _ => self.add_component(packet),
+            _ => return self.add_component(packet),
         }
+        Ok(None)
     }
 
-    fn add_component(&mut self, packet: &Framed<'_>) -> Result<Added, Flaw> {
+    fn add_component(&mut self, packet: &Framed<'_>) -> Result<Option<Flaw>, Flaw> {
         self.components += 1;
         let length = packet.body.len();
         let kept = match packet.tag {
@@ -156,10 +137,9 @@ impl Assembly {
         };
         self.skips_signatures = kept.is_err();
         self.components_left_out += usize::from(kept.is_err());
-        match kept {
-            Ok(()) => Ok(Added::Taken),
-            Err(flaw) if flaw.is_damage() || flaw == Flaw::CertificateTooLarge => Err(flaw),
-            Err(flaw) => Ok(Added::LeftOut(flaw)),
+        match kept.err() {
+            Some(flaw) if flaw.is_damage() || flaw == Flaw::CertificateTooLarge => Err(flaw),
+            left_out => Ok(left_out),
         }
     }
 

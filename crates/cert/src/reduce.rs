@@ -5,7 +5,7 @@
 //! certificate is read, and the forged ones are removed. Of other self-signatures, each component keeps the newest
 //! ones, good ones first. If there are too many components, those without a good self-signature are removed.
 
-use crate::clean::Budget;
+use crate::clean::irrevocable_checks;
 use crate::error::Flaw;
 use crate::facts::SignatureType;
 use crate::identity::{Fingerprint, Timestamp};
@@ -28,7 +28,8 @@ pub(crate) struct Reduction {
     /// The number of bytes of components, and of the signatures that were decided.
     bytes: usize,
     unverifiable: UnverifiableBudget,
-    budget: Budget,
+    /// How many irrevocable signatures may still be verified.
+    irrevocable_checks: usize,
     /// How many other self-signatures may still be verified.
     own_checks: usize,
     left_out: u64,
@@ -49,23 +50,14 @@ struct Kept {
     packet: Box<[u8]>,
     created: Timestamp,
     kind: SignatureType,
-    role: Role,
+    is_irrevocable: bool,
+    /// Whether it names the primary key as its issuer.
+    names_primary: bool,
+    /// Whether the primary key may have made it, according to its hashed part.
+    may_be_own: bool,
     state: VerificationState,
     /// Whether it was decided to keep it.
     decided: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Role {
-    /// Irrevocable, if the issuer may make such signatures.
-    Irrevocable {
-        /// It says to be the certificate's own.
-        claims: bool,
-        /// Whether the primary key may have made it.
-        may_be_own: bool,
-    },
-    /// It says to be the certificate's own.
-    Own,
 }
 
 /// The state of the verification of a signature.
@@ -98,9 +90,8 @@ impl Reduction {
     /// If they are too large, or do not begin with a key.
     pub(crate) fn begin(bytes: &[u8]) -> Result<Self, Flaw> {
         let Some(key) = primary_key(bytes) else { return Err(Flaw::CutShort("a certificate")) };
-        let (primary, cost, budget) = (key.fingerprint(), key.public_key().cost(), Budget::of(&key));
         let mut reduction = Self {
-            primary,
+            primary: key.fingerprint(),
             parts: Vec::new(),
             unverified: Vec::new(),
             unverified_bytes: 0,
@@ -110,8 +101,8 @@ impl Reduction {
                 by_others: limits::MAX_REVOCATIONS_BY_OTHERS,
                 unlikely: limits::MAX_UNLIKELY_REVOCATIONS,
             },
-            budget,
-            own_checks: limits::MAX_LIKELY_CHECKS.div_ceil(cost),
+            irrevocable_checks: irrevocable_checks(&key),
+            own_checks: limits::MAX_LIKELY_CHECKS.div_ceil(key.public_key().cost()),
             left_out: 0,
         };
         for packet in Packets::new(bytes).map_while(Result::ok) {
@@ -146,8 +137,9 @@ impl Reduction {
         self.bytes - last > bytes || self.parts.len() > components
     }
 
-    /// Ends the certificate; returns its bytes, the number of signatures that were removed, and the remaining budget.
-    pub(crate) fn finish(mut self) -> (Vec<u8>, u64, Budget) {
+    /// Ends the certificate; returns its bytes, the number of signatures that were removed, and how many irrevocable
+    /// signatures may still be verified.
+    pub(crate) fn finish(mut self) -> (Vec<u8>, u64, usize) {
         self.keep_newest();
         self.verify_unverified();
         let bytes = |part: &Part| part.signatures.iter().map(|kept| kept.packet.len()).sum::<usize>();
@@ -157,7 +149,7 @@ impl Reduction {
             bytes.extend_from_slice(&part.packet);
             part.signatures.into_iter().for_each(|kept| bytes.extend_from_slice(&kept.packet));
         }
-        (bytes, self.left_out, self.budget)
+        (bytes, self.left_out, self.irrevocable_checks)
     }
 
     fn add_signature(&mut self, body: &[u8], packet: &[u8]) {
@@ -166,23 +158,19 @@ impl Reduction {
             return;
         };
         let issuer = signature.issuer();
-        let claims = issuer.may_be(&self.primary);
+        let names_primary = issuer.may_be(&self.primary);
         let is_irrevocable = signature.is_irrevocable();
-        let Some(part) = self.parts.last_mut().filter(|_| is_irrevocable || claims) else {
+        let Some(part) = self.parts.last_mut().filter(|_| is_irrevocable || names_primary) else {
             self.left_out += 1;
             return;
-        };
-        let role = match is_irrevocable {
-            true => {
-                Role::Irrevocable { claims, may_be_own: issuer.may_have_made(signature.kind, &self.primary) }
-            }
-            false => Role::Own,
         };
         part.signatures.push(Kept {
             packet: packet.into(),
             created: signature.created(),
             kind: signature.kind,
-            role,
+            is_irrevocable,
+            names_primary,
+            may_be_own: issuer.may_have_made(signature.kind, &self.primary),
             state: VerificationState::NotAsked,
             decided: !is_irrevocable,
         });
@@ -217,11 +205,7 @@ impl Reduction {
             .flat_map(|&part| (0..self.parts[part].signatures.len()).map(move |index| (part, index)))
             .filter(|&(part, index)| !self.parts[part].signatures[index].decided)
             .collect();
-        let states = self.verify(&asked, self.budget.checks);
-        for (&(part, index), (state, checked)) in asked.iter().zip(states) {
-            self.budget.checks -= usize::from(checked);
-            self.parts[part].signatures[index].state = state;
-        }
+        self.irrevocable_checks -= self.verify(&asked, self.irrevocable_checks);
         for part in unverified {
             let Self { parts, unverifiable, bytes, left_out, .. } = self;
             parts[part].signatures.retain_mut(|kept| {
@@ -236,11 +220,20 @@ impl Reduction {
         }
     }
 
-    /// Determines the states of signatures, verifying at most `most` of them; returns also whether each was verified.
-    fn verify(&self, asked: &[(usize, usize)], most: usize) -> Vec<(VerificationState, bool)> {
-        let unlikely = || vec![(VerificationState::Unlikely, false); asked.len()];
+    /// Determines the states of signatures, verifying at most `most` of them; returns how many were verified.
+    fn verify(&mut self, asked: &[(usize, usize)], most: usize) -> usize {
+        let states = self.verified_states(asked, most);
+        let checked = states.iter().filter(|(_, checked)| *checked).count();
+        for (&(part, index), (state, _)) in asked.iter().zip(states) {
+            self.parts[part].signatures[index].state = state;
+        }
+        checked
+    }
+
+    /// Returns the states, and whether each was verified.
+    fn verified_states(&self, asked: &[(usize, usize)], most: usize) -> Vec<(VerificationState, bool)> {
         let Some(primary) = self.parts.first().and_then(|part| primary_key(&part.packet)) else {
-            return unlikely();
+            return vec![(VerificationState::Unlikely, false); asked.len()];
         };
         let mut digester = Digester::new(primary);
         let mut checks: Vec<Check<'_>> = Vec::new();
@@ -253,7 +246,9 @@ impl Reduction {
                 let check = over.as_mut().and_then(|over| check(over, &primary, kept));
                 answers.push(match check {
                     None => (VerificationState::Unlikely, false),
-                    Some(_) if kept.role.is_by_another() => (VerificationState::ByAnother, false),
+                    Some(_) if kept.is_irrevocable && !kept.may_be_own => {
+                        (VerificationState::ByAnother, false)
+                    }
                     Some(_) if checks.len() >= most => (VerificationState::Likely, false),
                     Some(check) => {
                         checks.push(check);
@@ -276,17 +271,8 @@ impl Reduction {
     /// Returns the self-signatures of a part that were not verified yet, except irrevocable ones.
     fn own_signatures(&self, part: usize) -> Vec<(usize, usize)> {
         let signatures = self.parts[part].signatures.iter().zip(0..);
-        let waits = |kept: &Kept| kept.role == Role::Own && kept.state == VerificationState::NotAsked;
+        let waits = |kept: &Kept| !kept.is_irrevocable && kept.state == VerificationState::NotAsked;
         signatures.filter(|(kept, _)| waits(kept)).map(|(_, index)| (part, index)).collect()
-    }
-
-    /// Verifies self-signatures within their budget.
-    fn verify_own(&mut self, asked: &[(usize, usize)]) {
-        let states = self.verify(asked, self.own_checks);
-        for (&(part, index), (state, checked)) in asked.iter().zip(states) {
-            self.own_checks -= usize::from(checked);
-            self.parts[part].signatures[index].state = state;
-        }
     }
 
     /// Returns the part over which a signature is made: its own part, or the last part of the right kind before that.
@@ -303,20 +289,25 @@ impl Reduction {
     }
 
     fn subject(&self, part: usize) -> Option<Subject<'_>> {
-        Subject::of(only(&self.parts[part].packet)?)
+        Subject::of(Packet::first(&self.parts[part].packet)?)
     }
 
     /// Verifies all self-signatures within the budget, and removes those that are not good and the components that none
     /// of them binds or revokes. The last component stays, since its signatures may follow.
     fn keep_verified(&mut self) {
         self.verify_unverified();
-        let all = (0..self.parts.len()).flat_map(|part| self.own_signatures(part));
-        self.verify_own(&all.collect::<Vec<_>>());
+        let own: Vec<_> = (0..self.parts.len()).flat_map(|part| self.own_signatures(part)).collect();
+        self.own_checks -= self.verify(&own, self.own_checks);
         let last = self.parts.len() - 1;
         let mut stays: Vec<bool> =
             (0..=last).map(|part| part == 0 || part == last || self.is_bound(part)).collect();
-        for (part, index) in self.good_signatures() {
-            stays[self.target_of(&(part, index)).unwrap_or(part)] = true;
+        for (part, signatures) in self.parts.iter().map(|part| &part.signatures).enumerate() {
+            for (index, _) in
+                signatures.iter().enumerate().filter(|(_, kept)| kept.state == VerificationState::Good)
+            {
+                // A misplaced signature binds or revokes another component than its own.
+                stays[self.target_of(&(part, index)).unwrap_or(part)] = true;
+            }
         }
         let before: usize = self.parts.iter().map(|part| part.signatures.len()).sum();
         for part in (0..=last).filter(|&part| !stays[part]) {
@@ -325,20 +316,12 @@ impl Reduction {
         let mut stays = stays.into_iter();
         self.parts.retain(|_| stays.next().unwrap_or(true));
         for part in &mut self.parts {
-            part.signatures.retain(|kept| kept.role != Role::Own || kept.state == VerificationState::Good);
-            part.own = part.signatures.iter().filter(|kept| kept.role == Role::Own).count();
+            part.signatures.retain(|kept| kept.is_irrevocable || kept.state == VerificationState::Good);
+            part.own = part.signatures.iter().filter(|kept| !kept.is_irrevocable).count();
         }
         let after: usize = self.parts.iter().map(|part| part.signatures.len()).sum();
         self.left_out += (before - after) as u64;
         self.bytes = self.parts.iter().map(Part::bytes).sum();
-    }
-
-    /// Returns the good signatures; a misplaced one binds or revokes another component than its own.
-    fn good_signatures(&self) -> Vec<(usize, usize)> {
-        let states = self.parts.iter().enumerate().flat_map(|(number, part)| {
-            part.signatures.iter().enumerate().map(move |(index, kept)| ((number, index), kept.state))
-        });
-        states.filter(|&(_, state)| state == VerificationState::Good).map(|(at, _)| at).collect()
     }
 
     /// Returns whether a self-signature binds or revokes a component, or one that was not verified may do so.
@@ -346,7 +329,7 @@ impl Reduction {
         let suits = |kind| self.subject(part).is_some_and(|subject| subject.suits(kind));
         self.parts[part].signatures.iter().any(|kept| match kept.state {
             VerificationState::Good => suits(kept.kind),
-            VerificationState::Likely => kept.role != Role::Own && suits(kept.kind),
+            VerificationState::Likely => kept.is_irrevocable && suits(kept.kind),
             _ => false,
         })
     }
@@ -358,11 +341,10 @@ impl Reduction {
         let targets: Vec<Option<usize>> = (0..count).map(|index| self.target_of(&(part, index))).collect();
         let signatures = std::mem::take(&mut self.parts[part].signatures);
         for (kept, target) in signatures.into_iter().zip(targets) {
-            let target = match kept.role {
+            let target = match kept.state {
                 // Cleaning searches its component among all components later.
-                Role::Irrevocable { .. } if kept.state == VerificationState::Unlikely => Some(0),
-                Role::Irrevocable { .. } => target,
-                Role::Own => target.filter(|_| kept.state == VerificationState::Good),
+                VerificationState::Unlikely if kept.is_irrevocable => Some(0),
+                state => target.filter(|_| kept.is_irrevocable || state == VerificationState::Good),
             };
             if let Some(target) = target.filter(|&target| target != part) {
                 self.parts[target].signatures.push(kept);
@@ -377,11 +359,10 @@ impl Reduction {
             return;
         }
         let last = self.parts.len() - 1;
-        self.verify_own(&self.own_signatures(last));
-        let own = |kept: &Kept| kept.role == Role::Own;
+        self.own_checks -= self.verify(&self.own_signatures(last), self.own_checks);
         let part = &mut self.parts[last];
-        let mut ranked: Vec<usize> =
-            (0..part.signatures.len()).filter(|&index| own(&part.signatures[index])).collect();
+        let is_own = |index: &usize| !part.signatures[*index].is_irrevocable;
+        let mut ranked: Vec<usize> = (0..part.signatures.len()).filter(is_own).collect();
         ranked.sort_unstable_by_key(|&index| {
             let kept = &part.signatures[index];
             Reverse((kept.state != VerificationState::ByAnother, kept.state, kept.created, index))
@@ -404,29 +385,22 @@ impl Reduction {
 /// The number of components before its own among which the target of a signature is searched.
 const MAX_STEPS_BACK: usize = 64;
 
-impl Role {
-    /// Returns whether another key made it, according to its hashed part.
-    fn is_by_another(self) -> bool {
-        matches!(self, Self::Irrevocable { may_be_own: false, .. })
-    }
-}
-
 impl Part {
     /// Returns the number of bytes, without the signatures that count for [`UnverifiableBudget`].
     fn bytes(&self) -> usize {
-        let counts = |kept: &&Kept| kept.role == Role::Own || kept.state == VerificationState::Good;
+        let counts = |kept: &&Kept| !kept.is_irrevocable || kept.state == VerificationState::Good;
         self.packet.len() + self.signatures.iter().filter(counts).map(|kept| kept.packet.len()).sum::<usize>()
     }
 }
 
 impl UnverifiableBudget {
     fn take(&mut self, kept: &Kept) -> bool {
-        let Role::Irrevocable { claims, .. } = kept.role else { return true };
         let room = match kept.state {
+            _ if !kept.is_irrevocable => return true,
             VerificationState::Good | VerificationState::NotAsked => return true,
             VerificationState::Likely => &mut self.pending,
             VerificationState::Unlikely => &mut self.unlikely,
-            VerificationState::ByAnother if claims => return false,
+            VerificationState::ByAnother if kept.names_primary => return false,
             // The designated revokers may become known only later.
             VerificationState::ByAnother if kept.kind == SignatureType::KEY_REVOCATION => &mut self.pending,
             VerificationState::ByAnother if kept.kind == SignatureType::CERTIFICATION_REVOCATION => {
@@ -444,15 +418,11 @@ impl UnverifiableBudget {
 
 /// Returns the check of a signature whose digest prefix matches.
 fn check<'a>(over: &mut SubjectDigester<'_, 'a>, primary: &Key<'a>, kept: &'a Kept) -> Option<Check<'a>> {
-    let signature: Signature<'_> = signature::parse(only(&kept.packet)?.body).ok()?;
+    let signature: Signature<'_> = signature::parse(Packet::first(&kept.packet)?.body).ok()?;
     let digest = over.digest(&signature).ok().filter(|digest| digest.prefix() == signature.digest_prefix)?;
     question(primary, &signature, digest).ok()
 }
 
-fn only(packet: &[u8]) -> Option<Packet<'_>> {
-    Packets::new(packet).next()?.ok()
-}
-
 fn primary_key(bytes: &[u8]) -> Option<Key<'_>> {
-    key::parse_public(only(bytes)?.body).ok()
+    key::parse_public(Packet::first(bytes)?.body).ok()
 }

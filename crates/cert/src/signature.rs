@@ -68,50 +68,34 @@ pub struct Head<'a> {
 
 /// Reads the body of a signature packet.
 pub fn parse(body: &[u8]) -> Result<Signature<'_>, Flaw> {
-    let fields = Fields::new(body, PACKET);
-    match body.first() {
-        Some(2 | 3) => parse_early(fields),
-        Some(4..=6) => parse_later(body, fields),
-        Some(&version) => Err(Flaw::UnknownSignature(version)),
-        None => Err(Flaw::CutShort(PACKET)),
+    let mut fields = Fields::new(body, PACKET);
+    let version = fields.u8()?;
+    let (kind, key_algorithm, hash_algorithm, covered);
+    let (mut hashed, mut unhashed, mut early) = (&[][..], &[][..], None);
+    match version {
+        2 | 3 => {
+            // The number of hashed bytes, always 5.
+            fields.u8()?;
+            covered = fields.take(5)?;
+            let mut inner = Fields::new(covered, PACKET);
+            kind = SignatureType(inner.u8()?);
+            early = Some(FixedFields { created: Timestamp(inner.u32()?), issuer: KeyId(fields.u64()?) });
+            key_algorithm = PublicKeyAlgorithm(fields.u8()?);
+            hash_algorithm = HashAlgorithm(fields.u8()?);
+        }
+        4..=6 => {
+            kind = SignatureType(fields.u8()?);
+            key_algorithm = PublicKeyAlgorithm(fields.u8()?);
+            hash_algorithm = HashAlgorithm(fields.u8()?);
+            hashed = area(version, &mut fields)?;
+            covered = &body[..body.len() - fields.rest().len()];
+            unhashed = area(version, &mut fields)?;
+        }
+        version => return Err(Flaw::UnknownSignature(version)),
     }
-}
-
-fn parse_early(mut fields: Fields<'_>) -> Result<Signature<'_>, Flaw> {
-    let version = fields.u8()?;
-    // The number of hashed bytes, always 5.
-    fields.u8()?;
-    let covered = fields.take(5)?;
-    let mut inner = Fields::new(covered, PACKET);
-    let kind = SignatureType(inner.u8()?);
-    let early = FixedFields { created: Timestamp(inner.u32()?), issuer: KeyId(fields.u64()?) };
-    let key_algorithm = PublicKeyAlgorithm(fields.u8()?);
-    let hash_algorithm = HashAlgorithm(fields.u8()?);
-    Ok(Signature {
-        version,
-        kind,
-        key_algorithm,
-        hash_algorithm,
-        covered,
-        hashed: &[],
-        unhashed: &[],
-        digest_prefix: [fields.u8()?, fields.u8()?],
-        salt: &[],
-        material: material(key_algorithm, fields)?,
-        early: Some(early),
-    })
-}
-
-fn parse_later<'a>(body: &'a [u8], mut fields: Fields<'a>) -> Result<Signature<'a>, Flaw> {
-    let version = fields.u8()?;
-    let kind = SignatureType(fields.u8()?);
-    let key_algorithm = PublicKeyAlgorithm(fields.u8()?);
-    let hash_algorithm = HashAlgorithm(fields.u8()?);
-    let hashed = area(version, &mut fields)?;
-    let covered = &body[..body.len() - fields.rest().len()];
-    let unhashed = area(version, &mut fields)?;
     let digest_prefix = [fields.u8()?, fields.u8()?];
     let salt = if version == 6 { fields.counted()? } else { &[] };
+    let material = material(key_algorithm, fields)?;
     Ok(Signature {
         version,
         kind,
@@ -122,8 +106,8 @@ fn parse_later<'a>(body: &'a [u8], mut fields: Fields<'a>) -> Result<Signature<'
         unhashed,
         digest_prefix,
         salt,
-        material: material(key_algorithm, fields)?,
-        early: None,
+        material,
+        early,
     })
 }
 
@@ -186,8 +170,7 @@ impl<'a> Signature<'a> {
 
     /// Returns the expiration time.
     pub fn expires(&self) -> Option<Timestamp> {
-        let statements = Statements::read(self);
-        statements.expires(statements.created())
+        Statements::read(self).expires(self.created())
     }
 
     /// Returns the issuer's key ID in its fixed field before version 4; zeros in later versions.
@@ -223,7 +206,7 @@ impl<'a> Signature<'a> {
         let statements = Statements::read(self);
         let issuer = statements.issuer();
         let is_own = issuer.may_be(primary);
-        let created = statements.created();
+        let created = self.created();
         SignatureFacts {
             span,
             version: self.version,
@@ -306,9 +289,9 @@ impl<'a> Signature<'a> {
 }
 
 /// The subpackets from which facts are made: the first well-formed one of each type.
+#[derive(Default)]
 struct Statements<'a> {
     early: Option<FixedFields>,
-    created: Option<&'a [u8]>,
     expires: Option<&'a [u8]>,
     exportable: Option<&'a [u8]>,
     unhashed_exportable: Option<&'a [u8]>,
@@ -326,23 +309,7 @@ struct Statements<'a> {
 
 impl<'a> Statements<'a> {
     fn read(signature: &Signature<'a>) -> Self {
-        let mut statements = Self {
-            early: signature.early,
-            created: None,
-            expires: None,
-            exportable: None,
-            unhashed_exportable: None,
-            revocable: None,
-            trust: None,
-            regexp: None,
-            issuer: None,
-            fingerprint: None,
-            unhashed_fingerprint: None,
-            notations: false,
-            policy: false,
-            keyserver: false,
-            unknown_critical: false,
-        };
+        let mut statements = Self { early: signature.early, ..Self::default() };
         statements.unknown_critical = statements.read_area(signature.hashed, Self::take_hashed);
         statements.read_area(signature.unhashed, Self::take_unhashed);
         statements
@@ -369,7 +336,6 @@ impl<'a> Statements<'a> {
 
     fn take_hashed(&mut self, Subpacket { kind, body, .. }: Subpacket<'a>) {
         match kind {
-            Kind::CREATION_TIME => self.created = Some(body),
             Kind::EXPIRATION_TIME => self.expires = Some(body),
             Kind::EXPORTABLE => self.exportable = Some(body),
             Kind::REVOCABLE => self.revocable = Some(body),
@@ -393,13 +359,6 @@ impl<'a> Statements<'a> {
         }
     }
 
-    fn created(&self) -> Timestamp {
-        match self.early {
-            Some(early) => early.created,
-            None => Timestamp(self.created.map_or(0, leading_u32)),
-        }
-    }
-
     /// An expiration of zero seconds means never (RFC 9580, 5.2.3.18).
     fn expires(&self, created: Timestamp) -> Option<Timestamp> {
         let seconds = self.expires.map(leading_u32).filter(|&seconds| seconds != 0)?;
@@ -412,7 +371,7 @@ impl<'a> Statements<'a> {
         let key_id = match (self.early, fingerprint, self.issuer) {
             (Some(early), ..) => early.issuer,
             (None, Some(fingerprint), _) => fingerprint.key_id(),
-            (None, None, Some(body)) => KeyId(leading_u64(body)),
+            (None, None, Some(body)) => KeyId(body.first_chunk().map_or(0, |id| u64::from_be_bytes(*id))),
             (None, None, None) => hinted().map_or(KeyId(0), |fingerprint| fingerprint.key_id()),
         };
         Issuer { key_id, fingerprint }
@@ -451,10 +410,6 @@ impl<'a> Statements<'a> {
 /// Returns the number in the first four bytes; shorter subpackets were ignored before.
 fn leading_u32(body: &[u8]) -> u32 {
     body.first_chunk().map_or(0, |bytes| u32::from_be_bytes(*bytes))
-}
-
-fn leading_u64(body: &[u8]) -> u64 {
-    body.first_chunk().map_or(0, |bytes| u64::from_be_bytes(*bytes))
 }
 
 fn leading_fingerprint(body: &[u8]) -> Option<Fingerprint> {

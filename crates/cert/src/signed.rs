@@ -3,13 +3,10 @@
 //! The common prefix of signatures, the primary key and the component, is hashed only once. Version 6 signatures begin
 //! with a salt and have no common prefix.
 
-use crate::certificate::Certificate;
-use crate::error::{Error, Flaw};
-use crate::facts::{Component, SignatureFacts, SignatureType};
+use crate::facts::SignatureType;
 use crate::key::{self, Key};
-use crate::packet::Span;
-use crate::packet::{Packet, Packets, Tag};
-use crate::signature::{self, Head, Signature};
+use crate::packet::{Packet, Tag};
+use crate::signature::{Head, Signature};
 use salt_and_trailer::{after_salt, hash_trailer};
 use verify::hash::{Digest, Hasher};
 use verify::{Check, HashAlgorithm, Verdict, limits};
@@ -168,46 +165,6 @@ impl SubjectDigester<'_, '_> {
         self.subject.hash(&mut hasher, false);
         Ok(hasher)
     }
-}
-
-/// Calls a function with each wanted signature of a certificate and its digest, or its verdict if that is already
-/// known.
-///
-/// # Errors
-///
-/// If the bytes do not match the facts.
-pub fn for_each_digest(
-    certificate: &Certificate,
-    wanted: impl Fn(&Component, &SignatureFacts) -> bool,
-    mut visit: impl FnMut(&Component, &SignatureFacts, &Signature<'_>, Result<Digest, Verdict>),
-) -> crate::Result<()> {
-    let packet_at = |span: Span| {
-        let only = Packets::new(certificate.packet(span)).next();
-        only.unwrap_or(Err(Error::Malformed {
-            position: span.start.into(),
-            flaw: Flaw::CutShort("a packet"),
-        }))
-    };
-    let malformed = |span: Span| move |flaw| Error::Malformed { position: span.start.into(), flaw };
-    let components = &certificate.facts.components;
-    let Some(first) = components.first() else { return Ok(()) };
-    let primary = key::parse_public(packet_at(first.span)?.body).map_err(malformed(first.span))?;
-    let mut digester = Digester::new(primary);
-    for component in components {
-        let mut signatures =
-            component.signatures.iter().filter(|signature| wanted(component, signature)).peekable();
-        if signatures.peek().is_none() {
-            continue;
-        }
-        let Some(subject) = Subject::of(packet_at(component.span)?) else { continue };
-        let mut over = digester.over(subject);
-        for facts in signatures {
-            let signature = signature::parse(packet_at(facts.span)?.body).map_err(malformed(facts.span))?;
-            let digest = if subject.suits(facts.kind) { over.digest(&signature) } else { Err(Verdict::Bad) };
-            visit(component, facts, &signature, digest);
-        }
-    }
-    Ok(())
 }
 
 /// Returns the check whether `issuer` made a signature over a digest.

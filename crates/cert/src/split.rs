@@ -4,7 +4,7 @@ use crate::error::{Error, Flaw, Result};
 use crate::facts::SignatureType;
 use crate::frame::{Framed, frame};
 use crate::packet::{Fault, Header, Tag};
-use crate::raw_certificate::{Added, Assembly};
+use crate::raw_certificate::Assembly;
 use crate::search::{begins_like_primary_key, find_primary_key, swallowed_primary_key};
 use crate::signature;
 use crate::source::Segment;
@@ -44,7 +44,7 @@ pub struct Splitter<R> {
     window: Window<R>,
     state: State,
     /// The number of bytes that were searched again, see [`Splitter::search_start`].
-    walked_in_vain: u64,
+    searched_again: u64,
     /// The error after the certificate that is returned.
     damage: Option<Error>,
 }
@@ -63,7 +63,7 @@ enum State {
 impl<R: Read> Splitter<R> {
     /// Splits a stream from its beginning.
     pub fn new(reader: R) -> Self {
-        Self { window: Window::new(reader), state: State::Ready, walked_in_vain: 0, damage: None }
+        Self { window: Window::new(reader), state: State::Ready, searched_again: 0, damage: None }
     }
 
     fn piece(&mut self) -> Result<Option<Piece>> {
@@ -72,43 +72,40 @@ impl<R: Read> Splitter<R> {
                 self.state = State::Ready;
                 find_primary_key(&mut self.window)?;
             }
-            let (outset, end) = match frame(&mut self.window, 0)? {
-                Ok(Some(packet)) => (Outset::of(&packet), packet.range.end),
-                Ok(None) => match self.begin_segment()? {
-                    Segment::Packets | Segment::Remains => continue,
-                    Segment::Foreign(position) => {
-                        let flaw = Flaw::Armor("a block that holds no keys");
-                        return Ok(Some(Piece::Ignored(LeftOut { position, flaw })));
+            let (first, end) = match frame(&mut self.window, 0)? {
+                Ok(Some(packet)) => (FirstPacket::of(&packet), packet.range.end),
+                Ok(None) => {
+                    let segment = self.window.next_segment()?;
+                    self.state = if segment == Segment::Remains { State::Lost } else { State::Ready };
+                    match segment {
+                        Segment::Packets | Segment::Remains => continue,
+                        Segment::Foreign(position) => {
+                            let flaw = Flaw::Armor("a block that holds no keys");
+                            return Ok(Some(Piece::Ignored(LeftOut { position, flaw })));
+                        }
+                        Segment::End => return Ok(None),
                     }
-                    Segment::End => return Ok(None),
-                },
+                }
                 Err(flaw) => return Err(self.lost(0, flaw)),
             };
             let position = self.window.position(0);
-            match outset {
-                Outset::Certificate(assembly) => {
-                    return self
-                        .certificate(*assembly, end, usize::MAX)
-                        .map(|raw| Some(Piece::Certificate(raw)));
+            match first {
+                FirstPacket::PrimaryKey(Ok(assembly)) => {
+                    return self.certificate(*assembly, end, usize::MAX).map(Piece::Certificate).map(Some);
                 }
-                Outset::Refused(flaw) => return Err(self.refused(position, end, flaw)),
-                Outset::Damaged(flaw) => return Err(self.lost(0, flaw)),
-                Outset::Revocation(bytes) if self.state == State::Ready => {
+                // The length of an invalid key is not reliable.
+                FirstPacket::PrimaryKey(Err(flaw)) if flaw.is_damage() => return Err(self.lost(0, flaw)),
+                FirstPacket::PrimaryKey(Err(flaw)) => return Err(self.refused(position, end, flaw)),
+                FirstPacket::Revocation(bytes) if self.state == State::Ready => {
                     self.window.take(end);
                     return Ok(Some(Piece::Revocation(RawRevocation { position, bytes })));
                 }
-                Outset::Stray(tag) if self.state == State::Ready => {
+                FirstPacket::Misplaced(tag) if self.state == State::Ready => {
                     return Err(self.refused(position, end, Flaw::Misplaced(tag.0)));
                 }
-                Outset::Revocation(_) | Outset::Stray(_) | Outset::Void => self.window.take(end),
+                _ => self.window.take(end),
             }
         }
-    }
-
-    fn begin_segment(&mut self) -> Result<Segment> {
-        let segment = self.window.next_segment()?;
-        self.state = if segment == Segment::Remains { State::Lost } else { State::Ready };
-        Ok(segment)
     }
 
     /// Reads the rest of the certificate whose primary key is at the front of the window and ends at `at`; none of its
@@ -134,10 +131,10 @@ impl<R: Read> Splitter<R> {
                 Err(flaw) => return self.damaged(assembly, position, notes, at, flaw),
             };
             match added {
-                Ok(Added::Taken) => {}
-                Ok(Added::LeftOut(flaw)) => {
-                    notes.push(LeftOut { position: self.window.position(place.start), flaw });
-                }
+                Ok(left_out) => notes.extend(left_out.map(|flaw| {
+                    let position = self.window.position(place.start);
+                    LeftOut { position, flaw }
+                })),
                 Err(flaw) if flaw.is_damage() => {
                     return self.damaged(assembly, position, notes, place.start, flaw);
                 }
@@ -179,7 +176,7 @@ impl<R: Read> Splitter<R> {
             && let Ok(assembly) = Assembly::begin(&primary)
         {
             let end = primary.range.end;
-            self.walked_in_vain += at as u64;
+            self.searched_again += at as u64;
             return self.certificate(assembly, end, next);
         }
         if !assembly.may_be_of_use() {
@@ -211,14 +208,14 @@ impl<R: Read> Splitter<R> {
     /// that is just after the first byte of the damaged one, as long as this does not cost more than reading the stream
     /// a few times; else where reading ended.
     fn search_start(&mut self, at: usize) -> usize {
-        self.walked_in_vain += at as u64;
+        self.searched_again += at as u64;
         let start = if self.may_return() { 1 } else { at.max(1) };
         start.min(self.window.bytes().len())
     }
 
     fn may_return(&self) -> bool {
         const FREE: u64 = 16 << 20;
-        self.walked_in_vain <= FREE + 4 * self.window.taken()
+        self.searched_again <= FREE + 4 * self.window.taken()
     }
 }
 
@@ -240,30 +237,22 @@ impl<R: Read> Iterator for Splitter<R> {
     }
 }
 
-/// What begins with a packet outside of certificates.
-enum Outset {
-    Certificate(Box<Assembly>),
-    /// A valid primary key that is not accepted.
-    Refused(Flaw),
-    /// An invalid primary key, whose length is not reliable.
-    Damaged(Flaw),
+/// A packet outside of certificates.
+enum FirstPacket {
+    PrimaryKey(std::result::Result<Box<Assembly>, Flaw>),
     Revocation(Vec<u8>),
-    Void,
+    Ignored,
     /// Anything else.
-    Stray(Tag),
+    Misplaced(Tag),
 }
 
-impl Outset {
+impl FirstPacket {
     fn of(packet: &Framed<'_>) -> Self {
         match packet.tag {
-            tag if tag.is_primary_key() => match Assembly::begin(packet) {
-                Ok(assembly) => Self::Certificate(Box::new(assembly)),
-                Err(flaw) if flaw.is_damage() => Self::Damaged(flaw),
-                Err(flaw) => Self::Refused(flaw),
-            },
-            tag if tag.is_ignored() => Self::Void,
+            tag if tag.is_primary_key() => Self::PrimaryKey(Assembly::begin(packet).map(Box::new)),
+            tag if tag.is_ignored() => Self::Ignored,
             Tag::SIGNATURE if is_key_revocation(&packet.body) => Self::Revocation(packet.to_definite()),
-            tag => Self::Stray(tag),
+            tag => Self::Misplaced(tag),
         }
     }
 }

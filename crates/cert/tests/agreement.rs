@@ -5,12 +5,15 @@
 #[allow(unreachable_pub, reason = "shared with the harness, which exports it")]
 mod scale;
 
+mod digests;
+
+use digests::for_each_digest;
 use std::collections::HashMap;
 use std::fs::File;
 
 use keyhoard_cert::clean::{CleanOptions, clean};
 use keyhoard_cert::packet::Packets;
-use keyhoard_cert::signed::{for_each_digest, question};
+use keyhoard_cert::signed::question;
 use keyhoard_cert::split::{Piece, Splitter};
 use keyhoard_cert::{Certificate, KeyId, Timestamp, key, signature};
 use sequoia_openpgp::Packet;
@@ -96,19 +99,14 @@ fn each_claim(certificates: &[Certificate], step: usize, mut each: impl FnMut(&C
         certificates.iter().map(|certificate| (primary(certificate), certificate)).collect();
     let mut number = scale::seed() as usize % step;
     for certificate in certificates {
-        let visited = for_each_digest(
-            certificate,
-            |_, _| true,
-            |_, facts, _, digest| {
-                let Some(issuer) = keys.get(&facts.issuer.key_id) else { return };
-                number += 1;
-                if let (0, Ok(digest)) = (number % step, digest) {
-                    let key = issuer.packet(issuer.facts.components[0].span);
-                    each(&Claim { key, signature: certificate.packet(facts.span), digest });
-                }
-            },
-        );
-        visited.expect("the facts are those of the bytes");
+        for_each_digest(certificate, |facts, _, digest| {
+            let Some(issuer) = keys.get(&facts.issuer.key_id) else { return };
+            number += 1;
+            if let (0, Ok(digest)) = (number % step, digest) {
+                let key = issuer.packet(issuer.facts.components[0].span);
+                each(&Claim { key, signature: certificate.packet(facts.span), digest });
+            }
+        });
     }
 }
 

@@ -1,6 +1,6 @@
 //! The reader on the keyrings of Debian, as the package `debian-keyring` installs them.
 
-use keyhoard_cert::extract::extract;
+use keyhoard_cert::clean::read_facts;
 use keyhoard_cert::split::{Piece, Splitter};
 use std::fs::File;
 
@@ -18,7 +18,7 @@ fn every_certificate_of_every_keyring_is_read() {
                 panic!("{name}: {piece:?}");
             };
             assert_eq!(raw.notes, [], "{name} at {}", raw.position);
-            let facts = extract(&raw.bytes).expect("a certificate of the keyring");
+            let facts = read_facts(&raw.bytes).expect("a certificate of the keyring");
             assert!(facts.components.iter().all(|component| component.unread.is_empty()));
             certificates += 1;
         }

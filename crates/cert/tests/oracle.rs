@@ -1,6 +1,6 @@
 //! The reader against the installed `gpg`.
 
-use keyhoard_cert::extract::extract;
+use keyhoard_cert::clean::read_facts;
 use keyhoard_cert::facts::{Component, ComponentKind, KeyFacts, SignatureFacts};
 use keyhoard_cert::split::{Piece, RawCertificate, Splitter};
 use std::collections::HashMap;
@@ -84,7 +84,7 @@ fn key_line(key: &KeyFacts) -> String {
 fn keys_as_read(input: impl Read) -> Vec<String> {
     let mut keys = Vec::new();
     for raw in certificates(input) {
-        let facts = extract(&raw.bytes).expect("a certificate");
+        let facts = read_facts(&raw.bytes).expect("a certificate");
         keys.extend(facts.keys().map(key_line));
     }
     keys.sort();
@@ -198,7 +198,7 @@ fn signatures_say_what_gpg_reads_in_them() {
         let expected = signatures_as_gpg_reads_them(&path);
         let mut count = 0;
         for raw in certificates(File::open(&path).expect("debian-keyring is installed")) {
-            let facts = extract(&raw.bytes).expect("a certificate");
+            let facts = read_facts(&raw.bytes).expect("a certificate");
             for signature in facts.components.iter().flat_map(|component| &component.signatures) {
                 let offset = raw.position + u64::from(signature.span.start);
                 assert_eq!(
@@ -227,7 +227,7 @@ fn attributes_are_named_as_gpg_names_them() {
             .collect();
         let mut read = Vec::new();
         for raw in certificates(File::open(&path).expect("debian-keyring is installed")) {
-            for Component { kind, .. } in extract(&raw.bytes).expect("a certificate").components {
+            for Component { kind, .. } in read_facts(&raw.bytes).expect("a certificate").components {
                 if let ComponentKind::Attribute(attribute) = kind {
                     let hash: String = attribute.name_hash.iter().map(|byte| format!("{byte:02X}")).collect();
                     read.push(format!("{hash} {} {}", attribute.subpackets.len(), attribute.length));

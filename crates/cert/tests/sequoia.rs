@@ -1,6 +1,6 @@
 //! The reader against sequoia-openpgp, packet by packet.
 
-use keyhoard_cert::extract::extract;
+use keyhoard_cert::clean::read_facts;
 use keyhoard_cert::facts::{ComponentKind, SelfSignature, SignatureFacts};
 use keyhoard_cert::packet::Packets;
 use keyhoard_cert::packet::Span;
@@ -128,7 +128,7 @@ fn assert_same_issuer(ours: &SignatureFacts, theirs: &Signature) {
 /// Returns how many signatures sequoia-openpgp refuses: it asks for numbers without leading zero bits.
 fn assert_same(bytes: &[u8]) -> usize {
     let mut refused = 0;
-    let facts = extract(bytes).expect("a certificate");
+    let facts = read_facts(bytes).expect("a certificate");
     let ours = flat(&facts);
     let theirs = packets_of_sequoia(bytes);
     assert_eq!(ours.len(), theirs.len());
@@ -192,7 +192,7 @@ fn certificates_of_version_4_and_6_mean_the_same() {
         made(profile).serialize(&mut bytes).expect("a vector takes everything");
         let raw = &certificates(bytes.as_slice())[0];
         assert_eq!(raw.bytes, bytes);
-        assert_eq!(extract(&bytes).expect("a certificate").primary().fingerprint.version(), version);
+        assert_eq!(read_facts(&bytes).expect("a certificate").primary().fingerprint.version(), version);
         assert_eq!(assert_same(&bytes), 0);
     }
 }
@@ -206,7 +206,7 @@ fn of_secret_keys_the_public_part_is_kept_and_the_whole_handed_out() {
         let raw = &certificates(secret.as_slice())[0];
 
         let fingerprints: Vec<Fingerprint> =
-            extract(&raw.bytes).expect("a certificate").keys().map(|key| key.fingerprint).collect();
+            read_facts(&raw.bytes).expect("a certificate").keys().map(|key| key.fingerprint).collect();
         assert_eq!(fingerprints.len(), 3);
         assert_eq!(raw.secrets.iter().map(|secret| secret.fingerprint).collect::<Vec<_>>(), fingerprints);
         for secret in &raw.secrets {

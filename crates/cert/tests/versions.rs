@@ -1,7 +1,6 @@
 //! Keys and signatures of the versions that gpg 2.2 does not know.
 
-use keyhoard_cert::clean::{CleanOptions, clean};
-use keyhoard_cert::extract::extract;
+use keyhoard_cert::clean::{CleanOptions, clean, read_facts};
 use keyhoard_cert::facts::ComponentKind;
 use keyhoard_cert::packet::{self, Tag};
 use keyhoard_cert::split::{Piece, RawCertificate, Splitter};
@@ -20,7 +19,7 @@ fn only(stream: &[u8]) -> RawCertificate {
 
 #[test]
 fn fingerprints_of_version_6_are_those_of_rfc_9580() {
-    let facts = extract(&only(ALICE).bytes).expect("a certificate");
+    let facts = read_facts(&only(ALICE).bytes).expect("a certificate");
     let text: Vec<String> = facts.keys().map(|key| key.fingerprint.to_string()).collect();
     assert_eq!(
         text,
@@ -36,7 +35,7 @@ fn fingerprints_of_version_6_are_those_of_rfc_9580() {
 fn fingerprints_of_version_5_are_those_that_were_published_with_the_key() {
     let raw = only(EMMA);
     let fingerprints: Vec<Fingerprint> =
-        extract(&raw.bytes).expect("a certificate").keys().map(|key| key.fingerprint).collect();
+        read_facts(&raw.bytes).expect("a certificate").keys().map(|key| key.fingerprint).collect();
     let text: Vec<String> = fingerprints.iter().map(ToString::to_string).collect();
     assert_eq!(
         text,
@@ -67,7 +66,7 @@ fn a_signature_of_a_version_to_come_is_kept_and_not_shown() {
     let raw = only(EMMA);
     let signature = packet::write(Tag::SIGNATURE, &[7; 40]);
     let stream = [raw.bytes.as_slice(), &signature].concat();
-    let facts = extract(&only(&stream).bytes).expect("a certificate");
+    let facts = read_facts(&only(&stream).bytes).expect("a certificate");
     let last = facts.components.last().expect("a subkey");
     let spans: Vec<_> = last.unread.iter().map(|span| (span.start as usize, span.end as usize)).collect();
     assert_eq!(spans, [(raw.bytes.len(), stream.len())]);
@@ -79,7 +78,7 @@ fn a_subkey_of_a_version_to_come_is_kept_with_its_signatures() {
     let subkey = packet::write(Tag::PUBLIC_SUBKEY, &[7; 40]);
     let binding = packet::write(Tag::SIGNATURE, &[4, 0x18, 1, 8, 0, 0, 0, 0, 1, 2, 0, 8, 0xff]);
     let stream = [raw.bytes.as_slice(), &subkey, &binding].concat();
-    let facts = extract(&only(&stream).bytes).expect("a certificate");
+    let facts = read_facts(&only(&stream).bytes).expect("a certificate");
     let last = facts.components.last().expect("a component");
     assert_eq!(last.kind, ComponentKind::Unknown(Tag::PUBLIC_SUBKEY.0));
     assert_eq!(last.signatures.len(), 1);

@@ -45,48 +45,10 @@ pub(crate) const CURVE: &[(&[u8], &str)] = &[
     (&[0x2b, 0x81, 0x04, 0x00, 0x0a], "secp256k1"),
 ];
 
-/// An algorithm, or a list of them, that an option names; an invalid name is reported after all options are read.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Choice {
-    Cipher(Vec<u8>),
-    S2kCipher(Vec<u8>),
-    Digest(Vec<u8>),
-    S2kDigest(Vec<u8>),
-    CertDigest(Vec<u8>),
-    Compression(Vec<u8>),
-    /// A preference list, and what gpg calls it.
-    Preferences(&'static str, Vec<u8>),
-}
-
-impl Choice {
-    /// Says what is wrong with the choice of an algorithm, if anything is.
-    pub(crate) fn complaint(&self) -> Option<String> {
-        let (known, what) = match self {
-            Self::Cipher(name) | Self::S2kCipher(name) => (is_cipher(name), "selected cipher algorithm is"),
-            Self::Digest(name) | Self::S2kDigest(name) => (is_digest(name), "selected digest algorithm is"),
-            Self::CertDigest(name) => (is_digest(name), "selected certification digest algorithm is"),
-            Self::Compression(name) => {
-                (compression_option(name).is_some(), "selected compression algorithm is")
-            }
-            Self::Preferences(..) => return None,
-        };
-        (!known).then(|| format!("{what} invalid"))
-    }
-}
-
-fn is_cipher(name: &[u8]) -> bool {
-    cipher(name).is_some()
-}
-
 /// Returns the number of the cipher with a name.
 pub(crate) fn cipher(name: &[u8]) -> Option<u8> {
     const OTHER_NAMES: [Named; 3] = [(7, "AES128"), (7, "RIJNDAEL"), (7, "RIJNDAEL128")];
     number(CIPHER, b'S', &OTHER_NAMES, name)
-}
-
-/// Says whether `name` is that of a hash algorithm.
-pub(crate) fn is_digest(name: &[u8]) -> bool {
-    digest(name).is_some()
 }
 
 /// Returns the number of the hash algorithm with a name, also of MD5.
@@ -106,8 +68,13 @@ pub(crate) fn compression(name: &[u8]) -> Option<u8> {
 }
 
 fn number(table: &[Named], letter: u8, other_names: &[Named], name: &[u8]) -> Option<u8> {
-    let known = table.iter().find(|entry| is_one_of(&[**entry], letter, name));
-    known.or_else(|| other_names.iter().find(|(_, other)| is_any(&[other], name))).map(|(number, _)| *number)
+    let is_name = |(_, known): &&Named| known.as_bytes().eq_ignore_ascii_case(name);
+    let named = table.iter().chain(other_names).find(is_name).map(|(number, _)| *number);
+    named.or_else(|| {
+        let (_, digits) = name.split_first().filter(|(first, _)| first.eq_ignore_ascii_case(&letter))?;
+        let number = std::str::from_utf8(digits).ok()?.parse().ok()?;
+        table.iter().any(|(known, _)| *known == number).then_some(number)
+    })
 }
 
 /// Returns gpg's name of a public-key algorithm.
@@ -128,33 +95,19 @@ pub(crate) fn digest_name(number: u8) -> &'static str {
     }
 }
 
-/// Says whether `name` is a name in `table`, or `letter` and a number in it.
-fn is_one_of(table: &[Named], letter: u8, name: &[u8]) -> bool {
-    let number = match name.split_first() {
-        Some((first, digits)) if first.eq_ignore_ascii_case(&letter) => {
-            std::str::from_utf8(digits).ok().and_then(|digits| digits.parse::<u8>().ok())
-        }
-        _ => None,
-    };
-    table.iter().any(|(known, word)| number == Some(*known) || word.as_bytes().eq_ignore_ascii_case(name))
-}
-
-fn is_any(words: &[&str], name: &[u8]) -> bool {
-    words.iter().any(|word| word.as_bytes().eq_ignore_ascii_case(name))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn algorithms_go_by_name_or_by_letter_and_number() {
-        assert_eq!(Choice::Cipher(b"aes256".to_vec()).complaint(), None);
-        assert_eq!(Choice::Cipher(b"S9".to_vec()).complaint(), None);
-        assert!(Choice::Cipher(b"S5".to_vec()).complaint().is_some());
-        assert_eq!(Choice::Digest(b"h10".to_vec()).complaint(), None);
-        assert!(Choice::Digest(b"foo".to_vec()).complaint().is_some());
-        assert_eq!(Choice::Compression(b"2".to_vec()).complaint(), None);
-        assert!(Choice::Compression(b"9".to_vec()).complaint().is_some());
+        assert_eq!(cipher(b"aes256"), Some(9));
+        assert_eq!(cipher(b"S9"), Some(9));
+        assert_eq!(cipher(b"aes128"), Some(7));
+        assert_eq!(cipher(b"S5"), None);
+        assert_eq!(digest(b"h10"), Some(10));
+        assert_eq!(digest(b"foo"), None);
+        assert_eq!(compression_option(b"2"), Some(2));
+        assert_eq!(compression_option(b"9"), None);
     }
 }

@@ -3,6 +3,7 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use keyhoard::cert::Timestamp;
+use time::{Date, Month, OffsetDateTime};
 
 use crate::number;
 use crate::render::digits;
@@ -13,7 +14,7 @@ use crate::render::digits;
 /// `None` for 0 and for anything else: gpg then keeps the real time.
 pub(crate) fn faked_time(text: &[u8]) -> Option<Timestamp> {
     let text = text.strip_suffix(b"!").unwrap_or(text);
-    let seconds = iso(text).or_else(|| number::decimal(text).ok())?;
+    let seconds = iso(text).or_else(|| number::decimal(text))?;
     u32::try_from(seconds).ok().filter(|&seconds| seconds != 0).map(Timestamp)
 }
 
@@ -67,22 +68,17 @@ fn iso(text: &[u8]) -> Option<i64> {
     }
     let (year, month, day) = (digits(0..4)?, digits(4..6)?, digits(6..8)?);
     let (hour, minute, second) = (digits(9..11)?, digits(11..13)?, digits(13..15)?);
-    let valid = year >= 1900
-        && (1..=12).contains(&month)
-        && (1..=31).contains(&day)
-        && hour <= 23
-        && minute <= 59
-        && second <= 61;
-    valid.then(|| days(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second)
+    let valid = year >= 1900 && (1..=31).contains(&day) && hour <= 23 && minute <= 59 && second <= 61;
+    let days = days(year, month, day).filter(|_| valid)?;
+    Some(days * 86_400 + hour * 3600 + minute * 60 + second)
 }
 
 /// Returns the days from 1970-01-01 to a day of the Gregorian calendar; a day after the month's end counts on.
-fn days(year: i64, month: i64, day: i64) -> i64 {
-    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
-    let era = year.div_euclid(400);
-    let year_of_era = year - era * 400;
-    let day_of_year = (153 * month + 2) / 5 + day - 1;
-    era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468
+fn days(year: i64, month: i64, day: i64) -> Option<i64> {
+    let month = Month::try_from(u8::try_from(month).ok()?).ok()?;
+    let first = Date::from_calendar_date(year.try_into().ok()?, month, 1).ok()?;
+    let epoch = OffsetDateTime::UNIX_EPOCH.date();
+    Some(i64::from(first.to_julian_day() - epoch.to_julian_day()) + day - 1)
 }
 
 #[cfg(test)]

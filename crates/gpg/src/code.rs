@@ -4,61 +4,67 @@ use std::fmt;
 
 /// A code of libgpg-error that this program reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u32)]
-pub(crate) enum Code {
-    General = 1,
-    InvalidPublicKeyAlgorithm = 4,
-    InvalidDigest = 5,
-    BadPublicKey = 6,
-    BadSecretKey = 7,
-    BadSignature = 8,
-    NoPublicKey = 9,
-    BadPassphrase = 11,
-    InvalidPacket = 14,
-    NoUserId = 16,
-    NoSecretKey = 17,
-    WrongSecretKey = 18,
-    BadSessionKey = 19,
-    NotFound = 27,
-    InvalidPassphrase = 31,
-    InvalidSignatureClass = 32,
-    InvalidUserId = 37,
-    Unexpected = 38,
-    TimeConflict = 39,
-    UnusablePublicKey = 53,
-    UnusableSecretKey = 54,
-    InvalidValue = 55,
-    NotSupported = 60,
-    TooLarge = 67,
-    MissingItem = 68,
-    NotImplemented = 69,
-    InvalidFlag = 72,
-    UnsupportedAlgorithm = 84,
-    NoPinentry = 85,
-    InvalidName = 88,
-    CertificateRevoked = 94,
-    Cancelled = 99,
-    AmbiguousName = 107,
-    WrongKeyUsage = 125,
-    NotEnabled = 179,
-    UnknownCurve = 188,
-    IpcParameter = 280,
-    UserIdExists = 304,
-    UnknownFlag = 309,
-    EndOfFile = 16383,
-    PermissionDenied = 32769,
-    BadDescriptor = 32779,
-    FileExists = 32803,
-    IsDirectory = 32841,
-    NoSuchFile = 32849,
-    /// gpg's own code for the end of the input, without a text.
-    EndOfInput = 0xffff_ffff,
+pub(crate) struct Code {
+    number: u32,
+    words: &'static str,
 }
 
 impl Code {
+    pub(crate) const GENERAL: Self = Self::new(1, "General error");
+    pub(crate) const INVALID_PUBLIC_KEY_ALGORITHM: Self = Self::new(4, "Invalid public key algorithm");
+    pub(crate) const INVALID_DIGEST: Self = Self::new(5, "Invalid digest algorithm");
+    pub(crate) const BAD_PUBLIC_KEY: Self = Self::new(6, "Bad public key");
+    pub(crate) const BAD_SECRET_KEY: Self = Self::new(7, "Bad secret key");
+    pub(crate) const BAD_SIGNATURE: Self = Self::new(8, "Bad signature");
+    pub(crate) const NO_PUBLIC_KEY: Self = Self::new(9, "No public key");
+    pub(crate) const BAD_PASSPHRASE: Self = Self::new(11, "Bad passphrase");
+    pub(crate) const INVALID_PACKET: Self = Self::new(14, "Invalid packet");
+    pub(crate) const NO_USER_ID: Self = Self::new(16, "No user ID");
+    pub(crate) const NO_SECRET_KEY: Self = Self::new(17, "No secret key");
+    pub(crate) const WRONG_SECRET_KEY: Self = Self::new(18, "Wrong secret key used");
+    pub(crate) const BAD_SESSION_KEY: Self = Self::new(19, "Bad session key");
+    pub(crate) const NOT_FOUND: Self = Self::new(27, "Not found");
+    pub(crate) const INVALID_PASSPHRASE: Self = Self::new(31, "Invalid passphrase");
+    pub(crate) const INVALID_SIGNATURE_CLASS: Self = Self::new(32, "Invalid signature class");
+    pub(crate) const INVALID_USER_ID: Self = Self::new(37, "Invalid user ID");
+    pub(crate) const UNEXPECTED: Self = Self::new(38, "Unexpected error");
+    pub(crate) const TIME_CONFLICT: Self = Self::new(39, "Time conflict");
+    pub(crate) const UNUSABLE_PUBLIC_KEY: Self = Self::new(53, "Unusable public key");
+    pub(crate) const UNUSABLE_SECRET_KEY: Self = Self::new(54, "Unusable secret key");
+    pub(crate) const INVALID_VALUE: Self = Self::new(55, "Invalid value");
+    pub(crate) const NOT_SUPPORTED: Self = Self::new(60, "Not supported");
+    pub(crate) const TOO_LARGE: Self = Self::new(67, "Provided object is too large");
+    pub(crate) const MISSING_ITEM: Self = Self::new(68, "Missing item in object");
+    pub(crate) const NOT_IMPLEMENTED: Self = Self::new(69, "Not implemented");
+    pub(crate) const INVALID_FLAG: Self = Self::new(72, "Invalid flag");
+    pub(crate) const UNSUPPORTED_ALGORITHM: Self = Self::new(84, "Unsupported algorithm");
+    pub(crate) const NO_PINENTRY: Self = Self::new(85, "No pinentry");
+    pub(crate) const INVALID_NAME: Self = Self::new(88, "Invalid name");
+    pub(crate) const CERTIFICATE_REVOKED: Self = Self::new(94, "Certificate revoked");
+    pub(crate) const CANCELLED: Self = Self::new(99, "Operation cancelled");
+    pub(crate) const AMBIGUOUS_NAME: Self = Self::new(107, "Ambiguous name");
+    pub(crate) const WRONG_KEY_USAGE: Self = Self::new(125, "Wrong key usage");
+    pub(crate) const NOT_ENABLED: Self = Self::new(179, "Not enabled");
+    pub(crate) const UNKNOWN_CURVE: Self = Self::new(188, "Unknown elliptic curve");
+    pub(crate) const IPC_PARAMETER: Self = Self::new(280, "IPC parameter error");
+    pub(crate) const USER_ID_EXISTS: Self = Self::new(304, "User ID already exists");
+    pub(crate) const UNKNOWN_FLAG: Self = Self::new(309, "Unknown flag");
+    pub(crate) const END_OF_FILE: Self = Self::new(16383, "End of file");
+    pub(crate) const PERMISSION_DENIED: Self = Self::new(32769, "Permission denied");
+    pub(crate) const BAD_DESCRIPTOR: Self = Self::new(32779, "Bad file descriptor");
+    pub(crate) const FILE_EXISTS: Self = Self::new(32803, "File exists");
+    pub(crate) const IS_DIRECTORY: Self = Self::new(32841, "Is a directory");
+    pub(crate) const NO_SUCH_FILE: Self = Self::new(32849, "No such file or directory");
+    /// gpg's own code for the end of the input, without a text.
+    pub(crate) const END_OF_INPUT: Self = Self::new(0xffff_ffff, "Unknown system error");
+
+    const fn new(number: u32, words: &'static str) -> Self {
+        Self { number, words }
+    }
+
     /// Returns the value without a source.
     pub(crate) fn bare(self) -> u32 {
-        self as u32
+        self.number
     }
 
     /// Returns the value with gpg as its source.
@@ -82,54 +88,7 @@ impl Code {
 
 impl fmt::Display for Code {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::General => "General error",
-            Self::InvalidPublicKeyAlgorithm => "Invalid public key algorithm",
-            Self::BadPublicKey => "Bad public key",
-            Self::InvalidDigest => "Invalid digest algorithm",
-            Self::InvalidSignatureClass => "Invalid signature class",
-            Self::Unexpected => "Unexpected error",
-            Self::TimeConflict => "Time conflict",
-            Self::NoPublicKey => "No public key",
-            Self::TooLarge => "Provided object is too large",
-            Self::BadSignature => "Bad signature",
-            Self::BadSecretKey => "Bad secret key",
-            Self::BadPassphrase => "Bad passphrase",
-            Self::InvalidPacket => "Invalid packet",
-            Self::WrongSecretKey => "Wrong secret key used",
-            Self::BadSessionKey => "Bad session key",
-            Self::InvalidPassphrase => "Invalid passphrase",
-            Self::UnusablePublicKey => "Unusable public key",
-            Self::UnusableSecretKey => "Unusable secret key",
-            Self::NoUserId => "No user ID",
-            Self::NoSecretKey => "No secret key",
-            Self::NotFound => "Not found",
-            Self::InvalidUserId => "Invalid user ID",
-            Self::InvalidValue => "Invalid value",
-            Self::NotSupported => "Not supported",
-            Self::MissingItem => "Missing item in object",
-            Self::NotImplemented => "Not implemented",
-            Self::InvalidFlag => "Invalid flag",
-            Self::UnsupportedAlgorithm => "Unsupported algorithm",
-            Self::NoPinentry => "No pinentry",
-            Self::InvalidName => "Invalid name",
-            Self::CertificateRevoked => "Certificate revoked",
-            Self::AmbiguousName => "Ambiguous name",
-            Self::Cancelled => "Operation cancelled",
-            Self::WrongKeyUsage => "Wrong key usage",
-            Self::NotEnabled => "Not enabled",
-            Self::UnknownCurve => "Unknown elliptic curve",
-            Self::IpcParameter => "IPC parameter error",
-            Self::UserIdExists => "User ID already exists",
-            Self::UnknownFlag => "Unknown flag",
-            Self::EndOfFile => "End of file",
-            Self::BadDescriptor => "Bad file descriptor",
-            Self::PermissionDenied => "Permission denied",
-            Self::FileExists => "File exists",
-            Self::IsDirectory => "Is a directory",
-            Self::EndOfInput => "Unknown system error",
-            Self::NoSuchFile => "No such file or directory",
-        })
+        f.write_str(self.words)
     }
 }
 
@@ -139,8 +98,8 @@ mod tests {
 
     #[test]
     fn the_source_of_an_error_stands_in_the_upper_bits() {
-        assert_eq!(Code::NoPublicKey.bare(), 9);
-        assert_eq!(Code::FileExists.with_gpg(), 33_587_235);
-        assert_eq!(Code::InvalidValue.with_keybox(), 134_217_783);
+        assert_eq!(Code::NO_PUBLIC_KEY.bare(), 9);
+        assert_eq!(Code::FILE_EXISTS.with_gpg(), 33_587_235);
+        assert_eq!(Code::INVALID_VALUE.with_keybox(), 134_217_783);
     }
 }

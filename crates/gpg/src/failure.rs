@@ -1,9 +1,5 @@
 //! Why something was not done.
 
-use std::io;
-
-use keyhoard::message;
-
 use crate::code::Code;
 
 /// Why something was not done.
@@ -24,11 +20,6 @@ pub(crate) struct CodedFailure {
 }
 
 impl Failure {
-    /// A failure that gpg itself found.
-    pub(crate) fn of(code: Code) -> Self {
-        Self::Coded(CodedFailure { code, value: code.with_gpg() })
-    }
-
     /// A failure of which gpg does not say which part found it.
     pub(crate) fn bare(code: Code) -> Self {
         Self::Coded(CodedFailure { code, value: code.bare() })
@@ -79,44 +70,15 @@ impl From<CodedFailure> for Failure {
     }
 }
 
+/// A failure that gpg itself found.
 impl From<Code> for Failure {
     fn from(code: Code) -> Self {
-        Self::of(code)
+        Self::Coded(CodedFailure { code, value: code.with_gpg() })
     }
 }
 
-impl From<anyhow::Error> for Failure {
-    fn from(error: anyhow::Error) -> Self {
-        Self::Fatal(error)
-    }
-}
-
-impl From<io::Error> for Failure {
-    fn from(error: io::Error) -> Self {
-        Self::Fatal(error.into())
-    }
-}
-
-impl From<keyhoard::Error> for Failure {
-    fn from(error: keyhoard::Error) -> Self {
-        Self::Fatal(error.into())
-    }
-}
-
-impl From<keyhoard::store::Error> for Failure {
-    fn from(error: keyhoard::store::Error) -> Self {
-        Self::Fatal(error.into())
-    }
-}
-
-impl From<message::Error> for Failure {
-    fn from(error: message::Error) -> Self {
-        Self::Fatal(error.into())
-    }
-}
-
-impl From<secret::Error> for Failure {
-    fn from(error: secret::Error) -> Self {
+impl<E: Into<anyhow::Error>> From<E> for Failure {
+    fn from(error: E) -> Self {
         Self::Fatal(error.into())
     }
 }

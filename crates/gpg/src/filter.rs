@@ -5,11 +5,12 @@
 //! section "Filter expressions".
 
 use std::borrow::Cow;
+use std::cmp::Ordering;
 
 use crate::number;
 
 /// A parsed expression.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(crate) struct Filter {
     /// Never empty.
     terms: Vec<Term>,
@@ -30,7 +31,7 @@ pub(crate) enum FilterError {
     UnexpectedValue,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 struct Term {
     /// Begins a new conjunction.
     disjunction: bool,
@@ -43,21 +44,16 @@ struct Term {
     number: i64,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 enum Operator {
     Same,
     Contains,
     NonEmpty,
     IsTrue,
-    Equal,
-    Less,
-    LessOrEqual,
-    Greater,
-    GreaterOrEqual,
-    TextLess,
-    TextLessOrEqual,
-    TextGreater,
-    TextGreaterOrEqual,
+    /// Compares numbers.
+    Number(fn(Ordering) -> bool),
+    /// Compares texts.
+    Text(fn(Ordering) -> bool),
 }
 
 /// How operators are written; `true` negates. A longer one comes before one that begins it.
@@ -65,26 +61,26 @@ const OPERATORS: [(&[u8], Operator, bool); 18] = [
     (b"=~", Operator::Contains, false),
     (b"!~", Operator::Contains, true),
     (b"<>", Operator::Same, true),
-    (b"==", Operator::Equal, false),
-    (b"!=", Operator::Equal, true),
-    (b"<=", Operator::LessOrEqual, false),
-    (b">=", Operator::GreaterOrEqual, false),
-    (b"<", Operator::Less, false),
-    (b">", Operator::Greater, false),
+    (b"==", Operator::Number(Ordering::is_eq), false),
+    (b"!=", Operator::Number(Ordering::is_eq), true),
+    (b"<=", Operator::Number(Ordering::is_le), false),
+    (b">=", Operator::Number(Ordering::is_ge), false),
+    (b"<", Operator::Number(Ordering::is_lt), false),
+    (b">", Operator::Number(Ordering::is_gt), false),
     (b"=", Operator::Same, false),
     (b"-z", Operator::NonEmpty, true),
     (b"-n", Operator::NonEmpty, false),
     (b"-f", Operator::IsTrue, true),
     (b"-t", Operator::IsTrue, false),
-    (b"-le", Operator::TextLessOrEqual, false),
-    (b"-ge", Operator::TextGreaterOrEqual, false),
-    (b"-lt", Operator::TextLess, false),
-    (b"-gt", Operator::TextGreater, false),
+    (b"-le", Operator::Text(Ordering::is_le), false),
+    (b"-ge", Operator::Text(Ordering::is_ge), false),
+    (b"-lt", Operator::Text(Ordering::is_lt), false),
+    (b"-gt", Operator::Text(Ordering::is_gt), false),
 ];
 
 impl Filter {
     /// Adds the expression `text` to `filter`.
-    pub(crate) fn add(filter: &mut Option<Self>, text: &[u8]) -> std::result::Result<(), FilterError> {
+    pub(crate) fn add(filter: &mut Option<Self>, text: &[u8]) -> Result<(), FilterError> {
         let terms = parse(text)?;
         filter.get_or_insert(Self { terms: Vec::new() }).terms.extend(terms);
         Ok(())
@@ -113,7 +109,6 @@ impl Term {
     fn matches(&self, field: &[u8]) -> bool {
         let folded =
             |text: &[u8]| if self.case_sensitive { text.to_vec() } else { text.to_ascii_lowercase() };
-        let order = || folded(field).cmp(&folded(&self.value));
         let number = || number::prefixed(field).unwrap_or(i64::MAX);
         match self.operator {
             Operator::Same => folded(field) == folded(&self.value),
@@ -123,15 +118,8 @@ impl Term {
             }
             Operator::NonEmpty => true,
             Operator::IsTrue => number() != 0,
-            Operator::Equal => number() == self.number,
-            Operator::Less => number() < self.number,
-            Operator::LessOrEqual => number() <= self.number,
-            Operator::Greater => number() > self.number,
-            Operator::GreaterOrEqual => number() >= self.number,
-            Operator::TextLess => order().is_lt(),
-            Operator::TextLessOrEqual => order().is_le(),
-            Operator::TextGreater => order().is_gt(),
-            Operator::TextGreaterOrEqual => order().is_ge(),
+            Operator::Number(holds) => holds(number().cmp(&self.number)),
+            Operator::Text(holds) => holds(folded(field).cmp(&folded(&self.value))),
         }
     }
 }
@@ -144,7 +132,7 @@ struct Flags {
     untrimmed: bool,
 }
 
-fn parse(text: &[u8]) -> std::result::Result<Vec<Term>, FilterError> {
+fn parse(text: &[u8]) -> Result<Vec<Term>, FilterError> {
     let mut terms = Vec::new();
     let mut flags = Flags::default();
     let mut rest = trim_start(text);
@@ -162,7 +150,7 @@ fn parse(text: &[u8]) -> std::result::Result<Vec<Term>, FilterError> {
     }
 }
 
-fn read_flags<'a>(mut text: &'a [u8], flags: &mut Flags) -> std::result::Result<&'a [u8], FilterError> {
+fn read_flags<'a>(mut text: &'a [u8], flags: &mut Flags) -> Result<&'a [u8], FilterError> {
     while let [b'-', flag, rest @ ..] = text {
         match flag {
             b'-' => flags.to_end = true,
@@ -187,7 +175,7 @@ fn connection(text: &[u8]) -> Option<usize> {
     }
 }
 
-fn term(text: &[u8], disjunction: bool, flags: &Flags) -> std::result::Result<Term, FilterError> {
+fn term(text: &[u8], disjunction: bool, flags: &Flags) -> Result<Term, FilterError> {
     let at = text.iter().position(|byte| b"=<>!~-".contains(byte)).filter(|&at| at > 0);
     let at = at.ok_or(FilterError::NoProperty)?;
     let (name, rest) = text.split_at(at);
@@ -215,7 +203,7 @@ fn term(text: &[u8], disjunction: bool, flags: &Flags) -> std::result::Result<Te
 }
 
 /// A value that begins like an operator needs a space before it.
-fn read_value<'a>(text: &'a [u8], flags: &Flags) -> std::result::Result<&'a [u8], FilterError> {
+fn read_value<'a>(text: &'a [u8], flags: &Flags) -> Result<&'a [u8], FilterError> {
     if text.first().is_none_or(|first| b"=<>!~".contains(first)) {
         return Err(FilterError::Operator);
     }

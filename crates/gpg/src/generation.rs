@@ -17,10 +17,8 @@ pub(crate) mod preferences;
 pub(crate) mod size;
 
 use keyhoard::cert::effective::Usage;
-use keyhoard::cert::{Fingerprint, Keygrip, Timestamp, facts};
-use keyhoard::verify::PublicKeyAlgorithm;
-
-pub(crate) use preferences::Preferences;
+use keyhoard::cert::facts::Revoker;
+use keyhoard::cert::{Keygrip, Timestamp};
 
 /// A key to generate.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,7 +29,7 @@ pub(crate) struct Request {
     /// The creation time; now if `None`.
     pub(crate) created: Option<Timestamp>,
     /// The preferences; gpg's default if `None`.
-    pub(crate) preferences: Option<Preferences>,
+    pub(crate) preferences: Option<keygen::Preferences>,
     pub(crate) revoker: Option<Revoker>,
     pub(crate) keyserver: Option<Vec<u8>>,
 }
@@ -84,14 +82,6 @@ pub(crate) enum Curve {
     Secp256k1,
 }
 
-/// The designated revoker of a key to generate (RFC 9580, 5.2.3.23).
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Revoker {
-    pub(crate) algorithm: u8,
-    pub(crate) fingerprint: [u8; 20],
-    pub(crate) sensitive: bool,
-}
-
 /// Reads a keygrip: 40 hexadecimal digits, with or without an ampersand before them.
 pub(crate) fn keygrip(text: &[u8]) -> Option<Keygrip> {
     let digits = std::str::from_utf8(text.strip_prefix(b"&").unwrap_or(text)).ok()?;
@@ -103,18 +93,6 @@ pub(crate) fn keygrip(text: &[u8]) -> Option<Keygrip> {
         *byte = u8::from_str_radix(&digits[index..index + 2], 16).ok()?;
     }
     Some(Keygrip(bytes))
-}
-
-impl From<Revoker> for facts::Revoker {
-    fn from(revoker: Revoker) -> Self {
-        const REVOKER: u8 = 0x80;
-        const SENSITIVE: u8 = 0x40;
-        Self {
-            class: REVOKER | if revoker.sensitive { SENSITIVE } else { 0 },
-            algorithm: PublicKeyAlgorithm(revoker.algorithm),
-            fingerprint: Fingerprint::V4(revoker.fingerprint),
-        }
-    }
 }
 
 /// A public-key algorithm for new keys, by OpenPGP's number (RFC 9580, 9.1).

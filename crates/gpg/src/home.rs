@@ -2,7 +2,6 @@
 
 use std::env;
 use std::ffi::OsStr;
-use std::fmt;
 use std::fs::{self, DirBuilder};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -22,22 +21,6 @@ const DEFAULT_NAME: &str = ".gnupg";
 pub(crate) struct Home {
     directory: PathBuf,
     is_default: bool,
-}
-
-/// What is wrong with a home directory's permissions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Unsafe {
-    Ownership,
-    Permissions,
-}
-
-impl fmt::Display for Unsafe {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(match self {
-            Self::Ownership => "ownership",
-            Self::Permissions => "permissions",
-        })
-    }
 }
 
 impl Home {
@@ -111,12 +94,12 @@ impl Home {
     }
 
     /// Says what is wrong with the directory's owner or mode; nothing, if it does not exist.
-    pub(crate) fn check(&self) -> Option<Unsafe> {
+    pub(crate) fn check(&self) -> Option<&'static str> {
         let found = fs::metadata(&self.directory).ok()?;
         if found.uid() != geteuid().as_raw() {
-            Some(Unsafe::Ownership)
+            Some("ownership")
         } else if found.mode() & 0o077 != 0 {
-            Some(Unsafe::Permissions)
+            Some("permissions")
         } else {
             None
         }

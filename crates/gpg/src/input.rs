@@ -101,11 +101,11 @@ pub(crate) fn shown_name(name: Option<&[u8]>) -> String {
 /// Returns gpg's code for an error of the system.
 pub(crate) fn code(error: &io::Error) -> Code {
     match error.kind() {
-        io::ErrorKind::NotFound => Code::NoSuchFile,
-        io::ErrorKind::PermissionDenied => Code::PermissionDenied,
-        io::ErrorKind::AlreadyExists => Code::FileExists,
-        io::ErrorKind::IsADirectory => Code::IsDirectory,
-        _ if error.raw_os_error() == Some(libc::EBADF) => Code::BadDescriptor,
-        _ => Code::General,
+        io::ErrorKind::NotFound => Code::NO_SUCH_FILE,
+        io::ErrorKind::PermissionDenied => Code::PERMISSION_DENIED,
+        io::ErrorKind::AlreadyExists => Code::FILE_EXISTS,
+        io::ErrorKind::IsADirectory => Code::IS_DIRECTORY,
+        _ if error.raw_os_error() == Some(libc::EBADF) => Code::BAD_DESCRIPTOR,
+        _ => Code::GENERAL,
     }
 }

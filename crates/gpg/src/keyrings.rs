@@ -53,7 +53,7 @@ impl Snapshots<'_> {
         Ok(Sources {
             certificates: self.iter().map(|(_, snapshot)| snapshot.as_ref()).collect(),
             owner_trust: self.owner_trust()?,
-            keeper: self.first().and_then(|(ring, _)| ring.store()),
+            verdict_store: self.first().and_then(|(ring, _)| ring.store()),
         })
     }
 
@@ -128,7 +128,7 @@ impl Keyrings {
                 None => {
                     let name = shown(&ring.name);
                     streams.error(format_args!("invalid key resource URL '{name}'"));
-                    streams.status_error("add_keyblock_resource", Code::General.with_gpg());
+                    streams.status_error("add_keyblock_resource", Code::GENERAL.with_gpg());
                 }
             }
         }
@@ -148,8 +148,8 @@ impl Keyrings {
                 None => {
                     let [name, path] = [STANDARD[0].into(), standard[0].display().to_string()];
                     streams.error(format_args!("unknown type of key resource '{name}'"));
-                    streams.error(format_args!("keyblock resource '{path}': {}", Code::General));
-                    streams.status_error("add_keyblock_resource", Code::General.with_gpg());
+                    streams.error(format_args!("keyblock resource '{path}': {}", Code::GENERAL));
+                    streams.status_error("add_keyblock_resource", Code::GENERAL.with_gpg());
                 }
             }
         }
@@ -358,7 +358,7 @@ fn report_exposed(path: &Path, settings: &Settings, streams: &mut Streams) {
 
 fn no_such_keyring(path: &Path, error: &io::Error, streams: &mut Streams) {
     streams.error(format_args!("keyblock resource '{}': {}", path.display(), system_words(error)));
-    streams.status_error("add_keyblock_resource", Code::NoSuchFile.with_gpg());
+    streams.status_error("add_keyblock_resource", Code::NO_SUCH_FILE.with_gpg());
 }
 
 /// Expands a keyring's name, which may begin with `gnupg-ring:` or `gnupg-kbx:`; `None` for any other scheme.

@@ -32,9 +32,9 @@ impl Names {
     pub(crate) fn parse(names: &[Vec<u8>]) -> Self {
         let mut parsed = Self { names: Vec::new(), refused: Vec::new(), none_given: names.is_empty() };
         for name in names {
-            match self::parsed(name, Code::NoPublicKey) {
+            match self::parsed(name, Code::NO_PUBLIC_KEY) {
                 Ok(name) => parsed.names.push(name),
-                Err(Code::NoPublicKey) => {}
+                Err(Code::NO_PUBLIC_KEY) => {}
                 Err(code) => parsed.refused.push(Refused { name: name.clone(), code }),
             }
         }
@@ -79,8 +79,8 @@ impl Names {
 /// Parses a name; fails with gpg's code, `unsearchable` for a name that cannot match anything.
 pub(crate) fn parsed(name: &[u8], unsearchable: Code) -> Result<Name, Code> {
     Name::parse(name).map_err(|error| match error {
-        NameError::Invalid => Code::InvalidUserId,
-        NameError::Version3 => Code::InvalidValue,
+        NameError::Invalid => Code::INVALID_USER_ID,
+        NameError::Version3 => Code::INVALID_VALUE,
         NameError::Unsearchable(_) => unsearchable,
     })
 }
@@ -88,6 +88,6 @@ pub(crate) fn parsed(name: &[u8], unsearchable: Code) -> Result<Name, Code> {
 impl Refused {
     /// Returns the value for a status line: in gpg the keybox refuses fingerprints of version 3.
     pub(crate) fn value(&self) -> u32 {
-        if self.code == Code::InvalidValue { self.code.with_keybox() } else { self.code.bare() }
+        if self.code == Code::INVALID_VALUE { self.code.with_keybox() } else { self.code.bare() }
     }
 }

@@ -91,8 +91,8 @@ impl Output {
     ) -> Result<Self, Failure> {
         if name == Some(b"") {
             // An empty name is no file; only where none is given that is standard output.
-            streams.error(format_args!("{} '': {}", holds.complaint(), Code::NoSuchFile));
-            return Err(Code::NoSuchFile.into());
+            streams.error(format_args!("{} '': {}", holds.complaint(), Code::NO_SUCH_FILE));
+            return Err(Code::NO_SUCH_FILE.into());
         }
         let mut name = name.unwrap_or_default().to_vec();
         if settings.dry_run && !is_standard_output(&name) {
@@ -115,7 +115,7 @@ impl Output {
             }
             match another_name(settings, streams)? {
                 Some(other) => name = other,
-                None => return Err(Code::FileExists.into()),
+                None => return Err(Code::FILE_EXISTS.into()),
             }
         };
         let path = PathBuf::from(OsString::from_vec(name));

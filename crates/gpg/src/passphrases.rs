@@ -8,11 +8,11 @@ use zeroize::Zeroizing;
 use crate::code::Code;
 use crate::prompt;
 use crate::settings::{CommandInput, PassphraseSettings, PinentryMode, Settings};
-use crate::status::Status;
+use crate::status;
 use crate::streams::Streams;
 
 /// Maximum length in bytes of a passphrase that is asked for.
-const MAX_PASSPHRASE: u32 = 100;
+pub(crate) const MAX_PASSPHRASE: u32 = 100;
 
 /// Reads the passphrase that was given with the command; `None` if there is none, or if gpg would ask the user.
 ///
@@ -81,14 +81,14 @@ impl<'a> Passphrases<'a> {
     /// Returns gpg's code for why secret keys could not be used; if gpg has none, the reason is reported.
     pub(crate) fn code(&mut self, error: &Error) -> Code {
         match error {
-            Error::WrongPassphrase { .. } | Error::TooManyTries { .. } => Code::BadPassphrase,
-            Error::NoPassphrase { .. } => self.refused.unwrap_or(Code::NoPinentry),
-            Error::Missing { .. } | Error::Stub { .. } | Error::OnCard { .. } => Code::NoSecretKey,
-            Error::Unsupported { .. } | Error::UnknownProtection { .. } => Code::UnsupportedAlgorithm,
-            Error::Damaged { .. } | Error::Malformed { .. } => Code::BadSecretKey,
+            Error::WrongPassphrase { .. } | Error::TooManyTries { .. } => Code::BAD_PASSPHRASE,
+            Error::NoPassphrase { .. } => self.refused.unwrap_or(Code::NO_PINENTRY),
+            Error::Missing { .. } | Error::Stub { .. } | Error::OnCard { .. } => Code::NO_SECRET_KEY,
+            Error::Unsupported { .. } | Error::UnknownProtection { .. } => Code::UNSUPPORTED_ALGORITHM,
+            Error::Damaged { .. } | Error::Malformed { .. } => Code::BAD_SECRET_KEY,
             _ => {
                 self.streams.info(error);
-                Code::General
+                Code::GENERAL
             }
         }
     }
@@ -103,7 +103,7 @@ impl<'a> Passphrases<'a> {
             self.last.clone_from(answer);
         }
         match answer {
-            Ok(None) => Ok(self.refuse(Code::NoPinentry)),
+            Ok(None) => Ok(self.refuse(Code::NO_PINENTRY)),
             other => other,
         }
     }
@@ -115,15 +115,11 @@ impl<'a> Passphrases<'a> {
 
     fn ask_program(&mut self, question: &Question<'_>) -> anyhow::Result<Option<Passphrase>> {
         if let (Question::Unlock { key, .. }, Some(Hint { primary, user_id })) = (question, &self.hint) {
-            let key_id = key.fingerprint.key_id().to_string();
-            self.streams.status(Status::UserIdHint { key_id: key_id.clone(), user_id });
-            self.streams.status(Status::NeedPassphrase {
-                key_id,
-                primary: primary.key_id().to_string(),
-                algorithm: key.algorithm.0,
-            });
+            let (key_id, primary, algorithm) = (key.fingerprint.key_id(), primary.key_id(), key.algorithm.0);
+            self.streams.status(status::with_text(format_args!("USERID_HINT {key_id}"), user_id));
+            self.streams.status(format!("NEED_PASSPHRASE {key_id} {primary} {algorithm} 0"));
         }
-        self.streams.status(Status::InquireMaxLength(MAX_PASSPHRASE));
+        self.streams.status(format!("INQUIRE_MAXLEN {MAX_PASSPHRASE}"));
         let answer = prompt::hidden("passphrase.enter", self.settings, self.streams)?;
         Ok(Some(Passphrase::new(&answer.unwrap_or_default())))
     }
@@ -133,12 +129,12 @@ impl Ask for Passphrases<'_> {
     fn passphrase(&mut self, question: &Question<'_>) -> secret::Result<Option<Passphrase>> {
         let is_repeated = matches!(question, Question::Unlock { wrong: 1.., .. });
         if let Some(given) = self.given {
-            return Ok(if is_repeated { self.refuse(Code::BadPassphrase) } else { Some(given.clone()) });
+            return Ok(if is_repeated { self.refuse(Code::BAD_PASSPHRASE) } else { Some(given.clone()) });
         }
         match self.settings.passphrase.pinentry {
-            PinentryMode::Cancel => Ok(self.refuse(Code::Cancelled)),
-            PinentryMode::Error => Ok(self.refuse(Code::NoPinentry)),
-            PinentryMode::Loopback if is_repeated => Ok(self.refuse(Code::BadPassphrase)),
+            PinentryMode::Cancel => Ok(self.refuse(Code::CANCELLED)),
+            PinentryMode::Error => Ok(self.refuse(Code::NO_PINENTRY)),
+            PinentryMode::Loopback if is_repeated => Ok(self.refuse(Code::BAD_PASSPHRASE)),
             PinentryMode::Loopback => {
                 let asked = self.ask_program(question);
                 self.answered(question, asked.map_err(|error| Error::Asking(format!("{error:#}"))))
@@ -146,7 +142,7 @@ impl Ask for Passphrases<'_> {
             PinentryMode::Ask => {
                 let source = Source::usual().map_err(|error| Error::Asking(keyhoard::causes(&error)))?;
                 if source == Source::Terminal && self.settings.no_tty {
-                    return Ok(self.refuse(Code::NoPinentry));
+                    return Ok(self.refuse(Code::NO_PINENTRY));
                 }
                 let owner =
                     self.hint.as_ref().map(|hint| String::from_utf8_lossy(&hint.user_id).into_owned());

@@ -11,7 +11,6 @@ use zeroize::Zeroizing;
 
 use crate::render::text::for_people;
 use crate::settings::{CommandInput, Settings};
-use crate::status::Status;
 use crate::streams::Streams;
 use keyhoard::descriptor;
 
@@ -35,8 +34,7 @@ pub(crate) fn ask(
     settings: &Settings,
     streams: &mut Streams,
 ) -> anyhow::Result<bool> {
-    let status = Status::GetBool { keyword: question.keyword };
-    let answer = answer(question, &status, settings, streams)?.unwrap_or_default();
+    let answer = answer(question, "GET_BOOL", settings, streams)?.unwrap_or_default();
     Ok(match &settings.command_input {
         Some(_) => matches!(answer.first(), Some(b'y' | b'Y')),
         None => matches!(answer.trim_ascii().to_ascii_lowercase().as_slice(), b"y" | b"yes"),
@@ -53,8 +51,7 @@ pub(crate) fn line(
     settings: &Settings,
     streams: &mut Streams,
 ) -> anyhow::Result<Vec<u8>> {
-    let status = Status::GetLine { keyword: question.keyword };
-    answer(question, &status, settings, streams)?.context("nobody answers any more")
+    answer(question, "GET_LINE", settings, streams)?.context("nobody answers any more")
 }
 
 /// Asks a program for a passphrase, and returns the answer; `None` at the end of the answers.
@@ -68,10 +65,7 @@ pub(crate) fn hidden(
     streams: &mut Streams,
 ) -> anyhow::Result<Option<Zeroizing<Vec<u8>>>> {
     match &settings.command_input {
-        Some(input) => {
-            let answer = ask_program(&Status::GetHidden { keyword }, input, streams)?;
-            Ok(answer.map(Zeroizing::new))
-        }
+        Some(input) => Ok(ask_program("GET_HIDDEN", keyword, input, streams)?.map(Zeroizing::new)),
         None if settings.batch => bail!("Sorry, we are in batchmode - can't get input"),
         None => bail!("Sorry, no terminal at all requested - can't get input"),
     }
@@ -92,12 +86,12 @@ pub(crate) fn open(input: &CommandInput) -> anyhow::Result<File> {
 
 fn answer(
     question: &Question<'_>,
-    status: &Status<'_>,
+    status: &str,
     settings: &Settings,
     streams: &mut Streams,
 ) -> anyhow::Result<Option<Vec<u8>>> {
     match &settings.command_input {
-        Some(input) => ask_program(status, input, streams),
+        Some(input) => ask_program(status, question.keyword, input, streams),
         None if settings.no_tty => bail!("Sorry, no terminal at all requested - can't get input"),
         None if settings.batch => bail!("Sorry, we are in batchmode - can't get input"),
         None => ask_terminal(question).context("/dev/tty"),
@@ -105,14 +99,15 @@ fn answer(
 }
 
 fn ask_program(
-    status: &Status<'_>,
+    status: &str,
+    keyword: &str,
     input: &CommandInput,
     streams: &mut Streams,
 ) -> anyhow::Result<Option<Vec<u8>>> {
     streams.out().flush()?;
-    streams.status(status.clone());
+    streams.status(format!("{status} {keyword}"));
     let answer = read_line(streams.answers(|| open(input))?)?;
-    streams.status(Status::GotIt);
+    streams.status("GOT_IT");
     Ok(answer)
 }
 

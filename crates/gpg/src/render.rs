@@ -25,7 +25,7 @@ pub(crate) mod identity;
 mod mailboxes;
 mod material;
 mod signature;
-mod subpacket;
+pub(crate) mod subpacket;
 pub(crate) mod validity;
 mod wkd;
 

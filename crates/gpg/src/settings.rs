@@ -12,14 +12,13 @@ pub(crate) mod trust;
 
 use keyhoard::cert::Timestamp;
 use keyhoard::trust::tofu::Policy;
-use keyhoard::validity::TrustedKey;
+use keyhoard::validity::{Model, TrustedKey};
 use keyhoard::verify::HashAlgorithm;
 use keyhoard::verify::policy::DigestPolicy;
 use secret::Passphrase;
 
-use crate::algorithms::{self, Choice};
 use crate::filter::Filter;
-use crate::generation::Preferences;
+use crate::generation::preferences;
 use crate::home::Home;
 use crate::program::Program;
 use crate::signature_notations::NotationOrPolicy;
@@ -32,7 +31,7 @@ pub(crate) use list::{KeyIdFormat, ListSettings};
 pub(crate) use list_words::{ListFlags, VerifyFlags};
 pub(crate) use message::{DefaultRecipient, MessageOperation, MessageSettings, RecipientKind, RecipientName};
 pub(crate) use signature::{Form, SignatureSettings};
-pub(crate) use trust::{TrustModel, TrustNumbers};
+pub(crate) use trust::TrustNumbers;
 
 /// The settings of a run, from the options and configuration files. They do not change while a command runs.
 #[derive(Debug, Default)]
@@ -87,7 +86,7 @@ pub(crate) struct Settings {
     pub(crate) default_new_key_algorithm: Option<String>,
     /// `--default-keyserver-url`, which new keys name.
     pub(crate) default_keyserver_url: Option<Vec<u8>>,
-    pub(crate) trust_model: TrustModel,
+    pub(crate) trust_model: Model,
     pub(crate) trust: TrustNumbers,
     /// `--trusted-key`.
     pub(crate) trusted_keys: Vec<TrustedKey>,
@@ -106,8 +105,12 @@ pub(crate) struct Settings {
     pub(crate) import_filter: ImportFilter,
     pub(crate) export: ExportSettings,
     pub(crate) export_filter: ExportFilter,
-    /// Algorithms that were named; checked once all options are read, as gpg does.
-    pub(crate) choices: Vec<Choice>,
+    /// `--cert-digest-algo`.
+    pub(crate) cert_digest: Option<HashAlgorithm>,
+    /// The kind of each algorithm that an option named wrongly; reported once all options are read, as by gpg.
+    pub(crate) unknown_algorithms: Vec<&'static str>,
+    /// The preference lists of the options, each after gpg's name of its sort; checked once all options are read.
+    pub(crate) preference_lists: Vec<(&'static str, String)>,
     /// Options that gpg accepts while it reads them and refuses afterwards.
     pub(crate) refused: Vec<&'static str>,
 }
@@ -199,14 +202,13 @@ impl Settings {
     /// Returns the default settings of a program.
     pub(crate) fn of(program: Program) -> Self {
         match program {
-            Program::Gpg => Self::default(),
+            Program::Gpg => Self { verify: VerifyFlags::of_gpg(), ..Self::default() },
             Program::Gpgv => Self {
                 program,
                 command: Some(Command::Verify),
                 batch: true,
                 answer_yes: true,
-                trust_model: TrustModel::Always,
-                verify: VerifyFlags::NOTHING,
+                trust_model: Model::Always,
                 ..Self::default()
             },
         }
@@ -225,21 +227,30 @@ impl Settings {
         joined.is_some()
     }
 
-    /// Returns the digest of `--cert-digest-algo`.
-    pub(crate) fn cert_digest(&self) -> Option<HashAlgorithm> {
-        let named = self.choices.iter().rev().find_map(|choice| match choice {
-            Choice::CertDigest(name) => Some(name),
-            _ => None,
-        });
-        named.and_then(|name| algorithms::digest(name)).map(HashAlgorithm)
-    }
-
     /// Returns what is wrong with values that gpg checks after all options are read.
     pub(crate) fn complaints(&self) -> Vec<String> {
-        let mut complaints: Vec<String> =
-            self.choices.iter().filter_map(|choice| choice.complaint()).collect();
-        complaints.extend(self.trust.complaints().chain(self.message.complaint()).map(str::to_owned));
-        complaints
+        let unknown =
+            self.unknown_algorithms.iter().map(|what| format!("selected {what} algorithm is invalid"));
+        unknown.chain(self.trust.complaints().chain(self.message.complaint()).map(str::to_owned)).collect()
+    }
+
+    /// Takes a preference list, of which the last one of each sort counts.
+    pub(crate) fn prefer(&mut self, sort: &'static str, list: &[u8]) {
+        let list = String::from_utf8_lossy(list).into_owned();
+        if let Ok(read) = preferences::read(&list, "") {
+            match sort {
+                "personal cipher" => self.message.personal_ciphers = read.ciphers,
+                "personal digest" => self.message.personal_digests = read.hashes,
+                "personal compress" => self.message.personal_compressions = read.compressions,
+                _ => {}
+            }
+        }
+        self.preference_lists.push((sort, list));
+    }
+
+    /// Returns the last preference list of a sort.
+    pub(crate) fn preference_list(&self, sort: &str) -> Option<&str> {
+        self.preference_lists.iter().rev().find(|(other, _)| *other == sort).map(|(_, list)| list.as_str())
     }
 
     /// Returns what is wrong with preference lists, of which the last one of each sort counts: a message for each item,
@@ -247,14 +258,10 @@ impl Settings {
     pub(crate) fn complaints_of_preferences(&self) -> impl Iterator<Item = (Vec<String>, String)> {
         const SORTS: [&str; 4] = ["default", "personal cipher", "personal digest", "personal compress"];
         SORTS.into_iter().filter_map(|sort| {
-            let list = self.choices.iter().rev().find_map(|choice| match choice {
-                Choice::Preferences(other, list) if *other == sort => Some(String::from_utf8_lossy(list)),
-                _ => None,
-            });
-            let list = list?;
+            let list = self.preference_list(sort)?;
             // As in gpg, the default list is read with itself as the default.
-            let usual = if sort == "default" { &list } else { "" };
-            let items = Preferences::read(&list, usual).err()?;
+            let usual = if sort == "default" { list } else { "" };
+            let items = preferences::read(list, usual).err()?;
             Some((items, format!("invalid {sort} preferences")))
         })
     }
@@ -277,7 +284,7 @@ mod tests {
     fn the_last_preference_list_of_a_sort_is_examined() {
         let mut settings = Settings::default();
         let mut given = |sort, list: &[u8]| {
-            settings.choices.push(Choice::Preferences(sort, list.to_vec()));
+            settings.prefer(sort, list);
             settings.complaints_of_preferences().collect::<Vec<_>>()
         };
         assert_eq!(given("default", b"SHA512 AES256,ZLIB Uncompressed no-mdc"), []);

@@ -13,7 +13,7 @@ use crate::clock;
 use crate::code::Code;
 use crate::program::Program;
 use crate::render::text::for_people;
-use crate::status::Status;
+use crate::status;
 
 /// An output besides standard output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,10 +44,10 @@ pub(crate) struct StatusLines(Option<File>);
 
 impl StatusLines {
     /// Writes a status line.
-    pub(crate) fn status(&mut self, status: Status<'_>) {
+    pub(crate) fn status(&mut self, arguments: impl AsRef<[u8]>) {
         if let Some(file) = &mut self.0 {
             // As in `Streams::status`, errors do not matter.
-            let _ = file.write_all(&status.line());
+            let _ = file.write_all(&status::line(arguments.as_ref()));
         }
     }
 }
@@ -58,6 +58,18 @@ enum Sink {
     /// Standard output, in order with all other output there.
     Out,
     File(File),
+}
+
+impl Sink {
+    /// Writes a line, while `out` is standard output. A failure to write messages cannot be reported, and as in gpg a
+    /// closed status descriptor does not end the run.
+    fn write(&mut self, out: &mut dyn Write, line: &[u8]) {
+        let _ = match self {
+            Self::Nowhere => Ok(()),
+            Self::Out => out.write_all(line).and_then(|()| out.flush()),
+            Self::File(file) => file.write_all(line),
+        };
+    }
 }
 
 struct Log {
@@ -203,12 +215,7 @@ impl Streams {
         let mut line = start;
         for_people(text, &mut line);
         line.push(b'\n');
-        // A failure to write messages cannot be reported.
-        let _ = match &mut self.log.sink {
-            Sink::Nowhere => Ok(()),
-            Sink::Out => self.out.write_all(&line).and_then(|()| self.out.flush()),
-            Sink::File(file) => file.write_all(&line),
-        };
+        self.log.sink.write(&mut *self.out, &line);
     }
 
     /// Reports an error, which makes the exit code 2.
@@ -247,23 +254,11 @@ impl Streams {
         !matches!(self.status, Sink::Nowhere)
     }
 
-    /// Writes a status line. Of several failures only the first is written.
-    pub(crate) fn status<'a>(&mut self, status: impl Into<Status<'a>>) {
-        let status = status.into();
-        let is_failure = matches!(status, Status::Failure { .. });
-        // gpgv writes no such lines.
-        if is_failure
-            && (self.program == Program::Gpgv || std::mem::replace(&mut self.is_failure_reported, true))
-        {
-            return;
+    /// Writes a status line with this keyword and its arguments.
+    pub(crate) fn status(&mut self, arguments: impl AsRef<[u8]>) {
+        if self.status_wanted() {
+            self.status.write(&mut *self.out, &status::line(arguments.as_ref()));
         }
-        let line = status.line();
-        // As in gpg, a closed status descriptor does not end the run.
-        let _ = match &mut self.status {
-            Sink::Nowhere => Ok(()),
-            Sink::Out => self.out.write_all(&line).and_then(|()| self.out.flush()),
-            Sink::File(file) => file.write_all(&line),
-        };
     }
 
     /// Returns a writer of status lines for another thread; nothing may be written to `self` meanwhile.
@@ -280,13 +275,21 @@ impl Streams {
 
     /// Writes a `KEY_CONSIDERED` line.
     pub(crate) fn considered(&mut self, key: &Fingerprint) {
-        self.status(Status::KeyConsidered { fingerprint: key.to_string(), flags: 0 });
+        self.status(format!("KEY_CONSIDERED {key} 0"));
+    }
+
+    /// Writes an `INV_SGNR` line: there is no secret key with this name.
+    pub(crate) fn invalid_signer(&mut self, name: &[u8]) {
+        match name {
+            [] => self.status("INV_SGNR 9"),
+            name => self.status(status::with_text("INV_SGNR 9", name)),
+        }
     }
 
     /// Reports how a command is used.
     pub(crate) fn usage(&mut self, command: &str) {
         self.continue_error(format!("usage: gpg [options] {command}").as_bytes());
-        self.status_failure("gpg-exit", Code::General);
+        self.status_failure("gpg-exit", Code::GENERAL);
     }
 
     /// Returns the only argument of a command, `Some(None)` if there is none; reports how the command is used if there are
@@ -306,12 +309,12 @@ impl Streams {
     /// Reports that a command or an option is not supported yet.
     pub(crate) fn not_yet(&mut self, what: &str) {
         self.error(format_args!("{what}: not supported yet"));
-        self.status_failure(what.trim_start_matches('-'), Code::NotImplemented);
+        self.status_failure(what.trim_start_matches('-'), Code::NOT_IMPLEMENTED);
     }
 
     /// Writes an `ERROR` line.
     pub(crate) fn status_error(&mut self, location: &str, code: u32) {
-        self.status(Status::Error { location, code });
+        self.status(format!("ERROR {location} {code}"));
     }
 
     /// Writes a `FAILURE` line.
@@ -319,9 +322,11 @@ impl Streams {
         self.status_failure_value(location, code.with_gpg());
     }
 
-    /// Writes a `FAILURE` line with a value that names its source, or none.
+    /// Writes a `FAILURE` line with a value that names its source, or none. Only the first one is written; gpgv writes none.
     pub(crate) fn status_failure_value(&mut self, location: &str, code: u32) {
-        self.status(Status::Failure { location, code });
+        if self.program == Program::Gpg && !std::mem::replace(&mut self.is_failure_reported, true) {
+            self.status(format!("FAILURE {location} {code}"));
+        }
     }
 }
 
@@ -358,7 +363,7 @@ mod tests {
         let (mut streams, shared) = streams();
         streams.open_fd(Channel::Status, 1).expect("standard output is open");
         streams.out().write_all(b"a\n").expect("a vector takes everything");
-        streams.status(Status::NoData { what: 1 });
+        streams.status("NODATA 1");
         streams.out().write_all(b"b\n").expect("a vector takes everything");
         assert_eq!(text(&shared), "a\n[GNUPG:] NODATA 1\nb\n");
     }
@@ -379,8 +384,8 @@ mod tests {
         assert_eq!(streams.errors(), 0);
         streams.error("wrong");
         assert_eq!(streams.errors(), 1);
-        streams.status_failure("one", Code::General);
-        streams.status_failure("two", Code::General);
+        streams.status_failure("one", Code::GENERAL);
+        streams.status_failure("two", Code::GENERAL);
         assert_eq!(text(&shared), "gpg: note\ngpg: wrong\n[GNUPG:] FAILURE one 33554433\n");
     }
 }

@@ -7,17 +7,15 @@ use secret::Passphrase;
 
 use crate::code::Code;
 use crate::failure::Failure;
+use crate::passphrases::MAX_PASSPHRASE;
 use crate::prompt;
 use crate::settings::{PinentryMode, Settings};
-use crate::status::{MessageStatus, Status};
 use crate::streams::Streams;
 
 /// gpg's default hash algorithm for passphrases.
 const DEFAULT_DIGEST: HashAlgorithm = HashAlgorithm::SHA1;
 /// The largest iteration count, which gpg chooses on any current machine.
 const DEFAULT_COUNT: u8 = 255;
-/// Maximum length in bytes of a passphrase that a program may send.
-const MAX_PASSPHRASE: u32 = 100;
 
 /// Returns the string-to-key specifier of a new message.
 ///
@@ -61,7 +59,7 @@ pub(crate) fn passphrase(
         S2k::Argon2 { .. } => (4, 0),
     };
     let cipher = purpose.cipher;
-    streams.status(MessageStatus::NeedPassphrase { cipher, mode, digest });
+    streams.status(format!("NEED_PASSPHRASE_SYM {cipher} {mode} {digest}"));
     let passphrase = match &settings.passphrase.given {
         Some(given) => Some(given.clone()),
         None => ask(purpose.is_new, settings, streams)?,
@@ -69,20 +67,20 @@ pub(crate) fn passphrase(
     match passphrase {
         Some(passphrase) if !passphrase.is_empty() => Ok(passphrase),
         Some(_) => {
-            streams.status(MessageStatus::MissingPassphrase);
-            Err(Code::InvalidPassphrase.into())
+            streams.status("MISSING_PASSPHRASE");
+            Err(Code::INVALID_PASSPHRASE.into())
         }
         None if settings.passphrase.pinentry == PinentryMode::Cancel => {
             streams.info("cancelled by user");
-            streams.status(MessageStatus::CancelledByUser);
-            Err(Code::Cancelled.into())
+            streams.status("CANCELED_BY_USER");
+            Err(Code::CANCELLED.into())
         }
         None => {
-            let code = Code::NoPinentry;
+            let code = Code::NO_PINENTRY;
             streams.info(format_args!("problem with the agent: {code}"));
             streams.status_error("get_passphrase", code.bare());
-            streams.status(MessageStatus::CancelledByUser);
-            Err(Code::Cancelled.into())
+            streams.status("CANCELED_BY_USER");
+            Err(Code::CANCELLED.into())
         }
     }
 }
@@ -91,9 +89,8 @@ fn ask(is_new: bool, settings: &Settings, streams: &mut Streams) -> anyhow::Resu
     match settings.passphrase.pinentry {
         PinentryMode::Cancel | PinentryMode::Error => Ok(None),
         PinentryMode::Loopback => {
-            streams.status(Status::InquireMaxLength(MAX_PASSPHRASE));
-            if is_new {
-                streams.status(Status::InquireMaxLength(MAX_PASSPHRASE));
+            for _ in 0..1 + u8::from(is_new) {
+                streams.status(format!("INQUIRE_MAXLEN {MAX_PASSPHRASE}"));
             }
             let answer = prompt::hidden("passphrase.enter", settings, streams)?;
             Ok(Some(Passphrase::new(&answer.unwrap_or_default())))

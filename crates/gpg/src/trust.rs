@@ -3,17 +3,17 @@
 use keyhoard::cert::effective::PacketView;
 use keyhoard::database;
 use keyhoard::store::{Error, Store};
-use keyhoard::validity::{Model, TofuSettings, TrustSettings};
+use keyhoard::validity::{TofuSettings, TrustSettings};
 
 use crate::home::Home;
-use crate::settings::{Settings, TrustModel, TrustNumbers};
+use crate::settings::{Settings, TrustNumbers};
 
 /// Returns the settings with which validity is computed.
 pub(crate) fn settings(settings: &Settings) -> TrustSettings {
     let TrustNumbers { marginals_needed, completes_needed, max_cert_depth, min_cert_level, .. } =
         settings.trust;
     TrustSettings {
-        model: model(settings.trust_model),
+        model: settings.trust_model,
         trusted_keys: settings.trusted_keys.clone(),
         marginals_needed: marginals_needed.unsigned_abs(),
         completes_needed: completes_needed.unsigned_abs(),
@@ -27,17 +27,6 @@ pub(crate) fn settings(settings: &Settings) -> TrustSettings {
             with_info: settings.list.with_tofu_info && settings.list.with_colons,
         },
         ..TrustSettings::new(settings.now, PacketView::Gnupg)
-    }
-}
-
-fn model(model: TrustModel) -> Model {
-    match model {
-        TrustModel::Auto | TrustModel::Pgp => Model::Pgp,
-        TrustModel::Tofu => Model::Tofu,
-        TrustModel::TofuPgp => Model::TofuPgp,
-        TrustModel::Classic => Model::Classic,
-        TrustModel::Direct => Model::Direct,
-        TrustModel::Always => Model::Always,
     }
 }
 

@@ -3,14 +3,13 @@
 //! [`walk`] chooses the next items to fetch and to write, [`api`] fetches them at the rate of [`pace`], [`mark`] stores
 //! the last number of a run, [`tally`] counts.
 
-pub(crate) mod api;
-pub(crate) mod mark;
+mod api;
+mod mark;
 mod pace;
 mod tally;
-pub(crate) mod walk;
+mod walk;
 
 use std::io::{self, Write};
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -19,40 +18,17 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-use self::api::{Api, ApiError, Manners, Received};
+use self::api::{Api, ApiError, Received};
 use self::mark::MarkError;
 use self::tally::{Report, Tally};
 use self::walk::{Extent, Ready, Role, Roots, Walk};
+use crate::arguments::{self, Get, What};
 use crate::item::{self, Id, ItemStatus};
 
 /// The number of consecutive failed requests after which the run ends.
 const MAX_FAILURES: u32 = 20;
 /// The interval of progress messages.
 const PROGRESS_INTERVAL: Duration = Duration::from_secs(1);
-
-/// What to fetch.
-#[derive(Clone, Debug)]
-pub(crate) enum Request {
-    Top(usize),
-    Last(u64),
-    Exact(Vec<Id>),
-    Range(Id, Option<Id>),
-}
-
-/// The options of a run.
-#[derive(Clone, Debug)]
-pub(crate) struct Options {
-    pub(crate) base: String,
-    pub(crate) manners: Manners,
-    /// The largest number of concurrent requests.
-    pub(crate) connections: usize,
-    pub(crate) extent: Extent,
-    pub(crate) save_max: Option<PathBuf>,
-    /// Whether the output is a file, whose contents remain whatever happens to other programs, and not a pipe.
-    pub(crate) is_output_file: bool,
-    pub(crate) verbose: bool,
-    pub(crate) statistics: bool,
-}
 
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,14 +54,15 @@ pub(crate) enum GetError {
     Output(#[from] io::Error),
 }
 
-/// Fetches items and writes one line of JSON for each.
+/// Fetches items and writes one line of JSON for each. If `is_output_file`, the output is a file, whose contents remain
+/// whatever happens to other programs, and not a pipe.
 pub(crate) async fn run(
-    request: Request,
-    options: &Options,
+    arguments: &Get,
     output: &mut impl Write,
+    is_output_file: bool,
 ) -> Result<Ending, GetError> {
-    let api = Arc::new(Api::new(&options.base, options.manners.clone())?);
-    let roots = find_roots(&api, request).await?;
+    let api = Arc::new(Api::new(arguments)?);
+    let roots = find_roots(&api, &arguments.what).await?;
     let begin = Instant::now();
     let before = match &roots {
         Roots::Range(range) => Some(range.start().saturating_sub(1)),
@@ -94,22 +71,22 @@ pub(crate) async fn run(
     let mut run = Run {
         api: Arc::clone(&api),
         in_range: before.is_some(),
-        is_output_file: options.is_output_file,
-        walk: Walk::new(roots, options.extent),
+        is_output_file,
+        walk: Walk::new(roots, Extent { kids: !arguments.no_kids, parents: arguments.parents }),
         under_way: JoinSet::new(),
-        connections: options.connections,
+        connections: arguments.connections.into(),
         output,
         tally: Tally::default(),
         max: before,
         failures: 0,
-        last_progress: options.verbose.then_some(begin),
+        last_progress: arguments.verbose.then_some(begin),
     };
     let result = run.all().await;
     let (tally, max) = (run.tally, run.mark(&result));
-    if options.statistics {
+    if arguments.statistics {
         eprintln!("{}", Report { tally, traffic: &api.traffic, took: begin.elapsed() });
     }
-    if let (Some(path), Some(max)) = (&options.save_max, max) {
+    if let (Some(path), Some(max)) = (&arguments.save_max, max) {
         mark::write(path, max)?;
     }
     result.map_err(|error| match error {
@@ -118,19 +95,23 @@ pub(crate) async fn run(
     })
 }
 
-async fn find_roots(api: &Api, request: Request) -> Result<Roots, ApiError> {
-    Ok(match request {
-        Request::Exact(ids) => Roots::listed(ids),
-        Request::Top(count) => {
+async fn find_roots(api: &Api, what: &What) -> Result<Roots, GetError> {
+    Ok(match what {
+        What::Exact { ids } => Roots::listed(ids.clone()),
+        What::Top { number } => {
             let mut ids = api.top_stories().await?;
-            ids.truncate(count);
+            ids.truncate(*number);
             Roots::listed(ids)
         }
-        Request::Last(count) => {
+        What::Last { number } => {
             let max = api.max_item().await?;
-            Roots::Range(max.saturating_sub(count.saturating_sub(1)).max(1)..=max)
+            Roots::Range(max.saturating_sub(number.saturating_sub(1)).max(1)..=max)
         }
-        Request::Range(from, to) => {
+        What::Range { from, to } => {
+            let from = match from {
+                arguments::From::At(from) => *from,
+                arguments::From::After(path) => mark::read(path)?.saturating_add(1),
+            };
             let max = api.max_item().await?;
             Roots::Range(from.max(1)..=to.unwrap_or(max).min(max))
         }
@@ -195,7 +176,7 @@ impl<W: Write> Run<'_, W> {
         while let Some(ready) = self.walk.next_ready() {
             self.finish(ready)?;
         }
-        self.tell_progress();
+        self.report_progress();
         Ok(())
     }
 
@@ -251,7 +232,7 @@ impl<W: Write> Run<'_, W> {
         self.max.filter(|_| arrived && (self.in_range || matches!(result, Ok(Ending::Complete))))
     }
 
-    fn tell_progress(&mut self) {
+    fn report_progress(&mut self) {
         if let Some(last_progress) =
             self.last_progress.filter(|last_progress| last_progress.elapsed() >= PROGRESS_INTERVAL)
         {

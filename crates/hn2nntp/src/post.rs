@@ -18,33 +18,11 @@ use thiserror::Error;
 use self::batch::{Article, BatchError, next_article};
 use self::delivery::{Verdict, offer, prepare};
 use self::nntp::{Connection, NntpError};
-use self::server::{Method, Server};
 use self::spool::{Spool, Waiting};
+use crate::arguments::Post as Arguments;
 
 /// The number of refusals that are printed one by one.
 const MAX_PRINTED_REFUSALS: u64 = 5;
-
-/// The options of delivery.
-#[derive(Debug)]
-pub(crate) struct Options {
-    pub(crate) server: Server,
-    pub(crate) method: Method,
-    pub(crate) tls: bool,
-    pub(crate) login: Option<Login>,
-    pub(crate) timeout: Duration,
-}
-
-/// A user name and its password.
-pub(crate) struct Login {
-    pub(crate) user: String,
-    pub(crate) password: String,
-}
-
-impl std::fmt::Debug for Login {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Login").field("user", &self.user).finish_non_exhaustive()
-    }
-}
 
 /// Why articles were not delivered.
 #[derive(Debug, Error)]
@@ -79,7 +57,12 @@ impl Posted {
 /// # Errors
 ///
 /// If the spool cannot be used. Errors of the server are printed on stderr, and the articles stay in the spool.
-pub(crate) fn run(input: &mut impl BufRead, spool: &Path, options: &Options) -> Result<Posted, PostError> {
+pub(crate) fn run(
+    input: &mut impl BufRead,
+    spool: &Path,
+    arguments: &Arguments,
+    password: Option<&str>,
+) -> Result<Posted, PostError> {
     let failed = |cause| PostError::Spool { path: spool.to_owned(), cause };
     let spool = Spool::open(spool).map_err(failed)?;
     let mut posted = Posted { bad: spool_batch(input, &spool).map_err(failed)?, ..Posted::default() };
@@ -87,9 +70,9 @@ pub(crate) fn run(input: &mut impl BufRead, spool: &Path, options: &Options) -> 
     if waiting.is_empty() {
         return Ok(posted);
     }
-    match deliver(&spool, &waiting, options, &mut posted) {
+    match deliver(&spool, &waiting, arguments, password, &mut posted) {
         Ok(()) => {}
-        Err(PostError::Nntp(error)) => eprintln!("hn2nntp: {}: {error}", options.server),
+        Err(PostError::Nntp(error)) => eprintln!("hn2nntp: {}: {error}", arguments.server),
         Err(error) => return Err(error),
     }
     posted.waiting = spool.waiting().map_err(failed)?.len() as u64;
@@ -136,17 +119,19 @@ fn spool_batch(input: &mut impl BufRead, spool: &Spool) -> io::Result<u64> {
 fn deliver(
     spool: &Spool,
     waiting: &[Waiting],
-    options: &Options,
+    arguments: &Arguments,
+    password: Option<&str>,
     posted: &mut Posted,
 ) -> Result<(), PostError> {
-    let mut connection = Connection::open(&options.server, options.tls, options.timeout)?;
-    if let Some(Login { user, password }) = &options.login {
+    let timeout = Duration::from_secs(arguments.timeout);
+    let mut connection = Connection::open(&arguments.server, arguments.tls, timeout)?;
+    if let (Some(user), Some(password)) = (&arguments.user, password) {
         connection.log_in(user, password)?;
     }
-    let way = prepare(&mut connection, options.method)?;
+    let way = prepare(&mut connection, arguments.method)?;
     let failed = |cause| PostError::Spool { path: spool.directory().to_owned(), cause };
     let mut read = |article: &Waiting| spool.read(article).map_err(failed);
-    let mut tell = |article: &Waiting, verdict: Verdict| {
+    let mut report = |article: &Waiting, verdict: Verdict| {
         match verdict {
             Verdict::Accepted => posted.accepted += 1,
             Verdict::Duplicate => posted.duplicates += 1,
@@ -154,14 +139,14 @@ fn deliver(
             Verdict::Refused(reason) => {
                 posted.refused += 1;
                 if posted.refused <= MAX_PRINTED_REFUSALS {
-                    eprintln!("hn2nntp: {}: {} is refused: {reason}", options.server, article.id.as_str());
+                    eprintln!("hn2nntp: {}: {} is refused: {reason}", arguments.server, article.id.as_str());
                 }
                 return spool.move_to_refused(article, &reason).map_err(failed);
             }
         }
         spool.remove(article).map_err(failed)
     };
-    offer(&mut connection, way, waiting, &mut read, &mut tell)?;
+    offer(&mut connection, way, waiting, &mut read, &mut report)?;
     // All answers have been read: an error of QUIT does not matter.
     let _ = connection.ask("QUIT");
     Ok(())

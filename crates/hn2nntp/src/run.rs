@@ -6,43 +6,32 @@ use std::io::{self, BufReader, BufWriter, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::Duration;
 
 use anyhow::{Context, bail};
 use clap::CommandFactory;
 use thiserror::Error;
 use time::OffsetDateTime;
 
-use crate::arguments::{Arguments, Command, Convert, Format, From, Get, Post, What};
+use crate::arguments::{Arguments, Command, Convert, Format, Get, Post};
 use crate::convert::sink::{Maildir, Sink};
 use crate::convert::{self, ConvertError, Settings, Templates};
-use crate::get::api::Manners;
-use crate::get::walk::Extent;
-use crate::get::{self, Ending, GetError, Request, mark};
-use crate::post::{self, Login};
+use crate::get::{self, Ending, GetError};
+use crate::post;
 
-/// The delay before the first retry of a request.
-const RETRY_DELAY: Duration = Duration::from_millis(500);
 /// The environment variable of the password.
 const PASSWORD: &str = "NNTP_PASSWORD";
 
-/// The outcome of a command that did not fail.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Outcome {
-    /// Exit code 0.
-    Done,
-    /// Something could not be used or done, which is explained on stderr: exit code 1.
-    Incomplete,
-    /// Exit code 130, as in shells.
-    Interrupted,
-}
+/// The exit code of a command that could not use or do something, which is explained on stderr.
+const INCOMPLETE: u8 = 1;
+/// The exit code of an interrupted command, as in shells.
+const INTERRUPTED: u8 = 130;
 
 /// Runs the command.
-pub(crate) fn run(arguments: Arguments, now: OffsetDateTime) -> anyhow::Result<Outcome> {
+pub(crate) fn run(arguments: Arguments, now: OffsetDateTime) -> anyhow::Result<ExitCode> {
     match arguments.command {
-        Command::Get(arguments) => run_get(arguments),
+        Command::Get(arguments) => run_get(&arguments),
         Command::Convert(arguments) => run_convert(&arguments, now),
-        Command::Post(arguments) => run_post(arguments),
+        Command::Post(arguments) => run_post(&arguments),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Arguments::command(), "hn2nntp", &mut script);
@@ -57,24 +46,22 @@ pub(crate) fn run(arguments: Arguments, now: OffsetDateTime) -> anyhow::Result<O
             fs::create_dir_all(&directory)
                 .and_then(|()| clap_mangen::generate_to(Arguments::command(), &directory))
                 .with_context(|| directory.display().to_string())?;
-            Ok(Outcome::Done)
+            Ok(ExitCode::SUCCESS)
         }
     }
 }
 
-/// Writes an error to stderr and returns the exit code.
+/// Returns the exit code of a command, or that of an error, which it writes to stderr.
 ///
 /// A closed standard output (`| head`) is not reported.
-pub(crate) fn report(result: anyhow::Result<Outcome>) -> ExitCode {
+pub(crate) fn report(result: anyhow::Result<ExitCode>) -> ExitCode {
     match result {
-        Ok(Outcome::Done) => ExitCode::SUCCESS,
-        Ok(Outcome::Incomplete) => ExitCode::from(1),
-        Ok(Outcome::Interrupted) => ExitCode::from(130),
+        Ok(code) => code,
         Err(error) => {
             if !is_closed_output(&error) {
                 eprintln!("hn2nntp: {error:#}");
             }
-            ExitCode::from(1)
+            ExitCode::from(INCOMPLETE)
         }
     }
 }
@@ -93,47 +80,24 @@ fn is_closed_output(error: &anyhow::Error) -> bool {
 #[error("cannot write to standard output")]
 struct Unprinted(#[source] io::Error);
 
-fn run_get(arguments: Get) -> anyhow::Result<Outcome> {
-    let request = match arguments.what {
-        What::Top { number } => Request::Top(number),
-        What::Last { number } => Request::Last(number),
-        What::Exact { ids } => Request::Exact(ids),
-        What::Range { from: From::At(from), to } => Request::Range(from, to),
-        What::Range { from: From::After(path), to } => {
-            Request::Range(mark::read(&path)?.saturating_add(1), to)
-        }
-    };
-    let options = get::Options {
-        base: arguments.api,
-        manners: Manners {
-            rate: arguments.rate,
-            retries: arguments.retries,
-            timeout: Duration::from_secs(arguments.timeout),
-            delay: RETRY_DELAY,
-        },
-        connections: arguments.connections.into(),
-        extent: Extent { kids: !arguments.no_kids, parents: arguments.parents },
-        save_max: arguments.save_max,
-        is_output_file: is_file(io::stdout().as_fd())?,
-        verbose: arguments.verbose,
-        statistics: arguments.statistics,
-    };
+fn run_get(arguments: &Get) -> anyhow::Result<ExitCode> {
+    let is_output_file = is_file(io::stdout().as_fd())?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let ending = runtime.block_on(get::run(request, &options, &mut io::stdout().lock()))?;
+    let ending = runtime.block_on(get::run(arguments, &mut io::stdout().lock(), is_output_file))?;
     Ok(match ending {
-        Ending::Complete => Outcome::Done,
-        Ending::Interrupted => Outcome::Interrupted,
+        Ending::Complete => ExitCode::SUCCESS,
+        Ending::Interrupted => ExitCode::from(INTERRUPTED),
         Ending::NothingUsable => {
             eprintln!("hn2nntp: not one of the items could be used");
-            Outcome::Incomplete
+            ExitCode::from(INCOMPLETE)
         }
     })
 }
 
-fn run_convert(arguments: &Convert, now: OffsetDateTime) -> anyhow::Result<Outcome> {
+fn run_convert(arguments: &Convert, now: OffsetDateTime) -> anyhow::Result<ExitCode> {
     if let Some(directory) = &arguments.write_templates {
         convert::write_built_in(directory)?;
-        return Ok(Outcome::Done);
+        return Ok(ExitCode::SUCCESS);
     }
     let templates = Templates::load(arguments.template_dir.as_deref())?;
     let settings = Settings {
@@ -161,37 +125,30 @@ fn run_convert(arguments: &Convert, now: OffsetDateTime) -> anyhow::Result<Outco
     let usable = converted.articles + converted.known + converted.without;
     if usable == 0 && converted.bad > 0 {
         eprintln!("hn2nntp: not one of the {} lines could be used", converted.bad);
-        return Ok(Outcome::Incomplete);
+        return Ok(ExitCode::from(INCOMPLETE));
     }
-    Ok(Outcome::Done)
+    Ok(ExitCode::SUCCESS)
 }
 
-fn run_post(arguments: Post) -> anyhow::Result<Outcome> {
-    let spool = match arguments.spool {
-        Some(spool) => spool,
+fn run_post(arguments: &Post) -> anyhow::Result<ExitCode> {
+    let spool = match &arguments.spool {
+        Some(spool) => spool.clone(),
         None => {
             default_spool(&format!("{}:{}", arguments.server.host, arguments.server.port(arguments.tls)))?
         }
     };
-    let login = match arguments.user {
-        Some(user) => Some(Login { user, password: password(arguments.password_file.as_deref())? }),
+    let password = match arguments.user {
+        Some(_) => Some(password(arguments.password_file.as_deref())?),
         None => None,
     };
-    let options = post::Options {
-        server: arguments.server,
-        method: arguments.method,
-        tls: arguments.tls,
-        login,
-        timeout: Duration::from_secs(arguments.timeout),
-    };
-    let posted = post::run(&mut BufReader::new(io::stdin().lock()), &spool, &options)?;
+    let posted = post::run(&mut BufReader::new(io::stdin().lock()), &spool, arguments, password.as_deref())?;
     if arguments.verbose {
         eprintln!(
             "hn2nntp: {} articles posted, {} were there, {} refused, {} waiting",
             posted.accepted, posted.duplicates, posted.refused, posted.waiting
         );
     }
-    Ok(if posted.is_complete() { Outcome::Done } else { Outcome::Incomplete })
+    Ok(ExitCode::from(if posted.is_complete() { 0 } else { INCOMPLETE }))
 }
 
 fn is_file(descriptor: BorrowedFd<'_>) -> io::Result<bool> {
@@ -220,9 +177,9 @@ fn password(file: Option<&Path>) -> anyhow::Result<String> {
     Ok(password.to_owned())
 }
 
-fn print(bytes: &[u8]) -> anyhow::Result<Outcome> {
+fn print(bytes: &[u8]) -> anyhow::Result<ExitCode> {
     io::stdout().write_all(bytes).map_err(Unprinted)?;
-    Ok(Outcome::Done)
+    Ok(ExitCode::SUCCESS)
 }
 
 #[cfg(test)]

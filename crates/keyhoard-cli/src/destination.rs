@@ -4,13 +4,13 @@ use std::fs::File;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, anyhow, bail};
+use anyhow::{Context, bail};
 use keyhoard::cert::armor_writer::ArmorWriter;
 use keyhoard::descriptor::duplicate;
 use keyhoard::output_file::{Content, Existing, FileId, OutputFile};
 
 use crate::output::StandardOutput;
-use crate::question::asked;
+use crate::question::is_agreed;
 
 /// The options that name an output file.
 #[derive(Debug, clap::Args)]
@@ -42,28 +42,20 @@ impl NamedOutput {
         content: Content,
         read: Option<FileId>,
     ) -> anyhow::Result<Option<OutputFile>> {
-        self.file().map(|path| self.create_at(path, content, read)).transpose()
-    }
-
-    fn create_at(&self, path: &Path, content: Content, read: Option<FileId>) -> anyhow::Result<OutputFile> {
+        let Some(path) = self.file() else { return Ok(None) };
+        let name = path.display();
         let create = |existing| OutputFile::create(path, content, existing, read.as_slice());
-        let name = || path.display().to_string();
-        if self.force {
-            return create(Existing::Replaced).with_context(name);
-        }
-        match create(Existing::Kept) {
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-                if !io::stdin().is_terminal() {
-                    bail!("{}: there is such a file already; --force replaces it", name());
-                }
-                let question = format!("{} is there already. Replace it? [y/N] ", name());
-                match asked(question)?.as_str() {
-                    "y" | "Y" | "yes" => create(Existing::Replaced).with_context(name),
-                    _ => Err(anyhow!("{}: not replaced", name())),
-                }
+        let mut created = create(if self.force { Existing::Replaced } else { Existing::Kept });
+        if !self.force && created.as_ref().is_err_and(|error| error.kind() == ErrorKind::AlreadyExists) {
+            if !io::stdin().is_terminal() {
+                bail!("{name}: there is such a file already; --force replaces it");
             }
-            created => created.with_context(name),
+            if !is_agreed(format_args!("{name} is there already. Replace it?"))? {
+                bail!("{name}: not replaced");
+            }
+            created = create(Existing::Replaced);
         }
+        created.map(Some).with_context(|| name.to_string())
     }
 }
 
@@ -88,92 +80,61 @@ impl Destination {
         self.output.file()
     }
 
-    /// Writes packets to the output, which must not be the file that is `read`. An output file is kept if
-    /// `is_kept` returns true for the result of `packets`.
+    /// Writes packets to the output, which must not be the file that is `read`. Armor has the `title`; clear-signed text
+    /// has none, and armor of its own. An output file is kept if `is_kept` returns true for the result of `packets`.
     pub(crate) fn write<T>(
         &self,
-        contents: Contents,
+        content: Content,
+        title: Option<&'static str>,
         read: Option<FileId>,
         packets: impl FnOnce(&mut (dyn Write + Send)) -> anyhow::Result<T>,
         is_kept: impl FnOnce(&T) -> bool,
     ) -> anyhow::Result<T> {
-        let file = self.output.create(contents.content(), read)?;
+        let file = self.output.create(content, read)?;
+        let is_armored_by_default = match self.file() {
+            Some(path) => path.extension().is_some_and(|extension| extension == "asc"),
+            None => io::stdout().is_terminal(),
+        };
+        let title = title.filter(|_| self.armor || (is_armored_by_default && !self.binary));
         let (Some(path), Some(mut file)) = (self.file(), file) else {
-            let mut stdout = standard_output()?;
-            let terminal = io::stdout().is_terminal();
-            return self.write_armored(&mut stdout, terminal, contents, packets);
+            return write_armored(&mut standard_output()?, content, title, packets);
         };
         let named = || path.display().to_string();
-        let by_name = path.extension().is_some_and(|extension| extension == "asc");
-        let written = self.write_armored(&mut file, by_name, contents, packets).with_context(named)?;
+        let written = write_armored(&mut file, content, title, packets).with_context(named)?;
         if is_kept(&written) {
             file.commit().with_context(named)?;
         }
         Ok(written)
     }
-
-    fn write_armored<T>(
-        &self,
-        out: &mut (dyn Write + Send),
-        armor_by_default: bool,
-        contents: Contents,
-        packets: impl FnOnce(&mut (dyn Write + Send)) -> anyhow::Result<T>,
-    ) -> anyhow::Result<T> {
-        let mut buffered;
-        let out = match contents {
-            // Secret keys are written packet by packet, so that no buffer keeps a copy that is not wiped.
-            Contents::SecretKeys => out,
-            _ => {
-                buffered = io::BufWriter::with_capacity(1 << 16, out);
-                &mut buffered
-            }
-        };
-        let written = match contents.title() {
-            Some(title) if self.armor || (armor_by_default && !self.binary) => {
-                let mut armored = ArmorWriter::titled(&mut *out, title);
-                let written = packets(&mut armored)?;
-                armored.finish()?;
-                written
-            }
-            _ => packets(out)?,
-        };
-        out.flush()?;
-        Ok(written)
-    }
 }
 
-/// What is written.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Contents {
-    /// Certificates.
-    Certificates,
-    /// Secret keys, whose file only its owner can read (mode 0600).
-    SecretKeys,
-    /// A message.
-    Message,
-    /// Detached signatures.
-    Signature,
-    /// Clear-signed text, which has armor of its own.
-    ClearText,
-}
-
-impl Contents {
-    fn content(self) -> Content {
-        match self {
-            Self::SecretKeys => Content::Secret,
-            Self::Certificates | Self::Message | Self::Signature | Self::ClearText => Content::Ordinary,
+/// Writes packets, with armor if that has a title.
+fn write_armored<T>(
+    out: &mut (dyn Write + Send),
+    content: Content,
+    title: Option<&'static str>,
+    packets: impl FnOnce(&mut (dyn Write + Send)) -> anyhow::Result<T>,
+) -> anyhow::Result<T> {
+    let mut buffered;
+    let out = match content {
+        // Secret keys are written packet by packet, so that no buffer keeps a copy that is not wiped.
+        Content::Secret => out,
+        Content::Ordinary => {
+            buffered = io::BufWriter::with_capacity(1 << 16, out);
+            &mut buffered
         }
-    }
-
-    fn title(self) -> Option<&'static str> {
-        match self {
-            Self::Certificates => Some("PUBLIC KEY BLOCK"),
-            Self::SecretKeys => Some("PRIVATE KEY BLOCK"),
-            Self::Message => Some("MESSAGE"),
-            Self::Signature => Some("SIGNATURE"),
-            Self::ClearText => None,
+    };
+    let written = match title {
+        Some(title) => {
+            let mut armored = ArmorWriter::titled(&mut *out, title);
+            let written = packets(&mut armored)?;
+            armored.finish()?;
+            written
         }
-    }
+        None => packets(out)?,
+    };
+    out.flush()?;
+    Ok(written)
 }
 
 /// Returns a duplicate of standard output, which another thread can write to while this one holds the lock.

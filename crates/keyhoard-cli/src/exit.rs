@@ -4,7 +4,6 @@ use std::error::Error;
 use std::fmt;
 use std::process::ExitCode;
 
-use keyhoard::foreign_text::shown;
 use keyhoard::stateless::Failure;
 use keyhoard::{causes, lacks_search_index, secret};
 
@@ -26,11 +25,6 @@ pub(crate) enum Outcome {
 pub(crate) struct NotFound(String);
 
 impl NotFound {
-    /// No certificate has this name.
-    pub(crate) fn name(name: &[u8]) -> Self {
-        Self(format!("{}: not found", shown(name)))
-    }
-
     /// Nothing that is there can be used, for this reason.
     pub(crate) fn because(reason: impl fmt::Display) -> Self {
         Self(reason.to_string())

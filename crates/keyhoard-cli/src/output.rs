@@ -11,15 +11,6 @@ use crate::printable::{harmless, is_harmless};
 use crate::style::{Style, Styled, allowed, split_sequence};
 use crate::table::Table;
 
-/// The form of results.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Form {
-    /// Text.
-    Human,
-    /// One JSON document per line.
-    Json,
-}
-
 /// When colours are used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Colour {
@@ -32,8 +23,8 @@ pub(crate) enum Colour {
 /// Standard output.
 #[derive(Debug)]
 pub(crate) struct Output {
-    /// The form of results.
-    pub(crate) form: Form,
+    /// Results are written as JSON, one document per line, else as text.
+    is_json: bool,
     colour: bool,
     out: BufWriter<StandardOutput<StdoutLock<'static>>>,
     /// The line that is being written; kept for its capacity.
@@ -42,7 +33,7 @@ pub(crate) struct Output {
 
 impl Output {
     /// Locks standard output.
-    pub(crate) fn new(form: Form, colour: Colour) -> Self {
+    pub(crate) fn new(is_json: bool, colour: Colour) -> Self {
         let stdout = io::stdout();
         let colour = match colour {
             Colour::Auto => stdout.is_terminal() && allowed(),
@@ -50,22 +41,17 @@ impl Output {
             Colour::Never => false,
         };
         let out = BufWriter::with_capacity(1 << 16, StandardOutput(stdout.lock()));
-        Self { form, colour, out, line: String::new() }
+        Self { is_json, colour, out, line: String::new() }
     }
 
     /// Returns whether results are written as JSON.
     pub(crate) fn is_json(&self) -> bool {
-        self.form == Form::Json
+        self.is_json
     }
 
     /// Returns whether standard output is a terminal.
     pub(crate) fn is_terminal(&self) -> bool {
         io::stdout().is_terminal()
-    }
-
-    /// Returns whether colours are used.
-    pub(crate) fn colour(&self) -> bool {
-        self.colour
     }
 
     /// Applies a style to text, where colours are used.

@@ -17,6 +17,11 @@ pub(crate) fn asked(question: impl Display) -> io::Result<String> {
     Ok(answer.trim().to_owned())
 }
 
+/// Asks whether the user agrees; an empty answer says no.
+pub(crate) fn is_agreed(question: impl Display) -> io::Result<bool> {
+    Ok(matches!(asked(format_args!("{question} [y/N] "))?.as_str(), "y" | "Y" | "yes"))
+}
+
 /// Whether the user is asked before something that cannot be taken back easily.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Confirmation {
@@ -39,7 +44,6 @@ impl Confirmation {
         if !io::stdin().is_terminal() {
             bail!("not {what} unasked: use --yes");
         }
-        let answer = asked(format_args!("{question} [y/N] "))?;
-        Ok(matches!(answer.as_str(), "y" | "Y" | "yes"))
+        Ok(is_agreed(question)?)
     }
 }

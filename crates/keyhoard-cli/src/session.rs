@@ -13,7 +13,7 @@ use keyhoard::store::{ReadJournal, Store};
 use keyhoard::{Result, database};
 
 use crate::global_options::GlobalOptions;
-use crate::output::{Form, Output};
+use crate::output::Output;
 use crate::progress::{Progress, Unit};
 use crate::stderr;
 use crate::style::Style;
@@ -36,10 +36,9 @@ pub(crate) struct Session {
 impl Session {
     /// Starts a run with the global options.
     pub(crate) fn new(global: GlobalOptions) -> Self {
-        let form = if global.json { Form::Json } else { Form::Human };
         Self {
             now: global.faked_system_time.unwrap_or_else(timestamp::now),
-            output: Output::new(form, global.color),
+            output: Output::new(global.json, global.color),
             quiet: global.quiet,
             database: global.db,
             is_exposure_reported: Cell::new(false),

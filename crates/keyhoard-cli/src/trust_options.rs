@@ -125,7 +125,7 @@ impl WebOptions {
 
 /// Returns the data for computing validity: those of the database, which also keeps new verdicts.
 pub(crate) fn sources<'a>(store: &'a dyn Store, snapshot: &'a dyn ReadCertificates) -> Sources<'a> {
-    Sources { certificates: vec![snapshot], owner_trust: snapshot.trust(), keeper: Some(store) }
+    Sources { certificates: vec![snapshot], owner_trust: snapshot.trust(), verdict_store: Some(store) }
 }
 
 impl WebRules {

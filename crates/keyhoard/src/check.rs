@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use cert::effective::PacketView;
 use cert::facts::SignatureFacts;
 use cert::{Facts, Fingerprint, Timestamp};
+use serde::Serialize;
 use store::{CertId, ReadCertificates, Record, Selection, Store};
 use verify::policy::DigestPolicy;
 
@@ -14,8 +15,10 @@ use crate::certifications::{
 use crate::{Result, pending};
 
 /// How signatures are checked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckOptions {
+    /// The command line, for the journal.
+    pub command: String,
     /// The clock.
     pub now: Timestamp,
     /// The hash algorithms that are accepted.
@@ -24,8 +27,8 @@ pub struct CheckOptions {
     pub anew: bool,
 }
 
-/// How many signatures have which status.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// How many signatures have which status; as JSON it is described in `docs/json.md`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Count {
     /// Certificates that were checked.
     pub certificates: u64,
@@ -46,17 +49,17 @@ impl Count {
     /// Counts one certificate's signatures.
     pub fn of(statuses: &CertificationStatuses) -> Self {
         let mut count = Self { certificates: 1, ..Self::default() };
-        statuses.iter().for_each(|status| *count.field(status) += 1);
-        count
-    }
-
-    fn field(&mut self, status: &CertificationStatus) -> &mut u64 {
-        match status {
-            CertificationStatus::Good(_) => &mut self.good,
-            CertificationStatus::Bad => &mut self.bad,
-            CertificationStatus::NoIssuer => &mut self.no_issuer,
-            CertificationStatus::UnusableIssuer(_) | CertificationStatus::Refused(_) => &mut self.refused,
+        for status in statuses.iter() {
+            match status {
+                CertificationStatus::Good(_) => count.good += 1,
+                CertificationStatus::Bad => count.bad += 1,
+                CertificationStatus::NoIssuer => count.no_issuer += 1,
+                CertificationStatus::UnusableIssuer(_) | CertificationStatus::Refused(_) => {
+                    count.refused += 1
+                }
+            }
         }
+        count
     }
 
     fn add(&mut self, other: Self) {
@@ -73,7 +76,7 @@ impl Count {
 /// signatures.
 ///
 /// New verdicts are stored in the database, unless somebody else is writing; those on possible revocations under an entry
-/// of the journal with this `command`. Whether an issuer's key has expired or was revoked since makes no difference.
+/// of the journal. Whether an issuer's key has expired or was revoked since makes no difference.
 ///
 /// # Errors
 ///
@@ -82,8 +85,7 @@ pub fn check(
     store: &dyn Store,
     snapshot: &dyn ReadCertificates,
     selection: Selection<'_>,
-    options: CheckOptions,
-    command: &str,
+    options: &CheckOptions,
     each: &mut dyn FnMut(&Record, &CertificationStatuses) -> ControlFlow<()>,
 ) -> Result<Count> {
     let mut count = Count::default();
@@ -97,7 +99,7 @@ pub fn check(
     })?;
     checker.keep()?;
     count.not_fully_checked = pending.len() as u64;
-    pending::continue_verification(store, snapshot, &pending, command, options.now)?;
+    pending::continue_verification(store, snapshot, &pending, &options.command, options.now)?;
     Ok(count)
 }
 
@@ -111,7 +113,7 @@ pub fn signed_by(
     store: &dyn Store,
     snapshot: &dyn ReadCertificates,
     signer: &Fingerprint,
-    options: CheckOptions,
+    options: &CheckOptions,
     each: &mut dyn FnMut(&Record, &CertificationStatuses) -> ControlFlow<()>,
 ) -> Result<()> {
     let ids: Vec<CertId> = snapshot.certified_by(signer.key_id())?;
@@ -129,10 +131,10 @@ pub fn is_said_to_be_by(signature: &SignatureFacts, signer: &Fingerprint) -> boo
 fn checker<'s>(
     store: &'s dyn Store,
     snapshot: &'s dyn ReadCertificates,
-    options: CheckOptions,
+    options: &CheckOptions,
 ) -> Checker<'s> {
-    let CheckOptions { now, digests, anew } = options;
+    let CheckOptions { now, digests, anew, .. } = *options;
     let rules = CertificationRules { now, view: PacketView::Full, digests, issuers: IssuerRule::Any };
-    let checker = Checker::within(snapshot, rules).keeping(store);
+    let checker = Checker::new(snapshot, vec![snapshot], rules).keeping(store);
     if anew { checker.anew() } else { checker }
 }

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 
-use crate::{Error, Result, database, permissions};
+use crate::{Error, ForeignError, Result, database, permissions};
 
 /// What `config.toml` says.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -30,14 +30,22 @@ impl Configuration {
     ///
     /// What is wrong with the file, or that somebody else can change it.
     pub fn read() -> Result<Self> {
-        let Some(path) = file("config.toml") else { return Ok(Self::default()) };
-        let Some(text) = permissions::configuration(&path)? else { return Ok(Self::default()) };
-        toml::from_str(&text).map_err(|source| Error::ForeignFile { path, source: source.into() })
+        read("config.toml", |text| Ok(toml::from_str(text)?))
     }
 }
 
+/// Reads a file of the user's configuration; the default if there is none.
+pub(crate) fn read<T: Default>(
+    name: &str,
+    parse: impl FnOnce(&str) -> std::result::Result<T, ForeignError>,
+) -> Result<T> {
+    let Some(path) = file(name) else { return Ok(T::default()) };
+    let Some(text) = permissions::configuration(&path)? else { return Ok(T::default()) };
+    parse(&text).map_err(|source| Error::ForeignFile { path, source })
+}
+
 /// Returns the place of a file that users may write: in `keyhoard`, in the XDG configuration directory.
-pub(crate) fn file(name: &str) -> Option<PathBuf> {
+fn file(name: &str) -> Option<PathBuf> {
     let directory = database::variable("XDG_CONFIG_HOME").filter(|path| path.is_absolute());
     let directory = directory.or_else(|| Some(database::home()?.join(".config")))?;
     Some(directory.join("keyhoard").join(name))

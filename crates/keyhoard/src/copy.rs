@@ -10,6 +10,7 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use cert::certificate::Certificate;
+use serde::Serialize;
 use store::tofu::{Binding, BindingSelection, SeenMessages};
 use store::{
     CertId, Detail, Fingerprint, JournalId, KeptVerdict, Origins, Prepared, Put, PutKind, PutOutcome,
@@ -27,23 +28,8 @@ const BATCH_BYTES: usize = 24 << 20;
 /// Certificates that are compared at once.
 const COMPARED: usize = 256;
 
-/// An event for the caller.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CopyEvent {
-    /// Progress, in certificates.
-    Copied {
-        /// Certificates so far.
-        done: u64,
-    },
-    /// So many certificates were compared.
-    Compared {
-        /// Certificates so far.
-        done: u64,
-    },
-}
-
-/// The sums over a copy.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// The sums over a copy; as JSON they are described in `docs/json.md`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct CopySummary {
     /// Certificates that were written.
     pub copied: u64,
@@ -55,7 +41,8 @@ pub struct CopySummary {
     pub bindings: u64,
 }
 
-/// Copies everything, then compares both databases.
+/// Copies everything, then compares both databases. Calls `on_progress` with the number of certificates that were copied,
+/// then with the sum of all and those that were compared.
 ///
 /// # Errors
 ///
@@ -65,7 +52,7 @@ pub fn copy(
     to: &dyn Store,
     command: &str,
     now: Timestamp,
-    on_event: &mut dyn FnMut(CopyEvent),
+    on_progress: &mut dyn FnMut(u64),
 ) -> Result<CopySummary> {
     let source = from.snapshot()?;
     let mut copier = Copier {
@@ -76,13 +63,13 @@ pub fn copy(
         has_origins: source.has_user_id_origins()?,
         journal: None,
         summary: CopySummary::default(),
-        on_event,
+        on_progress,
     };
     copier.certificates()?;
     copier.rest()?;
     copier.verdicts()?;
     let summary = copier.summary;
-    compare(&*source, to, on_event)?;
+    compare(&*source, to, on_progress)?;
     Ok(summary)
 }
 
@@ -94,7 +81,7 @@ struct Copier<'a> {
     has_origins: bool,
     journal: Option<JournalId>,
     summary: CopySummary,
-    on_event: &'a mut dyn FnMut(CopyEvent),
+    on_progress: &'a mut dyn FnMut(u64),
 }
 
 /// A certificate to be written.
@@ -134,7 +121,7 @@ impl Copier<'_> {
             self.journal = Some(retry_transient(|| self.put(&items))?);
             self.summary.copied += items.len() as u64;
         }
-        (self.on_event)(CopyEvent::Copied { done: self.summary.copied + self.summary.there });
+        (self.on_progress)(self.summary.copied + self.summary.there);
         Ok(())
     }
 
@@ -260,20 +247,20 @@ fn each_part(snapshot: &dyn ReadCertificates, length: usize, each: &mut EachPart
 }
 
 /// Compares both databases.
-fn compare(source: &dyn Snapshot, to: &dyn Store, on_event: &mut dyn FnMut(CopyEvent)) -> Result<()> {
+fn compare(source: &dyn Snapshot, to: &dyn Store, on_progress: &mut dyn FnMut(u64)) -> Result<()> {
     let target = to.snapshot()?;
+    let mut done = source.count()?;
     let equal = |what: &str, equal: bool| match equal {
         true => Ok(()),
         false => Err(Error::NotEqual { what: what.to_owned() }),
     };
-    equal("the number of certificates", source.count()? == target.count()?)?;
+    equal("the number of certificates", done == target.count()?)?;
     equal("the owner trust", source.owner_trusts()? == target.owner_trusts()?)?;
     equal("the stores that were taken over", source.migrations()? == target.migrations()?)?;
-    let mut done = 0;
     each_part(source, COMPARED, &mut |part| {
         compare_part(source, &*target, part)?;
         done += part.len() as u64;
-        on_event(CopyEvent::Compared { done });
+        on_progress(done);
         Ok(())
     })?;
     compare_bindings(source, &*target)
@@ -288,28 +275,22 @@ fn compare_part(
     let ids: Vec<CertId> = part.iter().map(|(id, _)| *id).collect();
     let others: Vec<CertId> = target.by_fingerprint(&fingerprints)?.into_iter().flatten().collect();
     for detail in [Detail::Bytes, Detail::Verdicts] {
-        let mut there = records(target, &others, detail)?;
+        let there = records(target, &others, detail)?;
         for (fingerprint, record) in records(source, &ids, detail)? {
-            let other = there.remove(&fingerprint).map(|(id, mut other)| {
-                // Numbers and generations may differ.
-                (other.id, other.generation) = (record.1.id, record.1.generation);
-                (id, other)
-            });
-            let same = other.as_ref().is_some_and(|(_, other)| is_equal(other, &record.1));
-            let same_origins = match &other {
-                Some((id, _)) if detail == Detail::Bytes => {
-                    target.user_id_origins(*id)? == source.user_id_origins(record.0)?
-                }
-                _ => true,
+            let other = there.get(&fingerprint).filter(|other| is_equal(other, &record));
+            let same_origins = |other: &Record| -> Result<bool> {
+                Ok(target.user_id_origins(other.id)? == source.user_id_origins(record.id)?)
             };
-            if !same || !same_origins {
-                return Err(Error::NotEqual { what: format!("certificate {fingerprint}") });
+            match other {
+                Some(other) if detail != Detail::Bytes || same_origins(other)? => {}
+                _ => return Err(Error::NotEqual { what: format!("certificate {fingerprint}") }),
             }
         }
     }
     Ok(())
 }
 
+/// Says whether two records are equal; numbers and generations may differ.
 fn is_equal(one: &Record, other: &Record) -> bool {
     let name = |record: &Record| (record.fingerprint, record.first_seen, record.changed);
     name(one) == name(other)
@@ -323,10 +304,10 @@ fn records(
     snapshot: &dyn ReadCertificates,
     ids: &[CertId],
     detail: Detail,
-) -> Result<HashMap<Fingerprint, (CertId, Record)>> {
+) -> Result<HashMap<Fingerprint, Record>> {
     let mut records = HashMap::with_capacity(ids.len());
     snapshot.visit(Selection::Ids(ids), detail, &mut |record| {
-        records.insert(record.fingerprint, (record.id, record));
+        records.insert(record.fingerprint, record);
         ControlFlow::Continue(())
     })?;
     Ok(records)

@@ -3,6 +3,7 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
+use serde::Serialize;
 use store::Store;
 use store::postgres::{Address, PostgresStore, without_password};
 use store::sqlite::SqliteStore;
@@ -22,10 +23,7 @@ pub const SQLITE_HEADER: &[u8] = b"SQLite format 3\0";
 ///
 /// [`Error::NoHome`] if nothing says where that is.
 pub fn path(given: Option<&Path>) -> Result<PathBuf> {
-    match given {
-        Some(path) => Ok(path.to_owned()),
-        None => default_path(),
-    }
+    given.map_or_else(default_path, |path| Ok(path.to_owned()))
 }
 
 /// Returns the place of the database that both programs share when nothing else is said.
@@ -34,10 +32,7 @@ pub fn path(given: Option<&Path>) -> Result<PathBuf> {
 ///
 /// [`Error::NoHome`] if neither `KEYHOARD_DB`, `XDG_DATA_HOME` nor `HOME` is set, and the user has no home directory.
 pub fn default_path() -> Result<PathBuf> {
-    if let Some(path) = variable("KEYHOARD_DB") {
-        return Ok(path);
-    }
-    default_file()
+    variable("KEYHOARD_DB").map_or_else(default_file, Ok)
 }
 
 /// Returns the file beside which a database's local files are, such as secret keys: the database's own file, or that of
@@ -108,10 +103,11 @@ pub fn create(location: &Path) -> Result<Box<dyn Store>> {
     })
 }
 
-/// What a database is.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// What a database is; as JSON it is described in `docs/json.md`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Status {
     /// Where it is, without a password.
+    #[serde(rename = "database")]
     pub location: String,
     /// What keeps it.
     pub engine: String,

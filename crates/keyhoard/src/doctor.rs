@@ -6,6 +6,7 @@ use cert::Facts;
 use cert::clean::rebuild_proven as read;
 use rayon::prelude::*;
 use secret::file::FileKeys;
+use serde::Serialize;
 use store::doctor::StoredCertificate;
 
 use crate::Result;
@@ -28,8 +29,8 @@ pub enum DoctorEvent {
     },
 }
 
-/// The sums over an examination.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// The sums over an examination; as JSON they are described in `docs/json.md`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Findings {
     /// Certificates that were examined.
     pub certificates: u64,

@@ -72,30 +72,15 @@ pub struct ExportSummary {
     pub bytes: u64,
 }
 
-/// Writes the selected certificates to `out`, one after the other, in database order.
-///
-/// # Errors
-///
-/// The database's errors, and [`Error::Output`] with what `out` returned.
-pub fn export(
-    snapshot: &dyn ReadCertificates,
-    selection: Selection<'_>,
-    options: &ExportOptions,
-    out: &mut dyn Write,
-    on_certificate: impl FnMut(&Record),
-) -> Result<ExportSummary> {
-    export_prepared(snapshot, selection, options, None, out, on_certificate)
-}
-
 /// Changes a certificate before it is exported.
 pub type Preparation<'a> = dyn FnMut(CertId, Certificate) -> Result<Certificate> + 'a;
 
-/// Does what [`export()`] does with certificates that `prepare` has changed.
+/// Writes the selected certificates to `out`, one after the other, in database order, as `prepare` has changed them.
 ///
 /// # Errors
 ///
-/// Those of [`export()`] and of `prepare`.
-pub fn export_prepared(
+/// The database's errors, those of `prepare`, and [`Error::Output`] with what `out` returned.
+pub fn export(
     snapshot: &dyn ReadCertificates,
     selection: Selection<'_>,
     options: &ExportOptions,
@@ -107,29 +92,19 @@ pub fn export_prepared(
     try_visit(snapshot, selection, Detail::Bytes, &mut |mut record| {
         if let (Some(facts), Some(bytes)) = (record.facts.take(), record.bytes.take()) {
             let certificate = Certificate { bytes, facts };
-            summary.bytes += write_one(certificate, record.id, options, &mut prepare, out)?;
+            let certificate = match &mut prepare {
+                Some(prepare) => prepare(record.id, certificate)?,
+                None => certificate,
+            };
+            let packets = packets(&certificate, options);
+            out.write_all(&packets).map_err(Error::Output)?;
+            summary.bytes += packets.len() as u64;
             summary.certificates += 1;
             on_certificate(&record);
         }
         Ok(ControlFlow::Continue(()))
     })?;
     Ok(summary)
-}
-
-fn write_one(
-    certificate: Certificate,
-    id: CertId,
-    options: &ExportOptions,
-    prepare: &mut Option<&mut Preparation<'_>>,
-    out: &mut dyn Write,
-) -> Result<u64> {
-    let certificate = match prepare {
-        Some(prepare) => prepare(id, certificate)?,
-        None => certificate,
-    };
-    let packets = packets(&certificate, options);
-    out.write_all(&packets).map_err(Error::Output)?;
-    Ok(packets.len() as u64)
 }
 
 /// Returns the packets of one certificate that are exported; the primary key always is.

@@ -22,7 +22,7 @@ use crate::configuration;
 use crate::edit::{EditRefusal, armored, can_be_user_id};
 use crate::import::{ImportOptions, NewOwnerTrust, import};
 use crate::output_file::{Content, Existing, OutputFile};
-use crate::{Error, Result, permissions};
+use crate::{Error, Result};
 
 pub use keygen::{Algorithm, Preferences, Progress, Silent, Step, Version};
 
@@ -242,32 +242,18 @@ fn revocation_text(primary: &Fingerprint, profile: &Profile, packet: &[u8]) -> V
     text
 }
 
-/// Finds a profile by its name: one of the user's file, or else a built-in one.
+/// Finds a profile by its name: one of the user's file `keyhoard/profiles.toml` in the XDG configuration directory, or else
+/// a built-in one.
 ///
 /// # Errors
 ///
 /// [`Error::UnknownProfile`], and what is wrong with the file.
 pub fn named_profile(name: &str) -> Result<Profile> {
-    let mut own = own_profiles()?;
+    let mut own: BTreeMap<String, Profile> =
+        configuration::read("profiles.toml", |text| Ok(profile_file::read(text)?))?;
     if let Some(profile) = own.remove(name).or_else(|| Profile::named(name)) {
         return Ok(profile);
     }
     let known = profile::NAMED.iter().map(|(name, _)| (*name).to_owned()).chain(own.into_keys()).collect();
     Err(Error::UnknownProfile { name: name.to_owned(), known })
-}
-
-/// Reads the user's own profiles; none if there is no file.
-///
-/// # Errors
-///
-/// What is wrong with the file.
-fn own_profiles() -> Result<BTreeMap<String, Profile>> {
-    let Some(path) = profiles_path() else { return Ok(BTreeMap::new()) };
-    let Some(text) = permissions::configuration(&path)? else { return Ok(BTreeMap::new()) };
-    profile_file::read(&text).map_err(|source| Error::ForeignFile { path, source: source.into() })
-}
-
-/// Returns the path of the user's own profiles: `keyhoard/profiles.toml` in the XDG configuration directory.
-fn profiles_path() -> Option<PathBuf> {
-    configuration::file("profiles.toml")
 }

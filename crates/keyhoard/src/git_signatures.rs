@@ -135,24 +135,16 @@ fn of_commit(object: &[u8]) -> Option<Cut> {
     let (mut payload, mut signature) = (Vec::with_capacity(object.len()), Vec::new());
     let (mut inside, mut in_header) = (false, true);
     for line in object.split_inclusive(|byte| *byte == b'\n') {
-        inside = in_header
-            && match line.strip_prefix(HEADER) {
-                Some(first) if signature.is_empty() => {
-                    signature.extend_from_slice(first);
-                    true
-                }
-                _ => match line.strip_prefix(b" ").filter(|_| inside) {
-                    Some(more) => {
-                        signature.extend_from_slice(more);
-                        true
-                    }
-                    None => false,
-                },
-            };
-        if !inside {
-            payload.extend_from_slice(line);
-        }
+        let of_signature = match line.strip_prefix(HEADER) {
+            Some(first) if in_header && signature.is_empty() => Some(first),
+            _ => line.strip_prefix(b" ").filter(|_| inside),
+        };
+        inside = of_signature.is_some();
         in_header &= line != b"\n";
+        match of_signature {
+            Some(part) => signature.extend_from_slice(part),
+            None => payload.extend_from_slice(line),
+        }
     }
     (!signature.is_empty()).then_some((payload, signature))
 }

@@ -32,7 +32,7 @@ use chunk::{Chunk, read_ahead};
 use mode::Mode;
 use parts::Parts;
 use prepare::{Effect, Incoming, Item, Preparer, Ready};
-use writer::{Reports, WriterThread};
+use writer::{Task, WriterThread};
 
 pub use event::{
     Additions, ImportEvent, ImportOutcome, ImportRefusal, ImportSummary, Imported, ImportedSecret,
@@ -74,7 +74,6 @@ pub fn import_all<R: Read + Send>(
             store,
             options,
             now,
-            digest_prefix: options.digest_prefix(),
             mode: Mode::of_next_batch(store, options.is_steady())?,
             batch: Batch::default(),
             parts: None,
@@ -97,7 +96,6 @@ struct Importer<'a, 'scope> {
     store: &'a dyn Store,
     options: &'a ImportOptions<'a>,
     now: Timestamp,
-    digest_prefix: Option<Vec<u8>>,
     mode: Mode,
     /// The batch, or part of one, that is being made.
     batch: Batch,
@@ -139,17 +137,17 @@ impl<'scope> Importer<'_, 'scope> {
         let incoming = self.incoming(chunk)?;
         // Until the first load is committed, there is nothing that could be read.
         let is_readable = self.mode != Mode::FirstLoad || self.parts.is_none();
-        let digest_prefix = self.digest_prefix.clone();
         let preparer = Preparer {
             store: is_readable.then_some(self.store),
             options: self.options,
-            digest_prefix: digest_prefix.as_deref(),
+            digest_prefix: self.options.digest_prefix(),
             now: self.now,
         };
         let mut clean = preparer.clean(incoming)?;
         if clean.fingerprints().any(|fingerprint| self.being_committed.contains(&fingerprint)) {
             self.wait()?;
-            clean.forget_absent();
+            // The database has changed.
+            clean.absent.clear();
         }
         let items = preparer.merge(clean, |fingerprint| self.batch.contains(fingerprint))?;
         items.into_iter().for_each(|item| self.take(item));
@@ -160,8 +158,7 @@ impl<'scope> Importer<'_, 'scope> {
 
     fn is_time_to_write(&mut self) -> bool {
         let bytes = self.mode.bytes(self.writer.is_busy());
-        self.batch.size().is_full(bytes)
-            || self.parts.as_ref().is_some_and(|parts| parts.is_full_with(&self.batch))
+        self.batch.is_full(bytes) || self.parts.as_ref().is_some_and(|parts| parts.is_full_with(&self.batch))
     }
 
     /// Makes certificates of all pieces, of standalone revocations too. Pieces without keys are skipped silently, as in
@@ -260,15 +257,18 @@ impl<'scope> Importer<'_, 'scope> {
     /// Hands the batch, or a part of one, to the writer thread; waits for it where nobody can read meanwhile.
     fn hand_over(&mut self) -> Result<()> {
         self.wait()?;
-        let begins = self.mode.is_in_parts() && self.parts.is_none() && !self.batch.changes_nothing();
-        if begins && !self.begin()? {
-            // Then the batch is to become larger.
-            return Ok(());
+        if self.mode.is_in_parts() && self.parts.is_none() && !self.batch.changes_nothing() {
+            if !self.writer.begin(self.mode)? {
+                // Without a transaction that takes parts, the batch is to become larger.
+                self.mode = Mode::Stream { concurrent: self.mode.is_concurrent() };
+                return Ok(());
+            }
+            self.parts = Some(Parts::new(self.mode));
         }
         if let Some(parts) = self.parts.as_mut().filter(|parts| !parts.is_full_with(&self.batch)) {
             parts.add(&self.batch);
             let part = self.take_batch()?;
-            self.writer.write_part(part);
+            self.writer.hand_over(Task::WritePart(part));
             return Ok(());
         }
         self.commit(false)?;
@@ -280,22 +280,12 @@ impl<'scope> Importer<'_, 'scope> {
         Ok(())
     }
 
-    /// Begins a transaction that takes a batch part by part; says whether there is one.
-    fn begin(&mut self) -> Result<bool> {
-        if self.writer.begin(self.mode)? {
-            self.parts = Some(Parts::new(self.mode));
-        } else {
-            self.mode = self.mode.in_one();
-        }
-        Ok(self.mode.is_in_parts())
-    }
-
     /// Has the batch, or the last part of one, written and made durable.
     fn commit(&mut self, last: bool) -> Result<()> {
         let batch = self.take_batch()?;
         self.being_committed = self.parts.take().map(Parts::into_fingerprints).unwrap_or_default();
         self.being_committed.extend(batch.fingerprints());
-        self.writer.commit(batch, last);
+        self.writer.hand_over(Task::Commit { batch, last });
         Ok(())
     }
 
@@ -311,11 +301,6 @@ impl<'scope> Importer<'_, 'scope> {
     fn wait(&mut self) -> Result<()> {
         let reports = self.writer.wait()?;
         self.being_committed.clear();
-        self.report(reports);
-        Ok(())
-    }
-
-    fn report(&mut self, reports: Reports) {
         for report in reports.into_iter().flatten() {
             match report {
                 Report::Imported { imported, .. } => {
@@ -328,5 +313,6 @@ impl<'scope> Importer<'_, 'scope> {
                 }
             }
         }
+        Ok(())
     }
 }

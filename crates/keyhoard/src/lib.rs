@@ -150,7 +150,7 @@
 //! let sources = Sources {
 //!     certificates: vec![snapshot.as_ref()],
 //!     owner_trust: snapshot.trust(),
-//!     keeper: None,
+//!     verdict_store: None,
 //! };
 //! let mut examiner = Examiner::new(sources, TrustSettings::new(now, PacketView::Full));
 //! let signatures = DetachedSignatures::read(&mut &signature[..])?.over(&mut data)?;

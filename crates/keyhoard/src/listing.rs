@@ -13,7 +13,7 @@ mod trust;
 
 pub use self::trust::{FirstUse, SecretPart, UserTrust};
 pub use ::trust::{OwnerTrust, Validity};
-pub use database::{list, list_checked};
+pub use database::list;
 pub use key_listing::{IssuerName, KeyListing, ListedComponent, ListedItem, ListedSignature, StoredTimes};
 pub use lister::{Lister, Source};
 pub use names::Names;

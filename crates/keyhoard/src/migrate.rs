@@ -22,7 +22,7 @@ use std::path::Path;
 use store::{Migration, ReadJournal, Store, Timestamp};
 
 use crate::Result;
-use crate::retry::retry_transient;
+use crate::retry::transact;
 use take_over::TakeOver;
 
 pub use differing::Differing;
@@ -87,13 +87,8 @@ pub fn never_mentioned(snapshot: &dyn ReadJournal, home: &Path) -> Result<Vec<So
 ///
 /// The database's errors.
 pub fn mention(store: &dyn Store, sources: &[Source], command: &str, now: Timestamp) -> Result<()> {
-    retry_transient(|| {
-        let mut transaction = store.begin(command, None, now)?;
-        for source in sources {
-            transaction.remember_migration(&source.as_it_is(None)?)?;
-        }
-        transaction.finish_journal_if_changed()?;
-        Ok(transaction.commit()?)
+    transact(store, command, now, |transaction| {
+        sources.iter().try_for_each(|source| Ok(transaction.remember_migration(&source.as_it_is(None)?)?))
     })
 }
 

@@ -132,16 +132,12 @@ impl OutputFile {
         {
             return Err(denied("a named pipe of another user"));
         }
-        Ok(Self::new(file, Target::Itself))
+        Ok(Self::from(file))
     }
 
     /// Says whether it is a regular file, which appears at the end.
     pub fn is_regular(&self) -> bool {
         !matches!(self.target, Target::Itself)
-    }
-
-    fn new(file: File, target: Target) -> Self {
-        Self { file, target }
     }
 
     /// Creates a file with at most this mode from the beginning: who opens it before a change of its mode could read
@@ -150,11 +146,11 @@ impl OutputFile {
         let mut options = OpenOptions::new();
         options.write(true).mode(mode);
         if let Ok(file) = options.clone().custom_flags(libc::O_TMPFILE).open(directory(&destination)) {
-            return Ok(Self::new(file, Target::Unnamed { destination, existing }));
+            return Ok(Self { file, target: Target::Unnamed { destination, existing } });
         }
         let temporary = temporary_name(&destination);
         let file = options.create_new(true).open(&temporary)?;
-        Ok(Self::new(file, Target::Named { temporary, destination, existing }))
+        Ok(Self { file, target: Target::Named { temporary, destination, existing } })
     }
 
     /// Makes the file durable and gives it its name.
@@ -187,7 +183,7 @@ impl OutputFile {
 /// What is open already is written to from its current position, whatever it is.
 impl From<File> for OutputFile {
     fn from(file: File) -> Self {
-        Self::new(file, Target::Itself)
+        Self { file, target: Target::Itself }
     }
 }
 
@@ -437,7 +433,7 @@ mod tests {
         let named = || {
             let file = File::create(&temporary).expect("a file");
             let (temporary, destination) = (temporary.clone(), destination.clone());
-            OutputFile::new(file, Target::Named { temporary, destination, existing: Existing::Kept })
+            OutputFile { file, target: Target::Named { temporary, destination, existing: Existing::Kept } }
         };
         drop(named());
         assert!(names(directory.path()).is_empty());

@@ -7,7 +7,7 @@ use store::{AssignedTrust, Store};
 use trust::OwnerTrust;
 
 use crate::Result;
-use crate::retry::retry_transient;
+use crate::retry::transact;
 
 /// Owner trust that a key is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,7 +116,8 @@ fn leading_number(text: &[u8]) -> Option<u8> {
     (digits.count() > 0).then_some(number)
 }
 
-fn bytes(digits: &[u8]) -> Vec<u8> {
+/// Returns the bytes of hexadecimal digits.
+pub(crate) fn bytes(digits: &[u8]) -> Vec<u8> {
     let value = |digit: u8| (digit as char).to_digit(16).unwrap_or_default() as u8;
     digits.chunks_exact(2).map(|pair| value(pair[0]) << 4 | value(pair[1])).collect()
 }
@@ -139,13 +140,8 @@ pub fn assign(store: &dyn Store, given: &[Assignment], command: &str, now: Times
     if given.is_empty() {
         return Ok(());
     }
-    retry_transient(|| {
-        let mut transaction = store.begin(command, None, now)?;
-        for Assignment { key, trust } in given {
-            transaction.set_owner_trust(key, *trust)?;
-        }
-        transaction.finish_journal_if_changed()?;
-        Ok(transaction.commit()?)
+    transact(store, command, now, |transaction| {
+        given.iter().try_for_each(|given| Ok(transaction.set_owner_trust(&given.key, given.trust)?))
     })
 }
 

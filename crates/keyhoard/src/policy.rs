@@ -10,7 +10,7 @@ pub struct Rule {
     /// What it is about: `digest`, `cipher`, `protection` or `key`.
     pub about: &'static str,
     /// The algorithm.
-    pub name: String,
+    pub name: &'static str,
     /// In messages that are decrypted.
     pub reading: Acceptance,
     /// In signatures that are verified.
@@ -42,6 +42,16 @@ pub fn rules(digests: DigestPolicy) -> Vec<Rule> {
     digests.chain(Cipher::ALL.into_iter().map(cipher)).chain(protections()).chain(keys()).collect()
 }
 
+fn rule(
+    about: &'static str,
+    name: &'static str,
+    reading: Acceptance,
+    verifying: Acceptance,
+    writing: Acceptance,
+) -> Rule {
+    Rule { about, name, reading, verifying, writing }
+}
+
 fn only(text: impl Into<String>) -> Acceptance {
     Acceptance::Only(text.into())
 }
@@ -58,25 +68,17 @@ fn digest(hash: HashAlgorithm, digests: DigestPolicy) -> Rule {
         HashAlgorithm::SHA1 | HashAlgorithm::RIPEMD160 => only("if asked for, or for a DSA key of that size"),
         _ => Acceptance::Yes,
     };
-    let name = hash.name().unwrap_or_default().to_owned();
-    Rule { about: "digest", name, reading: Acceptance::NotApplicable, verifying, writing }
+    rule("digest", hash.name().unwrap_or_default(), Acceptance::NotApplicable, verifying, writing)
 }
 
 fn cipher(cipher: Cipher) -> Rule {
     let writing = if cipher.is_old() { Acceptance::WithOldCiphers } else { Acceptance::Yes };
-    let name = cipher.name().to_owned();
-    Rule { about: "cipher", name, reading: Acceptance::Yes, verifying: Acceptance::NotApplicable, writing }
+    rule("cipher", cipher.name(), Acceptance::Yes, Acceptance::NotApplicable, writing)
 }
 
 fn protections() -> Vec<Rule> {
     let chunks = || only(format!("in chunks of at most {} MiB", MAX_CHUNK_BYTES >> 20));
-    let rule = |name: &str, reading, writing| Rule {
-        about: "protection",
-        name: name.to_owned(),
-        reading,
-        verifying: Acceptance::NotApplicable,
-        writing,
-    };
+    let rule = |name, reading, writing| rule("protection", name, reading, Acceptance::NotApplicable, writing);
     vec![
         rule("none", Acceptance::WithUnprotected, Acceptance::No),
         rule("SHA-1 at the end (SEIPD 1)", Acceptance::Yes, Acceptance::Yes),
@@ -86,13 +88,7 @@ fn protections() -> Vec<Rule> {
 }
 
 fn keys() -> Vec<Rule> {
-    let rule = |name: &str, reading, verifying, writing| Rule {
-        about: "key",
-        name: name.to_owned(),
-        reading,
-        verifying,
-        writing,
-    };
+    let rule = |name, reading, verifying, writing| rule("key", name, reading, verifying, writing);
     let up_to = |bits: usize| only(format!("up to {bits} bits"));
     vec![
         rule("RSA", Acceptance::Yes, up_to(limits::MAX_RSA_BITS), only("new keys of 2048 to 16384 bits")),

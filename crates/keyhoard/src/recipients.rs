@@ -7,7 +7,7 @@ use std::path::Path;
 
 use cert::certificate::Certificate;
 use cert::clean::{CleanOptions, clean};
-use cert::effective::{ComponentState, Effective, EvaluationContext, PacketView, Usage};
+use cert::effective::{ComponentState, Effective, EvaluationContext, PacketView, Usage, UserIdState};
 use cert::facts::{ComponentKind, KeyFacts, SelfSignature};
 use cert::mailbox::mailbox;
 use cert::split::{Piece, Splitter};
@@ -116,7 +116,8 @@ pub fn candidates(
     name: &Query,
     trust: &TrustSettings,
 ) -> Result<Vec<RecipientCandidate>> {
-    let sources = Sources { certificates: vec![snapshot], owner_trust: snapshot.trust(), keeper: None };
+    let sources =
+        Sources { certificates: vec![snapshot], owner_trust: snapshot.trust(), verdict_store: None };
     let address = match name {
         Query::Substring(text) => mailbox(text),
         _ => None,
@@ -256,22 +257,23 @@ fn candidates_of(
         let context = EvaluationContext::new(trust.now, trust.view);
         let effective = evaluate_certificate(certificate, context, &sources.certificates)?;
         let user_trust = validities.trust((source, *id), facts, &effective)?;
-        let is_of = |index: &usize| {
-            is_of(&facts.components[*index].kind, &effective.components[*index], meant.user_id)
-        };
-        let validity = (0..facts.components.len())
-            .filter(is_of)
-            .filter_map(|index| user_trust.user_ids.get(index).copied())
-            .max()
-            .unwrap_or_default();
+        let components = facts.components.iter().zip(&effective.components).enumerate();
+        let named: Vec<(usize, &UserIdState)> = components
+            .filter_map(|(index, (component, state))| match (&component.kind, state) {
+                (ComponentKind::UserId(user_id), ComponentState::User(user)) => {
+                    let is_meant = user.created.is_some() && !user.revoked && (meant.user_id)(user_id);
+                    is_meant.then_some((index, user))
+                }
+                _ => None,
+            })
+            .collect();
+        let validities = named.iter().filter_map(|(index, _)| user_trust.user_ids.get(*index).copied());
         Ok(RecipientCandidate {
             fingerprint: facts.primary().fingerprint,
             created: facts.primary().created,
             user_id: primary_name(certificate, &effective),
-            validity,
-            is_named: (0..facts.components.len()).filter(is_of).any(
-                |index| matches!(&effective.components[index], ComponentState::User(user) if !user.expired),
-            ),
+            validity: validities.max().unwrap_or_default(),
+            is_named: named.iter().any(|(_, user)| !user.expired),
             is_disabled: user_trust.disabled,
             key: encryption_key(certificate, &effective, meant.key),
             first_uses: first_uses(facts, &effective, &user_trust, meant.user_id),
@@ -313,31 +315,21 @@ pub(crate) fn of_keyring(
     let own = keyring.snapshot();
     let revokers: Vec<&dyn ReadCertificates> =
         iter::once(own.as_ref()).chain(revokers.iter().copied()).collect();
-    keyring.certificates().map(|certificate| of_certificate(certificate, &revokers, now)).collect()
-}
-
-fn of_certificate(
-    certificate: &Certificate,
-    revokers: &[&dyn ReadCertificates],
-    now: Timestamp,
-) -> Result<RecipientCandidate> {
-    let context = EvaluationContext::new(now, PacketView::Full);
-    let effective = evaluate_certificate(certificate, context, revokers)?;
-    Ok(RecipientCandidate {
-        fingerprint: certificate.facts.primary().fingerprint,
-        user_id: primary_name(certificate, &effective),
-        created: certificate.facts.primary().created,
-        validity: Validity::Full,
-        is_named: true,
-        is_disabled: false,
-        key: encryption_key(certificate, &effective, &|_| true),
-        first_uses: Vec::new(),
-    })
-}
-
-fn is_of(kind: &ComponentKind, state: &ComponentState, is_meant: &dyn Fn(&[u8]) -> bool) -> bool {
-    let (ComponentKind::UserId(user_id), ComponentState::User(user)) = (kind, state) else { return false };
-    user.created.is_some() && !user.revoked && is_meant(user_id)
+    let candidate = |certificate: &Certificate| {
+        let context = EvaluationContext::new(now, PacketView::Full);
+        let effective = evaluate_certificate(certificate, context, &revokers)?;
+        Ok(RecipientCandidate {
+            fingerprint: certificate.facts.primary().fingerprint,
+            user_id: primary_name(certificate, &effective),
+            created: certificate.facts.primary().created,
+            validity: Validity::Full,
+            is_named: true,
+            is_disabled: false,
+            key: encryption_key(certificate, &effective, &|_| true),
+            first_uses: Vec::new(),
+        })
+    };
+    keyring.certificates().map(candidate).collect()
 }
 
 /// Returns what trust on first use knows of those user IDs of a certificate that are meant and not revoked; nothing where

@@ -34,31 +34,15 @@ pub struct SecretExportSummary {
     pub secrets: u64,
 }
 
-/// Writes the selected certificates that have a secret key here, with their secret keys as they are locked.
+/// Writes the selected certificates that have a secret key here, with their secret keys as they are locked, as `prepare`
+/// has changed them.
 ///
 /// # Errors
 ///
-/// The database's errors, those of the place of the secret keys, and [`Error::Output`] with what `out` returned.
+/// The database's errors, those of the place of the secret keys and of `prepare`, and [`Error::Output`] with what `out`
+/// returned.
+#[allow(clippy::too_many_arguments)] // As `export`, and where the secret keys are.
 pub fn export_secret(
-    snapshot: &dyn ReadCertificates,
-    selection: Selection<'_>,
-    keys: &dyn SecretKeys,
-    parts: SecretParts,
-    options: &ExportOptions,
-    out: &mut dyn Write,
-) -> Result<SecretExportSummary> {
-    let ids = with_secret_key(snapshot, selection, &keys.list()?)?;
-    let (selection, unchanged) = (Selection::Ids(&ids), &mut |_, certificate| Ok(certificate));
-    export_secret_prepared(snapshot, selection, keys, parts, options, unchanged, out, |_| {})
-}
-
-/// Does what [`export_secret`] does with certificates that `prepare` has changed, in the order of the selection.
-///
-/// # Errors
-///
-/// Those of [`export_secret`] and of `prepare`.
-#[allow(clippy::too_many_arguments)] // As `export_prepared`, and where the secret keys are.
-pub fn export_secret_prepared(
     snapshot: &dyn ReadCertificates,
     selection: Selection<'_>,
     keys: &dyn SecretKeys,
@@ -72,10 +56,10 @@ pub fn export_secret_prepared(
     try_visit(snapshot, selection, Detail::Bytes, &mut |mut record| {
         if let (Some(facts), Some(bytes)) = (record.facts.take(), record.bytes.take()) {
             let prepared = prepare(record.id, Certificate { bytes, facts })?;
-            if let Some(made) = transferable(&prepared, keys, parts, options)? {
-                made.packets.iter().try_for_each(|packet| out.write_all(packet)).map_err(Error::Output)?;
+            if let Some((packets, secrets)) = transferable(&prepared, keys, parts, options)? {
+                packets.iter().try_for_each(|packet| out.write_all(packet)).map_err(Error::Output)?;
                 summary.exported += 1;
-                summary.secrets += made.secrets;
+                summary.secrets += secrets;
                 on_certificate(&record);
             }
         }
@@ -126,19 +110,14 @@ pub fn held_by(
     Ok(found)
 }
 
-/// A transferable secret key.
-struct Made {
-    packets: Vec<Zeroizing<Vec<u8>>>,
-    secrets: u64,
-}
-
-/// Replaces public key packets by secret key packets; `None` if there is no secret key here.
+/// Replaces public key packets by secret key packets, and returns the packets and how many have a secret; `None` if there
+/// is no secret key here.
 fn transferable(
     certificate: &Certificate,
     keys: &dyn SecretKeys,
     parts: SecretParts,
     options: &ExportOptions,
-) -> Result<Option<Made>> {
+) -> Result<Option<(Vec<Zeroizing<Vec<u8>>>, u64)>> {
     let mut stored_keys = Vec::new();
     for key in certificate.facts.keys() {
         stored_keys.extend(keys.find(&key.fingerprint.into())?);
@@ -147,10 +126,10 @@ fn transferable(
         return Ok(None);
     }
     let public = packets(certificate, options);
-    let mut made = Made { packets: Vec::new(), secrets: 0 };
+    let (mut transferable, mut secrets) = (Vec::new(), 0);
     for packet in Packets::new(&public).map_while(std::result::Result::ok) {
         let Some(role) = Role::of(packet.tag).filter(|_| packet.tag.is_key()) else {
-            made.packets.push(packet.span.of(&public).to_vec().into());
+            transferable.push(packet.span.of(&public).to_vec().into());
             continue;
         };
         let wanted = parts == SecretParts::All || packet.tag == Tag::PUBLIC_SUBKEY;
@@ -161,8 +140,8 @@ fn transferable(
             true => keys.export(&fingerprint.into())?,
             false => SecretKey::stub(role, packet.body)?,
         };
-        made.secrets += u64::from(secret.protection().has_secret());
-        made.packets.push(secret.packet());
+        secrets += u64::from(secret.protection().has_secret());
+        transferable.push(secret.packet());
     }
-    Ok(Some(made))
+    Ok(Some((transferable, secrets)))
 }

@@ -1,10 +1,11 @@
-//! Certificates of the database, read with their bytes.
+//! Certificates of the database, read with their bytes, and bindings.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use cert::certificate::Certificate;
-use store::{CertId, Detail, Fingerprint, PutKind, ReadCertificates, Record, Selection};
+use store::tofu::{Binding, BindingSelection};
+use store::{CertId, Detail, Fingerprint, PutKind, ReadCertificates, Record, Selection, visit_bindings};
 
 use crate::Result;
 
@@ -43,6 +44,19 @@ pub(crate) fn try_visit(
         })
     })?;
     outcome
+}
+
+/// Reads bindings.
+pub(crate) fn bindings(
+    snapshot: &dyn ReadCertificates,
+    selection: BindingSelection<'_>,
+) -> Result<Vec<Binding>> {
+    let mut bindings = Vec::new();
+    visit_bindings(snapshot, selection, &mut |binding| {
+        bindings.push(binding);
+        ControlFlow::Continue(())
+    })?;
+    Ok(bindings)
 }
 
 /// Reads one certificate.

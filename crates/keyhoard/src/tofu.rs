@@ -7,4 +7,4 @@ mod decision;
 mod explain;
 
 pub use decision::{Decided, bindings_of, decide, forget};
-pub use explain::{Explanation, Holder, UserIdStatus, explain};
+pub use explain::{Holder, UserIdStatus, explain};

@@ -18,8 +18,8 @@ use std::ops::ControlFlow;
 
 use store::tofu::Binding;
 use store::{
-    Change, ChangeKind, Detail, Fingerprint, JournalEntry, JournalId, PutOutcome, ReadJournal, Removal,
-    Selection, Store, Timestamp,
+    Change, ChangeKind, Detail, Fingerprint, JournalEntry, JournalId, PutKind, PutOutcome, ReadJournal,
+    Removal, Selection, Store, Timestamp,
 };
 
 use crate::retry::{retry_changed, retry_transient};
@@ -84,10 +84,6 @@ pub struct UndoSummary {
     pub bindings: u64,
     /// Certificates from which not everything was taken back.
     pub kept: u64,
-    /// Certificates that cannot come back since they were purged.
-    pub purged: u64,
-    /// Certificates that cannot come back since what the journal holds of them is lost or damaged.
-    pub damaged: u64,
 }
 
 /// Takes back one entry of the journal: the given one, else the last one that was not undone, is no undo itself and
@@ -142,20 +138,9 @@ fn brought_again(
     entry: &JournalEntry,
     options: &UndoOptions,
 ) -> Result<HashMap<Fingerprint, JournalId>> {
-    let later = snapshot.brought_again(entry.id)?.into_iter().collect();
-    if !options.force {
-        refuse_if_brought_again(snapshot, entry, &later)?;
-    }
-    Ok(later)
-}
-
-fn refuse_if_brought_again(
-    snapshot: &dyn ReadJournal,
-    entry: &JournalEntry,
-    later: &HashMap<Fingerprint, JournalId>,
-) -> Result<()> {
-    if later.is_empty() {
-        return Ok(());
+    let later: HashMap<Fingerprint, JournalId> = snapshot.brought_again(entry.id)?.into_iter().collect();
+    if options.force || later.is_empty() {
+        return Ok(later);
     }
     let mut first = None;
     let mut count = 0;
@@ -169,7 +154,7 @@ fn refuse_if_brought_again(
     })?;
     match first {
         Some((fingerprint, later)) => Err(Error::BroughtAgain { entry: entry.id, count, fingerprint, later }),
-        None => Ok(()),
+        None => Ok(later),
     }
 }
 
@@ -235,7 +220,7 @@ impl Undo<'_> {
         // Where there is no write-ahead log a writer waits for the end of all reading.
         drop(snapshot);
         if !self.options.dry_run && self.is_to_be_written(&plans, !more) {
-            self.write(&plans, !more)?;
+            self.summary.journal = Some(retry_transient(|| self.write(&plans, !more))?);
         }
         Ok(Batch { plans, changes: count, more })
     }
@@ -262,13 +247,7 @@ impl Undo<'_> {
         Ok((changes, more))
     }
 
-    fn write(&mut self, plans: &[Plan], last: bool) -> Result<()> {
-        let journal = retry_transient(|| self.write_once(plans, last))?;
-        self.summary.journal = Some(journal);
-        Ok(())
-    }
-
-    fn write_once(&self, plans: &[Plan], last: bool) -> Result<JournalId> {
+    fn write(&self, plans: &[Plan], last: bool) -> Result<JournalId> {
         let mut transaction = self.store.begin(&self.options.command, self.summary.journal, self.now)?;
         let removed: HashMap<_, _> = plans.iter().filter_map(Plan::removal).collect();
         let mut current = 0;
@@ -312,21 +291,16 @@ impl Undo<'_> {
     fn report(&mut self, plan: &Plan) {
         let summary = &mut self.summary;
         match plan {
-            Plan::Nothing => {}
+            Plan::Nothing | Plan::Keep { .. } => {}
             Plan::Remove { .. } => summary.removed += 1,
-            Plan::Shrink { .. } => summary.shrunk += 1,
-            Plan::Restore { .. } | Plan::Join { .. } => summary.restored += 1,
-            Plan::Purged { fingerprint } => {
-                summary.purged += 1;
-                (self.on_event)(UndoEvent::Purged { fingerprint: *fingerprint });
-            }
+            Plan::Put { kind: PutKind::Shrunk { .. }, .. } => summary.shrunk += 1,
+            Plan::Put { .. } => summary.restored += 1,
+            Plan::Purged { fingerprint } => (self.on_event)(UndoEvent::Purged { fingerprint: *fingerprint }),
             Plan::Damaged { fingerprint } => {
-                summary.damaged += 1;
-                (self.on_event)(UndoEvent::Damaged { fingerprint: *fingerprint });
+                (self.on_event)(UndoEvent::Damaged { fingerprint: *fingerprint })
             }
             Plan::OwnerTrust { .. } => summary.owner_trusts += 1,
             Plan::Binding { .. } => summary.bindings += 1,
-            Plan::Keep { .. } => {}
         }
         if let Some((fingerprint, what)) = plan.kept() {
             self.summary.kept += 1;
@@ -353,8 +327,6 @@ impl UndoSummary {
             owner_trusts: 0,
             bindings: 0,
             kept: 0,
-            purged: 0,
-            damaged: 0,
         }
     }
 }

@@ -25,7 +25,8 @@ pub(crate) struct Execution<'a> {
     /// The exact command of each task and program.
     pub(crate) commands: Vec<CommandLine>,
     pub(crate) calls: Vec<Calls>,
-    choices: BTreeMap<(String, String), usize>,
+    /// Which alternative of its commands succeeded, by task and program.
+    pub(crate) choices: BTreeMap<(String, String), usize>,
 }
 
 /// The exact command of a task and a program.
@@ -46,24 +47,6 @@ struct Filled {
 }
 
 impl<'a> Execution<'a> {
-    /// Makes an execution without runs.
-    pub(crate) fn new(
-        subjects: &'a [Subject],
-        records: &'a mut Records,
-        progress: &'a mut Progress,
-        stop: &'a AtomicBool,
-    ) -> Self {
-        Self {
-            subjects,
-            records,
-            progress,
-            stop,
-            commands: Vec::new(),
-            calls: Vec::new(),
-            choices: BTreeMap::new(),
-        }
-    }
-
     /// Returns whether it was interrupted.
     pub(crate) fn is_stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed)

@@ -24,6 +24,11 @@ pub(crate) fn run_in_child(arguments: &[&str]) -> Result<()> {
     Ok(())
 }
 
+/// Makes a keyring with the default seed.
+pub(crate) fn make_keyring(certificates: u64, path: &Path) -> Result<()> {
+    run_in_child(&["make-keyring", &certificates.to_string(), "--output", &path.display().to_string()])
+}
+
 /// Makes a directory in memory, if there is `/dev/shm`; its name is short, because paths of sockets must be.
 pub(crate) fn directory_in_memory() -> Result<TempDir> {
     let memory = Path::new("/dev/shm");
@@ -34,6 +39,24 @@ pub(crate) fn directory_in_memory() -> Result<TempDir> {
 /// Makes a directory that only its owner can enter.
 pub(crate) fn private_directory(path: &Path) -> Result<()> {
     fs::DirBuilder::new().mode(0o700).create(path).with_context(|| path.display().to_string())
+}
+
+/// Copies files and directories, except some names, and except sockets.
+pub(crate) fn copy_files(from: &Path, to: &Path, left_out: &[impl AsRef<str>]) -> io::Result<()> {
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let (name, kind) = (entry.file_name(), entry.file_type()?);
+        if left_out.iter().any(|left_out| name == *left_out.as_ref()) {
+            continue;
+        }
+        if kind.is_dir() {
+            fs::DirBuilder::new().mode(0o700).recursive(true).create(to.join(&name))?;
+            copy_files(&entry.path(), &to.join(&name), left_out)?;
+        } else if kind.is_file() {
+            fs::copy(entry.path(), to.join(&name))?;
+        }
+    }
+    Ok(())
 }
 
 /// Writes random bytes to a new file.

@@ -9,7 +9,7 @@ use anyhow::{Context, Result, ensure};
 use lab::measure::{self, Cost};
 use tempfile::TempDir;
 
-use crate::files::{beside, private_directory};
+use crate::files::{beside, copy_files, private_directory};
 
 /// Debian's largest keyring.
 pub(crate) const KEYRING: &str = "/usr/share/keyrings/debian-keyring.gpg";
@@ -18,8 +18,8 @@ pub(crate) const KEYRING: &str = "/usr/share/keyrings/debian-keyring.gpg";
 const NO_TRUST: &str = "trust-model always\nno-auto-check-trustdb\n";
 /// The option that keeps gpg from starting an agent.
 const NO_AGENT: &str = "no-autostart\n";
-/// The files in which gpg stores computed trust.
-const TRUST_DATABASES: [&str; 2] = ["trustdb.gpg", "tofu.db"];
+/// The configuration, and the files in which gpg stores computed trust.
+const LEFT_OUT: [&str; 3] = ["gpg.conf", "trustdb.gpg", "tofu.db"];
 
 /// A program with gpg's command line, and the directory of its homes.
 #[derive(Debug)]
@@ -65,13 +65,7 @@ impl GpgProgram {
     /// Makes a copy of a home in which trust is computed, without the results of earlier computations.
     pub(crate) fn trusting_copy(&self, home: &Path) -> Result<PathBuf> {
         let copy = self.new_home("")?;
-        for entry in fs::read_dir(home).with_context(|| home.display().to_string())? {
-            let (name, path) = entry.map(|entry| (entry.file_name(), entry.path()))?;
-            let is_left_out = name == "gpg.conf" || TRUST_DATABASES.iter().any(|database| name == *database);
-            if path.is_file() && !is_left_out {
-                fs::copy(&path, copy.join(&name)).with_context(|| path.display().to_string())?;
-            }
-        }
+        copy_files(home, &copy, &LEFT_OUT).with_context(|| format!("copying {}", home.display()))?;
         Ok(copy)
     }
 

@@ -100,7 +100,15 @@ pub(crate) fn run(experiments: &[Box<dyn Experiment>], options: &Options) -> Res
         prepare(experiment.as_ref(), &directory, options.resume)?;
         let mut records = Records::open(&directory.join("runs.csv"), options.resume)?;
         let mut progress = Progress::new();
-        let mut execution = Execution::new(&subjects, &mut records, &mut progress, &stop);
+        let mut execution = Execution {
+            subjects: &subjects,
+            records: &mut records,
+            progress: &mut progress,
+            stop: &stop,
+            commands: Vec::new(),
+            calls: Vec::new(),
+            choices: BTreeMap::new(),
+        };
         if !execution.is_stopped() {
             experiment.measure(&mut execution, &directory)?;
         }

@@ -1,6 +1,5 @@
 //! The measured runs, each written to a file at once.
 
-use std::collections::BTreeSet;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -58,7 +57,6 @@ pub(crate) struct Records {
     path: PathBuf,
     writer: csv::Writer<File>,
     pub(crate) runs: Vec<Run>,
-    recorded: BTreeSet<(String, String, u32)>,
 }
 
 impl Records {
@@ -86,13 +84,12 @@ impl Records {
             writer.serialize(run).with_context(name)?;
         }
         writer.flush().with_context(name)?;
-        let recorded = runs.iter().map(|run| (run.task.clone(), run.subject.clone(), run.round)).collect();
-        Ok(Self { path: path.to_owned(), writer, runs, recorded })
+        Ok(Self { path: path.to_owned(), writer, runs })
     }
 
     /// Returns whether a run is recorded.
     pub(crate) fn has(&self, task: &str, subject: &str, round: u32) -> bool {
-        self.recorded.contains(&(task.to_owned(), subject.to_owned(), round))
+        self.runs.iter().any(|run| run.task == task && run.subject == subject && run.round == round)
     }
 
     /// Returns whether a program could not do a task.
@@ -102,7 +99,7 @@ impl Records {
 
     /// Records a run, unless there is one for that round.
     pub(crate) fn record(&mut self, run: Run) -> Result<()> {
-        if !self.recorded.insert((run.task.clone(), run.subject.clone(), run.round)) {
+        if self.has(&run.task, &run.subject, run.round) {
             return Ok(());
         }
         let written = self.writer.serialize(&run).and_then(|()| Ok(self.writer.flush()?));

@@ -4,7 +4,6 @@ use std::cell::Cell;
 use std::env;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader};
-use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread;
@@ -15,7 +14,7 @@ use lab::measure::{self, Cost};
 use regex::bytes::Regex;
 use tempfile::TempDir;
 
-use crate::files::{beside, private_directory};
+use crate::files::{beside, copy_files, private_directory};
 use crate::programs::{Action, Description, Needs, Values};
 
 /// A program, with the directory of its homes.
@@ -273,24 +272,6 @@ fn quoted(argument: &str) -> String {
         true => argument.to_owned(),
         false => format!("'{}'", argument.replace('\'', r"'\''")),
     }
-}
-
-/// Copies files and directories, except some names, and except sockets.
-fn copy_files(from: &Path, to: &Path, left_out: &[String]) -> io::Result<()> {
-    for entry in fs::read_dir(from)? {
-        let entry = entry?;
-        let (name, kind) = (entry.file_name(), entry.file_type()?);
-        if left_out.iter().any(|left_out| name == **left_out) {
-            continue;
-        }
-        if kind.is_dir() {
-            fs::DirBuilder::new().mode(0o700).recursive(true).create(to.join(&name))?;
-            copy_files(&entry.path(), &to.join(&name), left_out)?;
-        } else if kind.is_file() {
-            fs::copy(entry.path(), to.join(&name))?;
-        }
-    }
-    Ok(())
 }
 
 fn open(path: &Path) -> Result<File> {

@@ -1,6 +1,6 @@
 //! The tasks that are measured with Debian's keyring.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::Result;
 use lab::measure::Cost;
@@ -36,18 +36,13 @@ impl Task {
 #[derive(Debug)]
 pub(crate) struct ImportedHome {
     pub(crate) gpg_program: GpgProgram,
-    home: PathBuf,
+    pub(crate) home: PathBuf,
 }
 
 impl ImportedHome {
     pub(crate) fn new(gpg_program: GpgProgram) -> Result<ImportedHome> {
         let home = gpg_program.home()?;
         Ok(ImportedHome { gpg_program, home })
-    }
-
-    /// Returns the home of the last import.
-    pub(crate) fn home(&self) -> &Path {
-        &self.home
     }
 
     /// Runs a task once.

@@ -28,19 +28,7 @@ pub fn sign_clear(
         return Err(Error::Options("clear text is signed with text signatures"));
     }
     // Only signatures of version 4 need the header (RFC 9580, 7.1).
-    let hashes = signing.hashes();
-    write(input, output, &hashes, headers, &mut signing)
-}
-
-/// Writes all of `input` with escaped dashes, and the signatures after it.
-fn write(
-    input: &mut dyn Read,
-    output: &mut dyn Write,
-    hashes: &[HashAlgorithm],
-    headers: Headers,
-    signing: &mut Signing<'_>,
-) -> Result<()> {
-    let names: Vec<&str> = hashes.iter().filter_map(|hash| hash.name()).collect();
+    let names: Vec<&str> = signing.hashes().into_iter().filter_map(HashAlgorithm::name).collect();
     let head = format!("-----BEGIN PGP SIGNED MESSAGE-----\nHash: {}\n\n", names.join(","));
     output.write_all(head.as_bytes()).map_err(Error::Write)?;
     let (mut signed, mut out, mut escaped) = (CanonicalText::default(), Vec::new(), Vec::new());

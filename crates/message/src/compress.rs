@@ -54,12 +54,7 @@ impl Compression {
 
     /// Returns the name of the algorithm as GnuPG writes it.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Uncompressed => "Uncompressed",
-            Self::Zip => "ZIP",
-            Self::Zlib => "ZLIB",
-            Self::Bzip2 => "BZIP2",
-        }
+        ["Uncompressed", "ZIP", "ZLIB", "BZIP2"][self as usize]
     }
 }
 

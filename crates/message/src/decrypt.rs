@@ -192,32 +192,25 @@ pub fn unwrap(
     Reader { unwraps: true, ..Reader::new(allowed, unlock, sink) }.read(input)
 }
 
-/// The beginning of an input.
-enum Beginning {
-    /// Clear text, and whether there is other text before it.
-    ClearText { text_before: bool },
-    /// Anything else.
-    Other,
-}
-
-/// Searches the first line of a message in text, and leaves the last line that was read in `line`.
-fn find_beginning(input: &mut dyn BufRead, line: &mut Vec<u8>) -> Result<Beginning> {
+/// Searches the first line of a message in text, and leaves the last line that was read in `line`. Returns for clear text
+/// whether there is other text before it, `None` for anything else.
+fn find_clear_text(input: &mut dyn BufRead, line: &mut Vec<u8>) -> Result<Option<bool>> {
     // Packets begin with the high bit, text does not.
     let first = input.fill_buf().map_err(Error::reading)?.first();
     if first.is_none_or(|byte| byte & 0x80 != 0) {
-        return Ok(Beginning::Other);
+        return Ok(None);
     }
     let (mut is_line_start, mut text_before) = (true, false);
     loop {
         clear_text::read_line(input, line)?;
         let title = clear_text::trimmed(line);
         if is_line_start && line.ends_with(b"\n") && title == clear_text::BEGIN {
-            return Ok(Beginning::ClearText { text_before });
+            return Ok(Some(text_before));
         }
         let is_message =
             [&b"-----BEGIN PGP MESSAGE"[..], b"-----BEGIN PGP SIGNATURE", b"-----BEGIN PGP ARMORED FILE"];
         if line.is_empty() || (is_line_start && is_message.iter().any(|message| title.starts_with(message))) {
-            return Ok(Beginning::Other);
+            return Ok(None);
         }
         is_line_start = line.ends_with(b"\n");
         text_before |= !title.is_empty();
@@ -258,16 +251,17 @@ impl<'a> Reader<'a> {
     fn read(mut self, input: &mut (dyn Read + Send)) -> Result<()> {
         let mut input = BufReader::with_capacity(BUFFER, input);
         let mut line = Vec::new();
-        let mut has_text_around = false;
-        if let Beginning::ClearText { text_before } = find_beginning(&mut input, &mut line)? {
-            has_text_around = text_before;
+        let text_before = find_clear_text(&mut input, &mut line)?;
+        if text_before.is_some() {
             self.clear_text(&mut input, &mut line)?;
         }
         let rest = Cursor::new(line).chain(input);
         // Detached signatures may be in several blocks, a message is in one block.
         let mut packets = BufReader::with_capacity(BUFFER, DearmoredMessage::new(rest));
         let read = self.packets(&mut packets, 0);
-        if self.is_clear_text && read.is_ok() && (has_text_around || packets.get_ref().passed_text()) {
+        if text_before.is_some_and(|text_before| text_before || packets.get_ref().passed_text())
+            && read.is_ok()
+        {
             self.sink.event(Event::TextAround)?;
         }
         match (read, self) {
@@ -303,7 +297,12 @@ impl<'a> Reader<'a> {
             return Err(Error::Limit("packets inside of packets"));
         }
         let mut encrypted_keys = EncryptedSessionKeys::default();
-        while let Some(header) = frame::header(input).map_err(|error| self.at_beginning(error, depth))? {
+        let next = |input: &mut dyn Input, has_content: bool| match frame::header(input) {
+            // There is no message if the first byte is not a packet.
+            Err(Error::Malformed(_)) if depth == 0 && !has_content => Err(Error::NoMessage),
+            header => header,
+        };
+        while let Some(header) = next(input, self.has_content)? {
             match header.tag {
                 Tag(1 | 3) => {
                     encrypted_keys.add(header.tag, &Body::new(input, header.length).whole(MAX_PACKET)?)?
@@ -324,14 +323,6 @@ impl<'a> Reader<'a> {
         if encrypted_keys.is_empty() { Ok(()) } else { Err(Error::CutShort) }
     }
 
-    /// Converts the error of a first byte that is not a packet: there is no message.
-    fn at_beginning(&self, error: Error, depth: u8) -> Error {
-        match error {
-            Error::Malformed(_) if depth == 0 && !self.has_content => Error::NoMessage,
-            other => other,
-        }
-    }
-
     fn encrypted(
         &mut self,
         input: &mut dyn Input,
@@ -345,14 +336,7 @@ impl<'a> Reader<'a> {
         if container == EncryptedDataFormat::Unprotected && !self.allowed.unprotected {
             return Err(Error::Unprotected);
         }
-        let sealed = EncryptedData::begin(body, &container)?;
-        let encrypted_keys = encrypted_keys.of(&container);
-        let key =
-            self.unlock.session_key(&encrypted_keys, &container, &|key| sealed.fits(&container, key))?;
-        drop(encrypted_keys);
-        if !sealed.fits(&container, &key) {
-            return Err(Error::WrongKey);
-        }
+        let (sealed, key) = encrypted_keys.unlock(self.unlock, &container, body)?;
         self.sink.event(Event::Decrypting { container: &container, key: &key })?;
         let outer = self.authenticity.take();
         self.authenticity = Some(match container.mode() {
@@ -493,7 +477,6 @@ fn chunked([cipher, mode, chunk]: [u8; 3]) -> Result<(Cipher, Aead, u8)> {
 pub(crate) struct EncryptedSessionKeys {
     encrypted_keys: Vec<(u8, EncryptedSessionKey)>,
     bytes: usize,
-    count: usize,
     passwords: usize,
     /// The work of the passwords that use Argon2.
     argon2_work: u64,
@@ -501,11 +484,10 @@ pub(crate) struct EncryptedSessionKeys {
 
 impl EncryptedSessionKeys {
     fn is_empty(&self) -> bool {
-        self.count == 0
+        self.bytes == 0
     }
 
     pub(crate) fn add(&mut self, tag: Tag, body: &[u8]) -> Result<()> {
-        self.count += 1;
         self.bytes += body.len() + size_of::<EncryptedSessionKey>();
         if self.bytes > MAX_ENCRYPTED_KEYS {
             return Err(Error::Limit("recipients of one message"));
@@ -536,9 +518,21 @@ impl EncryptedSessionKeys {
         Ok(())
     }
 
+    /// Finds the session key of encrypted data, whose unencrypted fields were read.
+    pub(crate) fn unlock<'a>(
+        self,
+        unlock: &mut dyn Unlock,
+        container: &EncryptedDataFormat,
+        body: Body<'a>,
+    ) -> Result<(EncryptedData<'a>, SessionKey)> {
+        let sealed = EncryptedData::begin(body, container)?;
+        let key = unlock.session_key(&self.of(container), container, &|key| sealed.fits(container, key))?;
+        if sealed.fits(container, &key) { Ok((sealed, key)) } else { Err(Error::WrongKey) }
+    }
+
     /// Returns the encrypted session keys of the versions that belong to a format. Those for authenticated data decrypt
     /// no other format, so that an attacker cannot turn authenticated data into data without authentication.
-    pub(crate) fn of(self, container: &EncryptedDataFormat) -> Vec<EncryptedSessionKey> {
+    fn of(self, container: &EncryptedDataFormat) -> Vec<EncryptedSessionKey> {
         let belongs = |version, encrypted_key: &EncryptedSessionKey| match (container, encrypted_key) {
             (EncryptedDataFormat::Version2 { .. }, _) => version == 6,
             (EncryptedDataFormat::Gnupg { .. }, EncryptedSessionKey::Password(_)) => matches!(version, 4 | 5),

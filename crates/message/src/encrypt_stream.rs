@@ -84,17 +84,12 @@ fn in_feedback_mode<'scope, 'env, T>(
     let begun = cutter.write_all(prefix).and_then(|()| cutter.write_all(&prefix[prefix.len() - 2..]));
     begun.map_err(Error::writing)?;
     let filled = fill(&mut cutter);
-    end(filled, |cutter| cutter.send(true), cutter, writing)
+    end(filled, cutter, writing)
 }
 
 /// Ends the stream, unless `fill` failed. An error of the output is returned first, since other errors follow from it.
-fn end<T>(
-    filled: Result<T>,
-    last: impl FnOnce(&mut Cutter<'_>) -> io::Result<()>,
-    mut cutter: Cutter<'_>,
-    writing: Writing<'_>,
-) -> Result<T> {
-    let ended = filled.and_then(|filled| last(&mut cutter).map(|()| filled).map_err(Error::writing));
+fn end<T>(filled: Result<T>, mut cutter: Cutter<'_>, writing: Writing<'_>) -> Result<T> {
+    let ended = filled.and_then(|filled| cutter.send(true).map(|()| filled).map_err(Error::writing));
     drop(cutter);
     writing.join().expect("writing does not panic").map_err(Error::writing)?;
     ended
@@ -186,5 +181,5 @@ fn in_chunks<'scope, 'env, T>(
     let send = Box::new(move |piece| producer.push((indexes.next()?, piece)));
     let mut cutter = Cutter { send, pool, current: Buffer::default(), size };
     let filled = fill(&mut cutter);
-    end(filled, |cutter| cutter.send(true), cutter, writing)
+    end(filled, cutter, writing)
 }

@@ -103,9 +103,13 @@ impl ChunkKey {
     ///
     /// If the container has no chunks, if they are too long, or if the session key is for another cipher.
     pub(crate) fn new(container: &EncryptedDataFormat, session_key: &SessionKey) -> Result<Self> {
-        let (cipher, mode, chunk) = match *container {
-            EncryptedDataFormat::Version2 { cipher, mode, chunk, .. }
-            | EncryptedDataFormat::Gnupg { cipher, mode, chunk, .. } => (cipher, mode, chunk),
+        let (cipher, mode, chunk, salt, gnupg) = match container {
+            EncryptedDataFormat::Version2 { cipher, mode, chunk, salt } => {
+                (*cipher, *mode, *chunk, &salt[..], false)
+            }
+            EncryptedDataFormat::Gnupg { cipher, mode, chunk, nonce } => {
+                (*cipher, *mode, *chunk, &nonce[..], true)
+            }
             EncryptedDataFormat::Unprotected | EncryptedDataFormat::Version1 => {
                 return Err(Error::Malformed("no chunks in this packet"));
             }
@@ -116,23 +120,16 @@ impl ChunkKey {
         if session_key.cipher() != cipher {
             return Err(Error::WrongKey);
         }
-        let version = if container.tag() == 18 { 2 } else { 1 };
+        let version = if gnupg { 1 } else { 2 };
         let associated = [0xc0 | container.tag(), version, cipher.number(), mode.number(), chunk];
         let chunk_size = 1 << (chunk + 6);
-        let (key, nonce, gnupg) = match container {
-            EncryptedDataFormat::Version2 { salt, .. } => {
-                let size = cipher.key_size() + mode.nonce_size() - 8;
-                let mut derived = Zeroizing::new(vec![0; size]);
-                symmetric::expand(session_key.key(), salt, &associated, &mut derived);
-                let (key, nonce) = derived.split_at(cipher.key_size());
-                (AeadKey::new(cipher, mode, key)?, nonce.to_vec(), false)
-            }
-            EncryptedDataFormat::Gnupg { nonce, .. } => {
-                (AeadKey::new(cipher, mode, session_key.key())?, nonce.clone(), true)
-            }
-            EncryptedDataFormat::Unprotected | EncryptedDataFormat::Version1 => {
-                unreachable!("returned above")
-            }
+        let (key, nonce) = if gnupg {
+            (AeadKey::new(cipher, mode, session_key.key())?, salt.to_vec())
+        } else {
+            let mut derived = Zeroizing::new(vec![0; cipher.key_size() + mode.nonce_size() - 8]);
+            symmetric::expand(session_key.key(), salt, &associated, &mut derived);
+            let (key, nonce) = derived.split_at(cipher.key_size());
+            (AeadKey::new(cipher, mode, key)?, nonce.to_vec())
         };
         Ok(Self { key, nonce: Zeroizing::new(nonce), associated, gnupg, chunk_size })
     }

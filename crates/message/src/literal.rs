@@ -20,12 +20,8 @@ pub enum Format {
 
 impl Format {
     pub(crate) fn of(byte: u8) -> Self {
-        match byte {
-            b'b' => Self::Binary,
-            b't' => Self::Text,
-            b'u' => Self::Utf8,
-            other => Self::Other(other),
-        }
+        let known = [Self::Binary, Self::Text, Self::Utf8];
+        known.into_iter().find(|format| format.letter() == byte).unwrap_or(Self::Other(byte))
     }
 
     /// Returns the letter of the format in the packet.

@@ -7,7 +7,7 @@ use cert::packet::Header;
 
 use crate::decompress::Decompressor;
 use crate::decrypt::{EncryptedSessionKeys, MAX_DEPTH, Unlock, container};
-use crate::decrypt_stream::{self, EncryptedData};
+use crate::decrypt_stream;
 use crate::encrypted_data::EncryptedDataFormat;
 use crate::frame::{self, Body, Input};
 use crate::pipeline::PIECE;
@@ -79,17 +79,9 @@ impl Read for Counted<'_> {
     }
 }
 
-/// The header of a packet, and its position.
-#[derive(Clone, Copy)]
-struct PacketPosition {
-    position: u64,
-    first: u8,
-    header: Header,
-}
-
-impl PacketPosition {
-    fn found(self, body: &[u8]) -> Step<'_> {
-        let Self { position, first, header } = self;
+impl Found<'_> {
+    fn with(self, body: &[u8]) -> Step<'_> {
+        let Self { position, first, header, .. } = self;
         Step::Packet(Found { position, first, header, body })
     }
 
@@ -115,7 +107,7 @@ impl Walk<'_> {
             let position = input.position;
             let Some(&first) = frame::fill(&mut input)?.first() else { return Ok(()) };
             let Some(header) = frame::header(&mut input)? else { return Ok(()) };
-            let packet = PacketPosition { position, first, header };
+            let packet = Found { position, first, header, body: &[] };
             let body = Body::new(&mut input, header.length);
             match header.tag.0 {
                 8 => self.compressed(packet, body, depth)?,
@@ -123,7 +115,7 @@ impl Walk<'_> {
                 11 => self.literal(packet, body)?,
                 tag => {
                     let body = body.whole(MAX_BODY)?;
-                    (self.take)(packet.found(&body))?;
+                    (self.take)(packet.with(&body))?;
                     if matches!(tag, 1 | 3) {
                         encrypted_keys.add(header.tag, &body)?;
                     }
@@ -132,9 +124,9 @@ impl Walk<'_> {
         }
     }
 
-    fn compressed(&mut self, packet: PacketPosition, mut body: Body<'_>, depth: u8) -> Result<()> {
+    fn compressed(&mut self, packet: Found<'_>, mut body: Body<'_>, depth: u8) -> Result<()> {
         let &algorithm = frame::fill(&mut body)?.first().ok_or(Error::CutShort)?;
-        (self.take)(packet.found(&[algorithm]))?;
+        (self.take)(packet.with(&[algorithm]))?;
         let (mut unpacked, _) = Decompressor::new(body)?;
         self.level(&mut unpacked, packet.inside(1), depth + 1)?;
         unpacked.finish()
@@ -142,21 +134,15 @@ impl Walk<'_> {
 
     fn encrypted(
         &mut self,
-        packet: PacketPosition,
+        packet: Found<'_>,
         mut body: Body<'_>,
         encrypted_keys: EncryptedSessionKeys,
         depth: u8,
     ) -> Result<()> {
         let container = container(packet.header.tag, &mut body)?;
         let head = container.head();
-        (self.take)(packet.found(&head))?;
-        let sealed = EncryptedData::begin(body, &container)?;
-        let encrypted_keys = encrypted_keys.of(&container);
-        let key =
-            self.unlock.session_key(&encrypted_keys, &container, &|key| sealed.fits(&container, key))?;
-        if !sealed.fits(&container, &key) {
-            return Err(Error::WrongKey);
-        }
+        (self.take)(packet.with(&head))?;
+        let (sealed, key) = encrypted_keys.unlock(self.unlock, &container, body)?;
         let prefix = if container.mode().is_some() { 0 } else { key.cipher().block_size() + 2 };
         let position = packet.inside(head.len() + prefix);
         decrypt_stream::decrypt_stream(&container, &key, sealed, |plain| {
@@ -165,12 +151,12 @@ impl Walk<'_> {
         (self.take)(Step::Decrypted(&container))
     }
 
-    fn literal(&mut self, packet: PacketPosition, mut body: Body<'_>) -> Result<()> {
+    fn literal(&mut self, packet: Found<'_>, mut body: Body<'_>) -> Result<()> {
         let mut head: Vec<u8> = frame::bytes::<2>(&mut body)?.to_vec();
         let rest = usize::from(head[1]) + 4;
         head.resize(2 + rest, 0);
         body.read_exact(&mut head[2..]).map_err(Error::reading)?;
-        (self.take)(packet.found(&head))?;
+        (self.take)(packet.with(&head))?;
         frame::skip(&mut body)
     }
 }

@@ -105,21 +105,12 @@ impl Skesk {
             Sealed::Aead { mode, nonce, key: sealed, tag } => {
                 let mut session_key = Zeroizing::new(sealed.clone());
                 let associated = associated(self.version, self.cipher, *mode);
-                let aead = AeadKey::new(self.cipher, *mode, &self.sealing_key(&key, &associated))?;
+                let aead = AeadKey::new(self.cipher, *mode, &sealing_key(&key, &associated))?;
                 let opened = aead.open(nonce, &associated, &mut session_key, tag);
                 let cipher = data_cipher.unwrap_or(self.cipher);
                 Ok(opened.ok().and_then(|()| SessionKey::new(cipher, &session_key)))
             }
         }
-    }
-
-    fn sealing_key(&self, key: &Zeroizing<Vec<u8>>, associated: &[u8]) -> Zeroizing<Vec<u8>> {
-        if self.version != 6 {
-            return key.clone();
-        }
-        let mut derived = Zeroizing::new(vec![0; self.cipher.key_size()]);
-        symmetric::expand(key, &[], associated, &mut derived);
-        derived
     }
 
     /// Returns the body of a packet, and the session key, which is the key derived from `password`: as GnuPG does for a
@@ -162,12 +153,10 @@ impl Skesk {
     ) -> Result<Vec<u8>> {
         let cipher = session_key.cipher();
         let nonce = &random::<16>()?[..mode.nonce_size()];
-        let sealed = Sealed::Itself;
-        let skesk = Self { version, cipher, s2k: *s2k, is_beyond_limit: false, sealed };
         let key = s2k.key(password, cipher.key_size())?;
         let associated = associated(version, cipher, mode);
         let mut data = session_key.key().to_vec();
-        let aead = AeadKey::new(cipher, mode, &skesk.sealing_key(&key, &associated))?;
+        let aead = AeadKey::new(cipher, mode, &sealing_key(&key, &associated))?;
         let tag = aead.seal(nonce, &associated, &mut data);
         let s2k = s2k.to_bytes();
         let mut body = vec![version];
@@ -184,6 +173,16 @@ impl Skesk {
         body.extend([&s2k[..], nonce, &data, &tag].concat());
         Ok(body)
     }
+}
+
+/// Returns the key that encrypts the session key: derived from that of the password in version 6.
+fn sealing_key(key: &Zeroizing<Vec<u8>>, associated: &[u8; 4]) -> Zeroizing<Vec<u8>> {
+    let [_, version, ..] = associated;
+    let mut derived = key.clone();
+    if *version == 6 {
+        symmetric::expand(key, &[], associated, &mut derived);
+    }
+    derived
 }
 
 fn associated(version: u8, cipher: Cipher, mode: Aead) -> [u8; 4] {

@@ -2,9 +2,9 @@
 
 use cert::packet::{self, Tag};
 use cert::{Fingerprint, KeyId, key};
-use secret::{Ciphertext, Decryptor};
+use secret::{Ciphertext, Decryptor, Fields};
 use sequoia_openpgp::packet::key::{UnspecifiedParts, UnspecifiedRole};
-use sequoia_openpgp::packet::{Key, pkesk};
+use sequoia_openpgp::packet::{Key, PKESK, pkesk};
 use sequoia_openpgp::parse::Parse;
 use sequoia_openpgp::serialize::MarshalInto;
 use sequoia_openpgp::types::SymmetricAlgorithm;
@@ -39,21 +39,21 @@ impl Recipient<'_> {
         }
         let key: Key<UnspecifiedParts, UnspecifiedRole> = Key::from_bytes(self.public)?;
         let bytes = session_key.key().into();
-        let body = if seipd2 {
+        let sealed: PKESK = if seipd2 {
             let mut sealed = pkesk::PKESK6::for_recipient(&bytes, &key)?;
             if self.is_hidden {
                 sealed.set_recipient(None);
             }
-            sequoia_openpgp::packet::PKESK::from(sealed).to_vec()?
+            sealed.into()
         } else {
             let cipher = SymmetricAlgorithm::from(session_key.cipher().number());
             let mut sealed = pkesk::PKESK3::for_recipient(cipher, &bytes, &key)?;
             if self.is_hidden {
                 sealed.set_recipient(None);
             }
-            sequoia_openpgp::packet::PKESK::from(sealed).to_vec()?
+            sealed.into()
         };
-        Ok(packet::write(Tag(1), &body))
+        Ok(packet::write(Tag(1), &sealed.to_vec()?))
     }
 
     /// Encrypts to an Elgamal key, which only packets of version 3 support.
@@ -160,27 +160,25 @@ impl Pkesk {
 
     /// Parses the algorithm-specific fields, and the cipher if it is one of them.
     fn ciphertext(&self) -> Option<(Option<Cipher>, Ciphertext<'_>)> {
-        let fields = &self.fields[..];
+        let mut fields = Fields(&self.fields);
         Some(match self.algorithm {
             PublicKeyAlgorithm::RSA | PublicKeyAlgorithm::RSA_ENCRYPT => {
-                (None, Ciphertext::Rsa { c: number(fields)?.0 })
+                (None, Ciphertext::Rsa { c: fields.number()? })
             }
             PublicKeyAlgorithm::ELGAMAL | PublicKeyAlgorithm::ELGAMAL_BOTH => {
-                let (e, rest) = number(fields)?;
-                (None, Ciphertext::Elgamal { e, c: number(rest)?.0 })
+                (None, Ciphertext::Elgamal { e: fields.number()?, c: fields.number()? })
             }
             PublicKeyAlgorithm::ECDH => {
-                let (e, rest) = number(fields)?;
-                (None, Ciphertext::Ecdh { e, key: counted(rest)? })
+                (None, Ciphertext::Ecdh { e: fields.number()?, key: fields.counted()? })
             }
             PublicKeyAlgorithm::X25519 => {
-                let (e, rest) = fields.split_first_chunk::<32>()?;
-                let (cipher, key) = self.unnumbered(counted(rest)?)?;
+                let e = fields.take(32)?.try_into().ok()?;
+                let (cipher, key) = self.unnumbered(fields.counted()?)?;
                 (cipher, Ciphertext::X25519 { e, key })
             }
             PublicKeyAlgorithm::X448 => {
-                let (e, rest) = fields.split_first_chunk::<56>()?;
-                let (cipher, key) = self.unnumbered(counted(rest)?)?;
+                let e = fields.take(56)?.try_into().ok()?;
+                let (cipher, key) = self.unnumbered(fields.counted()?)?;
                 (cipher, Ciphertext::X448 { e, key })
             }
             _ => return None,
@@ -198,25 +196,13 @@ impl Pkesk {
 
 /// Parses the version of a key and its fingerprint.
 fn named(name: &[u8]) -> Result<Addressee> {
-    Ok(match name.split_first() {
-        None => Addressee::Hidden,
-        Some((4, rest)) => Addressee::Fingerprint(Fingerprint::V4(rest.try_into().map_err(|_| CUT)?)),
-        Some((5, rest)) => Addressee::Fingerprint(Fingerprint::V5(rest.try_into().map_err(|_| CUT)?)),
-        Some((6, rest)) => Addressee::Fingerprint(Fingerprint::V6(rest.try_into().map_err(|_| CUT)?)),
-        Some((&number, _)) => {
-            return Err(Error::Unsupported { what: "a recipient's key of version", number });
+    match name.split_first() {
+        None => Ok(Addressee::Hidden),
+        Some((&version @ 4..=6, bytes)) => {
+            Fingerprint::new(version, bytes).map(Addressee::Fingerprint).ok_or(CUT)
         }
-    })
-}
-
-fn number(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
-    let (bits, rest) = bytes.split_first_chunk::<2>()?;
-    rest.split_at_checked(usize::from(u16::from_be_bytes(*bits)).div_ceil(8))
-}
-
-fn counted(bytes: &[u8]) -> Option<&[u8]> {
-    let (&count, rest) = bytes.split_first()?;
-    rest.get(..usize::from(count))
+        Some((&number, _)) => Err(Error::Unsupported { what: "a recipient's key of version", number }),
+    }
 }
 
 /// Verifies and removes the checksum, which is over all but the first `before` bytes.

@@ -1,10 +1,10 @@
 //! Derives cipher keys from passphrases.
 
 use cert::Fingerprint;
-use symmetric::{Cipher, S2k};
+use symmetric::{Aead, AeadKey, Cipher, S2k};
 
 use crate::memory::Guarded;
-use crate::{Error, Passphrase, Result};
+use crate::{Error, Passphrase, Result, Role};
 
 /// Derives a cipher's key from the passphrase of the secret key `key`.
 ///
@@ -18,7 +18,7 @@ pub(crate) fn derive(s2k: S2k, key: Fingerprint, passphrase: &Passphrase, cipher
 }
 
 /// Turns an error of the key derivation into an error about the secret key.
-pub(crate) fn derivation_error(error: symmetric::Error, key: Fingerprint) -> Error {
+fn derivation_error(error: symmetric::Error, key: Fingerprint) -> Error {
     match error {
         symmetric::Error::TooExpensive { exponent, .. } => {
             Error::TooExpensive { key, exponent, limit: symmetric::MAX_ARGON2_EXPONENT }
@@ -33,9 +33,20 @@ pub(crate) fn derivation_error(error: symmetric::Error, key: Fingerprint) -> Err
     }
 }
 
-/// Expands a key, without salt (RFC 9580, 3.7.2.1).
-pub(crate) fn expand(key: &[u8], info: &[u8]) -> Guarded {
-    let mut expanded = Guarded::zeroed(key.len());
-    symmetric::expand(key, &[], info, &mut expanded);
-    expanded
+/// Returns the key of an authenticated mode and the associated data, to which the secret is bound: the type of the packet
+/// and its public part (RFC 9580, 3.7.2.1).
+pub(crate) fn authenticated(
+    cipher: Cipher,
+    mode: Aead,
+    derived: &[u8],
+    role: Role,
+    public: &[u8],
+    key: Fingerprint,
+) -> Result<(AeadKey, Vec<u8>)> {
+    let tag = 0xc0 | role.secret_tag().0;
+    let mut expanded = Guarded::zeroed(derived.len());
+    let info = [tag, key.version(), cipher.number(), mode.number()];
+    symmetric::expand(derived, &[], &info, &mut expanded);
+    let aead = AeadKey::new(cipher, mode, &expanded).map_err(|error| derivation_error(error, key))?;
+    Ok((aead, [&[tag], public].concat()))
 }

@@ -2,12 +2,13 @@
 
 use zeroize::Zeroizing;
 
-/// The bytes that are not read yet.
-#[derive(Clone, Copy)]
-pub(crate) struct Fields<'a>(pub(crate) &'a [u8]);
+/// The unread bytes of a key or of an encrypted session key.
+#[derive(Clone, Copy, Debug)]
+pub struct Fields<'a>(pub &'a [u8]);
 
 impl<'a> Fields<'a> {
-    pub(crate) fn take(&mut self, count: usize) -> Option<&'a [u8]> {
+    /// Reads this number of bytes; `None` if there are fewer, as all methods.
+    pub fn take(&mut self, count: usize) -> Option<&'a [u8]> {
         let (taken, rest) = self.0.split_at_checked(count)?;
         self.0 = rest;
         Some(taken)
@@ -22,13 +23,13 @@ impl<'a> Fields<'a> {
     }
 
     /// Reads a length byte and as many bytes.
-    pub(crate) fn counted(&mut self) -> Option<&'a [u8]> {
+    pub fn counted(&mut self) -> Option<&'a [u8]> {
         let count = self.u8()?;
         self.take(count.into())
     }
 
     /// Reads a multiprecision integer (RFC 9580, 3.2).
-    pub(crate) fn number(&mut self) -> Option<&'a [u8]> {
+    pub fn number(&mut self) -> Option<&'a [u8]> {
         let bits = self.array().map(u16::from_be_bytes)?;
         self.take(usize::from(bits).div_ceil(8))
     }

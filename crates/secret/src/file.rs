@@ -68,27 +68,25 @@ impl FileKeys {
     fn read_stored(&self, directory: &Directory, name: &str) -> Result<Option<StoredKey>> {
         let Some(mut file) = directory.read(name)? else { return Ok(None) };
         let stored = record::head(&mut file).map_err(|fault| self.fault(name, fault))?;
-        self.verify_name(name, stored).map(Some)
+        self.verify_name(name, &stored.fingerprint)?;
+        Ok(Some(stored))
     }
 
     fn read_key(&self, directory: &Directory, key: &Fingerprint) -> Result<Option<SecretKey>> {
         let name = file_name(key);
         let Some(mut file) = directory.read(&name)? else { return Ok(None) };
         let secret = record::read(&mut file).map_err(|fault| self.fault(&name, fault))?;
-        if secret.fingerprint() == *key {
-            Ok(Some(secret))
-        } else {
-            Err(self.fault(&name, record::Fault::Content(OTHER_KEY.to_owned())))
-        }
+        self.verify_name(&name, &secret.fingerprint())?;
+        Ok(Some(secret))
     }
 
     /// Verifies that the key is the one that the file's name says.
-    fn verify_name(&self, name: &str, stored: StoredKey) -> Result<StoredKey> {
-        if name == file_name(&stored.fingerprint) {
-            Ok(stored)
-        } else {
-            Err(self.fault(name, record::Fault::Content(OTHER_KEY.to_owned())))
+    fn verify_name(&self, name: &str, key: &Fingerprint) -> Result<()> {
+        if name == file_name(key) {
+            return Ok(());
         }
+        let what = "holds another key than its name says".to_owned();
+        Err(self.fault(name, record::Fault::Content(what)))
     }
 
     fn fault(&self, name: &str, fault: record::Fault) -> Error {
@@ -123,8 +121,6 @@ impl FileKeys {
         }
     }
 }
-
-const OTHER_KEY: &str = "holds another key than its name says";
 
 impl SecretKeys for FileKeys {
     fn list(&self) -> Result<Vec<StoredKey>> {

@@ -39,7 +39,7 @@ mod unlocked;
 pub use ask::{Ask, Question};
 pub use ciphertext::Ciphertext;
 pub use error::{Error, Result};
-pub use fields::write_number;
+pub use fields::{Fields, write_number};
 pub use input::read_all;
 pub use key::SecretKey;
 pub use keys::{Name, SecretKeys, Stored, StoredKey};

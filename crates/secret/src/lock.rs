@@ -2,13 +2,12 @@
 
 use std::time::{Duration, Instant};
 
-use symmetric::{Aead, AeadKey, Cfb, Cipher, S2k, decode_count};
+use symmetric::{Aead, Cfb, Cipher, S2k, decode_count};
 use verify::HashAlgorithm;
 use zeroize::Zeroizing;
 
-use crate::derive::{derivation_error, derive, expand};
+use crate::derive::{authenticated, derive};
 use crate::protection::{Check, Locked, write_locked};
-use crate::unlock::AeadContext;
 use crate::{Passphrase, Result, SecretKey, Unlocked};
 
 /// How a passphrase protects a key.
@@ -99,28 +98,24 @@ impl Unlocked {
         let derived = derive(s2k, key, passphrase, CIPHER)?;
         let mut body = self.public_body().to_vec();
         let version = key.version();
-        if let Check::Aead(mode) = check {
+        if let Check::Aead(_) = check {
             let nonce: [u8; 15] = random()?;
-            let context = AeadContext::new(self.role(), self.public_body(), locked.cipher, mode);
-            let aead = AeadKey::new(CIPHER, MODE, &expand(&derived, &context.info));
+            let (aead, associated) =
+                authenticated(CIPHER, MODE, &derived, self.role(), self.public_body(), key)?;
             let mut data = Zeroizing::new(self.material().to_vec());
-            let tag = aead.map_err(|error| derivation_error(error, key))?.seal(
-                &nonce,
-                &context.associated,
-                &mut data,
-            );
+            let tag = aead.seal(&nonce, &associated, &mut data);
             write_locked(version, &locked, &nonce, &[&data[..], &tag].concat(), &mut body);
         } else {
             let iv: [u8; 16] = random()?;
-            let mut data = with_sha1(self.material());
+            // The SHA-1 checks the secret after unlocking.
+            let digest = verify::naming::sha1(&[self.material()]);
+            let mut data = Zeroizing::new([self.material(), &digest].concat());
             Cfb::new(CIPHER, &derived).encrypt(&mut { iv }, &mut data);
             write_locked(version, &locked, &iv, &data, &mut body);
         }
         SecretKey::parse(self.role(), &body)
     }
-}
 
-impl Unlocked {
     /// Returns the key locked with the default for its version, or without protection if the passphrase is empty.
     ///
     /// # Errors
@@ -138,13 +133,4 @@ fn random<const N: usize>() -> Result<[u8; N]> {
     let mut bytes = [0; N];
     getrandom::fill(&mut bytes)?;
     Ok(bytes)
-}
-
-/// Appends what checks a plain secret by its SHA-1.
-fn with_sha1(material: &[u8]) -> Zeroizing<Vec<u8>> {
-    let digest = verify::naming::sha1(&[material]);
-    let mut checked = Zeroizing::new(Vec::with_capacity(material.len() + digest.len()));
-    checked.extend_from_slice(material);
-    checked.extend_from_slice(&digest);
-    checked
 }

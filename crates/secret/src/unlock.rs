@@ -1,13 +1,13 @@
 //! Unlocks secret keys with their passphrases.
 
 use subtle::ConstantTimeEq as _;
-use symmetric::{Aead, AeadKey, Cfb, Cipher, TAG};
+use symmetric::{Aead, Cfb, Cipher, TAG};
 use verify::naming;
 
-use crate::derive::{derivation_error, derive, expand};
+use crate::derive::{authenticated, derive};
 use crate::memory::Guarded;
 use crate::protection::{Check, Locked, Protection, sum16};
-use crate::{Error, Passphrase, Result, Role, SecretKey, Unlocked};
+use crate::{Error, Passphrase, Result, SecretKey, Unlocked};
 
 impl SecretKey {
     /// Unlocks a key, verifying that the secret belongs to the public part.
@@ -85,12 +85,10 @@ fn decrypt_material(secret: &SecretKey, locked: &Locked, passphrase: &Passphrase
     };
     let mode = Aead::of(number).ok_or_else(|| unknown(format!("mode {number}")))?;
     iv_size(mode.nonce_size())?;
-    let context = AeadContext::new(secret.role(), secret.public_body(), locked.cipher, number);
-    let aead = AeadKey::new(cipher, mode, &expand(&derived, &context.info));
-    let aead = aead.map_err(|error| derivation_error(error, key))?;
+    let (aead, associated) = authenticated(cipher, mode, &derived, secret.role(), secret.public_body(), key)?;
     let (data, tag) = secret.data().split_last_chunk::<TAG>().ok_or_else(wrong_passphrase)?;
     let mut decrypted = Guarded::copy_of(data);
-    aead.open(secret.iv(), &context.associated, &mut decrypted, tag).map_err(|_| wrong_passphrase())?;
+    aead.open(secret.iv(), &associated, &mut decrypted, tag).map_err(|_| wrong_passphrase())?;
     Ok(decrypted)
 }
 
@@ -102,20 +100,4 @@ fn verified(check: Check, decrypted: &[u8]) -> Option<&[u8]> {
     }
     let (material, digest) = decrypted.split_last_chunk::<20>()?;
     bool::from(naming::sha1(&[material]).ct_eq(digest)).then_some(material)
-}
-
-/// What an authenticated mode binds the secret to (RFC 9580, 3.7.2.1).
-pub(crate) struct AeadContext {
-    /// The info parameter of the key derivation.
-    pub(crate) info: [u8; 4],
-    /// The associated data: the type of the packet and its public part.
-    pub(crate) associated: Vec<u8>,
-}
-
-impl AeadContext {
-    pub(crate) fn new(role: Role, public: &[u8], cipher: u8, mode: u8) -> Self {
-        let tag = 0xc0 | role.secret_tag().0;
-        let version = public.first().copied().unwrap_or_default();
-        Self { info: [tag, version, cipher, mode], associated: [&[tag], public].concat() }
-    }
 }

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use cert::BoundAddress;
 
-use crate::tofu::{AUTO, Binding, BindingSelection};
+use crate::tofu::{AUTO, Binding, BindingSelection, sort_bindings};
 use crate::{Detail, ReadCertificates, Result, Selection};
 
 /// Hands the bindings of a source to `visit`, ordered by address, then by fingerprint: those that the source stores, or,
@@ -30,11 +30,7 @@ pub fn visit_bindings(
         }));
         ControlFlow::Continue(())
     })?;
-    bindings
-        .sort_by(|one, other| (&one.address, &one.fingerprint).cmp(&(&other.address, &other.fingerprint)));
-    bindings.dedup_by(|later, first| {
-        (&later.address, &later.fingerprint) == (&first.address, &first.fingerprint)
-    });
+    sort_bindings(&mut bindings);
     let by_address = bindings.chunk_by(|one, other| one.address == other.address);
     let selected = by_address.filter(|of_address| match selection {
         BindingSelection::All => true,

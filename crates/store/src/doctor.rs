@@ -1,5 +1,7 @@
 //! What the doctor finds: rows held against the bytes they are derived from.
 
+pub(crate) mod derived;
+
 use std::collections::HashMap;
 use std::fmt;
 

@@ -1,6 +1,7 @@
 //! The journal: what each command changed.
 
 pub(crate) mod change_row;
+pub(crate) mod entry;
 
 use cert::{Fingerprint, Origin, Timestamp};
 

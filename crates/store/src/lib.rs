@@ -16,13 +16,18 @@ pub mod sqlite;
 pub mod tofu;
 
 mod assigned_trust;
+mod binding_rows;
 mod certificate_bindings;
 mod certifications;
+mod engine;
+mod engine_writer;
 mod error;
+mod find;
 mod journal;
 mod migration;
 pub mod packed;
 mod prepared;
+mod provenance;
 mod read_certificates;
 mod read_journal;
 mod read_trust;

@@ -9,17 +9,15 @@ mod certificate_rows;
 mod connect;
 mod derived;
 mod doctor;
-mod error;
-mod find;
+pub(crate) mod error;
 mod journal;
 mod libpq_files;
-mod provenance;
 mod read;
 mod rows_out;
 mod schema;
+mod search;
 mod store;
 mod tls;
-mod tofu;
 mod url;
 mod verdicts;
 mod view;
@@ -31,6 +29,7 @@ pub use store::PostgresStore;
 pub use url::without_password;
 
 use crate::doctor::{Derive, Finding, Rebuilt};
+use crate::engine::Engine;
 use crate::{CertId, JournalId, KeptVerdict, Result, Snapshot, Store, Timestamp, Transaction};
 
 impl PostgresStore {
@@ -41,8 +40,8 @@ impl PostgresStore {
     /// The server's.
     pub fn server_version(&self) -> Result<String> {
         let view = view::View::begin(self)?;
-        let rows = view.rows("SELECT current_setting('server_version')", &[], "asking for the version")?;
-        rows.first().map_or(Ok(String::new()), |row| view.column(row, 0))
+        let sql = "SELECT current_setting('server_version')";
+        Ok(view.first(sql, &[], "asking for the version", |row| row.get(0))?.unwrap_or_default())
     }
 }
 

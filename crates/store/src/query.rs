@@ -249,44 +249,26 @@ fn number(text: &[u8], digits: usize, prefixed: bool) -> Result<Option<Query>, N
 /// Twenty pairs with colons between them, as X.509 listings write fingerprints.
 fn colon_fingerprint(text: &[u8]) -> Option<Fingerprint> {
     let length = text.iter().take_while(|&&byte| byte == b':' || byte.is_ascii_hexdigit()).count();
-    if length != 59 || text.get(59).is_some_and(|&next| !is_blank(next)) {
+    if text.get(length).is_some_and(|&next| !is_blank(next)) {
         return None;
     }
-    let mut bytes = [0; 20];
-    for (index, byte) in bytes.iter_mut().enumerate() {
-        decode_hex(&text[index * 3..index * 3 + 2], std::slice::from_mut(byte))?;
-        if index < 19 && text[index * 3 + 2] != b':' {
-            return None;
-        }
-    }
-    Some(Fingerprint::V4(bytes))
+    grouped_fingerprint(&text[..length].split(|&byte| byte == b':').collect::<Vec<_>>(), 2)
 }
 
 /// Ten groups of four digits, one space between them and one or two in the middle.
 fn spaced_fingerprint(text: &[u8]) -> Option<Fingerprint> {
-    let length = text.iter().take_while(|&&byte| byte == b' ' || byte.is_ascii_hexdigit()).count();
-    if length < text.len() {
-        return None;
+    let mut groups: Vec<&[u8]> = text.split(|&byte| byte == b' ').collect();
+    if groups.len() == 11 && groups[5].is_empty() {
+        groups.remove(5);
     }
-    let text = text.trim_ascii_end();
-    if !matches!(text.len(), 49 | 50) {
-        return None;
-    }
+    grouped_fingerprint(&groups, 4)
+}
+
+/// Forty digits in groups of so many.
+fn grouped_fingerprint(groups: &[&[u8]], length: usize) -> Option<Fingerprint> {
     let mut bytes = [0; 20];
-    let mut position = 0;
-    for (index, byte) in bytes.iter_mut().enumerate() {
-        if index > 0 && index % 2 == 0 {
-            if text.get(position) != Some(&b' ') {
-                return None;
-            }
-            position += 1;
-            if index == 10 && text.get(position) == Some(&b' ') {
-                position += 1;
-            }
-        }
-        decode_hex(text.get(position..position + 2)?, std::slice::from_mut(byte))?;
-        position += 2;
-    }
+    let is_whole = groups.len() * length == 40 && groups.iter().all(|group| group.len() == length);
+    decode_hex(&groups.concat(), &mut bytes).filter(|()| is_whole)?;
     Some(Fingerprint::V4(bytes))
 }
 

@@ -109,12 +109,6 @@ pub(crate) fn unrotated(rotated: i64) -> KeyId {
     KeyId(rotated.cast_unsigned().rotate_right(32))
 }
 
-/// Returns the rotated key IDs that end with a short key ID: the first and the last.
-pub(crate) fn rotated_range(short: u32) -> (i64, i64) {
-    let first = (u64::from(short) << 32) as i64;
-    (first, first | i64::from(u32::MAX))
-}
-
 /// Returns what a keygrip is indexed by: it is a digest already.
 pub(crate) fn keygrip_hash(keygrip: &Keygrip) -> i64 {
     i64::from_be_bytes(std::array::from_fn(|index| keygrip.0[index]))
@@ -149,12 +143,6 @@ fn remove_common<T: Ord>(old: &mut Vec<T>, new: &mut Vec<T>) {
     }
     gone.extend(left);
     (*old, *new) = (gone, fresh);
-}
-
-/// Returns the user IDs that stand in one list and not in the other.
-pub(crate) fn without<'a>(list: &'a [(i64, Vec<u8>)], other: &[(i64, Vec<u8>)]) -> Vec<&'a [u8]> {
-    let in_other = |value: &[u8]| other.iter().any(|(_, there)| there == value);
-    list.iter().map(|(_, value)| value.as_slice()).filter(|value| !in_other(value)).collect()
 }
 
 #[cfg(test)]

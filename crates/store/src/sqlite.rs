@@ -6,13 +6,11 @@ mod connect;
 mod derived;
 mod doctor;
 mod early_sync;
-mod error;
+pub(crate) mod error;
 mod file_access;
-mod find;
 mod functions;
 mod journal;
 mod lock_holder;
-mod provenance;
 mod read;
 mod schema;
 mod search;
@@ -20,7 +18,6 @@ mod share;
 mod signature_table;
 mod statement;
 mod store;
-mod tofu;
 mod verdicts;
 mod view;
 mod wal;
@@ -69,7 +66,9 @@ impl Store for SqliteStore {
         journal: Option<JournalId>,
         now: Timestamp,
     ) -> Result<Option<Box<dyn Transaction + '_>>> {
-        Ok(Some(Box::new(write::Writer::begin_in_parts(self, command, journal, now)?)))
+        let mut writer = write::Writer::begin(self, command, journal, now)?;
+        writer.defers = true;
+        Ok(Some(Box::new(writer)))
     }
 
     fn keep_verdicts(&self, found: &[(CertId, Vec<KeptVerdict>)]) -> Result<bool> {

@@ -32,10 +32,20 @@ pub struct Binding {
 }
 
 impl Binding {
+    fn place(&self) -> (&BoundAddress, &Fingerprint) {
+        (&self.address, &self.fingerprint)
+    }
+
     /// Returns what is kept of it beyond what its certificate says.
     pub fn into_kept(self) -> Option<KeptBinding> {
         self.id.map(|_| KeptBinding { user_id: self.user_id, since: self.since, policy: self.policy })
     }
+}
+
+/// Sorts bindings by address, then by fingerprint; of those with the same ones the first stays.
+pub fn sort_bindings(bindings: &mut Vec<Binding>) {
+    bindings.sort_by(|one, other| one.place().cmp(&other.place()));
+    bindings.dedup_by(|later, first| later.place() == first.place());
 }
 
 /// Which bindings to read.

@@ -4,47 +4,12 @@ use std::collections::HashMap;
 
 use cert::{BoundAddress, Fingerprint, Timestamp};
 
+use crate::binding_rows;
+use crate::engine::Engine;
+use crate::engine_writer::EngineWriter;
+use crate::journal::change_row::NewChange;
 use crate::tofu::{AUTO, Binding, BindingChange, BindingId, KeptBinding, SeenMessages, VerifiedMessage};
 use crate::{ReadTrust, Result, WriteBindings};
-
-/// The rows of an engine.
-pub(crate) trait BindingRows: ReadTrust {
-    /// Says whether the key's certificate is there.
-    fn has_certificate(&self, key: &Fingerprint) -> Result<bool>;
-
-    /// Writes a binding's row, over the one that is there.
-    fn write(&self, binding: &Binding) -> Result<BindingId>;
-
-    /// Takes a binding's row away.
-    fn remove(&self, id: BindingId) -> Result<()>;
-
-    /// Notes a signed message, unless the same signature was noted before, whoever handed it in; says whether it is new.
-    fn add_verified(&self, id: BindingId, message: &VerifiedMessage) -> Result<bool>;
-
-    /// Takes a signed message away; says whether it was there.
-    fn remove_verified(&self, id: BindingId, message: &VerifiedMessage) -> Result<bool>;
-
-    /// Notes a message that was encrypted.
-    fn add_encrypted(&self, id: BindingId, time: Timestamp) -> Result<()>;
-
-    /// Takes one message away that was encrypted at that time; says whether there was one.
-    fn remove_encrypted(&self, id: BindingId, time: Timestamp) -> Result<bool>;
-
-    /// Takes every message away.
-    fn remove_messages(&self, id: BindingId) -> Result<()>;
-}
-
-/// A transaction of an engine.
-pub(crate) trait BindingWriter {
-    /// Returns the rows as they are by now.
-    fn rows(&self) -> &dyn BindingRows;
-
-    /// Returns the time of the transaction.
-    fn now(&self) -> Timestamp;
-
-    /// Writes into the journal what became of a binding.
-    fn journal(&mut self, key: &Fingerprint, change: &BindingChange) -> Result<()>;
-}
 
 /// Messages that came, and messages that went.
 type Exchanged = (SeenMessages, SeenMessages);
@@ -52,22 +17,22 @@ type Exchanged = (SeenMessages, SeenMessages);
 /// Changes what is remembered of a key with an address, and writes what became of it into the journal.
 ///
 /// `change` is told of the binding, which has a number if there is a row.
-fn change_remembered(
-    writer: &mut impl BindingWriter,
+fn change_remembered<W: EngineWriter>(
+    writer: &mut W,
     key: &Fingerprint,
     address: &BoundAddress,
-    change: impl FnOnce(&dyn BindingRows, Option<&Binding>) -> Result<Exchanged>,
+    change: impl FnOnce(&W::Engine, Option<&Binding>) -> Result<Exchanged>,
 ) -> Result<()> {
-    let rows = writer.rows();
-    let before = rows.binding(key, address)?;
-    let (added, removed) = change(rows, before.as_ref())?;
-    let after = rows.binding(key, address)?;
+    let engine = writer.engine();
+    let before = engine.binding(key, address)?;
+    let (added, removed) = change(engine, before.as_ref())?;
+    let after = engine.binding(key, address)?;
     let [before, after] = [before, after].map(|binding| binding.and_then(Binding::into_kept));
     let change = BindingChange { address: address.clone(), before, after, added, removed };
-    if change.is_none() { Ok(()) } else { writer.journal(key, &change) }
+    if change.is_none() { Ok(()) } else { writer.record(key, NewChange::binding(&change)) }
 }
 
-impl<W: BindingWriter> WriteBindings for W {
+impl<W: EngineWriter> WriteBindings for W {
     fn decide(
         &mut self,
         fingerprint: &Fingerprint,
@@ -76,7 +41,7 @@ impl<W: BindingWriter> WriteBindings for W {
         policy: u8,
     ) -> Result<()> {
         let now = self.now();
-        change_remembered(self, fingerprint, address, |rows, known| {
+        change_remembered(self, fingerprint, address, |engine, known| {
             let mut binding = Binding {
                 id: None,
                 fingerprint: *fingerprint,
@@ -88,55 +53,58 @@ impl<W: BindingWriter> WriteBindings for W {
             if let Some(row) = known.filter(|known| known.id.is_some()) {
                 binding.user_id.clone_from(&row.user_id);
             }
-            rows.write(&binding)?;
+            binding_rows::write(engine, &binding)?;
             Ok(Exchanged::default())
         })
     }
 
     fn take_over_binding(&mut self, binding: &Binding, messages: &SeenMessages) -> Result<()> {
-        change_remembered(self, &binding.fingerprint, &binding.address, |rows, known| {
-            let id = take_over(rows, known, binding)?;
-            Ok((add(rows, id, messages)?, SeenMessages::default()))
+        change_remembered(self, &binding.fingerprint, &binding.address, |engine, known| {
+            let id = take_over(engine, known, binding)?;
+            Ok((add(engine, id, messages)?, SeenMessages::default()))
         })
     }
 
     fn restore_binding(&mut self, binding: &Binding, messages: &SeenMessages) -> Result<()> {
-        let id = self.rows().write(binding)?;
-        add(self.rows(), id, messages).map(drop)
+        let id = binding_rows::write(self.engine(), binding)?;
+        add(self.engine(), id, messages).map(drop)
     }
 
     fn forget_binding(&mut self, fingerprint: &Fingerprint, address: &BoundAddress) -> Result<()> {
-        change_remembered(self, fingerprint, address, |rows, known| {
+        change_remembered(self, fingerprint, address, |engine, known| {
             let Some((row, id)) = with_row(known) else { return Ok(Exchanged::default()) };
-            let verified = rows.verified_messages(id)?;
-            let seen = SeenMessages { verified, encrypted: rows.encrypted_messages(id)? };
-            rows.remove_messages(id)?;
-            remove(rows, row, id, rows.has_certificate(fingerprint)?)?;
+            let verified = engine.verified_messages(id)?;
+            let seen = SeenMessages { verified, encrypted: engine.encrypted_messages(id)? };
+            binding_rows::remove_messages(engine, id)?;
+            remove(engine, row, id, engine.primary(fingerprint)?.is_some())?;
             Ok((SeenMessages::default(), seen))
         })
     }
 
     fn change_binding(&mut self, fingerprint: &Fingerprint, change: &BindingChange) -> Result<()> {
-        change_remembered(self, fingerprint, &change.address, |rows, known| {
+        change_remembered(self, fingerprint, &change.address, |engine, known| {
             let (mut added, mut removed) = Exchanged::default();
             if let Some((_, id)) = with_row(known) {
-                removed = take_away(rows, id, &change.removed)?;
+                removed = take_away(engine, id, &change.removed)?;
             }
             match (&change.after, with_row(known)) {
                 (Some(KeptBinding { user_id, since, policy }), _) => {
-                    let id = rows.write(&Binding {
-                        id: None,
-                        fingerprint: *fingerprint,
-                        address: change.address.clone(),
-                        user_id: user_id.clone(),
-                        since: *since,
-                        policy: *policy,
-                    })?;
-                    added = add(rows, id, &change.added)?;
+                    let id = binding_rows::write(
+                        engine,
+                        &Binding {
+                            id: None,
+                            fingerprint: *fingerprint,
+                            address: change.address.clone(),
+                            user_id: user_id.clone(),
+                            since: *since,
+                            policy: *policy,
+                        },
+                    )?;
+                    added = add(engine, id, &change.added)?;
                 }
                 (None, Some((row, id))) => {
-                    let left = rows.messages(id)?;
-                    remove(rows, row, id, left.verified.count + left.encrypted.count > 0)?;
+                    let left = engine.messages(id)?;
+                    remove(engine, row, id, left.verified.count + left.encrypted.count > 0)?;
                 }
                 (None, None) => {}
             }
@@ -145,16 +113,16 @@ impl<W: BindingWriter> WriteBindings for W {
     }
 
     fn note_binding(&mut self, binding: &Binding) -> Result<BindingId> {
-        let rows = self.rows();
-        take_over(rows, rows.binding(&binding.fingerprint, &binding.address)?.as_ref(), binding)
+        let engine = self.engine();
+        take_over(engine, engine.binding(&binding.fingerprint, &binding.address)?.as_ref(), binding)
     }
 
     fn add_verified(&mut self, binding: BindingId, message: &VerifiedMessage) -> Result<bool> {
-        self.rows().add_verified(binding, message)
+        binding_rows::add_verified(self.engine(), binding, message)
     }
 
     fn add_encrypted(&mut self, binding: BindingId, time: Timestamp) -> Result<()> {
-        self.rows().add_encrypted(binding, time)
+        binding_rows::add_encrypted(self.engine(), binding, time)
     }
 }
 
@@ -163,7 +131,7 @@ fn with_row(known: Option<&Binding>) -> Option<(&Binding, BindingId)> {
 }
 
 /// Keeps a binding: the older time stays, and so do a decision and the user ID of one that has a row.
-fn take_over(rows: &dyn BindingRows, known: Option<&Binding>, binding: &Binding) -> Result<BindingId> {
+fn take_over(engine: &impl Engine, known: Option<&Binding>, binding: &Binding) -> Result<BindingId> {
     let mut kept = binding.clone();
     if let Some(known) = known {
         kept.since = known.since.min(binding.since);
@@ -174,34 +142,34 @@ fn take_over(rows: &dyn BindingRows, known: Option<&Binding>, binding: &Binding)
             kept.policy = row.policy;
         }
     }
-    rows.write(&kept)
+    binding_rows::write(engine, &kept)
 }
 
 /// Takes a binding's row away; of one that stays, only the decision.
-fn remove(rows: &dyn BindingRows, row: &Binding, id: BindingId, stays: bool) -> Result<()> {
+fn remove(engine: &impl Engine, row: &Binding, id: BindingId, stays: bool) -> Result<()> {
     if !stays {
-        return rows.remove(id);
+        return binding_rows::remove(engine, id);
     }
-    rows.write(&Binding { policy: AUTO, ..row.clone() }).map(drop)
+    binding_rows::write(engine, &Binding { policy: AUTO, ..row.clone() }).map(drop)
 }
 
 /// Notes messages, so that there are as many encrypted ones of each second as here; returns those that came.
-fn add(rows: &dyn BindingRows, id: BindingId, messages: &SeenMessages) -> Result<SeenMessages> {
+fn add(engine: &impl Engine, id: BindingId, messages: &SeenMessages) -> Result<SeenMessages> {
     let mut added = SeenMessages::default();
     for message in &messages.verified {
-        if rows.add_verified(id, message)? {
+        if binding_rows::add_verified(engine, id, message)? {
             added.verified.push(message.clone());
         }
     }
     let mut there: HashMap<Timestamp, usize> = HashMap::new();
-    for time in rows.encrypted_messages(id)? {
+    for time in engine.encrypted_messages(id)? {
         *there.entry(time).or_default() += 1;
     }
     for &time in &messages.encrypted {
         match there.get_mut(&time).filter(|count| **count > 0) {
             Some(count) => *count -= 1,
             None => {
-                rows.add_encrypted(id, time)?;
+                binding_rows::add_encrypted(engine, id, time)?;
                 added.encrypted.push(time);
             }
         }
@@ -210,15 +178,15 @@ fn add(rows: &dyn BindingRows, id: BindingId, messages: &SeenMessages) -> Result
 }
 
 /// Takes messages away; returns those that were there.
-fn take_away(rows: &dyn BindingRows, id: BindingId, messages: &SeenMessages) -> Result<SeenMessages> {
+fn take_away(engine: &impl Engine, id: BindingId, messages: &SeenMessages) -> Result<SeenMessages> {
     let mut gone = SeenMessages::default();
     for message in &messages.verified {
-        if rows.remove_verified(id, message)? {
+        if binding_rows::remove_verified(engine, id, message)? {
             gone.verified.push(message.clone());
         }
     }
     for &time in &messages.encrypted {
-        if rows.remove_encrypted(id, time)? {
+        if binding_rows::remove_encrypted(engine, id, time)? {
             gone.encrypted.push(time);
         }
     }

@@ -1,4 +1,4 @@
-//! The two scales: how valid a user ID is, and how far the owner of a key is trusted to certify others.
+//! The two scales: the validity of user IDs, and the owner trust in keys.
 
 /// How sure one may be that a user ID belongs to the key (GnuPG's validity).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -19,16 +19,12 @@ pub enum Validity {
 }
 
 impl Validity {
+    const ALL: [Self; 6] =
+        [Self::Unknown, Self::Undefined, Self::Never, Self::Marginal, Self::Full, Self::Ultimate];
+
     /// Returns the word that GnuPG has for it.
     pub fn word(self) -> &'static str {
-        match self {
-            Self::Unknown => "unknown",
-            Self::Undefined => "undefined",
-            Self::Never => "never",
-            Self::Marginal => "marginal",
-            Self::Full => "full",
-            Self::Ultimate => "ultimate",
-        }
+        ["unknown", "undefined", "never", "marginal", "full", "ultimate"][self as usize]
     }
 }
 
@@ -51,6 +47,10 @@ pub enum OwnerTrust {
 }
 
 impl OwnerTrust {
+    /// Every owner trust, in ascending order.
+    pub const ALL: [Self; 6] =
+        [Self::Unknown, Self::Undefined, Self::Never, Self::Marginal, Self::Full, Self::Ultimate];
+
     /// Returns the word that GnuPG has for it.
     pub fn word(self) -> &'static str {
         Validity::from(self).word()
@@ -67,26 +67,12 @@ impl OwnerTrust {
 
     /// Returns the value that GnuPG's trust database and `--export-ownertrust` have for it, without the flags.
     pub fn number(self) -> u8 {
-        match self {
-            Self::Unknown => 0,
-            Self::Undefined => 2,
-            Self::Never => 3,
-            Self::Marginal => 4,
-            Self::Full => 5,
-            Self::Ultimate => 6,
-        }
+        [0, 2, 3, 4, 5, 6][self as usize]
     }
 
     /// Reads such a value; GnuPG's flags are left out, and what nobody defined is unknown.
     pub fn from_number(number: u8) -> Self {
-        match number & 15 {
-            2 => Self::Undefined,
-            3 => Self::Never,
-            4 => Self::Marginal,
-            5 => Self::Full,
-            6 => Self::Ultimate,
-            _ => Self::Unknown,
-        }
+        Self::ALL.into_iter().find(|trust| trust.number() == number & 15).unwrap_or_default()
     }
 }
 
@@ -94,14 +80,7 @@ impl OwnerTrust {
 /// both.
 impl From<OwnerTrust> for Validity {
     fn from(trust: OwnerTrust) -> Self {
-        match trust {
-            OwnerTrust::Unknown => Self::Unknown,
-            OwnerTrust::Undefined => Self::Undefined,
-            OwnerTrust::Never => Self::Never,
-            OwnerTrust::Marginal => Self::Marginal,
-            OwnerTrust::Full => Self::Full,
-            OwnerTrust::Ultimate => Self::Ultimate,
-        }
+        Self::ALL[trust as usize]
     }
 }
 

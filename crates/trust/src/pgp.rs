@@ -30,8 +30,7 @@ mod web;
 
 pub use account::{AccountedCertification, AccountedUser, account};
 pub use backward::trace;
-pub use certification::certifies;
-pub use count::Weight;
+pub use certification::{Weight, certifies};
 pub use forward::{Level, Outcome, Purpose, spread};
 pub use introducer::{Delegation, Introducer};
 pub use settings::{Settings, TrustSignatures};

@@ -35,12 +35,12 @@ enum Family {
 impl Issuer {
     /// Prepares a key; `None` if aws-lc does not support its algorithm, its size or the hash algorithm.
     pub(crate) fn new(key: PublicKey<'_>, hash: HashAlgorithm) -> Option<Self> {
-        let fields = Fields(key.material);
+        let mut fields = Fields(key.material);
         match key.algorithm {
             algorithm if algorithm.is_rsa() => Self::rsa(fields, hash),
             PublicKeyAlgorithm::ECDSA => Self::ecdsa(fields, hash),
-            PublicKeyAlgorithm::EDDSA_LEGACY => Self::ed25519_legacy(fields),
-            PublicKeyAlgorithm::ED25519 => Self::ed25519(fields),
+            PublicKeyAlgorithm::EDDSA_LEGACY => Self::ed25519(legacy_point(fields)?, Family::Ed25519Legacy),
+            PublicKeyAlgorithm::ED25519 => Self::ed25519(fields.bytes()?, Family::Ed25519),
             _ => None,
         }
     }
@@ -72,19 +72,8 @@ impl Issuer {
         Some(Self { key, family: Family::Ecdsa(digest) })
     }
 
-    fn ed25519_legacy(mut fields: Fields<'_>) -> Option<Self> {
-        let curve = fields.oid()?;
-        let point = fields.mpi()?.strip_prefix(&[0x40])?;
-        if curve != ED25519_LEGACY_OID || point.len() != 32 {
-            return None;
-        }
-        let key = ParsedPublicKey::new(&signature::ED25519, point).ok()?;
-        Some(Self { key, family: Family::Ed25519Legacy })
-    }
-
-    fn ed25519(mut fields: Fields<'_>) -> Option<Self> {
-        let key = ParsedPublicKey::new(&signature::ED25519, fields.bytes::<32>()?).ok()?;
-        Some(Self { key, family: Family::Ed25519 })
+    fn ed25519(point: &[u8; 32], family: Family) -> Option<Self> {
+        Some(Self { key: ParsedPublicKey::new(&signature::ED25519, point).ok()?, family })
     }
 
     /// Returns whether a rejection by aws-lc is final. For usual keys both libraries do the same computation, and a
@@ -124,6 +113,11 @@ impl Issuer {
             Family::Ed25519 => Some(self.key.verify_sig(digest, fields.bytes::<64>()?).is_ok()),
         }
     }
+}
+
+fn legacy_point<'a>(mut fields: Fields<'a>) -> Option<&'a [u8; 32]> {
+    let curve = fields.oid()?;
+    fields.mpi()?.strip_prefix(&[0x40])?.try_into().ok().filter(|_| curve == ED25519_LEGACY_OID)
 }
 
 /// The largest RSA modulus that aws-lc's parameters accept, in bytes.

@@ -13,36 +13,24 @@ use std::time::UNIX_EPOCH;
 
 /// Verifies one signature.
 pub(crate) fn verify(check: &Check<'_>) -> Verdict {
-    let Some(issuer) = Issuer::new(check.issuer) else { return Verdict::Unsupported };
-    issuer.verify(check)
+    let Some(key) = prepared(check.issuer) else { return Verdict::Unsupported };
+    let Some(signature) = signature(check.signature) else { return Verdict::Bad };
+    let verified = key.verify(&signature, check.hash.0.into(), check.digest.as_bytes());
+    match verified.map_err(|error| error.downcast::<sequoia_openpgp::Error>()) {
+        Ok(()) => Verdict::Good,
+        Err(Ok(
+            sequoia_openpgp::Error::UnsupportedEllipticCurve(_)
+            | sequoia_openpgp::Error::UnsupportedHashAlgorithm(_)
+            | sequoia_openpgp::Error::UnsupportedPublicKeyAlgorithm(_),
+        )) => Verdict::Unsupported,
+        Err(_) => Verdict::Bad,
+    }
 }
 
-struct Issuer {
-    key: Key<PublicParts, UnspecifiedRole>,
-}
-
-impl Issuer {
-    /// Prepares a key; `None` if its algorithm, its curve or its size is not supported.
-    fn new(key: PublicKey<'_>) -> Option<Self> {
-        let material = public_key(key)?;
-        let algorithm = key.algorithm.0.into();
-        Some(Self { key: Key4::new(UNIX_EPOCH, algorithm, material).ok()?.into() })
-    }
-
-    fn verify(&self, check: &Check<'_>) -> Verdict {
-        let hash = check.hash.0.into();
-        let Some(signature) = signature(check.signature) else { return Verdict::Bad };
-        let verified = self.key.verify(&signature, hash, check.digest.as_bytes());
-        match verified.map_err(|error| error.downcast::<sequoia_openpgp::Error>()) {
-            Ok(()) => Verdict::Good,
-            Err(Ok(
-                sequoia_openpgp::Error::UnsupportedEllipticCurve(_)
-                | sequoia_openpgp::Error::UnsupportedHashAlgorithm(_)
-                | sequoia_openpgp::Error::UnsupportedPublicKeyAlgorithm(_),
-            )) => Verdict::Unsupported,
-            Err(_) => Verdict::Bad,
-        }
-    }
+/// Prepares a key; `None` if its algorithm, its curve or its size is not supported.
+fn prepared(key: PublicKey<'_>) -> Option<Key<PublicParts, UnspecifiedRole>> {
+    let material = public_key(key)?;
+    Some(Key4::new(UNIX_EPOCH, key.algorithm.0.into(), material).ok()?.into())
 }
 
 /// OpenSSL's limits, like those in [`limits`](crate::limits). OpenSSL would reject good signatures beyond them.

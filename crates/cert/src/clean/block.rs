@@ -1,9 +1,9 @@
 //! A certificate during cleaning: components that borrow their packets, with signatures that can be moved.
 
+use crate::attribute;
 use crate::back_signature::BackSignatureSearch;
 use crate::certificate::{Certificate, Writer};
 use crate::error::{Error, Flaw, Result};
-use crate::extract::component_kind;
 use crate::facts::{ComponentKind, Facts, KeyFacts, SignatureFacts, SignatureType};
 use crate::identity::KeyId;
 use crate::key::{self, Key};
@@ -13,13 +13,16 @@ use crate::signature_digest::CertificateDigester;
 use crate::signed::Subject;
 use verify::Verdict;
 
+/// A signature by the index of its part, and its index among the signatures of that part.
+pub(super) type SignaturePosition = (usize, usize);
+
 /// A certificate in parts, the first of which is the primary key.
 pub(super) struct Block<'a> {
     bytes: &'a [u8],
     pub(super) primary: Key<'a>,
     pub(super) primary_facts: KeyFacts,
     pub(super) parts: Vec<Part<'a>>,
-    pub(super) back_signatures: BackSignatureSearch,
+    pub(super) back_signatures: BackSignatureSearch<'a>,
 }
 
 /// A component with its signatures.
@@ -55,7 +58,7 @@ impl<'a> Block<'a> {
             primary,
             primary_facts: primary.facts(),
             parts: vec![Part::new(first)],
-            back_signatures: BackSignatureSearch::default(),
+            back_signatures: BackSignatureSearch::new(primary),
         };
         for packet in packets {
             block.add(packet?);
@@ -65,11 +68,18 @@ impl<'a> Block<'a> {
 
     /// Copies the verdicts from earlier facts of the same bytes.
     pub(super) fn recall(&mut self, facts: &Facts) {
-        let mut known = facts.components.iter().flat_map(|component| &component.signatures);
-        let signature = self.parts.iter_mut().flat_map(|part| &mut part.signatures);
-        for signature in signature.filter(|signature| signature.facts.is_some()) {
-            signature.facts = known.next().cloned();
-        }
+        let known = facts.components.iter().flat_map(|component| &component.signatures);
+        let signatures = self.parts.iter_mut().flat_map(|part| &mut part.signatures);
+        let facts = signatures.filter_map(|signature| signature.facts.as_mut());
+        facts.zip(known).for_each(|(facts, known)| *facts = known.clone());
+    }
+
+    pub(super) fn signature(&self, (part, index): SignaturePosition) -> &SignaturePacket<'a> {
+        &self.parts[part].signatures[index]
+    }
+
+    pub(super) fn signature_mut(&mut self, (part, index): SignaturePosition) -> &mut SignaturePacket<'a> {
+        &mut self.parts[part].signatures[index]
     }
 
     fn add(&mut self, packet: Packet<'a>) {
@@ -93,11 +103,8 @@ impl<'a> Block<'a> {
 
     /// Counts the self-signatures that do not verify.
     pub(super) fn bad_signatures(&self) -> usize {
-        let facts = self
-            .parts
-            .iter()
-            .flat_map(|part| &part.signatures)
-            .filter_map(|signature| signature.facts.as_ref());
+        let signatures = self.parts.iter().flat_map(|part| &part.signatures);
+        let facts = signatures.filter_map(|signature| signature.facts.as_ref());
         facts.filter(|facts| facts.verdict() == Some(Verdict::Bad)).count()
     }
 
@@ -105,12 +112,7 @@ impl<'a> Block<'a> {
     pub(super) fn drop_doubtful_signatures(&mut self) {
         for signature in self.parts.iter_mut().flat_map(|part| &mut part.signatures) {
             let Some(facts) = &signature.facts else { continue };
-            let verdict = facts.own.as_ref().map(|own| own.verdict);
-            signature.dropped |= match verdict {
-                None | Some(Some(Verdict::Good)) => false,
-                Some(None) => !facts.is_irrevocable(),
-                Some(Some(_)) => true,
-            };
+            signature.dropped |= facts.own.is_some() && !facts.is_good() && !facts.is_pending();
         }
     }
 
@@ -158,6 +160,19 @@ impl<'a> Block<'a> {
     }
 }
 
+/// Reads a component that is not the primary key.
+fn component_kind(packet: Packet<'_>) -> ComponentKind {
+    match packet.tag {
+        Tag::USER_ID => ComponentKind::UserId(packet.body.to_vec()),
+        Tag::ATTRIBUTE => ComponentKind::Attribute(attribute::facts(packet.body)),
+        Tag::PUBLIC_SUBKEY => match key::parse_public(packet.body) {
+            Ok(key) => ComponentKind::Key(key.facts()),
+            Err(_) => ComponentKind::Unknown(packet.tag.0),
+        },
+        tag => ComponentKind::Unknown(tag.0),
+    }
+}
+
 impl<'a> Part<'a> {
     fn new(packet: Packet<'a>) -> Self {
         Self { packet, subject: Subject::of(packet), signatures: Vec::new(), has_good_self_signature: false }
@@ -166,18 +181,12 @@ impl<'a> Part<'a> {
     /// Computes the signature digests of the signatures by other keys, which are in their final positions now.
     fn compute_digests(&mut self, certificate: &CertificateDigester) {
         let mut component = None;
-        for signature in
-            self.signatures.iter_mut().filter(|signature| !signature.dropped && !signature.is_own())
-        {
-            let content = || {
-                component
-                    .get_or_insert_with(|| certificate.component(self.packet))
-                    .signature(&signature.signature())
-            };
-            let content = signature.facts.is_some().then(content);
-            if let Some(facts) = &mut signature.facts {
-                facts.content = content;
-            }
+        for signature in self.signatures.iter_mut().filter(|signature| !signature.dropped) {
+            let parsed = signature.facts.as_ref().filter(|facts| facts.own.is_none());
+            let Some(parsed) = parsed.map(|_| signature.signature()) else { continue };
+            let component = component.get_or_insert_with(|| certificate.component(self.packet));
+            let content = Some(component.signature(&parsed));
+            signature.facts.iter_mut().for_each(|facts| facts.content = content);
         }
     }
 
@@ -210,19 +219,18 @@ impl<'a> SignaturePacket<'a> {
         signature::parse(self.packet.body).expect("a signature with facts was read before")
     }
 
+    /// Returns the facts of a signature that can be parsed.
+    ///
+    /// # Panics
+    ///
+    /// If it has no facts.
+    pub(super) fn parsed_facts(&self) -> &SignatureFacts {
+        self.facts.as_ref().expect("only signatures that were parsed are compared")
+    }
+
     /// Returns whether it names an issuer, hashed or not.
     pub(super) fn names_issuer(&self) -> bool {
         self.facts.as_ref().is_some_and(|facts| facts.issuer.key_id != KeyId(0))
-    }
-
-    /// Returns the key ID of the issuer of a signature by another key.
-    pub(super) fn other_issuer(&self) -> Option<KeyId> {
-        self.facts.as_ref().filter(|facts| facts.own.is_none()).map(|facts| facts.issuer.key_id)
-    }
-
-    /// Returns whether this copy is exportable.
-    pub(super) fn is_exportable(&self) -> bool {
-        self.facts.as_ref().is_some_and(|facts| facts.flags.exportable)
     }
 
     /// Returns whether the validity of the certificate may depend on it, so that it must not be dropped as a copy.
@@ -265,11 +273,6 @@ impl<'a> SignaturePacket<'a> {
             let may_name_revokers = facts.own.is_none() && facts.kind == SignatureType::DIRECT_KEY;
             facts.is_irrevocable() || may_name_revokers && self.signature().is_irrevocable()
         })
-    }
-
-    /// Returns whether GnuPG would have dropped it.
-    pub(super) fn is_superseded(&self) -> bool {
-        self.facts.as_ref().is_some_and(|facts| facts.flags.superseded)
     }
 
     /// Marks that GnuPG would have dropped it.

@@ -2,12 +2,10 @@
 
 use super::block::{Block, Part};
 use crate::back_signature::BackSignatureSearch;
-use crate::facts::SignatureType;
 use crate::identity::{Fingerprint, KeyId};
-use crate::key::Key;
 use crate::packet::Tag;
 use crate::signature_identity::{SignatureValue, SignedContent};
-use crate::signed::{Digester, Subject};
+use crate::signed::Digester;
 use std::collections::{HashMap, HashSet};
 
 /// Joins repeated user IDs and attributes, as GnuPG's `collapse_uids`: the signatures of a later one go before those of
@@ -27,11 +25,11 @@ pub(super) fn join_users(block: &mut Block<'_>) -> usize {
             parts.push(part);
         }
     }
-    let keys = SubkeyChecks { primary: block.primary, back_signatures: &block.back_signatures };
     for (index, repeated) in repetitions {
         let before = repeated.into_iter().rev().flat_map(|part| part.signatures);
         parts[index].signatures.splice(0..0, before);
-        drop_copies(keys, &mut parts[index], KeptCopy::First);
+        let primary = &block.primary_facts.fingerprint;
+        drop_copies(&block.back_signatures, primary, &mut parts[index], KeptCopy::First);
     }
     block.parts = parts;
     joined
@@ -42,9 +40,9 @@ pub(super) fn join_users(block: &mut Block<'_>) -> usize {
 /// self-signatures and revocations stay; those of certifications by other keys are marked as superseded. Returns the
 /// number of dropped copies.
 pub(super) fn drop_all_copies(block: &mut Block<'_>) -> usize {
-    let Block { primary, parts, back_signatures, .. } = block;
-    let keys = SubkeyChecks { primary: *primary, back_signatures };
-    parts.iter_mut().map(|part| drop_copies(keys, part, KeptCopy::Last)).sum()
+    let Block { primary_facts, parts, back_signatures, .. } = block;
+    let primary = &primary_facts.fingerprint;
+    parts.iter_mut().map(|part| drop_copies(back_signatures, primary, part, KeptCopy::Last)).sum()
 }
 
 /// Drops further copies after self-signatures were verified, as GnuPG does: all but the last copy of each good
@@ -54,19 +52,11 @@ pub(super) fn drop_all_copies(block: &mut Block<'_>) -> usize {
 pub(super) fn drop_false_copies(block: &mut Block<'_>) -> usize {
     let Block { primary, parts, back_signatures, .. } = block;
     let mut digester = Digester::new(*primary);
-    let keys = SubkeyChecks { primary: *primary, back_signatures };
-    parts.iter_mut().map(|part| drop_false_copies_of(keys, part, &mut digester)).sum()
-}
-
-/// What is needed to look for back-signatures.
-#[derive(Clone, Copy)]
-struct SubkeyChecks<'a, 'b> {
-    primary: Key<'a>,
-    back_signatures: &'b BackSignatureSearch,
+    parts.iter_mut().map(|part| drop_false_copies_of(back_signatures, part, &mut digester)).sum()
 }
 
 fn drop_false_copies_of<'a>(
-    keys: SubkeyChecks<'a, '_>,
+    back_signatures: &BackSignatureSearch<'_>,
     part: &mut Part<'a>,
     digester: &mut Digester<'a>,
 ) -> usize {
@@ -83,11 +73,14 @@ fn drop_false_copies_of<'a>(
         let indices = copies.iter().map(|copy| copy.index);
         let compared: Vec<usize> =
             indices.filter(|&index| signature(index).is_good() || !may_revoke(index)).collect();
-        let ranked = by_kind(keys, part, compared.into_iter(), |index| signature(index).is_good());
+        let ranked = by_kind(back_signatures, part, compared.into_iter(), |index| signature(index).is_good());
         for copies in ranked.chunk_by(|(a, _), (b, _)| a == b) {
             let indices: Vec<usize> = copies.iter().map(|&(_, index)| index).collect();
             if copies[0].0.own || !is_any_good {
-                let last = indices.iter().rev().find(|&&index| !part.signatures[index].is_superseded());
+                let last = indices
+                    .iter()
+                    .rev()
+                    .find(|&&index| !part.signatures[index].parsed_facts().flags.superseded);
                 others.of(part, &indices, last.copied());
             } else {
                 others.dropped.extend(indices);
@@ -162,8 +155,12 @@ fn values<'a>(part: &Part<'a>) -> Vec<Copied<'a>> {
     values
 }
 
-fn drop_copies<'a>(keys: SubkeyChecks<'a, '_>, part: &mut Part<'a>, stays: KeptCopy) -> usize {
-    let fingerprint = keys.primary.fingerprint();
+fn drop_copies(
+    back_signatures: &BackSignatureSearch<'_>,
+    primary: &Fingerprint,
+    part: &mut Part<'_>,
+    stays: KeptCopy,
+) -> usize {
     let mut others = OtherCopies::default();
     for copies in values(part).chunk_by(|a, b| a.value == b.value).filter(|copies| copies.len() > 1) {
         let is_own = |index: usize| part.signatures[index].is_own();
@@ -172,11 +169,12 @@ fn drop_copies<'a>(keys: SubkeyChecks<'a, '_>, part: &mut Part<'a>, stays: KeptC
         for copies in copies.chunk_by(|a, b| a.content == b.content) {
             // The alleged issuer can be changed in a copy: until the signature is verified, one copy stays that names
             // the primary key, and one for each other issuer.
-            let claims = |index: usize| is_own(index) && part.signatures[index].is_irrevocable();
-            let ranked = by_kind(keys, part, copies.iter().map(|copy| copy.index), claims);
+            let is_irrevocable_own = |index: usize| is_own(index) && part.signatures[index].is_irrevocable();
+            let indices = copies.iter().map(|copy| copy.index);
+            let ranked = by_kind(back_signatures, part, indices, is_irrevocable_own);
             for copies in ranked.chunk_by(|(a, _), (b, _)| a == b) {
                 let indices: Vec<usize> = copies.iter().map(|&(_, index)| index).collect();
-                let is_by_another = indices.iter().all(|&index| part.is_by_another(index, &fingerprint));
+                let is_by_another = indices.iter().all(|&index| part.is_by_another(index, primary));
                 if is_by_another && is_own_there {
                     others.dropped.extend(indices);
                 } else {
@@ -193,9 +191,9 @@ impl KeptCopy {
     fn choose(self, part: &Part<'_>, copies: &[usize]) -> Option<usize> {
         let rank = |index: &&usize| {
             let signature = &part.signatures[**index];
-            (signature.is_own(), signature.names_issuer(), signature.is_exportable())
+            (signature.is_own(), signature.names_issuer(), signature.parsed_facts().flags.exportable)
         };
-        let copies = copies.iter().filter(|&&index| !part.signatures[index].is_superseded());
+        let copies = copies.iter().filter(|&&index| !part.signatures[index].parsed_facts().flags.superseded);
         match self {
             Self::First => copies.rev().max_by_key(rank).copied(),
             Self::Last => copies.max_by_key(rank).copied(),
@@ -217,47 +215,28 @@ impl Part<'_> {
 struct CopyKind {
     /// Taken for a self-signature.
     own: bool,
-    back_signature: BackSignature,
+    /// Whether a binding signature contains the subkey's back-signature, which other copies may have lost. If the budget
+    /// was spent, the copy at this index is unlike all others.
+    back_signature: Result<bool, usize>,
     /// The issuer of a signature by another key, who can only verify copies that name them.
     issuer: Option<KeyId>,
 }
 
 /// Sorts copies of one signature by their kind, then by position.
-fn by_kind<'a>(
-    keys: SubkeyChecks<'a, '_>,
-    part: &Part<'a>,
+fn by_kind(
+    back_signatures: &BackSignatureSearch<'_>,
+    part: &Part<'_>,
     copies: impl Iterator<Item = usize>,
     is_own: impl Fn(usize) -> bool,
 ) -> Vec<(CopyKind, usize)> {
     let kind = |index: usize| CopyKind {
         own: is_own(index),
-        back_signature: back_signature(keys, part, index),
-        issuer: part.signatures[index].other_issuer(),
+        back_signature: back_signatures.is_in(&part.signatures[index].signature(), part.subject).ok_or(index),
+        issuer: Some(part.signatures[index].parsed_facts())
+            .filter(|facts| facts.own.is_none())
+            .map(|facts| facts.issuer.key_id),
     };
     let mut ranked: Vec<(CopyKind, usize)> = copies.map(|index| (kind(index), index)).collect();
     ranked.sort_unstable();
     ranked
-}
-
-/// Whether a copy of a binding signature contains the subkey's back-signature, which other copies may have lost.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum BackSignature {
-    Contained,
-    Missing,
-    /// The budget was spent: the copy at this index is unlike all others.
-    Unchecked(usize),
-}
-
-fn back_signature<'a>(keys: SubkeyChecks<'a, '_>, part: &Part<'a>, index: usize) -> BackSignature {
-    let signature = part.signatures[index].signature();
-    match part.subject {
-        Some(Subject::Subkey(subkey)) if signature.kind == SignatureType::SUBKEY_BINDING => {
-            match keys.back_signatures.is_in(&signature, keys.primary, subkey) {
-                Some(true) => BackSignature::Contained,
-                Some(false) => BackSignature::Missing,
-                None => BackSignature::Unchecked(index),
-            }
-        }
-        _ => BackSignature::Missing,
-    }
 }

@@ -2,8 +2,8 @@
 //!
 //! Unlike in GnuPG, certifications by other keys are not moved, since that would require verifying all of them.
 
-use super::block::{Block, SignaturePacket};
-use super::self_signatures::{Budget, Targets};
+use super::block::{Block, SignaturePacket, SignaturePosition};
+use super::self_signatures::Targets;
 use crate::facts::{SignatureFacts, SignatureType};
 use crate::signature::Signature;
 use crate::signed::{Digester, question};
@@ -11,18 +11,8 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use verify::{Check, Verdict, limits};
 
-/// A self-signature to move.
-struct Relocation {
-    /// The part that has it.
-    from: usize,
-    /// Its index among the signatures of that part.
-    index: usize,
-    /// The part over which it is made.
-    to: usize,
-}
-
-/// A signature by its part and its index.
-type SignaturePosition = (usize, usize);
+/// A self-signature to move, and the part over which it is made.
+type Relocation = (SignaturePosition, usize);
 
 /// The check of a signature over a component that it may be made over.
 struct Candidate<'a> {
@@ -44,8 +34,8 @@ pub(super) struct Relocated {
 /// Moves misplaced self-signatures directly after the component over which they are made; of several equal components
 /// the first one. Irrevocable signatures that the budget leaves unchecked are moved to the component over which they are
 /// probably made, and left pending there.
-pub(super) fn relocate(block: &mut Block<'_>, budget: &mut Budget) -> Relocated {
-    let (mut destinations, unchecked) = find_irrevocable(block, budget);
+pub(super) fn relocate(block: &mut Block<'_>, checks: &mut usize) -> Relocated {
+    let (mut destinations, unchecked) = find_irrevocable(block, checks);
     let mut searched = Vec::new();
     let mut targets = Targets::default();
     for part in 0..block.parts.len() {
@@ -65,14 +55,10 @@ pub(super) fn relocate(block: &mut Block<'_>, budget: &mut Budget) -> Relocated 
         }
     }
     let found = search(block, &searched);
-    found.keys().for_each(|&(part, index)| block.parts[part].signatures[index].become_good());
+    found.keys().for_each(|&position| block.signature_mut(position).become_good());
     destinations.extend(found);
-    let mut moves: Vec<Relocation> = destinations
-        .into_iter()
-        .filter(|&((from, _), to)| from != to)
-        .map(|((from, index), to)| Relocation { from, index, to })
-        .collect();
-    moves.sort_unstable_by_key(|relocation| (relocation.from, relocation.index));
+    let mut moves: Vec<Relocation> = destinations.into_iter().filter(|&((from, _), to)| from != to).collect();
+    moves.sort_unstable();
     apply(block, &moves);
     Relocated { moved: moves.len(), unchecked }
 }
@@ -80,10 +66,7 @@ pub(super) fn relocate(block: &mut Block<'_>, budget: &mut Budget) -> Relocated 
 /// Finds the components over which misplaced irrevocable signatures are made, whoever their alleged issuer is: verifies
 /// all those whose digest prefix matches. Marks those that the budget leaves unchecked as pending. Returns also the
 /// number of signatures that were not compared with all components or not verified.
-fn find_irrevocable(
-    block: &mut Block<'_>,
-    budget: &mut Budget,
-) -> (HashMap<SignaturePosition, usize>, usize) {
+fn find_irrevocable(block: &mut Block<'_>, checks: &mut usize) -> (HashMap<SignaturePosition, usize>, usize) {
     let misplaced = misplaced_irrevocable(block);
     if misplaced.is_empty() {
         return (HashMap::new(), 0);
@@ -96,20 +79,21 @@ fn find_irrevocable(
     // There may be any number of forged components.
     let (bound, others): (Vec<usize>, Vec<usize>) = (0..block.parts.len()).partition(is_bound);
     let mut likely = Vec::new();
-    let bound =
-        Comparison { targets: &bound, digests: limits::MAX_SEARCHED_IRREVOCABLE_DIGESTS, only_likely: true };
-    let others =
-        Comparison { targets: &others, digests: limits::MAX_SEARCHED_UNBOUND_DIGESTS, only_likely: true };
-    let is_complete = bound.run(block, &misplaced, &mut likely);
-    others.run(block, &misplaced, &mut likely);
-    let pending = likely.split_off(likely.len().min(budget.checks));
-    budget.checks -= likely.len();
+    let mut compare_with = |targets: &[usize], most| {
+        compare(block, targets, &misplaced, most, |candidate| {
+            likely.extend(Some(candidate).filter(|candidate| candidate.is_likely));
+        })
+    };
+    let is_complete = compare_with(&bound, limits::MAX_SEARCHED_IRREVOCABLE_DIGESTS);
+    compare_with(&others, limits::MAX_SEARCHED_UNBOUND_DIGESTS);
+    let pending = likely.split_off(likely.len().min(*checks));
+    *checks -= likely.len();
     let mut found = verified(&likely);
-    found.keys().for_each(|&(part, index)| block.parts[part].signatures[index].become_good());
+    found.keys().for_each(|&position| block.signature_mut(position).become_good());
     let mut unchecked = if is_complete { 0 } else { misplaced.len() - found.len() };
-    for Candidate { position: (part, index), target, .. } in pending {
-        if let Entry::Vacant(unknown) = found.entry((part, index)) {
-            block.parts[part].signatures[index].leave_pending();
+    for Candidate { position, target, .. } in pending {
+        if let Entry::Vacant(unknown) = found.entry(position) {
+            block.signature_mut(position).leave_pending();
             unknown.insert(target);
             unchecked += usize::from(is_complete);
         }
@@ -117,44 +101,33 @@ fn find_irrevocable(
     (found, unchecked)
 }
 
-/// A comparison of the digest prefixes of signatures with those over components.
-struct Comparison<'t> {
-    targets: &'t [usize],
-    /// The most digests that are computed.
-    digests: usize,
-    /// Whether only pairs whose digest prefix matches are candidates.
-    only_likely: bool,
-}
-
-impl Comparison<'_> {
-    /// Adds the candidates, ordered by component. Returns whether the limit was not reached.
-    fn run<'a>(
-        mut self,
-        block: &Block<'a>,
-        signatures: &[(SignaturePosition, Signature<'a>)],
-        candidates: &mut Vec<Candidate<'a>>,
-    ) -> bool {
-        let mut digester = Digester::new(block.primary);
-        for &target in self.targets {
-            let Some(subject) = block.parts[target].subject else { continue };
-            let mut over = digester.over(subject);
-            for &(position, ref signature) in signatures {
-                if !subject.suits(signature.kind) {
-                    continue;
-                }
-                let Some(left) = self.digests.checked_sub(1) else { return false };
-                self.digests = left;
-                let Ok(digest) = over.digest(signature) else { continue };
-                let is_likely = digest.prefix() == signature.digest_prefix;
-                if self.only_likely && !is_likely {
-                    continue;
-                }
-                let check = question(&block.primary, signature, digest).ok();
-                candidates.extend(check.map(|check| Candidate { position, target, check, is_likely }));
+/// Compares the digest prefixes of signatures with those over components, ordered by component. Returns whether no more
+/// than `most` digests had to be computed.
+fn compare<'a>(
+    block: &Block<'a>,
+    targets: &[usize],
+    signatures: &[(SignaturePosition, Signature<'a>)],
+    most: usize,
+    mut take: impl FnMut(Candidate<'a>),
+) -> bool {
+    let mut digester = Digester::new(block.primary);
+    let mut computed = 0;
+    for &target in targets {
+        let Some(subject) = block.parts[target].subject else { continue };
+        let mut over = digester.over(subject);
+        for &(position, ref signature) in signatures.iter().filter(|(_, it)| subject.suits(it.kind)) {
+            if computed == most {
+                return false;
+            }
+            computed += 1;
+            let Ok(digest) = over.digest(signature) else { continue };
+            let is_likely = digest.prefix() == signature.digest_prefix;
+            if let Ok(check) = question(&block.primary, signature, digest) {
+                take(Candidate { position, target, check, is_likely });
             }
         }
-        true
     }
+    true
 }
 
 /// Verifies candidates; returns for each signature that is good the first component over which it is made.
@@ -237,14 +210,10 @@ fn search<'a>(
     signatures: &[(SignaturePosition, Signature<'a>)],
 ) -> HashMap<SignaturePosition, usize> {
     let all: Vec<usize> = (0..block.parts.len()).collect();
-    let mut candidates = Vec::new();
-    Comparison { targets: &all, digests: limits::MAX_SEARCHED_DIGESTS, only_likely: false }.run(
-        block,
-        signatures,
-        &mut candidates,
-    );
-    let (likely, mut unlikely): (Vec<_>, Vec<_>) =
-        candidates.into_iter().partition(|candidate| candidate.is_likely);
+    let (mut likely, mut unlikely) = (Vec::new(), Vec::new());
+    compare(block, &all, signatures, limits::MAX_SEARCHED_DIGESTS, |candidate| {
+        if candidate.is_likely { likely.push(candidate) } else { unlikely.push(candidate) }
+    });
     let mut found = verified(&likely);
     unlikely.retain(|candidate| !found.contains_key(&candidate.position));
     unlikely.truncate(limits::MAX_UNLIKELY_CHECKS.div_ceil(block.primary.public_key().cost()));
@@ -269,19 +238,20 @@ pub(super) fn give_first_subkey_its_binding(block: &mut Block<'_>) -> bool {
     if search(block, &[((last, 0), signature)]).get(&(last, 0)) != Some(&first) {
         return false;
     }
-    apply(block, &[Relocation { from: last, index: 0, to: first }]);
+    apply(block, &[((last, 0), first)]);
     true
 }
 
 /// Applies `moves`, which are sorted by the positions of the signatures. As in GnuPG, the last one comes first.
 fn apply(block: &mut Block<'_>, moves: &[Relocation]) {
     let mut taken: HashMap<usize, Vec<SignaturePacket<'_>>> = HashMap::new();
-    for moves in moves.chunk_by(|a, b| a.from == b.from) {
+    for moves in moves.chunk_by(|((a, _), _), ((b, _), _)| a == b) {
         let mut leaving = moves.iter().peekable();
-        let part = &mut block.parts[moves[0].from];
+        let ((from, _), _) = moves[0];
+        let part = &mut block.parts[from];
         for (index, signature) in std::mem::take(&mut part.signatures).into_iter().enumerate() {
-            match leaving.next_if(|next| next.index == index) {
-                Some(next) => taken.entry(next.to).or_default().push(signature),
+            match leaving.next_if(|((_, next), _)| *next == index) {
+                Some((_, to)) => taken.entry(*to).or_default().push(signature),
                 None => part.signatures.push(signature),
             }
         }

@@ -1,6 +1,6 @@
 //! Verifies the self-signatures of a certificate within a budget.
 
-use super::block::Block;
+use super::block::{Block, SignaturePosition};
 use crate::facts::{SignatureFacts, SignatureType};
 use crate::identity::Timestamp;
 use crate::key::Key;
@@ -12,32 +12,15 @@ use verify::{Check, Verdict, limits};
 /// A signature that may be a self-signature.
 #[derive(Clone, Copy)]
 struct Candidate {
-    part: usize,
-    index: usize,
+    position: SignaturePosition,
     /// The part over which it is verified.
     target: usize,
     created: Timestamp,
 }
 
-/// Possible self-signatures, grouped by component.
-#[derive(Default)]
-struct Candidates {
-    /// Those that revoke something or name a designated revoker.
-    irrevocable: Vec<Candidate>,
-    bindings: Vec<Candidate>,
-}
-
-/// How many irrevocable signatures of one certificate may still be verified.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Budget {
-    pub(crate) checks: usize,
-}
-
-impl Budget {
-    /// Returns the budget of a certificate with this primary key.
-    pub(crate) fn of(primary: &Key<'_>) -> Self {
-        Self { checks: limits::MAX_IRREVOCABLE_CHECKS.div_ceil(primary.public_key().cost()) }
-    }
+/// Returns how many irrevocable signatures of a certificate with this primary key may be verified.
+pub(crate) fn irrevocable_checks(primary: &Key<'_>) -> usize {
+    limits::MAX_IRREVOCABLE_CHECKS.div_ceil(primary.public_key().cost())
 }
 
 /// The numbers of unchecked signatures.
@@ -71,22 +54,22 @@ const BATCH: usize = 4 << 10;
 /// `is_proven` returns true were good before and come first.
 pub(super) fn verify(
     block: &mut Block<'_>,
-    budget: &mut Budget,
+    checks: &mut usize,
     is_proven: &dyn Fn(u32) -> bool,
 ) -> Unchecked {
-    let Candidates { irrevocable, mut bindings } = candidates(block, |_| true);
+    let (irrevocable, mut bindings) = candidates(block, |_| true);
     let (unchecked, undecided) = verify_bindings(block, &mut bindings);
     let good = bindings.iter().filter(|at| is_good(block, at)).map(|at| at.target);
     let bound: HashSet<usize> = good.chain([0]).collect();
-    let irrevocable = verify_irrevocable(block, irrevocable, &bound, budget, is_proven);
+    let irrevocable = verify_irrevocable(block, irrevocable, &bound, checks, is_proven);
     Unchecked { irrevocable, bindings: unchecked, undecided }
 }
 
 /// Continues with the irrevocable signatures that were left unchecked, and returns the number of those that still are.
-pub(super) fn continue_verification(block: &mut Block<'_>, budget: &mut Budget) -> usize {
-    let Candidates { irrevocable, .. } = candidates(block, SignatureFacts::is_pending);
+pub(super) fn continue_verification(block: &mut Block<'_>, checks: &mut usize) -> usize {
+    let (irrevocable, _) = candidates(block, SignatureFacts::is_pending);
     let bound = irrevocable.iter().map(|at| at.target).collect();
-    verify_irrevocable(block, irrevocable, &bound, budget, &|_| false)
+    verify_irrevocable(block, irrevocable, &bound, checks, &|_| false)
 }
 
 fn same_target(a: &Candidate, b: &Candidate) -> bool {
@@ -168,28 +151,27 @@ fn verify_irrevocable(
     block: &mut Block<'_>,
     mut candidates: Vec<Candidate>,
     bound: &HashSet<usize>,
-    budget: &mut Budget,
+    checks: &mut usize,
     is_proven: &dyn Fn(u32) -> bool,
 ) -> usize {
     candidates.sort_by_key(|at| at.target);
-    if candidates.len() <= limits::MAX_CHECKS_PER_COMPONENT.min(budget.checks) {
-        budget.checks -= candidates.len();
+    if candidates.len() <= limits::MAX_CHECKS_PER_COMPONENT.min(*checks) {
+        *checks -= candidates.len();
         verify_batch(block, &candidates);
         return 0;
     }
-    let likely: HashSet<(usize, usize)> =
-        likely_candidates(block, &candidates).iter().map(|at| (at.part, at.index)).collect();
-    let proven = |at: &Candidate| is_proven(block.parts[at.part].signatures[at.index].start());
+    let likely = likely_candidates(block, &candidates);
+    let proven = |at: &Candidate| is_proven(block.signature(at.position).start());
     let (mut likely, mut unlikely): (Vec<Candidate>, Vec<Candidate>) =
-        candidates.into_iter().partition(|at| likely.contains(&(at.part, at.index)) || proven(at));
+        candidates.into_iter().partition(|at| likely.contains(&at.position) || proven(at));
     likely.sort_by_cached_key(|at| (!proven(at), !bound.contains(&at.target), Reverse(at.created)));
-    let pending = likely.split_off(likely.len().min(budget.checks));
-    budget.checks -= likely.len();
+    let pending = likely.split_off(likely.len().min(*checks));
+    *checks -= likely.len();
     for batch in likely.chunks_mut(BATCH) {
         batch.sort_by_key(|at| at.target);
         verify_batch(block, batch);
     }
-    pending.iter().for_each(|at| block.parts[at.part].signatures[at.index].leave_pending());
+    pending.iter().for_each(|at| block.signature_mut(at.position).leave_pending());
     unlikely.sort_by_key(|at| Reverse(at.created));
     let most = limits::MAX_UNLIKELY_CHECKS.div_ceil(block.primary.public_key().cost());
     let impossible = unlikely.split_off(unlikely.len().min(most));
@@ -200,8 +182,7 @@ fn verify_irrevocable(
 }
 
 fn is_good(block: &Block<'_>, at: &Candidate) -> bool {
-    let facts = block.parts[at.part].signatures[at.index].facts.as_ref();
-    facts.is_some_and(SignatureFacts::verifies)
+    block.signature(at.position).facts.as_ref().is_some_and(SignatureFacts::verifies)
 }
 
 /// Verifies candidates in one batch and sets their verdicts.
@@ -213,7 +194,7 @@ fn verify_batch(block: &mut Block<'_>, candidates: &[Candidate]) {
         let subject = block.parts[candidates[0].target].subject.expect("targets are of known types");
         let mut over = digester.over(subject);
         for at in candidates {
-            let signature = block.parts[at.part].signatures[at.index].signature();
+            let signature = block.signature(at.position).signature();
             let digest = over.digest(&signature);
             let check = digest.and_then(|digest| question(&block.primary, &signature, digest));
             verdicts.push(check.err());
@@ -229,7 +210,7 @@ fn verify_batch(block: &mut Block<'_>, candidates: &[Candidate]) {
 
 fn note(block: &mut Block<'_>, at: &Candidate, verdict: Verdict) {
     let primary = block.primary_facts.fingerprint;
-    let signature = &mut block.parts[at.part].signatures[at.index];
+    let signature = block.signature_mut(at.position);
     if verdict == Verdict::Good {
         return signature.become_good();
     }
@@ -238,30 +219,31 @@ fn note(block: &mut Block<'_>, at: &Candidate, verdict: Verdict) {
 
 /// Sorts a group so that the signatures whose digest prefix matches come first; returns their number.
 fn sort_likely_first(block: &Block<'_>, group: &mut [Candidate]) -> usize {
-    let likely: HashSet<(usize, usize)> =
-        likely_candidates(block, group).iter().map(|at| (at.part, at.index)).collect();
-    group.sort_by_cached_key(|at| Reverse((likely.contains(&(at.part, at.index)), at.created)));
+    let likely = likely_candidates(block, group);
+    group.sort_by_cached_key(|at| Reverse((likely.contains(&at.position), at.created)));
     likely.len()
 }
 
-/// Returns the candidates whose digest prefix matches. Candidates of one component must be adjacent.
-fn likely_candidates(block: &Block<'_>, candidates: &[Candidate]) -> Vec<Candidate> {
+/// Returns the positions of the candidates whose digest prefix matches. Candidates of one component must be adjacent.
+fn likely_candidates(block: &Block<'_>, candidates: &[Candidate]) -> HashSet<SignaturePosition> {
     let mut digester = Digester::new(block.primary);
-    let mut likely = Vec::new();
+    let mut likely = HashSet::new();
     for group in candidates.chunk_by(same_target) {
         let subject = block.parts[group[0].target].subject.expect("targets are of known types");
         let mut over = digester.over(subject);
-        likely.extend(
-            group.iter().filter(|at| over.is_likely(&block.parts[at.part].signatures[at.index].signature())),
-        );
+        let group = group.iter().map(|at| at.position);
+        likely.extend(group.filter(|&at| over.is_likely(&block.signature(at).signature())));
     }
     likely
 }
 
-/// Finds the possible self-signatures; of the irrevocable ones only those that are `wanted`.
-fn candidates(block: &mut Block<'_>, wanted: impl Fn(&SignatureFacts) -> bool) -> Candidates {
+/// Finds the possible self-signatures, grouped by component: the irrevocable ones that are `wanted`, and the others.
+fn candidates(
+    block: &mut Block<'_>,
+    wanted: impl Fn(&SignatureFacts) -> bool,
+) -> (Vec<Candidate>, Vec<Candidate>) {
     let primary = block.primary_facts.fingerprint;
-    let mut candidates = Candidates::default();
+    let (mut irrevocable, mut bindings) = (Vec::new(), Vec::new());
     let mut targets = Targets::default();
     for part in 0..block.parts.len() {
         targets.pass(block, part);
@@ -280,16 +262,17 @@ fn candidates(block: &mut Block<'_>, wanted: impl Fn(&SignatureFacts) -> bool) -
                 continue;
             };
             let target = targets.of(facts.kind);
-            let candidate = target.map(|target| Candidate { part, index, target, created: facts.created });
+            let position = (part, index);
+            let candidate = target.map(|target| Candidate { position, target, created: facts.created });
             match (candidate, &mut facts.own) {
-                (Some(candidate), _) if !is_irrevocable => candidates.bindings.push(candidate),
-                (Some(candidate), _) => candidates.irrevocable.extend(wanted(facts).then_some(candidate)),
+                (Some(candidate), _) if !is_irrevocable => bindings.push(candidate),
+                (Some(candidate), _) => irrevocable.extend(wanted(facts).then_some(candidate)),
                 (None, Some(own)) => own.verdict = Some(Verdict::Bad),
                 (None, None) => {}
             }
         }
     }
-    candidates
+    (irrevocable, bindings)
 }
 
 /// The last user ID and the last subkey so far, over which GnuPG verifies signatures of other components.

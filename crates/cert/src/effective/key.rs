@@ -7,25 +7,17 @@ use super::user_id::UserIdStates;
 use crate::facts::{Component, ComponentKind, Facts, KeyFacts, Revoker, SignatureFacts, SignatureType};
 use crate::identity::{Fingerprint, Timestamp};
 
-/// The evaluated primary key.
-pub(super) struct Primary {
-    pub(super) state: KeyState,
-    /// Each designated revoker once, in the order of the signatures.
-    pub(super) revokers: Vec<Revoker>,
-}
-
 /// Evaluates the primary key: a direct-key signature takes precedence over those of the user IDs and attributes,
-/// separately for usage and expiration time.
+/// separately for usage and expiration time. Returns also the designated revokers, each once, in the order of the
+/// signatures.
 pub(super) fn primary(
     facts: &Facts,
     users: &UserIdStates<'_>,
     self_signatures: &SelfSignatureFilter<'_>,
-) -> Primary {
+) -> (KeyState, Vec<Revoker>) {
     let component = &facts.components[0];
     let key = self_signatures.primary;
-    let direct = || {
-        self_signatures.own(component).filter(|(_, signature)| signature.kind == SignatureType::DIRECT_KEY)
-    };
+    let direct = || self_signatures.of_kind(component, SignatureType::DIRECT_KEY);
     let binding = newest(direct().filter(|(_, signature)| !self_signatures.has_expired(signature)));
     let revokers = revokers(direct().map(|(_, signature)| signature));
 
@@ -47,7 +39,7 @@ pub(super) fn primary(
         usage: usage.under(key.algorithm) | Usage::CERTIFY,
         binding: binding.map(|(index, _)| index),
     };
-    Primary { state, revokers }
+    (state, revokers)
 }
 
 /// Evaluates a subkey: the newest binding signature that is not expired counts, and any revocation.
@@ -57,14 +49,10 @@ pub(super) fn subkey(
     primary: &KeyState,
     self_signatures: &SelfSignatureFilter<'_>,
 ) -> KeyState {
-    let of_kind = |kind| {
-        self_signatures
-            .own(component)
-            .filter(move |(_, signature): &(_, &SignatureFacts)| signature.kind == kind)
-    };
-    let bindings = of_kind(SignatureType::SUBKEY_BINDING)
+    let bindings = self_signatures
+        .of_kind(component, SignatureType::SUBKEY_BINDING)
         .filter(|(_, signature)| !self_signatures.has_expired(signature));
-    let revocation = of_kind(SignatureType::SUBKEY_REVOCATION).last();
+    let revocation = self_signatures.of_kind(component, SignatureType::SUBKEY_REVOCATION).last();
     let revoked = revocation.map(|(_, signature)| Revocation { date: signature.created, designated: false });
 
     let mut state = KeyState { revoked: revoked.or(primary.revoked), ..KeyState::default() };
@@ -139,11 +127,7 @@ fn primary_revocation(
     has_revokers: bool,
     self_signatures: &SelfSignatureFilter<'_>,
 ) -> Option<Revocation> {
-    let own = self_signatures
-        .own(component)
-        .filter(|(_, signature)| signature.kind == SignatureType::KEY_REVOCATION)
-        .last();
-    if let Some((_, signature)) = own {
+    if let Some((_, signature)) = self_signatures.of_kind(component, SignatureType::KEY_REVOCATION).last() {
         return Some(Revocation { date: signature.created, designated: false });
     }
     let date = self_signatures.context.designated_revocation.filter(|_| has_revokers)?;

@@ -17,7 +17,7 @@ pub struct IssuerKey<'a> {
     /// The state of the key.
     pub state: &'a KeyState,
     /// When it expires, or its certificate does.
-    pub ends: Option<Timestamp>,
+    pub expires: Option<Timestamp>,
     /// The role of the key in its certificate.
     pub role: Role,
 }
@@ -75,15 +75,15 @@ impl<'a> IssuerKey<'a> {
         else {
             return None;
         };
-        let ends = [state.expires, effective.primary().expires].into_iter().flatten().min();
+        let expires = [state.expires, effective.primary().expires].into_iter().flatten().min();
         let role = if component == 0 { Role::Primary } else { Role::Subkey(cross_certification()) };
-        Some(Self { key, state, ends, role })
+        Some(Self { key, state, expires, role })
     }
 
     /// Returns the primary key of a certificate as an issuer.
     pub fn primary(facts: &'a Facts, effective: &'a Effective) -> Self {
         let state = effective.primary();
-        Self { key: facts.primary(), state, ends: state.expires, role: Role::Primary }
+        Self { key: facts.primary(), state, expires: state.expires, role: Role::Primary }
     }
 }
 
@@ -103,57 +103,42 @@ pub enum Objection {
     /// The signature is from the future.
     FromFuture,
     /// The key was expired when the signature was made.
-    EndedBefore,
+    ExpiredBefore,
     /// The key is expired now, which alone does not concern earlier signatures.
-    Ended,
+    Expired,
 }
 
-impl Objection {
-    const ALL: [Self; 8] = [
-        Self::Revoked,
-        Self::Unbound,
-        Self::WrongUse,
-        Self::NotCrossCertified,
-        Self::BeforeKey,
-        Self::FromFuture,
-        Self::EndedBefore,
-        Self::Ended,
-    ];
-}
-
-/// The objections to a signature because of its issuer.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Objections(u8);
+/// The objections to a signature because of its issuer, the most serious first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Objections(Vec<Objection>);
 
 impl Objections {
     /// Returns whether this objection is among them.
-    pub fn contains(self, objection: Objection) -> bool {
-        self.0 & 1 << objection as u8 != 0
+    pub fn contains(&self, objection: Objection) -> bool {
+        self.0.contains(&objection)
     }
 
     /// Returns whether there are none, so that the key may make such a signature now.
-    pub fn is_empty(self) -> bool {
-        self.0 == 0
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 
     /// Returns the most serious one for which the signature is rejected; `None` if the key could make it when it was
     /// made.
-    pub fn refusal(self) -> Option<Objection> {
-        self.iter().find(|objection| *objection != Objection::Ended)
+    pub fn refusal(&self) -> Option<Objection> {
+        self.iter().find(|objection| *objection != Objection::Expired)
     }
 
     /// Iterates over them, the most serious first.
-    pub fn iter(self) -> impl Iterator<Item = Objection> {
-        Objection::ALL.into_iter().filter(move |objection| self.contains(*objection))
+    pub fn iter(&self) -> impl Iterator<Item = Objection> {
+        self.0.iter().copied()
     }
 
     /// Returns them without those that are ignored.
-    pub fn without(self, overlooked: &[Objection]) -> Self {
-        Self(overlooked.iter().fold(self.0, |left, objection| left & !(1 << *objection as u8)))
-    }
-
-    fn add_if(&mut self, applies: bool, objection: Objection) {
-        self.0 |= u8::from(applies) << objection as u8;
+    #[must_use]
+    pub fn without(mut self, ignored: &[Objection]) -> Self {
+        self.0.retain(|objection| !ignored.contains(objection));
+        self
     }
 }
 
@@ -168,28 +153,24 @@ pub fn objections(
     created: Timestamp,
     now: Timestamp,
 ) -> Objections {
-    let IssuerKey { key, state, ends, role } = issuer;
-    let (is_primary, purpose) = (*role == Role::Primary, Purpose::of(kind));
-    let mut found = Objections::default();
-    found.add_if(created < key.created, Objection::BeforeKey);
-    found.add_if(!purpose.is_for(issuer), Objection::WrongUse);
-    if purpose == Purpose::BackSignature {
-        found.add_if(created > now, Objection::FromFuture);
-        return found;
-    }
-    found.add_if(!state.valid, Objection::Unbound);
-    if purpose == Purpose::OfKey {
-        return found;
-    }
-    found.add_if(state.revoked.is_some(), Objection::Revoked);
-    found.add_if(state.expired, Objection::Ended);
-    found.add_if(ends.is_some_and(|end| end < created), Objection::EndedBefore);
-    if purpose == Purpose::Data {
-        found.add_if(created > now, Objection::FromFuture);
-        let is_cross_certified = is_primary || *role == Role::Subkey(CrossCertification::Holds);
-        found.add_if(!is_cross_certified, Objection::NotCrossCertified);
-    }
-    found
+    let IssuerKey { key, state, expires, role } = issuer;
+    let purpose = Purpose::of(kind);
+    let is_of_data = purpose == Purpose::Data;
+    let is_back_signature = purpose == Purpose::BackSignature;
+    let must_be_current = is_of_data || purpose == Purpose::Certification;
+    let is_cross_certified = matches!(role, Role::Primary | Role::Subkey(CrossCertification::Holds));
+    let possible = [
+        (must_be_current && state.revoked.is_some(), Objection::Revoked),
+        (!is_back_signature && !state.valid, Objection::Unbound),
+        (!purpose.is_for(issuer), Objection::WrongUse),
+        (is_of_data && !is_cross_certified, Objection::NotCrossCertified),
+        (created < key.created, Objection::BeforeKey),
+        ((is_of_data || is_back_signature) && created > now, Objection::FromFuture),
+        (must_be_current && expires.is_some_and(|end| end < created), Objection::ExpiredBefore),
+        (must_be_current && state.expired, Objection::Expired),
+    ];
+    let objections = possible.into_iter().filter(|(applies, _)| *applies).map(|(_, objection)| objection);
+    Objections(objections.collect())
 }
 
 /// The purpose of a signature.
@@ -273,7 +254,7 @@ mod tests {
     ) -> Vec<Objection> {
         let (key, mut state) = (key(algorithm), state(flags, algorithm, role));
         change(&mut state);
-        let issuer = IssuerKey { key: &key, state: &state, ends: state.expires, role };
+        let issuer = IssuerKey { key: &key, state: &state, expires: state.expires, role };
         objections(&issuer, kind, SIGNED, NOW).iter().collect()
     }
 
@@ -333,33 +314,33 @@ mod tests {
 
     #[test]
     fn the_moment_of_a_signature_is_compared_with_the_life_of_its_key() {
-        use Objection::{BeforeKey, Ended, EndedBefore, FromFuture};
+        use Objection::{BeforeKey, Expired, ExpiredBefore, FromFuture};
         const DATA: SignatureType = SignatureType::BINARY;
         const CERTIFICATION: SignatureType = SignatureType::GENERIC_CERTIFICATION;
         const NONE: &[Objection] = &[];
-        for (kind, created, ends, expected, refusal) in [
+        for (kind, created, expires, expected, refusal) in [
             (DATA, 1_000, None, NONE, None),
             (DATA, 999, None, &[BeforeKey], Some(BeforeKey)),
             (DATA, 3_000, None, NONE, None),
             (DATA, 3_001, None, &[FromFuture], Some(FromFuture)),
             (DATA, 2_000, Some(3_000), NONE, None),
-            (DATA, 2_000, Some(2_999), &[Ended], None),
-            (DATA, 2_000, Some(2_000), &[Ended], None),
-            (DATA, 2_000, Some(1_999), &[EndedBefore, Ended], Some(EndedBefore)),
+            (DATA, 2_000, Some(2_999), &[Expired], None),
+            (DATA, 2_000, Some(2_000), &[Expired], None),
+            (DATA, 2_000, Some(1_999), &[ExpiredBefore, Expired], Some(ExpiredBefore)),
             (CERTIFICATION, 999, None, &[BeforeKey], Some(BeforeKey)),
             (CERTIFICATION, 3_001, None, NONE, None),
-            (CERTIFICATION, 2_000, Some(1_999), &[EndedBefore, Ended], Some(EndedBefore)),
+            (CERTIFICATION, 2_000, Some(1_999), &[ExpiredBefore, Expired], Some(ExpiredBefore)),
             // What is dead can still be revoked, and revoke.
             (SignatureType::KEY_REVOCATION, 2_000, Some(1_999), NONE, None),
             (SignatureType::KEY_REVOCATION, 999, None, &[BeforeKey], Some(BeforeKey)),
         ] {
             let key = key(Algorithm::RSA);
-            let ends = ends.map(Timestamp);
-            let expired = ends.is_some_and(|end| end < NOW);
-            let state = KeyState { expires: ends, expired, ..state(None, key.algorithm, Role::Primary) };
-            let issuer = IssuerKey { key: &key, state: &state, ends, role: Role::Primary };
+            let expires = expires.map(Timestamp);
+            let expired = expires.is_some_and(|end| end < NOW);
+            let state = KeyState { expires, expired, ..state(None, key.algorithm, Role::Primary) };
+            let issuer = IssuerKey { key: &key, state: &state, expires, role: Role::Primary };
             let found = objections(&issuer, kind, Timestamp(created), NOW);
-            let what = format!("{kind:?} at {created}, key ends {ends:?}");
+            let what = format!("{kind:?} at {created}, key expires {expires:?}");
             assert_eq!(found.iter().collect::<Vec<_>>(), expected, "{what}");
             assert_eq!(found.refusal(), refusal, "{what}");
         }
@@ -389,7 +370,7 @@ mod tests {
             (state.valid, state.expired, state.expires) = (false, true, Some(Timestamp(1_500)));
         };
         let found = found(Some(0x20), Algorithm::RSA, MISSING, SignatureType::BINARY, change);
-        use Objection::{Ended, EndedBefore, NotCrossCertified, Revoked, Unbound, WrongUse};
-        assert_eq!(found, [Revoked, Unbound, WrongUse, NotCrossCertified, EndedBefore, Ended]);
+        use Objection::{Expired, ExpiredBefore, NotCrossCertified, Revoked, Unbound, WrongUse};
+        assert_eq!(found, [Revoked, Unbound, WrongUse, NotCrossCertified, ExpiredBefore, Expired]);
     }
 }

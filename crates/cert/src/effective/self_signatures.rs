@@ -1,7 +1,7 @@
 //! Selects the self-signatures that count at a given time.
 
 use super::context::EvaluationContext;
-use crate::facts::{Component, KeyFacts, SignatureFacts};
+use crate::facts::{Component, KeyFacts, SignatureFacts, SignatureType};
 use crate::identity::Timestamp;
 
 /// Selects the self-signatures that count.
@@ -20,6 +20,15 @@ impl SelfSignatureFilter<'_> {
         let from_the_future = self.primary.created > self.context.now;
         let signatures = if from_the_future { &[] } else { component.signatures.as_slice() };
         signatures.iter().enumerate().filter(|(_, signature)| self.counts(signature))
+    }
+
+    /// Iterates over those of one type.
+    pub(super) fn of_kind<'c>(
+        &self,
+        component: &'c Component,
+        kind: SignatureType,
+    ) -> impl Iterator<Item = (usize, &'c SignatureFacts)> {
+        self.own(component).filter(move |(_, signature)| signature.kind == kind)
     }
 
     fn counts(&self, signature: &SignatureFacts) -> bool {

@@ -1,16 +1,16 @@
 //! Mutated certificates, imported by the installed `gpg` and by us: the same packets, in the same order.
 
+use crate::digests::for_each_digest;
 use crate::made::raw;
 use crate::mutated::{Numbers, Parts, digest_prefix, keyring, unhashed};
 use crate::scale;
 use keyhoard_cert::clean::{CleanOptions, CleaningNote, clean};
 use keyhoard_cert::compact::{CompactOptions, compact};
 use keyhoard_cert::effective::{EvaluationContext, PacketView, evaluate};
-use keyhoard_cert::facts::{Component, SignatureFacts};
 use keyhoard_cert::key::{self, Key};
 use keyhoard_cert::merge::merge;
 use keyhoard_cert::packet::{Packets, Tag};
-use keyhoard_cert::signed::{for_each_digest, question};
+use keyhoard_cert::signed::question;
 use keyhoard_cert::split::RawCertificate;
 use keyhoard_cert::{Certificate, KeyId, Timestamp};
 use std::collections::{HashMap, HashSet};
@@ -327,17 +327,14 @@ fn good_certifications(certificate: &Certificate, issuers: &[Certificate]) -> Ha
         })
         .collect();
     let mut good = HashSet::new();
-    let wanted = |_: &Component, facts: &SignatureFacts| {
-        facts.own.is_none()
-            && DigestPolicy::GNUPG.accepts_certification(facts.hash_algorithm, facts.created.0)
-    };
-    for_each_digest(certificate, wanted, |_, facts, signature, digest| {
-        let Some(key) = keys.get(&facts.issuer.key_id) else { return };
+    for_each_digest(certificate, |facts, signature, digest| {
+        let is_wanted = facts.own.is_none()
+            && DigestPolicy::GNUPG.accepts_certification(facts.hash_algorithm, facts.created.0);
+        let Some(key) = keys.get(&facts.issuer.key_id).filter(|_| is_wanted) else { return };
         let check = digest.and_then(|digest| question(key, signature, digest));
         if check.is_ok_and(|check| verify::verify(&[check]) == [Verdict::Good]) {
             good.insert(facts.span.start);
         }
-    })
-    .expect("the bytes are those of the facts");
+    });
     good
 }

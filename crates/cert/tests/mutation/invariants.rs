@@ -1,6 +1,6 @@
 //! What holds for every input, whatever it is; the mutation test and the fuzz targets check it.
 
-use keyhoard_cert::extract::extract;
+use keyhoard_cert::clean::read_facts;
 use keyhoard_cert::packet::{Packets, Tag};
 use keyhoard_cert::split::{Piece, RawCertificate, Splitter};
 use keyhoard_cert::{Facts, key, signature};
@@ -17,7 +17,7 @@ pub(crate) fn hold(input: &[u8]) {
 
 /// Reads the input as everything it might be.
 fn nothing_panics(input: &[u8]) {
-    let _ = extract(input);
+    let _ = read_facts(input);
     let _ = key::parse_public(input).map(|key| key.facts());
     let _ = key::parse_secret(input).map(|key| key.fingerprint());
     if let Ok(signature) = signature::parse(input) {
@@ -53,7 +53,7 @@ fn a_certificate_is_whole(raw: &RawCertificate) {
         assert!(!packet.tag.is_ignored(), "what means nothing is left out");
         assert!(!matches!(packet.tag, Tag::SECRET_KEY | Tag::SECRET_SUBKEY), "secrets are separated");
     }
-    let facts = extract(&raw.bytes).expect("a certificate that was split off has facts");
+    let facts = read_facts(&raw.bytes).expect("a certificate that was split off has facts");
     spans_tile(&facts, raw.bytes.len());
     assert!(raw.secrets.iter().all(|secret| facts.keys().any(|key| key.fingerprint == secret.fingerprint)));
 }

@@ -9,48 +9,18 @@ use super::message_output;
 use crate::failure::Failure;
 use crate::input;
 use crate::settings::Settings;
-use crate::status::Status;
 use crate::streams::Streams;
 
-/// Adds ASCII armor to the file that the argument names, or to standard input.
-pub(super) fn enarmor(
+/// Adds ASCII armor to the file that the argument names, or to standard input; or removes it.
+pub(super) fn run(
     arguments: &[Vec<u8>],
     settings: &Settings,
     streams: &mut Streams,
+    adds: bool,
 ) -> anyhow::Result<()> {
-    run(arguments, settings, streams, "enarmor", b".asc", |input, output, headers| {
-        let headers = headers.with("Comment", b"Use \"gpg --dearmor\" for unpacking");
-        let mut armor = ArmorWriter::titled(output, "ARMORED FILE").with_headers(headers);
-        let count = io::copy(input, &mut armor)?;
-        armor.finish()?;
-        Ok(count)
-    })
-}
-
-/// Removes the ASCII armor from the file that the argument names, or from standard input.
-pub(super) fn dearmor(
-    arguments: &[Vec<u8>],
-    settings: &Settings,
-    streams: &mut Streams,
-) -> anyhow::Result<()> {
-    run(arguments, settings, streams, "dearmor", b".gpg", |input, output, _| {
-        io::copy(&mut DearmoredMessage::of_any_kind(input), output)
-    })
-}
-
-/// A conversion of an input with the armor headers; returns the number of bytes.
-type Change = fn(&mut dyn Read, &mut dyn Write, Headers) -> io::Result<u64>;
-
-fn run(
-    arguments: &[Vec<u8>],
-    settings: &Settings,
-    streams: &mut Streams,
-    command: &str,
-    suffix: &[u8],
-    change: Change,
-) -> anyhow::Result<()> {
+    let (command, suffix): (_, &[u8]) = if adds { ("enarmor", b".asc") } else { ("dearmor", b".gpg") };
     let Some(name) = streams.at_most_one(arguments, &format!("--{command} [file]")) else { return Ok(()) };
-    let opened = input::open(name, streams).map_err(Failure::of).and_then(|input| {
+    let opened = input::open(name, streams).map_err(Failure::from).and_then(|input| {
         let output = message_output::open(arguments, settings, streams, name, suffix)?;
         Ok((input, output))
     });
@@ -63,12 +33,17 @@ fn run(
             return Ok(());
         }
     };
-    let headers = settings.armor_headers.lines();
-    let changed = change(&mut BufReader::new(input), &mut *output.writer(streams), headers);
+    let mut input = BufReader::new(input);
+    let mut writer = output.writer(streams);
+    let changed = match adds {
+        true => enarmor(&mut input, &mut *writer, settings.armor_headers.lines()),
+        false => io::copy(&mut DearmoredMessage::of_any_kind(input), &mut *writer),
+    };
+    drop(writer);
     match changed {
-        Ok(0) if command == "dearmor" => {
+        Ok(0) if !adds => {
             streams.error("no valid OpenPGP data found.");
-            streams.status(Status::NoData { what: 1 });
+            streams.status("NODATA 1");
         }
         Ok(_) => {}
         Err(error) => {
@@ -77,4 +52,13 @@ fn run(
         }
     }
     output.commit()
+}
+
+/// Adds armor; returns the number of bytes in it.
+fn enarmor(input: &mut impl Read, output: &mut dyn Write, headers: Headers) -> io::Result<u64> {
+    let headers = headers.with("Comment", b"Use \"gpg --dearmor\" for unpacking");
+    let mut armor = ArmorWriter::titled(output, "ARMORED FILE").with_headers(headers);
+    let count = io::copy(input, &mut armor)?;
+    armor.finish()?;
+    Ok(count)
 }

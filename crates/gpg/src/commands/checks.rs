@@ -148,8 +148,9 @@ impl Checks {
 /// dropped (`import-clean`, `export-clean`).
 pub(super) fn checker_for_clean<'s>(snapshot: &'s dyn ReadCertificates, settings: &Settings) -> Checker<'s> {
     let Settings { now, digests, .. } = *settings;
-    Checker::within(
+    Checker::new(
         snapshot,
+        vec![snapshot],
         CertificationRules { now, view: PacketView::Gnupg, digests, issuers: IssuerRule::FitNow },
     )
 }

@@ -1,6 +1,7 @@
 //! `--decrypt`, for one file or several.
 
 mod attempt;
+mod ending;
 pub(super) mod list_packets;
 pub(super) mod plaintext;
 mod unlock;
@@ -21,9 +22,10 @@ use crate::code::Code;
 use crate::failure::{CodedFailure, Failure};
 use crate::input;
 use crate::settings::Settings;
-use crate::status::MessageStatus;
+use crate::status;
 use crate::streams::Streams;
 use crate::system_error::system_words;
+use ending::Ending;
 use plaintext::{MessageSource, Naming, Plaintext};
 use unlock::{Unlocked, Unlocker};
 
@@ -41,7 +43,7 @@ pub(super) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
         }
     };
     let source = MessageSource { name, naming: Naming::Standard, arguments };
-    let input = input::open(name, streams).map_err(Failure::of);
+    let input = input::open(name, streams).map_err(Failure::from);
     if let Err(failure) =
         input.and_then(|input| decrypt_message(settings, streams, BufReader::new(input), source))
     {
@@ -54,7 +56,7 @@ pub(super) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
 
 fn each_file(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) -> anyhow::Result<()> {
     for name in multifile::file_names(arguments, settings)? {
-        streams.status(MessageStatus::FileStart { what: 3, name: &name });
+        streams.status(status::with_text("FILE_START 3", &name));
         if plaintext::name_after(&name, streams).is_some() {
             match File::open(Path::new(OsStr::from_bytes(&name))) {
                 Ok(input) => {
@@ -75,7 +77,7 @@ fn each_file(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) 
                 }
             }
         }
-        streams.status(MessageStatus::FileDone);
+        streams.status("FILE_DONE");
     }
     Ok(())
 }
@@ -120,53 +122,23 @@ pub(super) fn decrypt_message(
             return Err(verify::report_unexpected(streams));
         }
         verify::report_no_packets(streams, beginning.is_empty());
-        return Err(Failure::bare(Code::EndOfInput));
+        return Err(Failure::bare(Code::END_OF_INPUT));
     }
     if !unlocked.is_asked() {
         verify::report_if_damaged(streams, &error);
     }
-    report_failure(streams, error, unlocked);
+    report_failure(settings, streams, error, unlocked);
     Ok(false)
 }
 
 /// Reports why a message was not read to its end.
-fn report_failure(streams: &mut Streams, error: Error, unlocked: Unlocked) {
-    match (error, unlocked.outcome) {
-        (_, unlock::Outcome::ListedOnly) => {}
-        // Unlike gpg, nothing of it was written.
-        (Error::Unprotected, _) => {
-            streams.status(MessageStatus::BeginDecryption);
-            streams.error("WARNING: message was not integrity protected");
-            streams.info("Use the option '--ignore-mdc-error' to decrypt anyway.");
-            streams.info("decryption forced to fail!");
-            streams.status(MessageStatus::DecryptionFailed);
+fn report_failure(settings: &Settings, streams: &mut Streams, error: Error, unlocked: Unlocked) {
+    match (Ending::of_failure(&error, unlocked), error) {
+        (Ending::Failed { .. }, Error::Write(error)) => {
+            streams.error(format_args!("error writing output: {}", system_words(&error)));
         }
-        (Error::Manipulated | Error::CutShort, unlock::Outcome::Key) => {
-            streams.error("WARNING: encrypted message has been manipulated!");
-            streams.status(MessageStatus::BadMdc);
-            streams.status(MessageStatus::DecryptionFailed);
-        }
-        (Error::Write(error), _) => {
-            let error = system_words(&error);
-            return streams.error(format_args!("error writing output: {error}"));
-        }
-        (Error::Unsigned, _) => return verify::report_no_packets_behind_text(streams),
-        (error, unlock::Outcome::NotAsked) => return streams.error(causes(&error)),
-        (error, _) => {
-            if matches!(error, Error::WrongKey) && unlocked.has_passphrases {
-                streams.status(MessageStatus::BadPassphrase);
-            }
-            streams.status(MessageStatus::DecryptionFailed);
-            let reason = match &error {
-                Error::NoKey => Code::NoSecretKey.to_string(),
-                Error::WrongKey => Code::BadSessionKey.to_string(),
-                Error::Malformed(_) | Error::SecondBlock | Error::CutShort | Error::NoMessage => {
-                    Code::InvalidPacket.to_string()
-                }
-                _ => causes(&error),
-            };
-            streams.error(format_args!("decryption failed: {reason}"));
-        }
+        (Ending::Failed { .. }, Error::Unsigned) => verify::report_no_packets_behind_text(streams),
+        (Ending::Failed { .. }, error) if !unlocked.is_asked() => streams.error(causes(&error)),
+        (ending, _) => ending.report(settings, streams),
     }
-    streams.status(MessageStatus::EndDecryption);
 }

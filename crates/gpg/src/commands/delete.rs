@@ -18,14 +18,7 @@ use crate::names;
 use crate::prompt::{self, Question};
 use crate::render;
 use crate::settings::{ListSettings, Settings};
-use crate::status::Status;
 use crate::streams::Streams;
-
-/// The reasons of a `DELETE_PROBLEM` line (GnuPG's `doc/DETAILS`).
-mod problem {
-    pub(super) const NO_SUCH_KEY: u32 = 1;
-    pub(super) const SECRET_KEY_FIRST: u32 = 2;
-}
 
 /// What is deleted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,24 +55,12 @@ struct Target {
     subkey: Option<Fingerprint>,
     /// It was named by its fingerprint.
     by_fingerprint: bool,
-    /// Its secret keys.
-    secret: Secret,
-    /// The text before the question.
-    shown: Vec<u8>,
-}
-
-/// The secret keys of a certificate.
-struct Secret {
     /// The selected keys whose secret keys are beside the database.
     kept: Vec<Fingerprint>,
     /// GnuPG's agent has one.
     with_agent: bool,
-}
-
-impl Secret {
-    fn is_there(&self) -> bool {
-        !self.kept.is_empty() || self.with_agent
-    }
+    /// The text before the question.
+    shown: Vec<u8>,
 }
 
 /// Deletes one key; returns `false` if that was not possible, which was reported.
@@ -101,29 +82,29 @@ fn delete_one(
         }
     };
     match what {
-        DeleteTarget::Secret if target.secret.kept.is_empty() => {
+        DeleteTarget::Secret if target.kept.is_empty() => {
             streams.error(format_args!("key \"{text}\" not found"));
-            return Ok(no_such_key(streams, &text, Code::NotFound));
+            return Ok(no_such_key(streams, &text, Code::NOT_FOUND));
         }
         DeleteTarget::Secret => {
             return Ok(delete_secret(settings, streams, &target, &text)? != SecretDeletion::Refused);
         }
-        DeleteTarget::Both if !target.secret.kept.is_empty() => {
+        DeleteTarget::Both if !target.kept.is_empty() => {
             match delete_secret(settings, streams, &target, &text)? {
                 SecretDeletion::Done => {}
                 SecretDeletion::Declined => {
-                    streams.error(format_args!("{text}: delete key failed: {}", Code::EndOfFile));
+                    streams.error(format_args!("{text}: delete key failed: {}", Code::END_OF_FILE));
                     return Ok(false);
                 }
                 SecretDeletion::Refused => return Ok(false),
             }
         }
-        DeleteTarget::Public if !target.secret.is_there() || settings.expert => {}
-        DeleteTarget::Both if !target.secret.with_agent => {}
+        DeleteTarget::Public if (target.kept.is_empty() && !target.with_agent) || settings.expert => {}
+        DeleteTarget::Both if !target.with_agent => {}
         DeleteTarget::Public | DeleteTarget::Both => {
             streams.error(format_args!("there is a secret key for public key \"{text}\"!"));
             streams.info("use option \"--delete-secret-keys\" to delete it first.");
-            streams.status(Status::DeleteProblem { reason: problem::SECRET_KEY_FIRST });
+            streams.status("DELETE_PROBLEM 2");
             return Ok(false);
         }
     }
@@ -140,7 +121,7 @@ fn delete_one(
 
 /// Reports that the key was not found; returns `false`.
 fn no_such_key(streams: &mut Streams, name: &str, code: Code) -> bool {
-    streams.status(Status::DeleteProblem { reason: problem::NO_SUCH_KEY });
+    streams.status("DELETE_PROBLEM 1");
     streams.error(format_args!("{name}: delete key failed: {code}"));
     false
 }
@@ -167,7 +148,7 @@ fn delete_secret(
     }
     // In batch mode only --yes confirms it.
     if settings.batch && !settings.answer_yes {
-        let code = Code::NoPinentry;
+        let code = Code::NO_PINENTRY;
         streams.error(format_args!("deleting secret key failed: {code}"));
         streams.error(format_args!("{name}: delete key failed: {code}"));
         streams.info("(try option \"--yes\" to delete anyway)");
@@ -175,7 +156,7 @@ fn delete_secret(
     }
     if !settings.dry_run {
         let files = settings.home.file_keys()?;
-        for key in &target.secret.kept {
+        for key in &target.kept {
             files.delete(&secret::Name::from(*key))?;
         }
     }
@@ -183,10 +164,10 @@ fn delete_secret(
 }
 
 /// Finds the first key that a name matches.
-fn find(settings: &Settings, store: &dyn Store, name: &[u8]) -> std::result::Result<Target, Failure> {
-    let Name { query, exact_key } = names::parsed(name, Code::NotFound)?;
+fn find(settings: &Settings, store: &dyn Store, name: &[u8]) -> Result<Target, Failure> {
+    let Name { query, exact_key } = names::parsed(name, Code::NOT_FOUND)?;
     let snapshot = store.snapshot()?;
-    let Some(&id) = snapshot.find(&query)?.first() else { return Err(Code::NotFound.into()) };
+    let Some(&id) = snapshot.find(&query)?.first() else { return Err(Code::NOT_FOUND.into()) };
     let candidates = candidates(snapshot.as_ref(), &[id], &settings.home.agent_keys())?;
     let Shown { text, primary, subkeys } = show(settings, &settings.list, snapshot.as_ref(), id)?;
     let is_deleted = |key: &Fingerprint| !exact_key || query.names_key(key);
@@ -201,7 +182,8 @@ fn find(settings: &Settings, store: &dyn Store, name: &[u8]) -> std::result::Res
         id,
         subkey,
         by_fingerprint: matches!(query, Query::Fingerprint(_)),
-        secret: Secret { kept, with_agent },
+        kept,
+        with_agent,
         shown: text,
     })
 }
@@ -225,15 +207,23 @@ pub(super) fn show(
     let mut issuers = listing::Names::new(Vec::new(), options.now, options.view);
     let mut trust = |_: CertId, _: &Facts, _: &Effective| Ok(UserTrust::default());
     let mut shown = Shown::default();
-    listing::list(snapshot, Selection::Ids(&[id]), options, &mut issuers, &mut trust, &mut |listing| {
-        render::listing(&listing, list, &mut shown.text);
-        shown.primary = Some(*listing.fingerprint());
-        shown.subkeys.extend(listing.components.iter().filter_map(|listed| match listed.item {
-            ListedItem::Subkey(key, _) => Some(key.fingerprint),
-            _ => None,
-        }));
-        ControlFlow::Break(())
-    })?;
+    listing::list(
+        snapshot,
+        Selection::Ids(&[id]),
+        options,
+        &mut issuers,
+        None,
+        &mut trust,
+        &mut |listing| {
+            render::listing(&listing, list, &mut shown.text);
+            shown.primary = Some(*listing.fingerprint());
+            shown.subkeys.extend(listing.components.iter().filter_map(|listed| match listed.item {
+                ListedItem::Subkey(key, _) => Some(key.fingerprint),
+                _ => None,
+            }));
+            ControlFlow::Break(())
+        },
+    )?;
     Ok(shown)
 }
 

@@ -27,37 +27,39 @@ use crate::keyrings::Keyrings;
 use crate::names;
 use crate::passphrases::{Hint, Passphrases};
 use crate::settings::Settings;
-use crate::status::Status;
 use crate::streams::Streams;
 
 /// The keys of an edit: the keyrings, of which the working database is changed, and the secret keys of the home directory.
-struct EditKeys {
+struct EditKeys<'a> {
+    settings: &'a Settings,
+    streams: &'a mut Streams,
     keyrings: Keyrings,
     secrets: FileKeys,
 }
 
-impl EditKeys {
-    fn open(settings: &Settings, streams: &mut Streams) -> anyhow::Result<Self> {
-        Ok(Self { keyrings: Keyrings::open(settings, streams)?, secrets: settings.home.file_keys()? })
+impl<'a> EditKeys<'a> {
+    fn open(settings: &'a Settings, streams: &'a mut Streams) -> anyhow::Result<Self> {
+        let (keyrings, secrets) = (Keyrings::open(settings, streams)?, settings.home.file_keys()?);
+        Ok(Self { settings, streams, keyrings, secrets })
     }
 
     /// Finds the only key that a name matches; reports if there is none, or more than one.
-    fn find(&self, streams: &mut Streams, name: &[u8], with_secret: bool) -> Result<Fingerprint, Failure> {
+    fn find(&mut self, name: &[u8], with_secret: bool) -> Result<Fingerprint, Failure> {
         let found = self.candidates(name).and_then(|found| match found.as_slice() {
-            [] => Err(Code::NoPublicKey.into()),
-            [(key, _)] if with_secret && !self.has_secret(key)? => Err(Failure::bare(Code::NoSecretKey)),
+            [] => Err(Code::NO_PUBLIC_KEY.into()),
+            [(key, _)] if with_secret && !self.has_secret(key)? => Err(Failure::bare(Code::NO_SECRET_KEY)),
             [(key, _)] => Ok(*key),
-            _ => Err(Code::AmbiguousName.into()),
+            _ => Err(Code::AMBIGUOUS_NAME.into()),
         });
         if let Err(Failure::Coded(CodedFailure { code, .. })) = found {
-            streams.error(format_args!("key \"{}\" not found: {code}", shown(name)));
+            self.streams.error(format_args!("key \"{}\" not found: {code}", shown(name)));
         }
         found
     }
 
     /// Finds all keys that a name matches.
     fn candidates(&self, name: &[u8]) -> Result<Vec<(Fingerprint, CertId)>, Failure> {
-        let query = names::parsed(name, Code::NoPublicKey)?.query;
+        let query = names::parsed(name, Code::NO_PUBLIC_KEY)?.query;
         let Some(store) = self.keyrings.working_database() else { return Ok(Vec::new()) };
         let snapshot = store.snapshot()?;
         let ids = snapshot.find(&query)?;
@@ -70,21 +72,21 @@ impl EditKeys {
     }
 
     /// Finds a key by the fingerprint of its primary key; reports any other name.
-    fn find_by_primary(&self, streams: &mut Streams, name: &[u8]) -> Result<Fingerprint, Failure> {
+    fn find_by_primary(&mut self, name: &[u8]) -> Result<Fingerprint, Failure> {
         let text = shown(name);
         let Some(wanted) = fingerprint(name) else {
-            streams.error(format_args!("\"{text}\" is not a fingerprint"));
-            return Err(Code::InvalidName.into());
+            self.streams.error(format_args!("\"{text}\" is not a fingerprint"));
+            return Err(Code::INVALID_NAME.into());
         };
         let found = reported(self.candidates(name))?.unwrap_or_default();
         let Some((key, _)) = found.first() else {
-            streams.error(format_args!("key \"{text}\" not found: {}", Code::NoPublicKey));
-            return Err(Failure::bare(Code::NoPublicKey));
+            self.streams.error(format_args!("key \"{text}\" not found: {}", Code::NO_PUBLIC_KEY));
+            return Err(Failure::bare(Code::NO_PUBLIC_KEY));
         };
-        streams.considered(key);
+        self.streams.considered(key);
         if *key != wanted {
-            streams.error(format_args!("\"{text}\" is not the primary fingerprint"));
-            return Err(Code::InvalidName.into());
+            self.streams.error(format_args!("\"{text}\" is not the primary fingerprint"));
+            return Err(Code::INVALID_NAME.into());
         }
         Ok(*key)
     }
@@ -96,32 +98,32 @@ impl EditKeys {
 
     /// Finds the certifying secret keys: those of `--local-user`, else of `--default-key`, else the first one. Unusable
     /// ones are reported and left out.
-    fn certifiers(&self, settings: &Settings, streams: &mut Streams) -> anyhow::Result<Vec<Fingerprint>> {
+    fn certifiers(&mut self) -> anyhow::Result<Vec<Fingerprint>> {
+        let settings = self.settings;
         let named = &settings.local_users;
         if named.is_empty() {
-            let found =
-                settings.default_keys.iter().find_map(|name| self.certifier(settings, name).transpose());
+            let found = settings.default_keys.iter().find_map(|name| self.certifier(name).transpose());
             let found = found.transpose()?;
             let found = match found {
                 Some(found) => Some(found),
-                None => self.first_certifier(settings)?,
+                None => self.first_certifier()?,
             };
             if found.is_none() {
-                streams.error(format_args!("no default secret key: {}", Code::NoSecretKey));
+                self.streams.error(format_args!("no default secret key: {}", Code::NO_SECRET_KEY));
             }
-            return Ok(found.into_iter().inspect(|key| streams.considered(key)).collect());
+            return Ok(found.into_iter().inspect(|key| self.streams.considered(key)).collect());
         }
         let mut found = Vec::new();
         for name in named {
-            match self.certifier(settings, name)? {
+            match self.certifier(name)? {
                 Some(key) if found.contains(&key) => {}
                 Some(key) => {
-                    streams.considered(&key);
+                    self.streams.considered(&key);
                     found.push(key);
                 }
                 None => {
-                    streams.error(format_args!("skipped \"{}\": {}", shown(name), Code::NoSecretKey));
-                    streams.status(Status::InvalidSigner { reason: 9, name });
+                    self.streams.error(format_args!("skipped \"{}\": {}", shown(name), Code::NO_SECRET_KEY));
+                    self.streams.invalid_signer(name);
                 }
             }
         }
@@ -129,34 +131,31 @@ impl EditKeys {
     }
 
     /// Finds the first key with a name that may certify now and whose secret key is here.
-    fn certifier(&self, settings: &Settings, name: &[u8]) -> anyhow::Result<Option<Fingerprint>> {
+    fn certifier(&self, name: &[u8]) -> anyhow::Result<Option<Fingerprint>> {
         let found = reported(self.candidates(name))?.unwrap_or_default();
-        self.first_that_certifies(settings, found.iter().map(|(_, id)| *id).collect())
+        self.first_that_certifies(found.iter().map(|(_, id)| *id).collect())
     }
 
-    fn first_certifier(&self, settings: &Settings) -> anyhow::Result<Option<Fingerprint>> {
+    fn first_certifier(&self) -> anyhow::Result<Option<Fingerprint>> {
         let Some(store) = self.keyrings.working_database() else { return Ok(None) };
         let snapshot = store.snapshot()?;
         let stored: Vec<Fingerprint> = self.secrets.list()?.iter().map(|stored| stored.fingerprint).collect();
         let mut ids: Vec<CertId> = snapshot.by_fingerprint(&stored)?.into_iter().flatten().collect();
         ids.sort_unstable();
-        self.first_that_certifies(settings, ids)
+        self.first_that_certifies(ids)
     }
 
-    fn first_that_certifies(
-        &self,
-        settings: &Settings,
-        ids: Vec<CertId>,
-    ) -> anyhow::Result<Option<Fingerprint>> {
+    fn first_that_certifies(&self, ids: Vec<CertId>) -> anyhow::Result<Option<Fingerprint>> {
+        let now = self.settings.now;
         let Some(store) = self.keyrings.working_database() else { return Ok(None) };
         let snapshot = store.snapshot()?;
         let mut candidates = Vec::new();
-        let moment = EvaluationContext::new(settings.now, PacketView::Gnupg);
+        let moment = EvaluationContext::new(now, PacketView::Gnupg);
         let certifies = |facts: &Facts| {
             let effective = evaluate(facts, moment);
             let issuer = IssuerKey::primary(facts, &effective);
             let kind = SignatureType::GENERIC_CERTIFICATION;
-            objections(&issuer, kind, settings.now, settings.now).is_empty()
+            objections(&issuer, kind, now, now).is_empty()
         };
         snapshot.visit(Selection::Ids(&ids), Detail::Own, &mut |Record { fingerprint, facts, .. }| {
             candidates.extend(facts.filter(certifies).map(|_| fingerprint));
@@ -171,14 +170,14 @@ impl EditKeys {
     }
 
     /// Returns the user ID with which the passphrase of a primary key is asked for.
-    fn hint(&self, settings: &Settings, primary: &Fingerprint) -> anyhow::Result<Option<Hint>> {
+    fn hint(&self, primary: &Fingerprint) -> anyhow::Result<Option<Hint>> {
         let Some(store) = self.keyrings.working_database() else { return Ok(None) };
         let snapshot = store.snapshot()?;
         let ids: Vec<CertId> = snapshot.by_fingerprint(&[*primary])?.into_iter().flatten().collect();
         let mut found = None;
         snapshot.visit(Selection::Ids(&ids), Detail::Own, &mut |Record { facts, .. }| {
             let user_id = facts.as_ref().and_then(|facts| {
-                let moment = EvaluationContext::new(settings.now, PacketView::Gnupg);
+                let moment = EvaluationContext::new(self.settings.now, PacketView::Gnupg);
                 evaluate(facts, moment).primary_name(facts).map(<[u8]>::to_vec)
             });
             found = user_id.map(|user_id| Hint { primary: *primary, user_id });
@@ -191,22 +190,20 @@ impl EditKeys {
     /// gpg does, up to what it says of the command itself.
     fn edit<T>(
         &mut self,
-        settings: &Settings,
-        streams: &mut Streams,
         command: &str,
         by: &Fingerprint,
         edit: impl FnOnce(&mut Editor<'_>) -> keyhoard::Result<T>,
     ) -> Result<T, Failure> {
-        let now = settings.now;
-        let hint = self.hint(settings, by)?;
-        let store = self.keyrings.writable(settings, streams)?;
+        let hint = self.hint(by)?;
+        let Self { settings, streams, keyrings, secrets } = self;
+        let store = keyrings.writable(settings, streams)?;
         let mut ask = Passphrases::new(settings, streams);
         if let Some(hint) = hint {
             ask = ask.with_hint(hint);
         }
         let command = format!("gpg-keyhoard {command}");
         let mut editor =
-            Editor::new(store, &self.secrets, &mut ask, command, now).with_digest(settings.cert_digest());
+            Editor::new(store, secrets, &mut ask, command, settings.now).with_digest(settings.cert_digest);
         match edit(&mut editor) {
             Ok(done) => Ok(done),
             Err(keyhoard::Error::Secret(error) | keyhoard::Error::Sign(sign::Error::Signer(error))) => {
@@ -216,7 +213,7 @@ impl EditKeys {
             }
             Err(keyhoard::Error::Edit(refusal)) => {
                 let code = code_of(&refusal);
-                if code == Code::General {
+                if code == Code::GENERAL {
                     streams.info(&refusal);
                 }
                 Err(code.into())
@@ -229,15 +226,15 @@ impl EditKeys {
 /// Returns gpg's code for what was not done.
 fn code_of(refusal: &EditRefusal) -> Code {
     match refusal {
-        EditRefusal::NoCertificate { .. } => Code::NoPublicKey,
-        EditRefusal::NoSecretKey { .. } => Code::NoSecretKey,
-        EditRefusal::NoUserId { .. } => Code::NoUserId,
-        EditRefusal::InvalidUserId { .. } | EditRefusal::LastUserId { .. } => Code::InvalidUserId,
-        EditRefusal::DuplicateUserId { .. } => Code::UserIdExists,
-        EditRefusal::NoSubkey { .. } => Code::NotFound,
-        EditRefusal::Clock { .. } => Code::TimeConflict,
-        EditRefusal::Revoked { .. } => Code::CertificateRevoked,
-        _ => Code::General,
+        EditRefusal::NoCertificate { .. } => Code::NO_PUBLIC_KEY,
+        EditRefusal::NoSecretKey { .. } => Code::NO_SECRET_KEY,
+        EditRefusal::NoUserId { .. } => Code::NO_USER_ID,
+        EditRefusal::InvalidUserId { .. } | EditRefusal::LastUserId { .. } => Code::INVALID_USER_ID,
+        EditRefusal::DuplicateUserId { .. } => Code::USER_ID_EXISTS,
+        EditRefusal::NoSubkey { .. } => Code::NOT_FOUND,
+        EditRefusal::Clock { .. } => Code::TIME_CONFLICT,
+        EditRefusal::Revoked { .. } => Code::CERTIFICATE_REVOKED,
+        _ => Code::GENERAL,
     }
 }
 

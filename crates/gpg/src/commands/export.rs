@@ -7,9 +7,9 @@ use keyhoard::cert::certificate::Certificate;
 use keyhoard::cert::effective::{EvaluationContext, PacketView, evaluate};
 use keyhoard::cert::facts::{Component, ComponentKind};
 use keyhoard::compact::{CompactOptions, compact};
-use keyhoard::export::{ExportOptions, Preparation, export_prepared};
+use keyhoard::export::{ExportOptions, Preparation, export};
 use keyhoard::foreign_text::shown;
-use keyhoard::secret_transfer::{SecretParts, export_secret_prepared};
+use keyhoard::secret_transfer::{SecretParts, export_secret};
 use keyhoard::store::{CertId, ReadCertificates, Record, Selection};
 use secret::file::FileKeys;
 
@@ -22,7 +22,6 @@ use crate::names::{Hit, Names};
 use crate::output::{Holds, Output};
 use crate::secrets::Secrets;
 use crate::settings::{ExportFilter, ExportSettings, Settings};
-use crate::status::Status;
 use crate::streams::Streams;
 
 /// What is exported.
@@ -59,17 +58,15 @@ pub(super) fn run(
         .and_then(|output| write_keys(arguments, settings, streams, output, what, &mut written));
     let failure = outcome.err().map(Failure::coded).transpose()?;
     for fingerprint in &written.exported {
-        streams.status(Status::Exported { fingerprint: fingerprint.to_string() });
+        streams.status(format!("EXPORTED {fingerprint}"));
     }
-    let exported = written.exported.len() as u64;
+    let exported = written.exported.len();
     streams.status(match what {
-        ExportTarget::Public => Status::ExportResult { count: exported, secret: 0, exported },
-        ExportTarget::Secret(_) => {
-            Status::ExportResult { count: written.looked_at, secret: exported, exported }
-        }
+        ExportTarget::Public => format!("EXPORT_RES {exported} 0 {exported}"),
+        ExportTarget::Secret(_) => format!("EXPORT_RES {} {exported} {exported}", written.looked_at),
     });
     if let Some(CodedFailure { code, value }) = failure {
-        streams.status(Status::Failure { location: "export", code: value });
+        streams.status_failure_value("export", value);
         streams.error(format_args!("key export failed: {code}"));
     }
     Ok(())
@@ -85,11 +82,11 @@ fn write_keys(
     written: &mut Written,
 ) -> Result<(), Failure> {
     let names = Names::parse(arguments);
-    for refused in names.refused().iter().filter(|refused| refused.code == Code::InvalidUserId) {
+    for refused in names.refused().iter().filter(|refused| refused.code == Code::INVALID_USER_ID) {
         let name = shown(&refused.name);
         streams.error(format_args!("key \"{name}\" not found: {}", refused.code));
     }
-    let unsearchable = names.refused().iter().find(|refused| refused.code != Code::InvalidUserId);
+    let unsearchable = names.refused().iter().find(|refused| refused.code != Code::INVALID_USER_ID);
     if unsearchable.is_none() {
         let keyrings = Keyrings::open(settings, streams)?;
         let (keys, secrets) = (settings.home.file_keys()?, Secrets::kept(settings)?);
@@ -165,14 +162,14 @@ impl Export<'_> {
             ExportTarget::Public => {
                 let changes = settings.clean || self.filters() || self.names.choose_subkeys();
                 let prepare = changes.then_some(&mut prepare as &mut Preparation<'_>);
-                export_prepared(snapshot, selection, &options, prepare, out, on_certificate)?;
+                export(snapshot, selection, &options, prepare, out, on_certificate)?;
             }
             ExportTarget::Secret(parts) => {
                 written.looked_at += if self.names.is_empty() { snapshot.count()? } else { ids.len() as u64 };
                 let mut with_secret = self.secrets.certificates(snapshot)?;
                 with_secret.retain(|id| self.names.is_empty() || ids.binary_search(id).is_ok());
                 let selection = Selection::Ids(&with_secret);
-                export_secret_prepared(
+                export_secret(
                     snapshot,
                     selection,
                     self.keys,

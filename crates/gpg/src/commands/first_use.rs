@@ -11,7 +11,7 @@ use keyhoard::trust::tofu::Policy;
 
 use crate::render::tofu::statistics;
 use crate::settings::Settings;
-use crate::status::SignatureStatus;
+use crate::status;
 use crate::streams::Streams;
 
 /// Number of messages, by GnuPG's measure, below which GnuPG warns that a key may be a forgery.
@@ -67,9 +67,8 @@ fn report_status(
     policy: Policy,
     messages: &Messages,
 ) {
-    let key = key.to_string();
-    streams.status(SignatureStatus::FirstUser { key, address: address.as_bytes() });
-    streams.status(SignatureStatus::FirstUse(statistics(policy, messages).join(" ")));
+    streams.status(status::with_word(format_args!("TOFU_USER {key}"), address.as_bytes()));
+    streams.status(format!("TOFU_STATS {}", statistics(policy, messages).join(" ")));
 }
 
 /// Reports how many messages were seen with an address; returns whether that is fewer than [`FAMILIAR_MESSAGES`].
@@ -96,7 +95,7 @@ fn report_one(settings: &Settings, streams: &mut Streams, address: &BoundAddress
         text += &format!("  (policy: {})", policy.name());
     }
     let text = wrapped(&format!("{text}\n"));
-    streams.status(SignatureStatus::FirstUseText(text.trim_end().as_bytes()));
+    streams.status(status::with_escaped_text("TOFU_STATS_LONG", text.trim_end().as_bytes()));
     report_lines(streams, &text.replace('~', " "));
     *policy == Policy::Auto && report_doubts(streams, verified.count, encrypted.count)
 }

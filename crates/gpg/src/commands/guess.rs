@@ -20,7 +20,6 @@ use crate::failure::CodedFailure;
 use crate::keyrings::Keyrings;
 use crate::render::block::Block;
 use crate::settings::Settings;
-use crate::status::Status;
 use crate::streams::Streams;
 use crate::{input, trust};
 
@@ -92,7 +91,7 @@ fn list(settings: &Settings, streams: &mut Streams, input: impl Read) -> anyhow:
         match certificate {
             Ok(certificate) => list_one(settings, streams, &certificate, &sources)?,
             Err(error) => {
-                streams.status(Status::NoData { what: 3 });
+                streams.status("NODATA 3");
                 streams.error(error);
             }
         }

@@ -6,11 +6,11 @@ mod show;
 use std::fs::File;
 use std::path::Path;
 
+use keyhoard::cert::Fingerprint;
 use keyhoard::cert::certificate::{Certificate, Retained};
 use keyhoard::cert::clean::CleanOptions;
 use keyhoard::cert::effective::{EvaluationContext, PacketView, evaluate};
 use keyhoard::cert::split::RawRevocation;
-use keyhoard::cert::{Fingerprint, Timestamp};
 use keyhoard::compact::{CompactOptions, compact};
 use keyhoard::import::{
     Filter, ImportEvent, ImportOptions, Imported, NewOwnerTrust, Preview, examine, import_all, preview,
@@ -26,7 +26,7 @@ use crate::keyrings::Keyrings;
 use crate::prompt::{self, Question};
 use crate::secrets::Secrets;
 use crate::settings::{ImportFilter, ImportSettings, Settings};
-use crate::status::Status;
+use crate::status;
 use crate::streams::Streams;
 use report::Report;
 use show::{Show, Written};
@@ -65,7 +65,6 @@ fn import_inputs(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Strea
     let names: Vec<String> = inputs.iter().map(|input| input.name.clone()).collect();
     let mut keyrings = Keyrings::open(settings, streams)?;
     let secrets = Secrets::kept(settings)?;
-    let now = settings.now;
     let store = keyrings.writable(settings, streams)?;
     let options = ImportOptions {
         command: format!("gpg-keyhoard --import {}", names.join(" ")),
@@ -79,11 +78,11 @@ fn import_inputs(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Strea
         dry_run: false,
         show: settings.import.show || settings.interactive,
         names: !settings.quiet || streams.status_wanted(),
-        filter: filter(settings, Some(store), now),
-        origin: origin(settings, now),
+        filter: filter(settings, Some(store)),
+        origin: origin(settings),
         secret_keys: Some(&secret_keys),
     };
-    let mut show = Show::new(settings, now, streams, Sources::default(), secrets);
+    let mut show = Show::new(settings, streams, Sources::default(), secrets);
     let mut report = Report::new(settings, names);
     let mut outcome = Ok(());
     let mut on_event = |event: ImportEvent<'_>| match event {
@@ -91,7 +90,7 @@ fn import_inputs(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Strea
             if outcome.is_ok() {
                 match show
                     .certificate(certificate, secret, Some(store), streams)
-                    .and_then(|()| wanted(certificate, settings, now, streams))
+                    .and_then(|()| wanted(certificate, settings, streams))
                 {
                     Ok(wanted) => *taken = wanted,
                     Err(error) => outcome = Err(error),
@@ -102,7 +101,7 @@ fn import_inputs(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Strea
         }
         ImportEvent::Revocation(revocation) => {
             if outcome.is_ok() {
-                outcome = show_revocation(revocation, store, &show, now, streams);
+                outcome = show_revocation(revocation, store, &show, settings, streams);
             }
         }
         ImportEvent::Certificate(imported) => {
@@ -117,7 +116,7 @@ fn import_inputs(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Strea
         ImportEvent::Progress { .. } => {}
     };
     let readers = inputs.into_iter().map(|input| input.reader);
-    import_all(store, readers, &options, now, &mut on_event)?;
+    import_all(store, readers, &options, settings.now, &mut on_event)?;
     report.finish(streams);
     outcome
 }
@@ -133,36 +132,28 @@ fn show_revocation(
     revocation: &RawRevocation,
     store: &dyn Store,
     show: &Show<'_>,
-    now: Timestamp,
+    settings: &Settings,
     streams: &mut Streams,
 ) -> anyhow::Result<()> {
     let snapshot = store.snapshot()?;
-    match examine(revocation, Some(snapshot.as_ref()), now)? {
+    match examine(revocation, Some(snapshot.as_ref()), settings.now)? {
         Some(examined) => show.revocation(&examined, Some(snapshot.as_ref()), streams),
         None => Ok(()),
     }
 }
 
 /// Asks whether to import a certificate, with `--interactive`, unless it is only listed.
-fn wanted(
-    certificate: &Certificate,
-    settings: &Settings,
-    now: Timestamp,
-    streams: &mut Streams,
-) -> anyhow::Result<bool> {
+fn wanted(certificate: &Certificate, settings: &Settings, streams: &mut Streams) -> anyhow::Result<bool> {
     if !settings.interactive || settings.import.show || settings.import.dry_run {
         return Ok(true);
     }
     let facts = &certificate.facts;
     let fingerprint = facts.primary().fingerprint;
-    streams.status(Status::ImportCheck {
-        key_id: fingerprint.key_id().to_string(),
-        fingerprint: fingerprint.to_string(),
-        user_id: facts.user_ids().next().unwrap_or_default(),
-    });
+    let check = format!("IMPORT_CHECK {} {fingerprint}", fingerprint.key_id());
+    streams.status(status::with_text(check, facts.user_ids().next().unwrap_or_default()));
     let question = Question {
         keyword: "import.okay",
-        context: &show::described(certificate, now),
+        context: &show::described(certificate, settings.now),
         text: "Do you want to import this key? (y/N) ",
     };
     prompt::ask(&question, settings, streams)
@@ -176,10 +167,10 @@ fn preview_inputs(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
     let secrets = Secrets::kept(settings)?;
     let now = settings.now;
     let clean = clean_options(settings);
-    let filter = filter(settings, store, now);
+    let filter = filter(settings, store);
     let inputs = open_inputs(arguments, streams);
     let keyring = sources.certificates.first().copied();
-    let mut show = Show::new(settings, now, streams, sources, secrets);
+    let mut show = Show::new(settings, streams, sources, secrets);
     let mut report = Report::new(settings, inputs.iter().map(|input| input.name.clone()).collect());
     let mut written = match settings.import.export {
         true => {
@@ -195,7 +186,7 @@ fn preview_inputs(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
                 let certificate = &cleaned.certificate;
                 if outcome.is_ok() {
                     outcome = show.certificate(certificate, secret, None, streams).and_then(|()| {
-                        match (wanted(certificate, settings, now, streams)?, &mut written) {
+                        match (wanted(certificate, settings, streams)?, &mut written) {
                             (true, Some(written)) => Ok(written.add(certificate, streams)?),
                             _ => Ok(()),
                         }
@@ -235,29 +226,29 @@ fn clean_options(settings: &Settings) -> CleanOptions {
     }
 }
 
-fn origin(settings: &Settings, now: Timestamp) -> Option<Origin> {
+fn origin(settings: &Settings) -> Option<Origin> {
     let origin = &settings.key_origin;
     (origin.kind != 0 && !settings.import.restore).then(|| Origin {
         kind: origin.kind,
-        updated: Some(now),
+        updated: Some(settings.now),
         url: origin.url.clone(),
     })
 }
 
 /// Returns the filter for each certificate before it is imported: it drops unusable parts (`import-clean`), and then
 /// what the import filters say. Certifications are usable if a key in `store` verifies them; none is without a database.
-fn filter<'a>(settings: &'a Settings, store: Option<&'a dyn Store>, now: Timestamp) -> Option<Filter<'a>> {
-    let ImportFilter { keep_uid, drop_sig } = &settings.import_filter;
+fn filter<'a>(settings: &'a Settings, store: Option<&'a dyn Store>) -> Option<Filter<'a>> {
+    let Settings { import_filter: ImportFilter { keep_uid, drop_sig }, now, .. } = settings;
     if keep_uid.is_none() && drop_sig.is_none() && !settings.import.clean {
         return None;
     }
     Some(Box::new(move |certificate: Certificate| {
         let mut certificate = match settings.import.clean {
-            true => cleaned(&certificate, settings, store, now),
+            true => cleaned(&certificate, settings, store),
             false => certificate,
         };
         if let Some(filter) = keep_uid {
-            let effective = evaluate(&certificate.facts, EvaluationContext::new(now, PacketView::Gnupg));
+            let effective = evaluate(&certificate.facts, EvaluationContext::new(*now, PacketView::Gnupg));
             let kept = filter_properties::kept_user_ids(filter, &certificate.facts, &effective);
             certificate = filter_properties::retain(&certificate, &kept);
         }
@@ -265,7 +256,7 @@ fn filter<'a>(settings: &'a Settings, store: Option<&'a dyn Store>, now: Timesta
             let facts = &certificate.facts;
             certificate = certificate.retain(|asked| match asked {
                 Retained::Signature(component, signature) => {
-                    filter_properties::keeps_signature(filter, facts, component, signature, now)
+                    filter_properties::keeps_signature(filter, facts, component, signature, *now)
                 }
                 _ => true,
             });
@@ -274,12 +265,7 @@ fn filter<'a>(settings: &'a Settings, store: Option<&'a dyn Store>, now: Timesta
     }))
 }
 
-fn cleaned(
-    certificate: &Certificate,
-    settings: &Settings,
-    store: Option<&dyn Store>,
-    now: Timestamp,
-) -> Certificate {
+fn cleaned(certificate: &Certificate, settings: &Settings, store: Option<&dyn Store>) -> Certificate {
     let options = CompactOptions {
         minimal: settings.import.minimal,
         expired_subkeys: false,
@@ -292,7 +278,7 @@ fn cleaned(
         None => Ok(nobody.snapshot()),
     };
     let compacted = issuers.map_err(keyhoard::Error::from).and_then(|issuers| {
-        compact(certificate, &mut checker_for_clean(issuers.as_ref(), settings), &options, now)
+        compact(certificate, &mut checker_for_clean(issuers.as_ref(), settings), &options, settings.now)
     });
     // The import itself reports a database that cannot be read.
     compacted.unwrap_or_else(|_| certificate.clone())

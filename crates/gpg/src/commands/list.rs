@@ -5,14 +5,12 @@ use std::ops::ControlFlow;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use keyhoard::cert::Timestamp;
 use keyhoard::cert::effective::{Effective, PacketView};
 use keyhoard::cert::facts::Facts;
 use keyhoard::certifications::Checker;
 use keyhoard::listing::{self, KeyListing, ListOptions, UserTrust};
 use keyhoard::store::{CertId, Detail, Fingerprint, ReadCertificates, Selection};
-use keyhoard::validity::{Sources, ValidityResult};
-use keyhoard::verify::policy::DigestPolicy;
+use keyhoard::validity::{Model, Sources, ValidityResult};
 
 use super::checks::Checks;
 use crate::code::Code;
@@ -21,8 +19,7 @@ use crate::names::{Hit, Names};
 use crate::render;
 use crate::render::text::for_people;
 use crate::secrets::Secrets;
-use crate::settings::{ListSettings, Settings, TrustModel, TrustNumbers};
-use crate::status::Status;
+use crate::settings::{ListSettings, Settings, TrustNumbers};
 use crate::streams::Streams;
 use crate::trust;
 
@@ -42,12 +39,12 @@ pub(super) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
             true => keyrings.snapshots_on_all_cores()?,
             false => keyrings.snapshots()?,
         };
-        return list_all(settings, streams, &snapshots);
+        return list(arguments, settings, streams, &snapshots, None);
     }
     let snapshots = keyrings.snapshots()?;
     let Some(names) = names(arguments, streams) else { return Ok(()) };
     let found = find(&names, &snapshots)?;
-    list_found(arguments, settings, streams, &snapshots, &found, Code::NoPublicKey)
+    list_found(arguments, settings, streams, &snapshots, &found, Code::NO_PUBLIC_KEY)
 }
 
 /// Lists the keys that the arguments name, or all, that have a secret key here.
@@ -66,30 +63,14 @@ pub(super) fn run_secret(
     if arguments.is_empty() {
         return match found.iter().all(Vec::is_empty) {
             true => Ok(()),
-            false => list_found(arguments, settings, streams, &snapshots, &found, Code::NoSecretKey),
+            false => list_found(arguments, settings, streams, &snapshots, &found, Code::NO_SECRET_KEY),
         };
     }
     let Some(names) = names(arguments, streams) else { return Ok(()) };
     for (found, named) in found.iter_mut().zip(find(&names, &snapshots)?) {
         found.retain(|id| named.binary_search(id).is_ok());
     }
-    list_found(arguments, settings, streams, &snapshots, &found, Code::NoSecretKey)
-}
-
-fn list_all(settings: &Settings, streams: &mut Streams, snapshots: &Snapshots<'_>) -> anyhow::Result<()> {
-    let validity = compute_validity(settings, &snapshots.sources()?, None)?;
-    let mut page = Page::new(settings, &validity)?;
-    let mut issuers = issuers(settings, snapshots);
-    for (number, (ring, snapshot)) in snapshots.iter().enumerate() {
-        if snapshot.count()? > 0 {
-            page.title(ring);
-        }
-        page.number = number;
-        let mut checker = page.checks.as_ref().map(|checks| checks.checker(ring, number, snapshots));
-        page.list(snapshot.as_ref(), Selection::All, &mut issuers, checker.as_mut(), streams)?;
-    }
-    page.summarise(streams);
-    Ok(())
+    list_found(arguments, settings, streams, &snapshots, &found, Code::NO_SECRET_KEY)
 }
 
 /// Reads the arguments; an invalid name is reported.
@@ -115,27 +96,45 @@ fn list_found(
     found: &[Vec<CertId>],
     nothing: Code,
 ) -> anyhow::Result<()> {
-    let validity = compute_validity(settings, &snapshots.sources()?, Some(found))?;
-    let mut page = Page::new(settings, &validity)?;
-    let mut issuers = issuers(settings, snapshots);
-    let is_named = !arguments.is_empty();
-    page.considered = is_named && streams.status_wanted();
-    for (number, ((ring, snapshot), ids)) in snapshots.iter().zip(found).enumerate() {
-        page.number = number;
-        if is_named {
-            page.keyring = keyring_shown(settings, ring);
-        } else if !ids.is_empty() {
-            page.title(ring);
-        }
-        let mut checker = page.checks.as_ref().map(|checks| checks.checker(ring, number, snapshots));
-        page.list(snapshot.as_ref(), Selection::Ids(ids), &mut issuers, checker.as_mut(), streams)?;
-    }
     if found.iter().all(Vec::is_empty) {
         streams.error(format_args!("error reading key: {nothing}"));
         streams.status_error("keylist.getkey", nothing.bare());
-    } else {
-        page.summarise(streams);
+        return Ok(());
     }
+    list(arguments, settings, streams, snapshots, Some(found))
+}
+
+/// Lists the certificates that were found in each keyring, or all.
+fn list(
+    arguments: &[Vec<u8>],
+    settings: &Settings,
+    streams: &mut Streams,
+    snapshots: &Snapshots<'_>,
+    found: Option<&[Vec<CertId>]>,
+) -> anyhow::Result<()> {
+    let sources = snapshots.sources()?;
+    let validity = compute_validity(settings, &sources, found)?;
+    let mut page = Page::new(settings, &validity)?;
+    let mut issuers = listing::Names::new(sources.certificates, settings.now, PacketView::Gnupg)
+        .with_digests(settings.self_signature_digests());
+    let is_named = !arguments.is_empty();
+    page.considered = is_named && streams.status_wanted();
+    for (number, (ring, snapshot)) in snapshots.iter().enumerate() {
+        page.number = number;
+        let (selection, is_empty) = match found {
+            Some(found) => (Selection::Ids(&found[number]), found[number].is_empty()),
+            None => (Selection::All, snapshot.count()? == 0),
+        };
+        if is_named {
+            let is_shown = settings.list.flags.keyring && !settings.list.with_colons;
+            page.keyring = is_shown.then(|| ring.shown());
+        } else if !is_empty {
+            page.title(ring);
+        }
+        let mut checker = page.checks.as_ref().map(|checks| checks.checker(ring, number, snapshots));
+        page.list(snapshot.as_ref(), selection, &mut issuers, checker.as_mut(), streams)?;
+    }
+    page.summarise(streams);
     Ok(())
 }
 
@@ -166,32 +165,16 @@ fn compute_validity<'a>(
     ValidityResult::of(&keys, sources, &trust)
 }
 
-/// Returns the user IDs of issuers, looked up in all keyrings.
-fn issuers<'s>(settings: &Settings, snapshots: &'s Snapshots<'_>) -> listing::Names<'s> {
-    let sources = snapshots.iter().map(|(_, snapshot)| snapshot.as_ref()).collect();
-    listing::Names::new(sources, settings.now, PacketView::Gnupg)
-        .with_digests(settings.self_signature_digests())
-}
-
-/// Returns the keyring to show above each key that an argument names (`--list-options show-keyring`).
-fn keyring_shown<'a>(settings: &Settings, ring: &'a Ring) -> Option<&'a Path> {
-    let list = &settings.list;
-    (list.flags.keyring && !list.with_colons).then(|| ring.shown())
-}
-
 /// The text of a listing, and what it needs.
 struct Page<'a> {
-    settings: ListSettings,
-    now: Timestamp,
-    /// Which hash algorithms are accepted in self-signatures.
-    digests: DigestPolicy,
+    settings: &'a Settings,
     validity: &'a ValidityResult<'a>,
     /// The index of the keyring that is listed.
     number: usize,
     text: Vec<u8>,
     /// A `KEY_CONSIDERED` line is written for each key.
     considered: bool,
-    /// The keyring to show above each key.
+    /// The keyring to show above each key (`--list-options show-keyring`).
     keyring: Option<&'a Path>,
     /// The secret keys, if the listing shows them.
     secrets: Option<Secrets>,
@@ -200,16 +183,14 @@ struct Page<'a> {
 }
 
 impl<'a> Page<'a> {
-    fn new(settings: &Settings, validity: &'a ValidityResult<'a>) -> anyhow::Result<Self> {
+    fn new(settings: &'a Settings, validity: &'a ValidityResult<'a>) -> anyhow::Result<Self> {
         let secrets = match settings.list {
             ListSettings { secret: true, .. } => Some(Secrets::kept(settings)?),
             ListSettings { with_secret: true, .. } => Some(Secrets::all(settings)?),
             _ => None,
         };
         Ok(Self {
-            settings: settings.list.clone(),
-            now: settings.now,
-            digests: settings.self_signature_digests(),
+            settings,
             validity,
             number: 0,
             text: Vec::new(),
@@ -222,7 +203,7 @@ impl<'a> Page<'a> {
 
     /// Appends the name of a keyring as a title.
     fn title(&mut self, ring: &Ring) {
-        if !self.settings.with_colons && !self.settings.flags.only_fpr_mbox {
+        if !self.settings.list.with_colons && !self.settings.list.flags.only_fpr_mbox {
             title("", ring.shown(), &mut self.text);
         }
     }
@@ -232,11 +213,12 @@ impl<'a> Page<'a> {
         snapshot: &dyn ReadCertificates,
         selection: Selection<'_>,
         issuers: &mut listing::Names<'_>,
-        checker: Option<&mut Checker<'_>>,
+        mut checker: Option<&mut Checker<'_>>,
         streams: &mut Streams,
     ) -> anyhow::Result<()> {
-        let options = ListOptions::as_gnupg(self.now, self.digests);
-        let options = render::needs(&self.settings, streams.attribute().is_some(), options);
+        let Settings { now, list, .. } = self.settings;
+        let options = ListOptions::as_gnupg(*now, self.settings.self_signature_digests());
+        let options = render::needs(list, streams.attribute().is_some(), options);
         let secrets = self.secrets.clone();
         let (validity, number) = (self.validity, self.number);
         let mut trust = |id: CertId, facts: &Facts, effective: &Effective| {
@@ -248,12 +230,10 @@ impl<'a> Page<'a> {
             written = self.add(&listing, streams);
             if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         };
-        match checker {
-            None => listing::list(snapshot, selection, options, issuers, &mut trust, &mut each)?,
-            Some(checker) => {
-                listing::list_checked(snapshot, selection, options, issuers, checker, &mut trust, &mut each)?;
-                checker.keep()?;
-            }
+        let checking = checker.as_deref_mut();
+        listing::list(snapshot, selection, options, issuers, checking, &mut trust, &mut each)?;
+        if let Some(checker) = checker {
+            checker.keep()?;
         }
         written?;
         Ok(streams.out().write_all(&std::mem::take(&mut self.text))?)
@@ -261,7 +241,7 @@ impl<'a> Page<'a> {
 
     /// Writes the totals of the signatures that were checked; not in colon listings.
     fn summarise(&self, streams: &mut Streams) {
-        if let Some(checks) = self.checks.as_ref().filter(|_| !self.settings.with_colons) {
+        if let Some(checks) = self.checks.as_ref().filter(|_| !self.settings.list.with_colons) {
             checks.summarise(streams);
         }
     }
@@ -269,17 +249,16 @@ impl<'a> Page<'a> {
     fn add(&mut self, listing: &KeyListing<'_>, streams: &mut Streams) -> io::Result<()> {
         if self.considered {
             streams.out().write_all(&std::mem::take(&mut self.text))?;
-            streams
-                .status(Status::KeyConsidered { fingerprint: listing.fingerprint().to_string(), flags: 0 });
+            streams.considered(listing.fingerprint());
         }
         if let Some(keyring) = self.keyring {
             title("Keyring: ", keyring, &mut self.text);
         }
-        attributes(listing, &self.settings, streams)?;
+        attributes(listing, &self.settings.list, streams)?;
         if let Some(checks) = &mut self.checks {
-            checks.add(listing, &self.settings, streams);
+            checks.add(listing, &self.settings.list, streams);
         }
-        render::listing(listing, &self.settings, &mut self.text);
+        render::listing(listing, &self.settings.list, &mut self.text);
         if self.text.len() >= FLUSH_SIZE {
             streams.out().write_all(&self.text)?;
             self.text.clear();
@@ -298,7 +277,7 @@ pub(super) fn attributes(
         return Ok(());
     }
     for attribute in render::attribute::data(listing, settings) {
-        streams.status(Status::Attribute(&attribute.status));
+        streams.status(format!("ATTRIBUTE {}", attribute.status));
         if let Some(channel) = streams.attribute() {
             channel.write_all(attribute.data)?;
         }
@@ -324,8 +303,8 @@ fn title(label: &str, keyring: &Path, text: &mut Vec<u8>) {
 fn trust_record(settings: &Settings) -> String {
     let TrustNumbers { marginals_needed, completes_needed, max_cert_depth, .. } = settings.trust;
     let stale = match settings.trust_model {
-        TrustModel::Always => return "tru:t:0:0:0:0:0:0\n".to_owned(),
-        TrustModel::Auto | TrustModel::Pgp => "",
+        Model::Always => return "tru:t:0:0:0:0:0:0\n".to_owned(),
+        Model::Pgp => "",
         _ => "t",
     };
     format!("tru:{stale}:1:{}:0:{marginals_needed}:{completes_needed}:{max_cert_depth}\n", settings.now.0)

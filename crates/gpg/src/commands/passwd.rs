@@ -16,7 +16,6 @@ use crate::names::Names;
 use crate::passphrases::Passphrases;
 use crate::secrets::Secrets;
 use crate::settings::Settings;
-use crate::status::Status;
 use crate::streams::Streams;
 
 /// Changes the passphrase of the secret keys of one certificate.
@@ -27,14 +26,14 @@ pub(super) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
     };
     let name = shown(name).to_string();
     let outcome = match find(arguments, settings, streams)? {
-        None => Err(Failure::bare(Code::NoSecretKey)),
+        None => Err(Failure::bare(Code::NO_SECRET_KEY)),
         Some(certificate) => {
             streams.considered(&certificate.primary);
             change(settings, streams, &certificate)
         }
     };
     match outcome {
-        Ok(()) => streams.status(Status::Success { location: "keyedit.passwd" }),
+        Ok(()) => streams.status("SUCCESS keyedit.passwd"),
         Err(failure) => {
             let CodedFailure { code, value } = failure.coded()?;
             streams.error(format_args!("error changing the passphrase for '{name}': {code}"));

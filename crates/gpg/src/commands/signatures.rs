@@ -25,8 +25,9 @@ use crate::code::Code;
 use crate::keyrings::Keyrings;
 use crate::program::Program;
 use crate::render::algorithm::description;
+use crate::render::subpacket::binary_value;
 use crate::settings::Settings;
-use crate::status::{SignatureStatus, Status, Valid};
+use crate::status;
 use crate::streams::Streams;
 use crate::{clock, trust};
 
@@ -73,7 +74,7 @@ pub(super) fn report(
             has_bad = true;
             streams.count_bad_signature();
             if settings.batch {
-                streams.status_failure("gpg-exit", Code::General);
+                streams.status_failure("gpg-exit", Code::GENERAL);
                 return Ok(true);
             }
         }
@@ -94,17 +95,17 @@ fn report_one(settings: &Settings, streams: &mut Streams, verdict: &SignatureVer
     let signer = examined.signer.candidate().filter(|_| gnupg != GnupgVerdict::DigestConflict);
     let Some(signer) = signer else {
         let code = match gnupg {
-            GnupgVerdict::UnknownDigest => Code::InvalidDigest,
-            GnupgVerdict::UnsupportedAlgorithm => Code::InvalidPublicKeyAlgorithm,
+            GnupgVerdict::UnknownDigest => Code::INVALID_DIGEST,
+            GnupgVerdict::UnsupportedAlgorithm => Code::INVALID_PUBLIC_KEY_ALGORITHM,
             GnupgVerdict::Undecided => {
                 streams.info("too many certificates claim the key of this signature");
-                Code::General
+                Code::GENERAL
             }
             GnupgVerdict::DigestConflict => {
                 streams.error("WARNING: signature digest conflict in message");
-                Code::General
+                Code::GENERAL
             }
-            _ => Code::NoPublicKey,
+            _ => Code::NO_PUBLIC_KEY,
         };
         return report_unchecked(streams, statement, code);
     };
@@ -145,7 +146,7 @@ impl Report<'_> {
         Some(match gnupg {
             GnupgVerdict::Refused(Objection::BeforeKey) => {
                 report_newer_key(streams, signer, statement.created);
-                Code::TimeConflict
+                Code::TIME_CONFLICT
             }
             GnupgVerdict::KeyFromFuture => {
                 let primary = signer.certificate.facts.primary();
@@ -153,26 +154,26 @@ impl Report<'_> {
                 streams.info(format_args!(
                     "key {key} was created {later} in the future (time warp or clock problem)"
                 ));
-                Code::BadPublicKey
+                Code::BAD_PUBLIC_KEY
             }
             GnupgVerdict::WeakDigest => {
                 report_rejected(streams, statement.hash);
-                Code::InvalidDigest
+                Code::INVALID_DIGEST
             }
             GnupgVerdict::Refused(Objection::WrongUse) => {
                 if !settings.quiet {
-                    let (key, code) = (signer.key().fingerprint.key_id(), Code::WrongKeyUsage);
+                    let (key, code) = (signer.key().fingerprint.key_id(), Code::WRONG_KEY_USAGE);
                     let (kind, uses) = (statement.kind.0, gcrypt_usage(signer.state().usage));
                     streams.info(format_args!(
                         "bad data signature from key {key}: {code} ({kind:#04x}, {uses:#x})"
                     ));
                 }
-                Code::WrongKeyUsage
+                Code::WRONG_KEY_USAGE
             }
-            GnupgVerdict::Refused(Objection::Unbound) => Code::General,
+            GnupgVerdict::Refused(Objection::Unbound) => Code::GENERAL,
             GnupgVerdict::Refused(Objection::NotCrossCertified) => {
                 report_not_cross_certified(streams, signer);
-                Code::General
+                Code::GENERAL
             }
             _ => return None,
         })
@@ -182,13 +183,13 @@ impl Report<'_> {
         let Self { settings, statement, signer, trust } = *self;
         let key_end = signer.expires().filter(|end| *end < settings.now);
         if let Some(end) = key_end.filter(|_| settings.program == Program::Gpgv) {
-            streams.status(Status::KeyExpired { time: end.0 });
+            streams.status(format!("KEYEXPIRED {}", end.0));
         }
         report_id(streams, examined, statement);
         streams.considered(&signer.primary());
         let (keyword, words) = match gnupg {
             GnupgVerdict::Expired => ("EXPSIG", "Expired signature from"),
-            GnupgVerdict::Valid(Some(Objection::Ended)) => ("EXPKEYSIG", "Good signature from"),
+            GnupgVerdict::Valid(Some(Objection::Expired)) => ("EXPKEYSIG", "Good signature from"),
             GnupgVerdict::Valid(Some(_)) => ("REVKEYSIG", "Good signature from"),
             _ => ("GOODSIG", "Good signature from"),
         };
@@ -201,22 +202,18 @@ impl Report<'_> {
                 streams.info_bytes(&[b"Signature policy: ", &policy[..]].concat());
                 streams.blank_line_before_next();
             }
-            streams.status(SignatureStatus::Policy(policy));
+            streams.status(status::with_word("POLICY_URL", policy));
         }
         for notation in &statement.notations {
             report_notation(settings, streams, notation);
         }
-        streams.status(SignatureStatus::Valid(Valid {
-            key: signer.key().fingerprint.to_string(),
-            day: clock::day_string(statement.created),
-            time: statement.created.0,
-            expires: statement.expires.map_or(0, |end| end.0),
-            version: statement.version,
-            algorithm: statement.key_algorithm.0,
-            digest: statement.hash.0,
-            kind: statement.kind.0,
-            primary: signer.primary().to_string(),
-        }));
+        let SignatureContents { version, created, .. } = statement;
+        let (key, primary, day) = (signer.key().fingerprint, signer.primary(), clock::day_string(*created));
+        let (time, expires) = (created.0, statement.expires.map_or(0, |end| end.0));
+        let (algorithm, digest, kind) = (statement.key_algorithm.0, statement.hash.0, statement.kind.0);
+        streams.status(format!(
+            "VALIDSIG {key} {day} {time} {expires} {version} 0 {algorithm} {digest} {kind:02X} {primary}"
+        ));
         if settings.program == Program::Gpg {
             streams.considered(&signer.primary());
             if !trust.first_uses.is_empty() {
@@ -231,11 +228,11 @@ impl Report<'_> {
     }
 
     /// Reports the result with the primary user ID.
-    fn result(&self, streams: &mut Streams, keyword: &'static str, words: &str) {
+    fn result(&self, streams: &mut Streams, keyword: &str, words: &str) {
         let Self { settings, statement, signer, .. } = self;
-        let key_id = statement.issuer.key_id.to_string();
+        let key_id = statement.issuer.key_id;
         let user_id = signer.user_id().unwrap_or(b"[?]");
-        streams.status(SignatureStatus::Result { keyword, key_id, user_id });
+        streams.status(status::with_escaped_text(format_args!("{keyword} {key_id}"), user_id));
         let index = signer.effective.primary_user_id(&signer.certificate.facts);
         let shown = index.filter(|_| settings.verify.uid_validity);
         let validity = shown.map(|index| format!(" [{}]", self.word(index))).unwrap_or_default();
@@ -369,7 +366,10 @@ fn report_not_cross_certified(streams: &mut Streams, signer: &CandidateSigner) {
 /// Reports the contents of a signature: when it was made, and by which key.
 fn report_statement(streams: &mut Streams, statement: &SignatureContents) {
     let SignatureContents { issuer, created, key_algorithm, user_id, .. } = statement;
-    streams.status(SignatureStatus::New { user_id: user_id.as_deref() });
+    match user_id {
+        Some(user_id) => streams.status(status::with_word("NEWSIG", user_id)),
+        None => streams.status("NEWSIG"),
+    }
     let algorithm = public_key_name(key_algorithm.0);
     let key = issuer.fingerprint.map_or_else(|| issuer.key_id.to_string(), |key| key.to_string());
     streams.info(format_args!("Signature made {}", clock::long_string(*created)));
@@ -381,18 +381,12 @@ fn report_statement(streams: &mut Streams, statement: &SignatureContents) {
 
 fn report_unchecked(streams: &mut Streams, statement: &SignatureContents, code: Code) {
     let SignatureContents { issuer, created, key_algorithm, hash, kind, .. } = statement;
-    let key_id = issuer.key_id.to_string();
-    streams.status(SignatureStatus::Unchecked {
-        key_id: key_id.clone(),
-        algorithm: key_algorithm.0,
-        digest: hash.0,
-        kind: kind.0,
-        time: created.0,
-        code: code.bare(),
-        key: issuer.fingerprint.map(|key| key.to_string()),
-    });
-    if code == Code::NoPublicKey {
-        streams.status(SignatureStatus::NoKey { key_id });
+    let (key_id, algorithm, digest, kind) = (issuer.key_id, key_algorithm.0, hash.0, kind.0);
+    let (time, number) = (created.0, code.bare());
+    let key = issuer.fingerprint.map_or_else(|| "-".to_owned(), |key| key.to_string());
+    streams.status(format!("ERRSIG {key_id} {algorithm} {digest} {kind:02x} {time} {number} {key}"));
+    if code == Code::NO_PUBLIC_KEY {
+        streams.status(format!("NO_PUBKEY {key_id}"));
     }
     streams.error(format_args!("Can't check signature: {code}"));
 }
@@ -407,17 +401,7 @@ fn report_id(streams: &mut Streams, examined: &ExaminedSignature, statement: &Si
     let Some(digest) = hasher.finish() else { return };
     let text = STANDARD_NO_PAD.encode(digest.as_bytes());
     let day = clock::day_string(statement.created);
-    streams.status(SignatureStatus::Id { text, day, time: statement.created.0 });
-}
-
-/// Returns what gpg shows of a binary notation value.
-fn preview(value: &[u8]) -> Vec<u8> {
-    const MAX_SHOWN: usize = 19;
-    let shown =
-        value.iter().take(MAX_SHOWN).map(|byte| if (b' '..=b'~').contains(byte) { *byte } else { b'?' });
-    let dots = if value.len() > MAX_SHOWN { "..." } else { "" };
-    let shown = String::from_utf8_lossy(&shown.collect::<Vec<u8>>()).into_owned();
-    format!("[ not human readable ({} bytes: {shown}{dots}) ]", value.len()).into_bytes()
+    streams.status(format!("SIG_ID {text} {day} {}", statement.created.0));
 }
 
 fn report_notation(settings: &Settings, streams: &mut Streams, notation: &Notation) {
@@ -430,12 +414,16 @@ fn report_notation(settings: &Settings, streams: &mut Streams, notation: &Notati
             true => b"Critical signature notation: ",
             false => b"Signature notation: ",
         };
-        let shown = if *readable { value.clone() } else { preview(value) };
-        streams.info_bytes(&[what, &name[..], b"=", &shown].concat());
+        let mut line = [what, &name[..], b"="].concat();
+        match readable {
+            true => line.extend(value),
+            false => binary_value(value, &mut line),
+        }
+        streams.info_bytes(&line);
     }
-    streams.status(SignatureStatus::NotationName(name));
+    streams.status(status::with_word("NOTATION_NAME", name));
     if *critical || *readable {
-        streams.status(SignatureStatus::NotationFlags { critical: *critical, readable: *readable });
+        streams.status(format!("NOTATION_FLAGS {} {}", u8::from(*critical), u8::from(*readable)));
     }
-    streams.status(SignatureStatus::NotationData(value));
+    streams.status(status::with_word("NOTATION_DATA", value));
 }

@@ -23,7 +23,7 @@ pub(super) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
         Ok(policy) => policy,
         Err(text) => {
             streams.error(text);
-            streams.status_failure("gpg-exit", Code::General);
+            streams.status_failure("gpg-exit", Code::GENERAL);
             return Err(CommandFailed.into());
         }
     };
@@ -32,18 +32,18 @@ pub(super) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
         let store = keyrings.writable(settings, streams)?;
         let text = shown(name);
         let Ok(Name { query, .. }) = Name::parse(name) else {
-            let text = format!("error parsing key specification '{text}': {}", Code::InvalidUserId);
-            return give_up(streams, &text, Code::InvalidUserId);
+            let text = format!("error parsing key specification '{text}': {}", Code::INVALID_USER_ID);
+            return give_up(streams, &text, Code::INVALID_USER_ID);
         };
         if !names_one_key(&query) {
             let text = format!("'{text}' does not appear to be a valid key ID, fingerprint or keygrip");
-            return give_up(streams, &text, Code::General);
+            return give_up(streams, &text, Code::GENERAL);
         }
         let Some(&id) = store.snapshot()?.find(&query)?.first() else {
             return give_up(
                 streams,
-                &format!("key \"{text}\" not found: {}", Code::NotFound),
-                Code::NotFound,
+                &format!("key \"{text}\" not found: {}", Code::NOT_FOUND),
+                Code::NOT_FOUND,
             );
         };
         set(settings, streams, store, id, policy)?;

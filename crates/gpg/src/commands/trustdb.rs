@@ -8,13 +8,14 @@ use keyhoard::owner_trust::{self, Assignment};
 use keyhoard::store::{Detail, Selection};
 use keyhoard::trust::OwnerTrust;
 use keyhoard::trust::pgp::Level;
-use keyhoard::validity::{self, Check, Sources, TrustSettings, ValidityResult};
+use keyhoard::validity::{self, Check, Model, Sources, TrustSettings, ValidityResult};
 
 use super::trustdb_records;
 use crate::clock;
 use crate::keyrings::Keyrings;
 use crate::prompt::{self, Question};
-use crate::settings::{Settings, TrustModel};
+use crate::settings::Settings;
+use crate::settings::trust::model_name;
 use crate::streams::Streams;
 use crate::trust;
 
@@ -71,11 +72,10 @@ pub(super) fn list(settings: &Settings, streams: &mut Streams) -> anyhow::Result
 
 /// Says whether the trust model has a web of trust; reports if it has none.
 fn has_web(settings: &Settings, streams: &mut Streams, doing: &str) -> bool {
-    let name = match settings.trust_model {
-        TrustModel::Always => "always",
-        TrustModel::Direct => "direct",
-        _ => return true,
-    };
+    if !matches!(settings.trust_model, Model::Always | Model::Direct) {
+        return true;
+    }
+    let name = model_name(settings.trust_model);
     streams.info(format_args!("no need for a trustdb {doing} with '{name}' trust model"));
     false
 }
@@ -123,17 +123,6 @@ fn report(check: &Check, settings: &Settings, streams: &mut Streams) {
     }
     if let Some(next) = check.next {
         streams.info(format_args!("next trustdb check due at {}", clock::day_string(next)));
-    }
-}
-
-fn model_name(model: TrustModel) -> &'static str {
-    match model {
-        TrustModel::Auto | TrustModel::Pgp => "pgp",
-        TrustModel::Classic => "classic",
-        TrustModel::Always => "always",
-        TrustModel::Direct => "direct",
-        TrustModel::Tofu => "tofu",
-        TrustModel::TofuPgp => "tofu+pgp",
     }
 }
 

@@ -10,18 +10,18 @@ use keyhoard::cert::facts::Facts;
 use keyhoard::listing::{self, KeyListing, ListOptions, ListedItem, Names};
 use keyhoard::store::{AssignedTrust, CertId, ReadTrust, Selection};
 use keyhoard::trust::{OwnerTrust, Validity};
-use keyhoard::validity::{Check, Sources, TrustSettings, ValidityResult};
+use keyhoard::validity::{Check, Model, Sources, TrustSettings, ValidityResult};
 use keyhoard::verify::naming;
 
 use crate::clock;
 use crate::render::digits::hex_text;
-use crate::settings::{TrustModel, TrustNumbers};
+use crate::settings::TrustNumbers;
 
 /// Returns the records as text: owner trust, and the validity of user IDs, as of now.
 pub(super) fn listing(
     sources: &Sources<'_>,
     settings: &TrustSettings,
-    options: (TrustModel, TrustNumbers),
+    options: (Model, TrustNumbers),
     check: &Check,
 ) -> keyhoard::Result<String> {
     let validity_result = ValidityResult::all(sources, settings)?;
@@ -39,10 +39,18 @@ pub(super) fn listing(
         let mut trust = |id: CertId, facts: &Facts, effective: &Effective| {
             validity_result.trust((number, id), facts, effective)
         };
-        listing::list(*certificates, Selection::All, list_options, &mut names, &mut trust, &mut |listing| {
-            records.key(&listing);
-            ControlFlow::Continue(())
-        })?;
+        listing::list(
+            *certificates,
+            Selection::All,
+            list_options,
+            &mut names,
+            None,
+            &mut trust,
+            &mut |listing| {
+                records.key(&listing);
+                ControlFlow::Continue(())
+            },
+        )?;
     }
     for (key, assigned) in std::mem::take(&mut records.given) {
         records.trust(&key, assigned, 0);
@@ -59,7 +67,7 @@ struct Records<'a> {
 }
 
 impl Records<'_> {
-    fn version(&mut self, (model, numbers): (TrustModel, TrustNumbers), check: &Check) {
+    fn version(&mut self, (model, numbers): (Model, TrustNumbers), check: &Check) {
         let next = check.next.map_or(0, |next| next.0);
         let version = format!(
             "version, td=0, f=0, m/c/d={}/{}/{} tm={} mcl={} nc={next} ({})",
@@ -119,14 +127,14 @@ impl Records<'_> {
 }
 
 /// Returns the number by which GnuPG's trust database knows a model.
-fn model_number(model: TrustModel) -> u8 {
+fn model_number(model: Model) -> u8 {
     match model {
-        TrustModel::Classic => 0,
-        TrustModel::Auto | TrustModel::Pgp => 1,
-        TrustModel::Always => 3,
-        TrustModel::Direct => 4,
-        TrustModel::Tofu => 6,
-        TrustModel::TofuPgp => 7,
+        Model::Classic => 0,
+        Model::Pgp => 1,
+        Model::Always => 3,
+        Model::Direct => 4,
+        Model::Tofu => 6,
+        Model::TofuPgp => 7,
     }
 }
 

@@ -20,7 +20,7 @@ use crate::code::Code;
 use crate::failure::{CodedFailure, Failure};
 use crate::input;
 use crate::settings::Settings;
-use crate::status::{MessageStatus, Status};
+use crate::status;
 use crate::streams::Streams;
 
 /// Whether a signature is bad, or why nothing was verified.
@@ -35,7 +35,7 @@ pub(super) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
         [] => (None, &[][..]),
         [name, data @ ..] => (Some(&name[..]), data),
     };
-    let outcome = input::open(name, streams).map_err(Failure::of).and_then(|input| match data {
+    let outcome = input::open(name, streams).map_err(Failure::from).and_then(|input| match data {
         [] => inline(settings, streams, input, name),
         data => detached(settings, streams, input, data),
     });
@@ -52,10 +52,9 @@ fn report_failure(streams: &mut Streams, what: &str, failure: Option<CodedFailur
 
 /// Verifies the signatures in each of several files.
 fn each_file(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) -> anyhow::Result<()> {
-    const VERIFY: u8 = 1;
     let mut failure = None;
     for name in multifile::file_names(arguments, settings)? {
-        streams.status(MessageStatus::FileStart { what: VERIFY, name: &name });
+        streams.status(status::with_text("FILE_START 1", &name));
         match input::open(Some(&name), streams) {
             Ok(input) => {
                 match inline(settings, streams, input, Some(&name)) {
@@ -64,10 +63,10 @@ fn each_file(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) 
                     Ok(_) => {}
                     Err(error) => failure = failure.or(Some(error.coded()?)),
                 }
-                streams.status(MessageStatus::FileDone);
+                streams.status("FILE_DONE");
             }
             Err(code) => {
-                streams.status(MessageStatus::FileError { what: VERIFY, name: &name });
+                streams.status(status::with_text("FILE_ERROR 1", &name));
                 failure = failure.or(Some(CodedFailure { code, value: code.with_gpg() }));
             }
         }
@@ -160,7 +159,7 @@ fn report(
         VerifyOutcome::NoPackets { is_empty } => {
             report_no_packets(streams, is_empty);
             if is_empty || settings.message.multifile {
-                return Err(Failure::bare(Code::EndOfInput));
+                return Err(Failure::bare(Code::END_OF_INPUT));
             }
             report_not_verified(streams);
         }
@@ -170,7 +169,7 @@ fn report(
             if !matches!(error, Error::Unsigned) {
                 streams.error(keyhoard::causes(&error));
             }
-            streams.status(Status::NoData { what: 4 });
+            streams.status("NODATA 4");
             streams.error("no signature found");
             report_not_verified(streams);
         }
@@ -282,19 +281,19 @@ pub(super) fn report_no_packets(streams: &mut Streams, is_empty: bool) {
     if !is_empty {
         report_no_packets_behind_text(streams);
     }
-    streams.status(Status::NoData { what: 2 });
+    streams.status("NODATA 2");
 }
 
 /// Reports that clear text ends without any packet.
 pub(super) fn report_no_packets_behind_text(streams: &mut Streams) {
     streams.error("no valid OpenPGP data found.");
-    streams.status(Status::NoData { what: 1 });
+    streams.status("NODATA 1");
 }
 
 /// Writes a `NODATA` line for a packet that is damaged or truncated.
 pub(super) fn report_if_damaged(streams: &mut Streams, error: &Error) {
     if matches!(error, Error::Malformed(_) | Error::SecondBlock | Error::CutShort) {
-        streams.status(Status::NoData { what: 3 });
+        streams.status("NODATA 3");
     }
 }
 
@@ -306,8 +305,8 @@ fn report_not_verified(streams: &mut Streams) {
 
 /// Reports that there is something else than signatures.
 pub(super) fn report_unexpected(streams: &mut Streams) -> Failure {
-    streams.status(Status::Unexpected);
-    Failure::bare(Code::Unexpected)
+    streams.status("UNEXPECTED 0");
+    Failure::bare(Code::UNEXPECTED)
 }
 
 /// Discards the content.

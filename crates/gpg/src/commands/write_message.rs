@@ -21,7 +21,7 @@ use super::{literal, message_output, multifile};
 use crate::failure::{CodedFailure, Failure};
 use crate::output::Output;
 use crate::settings::{Form, MessageOperation, Settings};
-use crate::status::MessageStatus;
+use crate::status;
 use crate::streams::Streams;
 use crate::symmetric::{self, Purpose};
 use crate::{algorithms, input};
@@ -86,14 +86,14 @@ fn command_of(operation: MessageOperation) -> &'static str {
 fn each_file(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) -> anyhow::Result<()> {
     let mut default_keys = DefaultKeys::default();
     for name in multifile::file_names(arguments, settings)? {
-        streams.status(MessageStatus::FileStart { what: 2, name: &name });
+        streams.status(status::with_text("FILE_START 2", &name));
         let operation = MessageOperation::ENCRYPT;
         let outcome = encrypt(arguments, settings, streams, operation, Some(&name), &mut default_keys);
         if let Err(failure) = outcome {
             let code = failure.coded()?.code;
             streams.error(format_args!("encryption of '{}' failed: {code}", shown(&name)));
         }
-        streams.status(MessageStatus::FileDone);
+        streams.status("FILE_DONE");
     }
     Ok(())
 }
@@ -139,8 +139,7 @@ fn encrypt(
         let name = input::shown_name(name);
         streams.info(format_args!("reading from '{name}'"));
     }
-    let algorithms = Algorithms::choose(settings, streams, &keys, name)?;
-    let Algorithms { cipher, compression } = algorithms;
+    let (cipher, compression) = choose(settings, streams, &keys, name)?;
     if operation.sign {
         prefer_digest(settings, streams, &mut signers, &keys);
     }
@@ -153,9 +152,9 @@ fn encrypt(
     if settings.verbose > 0 {
         report_recipients(streams, &keys, cipher);
     }
-    let begin = MessageStatus::BeginEncryption { protection: 2, cipher: cipher.number() };
+    let begin = format!("BEGIN_ENCRYPTION 2 {}", cipher.number());
     if !(operation.sign && operation.encrypt) {
-        streams.status(begin.clone());
+        streams.status(&begin);
     }
     let kind = if settings.message.text { SignatureType::TEXT } else { SignatureType::BINARY };
     if operation.sign {
@@ -177,7 +176,7 @@ fn encrypt(
     if operation.sign && operation.encrypt {
         streams.status(begin);
     }
-    streams.status(MessageStatus::EndEncryption);
+    streams.status("END_ENCRYPTION");
     Ok(())
 }
 
@@ -259,67 +258,59 @@ fn prefer_digest(settings: &Settings, streams: &mut Streams, signers: &mut [Sign
     }
 }
 
-/// The algorithms of a message.
-struct Algorithms {
-    cipher: Cipher,
-    compression: Compression,
-}
-
-impl Algorithms {
-    /// Chooses them; warns if the recipients do not prefer those that the options name.
-    fn choose(
-        settings: &Settings,
-        streams: &mut Streams,
-        keys: &[Chosen],
-        name: Option<&[u8]>,
-    ) -> anyhow::Result<Self> {
-        let message = &settings.message;
-        let ciphers: Vec<&[u8]> = keys.iter().map(|chosen| &chosen.key.preferences.ciphers[..]).collect();
-        let compressions: Vec<Option<&[u8]>> =
-            keys.iter().map(|chosen| chosen.key.preferences.compressions.as_deref()).collect();
-        let cipher = match message.cipher {
-            _ if keys.is_empty() => message.symmetric_cipher(),
-            Some(forced) => {
-                if !settings.expert && !choice::all_read_cipher(forced, &ciphers) {
-                    let number = forced.number();
-                    streams.info(format_args!(
-                        "WARNING: forcing symmetric cipher {forced} ({number}) violates recipient preferences"
-                    ));
-                }
-                forced
+/// Chooses the algorithms of a message; warns if the recipients do not prefer those that the options name.
+fn choose(
+    settings: &Settings,
+    streams: &mut Streams,
+    keys: &[Chosen],
+    name: Option<&[u8]>,
+) -> anyhow::Result<(Cipher, Compression)> {
+    let message = &settings.message;
+    let ciphers: Vec<&[u8]> = keys.iter().map(|chosen| &chosen.key.preferences.ciphers[..]).collect();
+    let compressions: Vec<Option<&[u8]>> =
+        keys.iter().map(|chosen| chosen.key.preferences.compressions.as_deref()).collect();
+    let cipher = match message.cipher {
+        _ if keys.is_empty() => message.symmetric_cipher(),
+        Some(forced) => {
+            if !settings.expert && !choice::all_read_cipher(forced, &ciphers) {
+                let number = forced.number();
+                streams.info(format_args!(
+                    "WARNING: forcing symmetric cipher {forced} ({number}) violates recipient preferences"
+                ));
             }
-            None => choice::cipher(&message.personal_ciphers, &ciphers),
-        };
-        if keys.is_empty() && settings.verbose > 0 {
-            streams.info(format_args!("using cipher {cipher}"));
+            forced
         }
-        let personal = &message.personal_compressions;
-        let forced = message.forced_compression();
-        if forced != Some(Compression::Uncompressed) && is_compressed(name)? {
-            if settings.verbose > 0 {
-                streams.info(format_args!("'{}' already compressed", input::shown_name(name)));
-            }
-            return Ok(Self { cipher, compression: Compression::Uncompressed });
-        }
-        let compression = match forced {
-            Some(forced) if keys.is_empty() => forced,
-            Some(forced) => {
-                let is_wanted = choice::all_read_compression(forced, &compressions);
-                if !settings.expert && forced != Compression::Uncompressed && !is_wanted {
-                    let (name, number) = (forced.name(), forced.number());
-                    streams.info(format_args!(
-                        "WARNING: forcing compression algorithm {name} ({number}) violates recipient preferences"
-                    ));
-                }
-                forced
-            }
-            None if keys.is_empty() => {
-                personal.first().and_then(|number| Compression::of(*number)).unwrap_or(Compression::Zip)
-            }
-            None => choice::compression(personal, &compressions),
-        };
-        Ok(Self { cipher, compression })
+        None => choice::cipher(&message.personal_ciphers, &ciphers),
+    };
+    if keys.is_empty() && settings.verbose > 0 {
+        streams.info(format_args!("using cipher {cipher}"));
     }
+    let personal = &message.personal_compressions;
+    let forced = message.forced_compression();
+    if forced != Some(Compression::Uncompressed) && is_compressed(name)? {
+        if settings.verbose > 0 {
+            streams.info(format_args!("'{}' already compressed", input::shown_name(name)));
+        }
+        return Ok((cipher, Compression::Uncompressed));
+    }
+    let compression = match forced {
+        Some(forced) if keys.is_empty() => forced,
+        Some(forced) => {
+            let is_wanted = choice::all_read_compression(forced, &compressions);
+            if !settings.expert && forced != Compression::Uncompressed && !is_wanted {
+                let (name, number) = (forced.name(), forced.number());
+                streams.info(format_args!(
+                    "WARNING: forcing compression algorithm {name} ({number}) violates recipient preferences"
+                ));
+            }
+            forced
+        }
+        None if keys.is_empty() => {
+            personal.first().and_then(|number| Compression::of(*number)).unwrap_or(Compression::Zip)
+        }
+        None => choice::compression(personal, &compressions),
+    };
+    Ok((cipher, compression))
 }
 
 /// Says whether a file has the magic bytes of a compressed format.

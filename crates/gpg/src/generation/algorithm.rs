@@ -65,7 +65,7 @@ pub(crate) fn primary(text: &str, default: &str) -> Result<Kind, Code> {
 fn kind(text: &str, role: KeyRole) -> Result<Kind, Code> {
     let (name, flags) = text.split_once('/').unwrap_or((text, ""));
     if name.eq_ignore_ascii_case("card") {
-        return Err(Code::NotSupported);
+        return Err(Code::NOT_SUPPORTED);
     }
     let named = Named::read(name)?;
     let flags = Flags::read(flags, &named)?;
@@ -77,7 +77,7 @@ fn kind(text: &str, role: KeyRole) -> Result<Kind, Code> {
     }
     let certifies_as_subkey = role == KeyRole::Subkey && usage.contains(Usage::CERTIFY);
     if certifies_as_subkey || !family.allows(usage) {
-        return Err(Code::WrongKeyUsage);
+        return Err(Code::WRONG_KEY_USAGE);
     }
     Ok(Kind { material, usage })
 }
@@ -92,7 +92,7 @@ impl Named {
     fn read(name: &str) -> Result<Self, Code> {
         match with_size(name) {
             Some(material) => material.map(Self::Sized),
-            None => Curve::named(name).map(Self::Curve).ok_or(Code::UnknownCurve),
+            None => Curve::named(name).map(Self::Curve).ok_or(Code::UNKNOWN_CURVE),
         }
     }
 
@@ -134,10 +134,10 @@ fn sized(family: Family, digits: &str) -> Result<Material, Code> {
     let bits = match digits {
         "" => range.usual,
         digits => {
-            digits.parse().ok().filter(|bits| (512..=16384).contains(bits)).ok_or(Code::InvalidValue)?
+            digits.parse().ok().filter(|bits| (512..=16384).contains(bits)).ok_or(Code::INVALID_VALUE)?
         }
     };
-    let bits = size::rounded(range.nearest(bits), family);
+    let bits = size::rounded(bits.clamp(range.least, range.most), family);
     Ok(match family {
         Family::Dsa => Material::Dsa { bits },
         Family::Elgamal => Material::Elgamal { bits },
@@ -168,8 +168,8 @@ impl Flags {
                 "ecdsa" if curve && !eddsa => flags.family = Some(Family::Ecdsa),
                 "ecdh" if curve && !eddsa => flags.family = Some(Family::Ecdh),
                 "eddsa" if eddsa => {}
-                "ecdsa" | "ecdh" | "eddsa" => return Err(Code::InvalidFlag),
-                _ => return Err(Code::UnknownFlag),
+                "ecdsa" | "ecdh" | "eddsa" => return Err(Code::INVALID_FLAG),
+                _ => return Err(Code::UNKNOWN_FLAG),
             }
         }
         Ok(flags)
@@ -256,8 +256,8 @@ mod tests {
         assert_eq!(parse_primary("rsa600"), bits(1024));
         assert_eq!(parse_primary("rsa2050"), bits(2080));
         assert_eq!(parse_primary("rsa8192"), bits(4096));
-        assert_eq!(parse_primary("rsa100"), Err(Code::InvalidValue));
-        assert_eq!(parse_primary("rsa2048x"), Err(Code::InvalidValue));
+        assert_eq!(parse_primary("rsa100"), Err(Code::INVALID_VALUE));
+        assert_eq!(parse_primary("rsa2048x"), Err(Code::INVALID_VALUE));
     }
 
     #[test]
@@ -275,14 +275,14 @@ mod tests {
 
     #[test]
     fn what_cannot_be_is_refused_by_its_code() {
-        assert_eq!(parse_primary("foo"), Err(Code::UnknownCurve));
-        assert_eq!(parse_primary("ED25519"), Err(Code::UnknownCurve));
-        assert_eq!(parse_primary("cv25519"), Err(Code::WrongKeyUsage));
-        assert_eq!(parse_primary("nistp256/ecdh"), Err(Code::WrongKeyUsage));
-        assert_eq!(parse_primary("rsa2048/ecdsa"), Err(Code::InvalidFlag));
-        assert_eq!(parse_primary("rsa2048/foo"), Err(Code::UnknownFlag));
-        assert_eq!(pair("rsa2048+rsa2048/cert", DEFAULT), Err(Code::WrongKeyUsage));
-        assert_eq!(parse_primary("card"), Err(Code::NotSupported));
+        assert_eq!(parse_primary("foo"), Err(Code::UNKNOWN_CURVE));
+        assert_eq!(parse_primary("ED25519"), Err(Code::UNKNOWN_CURVE));
+        assert_eq!(parse_primary("cv25519"), Err(Code::WRONG_KEY_USAGE));
+        assert_eq!(parse_primary("nistp256/ecdh"), Err(Code::WRONG_KEY_USAGE));
+        assert_eq!(parse_primary("rsa2048/ecdsa"), Err(Code::INVALID_FLAG));
+        assert_eq!(parse_primary("rsa2048/foo"), Err(Code::UNKNOWN_FLAG));
+        assert_eq!(pair("rsa2048+rsa2048/cert", DEFAULT), Err(Code::WRONG_KEY_USAGE));
+        assert_eq!(parse_primary("card"), Err(Code::NOT_SUPPORTED));
     }
 
     #[test]

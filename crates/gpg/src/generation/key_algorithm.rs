@@ -4,8 +4,7 @@ use keygen::{Algorithm, DsaSize, ElgamalSize};
 use keyhoard::cert::effective::Usage;
 use sign::KeyFlags;
 
-use super::size::{self, Corrected};
-use super::{Curve, Material};
+use super::{Curve, Material, size};
 use crate::code::Code;
 use crate::settings::Settings;
 
@@ -18,28 +17,23 @@ pub(crate) fn key_algorithm(
     material: Material,
     settings: &Settings,
 ) -> Result<(Algorithm, Vec<String>), Code> {
-    let corrected = |bits| size::corrected(bits, material.family(), settings.large_rsa, settings.expert);
-    let unsupported = |_| Code::UnsupportedAlgorithm;
-    Ok(match material {
-        Material::Rsa { bits } => {
-            let Corrected { bits, notes } = corrected(bits);
-            (Algorithm::parse(&format!("rsa{bits}")).map_err(unsupported)?, notes)
+    let (bits, notes) = match material {
+        Material::Rsa { bits } | Material::Dsa { bits } | Material::Elgamal { bits } => {
+            size::corrected(bits, material.family(), settings.large_rsa, settings.expert)
         }
-        Material::Dsa { bits } => {
-            let Corrected { bits, notes } = corrected(bits);
-            (Algorithm::Dsa(DsaSize::new(bits).map_err(unsupported)?), notes)
-        }
-        Material::Elgamal { bits } => {
-            let Corrected { bits, notes } = corrected(bits);
-            (Algorithm::Elgamal(ElgamalSize::new(bits).map_err(unsupported)?), notes)
-        }
-        Material::Eddsa(Curve::Ed25519) | Material::Ecdh(Curve::Curve25519) => {
-            (Algorithm::Curve25519, Vec::new())
-        }
-        Material::Eddsa(_) => return Err(Code::UnknownCurve),
-        Material::Ecdsa(curve) | Material::Ecdh(curve) => (on_curve(curve)?, Vec::new()),
-        Material::Existing(..) => return Err(Code::General),
-    })
+        _ => (0, Vec::new()),
+    };
+    let unsupported = |_| Code::UNSUPPORTED_ALGORITHM;
+    let algorithm = match material {
+        Material::Rsa { .. } => Algorithm::parse(&format!("rsa{bits}")).map_err(unsupported)?,
+        Material::Dsa { .. } => Algorithm::Dsa(DsaSize::new(bits).map_err(unsupported)?),
+        Material::Elgamal { .. } => Algorithm::Elgamal(ElgamalSize::new(bits).map_err(unsupported)?),
+        Material::Eddsa(Curve::Ed25519) | Material::Ecdh(Curve::Curve25519) => Algorithm::Curve25519,
+        Material::Eddsa(_) => return Err(Code::UNKNOWN_CURVE),
+        Material::Ecdsa(curve) | Material::Ecdh(curve) => on_curve(curve)?,
+        Material::Existing(..) => return Err(Code::GENERAL),
+    };
+    Ok((algorithm, notes))
 }
 
 /// Returns the flags of a key for these uses.
@@ -64,7 +58,7 @@ fn on_curve(curve: Curve) -> Result<Algorithm, Code> {
         Curve::BrainpoolP256r1 => Algorithm::BrainpoolP256,
         Curve::BrainpoolP384r1 => Algorithm::BrainpoolP384,
         Curve::BrainpoolP512r1 => Algorithm::BrainpoolP512,
-        Curve::Curve25519 | Curve::Ed25519 => return Err(Code::UnknownCurve),
-        Curve::Secp256k1 => return Err(Code::UnsupportedAlgorithm),
+        Curve::Curve25519 | Curve::Ed25519 => return Err(Code::UNKNOWN_CURVE),
+        Curve::Secp256k1 => return Err(Code::UNSUPPORTED_ALGORITHM),
     })
 }

@@ -1,7 +1,5 @@
 //! The lines of a parameter file (GnuPG's manual, "Unattended key generation").
 
-use std::fmt;
-
 use zeroize::Zeroizing;
 
 /// Maximum length in bytes of a line that gpg reads, its end included.
@@ -73,41 +71,18 @@ const KEYWORDS: [(&str, Keyword); 21] = [
     ("Keyserver", Keyword::Keyserver),
 ];
 
-/// Why a line is invalid; the lines after it are not read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum LineError {
-    TooLong,
-    MissingColon,
-    MissingArgument,
-    UnknownKeyword,
-    NoKeyType,
-    Duplicate,
-}
-
-impl fmt::Display for LineError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::TooLong => "line too long",
-            Self::MissingColon => "missing colon",
-            Self::MissingArgument => "missing argument",
-            Self::UnknownKeyword => "unknown keyword",
-            Self::NoKeyType => "parameter block does not start with \"Key-Type\"",
-            Self::Duplicate => "duplicate keyword",
-        })
-    }
-}
-
-/// Reads the lines of a file, up to the first that cannot be read; empty lines and comments are left out.
-pub(crate) fn lines(text: &[u8]) -> impl Iterator<Item = (usize, Result<Statement, LineError>)> {
+/// Reads the lines of a file, up to the first that is invalid, with what gpg says of it; empty lines and comments are
+/// left out.
+pub(crate) fn lines(text: &[u8]) -> impl Iterator<Item = (usize, Result<Statement, &'static str>)> {
     let lines = text.split_inclusive(|&byte| byte == b'\n').enumerate();
     let statements = lines.filter_map(|(index, line)| Some((index + 1, read(line)?)));
     let mut ended = false;
     statements.take_while(move |(_, statement)| !std::mem::replace(&mut ended, statement.is_err()))
 }
 
-fn read(line: &[u8]) -> Option<Result<Statement, LineError>> {
+fn read(line: &[u8]) -> Option<Result<Statement, &'static str>> {
     if line.len() > LONGEST_LINE {
-        return Some(Err(LineError::TooLong));
+        return Some(Err("line too long"));
     }
     let line = line.trim_ascii();
     match line.first() {
@@ -132,15 +107,15 @@ fn control(line: &[u8]) -> Statement {
     }
 }
 
-fn parameter(line: &[u8]) -> Result<Statement, LineError> {
+fn parameter(line: &[u8]) -> Result<Statement, &'static str> {
     let colon = line.iter().position(|&byte| byte == b':').filter(|&colon| colon > 0);
-    let (name, value) = line.split_at(colon.ok_or(LineError::MissingColon)?);
+    let (name, value) = line.split_at(colon.ok_or("missing colon")?);
     let value = value[1..].trim_ascii();
     if value.is_empty() {
-        return Err(LineError::MissingArgument);
+        return Err("missing argument");
     }
     let known = KEYWORDS.iter().find(|(known, _)| known.as_bytes().eq_ignore_ascii_case(name));
-    let (_, keyword) = known.ok_or(LineError::UnknownKeyword)?;
+    let (_, keyword) = known.ok_or("unknown keyword")?;
     Ok(Statement::Parameter(*keyword, Zeroizing::new(value.to_vec())))
 }
 
@@ -148,11 +123,11 @@ fn parameter(line: &[u8]) -> Result<Statement, LineError> {
 mod tests {
     use super::*;
 
-    fn parameter(keyword: Keyword, value: &[u8]) -> Result<Statement, LineError> {
+    fn parameter(keyword: Keyword, value: &[u8]) -> Result<Statement, &'static str> {
         Ok(Statement::Parameter(keyword, Zeroizing::new(value.to_vec())))
     }
 
-    fn read_all(text: &str) -> Vec<(usize, Result<Statement, LineError>)> {
+    fn read_all(text: &str) -> Vec<(usize, Result<Statement, &'static str>)> {
         lines(text.as_bytes()).collect()
     }
 
@@ -178,11 +153,11 @@ mod tests {
 
     #[test]
     fn nothing_is_read_after_a_line_that_is_wrong() {
-        assert_eq!(read_all("Key-Type RSA\nKey-Type: RSA"), [(1, Err(LineError::MissingColon))]);
-        assert_eq!(read_all(": RSA"), [(1, Err(LineError::MissingColon))]);
-        assert_eq!(read_all("Key-Type:  "), [(1, Err(LineError::MissingArgument))]);
-        assert_eq!(read_all("Foo: 1"), [(1, Err(LineError::UnknownKeyword))]);
-        assert_eq!(read_all(&"x".repeat(1025)), [(1, Err(LineError::TooLong))]);
+        assert_eq!(read_all("Key-Type RSA\nKey-Type: RSA"), [(1, Err("missing colon"))]);
+        assert_eq!(read_all(": RSA"), [(1, Err("missing colon"))]);
+        assert_eq!(read_all("Key-Type:  "), [(1, Err("missing argument"))]);
+        assert_eq!(read_all("Foo: 1"), [(1, Err("unknown keyword"))]);
+        assert_eq!(read_all(&"x".repeat(1025)), [(1, Err("line too long"))]);
     }
 
     #[test]

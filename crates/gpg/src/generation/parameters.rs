@@ -1,12 +1,13 @@
 //! The blocks of a parameter file, one for each key.
 
-use keyhoard::cert::Timestamp;
 use keyhoard::cert::effective::Usage;
-
+use keyhoard::cert::facts::Revoker;
+use keyhoard::cert::{Fingerprint, Timestamp};
+use keyhoard::verify::PublicKeyAlgorithm;
 use zeroize::Zeroizing;
 
-use super::parameter_file::{Keyword, LineError};
-use super::{Curve, Family, Kind, Material, Part, Preferences, Request, Revoker, algorithm};
+use super::parameter_file::Keyword;
+use super::{Curve, Family, Kind, Material, Part, Request, algorithm, preferences};
 use crate::code::Code;
 use crate::interval;
 use crate::number;
@@ -66,12 +67,12 @@ impl Block {
         line: usize,
         keyword: Keyword,
         value: Zeroizing<Vec<u8>>,
-    ) -> Result<(), LineError> {
+    ) -> Result<(), &'static str> {
         if self.is_empty() && keyword != Keyword::KeyType {
-            return Err(LineError::NoKeyType);
+            return Err("parameter block does not start with \"Key-Type\"");
         }
         if self.find(keyword).is_some() {
-            return Err(LineError::Duplicate);
+            return Err("duplicate keyword");
         }
         self.parameters.push(Parameter { line, keyword, value });
         Ok(())
@@ -104,7 +105,7 @@ impl Block {
         let user_id = self.user_id().ok_or(missing("no User-ID specified"))?;
         let preferences = self
             .value(Keyword::Preferences)
-            .map(|list| Preferences::read(&String::from_utf8_lossy(list), defaults.preferences));
+            .map(|list| preferences::read(&String::from_utf8_lossy(list), defaults.preferences));
         let keyserver = self.keyserver()?;
         let revoker = self.revoker()?;
         let created = self.read_with(Keyword::CreationDate, "invalid creation date", interval::creation)?;
@@ -113,15 +114,15 @@ impl Block {
         let part = |kind: Result<Material, Code>, usage| {
             Ok(Part { kind: Kind { material: kind?, usage }, valid_for })
         };
+        let subkey_material =
+            |family| self.material(family, Keyword::SubkeyLength, Keyword::SubkeyCurve, Keyword::SubkeyGrip);
         let request = || {
             Ok(Request {
                 primary: part(
                     self.material(primary, Keyword::KeyLength, Keyword::KeyCurve, Keyword::KeyGrip),
                     usage | Usage::CERTIFY,
                 )?,
-                subkey: subkey
-                    .map(|(family, usage)| part(self.subkey_material(family), usage))
-                    .transpose()?,
+                subkey: subkey.map(|(family, usage)| part(subkey_material(family), usage)).transpose()?,
                 user_id,
                 created,
                 preferences: preferences.as_ref().and_then(|read| read.clone().ok()),
@@ -198,10 +199,6 @@ impl Block {
         }
     }
 
-    fn subkey_material(&self, family: Family) -> Result<Material, Code> {
-        self.material(family, Keyword::SubkeyLength, Keyword::SubkeyCurve, Keyword::SubkeyGrip)
-    }
-
     fn material(
         &self,
         family: Family,
@@ -210,12 +207,12 @@ impl Block {
         keygrip: Keyword,
     ) -> Result<Material, Code> {
         if let Some(text) = self.value(keygrip) {
-            return Ok(Material::Existing(super::keygrip(text).ok_or(Code::IpcParameter)?, family));
+            return Ok(Material::Existing(super::keygrip(text).ok_or(Code::IPC_PARAMETER)?, family));
         }
         let bits = self.value(length).map_or(0, bits);
         let curve = || {
-            let name = self.value(curve).ok_or(Code::UnknownCurve)?;
-            Curve::named_loosely(&String::from_utf8_lossy(name)).ok_or(Code::UnknownCurve)
+            let name = self.value(curve).ok_or(Code::UNKNOWN_CURVE)?;
+            Curve::named_loosely(&String::from_utf8_lossy(name)).ok_or(Code::UNKNOWN_CURVE)
         };
         Ok(match family {
             Family::Rsa => Material::Rsa { bits },
@@ -241,7 +238,10 @@ impl Block {
         })
     }
 
+    /// Reads the designated revoker (RFC 9580, 5.2.3.23).
     fn revoker(&self) -> Result<Option<Revoker>, Wrong> {
+        const REVOKER: u8 = 0x80;
+        const SENSITIVE: u8 = 0x40;
         self.read_with(Keyword::Revoker, "invalid revocation key", |text| {
             let text = std::str::from_utf8(text).ok()?;
             let (algorithm, rest) = text.split_once(':')?;
@@ -250,7 +250,11 @@ impl Block {
             let byte = |index: usize| u8::from_str_radix(fingerprint.get(index..index + 2)?, 16).ok();
             let bytes: Option<Vec<u8>> = (0..20).map(|index| byte(2 * index)).collect();
             let sensitive = word.trim().eq_ignore_ascii_case("sensitive");
-            Some(Revoker { algorithm, fingerprint: bytes?.try_into().ok()?, sensitive })
+            Some(Revoker {
+                class: REVOKER | if sensitive { SENSITIVE } else { 0 },
+                algorithm: PublicKeyAlgorithm(algorithm),
+                fingerprint: Fingerprint::V4(bytes?.try_into().ok()?),
+            })
         })
     }
 }
@@ -280,7 +284,7 @@ pub(crate) fn user_id(name: &[u8], comment: &[u8], mail: &[u8]) -> Option<Vec<u8
 }
 
 fn bits(text: &[u8]) -> u32 {
-    number::decimal(text).ok().and_then(|value| u32::try_from(value).ok()).unwrap_or(u32::MAX)
+    number::decimal(text).and_then(|value| u32::try_from(value).ok()).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]
@@ -330,7 +334,7 @@ mod tests {
         assert_eq!((request.primary.valid_for, subkey.valid_for), (86_400, 86_400));
         assert_eq!(request.created, Some(Timestamp(1_577_836_800)));
         assert_eq!(request.preferences.expect("preferences").ciphers, [9]);
-        assert!(request.revoker.expect("a revoker").sensitive);
+        assert!(request.revoker.expect("a revoker").is_sensitive());
         assert_eq!(request.keyserver.as_deref(), Some(&b"hkp://k"[..]));
     }
 
@@ -374,8 +378,8 @@ mod tests {
     #[test]
     fn a_key_on_no_curve_or_by_what_is_no_keygrip_cannot_be_made() {
         let impossible = |text: &str| block(text).read(&DEFAULTS).expect("parameters that are right").request;
-        assert_eq!(impossible("Key-Type: eddsa\nName-Real: x"), Err(Code::UnknownCurve));
-        assert_eq!(impossible("Key-Type: rsa\nKey-Grip: 00\nName-Real: x"), Err(Code::IpcParameter));
+        assert_eq!(impossible("Key-Type: eddsa\nName-Real: x"), Err(Code::UNKNOWN_CURVE));
+        assert_eq!(impossible("Key-Type: rsa\nKey-Grip: 00\nName-Real: x"), Err(Code::IPC_PARAMETER));
     }
 
     #[test]
@@ -388,10 +392,13 @@ mod tests {
     #[test]
     fn a_block_begins_with_the_type_and_says_nothing_twice() {
         let mut block = Block::default();
-        assert_eq!(block.add(1, Keyword::KeyLength, b"1".to_vec().into()), Err(LineError::NoKeyType));
+        assert_eq!(
+            block.add(1, Keyword::KeyLength, b"1".to_vec().into()),
+            Err("parameter block does not start with \"Key-Type\"")
+        );
         assert_eq!(block.add(2, Keyword::KeyType, b"1".to_vec().into()), Ok(()));
         assert_eq!(block.add(3, Keyword::KeyLength, b"1".to_vec().into()), Ok(()));
-        assert_eq!(block.add(4, Keyword::KeyLength, b"1".to_vec().into()), Err(LineError::Duplicate));
+        assert_eq!(block.add(4, Keyword::KeyLength, b"1".to_vec().into()), Err("duplicate keyword"));
     }
 
     #[test]

@@ -18,11 +18,6 @@ impl Range {
             _ => Self { least: 1024, usual: 3072, most: 4096 },
         }
     }
-
-    /// Returns the size in the range that is next to `bits`.
-    pub(crate) fn nearest(self, bits: u32) -> u32 {
-        bits.clamp(self.least, self.most)
-    }
 }
 
 /// Rounds a size up to one that the algorithm allows.
@@ -30,17 +25,11 @@ pub(crate) fn rounded(bits: u32, family: Family) -> u32 {
     bits.next_multiple_of(if family == Family::Dsa { 64 } else { 32 })
 }
 
-/// The size of a key, and gpg's note if it is not the requested one.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Corrected {
-    pub(crate) bits: u32,
-    pub(crate) notes: Vec<String>,
-}
-
-/// Returns the size of a key for which a parameter file requests `asked` bits; 0 for the default size.
+/// Returns the size of a key for which a parameter file requests `asked` bits, 0 for the default size, and gpg's notes if
+/// it is another one.
 ///
 /// Experts may have DSA keys between the sizes that FIPS 186 knows.
-pub(crate) fn corrected(asked: u32, family: Family, large_rsa: bool, expert: bool) -> Corrected {
+pub(crate) fn corrected(asked: u32, family: Family, large_rsa: bool, expert: bool) -> (u32, Vec<String>) {
     // Only here are smaller DSA keys allowed.
     let Range { least, usual, most } = Range::of(family, true);
     let most = if family == Family::Rsa && large_rsa { 8192 } else { most };
@@ -67,7 +56,7 @@ pub(crate) fn corrected(asked: u32, family: Family, large_rsa: bool, expert: boo
             );
         }
     }
-    Corrected { bits, notes }
+    (bits, notes)
 }
 
 #[cfg(test)]
@@ -77,16 +66,16 @@ mod tests {
     #[test]
     fn sizes_that_cannot_be_are_replaced_and_others_rounded_up() {
         let rsa = |bits| corrected(bits, Family::Rsa, false, false);
-        assert_eq!(corrected(0, Family::Rsa, false, false), Corrected { bits: 3072, notes: vec![] });
+        assert_eq!(corrected(0, Family::Rsa, false, false), (3072, vec![]));
         let dsa = |bits, expert| corrected(bits, Family::Dsa, false, expert);
-        assert_eq!(dsa(1024, false), Corrected { bits: 1024, notes: vec![] });
-        assert_eq!((dsa(0, false).bits, dsa(0, false).notes.len()), (2048, 1));
-        assert_eq!((dsa(1100, false).bits, dsa(1100, true).bits), (2048, 1152));
-        assert_eq!(dsa(9000, false).notes[0], "keysize invalid; using 3072 bits");
-        assert_eq!(rsa(2048), Corrected { bits: 2048, notes: vec![] });
-        assert_eq!(rsa(500).notes, ["keysize invalid; using 3072 bits"]);
-        assert_eq!(rsa(9000).bits, 4096);
-        assert_eq!(rsa(2050).notes, ["keysize rounded up to 2080 bits"]);
-        assert_eq!(corrected(9000, Family::Rsa, true, false).bits, 8192);
+        assert_eq!(dsa(1024, false), (1024, vec![]));
+        assert_eq!((dsa(0, false).0, dsa(0, false).1.len()), (2048, 1));
+        assert_eq!((dsa(1100, false).0, dsa(1100, true).0), (2048, 1152));
+        assert_eq!(dsa(9000, false).1[0], "keysize invalid; using 3072 bits");
+        assert_eq!(rsa(2048), (2048, vec![]));
+        assert_eq!(rsa(500).1, ["keysize invalid; using 3072 bits"]);
+        assert_eq!(rsa(9000).0, 4096);
+        assert_eq!(rsa(2050).1, ["keysize rounded up to 2080 bits"]);
+        assert_eq!(corrected(9000, Family::Rsa, true, false).0, 8192);
     }
 }

@@ -16,42 +16,39 @@ pub(crate) enum Event<'a> {
     Fault(&'static str),
 }
 
-/// Reads the text of a configuration file, and calls `each` with the number and the content of each line.
+/// Reads the text of a configuration file; returns what its lines contain, with their numbers.
 pub(crate) fn read<'a>(
     text: &'a [u8],
     owner: Owner,
     file: &str,
     rules: &mut Rules,
-    each: &mut dyn FnMut(usize, Event<'a>),
-) {
+) -> Vec<(usize, Event<'a>)> {
     const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
     let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
     let mut tolerated: Vec<&[u8]> = Vec::new();
-    for (number, line) in text.split(|&byte| byte == b'\n').enumerate().map(|(index, line)| (index + 1, line))
-    {
-        match Line::parse(line) {
-            Ok(Line::Nothing) => {}
+    let mut events = Vec::new();
+    for (number, line) in (1..).zip(text.split(|&byte| byte == b'\n')) {
+        let event = match Line::parse(line) {
+            Ok(Line::Nothing) => None,
             Ok(Line::Meta(command)) => match rules.command(command, owner, file, number) {
-                Ok(Some(said)) => each(number, Event::Say(said)),
-                Ok(None) => {}
-                Err(fault) => each(number, Event::Fault(fault.text())),
+                Ok(said) => said.map(Event::Say),
+                Err(fault) => Some(Event::Fault(fault)),
             },
             Ok(Line::Option { keyword: b"ignore-invalid-option", argument }) => {
                 tolerated.extend(argument.unwrap_or_default().split(u8::is_ascii_whitespace));
+                None
             }
             Ok(Line::Option { keyword, argument }) => match parse::find_exactly(keyword) {
-                Some(row) if rules.drops(row, owner) => {}
-                Some(row) => {
-                    if let Some(event) = option(row, argument) {
-                        each(number, event);
-                    }
-                }
-                None if tolerated.contains(&keyword) => {}
-                None => each(number, Event::Fault(Fault::Unknown.text())),
+                Some(row) if rules.drops(row, owner) => None,
+                Some(row) => option(row, argument),
+                None if tolerated.contains(&keyword) => None,
+                None => Some(Event::Fault(Fault::Unknown.text())),
             },
-            Err(fault) => each(number, Event::Fault(fault)),
-        }
+            Err(fault) => Some(Event::Fault(fault)),
+        };
+        events.extend(event.map(|event| (number, event)));
     }
+    events
 }
 
 fn option<'a>(row: &'static Row, argument: Option<&'a [u8]>) -> Option<Event<'a>> {
@@ -74,7 +71,7 @@ enum Line<'a> {
 }
 
 impl<'a> Line<'a> {
-    fn parse(line: &'a [u8]) -> std::result::Result<Self, &'static str> {
+    fn parse(line: &'a [u8]) -> Result<Self, &'static str> {
         const MAX_KEYWORD: usize = 98;
         let line = line.trim_ascii();
         match line {
@@ -91,7 +88,7 @@ impl<'a> Line<'a> {
         Ok(Self::Option { keyword, argument: (!argument.is_empty()).then(|| unquote(argument)) })
     }
 
-    fn meta(rest: &'a [u8]) -> std::result::Result<Self, &'static str> {
+    fn meta(rest: &'a [u8]) -> Result<Self, &'static str> {
         const INVALID: &str = "invalid meta command";
         let end = rest.iter().position(|&byte| byte == b']').ok_or(INVALID)?;
         let command = rest[..end].trim_ascii();
@@ -116,21 +113,16 @@ mod tests {
 
     /// Returns the content of each line as text: `NAME=VALUE`, `! FAULT` or a message.
     fn events(owner: Owner, text: &str) -> Vec<(usize, String)> {
-        let mut seen = Vec::new();
-        read(text.as_bytes(), owner, "test.conf", &mut Rules::default(), &mut |line, event| {
-            seen.push((
-                line,
-                match event {
-                    Event::Option(Item { row, value: Value::Text(text) }) => {
-                        format!("{}={}", row.name(), String::from_utf8_lossy(text))
-                    }
-                    Event::Option(Item { row, .. }) => row.name().to_owned(),
-                    Event::Say(text) => text,
-                    Event::Fault(text) => format!("! {text}"),
-                },
-            ));
-        });
-        seen
+        let events = read(text.as_bytes(), owner, "test.conf", &mut Rules::default());
+        let shown = |event: Event<'_>| match event {
+            Event::Option(Item { row, value: Value::Text(text) }) => {
+                format!("{}={}", row.name(), String::from_utf8_lossy(text))
+            }
+            Event::Option(Item { row, .. }) => row.name().to_owned(),
+            Event::Say(text) => text,
+            Event::Fault(text) => format!("! {text}"),
+        };
+        events.into_iter().map(|(line, event)| (line, shown(event))).collect()
     }
 
     fn user(text: &str) -> Vec<String> {

@@ -56,7 +56,7 @@ pub(crate) fn load(
     words: &[Vec<u8>],
     system_time: Timestamp,
     streams: &mut Streams,
-) -> std::result::Result<Loaded, Stop> {
+) -> Result<Loaded, Stop> {
     let early = Early::find(program, words);
     let home = Home::find(early.home);
     if let Some(information) = early.information {
@@ -130,7 +130,7 @@ struct OptionLoader<'a> {
 }
 
 impl OptionLoader<'_> {
-    fn files(&mut self, early: &Early<'_>) -> std::result::Result<(), Stop> {
+    fn files(&mut self, early: &Early<'_>) -> Result<(), Stop> {
         let system = Path::new(SYSTEM_DIRECTORY).join(CONFIG_FILE);
         if let Ok(text) = fs::read(&system) {
             self.file(&system, &text, Owner::System)?;
@@ -157,30 +157,24 @@ impl OptionLoader<'_> {
     }
 
     /// Reads one configuration file. As in gpg, an invalid line is reported and skipped.
-    fn file(&mut self, path: &Path, text: &[u8], owner: Owner) -> std::result::Result<(), Stop> {
+    fn file(&mut self, path: &Path, text: &[u8], owner: Owner) -> Result<(), Stop> {
         let name = path.display().to_string();
         if !self.settings.no_permission_warning {
             for exposed in exposed_with_directory(path) {
                 self.streams.info(format_args!("WARNING: {exposed}"));
             }
         }
-        let mut rules = std::mem::take(&mut self.rules);
-        let mut outcome = Ok(());
-        config_file::read(text, owner, &name, &mut rules, &mut |line, event| {
-            if outcome.is_err() {
-                return;
-            }
+        for (line, event) in config_file::read(text, owner, &name, &mut self.rules) {
             match event {
-                Event::Option(item) => outcome = self.apply(item, &format!("{name}:{line}: ")),
+                Event::Option(item) => self.apply(item, &format!("{name}:{line}: "))?,
                 Event::Say(text) => self.streams.info(text),
                 Event::Fault(text) => self.streams.info(format_args!("{name}:{line}: {text}")),
             }
-        });
-        self.rules = rules;
-        outcome
+        }
+        Ok(())
     }
 
-    fn command_line(&mut self, words: &[Vec<u8>]) -> std::result::Result<Vec<Vec<u8>>, Stop> {
+    fn command_line(&mut self, words: &[Vec<u8>]) -> Result<Vec<Vec<u8>>, Stop> {
         let mut line = CommandLine::new(self.settings.program, words);
         while let Some(item) = line.next() {
             let item = match item {
@@ -198,7 +192,7 @@ impl OptionLoader<'_> {
                 OptionAction::Inform(information) => {
                     return Err(Stop::Inform(information, self.settings.home.clone()));
                 }
-                _ if item.chooses_file() => {}
+                OptionAction::OptionsFile | OptionAction::NoOptions => {}
                 _ => self.apply(item, "")?,
             }
         }
@@ -212,7 +206,7 @@ impl OptionLoader<'_> {
         Ok(arguments.to_vec())
     }
 
-    fn fault<T>(&mut self, fault: Fault, word: &[u8]) -> std::result::Result<T, Stop> {
+    fn fault<T>(&mut self, fault: Fault, word: &[u8]) -> Result<T, Stop> {
         const MAX_SHOWN: usize = 50;
         let word = String::from_utf8_lossy(&word[..word.len().min(MAX_SHOWN)]);
         let text = match fault {
@@ -231,7 +225,7 @@ impl OptionLoader<'_> {
     }
 
     /// Applies one option; `prefix` is the file and line for messages, empty for the command line.
-    fn apply(&mut self, item: Item<'_>, prefix: &str) -> std::result::Result<(), Stop> {
+    fn apply(&mut self, item: Item<'_>, prefix: &str) -> Result<(), Stop> {
         let name = item.row.name();
         let settings = &mut self.settings;
         match (&item.row.meaning, item.value) {
@@ -278,7 +272,7 @@ impl OptionLoader<'_> {
         Ok(())
     }
 
-    fn command(&mut self, command: Command, prefix: &str) -> std::result::Result<(), Stop> {
+    fn command(&mut self, command: Command, prefix: &str) -> Result<(), Stop> {
         if !self.settings.add_command(command) {
             self.streams.error(format_args!("{prefix}conflicting commands"));
             return self.fail("gpg-exit");
@@ -300,7 +294,7 @@ impl OptionLoader<'_> {
         Ok(())
     }
 
-    fn refused(&mut self, refusal: Refusal, prefix: &str) -> std::result::Result<(), Stop> {
+    fn refused(&mut self, refusal: Refusal, prefix: &str) -> Result<(), Stop> {
         match refusal {
             Refusal::Complaint(text) => {
                 self.streams.error(format_args!("{prefix}{text}"));
@@ -313,14 +307,14 @@ impl OptionLoader<'_> {
             Refusal::Help(text) => Err(Stop::Help(text)),
             Refusal::Fatal(text) => {
                 self.streams.error(format_args!("{prefix}{text}"));
-                self.streams.status_failure("gpg-exit", Code::General);
+                self.streams.status_failure("gpg-exit", Code::GENERAL);
                 Err(Stop::Exit(1))
             }
         }
     }
 
     /// Fails if an error was reported, or if the options contradict each other.
-    fn check(&mut self) -> std::result::Result<(), Stop> {
+    fn check(&mut self) -> Result<(), Stop> {
         if self.streams.errors() > 0 {
             return self.fail("option-parser");
         }
@@ -344,7 +338,7 @@ impl OptionLoader<'_> {
     }
 
     /// Sets what depends on several options, opens the log file, and reads the passphrase of the options.
-    fn complete(&mut self, arguments: &[Vec<u8>], system_time: Timestamp) -> std::result::Result<(), Stop> {
+    fn complete(&mut self, arguments: &[Vec<u8>], system_time: Timestamp) -> Result<(), Stop> {
         let Self { settings, streams, .. } = self;
         settings.now = settings.faked_time.unwrap_or(system_time);
         if let Some(file) = settings.log_file.as_deref().filter(|_| settings.batch) {
@@ -371,8 +365,8 @@ impl OptionLoader<'_> {
         Ok(())
     }
 
-    fn fail<T>(&mut self, location: &str) -> std::result::Result<T, Stop> {
-        self.streams.status_failure(location, Code::General);
+    fn fail<T>(&mut self, location: &str) -> Result<T, Stop> {
+        self.streams.status_failure(location, Code::GENERAL);
         Err(Stop::Exit(2))
     }
 }

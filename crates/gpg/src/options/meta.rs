@@ -15,26 +15,6 @@ pub(crate) enum Owner {
     User,
 }
 
-/// Why a meta command is invalid.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum MetaFault {
-    Unknown,
-    /// Only the system's file may use it.
-    Unexpected,
-    Option(Fault),
-}
-
-impl MetaFault {
-    /// Returns the message.
-    pub(crate) fn text(self) -> &'static str {
-        match self {
-            Self::Unknown => "unknown meta command",
-            Self::Unexpected => "unexpected meta command",
-            Self::Option(fault) => fault.text(),
-        }
-    }
-}
-
 /// What the system's file says about options in the user's file and on the command line.
 #[derive(Debug, Default)]
 pub(crate) struct Rules {
@@ -64,14 +44,14 @@ struct Section {
 }
 
 impl Rules {
-    /// Executes a meta command and returns its message.
+    /// Executes a meta command and returns its message. Fails with what is wrong with it.
     pub(super) fn command(
         &mut self,
         command: &[u8],
         owner: Owner,
         file: &str,
         line: usize,
-    ) -> std::result::Result<Option<String>, MetaFault> {
+    ) -> Result<Option<String>, &'static str> {
         let end = command.iter().position(u8::is_ascii_whitespace).unwrap_or(command.len());
         let (name, argument) = (&command[..end], command[end..].trim_ascii());
         let (on, bare) = match name.split_first() {
@@ -85,12 +65,12 @@ impl Rules {
             b"ignore-all" if on => (false, false),
             b"verbose" => (false, true),
             b"echo" | b"info" => (true, true),
-            _ => return Err(MetaFault::Unknown),
+            _ => return Err("unknown meta command"),
         };
         match (takes_argument, argument.is_empty()) {
-            (true, true) => return Err(MetaFault::Option(Fault::MissingArgument)),
-            (false, false) => return Err(MetaFault::Option(Fault::UnexpectedArgument)),
-            _ if owner == Owner::User && !everywhere => return Err(MetaFault::Unexpected),
+            (true, true) => return Err(Fault::MissingArgument.text()),
+            (false, false) => return Err(Fault::UnexpectedArgument.text()),
+            _ if owner == Owner::User && !everywhere => return Err("unexpected meta command"),
             _ => {}
         }
         if self.elsewhere(owner) && !matches!(bare, b"user" | b"verbose" | b"echo") {

@@ -3,7 +3,7 @@
 //! The first word that is not an option, or `--`, ends the options; all words after it are arguments.
 
 use super::refusal::Fault;
-use super::row::{Argument, OptionAction, Row};
+use super::row::{Argument, Row};
 use super::table::{OPTIONS, rows};
 use crate::number;
 use crate::program::Program;
@@ -51,7 +51,7 @@ impl<'a> CommandLine<'a> {
         (self.words, self.stop_seen)
     }
 
-    fn long(&mut self, word: &'a [u8]) -> std::result::Result<Item<'a>, Fault> {
+    fn long(&mut self, word: &'a [u8]) -> Result<Item<'a>, Fault> {
         let (name, given) = match word.iter().position(|&byte| byte == b'=') {
             Some(at) => (&word[..at], Some(&word[at + 1..])),
             None => (word, None),
@@ -74,7 +74,7 @@ impl<'a> CommandLine<'a> {
         item(row, value)
     }
 
-    fn short(&mut self, word: &'a [u8]) -> std::result::Result<Item<'a>, Fault> {
+    fn short(&mut self, word: &'a [u8]) -> Result<Item<'a>, Fault> {
         self.inside = self.inside.max(1);
         let letter = word[self.inside];
         let rest = &word[self.inside + 1..];
@@ -106,7 +106,7 @@ impl<'a> CommandLine<'a> {
 }
 
 impl<'a> Iterator for CommandLine<'a> {
-    type Item = std::result::Result<Item<'a>, Fault>;
+    type Item = Result<Item<'a>, Fault>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let word = self.words.first().filter(|_| !self.stop_seen)?.as_slice();
@@ -134,7 +134,7 @@ pub(crate) fn find_exactly(name: &[u8]) -> Option<&'static Row> {
 }
 
 /// Finds an option by its name or an abbreviation that fits no other option.
-fn find_long(program: Program, name: &[u8]) -> std::result::Result<&'static Row, Fault> {
+fn find_long(program: Program, name: &[u8]) -> Result<&'static Row, Fault> {
     if name.is_empty() {
         return Err(Fault::Unknown);
     }
@@ -158,35 +158,28 @@ fn find_short(program: Program, letter: u8) -> Option<&'static Row> {
 }
 
 /// Joins an option and the text given for it.
-pub(super) fn item<'a>(row: &'static Row, text: Option<&'a [u8]>) -> std::result::Result<Item<'a>, Fault> {
+pub(super) fn item<'a>(row: &'static Row, text: Option<&'a [u8]>) -> Result<Item<'a>, Fault> {
     let value = match (row.argument(), text) {
         (Argument::None, None) | (Argument::OptionalText, None) => Value::None,
         (Argument::None, Some(_)) => return Err(Fault::UnexpectedArgument),
         (_, None) => return Err(Fault::MissingArgument),
         (Argument::Text | Argument::OptionalText, Some(text)) => Value::Text(text),
         (Argument::Int, Some(text)) => {
-            let number = number::decimal(text).ok().and_then(|number| i32::try_from(number).ok());
+            let number = number::decimal(text).and_then(|number| i32::try_from(number).ok());
             Value::Int(number.ok_or(Fault::InvalidArgument)?)
         }
         (Argument::Unsigned, Some(text)) => {
-            Value::Unsigned(number::unsigned(text).map_err(|_| Fault::InvalidArgument)?)
+            Value::Unsigned(number::unsigned(text).ok_or(Fault::InvalidArgument)?)
         }
     };
     Ok(Item { row, value })
-}
-
-impl Item<'_> {
-    /// Says whether it decides which configuration file is read.
-    pub(crate) fn chooses_file(&self) -> bool {
-        matches!(self.row.meaning, OptionAction::OptionsFile | OptionAction::NoOptions)
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    type Seen = Vec<std::result::Result<(String, String), Fault>>;
+    type Seen = Vec<Result<(String, String), Fault>>;
 
     /// Reads a command line; gives options with their values, and the arguments.
     fn read(line: &[&str]) -> (Seen, Vec<String>) {
@@ -220,7 +213,7 @@ mod tests {
         read(line).0
     }
 
-    fn good(name: &str, value: &str) -> std::result::Result<(String, String), Fault> {
+    fn good(name: &str, value: &str) -> Result<(String, String), Fault> {
         Ok((name.to_owned(), value.to_owned()))
     }
 

@@ -14,7 +14,7 @@ pub(crate) enum Refusal {
 }
 
 /// The result of setting a value.
-pub(crate) type Outcome = std::result::Result<(), Refusal>;
+pub(crate) type Outcome = Result<(), Refusal>;
 
 /// Why an option cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

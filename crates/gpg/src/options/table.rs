@@ -3,17 +3,22 @@
 //! It holds every option of gpg 2.2.40. Names of one row mean the same; the first is the one to use. An option that is
 //! only accepted, because nothing depends on it yet, is in one of the `harmless` rows.
 
+use keyhoard::message::{Cipher, Compression};
+use keyhoard::validity::Model;
+use keyhoard::verify::HashAlgorithm;
+
 use super::refusal::Outcome;
 use super::row::{
     Argument, Information, OptionAction, Row, command, deprecated, flag, harmless, harmless_int,
     harmless_text, harmless_unsigned, int, not_yet, obsolete, other, text,
 };
-use super::values;
-use crate::algorithms::Choice;
+use super::values::{self, Signatures};
+use crate::algorithms::{cipher, compression_option, digest};
+use crate::clock;
 use crate::program::Program;
 use crate::settings::{
     Command, CommandInput, DefaultKeyring, DefaultRecipient, Form, Keyring, MessageOperation, RecipientKind,
-    RecipientName, Settings, TrustModel,
+    RecipientName, Settings,
 };
 use crate::streams::Channel;
 
@@ -52,9 +57,22 @@ fn recipient(settings: &mut Settings, name: &[u8], kind: RecipientKind, is_hidde
     Ok(())
 }
 
-fn choose(settings: &mut Settings, choice: Choice) -> Outcome {
-    settings.message.choose(&choice);
-    settings.choices.push(choice);
+/// Sets the algorithm that an option names, or records that its name is unknown; `what` kind of algorithm it is.
+fn algorithm(
+    settings: &mut Settings,
+    what: &'static str,
+    named: Option<u8>,
+    set: fn(&mut Settings, u8),
+) -> Outcome {
+    match named {
+        Some(number) => set(settings, number),
+        None => settings.unknown_algorithms.push(what),
+    }
+    Ok(())
+}
+
+fn prefer(settings: &mut Settings, sort: &'static str, list: &[u8]) -> Outcome {
+    settings.prefer(sort, list);
     Ok(())
 }
 
@@ -153,7 +171,7 @@ pub(crate) static OPTIONS: &[Row] = &[
 
     // Home directory, keyrings and time. --homedir is read before all others.
     harmless_text("homedir").help("|DIR|use DIR, not ~/.gnupg, for gpg.conf and the database"),
-    text("faked-system-time", values::faked_system_time),
+    text("faked-system-time", |s, time| { s.faked_time = clock::faked_time(time); Ok(()) }),
     text("keyring", |s, name| { s.keyrings.push(Keyring { name: name.to_vec(), primary: false }); Ok(()) })
         .help("|FILE|use this database, keyring or keybox as well"),
     text("primary-keyring", |s, name| { s.keyrings.push(Keyring { name: name.to_vec(), primary: true }); Ok(()) }),
@@ -181,7 +199,7 @@ pub(crate) static OPTIONS: &[Row] = &[
     text("passphrase-file", |s, file| { s.passphrase.input = Some(CommandInput::File(file.to_vec())); Ok(()) }),
     harmless_int("passphrase-repeat"),
     text("pinentry-mode", values::pinentry_mode).help("|MODE|where passphrases come from: ask, cancel, error or loopback"),
-    text("request-origin", |_, origin| values::one_of(&["none", "local", "remote", "browser"], "request origin", origin)),
+    text("request-origin", values::request_origin),
     flag("force-sign-key", |s| s.force_sign_key = true), flag("forbid-gen-key", |s| s.forbid_gen_key = true),
 
     // Output.
@@ -258,7 +276,7 @@ pub(crate) static OPTIONS: &[Row] = &[
 
     // Trust.
     text("trust-model", values::trust_model).help("|MODEL|pgp, classic, tofu, tofu+pgp, direct, always or auto"),
-    flag("always-trust", |s| s.trust_model = TrustModel::Always),
+    flag("always-trust", |s| s.trust_model = Model::Always),
     int("completes-needed", |s, number| s.trust.completes_needed = number),
     int("marginals-needed", |s, number| s.trust.marginals_needed = number),
     int("max-cert-depth", |s, number| s.trust.max_cert_depth = number),
@@ -295,16 +313,28 @@ pub(crate) static OPTIONS: &[Row] = &[
     int("override-session-key-fd", |s, fd| s.message.override_session_key_fd = Some(fd)),
 
     // Algorithms and strictness.
-    text("cipher-algo", |s, name| choose(s, Choice::Cipher(name.to_vec()))),
-    text("digest-algo", |s, name| choose(s, Choice::Digest(name.to_vec()))),
-    text("cert-digest-algo", |s, name| choose(s, Choice::CertDigest(name.to_vec()))),
-    text("compress-algo|compression-algo", |s, name| choose(s, Choice::Compression(name.to_vec()))),
-    text("s2k-cipher-algo", |s, name| choose(s, Choice::S2kCipher(name.to_vec()))),
-    text("s2k-digest-algo", |s, name| choose(s, Choice::S2kDigest(name.to_vec()))),
-    text("personal-cipher-preferences|personal-cipher-prefs", |s, list| choose(s, Choice::Preferences("personal cipher", list.to_vec()))),
-    text("personal-digest-preferences|personal-digest-prefs", |s, list| choose(s, Choice::Preferences("personal digest", list.to_vec()))),
-    text("personal-compress-preferences|personal-compress-prefs", |s, list| choose(s, Choice::Preferences("personal compress", list.to_vec()))),
-    text("default-preference-list", |s, list| choose(s, Choice::Preferences("default", list.to_vec()))),
+    text("cipher-algo", |s, name| algorithm(s, "cipher", cipher(name), |s, number| {
+        s.message.cipher = Cipher::of(number).or(s.message.cipher);
+    })),
+    text("digest-algo", |s, name| algorithm(s, "digest", digest(name), |s, number| {
+        s.message.digest = Some(HashAlgorithm(number));
+    })),
+    text("cert-digest-algo", |s, name| algorithm(s, "certification digest", digest(name), |s, number| {
+        s.cert_digest = Some(HashAlgorithm(number));
+    })),
+    text("compress-algo|compression-algo", |s, name| algorithm(s, "compression", compression_option(name), |s, number| {
+        s.message.compression = Compression::of(number);
+    })),
+    text("s2k-cipher-algo", |s, name| algorithm(s, "cipher", cipher(name), |s, number| {
+        s.message.s2k_cipher = Cipher::of(number).or(s.message.s2k_cipher);
+    })),
+    text("s2k-digest-algo", |s, name| algorithm(s, "digest", digest(name), |s, number| {
+        s.message.s2k_digest = Some(HashAlgorithm(number));
+    })),
+    text("personal-cipher-preferences|personal-cipher-prefs", |s, list| prefer(s, "personal cipher", list)),
+    text("personal-digest-preferences|personal-digest-prefs", |s, list| prefer(s, "personal digest", list)),
+    text("personal-compress-preferences|personal-compress-prefs", |s, list| prefer(s, "personal compress", list)),
+    text("default-preference-list", |s, list| prefer(s, "default", list)),
     int("s2k-mode", |s, mode| s.message.s2k_mode = Some(mode)),
     int("s2k-count", |s, count| s.message.s2k_count = u64::try_from(count).ok().filter(|count| *count > 0)),
     text("compliance", values::compliance),
@@ -325,9 +355,14 @@ pub(crate) static OPTIONS: &[Row] = &[
     harmless("enable-dsa2"), harmless("disable-dsa2"), harmless("rfc2440-text"), harmless("no-rfc2440-text"),
 
     // Making signatures and messages.
-    text("set-notation", values::notation).short(b'N'), text("sig-notation", values::sig_notation), text("cert-notation", values::cert_notation),
-    text("known-notation", |s, name| { s.message.known_notations.push(name.to_vec()); Ok(()) }), text("set-policy-url", values::policy), text("sig-policy-url", values::sig_policy),
-    text("cert-policy-url", values::cert_policy), harmless_text("sig-keyserver-url"), 
+    text("set-notation", |s, text| values::notation(s, Signatures::Both, text)).short(b'N'),
+    text("sig-notation", |s, text| values::notation(s, Signatures::Content, text)),
+    text("cert-notation", |s, text| values::notation(s, Signatures::Keys, text)),
+    text("known-notation", |s, name| { s.message.known_notations.push(name.to_vec()); Ok(()) }),
+    text("set-policy-url", |s, url| values::policy(s, Signatures::Both, url)),
+    text("sig-policy-url", |s, url| values::policy(s, Signatures::Content, url)),
+    text("cert-policy-url", |s, url| values::policy(s, Signatures::Keys, url)),
+    harmless_text("sig-keyserver-url"),
     text("default-keyserver-url", |s, url| { s.default_keyserver_url = Some(url.to_vec()); Ok(()) }),
     text("default-sig-expire", |s, end| { s.signature.expire = Some(end.to_vec()); Ok(()) }), harmless("ask-sig-expire"), harmless("no-ask-sig-expire"),
     text("default-cert-expire", |s, end| { s.default_cert_expire = Some(end.to_vec()); Ok(()) }), harmless("ask-cert-expire"), harmless("no-ask-cert-expire"),

@@ -6,11 +6,8 @@ use keyhoard::verify::HashAlgorithm;
 
 use super::refusal::{Outcome, Refusal};
 use crate::algorithms::digest;
-use crate::clock;
 use crate::filter::{Filter, FilterError};
-use crate::settings::{
-    Group, KEY_ORIGINS, KeyIdFormat, KeyOrigin, PinentryMode, Settings, TrustModel, trust,
-};
+use crate::settings::{Group, KEY_ORIGINS, KeyIdFormat, KeyOrigin, PinentryMode, Settings, trust};
 use crate::signature_notations::NotationOrPolicy;
 
 /// Returns the value of a word in a list, ignoring case.
@@ -18,7 +15,12 @@ fn choose<T: Copy>(words: &[(&str, T)], text: &[u8]) -> Option<T> {
     words.iter().find(|(word, _)| word.as_bytes().eq_ignore_ascii_case(text)).map(|(_, value)| *value)
 }
 
-fn complaint<T>(text: impl Into<String>) -> std::result::Result<T, Refusal> {
+/// Returns the value of a word in a list; complains of any other one that it is an unknown or invalid `what`.
+fn chosen<T: Copy>(words: &[(&str, T)], what: &str, text: &[u8]) -> Result<T, Refusal> {
+    choose(words, text).map_or_else(|| complaint(format!("{what} '{}'", shown(text))), Ok)
+}
+
+fn complaint<T>(text: impl Into<String>) -> Result<T, Refusal> {
     Err(Refusal::Complaint(text.into()))
 }
 
@@ -28,71 +30,51 @@ pub(super) fn comment(settings: &mut Settings, text: &[u8]) -> Outcome {
 }
 
 pub(super) fn sender(settings: &mut Settings, text: &[u8]) -> Outcome {
-    match mailbox(text) {
-        Some(address) => settings.signature.sender = Some(address),
-        None => return complaint(format!("\"{}\" is not a proper mail address", shown(text))),
+    settings.signature.sender = mailbox(text);
+    match &settings.signature.sender {
+        Some(_) => Ok(()),
+        None => complaint(format!("\"{}\" is not a proper mail address", shown(text))),
+    }
+}
+
+/// Which signatures an option is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Signatures {
+    /// Those over content.
+    Content,
+    /// Certifications.
+    Keys,
+    Both,
+}
+
+fn add_notation(settings: &mut Settings, kind: Signatures, given: NotationOrPolicy) {
+    if kind != Signatures::Content {
+        settings.cert_notations.push(given.clone());
+    }
+    if kind != Signatures::Keys {
+        settings.signature.notations.push(given);
+    }
+}
+
+/// Adds a notation; nothing where a `-` removes one, of which a new signature has none.
+pub(super) fn notation(settings: &mut Settings, kind: Signatures, text: &[u8]) -> Outcome {
+    if !text.starts_with(b"-") {
+        let read = NotationOrPolicy::notation(text, settings.expert);
+        add_notation(settings, kind, read.or_else(complaint)?);
     }
     Ok(())
 }
 
-/// Reads a notation; none where a `-` removes one, of which a new signature has none.
-fn read_notation(settings: &Settings, text: &[u8]) -> Result<Option<NotationOrPolicy>, Refusal> {
-    if text.starts_with(b"-") {
-        return Ok(None);
-    }
-    let read = NotationOrPolicy::notation(text, settings.expert);
-    read.map(Some).map_err(|error| Refusal::Complaint(error.into()))
-}
-
-pub(super) fn cert_notation(settings: &mut Settings, text: &[u8]) -> Outcome {
-    settings.cert_notations.extend(read_notation(settings, text)?);
+pub(super) fn policy(settings: &mut Settings, kind: Signatures, url: &[u8]) -> Outcome {
+    let what = if kind == Signatures::Keys { "certification" } else { "signature" };
+    let read = NotationOrPolicy::policy(url);
+    let read = read.map_or_else(|| complaint(format!("the given {what} policy URL is invalid")), Ok);
+    add_notation(settings, kind, read?);
     Ok(())
-}
-
-pub(super) fn sig_notation(settings: &mut Settings, text: &[u8]) -> Outcome {
-    settings.signature.notations.extend(read_notation(settings, text)?);
-    Ok(())
-}
-
-/// For signatures of both kinds.
-pub(super) fn notation(settings: &mut Settings, text: &[u8]) -> Outcome {
-    sig_notation(settings, text).and_then(|()| cert_notation(settings, text))
-}
-
-fn read_policy(kind: &str, url: &[u8]) -> Result<NotationOrPolicy, Refusal> {
-    let refused = || Refusal::Complaint(format!("the given {kind} policy URL is invalid"));
-    NotationOrPolicy::policy(url).ok_or_else(refused)
-}
-
-pub(super) fn cert_policy(settings: &mut Settings, url: &[u8]) -> Outcome {
-    settings.cert_notations.push(read_policy("certification", url)?);
-    Ok(())
-}
-
-pub(super) fn sig_policy(settings: &mut Settings, url: &[u8]) -> Outcome {
-    settings.signature.notations.push(read_policy("signature", url)?);
-    Ok(())
-}
-
-/// For signatures of both kinds.
-pub(super) fn policy(settings: &mut Settings, url: &[u8]) -> Outcome {
-    sig_policy(settings, url).and_then(|()| cert_policy(settings, url))
 }
 
 pub(super) fn trust_model(settings: &mut Settings, text: &[u8]) -> Outcome {
-    const WORDS: [(&str, TrustModel); 7] = [
-        ("pgp", TrustModel::Pgp),
-        ("classic", TrustModel::Classic),
-        ("always", TrustModel::Always),
-        ("direct", TrustModel::Direct),
-        ("tofu", TrustModel::Tofu),
-        ("tofu+pgp", TrustModel::TofuPgp),
-        ("auto", TrustModel::Auto),
-    ];
-    match choose(&WORDS, text) {
-        Some(model) => settings.trust_model = model,
-        None => return complaint(format!("unknown trust model '{}'", shown(text))),
-    }
+    settings.trust_model = chosen(&trust::MODELS, "unknown trust model", text)?;
     Ok(())
 }
 
@@ -115,10 +97,7 @@ pub(super) fn pinentry_mode(settings: &mut Settings, text: &[u8]) -> Outcome {
         ("error", PinentryMode::Error),
         ("loopback", PinentryMode::Loopback),
     ];
-    match choose(&WORDS, text) {
-        Some(mode) => settings.passphrase.pinentry = mode,
-        None => return one_of(&["ask", "default", "cancel", "error", "loopback"], "pinentry mode", text),
-    }
+    settings.passphrase.pinentry = chosen(&WORDS, "invalid pinentry mode", text)?;
     Ok(())
 }
 
@@ -138,10 +117,7 @@ pub(super) fn key_id_format(settings: &mut Settings, text: &[u8]) -> Outcome {
         ("0xlong", KeyIdFormat::LongWith0x),
         ("none", KeyIdFormat::None),
     ];
-    match choose(&WORDS, text) {
-        Some(format) => settings.list.key_id_format = format,
-        None => return complaint(format!("unknown keyid-format '{}'", shown(text))),
-    }
+    settings.list.key_id_format = chosen(&WORDS, "unknown keyid-format", text)?;
     Ok(())
 }
 
@@ -225,12 +201,6 @@ pub(super) fn key_origin(settings: &mut Settings, text: &[u8]) -> Outcome {
     Ok(())
 }
 
-/// An invalid time selects the real time.
-pub(super) fn faked_system_time(settings: &mut Settings, text: &[u8]) -> Outcome {
-    settings.faked_time = clock::faked_time(text);
-    Ok(())
-}
-
 pub(super) fn import_filter(settings: &mut Settings, text: &[u8]) -> Outcome {
     let filters = &mut settings.import_filter;
     add_filter(text, &mut [("keep-uid=", &mut filters.keep_uid), ("drop-sig=", &mut filters.drop_sig)])
@@ -263,19 +233,14 @@ pub(super) fn weak_digest(settings: &mut Settings, text: &[u8]) -> Outcome {
 }
 
 /// Checks a word that has no effect yet.
-pub(super) fn one_of(words: &'static [&'static str], what: &str, text: &[u8]) -> Outcome {
-    match words.iter().any(|word| word.as_bytes().eq_ignore_ascii_case(text)) {
-        true => Ok(()),
-        false => complaint(format!("invalid {what} '{}'", shown(text))),
-    }
+pub(super) fn request_origin(_: &mut Settings, text: &[u8]) -> Outcome {
+    const WORDS: [(&str, ()); 4] = [("none", ()), ("local", ()), ("remote", ()), ("browser", ())];
+    chosen(&WORDS, "invalid request origin", text)
 }
 
 /// An invalid policy ends gpg with code 1.
 pub(super) fn tofu_default_policy(settings: &mut Settings, text: &[u8]) -> Outcome {
-    match trust::tofu_policy(text) {
-        Ok(policy) => settings.tofu_default_policy = policy,
-        Err(text) => return Err(Refusal::Fatal(text)),
-    }
+    settings.tofu_default_policy = trust::tofu_policy(text).map_err(Refusal::Fatal)?;
     Ok(())
 }
 

@@ -3,7 +3,7 @@
 //! Words are separated by spaces or commas, may be abbreviated and prefixed with `no-`, and some take a value
 //! after an equals sign, in quotes if it contains a separator.
 
-use super::refusal::Refusal;
+use super::refusal::{Outcome, Refusal};
 
 /// A word of a list, and what it sets.
 pub(crate) struct Word<T: 'static> {
@@ -20,7 +20,6 @@ enum Meaning<T> {
     Flags(fn(&mut T, bool)),
     /// Gets the text after the equals sign; `false` refuses it.
     Value(fn(&mut T, bool, Option<&str>) -> bool),
-    Nothing,
 }
 
 /// A word for one flag.
@@ -48,7 +47,7 @@ pub(crate) const fn value<T>(
 
 /// A word without effect.
 pub(crate) const fn ignored<T>(name: &'static str, help: &'static str) -> Word<T> {
-    Word { name, meaning: Meaning::Nothing, help }
+    flags(name, |_, _| {}, help)
 }
 
 impl<T> Word<T> {
@@ -57,54 +56,41 @@ impl<T> Word<T> {
             Meaning::Flag(flag) => *flag(target) = on,
             Meaning::Flags(set) => set(target, on),
             Meaning::Value(set) => return set(target, on, value),
-            Meaning::Nothing => {}
         }
         true
     }
 }
 
 /// Reads the list `text` into `target`; `title` names the list in a complaint, as in "invalid import options".
-pub(crate) fn read<T>(
-    title: &str,
-    words: &[Word<T>],
-    text: &[u8],
-    target: &mut T,
-) -> std::result::Result<(), Refusal> {
+pub(crate) fn read<T>(title: &str, words: &[Word<T>], text: &[u8], target: &mut T) -> Outcome {
     if text == b"help" {
         return Err(Refusal::Help(help(words)));
     }
     let text = String::from_utf8_lossy(text);
     for token in tokens(&text) {
-        let wrong = |what: &str| Refusal::Complaint(format!("invalid {title}: {what} '{}'", token.whole));
-        let (name, on) = match token.name.get(..3) {
-            Some(prefix) if prefix.eq_ignore_ascii_case("no-") => (&token.name[3..], false),
-            _ => (token.name, true),
+        let wrong = |what: &str| Refusal::Complaint(format!("invalid {title}: {what} '{token}'"));
+        let name = &token[..token.find([' ', '=']).unwrap_or(token.len())];
+        let value = token.split_once('=').map(|(_, value)| unquote(value));
+        let (name, on) = match name.split_at_checked(3) {
+            Some((prefix, name)) if prefix.eq_ignore_ascii_case("no-") => (name, false),
+            _ => (name, true),
         };
-        match find(words, name) {
-            Found::One(word) if word.set(target, on, token.value.as_deref()) => {}
-            Found::One(_) => return Err(wrong("bad value in")),
-            Found::Several => return Err(wrong("ambiguous option")),
-            Found::None => return Err(wrong("unknown option")),
+        if !find(words, name).map_err(wrong)?.set(target, on, value) {
+            return Err(wrong("bad value in"));
         }
     }
     Ok(())
 }
 
-enum Found<'a, T: 'static> {
-    None,
-    One(&'a Word<T>),
-    Several,
-}
-
-/// Finds the first word that begins with `name`; an incomplete name must not fit any later one.
-fn find<'a, T>(words: &'a [Word<T>], name: &str) -> Found<'a, T> {
+/// Finds the first word that begins with `name`; an incomplete name must not fit any later one. Fails with what is wrong.
+fn find<'a, T>(words: &'a [Word<T>], name: &str) -> Result<&'a Word<T>, &'static str> {
     let fits =
         |word: &&Word<T>| word.name.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name));
     let mut fitting = words.iter().filter(fits);
     match (fitting.next(), fitting.next()) {
-        (None, _) => Found::None,
-        (Some(word), Some(_)) if word.name.len() != name.len() => Found::Several,
-        (Some(word), _) => Found::One(word),
+        (None, _) => Err("unknown option"),
+        (Some(word), Some(_)) if word.name.len() != name.len() => Err("ambiguous option"),
+        (Some(word), _) => Ok(word),
     }
 }
 
@@ -114,37 +100,16 @@ fn help<T>(words: &[Word<T>]) -> String {
     shown().map(|word| format!("{:width$}{}\n", word.name, word.help)).collect()
 }
 
-fn tokens(text: &str) -> Tokens<'_> {
-    Tokens { rest: Some(text) }
-}
-
-struct Tokens<'a> {
-    rest: Option<&'a str>,
-}
-
-struct Token<'a> {
-    whole: &'a str,
-    name: &'a str,
-    value: Option<String>,
-}
-
-impl<'a> Iterator for Tokens<'a> {
-    type Item = Token<'a>;
-
-    fn next(&mut self) -> Option<Token<'a>> {
-        loop {
-            let text = self.rest?;
-            let end = token_end(text);
-            self.rest = text.get(end + 1..);
-            let whole = &text[..end];
-            if whole.is_empty() {
-                continue;
-            }
-            let name = &whole[..whole.find([' ', '=']).unwrap_or(whole.len())];
-            let value = whole.split_once('=').map(|(_, value)| unquote(value));
-            return Some(Token { whole, name, value });
-        }
-    }
+/// Splits a list into words with their values.
+fn tokens(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = Some(text);
+    let tokens = std::iter::from_fn(move || {
+        let text = rest?;
+        let end = token_end(text);
+        rest = text.get(end + 1..);
+        Some(&text[..end])
+    });
+    tokens.filter(|token| !token.is_empty())
 }
 
 /// Returns the byte index of the end of the first token: a separator that is neither before nor inside a value.
@@ -162,10 +127,10 @@ fn token_end(text: &str) -> usize {
     length.map_or(text.len(), |length| value_start + length)
 }
 
-fn unquote(value: &str) -> String {
+fn unquote(value: &str) -> &str {
     match value.split_once('"') {
-        Some((_, quoted)) => quoted.split_once('"').map_or(quoted, |(inner, _)| inner).to_owned(),
-        None => value.trim_start_matches(' ').to_owned(),
+        Some((_, quoted)) => quoted.split_once('"').map_or(quoted, |(inner, _)| inner),
+        None => value.trim_start_matches(' '),
     }
 }
 
@@ -194,7 +159,7 @@ mod tests {
         }
     }
 
-    fn parse(text: &str) -> std::result::Result<Flags, Refusal> {
+    fn parse(text: &str) -> Result<Flags, Refusal> {
         let mut flags = Flags::default();
         read("import options", WORDS, text.as_bytes(), &mut flags).map(|()| flags)
     }

@@ -3,13 +3,14 @@
 use keyhoard::cert::attribute;
 use keyhoard::edit::CertifiedIdentity;
 use keyhoard::listing::{KeyListing, ListedItem};
+use keyhoard::validity::Model;
 
 use super::digits::date_or_never;
 use super::human::usage_letters;
 use super::identity::{grouped, pad};
 use super::text::for_people;
 use super::{algorithm, human, validity};
-use crate::settings::{ListSettings, TrustModel};
+use crate::settings::ListSettings;
 
 /// Which user IDs and attributes it shows.
 #[derive(Clone, Copy, Debug)]
@@ -24,7 +25,7 @@ pub(crate) enum Names<'a> {
 pub(crate) fn edit_view(
     listing: &KeyListing<'_>,
     settings: &ListSettings,
-    model: TrustModel,
+    model: Model,
     secret: bool,
     names: Names<'_>,
     out: &mut Vec<u8>,
@@ -57,12 +58,12 @@ pub(crate) fn edit_view(
     user_ids(listing, names, out);
 }
 
-fn trust(listing: &KeyListing<'_>, model: TrustModel, out: &mut Vec<u8>) {
-    if model == TrustModel::Always {
+fn trust(listing: &KeyListing<'_>, model: Model, out: &mut Vec<u8>) {
+    if model == Model::Always {
         return;
     }
     out.extend(b"     ");
-    if matches!(model, TrustModel::Auto | TrustModel::Pgp | TrustModel::Classic | TrustModel::TofuPgp) {
+    if matches!(model, Model::Pgp | Model::Classic | Model::TofuPgp) {
         let owner = listing.trust.owner.word();
         out.extend(format!("trust: {owner:<14}").into_bytes());
     }

@@ -19,10 +19,10 @@ const VALIDITY_COLUMNS: usize = 10;
 
 /// Appends one certificate and an empty line.
 pub(super) fn listing(listing: &KeyListing<'_>, settings: &ListSettings, out: &mut Vec<u8>) {
-    let mut painter = Painter { listing, settings };
+    let mut renderer = Renderer { listing, settings };
     for listed in &listing.components {
-        if painter.component(listed, out) && settings.signatures {
-            listed.signatures.iter().for_each(|signature| painter.signature(signature, out));
+        if renderer.component(listed, out) && settings.signatures {
+            listed.signatures.iter().for_each(|signature| renderer.signature(signature, out));
         }
     }
     out.push(b'\n');
@@ -55,12 +55,12 @@ pub(super) fn is_hidden(item: ListedItem<'_>, flags: &ListFlags) -> bool {
     }
 }
 
-struct Painter<'a> {
+struct Renderer<'a> {
     listing: &'a KeyListing<'a>,
     settings: &'a ListSettings,
 }
 
-impl Painter<'_> {
+impl Renderer<'_> {
     /// Appends a component, unless it is unusable and such ones are hidden; then returns `false`.
     fn component(&mut self, listed: &ListedComponent<'_>, out: &mut Vec<u8>) -> bool {
         if is_hidden(listed.item, &self.settings.flags) {

@@ -20,54 +20,32 @@ pub(crate) fn packet(found: &Found<'_>, out: &mut Vec<u8>) -> Result<(), Complai
     let tag = found.header.tag.0;
     let mut fields = Fields::new(found.body, out);
     match tag {
-        1 => session_key::for_key(&mut fields),
-        2 => signature::signature(&mut fields),
-        3 => session_key::for_passphrase(&mut fields),
-        4 => signature::one_pass(&mut fields),
-        5..=7 | 14 => key::key(tag, found.body, &mut fields),
-        8 => {
-            fields.line(format_args!(":compressed packet: algo={}", found.body[0]));
-            Ok(())
-        }
-        9 | 18 | 20 => {
-            encrypted(tag, length(found), &mut fields);
-            Ok(())
-        }
-        10 => marker(&mut fields),
-        11 => {
-            literal(found, &mut fields);
-            Ok(())
-        }
-        12 => {
-            trust(&mut fields);
-            Ok(())
-        }
-        13 => {
-            named(":user ID packet: ", found.body, fields.out);
-            Ok(())
-        }
-        16 | 61 => {
-            let draft = if tag == 16 { "OpenPGP draft " } else { "" };
-            named(&format!(":{draft}comment packet: "), found.body, fields.out);
-            Ok(())
-        }
+        1 => return session_key::for_key(&mut fields),
+        2 => return signature::signature(&mut fields),
+        3 => return session_key::for_passphrase(&mut fields),
+        4 => return signature::one_pass(&mut fields),
+        5..=7 | 14 => return key::key(tag, found.body, &mut fields),
+        8 => fields.line(format_args!(":compressed packet: algo={}", found.body[0])),
+        9 | 18 | 20 => encrypted(tag, length(found), &mut fields),
+        10 => return marker(&mut fields),
+        11 => literal(found, &mut fields),
+        12 => trust(&mut fields),
+        13 => named(":user ID packet: ", found.body, fields.out),
+        16 => named(":OpenPGP draft comment packet: ", found.body, fields.out),
         17 => {
             let name = attribute::name(&attribute::facts(found.body));
             fields.line(format_args!(":attribute packet: {name}"));
-            Ok(())
         }
-        19 => {
-            fields.line(format_args!(":mdc packet: length={}", found.body.len()));
-            Ok(())
-        }
-        63 => private(&mut fields),
+        19 => fields.line(format_args!(":mdc packet: length={}", found.body.len())),
+        61 => named(":comment packet: ", found.body, fields.out),
+        63 => return private(&mut fields),
         _ => {
             fields.line(format_args!(":unknown packet: type {tag:2}, length {}", length(found)));
             fields.text("dump:");
             dump(found.body, fields.out);
-            Ok(())
         }
     }
+    Ok(())
 }
 
 /// Appends the position and the header of a packet.

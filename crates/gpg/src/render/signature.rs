@@ -40,10 +40,10 @@ pub(super) fn mark(standing: CertificationStatus) -> u8 {
 /// Returns gpg's words for why a signature was refused.
 pub(super) fn code(refusal: Unverifiable) -> Code {
     match refusal {
-        Unverifiable::WeakDigest => Code::InvalidDigest,
-        Unverifiable::Time => Code::TimeConflict,
-        Unverifiable::Misplaced => Code::InvalidSignatureClass,
-        Unverifiable::Unsupported => Code::InvalidPublicKeyAlgorithm,
-        Unverifiable::NotEntrusted | Unverifiable::Unchecked => Code::General,
+        Unverifiable::WeakDigest => Code::INVALID_DIGEST,
+        Unverifiable::Time => Code::TIME_CONFLICT,
+        Unverifiable::Misplaced => Code::INVALID_SIGNATURE_CLASS,
+        Unverifiable::Unsupported => Code::INVALID_PUBLIC_KEY_ALGORITHM,
+        Unverifiable::NotEntrusted | Unverifiable::Unchecked => Code::GENERAL,
     }
 }

@@ -65,7 +65,10 @@ fn notations(signature: &Signature<'_>, flags: &ListFlags, out: &mut Vec<u8>) {
             label(["Signature notation: ", "Critical signature notation: "], subpacket.critical, out);
             text::for_people(name, out);
             out.push(b'=');
-            value(&notation, out);
+            match notation.readable {
+                true => text::for_people(until_nul(notation.value), out),
+                false => binary_value(notation.value, out),
+            }
             out.push(b'\n');
         }
     }
@@ -76,17 +79,15 @@ fn label(labels: [&str; 2], critical: bool, out: &mut Vec<u8>) {
     out.extend(labels[usize::from(critical)].as_bytes());
 }
 
-fn value(notation: &Notation<'_>, out: &mut Vec<u8>) {
+/// Appends what gpg shows of a notation's value that is no text.
+pub(crate) fn binary_value(value: &[u8], out: &mut Vec<u8>) {
     const PREVIEW: usize = 19;
-    if notation.readable {
-        return text::for_people(until_nul(notation.value), out);
-    }
     out.extend(b"[ not human readable (");
-    decimal(notation.value.len() as u32, out);
+    decimal(value.len() as u32, out);
     out.extend(b" bytes: ");
-    let preview = notation.value.iter().take(PREVIEW);
+    let preview = value.iter().take(PREVIEW);
     out.extend(preview.map(|&byte| if (0x20..0x7f).contains(&byte) { byte } else { b'?' }));
-    out.extend(if notation.value.len() > PREVIEW { &b"..."[..] } else { b"" });
+    out.extend(if value.len() > PREVIEW { &b"..."[..] } else { b"" });
     out.extend(b") ]");
 }
 

@@ -1,6 +1,6 @@
 //! `--export-options`.
 
-use crate::options::refusal::Refusal;
+use crate::options::refusal::Outcome;
 use crate::options::words::{self, Word, flag, flags, ignored};
 
 /// The contents of an export.
@@ -18,7 +18,7 @@ pub(crate) struct ExportSettings {
 
 impl ExportSettings {
     /// Reads one `--export-options` list.
-    pub(crate) fn read(&mut self, text: &[u8]) -> std::result::Result<(), Refusal> {
+    pub(crate) fn read(&mut self, text: &[u8]) -> Outcome {
         words::read("export options", WORDS, text, self)?;
         if self.backup {
             self.local_sigs = true;

@@ -1,6 +1,6 @@
 //! `--import-options`.
 
-use crate::options::refusal::Refusal;
+use crate::options::refusal::Outcome;
 use crate::options::words::{self, Word, flag, flags, ignored};
 
 /// How an import treats certificates.
@@ -10,7 +10,6 @@ pub(crate) struct ImportSettings {
     pub(crate) local_sigs: bool,
     pub(crate) repair_pks_subkey_bug: bool,
     pub(crate) keep_ownertrust: bool,
-    pub(crate) fast: bool,
     /// Lists each key as it would be stored.
     pub(crate) show: bool,
     pub(crate) merge_only: bool,
@@ -26,7 +25,7 @@ pub(crate) struct ImportSettings {
 
 impl ImportSettings {
     /// Reads one `--import-options` list.
-    pub(crate) fn read(&mut self, text: &[u8]) -> std::result::Result<(), Refusal> {
+    pub(crate) fn read(&mut self, text: &[u8]) -> Outcome {
         words::read("import options", WORDS, text, self)?;
         if self.restore {
             self.local_sigs = true;
@@ -45,7 +44,7 @@ const WORDS: &[Word<ImportSettings>] = &[
     flag("import-local-sigs", |s| &mut s.local_sigs, "take signatures marked as local"),
     flag("repair-pks-subkey-bug", |s| &mut s.repair_pks_subkey_bug, "put a misplaced subkey binding back"),
     flag("keep-ownertrust", |s| &mut s.keep_ownertrust, "leave the owner trust of new keys as it is"),
-    flag("fast-import", |s| &mut s.fast, "do not look at the trust database afterwards"),
+    ignored("fast-import", "do not look at the trust database afterwards"),
     flag("import-show", |s| &mut s.show, "list each key as it will be stored"),
     flag("merge-only", |s| &mut s.merge_only, "update known keys, skip new ones"),
     flag("import-clean", |s| &mut s.clean, "drop what is unusable"),

@@ -1,6 +1,6 @@
 //! `--list-options` and `--verify-options`.
 
-use crate::options::refusal::Refusal;
+use crate::options::refusal::Outcome;
 use crate::options::words::{self, Word, flag, flags, ignored, value};
 
 /// What a key listing shows beyond the keys.
@@ -42,7 +42,7 @@ impl Default for ListFlags {
 
 impl ListFlags {
     /// Reads one `--list-options` list.
-    pub(crate) fn read(&mut self, text: &[u8]) -> std::result::Result<(), Refusal> {
+    pub(crate) fn read(&mut self, text: &[u8]) -> Outcome {
         words::read("list options", LIST_WORDS, text, self)
     }
 
@@ -75,7 +75,7 @@ impl ListFlags {
 }
 
 /// What is shown of a signature over content besides the result.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct VerifyFlags {
     pub(crate) policy_urls: bool,
     pub(crate) std_notations: bool,
@@ -85,31 +85,15 @@ pub(crate) struct VerifyFlags {
     pub(crate) primary_uid_only: bool,
 }
 
-impl Default for VerifyFlags {
-    fn default() -> Self {
-        Self { policy_urls: true, std_notations: true, uid_validity: true, ..Self::NOTHING }
-    }
-}
-
 impl VerifyFlags {
-    /// Nothing, as by gpgv.
-    pub(crate) const NOTHING: Self = Self {
-        policy_urls: false,
-        std_notations: false,
-        user_notations: false,
-        uid_validity: false,
-        unusable_uids: false,
-        primary_uid_only: false,
-    };
+    /// What gpg shows; gpgv shows nothing.
+    pub(crate) fn of_gpg() -> Self {
+        Self { policy_urls: true, std_notations: true, uid_validity: true, ..Self::default() }
+    }
 
     /// Reads one `--verify-options` list.
-    pub(crate) fn read(&mut self, text: &[u8]) -> std::result::Result<(), Refusal> {
+    pub(crate) fn read(&mut self, text: &[u8]) -> Outcome {
         words::read("verify options", VERIFY_WORDS, text, self)
-    }
-
-    fn set_notations(&mut self, on: bool) {
-        self.std_notations = on;
-        self.user_notations = on;
     }
 }
 
@@ -136,7 +120,7 @@ const LIST_WORDS: &[Word<ListFlags>] = &[
 const VERIFY_WORDS: &[Word<VerifyFlags>] = &[
     ignored("show-photos", "show photos"),
     flag("show-policy-urls", |s| &mut s.policy_urls, "show policy URLs"),
-    flags("show-notations", |s, on| s.set_notations(on), "show all notations"),
+    flags("show-notations", |s, on| { s.std_notations = on; s.user_notations = on; }, "show all notations"),
     flag("show-std-notations", |s| &mut s.std_notations, "show the IETF's notations"),
     flag("show-standard-notations", |s| &mut s.std_notations, ""),
     flag("show-user-notations", |s| &mut s.user_notations, "show users' notations"),

@@ -3,9 +3,6 @@
 use keyhoard::message::{Cipher, Compression, DEFAULT_LEVEL};
 use keyhoard::verify::HashAlgorithm;
 
-use crate::algorithms::{self, Choice};
-use crate::generation::preferences::Preferences;
-
 /// How a message is made: `--sign`, `--encrypt` and `--symmetric` can be combined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct MessageOperation {
@@ -89,7 +86,7 @@ pub(crate) struct MessageSettings {
     pub(crate) s2k_digest: Option<HashAlgorithm>,
     pub(crate) s2k_count: Option<u64>,
     pub(crate) personal_ciphers: Vec<u8>,
-    pub(crate) personal_digests: Vec<u8>,
+    pub(crate) personal_digests: Vec<HashAlgorithm>,
     pub(crate) personal_compressions: Vec<u8>,
     /// The input is text.
     pub(crate) text: bool,
@@ -117,33 +114,10 @@ pub(crate) struct MessageSettings {
 }
 
 impl MessageSettings {
-    /// Sets an algorithm, or a list of them, if its name is valid; an invalid one is reported later.
-    pub(crate) fn choose(&mut self, choice: &Choice) {
-        match choice {
-            Choice::Cipher(name) => self.cipher = cipher(name).or(self.cipher),
-            Choice::S2kCipher(name) => self.s2k_cipher = cipher(name).or(self.s2k_cipher),
-            Choice::Digest(name) => self.digest = digest(name).or(self.digest),
-            Choice::S2kDigest(name) => self.s2k_digest = digest(name).or(self.s2k_digest),
-            Choice::CertDigest(_) => {}
-            Choice::Compression(name) => self.compression = compression(name).or(self.compression),
-            Choice::Preferences(kind, list) => self.prefer(kind, list),
-        }
-    }
-
     /// Complains about a value that is checked only after all options are read.
     pub(super) fn complaint(&self) -> Option<&'static str> {
         let is_unknown = self.s2k_mode.is_some_and(|mode| ![0, 1, 3].contains(&mode));
         is_unknown.then_some("invalid S2K mode; must be 0, 1 or 3")
-    }
-
-    fn prefer(&mut self, kind: &str, list: &[u8]) {
-        let Ok(read) = Preferences::read(&String::from_utf8_lossy(list), "") else { return };
-        match kind {
-            "personal cipher" => self.personal_ciphers = read.ciphers,
-            "personal digest" => self.personal_digests = read.digests,
-            "personal compress" => self.personal_compressions = read.compressions,
-            _ => {}
-        }
     }
 
     /// Sets the level of every compression; 0 compresses nothing.
@@ -183,18 +157,6 @@ impl MessageSettings {
     }
 }
 
-fn cipher(name: &[u8]) -> Option<Cipher> {
-    algorithms::cipher(name).and_then(Cipher::of)
-}
-
-fn digest(name: &[u8]) -> Option<HashAlgorithm> {
-    algorithms::digest(name).map(HashAlgorithm)
-}
-
-fn compression(name: &[u8]) -> Option<Compression> {
-    algorithms::compression_option(name).and_then(Compression::of)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -203,18 +165,18 @@ mod tests {
     fn the_option_for_a_cipher_goes_before_preferences_and_they_before_that_for_passphrases() {
         let mut settings = MessageSettings::default();
         assert_eq!(settings.symmetric_cipher(), Cipher::Aes256);
-        settings.choose(&Choice::S2kCipher(b"twofish".to_vec()));
+        settings.s2k_cipher = Some(Cipher::Twofish);
         assert_eq!(settings.symmetric_cipher(), Cipher::Twofish);
-        settings.choose(&Choice::Preferences("personal cipher", b"CAST5 AES".to_vec()));
+        settings.personal_ciphers = vec![3, 7];
         assert_eq!(settings.symmetric_cipher(), Cipher::Cast5);
-        settings.choose(&Choice::Cipher(b"s13".to_vec()));
+        settings.cipher = Some(Cipher::Camellia256);
         assert_eq!(settings.symmetric_cipher(), Cipher::Camellia256);
     }
 
     #[test]
     fn level_0_is_no_compression_and_there_is_none_beyond_9() {
         let mut settings = MessageSettings::default();
-        settings.choose(&Choice::Compression(b"2".to_vec()));
+        settings.compression = Some(Compression::Zlib);
         assert_eq!(settings.forced_compression(), Some(Compression::Zlib));
         assert_eq!(settings.level(Compression::Zlib), Some(DEFAULT_LEVEL));
         settings.set_level(10);

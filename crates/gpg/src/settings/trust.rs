@@ -3,19 +3,22 @@
 use keyhoard::store::Query;
 use keyhoard::store::query::Name;
 use keyhoard::trust::tofu::Policy;
-use keyhoard::validity::TrustedKey;
+use keyhoard::validity::{Model, TrustedKey};
 
-/// `--trust-model`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum TrustModel {
-    #[default]
-    Auto,
-    Pgp,
-    Classic,
-    Always,
-    Direct,
-    Tofu,
-    TofuPgp,
+/// The values of `--trust-model`; `auto` is the web of trust, since there is no trust database that could say otherwise.
+pub(crate) const MODELS: [(&str, Model); 7] = [
+    ("pgp", Model::Pgp),
+    ("classic", Model::Classic),
+    ("always", Model::Always),
+    ("direct", Model::Direct),
+    ("tofu", Model::Tofu),
+    ("tofu+pgp", Model::TofuPgp),
+    ("auto", Model::Pgp),
+];
+
+/// Returns the name of a trust model.
+pub(crate) fn model_name(model: Model) -> &'static str {
+    MODELS.iter().find(|(_, other)| *other == model).map_or("", |(name, _)| name)
 }
 
 /// The numbers of the web of trust.

@@ -15,54 +15,21 @@ use html5ever::tokenizer::{
 /// The deepest nesting of elements; the tags of deeper ones are dropped, their text is kept.
 const MAX_DEPTH: usize = 16;
 
-/// The elements that are kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Element {
-    Paragraph,
-    Preformatted,
-    Quote,
-    List(&'static str),
-    ListItem,
-    Link,
-    Inline(&'static str),
+/// Returns the name that an element is written with, if it is kept.
+fn kept(name: &LocalName) -> Option<&'static str> {
+    const KEPT: [&str; 10] = ["p", "pre", "blockquote", "ul", "ol", "li", "a", "i", "b", "code"];
+    let name = match &**name {
+        "em" => "i",
+        "strong" => "b",
+        "tt" => "code",
+        name => name,
+    };
+    KEPT.into_iter().find(|kept| *kept == name)
 }
 
-impl Element {
-    fn named(name: &LocalName) -> Option<Self> {
-        Some(match &**name {
-            "p" => Self::Paragraph,
-            "pre" => Self::Preformatted,
-            "blockquote" => Self::Quote,
-            "ul" => Self::List("ul"),
-            "ol" => Self::List("ol"),
-            "li" => Self::ListItem,
-            "a" => Self::Link,
-            "i" | "em" => Self::Inline("i"),
-            "b" | "strong" => Self::Inline("b"),
-            "code" | "tt" => Self::Inline("code"),
-            _ => return None,
-        })
-    }
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Paragraph => "p",
-            Self::Preformatted => "pre",
-            Self::Quote => "blockquote",
-            Self::ListItem => "li",
-            Self::Link => "a",
-            Self::List(name) | Self::Inline(name) => name,
-        }
-    }
-
-    /// Returns whether it contains blocks, and so is closed only by its own end tag.
-    fn is_container(self) -> bool {
-        matches!(self, Self::Quote | Self::List(_) | Self::ListItem)
-    }
-
-    fn is_block(self) -> bool {
-        !matches!(self, Self::Link | Self::Inline(_))
-    }
+/// Says whether an element contains blocks, and so is closed only by its own end tag.
+fn is_container(element: &str) -> bool {
+    matches!(element, "blockquote" | "ul" | "ol" | "li")
 }
 
 /// Returns the HTML with a few harmless elements only, each of them closed.
@@ -89,7 +56,7 @@ impl TokenSink for Sink {
         match token {
             Token::CharacterTokens(text) => writer.text(&text),
             Token::TagToken(tag) if &*tag.name == "br" => writer.html.push_str("<br>"),
-            Token::TagToken(tag) => match (Element::named(&tag.name), tag.kind) {
+            Token::TagToken(tag) => match (kept(&tag.name), tag.kind) {
                 (Some(element), TagKind::StartTag) => writer.open(element, &tag),
                 (Some(element), TagKind::EndTag) => writer.close(element),
                 (None, _) => {}
@@ -104,7 +71,7 @@ impl TokenSink for Sink {
 struct Writer {
     html: String,
     /// The open elements, the innermost last.
-    open: Vec<Element>,
+    open: Vec<&'static str>,
 }
 
 impl Writer {
@@ -121,41 +88,41 @@ impl Writer {
         }
     }
 
-    fn open(&mut self, element: Element, tag: &Tag) {
+    fn open(&mut self, element: &'static str, tag: &Tag) {
         match element {
-            // A new paragraph closes the last one; the first text of an item is in none.
-            _ if element.is_block() && element != Element::ListItem => {
-                let container = self.open.iter().rposition(|open| open.is_container());
-                self.close_to(container.map_or(0, |position| position + 1));
-            }
-            Element::ListItem => {
-                let list = self.open.iter().rposition(|open| matches!(open, Element::List(_)));
+            "a" | "i" | "b" | "code" if self.open.contains(&element) => return,
+            "a" | "i" | "b" | "code" => {}
+            "li" => {
+                let list = self.open.iter().rposition(|open| matches!(*open, "ul" | "ol"));
                 let Some(list) = list else { return };
                 self.close_to(list + 1);
             }
-            _ if self.open.contains(&element) => return,
-            _ => {}
+            // A new paragraph closes the last one; the first text of an item is in none.
+            _ => {
+                let container = self.open.iter().rposition(|open| is_container(open));
+                self.close_to(container.map_or(0, |position| position + 1));
+            }
         }
         if self.open.len() >= MAX_DEPTH {
             return;
         }
         match (element, link_target(tag)) {
-            (Element::Link, None) => return,
-            (Element::Link, Some(target)) => {
+            ("a", None) => return,
+            ("a", Some(target)) => {
                 self.html.push_str("<a href=\"");
                 let target: String = target.split('"').collect::<Vec<_>>().join("%22");
                 self.text(&target);
                 self.html.push_str("\">");
             }
-            _ => self.html.push_str(&format!("<{}>", element.name())),
+            _ => self.html.push_str(&format!("<{element}>")),
         }
         self.open.push(element);
     }
 
-    fn close(&mut self, element: Element) {
-        let container = self.open.iter().rposition(|open| open.is_container()).unwrap_or(0);
+    fn close(&mut self, element: &str) {
+        let container = self.open.iter().rposition(|open| is_container(open)).unwrap_or(0);
         let position = self.open.iter().rposition(|&open| open == element);
-        if let Some(position) = position.filter(|&position| position >= container || element.is_container()) {
+        if let Some(position) = position.filter(|&position| position >= container || is_container(element)) {
             self.close_to(position);
         }
     }
@@ -163,7 +130,7 @@ impl Writer {
     fn close_to(&mut self, depth: usize) {
         while self.open.len() > depth {
             let element = self.open.pop().expect("longer than depth, so not empty");
-            self.html.push_str(&format!("</{}>", element.name()));
+            self.html.push_str(&format!("</{element}>"));
         }
     }
 }

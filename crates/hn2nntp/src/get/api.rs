@@ -8,10 +8,13 @@ use serde_json::Value;
 use thiserror::Error;
 
 use super::pace::Pace;
+use crate::arguments::Get;
 use crate::item::{Id, Item, ItemError};
 
 /// The longest accepted answer, in bytes; far longer than the longest list of the API.
 const MAX_ANSWER: usize = 16 * 1024 * 1024;
+/// The wait before the first retry of a request; it doubles each time.
+const RETRY_DELAY: Duration = Duration::from_millis(500);
 /// The longest wait between two attempts.
 const MAX_DELAY: Duration = Duration::from_secs(30);
 
@@ -33,19 +36,6 @@ pub(crate) enum ApiError {
     Form { url: String, error: ItemError },
 }
 
-/// How requests are sent.
-#[derive(Clone, Debug)]
-pub(crate) struct Manners {
-    /// Requests a second; 0 means no limit.
-    pub(crate) rate: f64,
-    /// The number of times that a request is repeated.
-    pub(crate) retries: u32,
-    /// The time limit of an answer.
-    pub(crate) timeout: Duration,
-    /// The wait before the first retry; it doubles each time.
-    pub(crate) delay: Duration,
-}
-
 /// Counters of requests and answers.
 #[derive(Debug, Default)]
 pub(crate) struct Traffic {
@@ -61,7 +51,8 @@ pub(crate) struct Api {
     client: Client,
     base: Url,
     pace: Pace,
-    manners: Manners,
+    /// The number of times that a request is repeated.
+    retries: u32,
     pub(crate) traffic: Traffic,
 }
 
@@ -79,20 +70,22 @@ enum Failure {
 }
 
 impl Api {
-    /// Makes a client of the API at this address, without sending anything.
-    pub(crate) fn new(base: &str, manners: Manners) -> Result<Self, ApiError> {
-        let not_a_base = || ApiError::Base(base.to_owned());
+    /// Makes a client of the API, without sending anything.
+    pub(crate) fn new(arguments: &Get) -> Result<Self, ApiError> {
+        let (base, timeout) = (&arguments.api, Duration::from_secs(arguments.timeout));
+        let not_a_base = || ApiError::Base(base.clone());
         let url = Url::parse(&format!("{}/", base.trim_end_matches('/'))).map_err(|_| not_a_base())?;
         if !matches!(url.scheme(), "http" | "https") {
             return Err(not_a_base());
         }
         let client = Client::builder()
             .user_agent(concat!("hn2nntp/", env!("CARGO_PKG_VERSION")))
-            .timeout(manners.timeout)
-            .connect_timeout(manners.timeout)
+            .timeout(timeout)
+            .connect_timeout(timeout)
             .build()
             .map_err(ApiError::Client)?;
-        Ok(Self { client, base: url, pace: Pace::new(manners.rate), manners, traffic: Traffic::default() })
+        let pace = Pace::new(arguments.rate);
+        Ok(Self { client, base: url, pace, retries: arguments.retries, traffic: Traffic::default() })
     }
 
     /// Returns the highest number of an item.
@@ -127,8 +120,8 @@ impl Api {
     /// Fetches a document, with retries after growing delays.
     async fn fetch(&self, path: &str) -> Result<(Url, Vec<u8>), ApiError> {
         let url = self.base.join(path).map_err(|_| ApiError::Base(self.base.to_string()))?;
-        let mut delay = self.manners.delay;
-        for _ in 0..self.manners.retries {
+        let mut delay = RETRY_DELAY;
+        for _ in 0..self.retries {
             match self.attempt(&url).await {
                 Ok(bytes) => return Ok((url, bytes)),
                 Err(Failure::Lasting(error)) => return Err(error),

@@ -68,24 +68,24 @@ fn greet_as_reader(connection: &mut Connection) -> Result<(), NntpError> {
 ///
 /// # Errors
 ///
-/// If the connection broke, or `read` or `tell` failed; articles without a verdict may or may not have arrived.
+/// If the connection broke, or `read` or `report` failed; articles without a verdict may or may not have arrived.
 pub(crate) fn offer<E: From<NntpError>>(
     connection: &mut Connection,
     way: Way,
     articles: &[Waiting],
     read: &mut impl FnMut(&Waiting) -> Result<Option<Vec<u8>>, E>,
-    tell: &mut impl FnMut(&Waiting, Verdict) -> Result<(), E>,
+    report: &mut impl FnMut(&Waiting, Verdict) -> Result<(), E>,
 ) -> Result<(), E> {
     match way {
         Way::Stream => {
-            articles.chunks(WINDOW).try_for_each(|window| stream_window(connection, window, read, tell))
+            articles.chunks(WINDOW).try_for_each(|window| stream_window(connection, window, read, report))
         }
         Way::Ihave | Way::Post => articles.iter().try_for_each(|article| {
             let Some(bytes) = read(article)? else { return Ok(()) };
             let id = article.id.as_str();
             let verdict =
                 if way == Way::Ihave { ihave(connection, id, &bytes) } else { post(connection, id, &bytes) };
-            tell(article, verdict?)
+            report(article, verdict?)
         }),
     }
 }
@@ -95,7 +95,7 @@ fn stream_window<E: From<NntpError>>(
     connection: &mut Connection,
     window: &[Waiting],
     read: &mut impl FnMut(&Waiting) -> Result<Option<Vec<u8>>, E>,
-    tell: &mut impl FnMut(&Waiting, Verdict) -> Result<(), E>,
+    report: &mut impl FnMut(&Waiting, Verdict) -> Result<(), E>,
 ) -> Result<(), E> {
     for article in window {
         connection.send(&format!("CHECK {}", article.id.as_str()))?;
@@ -106,8 +106,8 @@ fn stream_window<E: From<NntpError>>(
         let reply = connection.reply()?;
         match reply.code {
             238 => wanted.push(article),
-            438 => tell(article, Verdict::Duplicate)?,
-            431 => tell(article, Verdict::Later(reply.to_string()))?,
+            438 => report(article, Verdict::Duplicate)?,
+            431 => report(article, Verdict::Later(reply.to_string()))?,
             _ => return Err(NntpError::Unexpected { command: "CHECK", reply }.into()),
         }
     }
@@ -123,8 +123,8 @@ fn stream_window<E: From<NntpError>>(
     for article in sent {
         let reply = connection.reply()?;
         match reply.code {
-            239 => tell(article, Verdict::Accepted)?,
-            439 => tell(article, refused(&reply))?,
+            239 => report(article, Verdict::Accepted)?,
+            439 => report(article, refused(&reply))?,
             _ => return Err(NntpError::Unexpected { command: "TAKETHIS", reply }.into()),
         }
     }

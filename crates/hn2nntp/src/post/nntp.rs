@@ -52,13 +52,13 @@ impl fmt::Display for Reply {
 
 /// A connection to a server, after its greeting.
 pub(crate) struct Connection {
-    stream: BufReader<Stream>,
+    stream: BufReader<Box<dyn Stream>>,
 }
 
-enum Stream {
-    Plain(TcpStream),
-    Tls(Box<StreamOwned<ClientConnection, TcpStream>>),
-}
+/// A plain or an encrypted stream.
+trait Stream: Read + Write {}
+
+impl<S: Read + Write> Stream for S {}
 
 impl Connection {
     /// Connects and reads the greeting. `timeout` limits each read and write.
@@ -67,8 +67,7 @@ impl Connection {
         tcp.set_read_timeout(Some(timeout))?;
         tcp.set_write_timeout(Some(timeout))?;
         tcp.set_nodelay(true)?;
-        let stream =
-            if tls { Stream::Tls(Box::new(encrypt(tcp, &server.host)?)) } else { Stream::Plain(tcp) };
+        let stream: Box<dyn Stream> = if tls { Box::new(encrypt(tcp, &server.host)?) } else { Box::new(tcp) };
         let mut connection = Self { stream: BufReader::new(stream) };
         let greeting = connection.reply()?;
         match greeting.code {
@@ -195,31 +194,6 @@ fn broken(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => "no answer in time".to_owned(),
         _ => error.to_string(),
-    }
-}
-
-impl Read for Stream {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        match self {
-            Self::Plain(stream) => stream.read(buffer),
-            Self::Tls(stream) => stream.read(buffer),
-        }
-    }
-}
-
-impl Write for Stream {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            Self::Plain(stream) => stream.write(bytes),
-            Self::Tls(stream) => stream.write(bytes),
-        }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        match self {
-            Self::Plain(stream) => stream.flush(),
-            Self::Tls(stream) => stream.flush(),
-        }
     }
 }
 

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 
 use anyhow::bail;
 use keyhoard::certifications::{CertificationStatus, CertificationStatuses};
-use keyhoard::check::{CheckOptions, Count, check};
+use keyhoard::check::{Count, check};
 use keyhoard::store::Record;
 use serde::Serialize;
 
@@ -15,8 +15,7 @@ use crate::commands::named_certificates::NamedCertificates;
 use crate::exit::Outcome;
 use crate::printable::counted;
 use crate::progress::Unit;
-use crate::session::{Session, command_line};
-use crate::style::Style;
+use crate::session::Session;
 
 /// The arguments of `keyhoard check`.
 #[derive(Debug, clap::Args)]
@@ -54,31 +53,23 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
         Some(ids) => ids.len() as u64,
         None => snapshot.count()?,
     };
-    let options =
-        CheckOptions { now: session.now, digests: arguments.policy.digests(), anew: arguments.again };
+    let options = arguments.policy.check_options(session.now, arguments.again);
     let mut progress = session.progress(Unit::Certificates, Some(total));
     let mut issuers = IssuerNames::new(snapshot.as_ref(), session.now);
     let mut written = Ok(());
     let mut done = 0;
-    let command = command_line();
-    let count = check(
-        store.as_ref(),
-        snapshot.as_ref(),
-        named.selection(),
-        options,
-        &command,
-        &mut |record, statuses| {
-            done += 1;
-            progress.set(done);
-            let count = Count::of(statuses);
-            if named.ids.is_some() || arguments.signatures || count.bad + count.refused > 0 {
-                written = progress.suspended(|| {
-                    print_certificate(session, &mut issuers, record, statuses, arguments.signatures)
-                });
-            }
-            if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-        },
-    )?;
+    let (store, selection) = (store.as_ref(), named.selection());
+    let count = check(store, snapshot.as_ref(), selection, &options, &mut |record, statuses| {
+        done += 1;
+        progress.set(done);
+        let count = Count::of(statuses);
+        if named.ids.is_some() || arguments.signatures || count.bad + count.refused > 0 {
+            written = progress.suspended(|| {
+                print_certificate(session, &mut issuers, record, statuses, arguments.signatures)
+            });
+        }
+        if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    })?;
     drop(progress);
     written?;
     summarise(session, count)?;
@@ -117,8 +108,7 @@ fn print_certificate(
             CertificateJson { event: "certificate", fingerprint, good, bad, no_issuer, refused, signatures };
         return Ok(output.json(&document)?);
     }
-    let name = checked_signatures::name(facts, session.now);
-    output.line(format_args!("{}  {name}", output.styled(Style::Strong, record.fingerprint)))?;
+    checked_signatures::write_heading(output, facts, session.now)?;
     output.line(format_args!("  {}", words(count)))?;
     checked_signatures::write_signatures(output, issuers, &signatures)?;
     Ok(())
@@ -136,13 +126,10 @@ fn words(count: Count) -> String {
 }
 
 fn summarise(session: &mut Session, count: Count) -> io::Result<()> {
-    let Count { certificates, good, bad, no_issuer, refused, not_fully_checked } = count;
     if session.output.is_json() {
-        let summary =
-            SummaryJson { event: "summary", certificates, good, bad, no_issuer, refused, not_fully_checked };
-        return session.output.json(&summary);
+        return session.output.json(&SummaryJson { event: "summary", count });
     }
-    session.note(format_args!("{}: {}", counted(certificates as usize, "certificate"), words(count)));
+    session.note(format_args!("{}: {}", counted(count.certificates, "certificate"), words(count)));
     Ok(())
 }
 
@@ -162,10 +149,6 @@ struct CertificateJson<'a> {
 #[derive(Serialize)]
 struct SummaryJson {
     event: &'static str,
-    certificates: u64,
-    good: u64,
-    bad: u64,
-    no_issuer: u64,
-    refused: u64,
-    not_fully_checked: u64,
+    #[serde(flatten)]
+    count: Count,
 }

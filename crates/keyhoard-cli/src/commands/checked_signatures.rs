@@ -6,6 +6,7 @@ use keyhoard::cert::effective::{EvaluationContext, PacketView, evaluate};
 use keyhoard::cert::facts::{ComponentKind, Facts, SignatureFacts};
 use keyhoard::cert::{Fingerprint, Timestamp};
 use keyhoard::certifications::{CertificationStatus, CertificationStatuses, Unverifiable};
+use keyhoard::check::CheckOptions;
 use keyhoard::listing::{IssuerName, Names};
 use keyhoard::store::ReadCertificates;
 use keyhoard::verify::HashAlgorithm;
@@ -15,6 +16,7 @@ use serde::Serialize;
 use crate::listing::TextJson;
 use crate::output::Output;
 use crate::printable::printable;
+use crate::session::command_line;
 use crate::style::Style;
 use crate::table::{Cell, Table};
 use crate::{naming, timestamp};
@@ -32,12 +34,14 @@ pub(super) struct DigestOptions {
 }
 
 impl DigestOptions {
-    pub(super) fn digests(&self) -> DigestPolicy {
+    /// Returns the options of a check, which verifies everything again if `anew`.
+    pub(super) fn check_options(&self, now: Timestamp, anew: bool) -> CheckOptions {
         let policy = match self.allow_weak_key_signatures {
             true => DigestPolicy::GNUPG.with_sha1_certifications(),
             false => DigestPolicy::GNUPG,
         };
-        self.weak_digest.iter().fold(policy, |policy, &digest| policy.with_weak(digest))
+        let digests = self.weak_digest.iter().fold(policy, |policy, &digest| policy.with_weak(digest));
+        CheckOptions { command: command_line(), now, digests, anew }
     }
 }
 
@@ -83,6 +87,7 @@ impl<'s> IssuerNames<'s> {
 
     pub(super) fn json<'a>(&'a self, signature: &CheckedSignature<'a>) -> SignatureJson<'a> {
         let CheckedSignature { certificate, component, facts, status } = *signature;
+        let (word, reason, _) = words(status);
         let maker = match status {
             CertificationStatus::Good(maker) => Some(maker),
             _ => None,
@@ -110,8 +115,8 @@ impl<'s> IssuerNames<'s> {
                 _ => None,
             },
             maker: maker.map(|maker| maker.to_string()),
-            status: word(status),
-            reason: reason(status),
+            status: word,
+            reason,
         }
     }
 
@@ -157,7 +162,7 @@ pub(super) fn write_signatures(
         for signature in group {
             table.push(cells(signature, issuers.name(signature.facts)));
         }
-        table.write(output, output.colour())?;
+        output.table(&table)?;
     }
     Ok(())
 }
@@ -165,10 +170,10 @@ pub(super) fn write_signatures(
 /// Returns the cells of a signature, with `name` in the last one.
 pub(super) fn cells(signature: &CheckedSignature<'_>, name: String) -> Vec<Cell> {
     let CheckedSignature { facts, status, .. } = signature;
-    let word = reason(*status).unwrap_or_else(|| word(*status));
+    let (word, reason, style) = words(*status);
     vec![
         Cell::new(format!("    {}", naming::signature_type(facts.kind))),
-        Cell::new(word).styled(style(*status)),
+        Cell::new(reason.unwrap_or(word)).styled(style),
         Cell::new(timestamp::day(facts.created)).styled(Style::Faint),
         Cell::new(facts.issuer.key_id.to_string()).styled(Style::Name),
         Cell::new(name),
@@ -186,41 +191,26 @@ pub(super) fn subject(signature: &CheckedSignature<'_>) -> String {
     }
 }
 
-/// Returns a certificate's primary user ID.
-pub(super) fn name(facts: &Facts, now: Timestamp) -> String {
+/// Writes the heading of a certificate: its fingerprint and its primary user ID.
+pub(super) fn write_heading(output: &mut Output, facts: &Facts, now: Timestamp) -> io::Result<()> {
     let effective = evaluate(facts, EvaluationContext::new(now, PacketView::Full));
-    effective.primary_name(facts).map_or_else(|| "[no user ID]".to_owned(), printable)
+    let name = effective.primary_name(facts).map_or_else(|| "[no user ID]".to_owned(), printable);
+    output.line(format_args!("{}  {name}", output.styled(Style::Strong, facts.primary().fingerprint)))
 }
 
-fn word(status: CertificationStatus) -> &'static str {
-    match status {
-        CertificationStatus::Good(_) => "good",
-        CertificationStatus::Bad => "bad",
-        CertificationStatus::NoIssuer => "no issuer",
-        CertificationStatus::UnusableIssuer(_) | CertificationStatus::Refused(_) => "refused",
-    }
-}
-
-fn reason(status: CertificationStatus) -> Option<&'static str> {
-    match status {
-        CertificationStatus::Good(_) | CertificationStatus::Bad | CertificationStatus::NoIssuer => None,
-        CertificationStatus::UnusableIssuer(_) => Some("issuer may not certify"),
-        CertificationStatus::Refused(refusal) => Some(match refusal {
-            Unverifiable::WeakDigest => "weak digest",
-            Unverifiable::Time => "older than the key",
-            Unverifiable::Misplaced => "misplaced",
-            Unverifiable::NotEntrusted => "not entrusted",
-            Unverifiable::Unsupported => "unsupported",
-            Unverifiable::Unchecked => "unchecked",
-        }),
-    }
-}
-
-fn style(status: CertificationStatus) -> Style {
-    match status {
-        CertificationStatus::Good(_) => Style::Good,
-        CertificationStatus::Bad => Style::Error,
-        CertificationStatus::NoIssuer => Style::Faint,
-        CertificationStatus::UnusableIssuer(_) | CertificationStatus::Refused(_) => Style::Warning,
-    }
+/// Returns the word for a status, the reason for a refusal, and the style.
+fn words(status: CertificationStatus) -> (&'static str, Option<&'static str>, Style) {
+    let reason = match status {
+        CertificationStatus::Good(_) => return ("good", None, Style::Good),
+        CertificationStatus::Bad => return ("bad", None, Style::Error),
+        CertificationStatus::NoIssuer => return ("no issuer", None, Style::Faint),
+        CertificationStatus::UnusableIssuer(_) => "issuer may not certify",
+        CertificationStatus::Refused(Unverifiable::WeakDigest) => "weak digest",
+        CertificationStatus::Refused(Unverifiable::Time) => "older than the key",
+        CertificationStatus::Refused(Unverifiable::Misplaced) => "misplaced",
+        CertificationStatus::Refused(Unverifiable::NotEntrusted) => "not entrusted",
+        CertificationStatus::Refused(Unverifiable::Unsupported) => "unsupported",
+        CertificationStatus::Refused(Unverifiable::Unchecked) => "unchecked",
+    };
+    ("refused", Some(reason), Style::Warning)
 }

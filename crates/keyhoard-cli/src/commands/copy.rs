@@ -2,9 +2,8 @@
 
 use std::path::PathBuf;
 
-use keyhoard::copy::{CopyEvent, CopySummary, copy};
+use keyhoard::copy::{CopySummary, copy};
 use keyhoard::database;
-use serde::Serialize;
 
 use crate::exit::Outcome;
 use crate::printable::counted;
@@ -36,27 +35,15 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     let to = database::create(&arguments.to)?;
     let total = from.snapshot()?.count()?;
     let mut progress = session.progress(Unit::Certificates, Some(total * 2));
-    let summary = copy(&*from, &*to, &command_line(), session.now, &mut |event| match event {
-        CopyEvent::Copied { done } => progress.set(done),
-        CopyEvent::Compared { done } => progress.set(total + done),
-    })?;
+    let summary = copy(&*from, &*to, &command_line(), session.now, &mut |done| progress.set(done))?;
     drop(progress);
-    let CopySummary { copied, there, owner_trusts, bindings } = summary;
     if session.output.is_json() {
-        session.output.json(&SummaryJson { copied, there, owner_trusts, bindings })?;
+        session.output.json(&summary)?;
     } else {
+        let CopySummary { copied, there, .. } = summary;
         let there = if there > 0 { format!(", {there} were there already") } else { String::new() };
         let copied = counted(copied, "certificate");
         session.note(format_args!("{copied} copied{there}; both databases hold the same"));
     }
     Ok(Outcome::Done)
-}
-
-/// The sums, as `docs/json.md` describes them.
-#[derive(Serialize)]
-struct SummaryJson {
-    copied: u64,
-    there: u64,
-    owner_trusts: u64,
-    bindings: u64,
 }

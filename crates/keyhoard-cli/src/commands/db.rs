@@ -1,8 +1,7 @@
 //! `keyhoard db`: creates and upgrades the database.
 
 use clap::Subcommand;
-use keyhoard::database::{self, Status};
-use serde::Serialize;
+use keyhoard::database;
 
 use crate::exit::Outcome;
 use crate::printable::counted;
@@ -53,13 +52,13 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
         Command::Migrate => database::migrate(&place).map_err(with_advice)?,
     };
     if session.output.is_json() {
-        session.output.json(&StatusJson::new(&status))?;
+        session.output.json(&status)?;
         return Ok(Outcome::Done);
     }
     let mut table = Table::default();
     let mut line = |name: &str, value: String| table.push([Cell::new(name), Cell::new(value)]);
-    line("database", status.location.clone());
-    line("engine", status.engine.clone());
+    line("database", status.location);
+    line("engine", status.engine);
     line("certificates", counted(status.certificates, "certificate"));
     let partitions = match status.partitions {
         0 => "plain".to_owned(),
@@ -73,26 +72,4 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     line("search in user IDs", search.to_owned());
     session.output.table(&table)?;
     Ok(Outcome::Done)
-}
-
-/// What a database is, as `docs/json.md` describes it.
-#[derive(Serialize)]
-struct StatusJson<'a> {
-    database: &'a str,
-    engine: &'a str,
-    certificates: u64,
-    partitions: u32,
-    search_index: bool,
-}
-
-impl<'a> StatusJson<'a> {
-    fn new(status: &'a Status) -> Self {
-        Self {
-            database: &status.location,
-            engine: &status.engine,
-            certificates: status.certificates,
-            partitions: status.partitions,
-            search_index: status.search_index,
-        }
-    }
 }

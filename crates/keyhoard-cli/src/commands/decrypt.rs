@@ -112,7 +112,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     if let Some((_, key)) = plaintext.decrypted.as_ref().filter(|_| arguments.show_session_key) {
         session.warn(format_args!("session key: {}", *key.to_text()));
     }
-    tell_signatures(session, &verdicts);
+    print_signatures(session, &verdicts);
     if any_bad(&verdicts) {
         bail!("a signature in the message is bad: the content was not signed by the named key");
     }
@@ -186,7 +186,7 @@ impl Arguments {
     }
 }
 
-fn tell_signatures(session: &Session, verdicts: &[SignatureVerdict]) {
+fn print_signatures(session: &Session, verdicts: &[SignatureVerdict]) {
     for verdict in verdicts {
         for line in lines(verdict, session.now) {
             match verdict.status {

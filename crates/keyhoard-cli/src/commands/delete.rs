@@ -115,10 +115,6 @@ impl Deletion {
     fn count(&self) -> usize {
         self.present.len() + self.removed.len()
     }
-
-    fn fingerprints(&self) -> impl Iterator<Item = &Fingerprint> {
-        self.present.iter().map(|candidate| &candidate.fingerprint).chain(&self.removed)
-    }
 }
 
 fn refuse_secret_keys(found: &[DeletionCandidate], arguments: &Arguments) -> anyhow::Result<()> {
@@ -160,7 +156,8 @@ fn print_deletion(
 ) -> anyhow::Result<()> {
     let certificates = counted(deletion.count(), "certificate");
     if session.output.is_json() {
-        let deleted = deletion.fingerprints().map(Fingerprint::to_string).collect();
+        let present = deletion.present.iter().map(|candidate| &candidate.fingerprint);
+        let deleted = present.chain(&deletion.removed).map(Fingerprint::to_string).collect();
         session.output.json(&DeletedJson { deleted, purged: arguments.purge, entry })?;
     } else if arguments.purge {
         session.note(format_args!("{certificates} deleted for good"));

@@ -86,10 +86,10 @@ fn print_finding(
 }
 
 fn summarise(session: &mut Session, findings: Findings, secret_keys: u64) -> io::Result<()> {
-    let Findings { certificates, problems, healable } = findings;
     if session.output.is_json() {
-        return session.output.json(&SummaryJson { event: "summary", certificates, problems, healable });
+        return session.output.json(&SummaryJson { event: "summary", findings });
     }
+    let Findings { certificates, problems, healable } = findings;
     match (problems, healable) {
         (0, _) => session.note(format_args!(
             "{} and everything derived from them: sound",
@@ -121,7 +121,6 @@ struct ProblemJson {
 #[derive(Serialize)]
 struct SummaryJson {
     event: &'static str,
-    certificates: u64,
-    problems: u64,
-    healable: u64,
+    #[serde(flatten)]
+    findings: Findings,
 }

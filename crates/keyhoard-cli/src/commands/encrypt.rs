@@ -14,6 +14,7 @@ use keyhoard::message::{
     Aead, Cipher, ContentSigner, DEFAULT_CHUNK, DEFAULT_HASH, DataProtection, Encryption, MessageRecipients,
     NoSigner, Recipient, S2k, Signing, encrypt,
 };
+use keyhoard::output_file::Content;
 use keyhoard::passphrase::{Passphrases, Source};
 use keyhoard::recipients::{self, EncryptionKey, RecipientCandidate, candidates, owners};
 use keyhoard::store::{Query, ReadCertificates};
@@ -25,7 +26,7 @@ use zeroize::Zeroizing;
 
 use super::content_options::ContentOptions;
 use super::signer_options::SignerOptions;
-use crate::destination::{Contents, Destination};
+use crate::destination::Destination;
 use crate::exit::{NotFound, Outcome};
 use crate::input;
 use crate::passphrase_options::PassphraseOptions;
@@ -182,14 +183,19 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
         signers => Box::new(Signing::new(arguments.signers.requests(signers, kind, session.now))?),
     };
     let signer = signer.as_mut();
+    let sources = arguments.passwords.sources()?;
     let message_recipients = MessageRecipients {
-        passwords: arguments.passwords()?,
-        recipients: keys.iter().map(ChosenRecipient::recipient).collect(),
+        passwords: sources.into_iter().map(|source| arguments.password(source)).collect::<Result<_, _>>()?,
+        recipients: keys
+            .iter()
+            .map(|key| Recipient { public: &key.key.public, is_hidden: key.is_hidden })
+            .collect(),
     };
     let encryption = arguments.encryption(&keys);
     let mut input = input::open(arguments.file.as_deref())?;
     arguments.destination.write(
-        Contents::Message,
+        Content::Ordinary,
+        Some("MESSAGE"),
         input::id(arguments.file.as_deref()),
         |out| Ok(encrypt(input.as_mut(), out, &message_recipients, &encryption, signer)?),
         |_| true,
@@ -217,12 +223,7 @@ impl Arguments {
             |reads: fn(&EncryptionKey) -> bool| !keys.is_empty() && keys.iter().all(|key| reads(&key.key));
         let authenticated = !self.cipher.is_old() && all_read(|key| key.preferences.seipd2);
         let mode = self.aead.unwrap_or(if authenticated { Mode::Ocb } else { Mode::None });
-        let (cipher, content) = (self.cipher, self.content.content());
-        Encryption { cipher, protection: mode.protection(), content }
-    }
-
-    fn passwords(&self) -> anyhow::Result<Vec<(Zeroizing<Vec<u8>>, S2k)>> {
-        self.passwords.sources()?.into_iter().map(|source| self.password(source)).collect()
+        Encryption { cipher: self.cipher, protection: mode.protection(), content: self.content.content() }
     }
 
     fn password(&self, source: Source) -> anyhow::Result<(Zeroizing<Vec<u8>>, S2k)> {
@@ -244,12 +245,6 @@ struct ChosenRecipient {
     candidate: RecipientCandidate,
     key: EncryptionKey,
     is_hidden: bool,
-}
-
-impl ChosenRecipient {
-    fn recipient(&self) -> Recipient<'_> {
-        Recipient { public: &self.key.public, is_hidden: self.is_hidden }
-    }
 }
 
 /// Finds the recipients. Returns `None`, after a warning, if one of them is ambiguous or not valid.

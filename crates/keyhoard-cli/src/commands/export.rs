@@ -4,11 +4,12 @@ use std::ffi::OsString;
 use std::io::Write;
 
 use keyhoard::export::{ExportOptions, ExportSummary, export};
-use keyhoard::store::{ReadCertificates, Selection};
+use keyhoard::output_file::Content;
+use keyhoard::store::Selection;
 use serde::Serialize;
 
 use crate::commands::named_certificates::NamedCertificates;
-use crate::destination::{Contents, Destination};
+use crate::destination::Destination;
 use crate::exit::Outcome;
 use crate::printable::counted;
 use crate::progress::Unit;
@@ -53,39 +54,25 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     let store = session.open()?;
     let snapshot = store.snapshot()?;
     let named = NamedCertificates::find(session, snapshot.as_ref(), &arguments.names)?;
-    let export = Export { session, snapshot: snapshot.as_ref(), selection: named.selection(), arguments };
-    let summary = arguments.destination.write(
-        Contents::Certificates,
-        None,
-        |out| export.packets(out),
-        |sum| sum.certificates > 0,
-    )?;
-    print_summary(session, arguments, summary)?;
-    Ok(Outcome::found(named.complete && summary.certificates > 0))
-}
-
-/// An export.
-struct Export<'a> {
-    session: &'a Session,
-    snapshot: &'a dyn ReadCertificates,
-    selection: Selection<'a>,
-    arguments: &'a Arguments,
-}
-
-impl Export<'_> {
-    fn packets(&self, out: &mut dyn Write) -> anyhow::Result<ExportSummary> {
-        let total = match self.selection {
-            Selection::All => self.snapshot.count()?,
+    let (selection, options) = (named.selection(), arguments.options());
+    let packets = |out: &mut (dyn Write + Send)| {
+        let total = match selection {
+            Selection::All => snapshot.count()?,
             Selection::Ids(ids) => ids.len() as u64,
         };
-        let mut progress = self.session.progress(Unit::Certificates, Some(total));
+        let mut progress = session.progress(Unit::Certificates, Some(total));
         let mut done = 0;
-        let options = self.arguments.options();
-        Ok(export(self.snapshot, self.selection, &options, out, |_| {
+        Ok(export(snapshot.as_ref(), selection, &options, None, out, |_| {
             done += 1;
             progress.set(done);
         })?)
-    }
+    };
+    let summary =
+        arguments
+            .destination
+            .write(Content::Ordinary, Some("PUBLIC KEY BLOCK"), None, packets, |sum| sum.certificates > 0)?;
+    print_summary(session, arguments, summary)?;
+    Ok(Outcome::found(named.complete && summary.certificates > 0))
 }
 
 impl Arguments {

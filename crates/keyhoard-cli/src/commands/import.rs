@@ -3,6 +3,7 @@
 mod json;
 mod notes;
 
+use std::fmt::Display;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -184,14 +185,18 @@ impl Report<'_> {
         if self.session.output.is_json() {
             return self.session.output.json(&CertificateJson::new(&file, imported));
         }
-        for secret in &imported.secrets {
-            self.secret(&file, imported.position, secret);
+        let Imported { position, fingerprint, .. } = imported;
+        for reason in imported.secrets.iter().filter_map(refusal) {
+            self.error("refused:", format_args!("{file}, certificate at byte {position}: {reason}"));
         }
+        let certificate = format_args!("{file}, certificate at byte {position}, {fingerprint}");
         if imported.is_not_fully_checked() {
-            self.not_fully_checked(&file, imported);
+            let what: Vec<String> = imported.notes.iter().filter_map(unchecked).collect();
+            self.error("not fully checked:", format_args!("{certificate}: {}", what.join("; ")));
         }
         if let Some(count) = imported.forged_self_signatures() {
-            self.only_forged(&file, imported, count);
+            let text = format_args!("{certificate}: {count} forged self-signatures and no good one");
+            self.error("refused:", text);
         }
         if self.verbose {
             certificate_line(&mut self.session.output, imported)?;
@@ -199,35 +204,8 @@ impl Report<'_> {
         Ok(())
     }
 
-    /// Reports a certificate of which too much could not be verified.
-    fn not_fully_checked(&self, file: &str, imported: &Imported) {
-        let Imported { position, fingerprint, .. } = imported;
-        let what: Vec<String> = imported.notes.iter().filter_map(unchecked).collect();
-        let what = what.join("; ");
-        let text = format_args!("{file}, certificate at byte {position}, {fingerprint}: {what}");
-        self.progress.suspended(|| stderr::print(Style::Error, "not fully checked:", text));
-    }
-
-    /// Reports a certificate that was refused because it has many self-signatures and none is good.
-    fn only_forged(&self, file: &str, imported: &Imported, count: usize) {
-        let Imported { position, fingerprint, .. } = imported;
-        let text = format_args!(
-            "{file}, certificate at byte {position}, {fingerprint}: {count} forged self-signatures and no good one"
-        );
-        self.progress.suspended(|| stderr::print(Style::Error, "refused:", text));
-    }
-
-    /// Reports a secret key that could not be kept.
-    fn secret(&self, file: &str, position: u64, secret: &ImportedSecret) {
-        let reason = match &secret.outcome {
-            SecretOutcome::Refused(reason) => reason.clone(),
-            SecretOutcome::NotInCertificate => {
-                format!("secret key {}: nothing valid binds it to the certificate", secret.fingerprint)
-            }
-            SecretOutcome::New | SecretOutcome::Unchanged | SecretOutcome::Stub => return,
-        };
-        let text = format_args!("{file}, certificate at byte {position}: {reason}");
-        self.progress.suspended(|| stderr::print(Style::Error, "refused:", text));
+    fn error(&self, label: &str, text: impl Display) {
+        self.progress.suspended(|| stderr::print(Style::Error, label, text));
     }
 
     fn refused(&mut self, input: usize, position: u64, reason: &ImportRefusal) -> io::Result<()> {
@@ -235,8 +213,7 @@ impl Report<'_> {
         if self.session.output.is_json() {
             return self.session.output.json(&RefusedJson::new(&file, position, reason));
         }
-        let text = format_args!("{file}, byte {position}: {}", causes(reason));
-        self.progress.suspended(|| stderr::print(Style::Error, "refused:", text));
+        self.error("refused:", format_args!("{file}, byte {position}: {}", causes(reason)));
         Ok(())
     }
 
@@ -249,6 +226,17 @@ impl Report<'_> {
             self.session.output.table(&summary_table(summary))?;
         }
         Ok(())
+    }
+}
+
+/// Returns why a secret key could not be kept, if it could not.
+fn refusal(secret: &ImportedSecret) -> Option<String> {
+    match &secret.outcome {
+        SecretOutcome::Refused(reason) => Some(reason.clone()),
+        SecretOutcome::NotInCertificate => {
+            Some(format!("secret key {}: nothing valid binds it to the certificate", secret.fingerprint))
+        }
+        SecretOutcome::New | SecretOutcome::Unchanged | SecretOutcome::Stub => None,
     }
 }
 

@@ -2,9 +2,10 @@
 
 use std::ffi::OsString;
 
+use keyhoard::cert::effective::PacketView;
 use keyhoard::listing::Signatures;
 
-use super::listings::{validities, write_listings};
+use super::listings::Listing;
 use crate::commands::named_certificates::NamedCertificates;
 use crate::exit::Outcome;
 use crate::listing::Details;
@@ -48,10 +49,8 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
         true => (Signatures::Named, Details::Signatures),
         false => (Signatures::Without, Details::Short),
     };
-    let options = super::listings::options(session, signatures, arguments.gpg_view);
-    let settings = arguments.trust.settings(session.now, options.view)?;
-    let selection = named.selection();
-    let validity = validities(store.as_ref(), snapshot.as_ref(), selection, &settings)?;
-    let any = write_listings(session, snapshot.as_ref(), selection, options, details, &validity)?;
+    let view = if arguments.gpg_view { PacketView::Gnupg } else { PacketView::Full };
+    let listing = Listing { signatures, details, view, trust: &arguments.trust };
+    let any = listing.write(session, store.as_ref(), snapshot.as_ref(), named.selection())?;
     Ok(Outcome::found(any && named.complete))
 }

@@ -6,59 +6,60 @@ use std::ops::ControlFlow;
 use keyhoard::cert::Facts;
 use keyhoard::cert::effective::{Effective, PacketView};
 use keyhoard::listing::{KeyListing, ListOptions, Names, Signatures, list};
-use keyhoard::store::{CertId, ReadCertificates, Selection, Snapshot, Store};
-use keyhoard::validity::{TrustSettings, ValidityResult};
+use keyhoard::store::{CertId, Selection, Snapshot, Store};
+use keyhoard::validity::ValidityResult;
 use keyhoard::verify::policy::DigestPolicy;
 
 use super::named_certificates::fingerprints;
 use crate::listing::{CertificateJson, Details, write};
 use crate::output::Output;
 use crate::session::Session;
-use crate::trust_options::sources;
+use crate::trust_options::{TrustOptions, sources};
 
-/// Returns the options of a listing.
-pub(super) fn options(session: &Session, signatures: Signatures, gpg_view: bool) -> ListOptions {
-    let view = if gpg_view { PacketView::Gnupg } else { PacketView::Full };
-    ListOptions { now: session.now, view, signatures, bodies: false, digests: DigestPolicy::GNUPG }
+/// What a listing holds.
+pub(super) struct Listing<'a> {
+    pub(super) signatures: Signatures,
+    pub(super) details: Details,
+    /// Whether superseded packets are listed.
+    pub(super) view: PacketView,
+    /// How validity is computed.
+    pub(super) trust: &'a TrustOptions,
 }
 
-/// Computes the validity of the selected certificates.
-pub(super) fn validities<'a>(
-    store: &'a dyn Store,
-    snapshot: &'a dyn ReadCertificates,
-    selection: Selection<'_>,
-    settings: &TrustSettings,
-) -> keyhoard::Result<ValidityResult<'a>> {
-    let sources = sources(store, snapshot);
-    if let Selection::All = selection {
-        return ValidityResult::all(&sources, settings);
+impl Listing<'_> {
+    /// Writes the selected certificates and returns whether there were any.
+    pub(super) fn write(
+        &self,
+        session: &mut Session,
+        store: &dyn Store,
+        snapshot: &dyn Snapshot,
+        selection: Selection<'_>,
+    ) -> anyhow::Result<bool> {
+        let Self { signatures, details, view, trust } = *self;
+        let settings = trust.settings(session.now, view)?;
+        let sources = sources(store, snapshot);
+        let validity = match selection {
+            Selection::All => ValidityResult::all(&sources, &settings)?,
+            Selection::Ids(_) => {
+                ValidityResult::of(&fingerprints(snapshot, selection)?, &sources, &settings)?
+            }
+        };
+        session.warn_of_outdated(snapshot)?;
+        let mut any = false;
+        let mut written = Ok(());
+        let now = session.now;
+        let options = ListOptions { now, view, signatures, bodies: false, digests: DigestPolicy::GNUPG };
+        let mut names = Names::new(vec![snapshot], now, view);
+        let mut trust =
+            |id: CertId, facts: &Facts, effective: &Effective| validity.trust((0, id), facts, effective);
+        list(snapshot, selection, options, &mut names, None, &mut trust, &mut |listing| {
+            written = write_one(&mut session.output, &listing, signatures, details, any);
+            any = true;
+            if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        })?;
+        written?;
+        Ok(any)
     }
-    ValidityResult::of(&fingerprints(snapshot, selection)?, &sources, settings)
-}
-
-/// Writes the selected certificates and returns whether there were any.
-pub(super) fn write_listings(
-    session: &mut Session,
-    snapshot: &dyn Snapshot,
-    selection: Selection<'_>,
-    options: ListOptions,
-    details: Details,
-    validity: &ValidityResult<'_>,
-) -> anyhow::Result<bool> {
-    session.warn_of_outdated(snapshot)?;
-    let mut any = false;
-    let mut written = Ok(());
-    let output = &mut session.output;
-    let mut names = Names::new(vec![snapshot], options.now, options.view);
-    let mut trust =
-        |id: CertId, facts: &Facts, effective: &Effective| validity.trust((0, id), facts, effective);
-    list(snapshot, selection, options, &mut names, &mut trust, &mut |listing| {
-        written = write_one(output, &listing, options.signatures, details, any);
-        any = true;
-        if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-    })?;
-    written?;
-    Ok(any)
 }
 
 fn write_one(

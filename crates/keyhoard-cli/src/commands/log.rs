@@ -53,7 +53,20 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
 
 fn write_entries(session: &mut Session, entries: &[JournalEntry]) -> anyhow::Result<Outcome> {
     if session.output.is_json() {
-        entries.iter().try_for_each(|entry| session.output.json(&EntryJson::from(entry)))?;
+        for entry in entries {
+            let [added, merged, removed] = entry.counts;
+            session.output.json(&EntryJson {
+                entry: entry.id.0,
+                time: timestamp::rfc3339(entry.time),
+                command: &entry.command,
+                added,
+                merged,
+                removed,
+                complete: entry.complete,
+                undone_by: entry.undone_by.map(|by| by.0),
+                undoes: entry.undoes.map(|undone| undone.0),
+            })?;
+        }
         return Ok(Outcome::found(!entries.is_empty()));
     }
     let mut table = Table::default();
@@ -153,23 +166,6 @@ struct EntryJson<'a> {
     undoes: Option<i64>,
 }
 
-impl<'a> From<&'a JournalEntry> for EntryJson<'a> {
-    fn from(entry: &'a JournalEntry) -> Self {
-        let [added, merged, removed] = entry.counts;
-        Self {
-            entry: entry.id.0,
-            time: timestamp::rfc3339(entry.time),
-            command: &entry.command,
-            added,
-            merged,
-            removed,
-            complete: entry.complete,
-            undone_by: entry.undone_by.map(|by| by.0),
-            undoes: entry.undoes.map(|undone| undone.0),
-        }
-    }
-}
-
 /// What an entry did to one certificate, as `docs/json.md` describes it.
 #[derive(Serialize)]
 struct ChangeJson {
@@ -193,18 +189,6 @@ struct BindingChangeJson {
     messages_removed: usize,
 }
 
-impl From<&BindingChange> for BindingChangeJson {
-    fn from(change: &BindingChange) -> Self {
-        Self {
-            address: String::from_utf8_lossy(change.address.as_bytes()).into_owned(),
-            before: policy_name(change.before.as_ref()),
-            after: policy_name(change.after.as_ref()),
-            messages_added: change.added.count(),
-            messages_removed: change.removed.count(),
-        }
-    }
-}
-
 /// A change of owner trust, in GnuPG's numbers.
 #[derive(Serialize)]
 struct OwnerTrustChangeJson {
@@ -214,17 +198,23 @@ struct OwnerTrustChangeJson {
 
 impl From<&Change> for ChangeJson {
     fn from(change: &Change) -> Self {
-        let owner_trust = match change.kind {
+        let (mut owner_trust, mut binding) = (None, None);
+        match &change.kind {
             ChangeKind::OwnerTrust { before, after } => {
                 let [before, after] = [before, after].map(|trust| trust.map(AssignedTrust::number));
-                Some(OwnerTrustChangeJson { before, after })
+                owner_trust = Some(OwnerTrustChangeJson { before, after });
             }
-            _ => None,
-        };
-        let binding = match &change.kind {
-            ChangeKind::Binding(Some(binding)) => Some(BindingChangeJson::from(binding.as_ref())),
-            _ => None,
-        };
+            ChangeKind::Binding(Some(change)) => {
+                binding = Some(BindingChangeJson {
+                    address: String::from_utf8_lossy(change.address.as_bytes()).into_owned(),
+                    before: policy_name(change.before.as_ref()),
+                    after: policy_name(change.after.as_ref()),
+                    messages_added: change.added.count(),
+                    messages_removed: change.removed.count(),
+                });
+            }
+            _ => {}
+        }
         let (name, new_packets, undoable) = match &change.kind {
             ChangeKind::Added => ("added", None, true),
             ChangeKind::Merged(packets) => ("merged", Some(packets.len()), true),

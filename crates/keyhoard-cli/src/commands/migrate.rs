@@ -9,6 +9,7 @@ use keyhoard::migrate::{
 };
 use keyhoard::secret::StoredKey;
 use serde::Serialize;
+use serde_json::json;
 
 use crate::exit::Outcome;
 use crate::naming::assigned_trust_phrase;
@@ -63,13 +64,30 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     let stored = session.secret_keys().ok().and_then(|keys| keys.heads().ok()).unwrap_or_default();
     let stored: Vec<StoredKey> = stored.into_iter().flatten().collect();
     let left = secret_keys_left(&sources, &stored);
-    if !session.output.is_json() {
-        left.iter().for_each(|left| warn_of_left(session, left));
-    }
     if session.output.is_json() {
-        session.output.json(&SummaryJson::new(&sources, &summary, kept, &left))?;
-    } else if !session.quiet {
-        session.output.table(&summary_table(&summary))?;
+        let source =
+            |source: &Source| SourceJson { path: source.path.display().to_string(), kind: kind(source.kind) };
+        let left =
+            left.iter().map(|left| LeftJson { path: left.path.display().to_string(), keys: left.keys });
+        session.output.json(&SummaryJson {
+            sources: sources.iter().map(source).collect(),
+            read: summary.read,
+            new: summary.new,
+            changed: summary.changed,
+            unchanged: summary.unchanged,
+            bindings: summary.bindings,
+            owner_trusts: summary.owner_trusts,
+            kept,
+            unreadable: summary.unreadable,
+            x509: summary.x509,
+            secret_keys_left: left.collect(),
+            entry: summary.journal.map(|journal| journal.0),
+        })?;
+    } else {
+        left.iter().for_each(|left| warn_of_left(session, left));
+        if !session.quiet {
+            session.output.table(&summary_table(&summary))?;
+        }
         if !kept.is_empty() {
             session.note(
                 "what was decided here stays; `keyhoard --json migrate --dry-run` with the same sources shows what is \
@@ -130,7 +148,7 @@ fn check(session: &mut Session) -> anyhow::Result<Outcome> {
     for migration in &outdated {
         let path = migration.path.display();
         if session.output.is_json() {
-            session.output.json(&OutdatedJson { outdated: path.to_string() })?;
+            session.output.json(&json!({ "outdated": path.to_string() }))?;
         } else {
             session.output.line(format_args!("{path}: has changed since it was migrated"))?;
         }
@@ -228,39 +246,6 @@ impl From<&Differing> for KeptJson {
                 here: here.name().to_owned(),
                 there: there.name().to_owned(),
             },
-        }
-    }
-}
-
-/// A store that has changed, as `docs/json.md` describes it.
-#[derive(Serialize)]
-struct OutdatedJson {
-    outdated: String,
-}
-
-impl SummaryJson {
-    fn new(
-        sources: &[Source],
-        summary: &MigrateSummary,
-        kept: Vec<KeptJson>,
-        left: &[SecretKeysLeft],
-    ) -> Self {
-        let left = left.iter().map(|it| LeftJson { path: it.path.display().to_string(), keys: it.keys });
-        let source =
-            |source: &Source| SourceJson { path: source.path.display().to_string(), kind: kind(source.kind) };
-        Self {
-            sources: sources.iter().map(source).collect(),
-            read: summary.read,
-            new: summary.new,
-            changed: summary.changed,
-            unchanged: summary.unchanged,
-            bindings: summary.bindings,
-            owner_trusts: summary.owner_trusts,
-            kept,
-            unreadable: summary.unreadable,
-            x509: summary.x509,
-            secret_keys_left: left.collect(),
-            entry: summary.journal.map(|journal| journal.0),
         }
     }
 }

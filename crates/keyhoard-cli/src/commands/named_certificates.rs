@@ -48,7 +48,7 @@ impl NamedCertificates {
         let name = name.as_bytes();
         match resolve(snapshot, name)?[..] {
             [id] => Ok(id),
-            [] => Err(NotFound::name(name).into()),
+            [] => Err(NotFound::because(format_args!("{}: not found", shown(name))).into()),
             ref several => {
                 let certificates = counted(several.len(), "certificate");
                 bail!("{}: stands for {certificates}; say the fingerprint of one", shown(name))

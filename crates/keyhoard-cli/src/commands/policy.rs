@@ -22,7 +22,7 @@ pub(crate) fn run(session: &mut Session, _: &Arguments) -> anyhow::Result<Outcom
         for rule in &rules {
             session.output.json(&RuleJson {
                 about: rule.about,
-                name: &rule.name,
+                name: rule.name,
                 reading: word(&rule.reading),
                 verifying: word(&rule.verifying),
                 writing: word(&rule.writing),
@@ -34,7 +34,7 @@ pub(crate) fn run(session: &mut Session, _: &Arguments) -> anyhow::Result<Outcom
     table.push(["", "", "reading", "verifying", "writing"].map(Cell::new));
     for rule in &rules {
         let words = [&rule.reading, &rule.verifying, &rule.writing].map(word);
-        table.push([rule.about, rule.name.as_str()].into_iter().chain(words).map(Cell::new));
+        table.push([rule.about, rule.name].into_iter().chain(words).map(Cell::new));
     }
     session.output.table(&table)?;
     Ok(Outcome::Done)

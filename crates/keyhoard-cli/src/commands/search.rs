@@ -3,11 +3,12 @@
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 
+use keyhoard::cert::effective::PacketView;
 use keyhoard::find::search;
 use keyhoard::listing::Signatures;
 use keyhoard::store::Selection;
 
-use super::listings::{validities, write_listings};
+use super::listings::Listing;
 use crate::exit::Outcome;
 use crate::listing::Details;
 use crate::session::Session;
@@ -42,11 +43,9 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     let mut ids = search(snapshot.as_ref(), &texts)?;
     let found = ids.len();
     ids.truncate(arguments.limit.unwrap_or(usize::MAX));
-    let options = super::listings::options(session, Signatures::Without, false);
-    let settings = arguments.trust.settings(session.now, options.view)?;
-    let selection = Selection::Ids(&ids);
-    let validity = validities(store.as_ref(), snapshot.as_ref(), selection, &settings)?;
-    write_listings(session, snapshot.as_ref(), selection, options, Details::Short, &validity)?;
+    let (signatures, details, view) = (Signatures::Without, Details::Short, PacketView::Full);
+    let listing = Listing { signatures, details, view, trust: &arguments.trust };
+    listing.write(session, store.as_ref(), snapshot.as_ref(), Selection::Ids(&ids))?;
     if ids.len() < found {
         session.note(format_args!("{} more", found - ids.len()));
     }

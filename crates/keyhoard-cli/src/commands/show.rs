@@ -2,9 +2,10 @@
 
 use std::ffi::OsString;
 
+use keyhoard::cert::effective::PacketView;
 use keyhoard::listing::Signatures;
 
-use super::listings::{validities, write_listings};
+use super::listings::Listing;
 use crate::commands::named_certificates::NamedCertificates;
 use crate::exit::Outcome;
 use crate::listing::Details;
@@ -31,11 +32,8 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     let snapshot = store.snapshot()?;
     let named = NamedCertificates::find(session, snapshot.as_ref(), &arguments.names)?;
     let signatures = if session.output.is_json() { Signatures::Named } else { Signatures::Plain };
-    let options = super::listings::options(session, signatures, false);
-    let selection = named.selection();
-    let settings = arguments.trust.settings(session.now, options.view)?;
-    let validity = validities(store.as_ref(), snapshot.as_ref(), selection, &settings)?;
-    let details = Details::Everything;
-    let any = write_listings(session, snapshot.as_ref(), selection, options, details, &validity)?;
+    let (details, view) = (Details::Everything, PacketView::Full);
+    let listing = Listing { signatures, details, view, trust: &arguments.trust };
+    let any = listing.write(session, store.as_ref(), snapshot.as_ref(), named.selection())?;
     Ok(Outcome::found(any && named.complete))
 }

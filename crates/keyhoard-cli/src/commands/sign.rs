@@ -6,13 +6,14 @@ use std::path::{Path, PathBuf};
 use keyhoard::cert::armor_writer::Headers;
 use keyhoard::cert::facts::SignatureType;
 use keyhoard::message::{Signing, sign, sign_clear, sign_detached};
+use keyhoard::output_file::Content;
 use keyhoard::signing_keys::SigningKey;
 use secret::OpenKey;
 use serde::Serialize;
 
 use super::content_options::{ContentOptions, MESSAGE_OPTIONS};
 use super::signer_options::SignerOptions;
-use crate::destination::{Contents, Destination};
+use crate::destination::Destination;
 use crate::exit::Outcome;
 use crate::input;
 use crate::passphrase_options::PassphraseOptions;
@@ -59,7 +60,8 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     let kind = if arguments.clear { SignatureType::TEXT } else { arguments.content.signature_type() };
     let signing = Signing::new(arguments.signers.requests(&mut keys, kind, session.now))?;
     arguments.destination.write(
-        arguments.contents(),
+        Content::Ordinary,
+        arguments.title(),
         input::id(arguments.file.as_deref()),
         |out| arguments.write(input.as_mut(), out, signing),
         |()| true,
@@ -71,11 +73,12 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
 }
 
 impl Arguments {
-    fn contents(&self) -> Contents {
+    /// Returns the title of the armor.
+    fn title(&self) -> Option<&'static str> {
         match (self.clear, self.detached) {
-            (true, _) => Contents::ClearText,
-            (false, true) => Contents::Signature,
-            (false, false) => Contents::Message,
+            (true, _) => None,
+            (false, true) => Some("SIGNATURE"),
+            (false, false) => Some("MESSAGE"),
         }
     }
 
@@ -101,7 +104,11 @@ fn print_signers(
     keys: &[(SigningKey, Box<dyn OpenKey>)],
 ) -> anyhow::Result<()> {
     if session.output.is_json() {
-        let signers = keys.iter().map(|(key, _)| SignerJson::new(key)).collect();
+        let signer = |key: &SigningKey| SignerJson {
+            fingerprint: key.key.to_string(),
+            certificate: key.primary.to_string(),
+        };
+        let signers = keys.iter().map(|(key, _)| signer(key)).collect();
         session.output.json(&SignedJson { file: &path.to_string_lossy(), signers })?;
     } else {
         session.note(format_args!("signed to {}", path.display()));
@@ -118,13 +125,7 @@ struct SignedJson<'a> {
 
 /// A key that signed.
 #[derive(Serialize)]
-pub(super) struct SignerJson {
+struct SignerJson {
     fingerprint: String,
     certificate: String,
-}
-
-impl SignerJson {
-    pub(super) fn new(key: &SigningKey) -> Self {
-        Self { fingerprint: key.key.to_string(), certificate: key.primary.to_string() }
-    }
 }

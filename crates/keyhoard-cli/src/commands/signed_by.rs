@@ -5,14 +5,14 @@ use std::ops::ControlFlow;
 
 use keyhoard::cert::Fingerprint;
 use keyhoard::certifications::CertificationStatuses;
-use keyhoard::check::{CheckOptions, is_said_to_be_by, signed_by};
-use keyhoard::store::{Detail, Record};
+use keyhoard::check::{is_said_to_be_by, signed_by};
+use keyhoard::store::Record;
 
 use super::checked_signatures::{self, DigestOptions, IssuerNames};
-use crate::commands::named_certificates::NamedCertificates;
+use crate::commands::named_certificates::{NamedCertificates, fingerprints};
 use crate::exit::Outcome;
 use crate::session::Session;
-use crate::style::Style;
+use crate::table::Table;
 
 /// The arguments of `keyhoard signed-by`.
 #[derive(Debug, clap::Args)]
@@ -35,17 +35,12 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     let store = session.open()?;
     let snapshot = store.snapshot()?;
     let named = NamedCertificates::find(session, snapshot.as_ref(), &arguments.names)?;
-    let options = CheckOptions { now: session.now, digests: arguments.policy.digests(), anew: false };
-    let mut signers: Vec<Fingerprint> = Vec::new();
-    snapshot.visit(named.selection(), Detail::Name, &mut |record| {
-        signers.push(record.fingerprint);
-        ControlFlow::Continue(())
-    })?;
+    let options = arguments.policy.check_options(session.now, false);
     let mut issuers = IssuerNames::new(snapshot.as_ref(), session.now);
     let mut any = false;
-    for signer in signers {
+    for signer in fingerprints(snapshot.as_ref(), named.selection())? {
         let mut written = Ok(());
-        signed_by(store.as_ref(), snapshot.as_ref(), &signer, options, &mut |record, statuses| {
+        signed_by(store.as_ref(), snapshot.as_ref(), &signer, &options, &mut |record, statuses| {
             any = true;
             written = print_certificate(session, &mut issuers, record, statuses, &signer);
             if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
@@ -71,11 +66,10 @@ fn print_certificate(
         issuers.prepare(&signatures)?;
         return Ok(signatures.iter().try_for_each(|signature| output.json(&issuers.json(signature)))?);
     }
-    let name = checked_signatures::name(facts, session.now);
-    output.line(format_args!("{}  {name}", output.styled(Style::Strong, record.fingerprint)))?;
-    let mut table = crate::table::Table::default();
+    checked_signatures::write_heading(output, facts, session.now)?;
+    let mut table = Table::default();
     signatures.iter().for_each(|signature| {
         table.push(checked_signatures::cells(signature, checked_signatures::subject(signature)))
     });
-    Ok(table.write(output, output.colour())?)
+    Ok(output.table(&table)?)
 }

@@ -76,9 +76,8 @@ struct Writer<'o> {
 }
 
 impl Writer<'_> {
-    fn finish(mut self) -> io::Result<u64> {
+    fn finish(self) -> io::Result<u64> {
         self.written?;
-        self.written = Ok(());
         if let Form::Table(table) = &self.form {
             self.output.table(table)?;
         }

@@ -73,7 +73,21 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
         ));
     }
     if session.output.is_json() {
-        session.output.json(&SummaryJson::new(&summary, &kept, purged, damaged, &left))?;
+        let kept = kept.iter().map(|(fingerprint, what)| KeptJson { fingerprint, what: words(*what).0 });
+        session.output.json(&SummaryJson {
+            undone: summary.undone.0,
+            command: &summary.command,
+            entry: summary.journal.map(|journal| journal.0),
+            removed: summary.removed,
+            shrunk: summary.shrunk,
+            restored: summary.restored,
+            owner_trusts: summary.owner_trusts,
+            bindings: summary.bindings,
+            kept: kept.collect(),
+            purged,
+            damaged,
+            secret_keys_left: left.iter().map(Fingerprint::to_string).collect(),
+        })?;
     } else {
         print_summary(session, &summary, &kept, &purged, &damaged);
     }
@@ -88,14 +102,7 @@ fn print_summary(
     damaged: &[String],
 ) {
     for (fingerprint, what) in kept {
-        let (what, option) = match what {
-            KeptReason::Revocation => ("a verified revocation", "--including-revocations"),
-            KeptReason::Expiry => {
-                ("a self-signature by which something ends earlier", "--including-revocations")
-            }
-            KeptReason::OwnerTrust => ("the owner trust that a later command gave", "--force"),
-            KeptReason::Policy => ("the policy that a later command gave an address", "--force"),
-        };
+        let (_, what, option) = words(*what);
         session.warn(format_args!("{fingerprint}: {what} stays; {option} takes it back"));
     }
     for fingerprint in purged {
@@ -132,6 +139,18 @@ fn print_summary(
     session.note(format_args!("{verb} entry {} ({command}): {effect}", summary.undone.0));
 }
 
+/// Returns the name in JSON of what stays, what it is, and the option that takes it back.
+fn words(kept: KeptReason) -> (&'static str, &'static str, &'static str) {
+    match kept {
+        KeptReason::Revocation => ("revocation", "a verified revocation", "--including-revocations"),
+        KeptReason::Expiry => {
+            ("expiry", "a self-signature by which something ends earlier", "--including-revocations")
+        }
+        KeptReason::OwnerTrust => ("owner_trust", "the owner trust that a later command gave", "--force"),
+        KeptReason::Policy => ("policy", "the policy that a later command gave an address", "--force"),
+    }
+}
+
 /// The result, as `docs/json.md` describes it.
 #[derive(Serialize)]
 struct SummaryJson<'a> {
@@ -153,38 +172,4 @@ struct SummaryJson<'a> {
 struct KeptJson<'a> {
     fingerprint: &'a str,
     what: &'static str,
-}
-
-impl<'a> SummaryJson<'a> {
-    fn new(
-        summary: &'a UndoSummary,
-        kept: &'a [(String, KeptReason)],
-        purged: Vec<String>,
-        damaged: Vec<String>,
-        left: &[Fingerprint],
-    ) -> Self {
-        let kept = kept.iter().map(|(fingerprint, what)| KeptJson {
-            fingerprint,
-            what: match what {
-                KeptReason::Revocation => "revocation",
-                KeptReason::Expiry => "expiry",
-                KeptReason::OwnerTrust => "owner_trust",
-                KeptReason::Policy => "policy",
-            },
-        });
-        Self {
-            undone: summary.undone.0,
-            command: &summary.command,
-            entry: summary.journal.map(|journal| journal.0),
-            removed: summary.removed,
-            shrunk: summary.shrunk,
-            restored: summary.restored,
-            owner_trusts: summary.owner_trusts,
-            bindings: summary.bindings,
-            kept: kept.collect(),
-            purged,
-            damaged,
-            secret_keys_left: left.iter().map(Fingerprint::to_string).collect(),
-        }
-    }
 }

@@ -89,7 +89,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     if let Some(plaintext) = plaintext.filter(|_| holds) {
         plaintext.finish().context("cannot write")?;
     }
-    tell(session, arguments, &verdicts, holds)?;
+    print_verdicts(session, arguments, &verdicts, holds)?;
     Ok(Outcome::found(holds))
 }
 
@@ -146,7 +146,7 @@ fn detached(signature: &Path, data: &Path) -> anyhow::Result<Vec<DataSignature>>
     signatures.over(&mut opened).with_context(|| input::name(Some(data)))
 }
 
-fn tell(
+fn print_verdicts(
     session: &mut Session,
     arguments: &Arguments,
     verdicts: &[SignatureVerdict],

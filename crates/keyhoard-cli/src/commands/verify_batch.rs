@@ -34,10 +34,7 @@ struct Line {
 }
 
 /// The files of a detached signature and of the signed data.
-struct Pair {
-    signature: PathBuf,
-    data: PathBuf,
-}
+type Pair = (PathBuf, PathBuf);
 
 impl Batch<'_> {
     /// Verifies the files of a list.
@@ -51,8 +48,8 @@ impl Batch<'_> {
             let pair = line.files.as_ref().ok();
             Label::Line {
                 line: line.number,
-                signature: pair.map(|pair| pair.signature.to_string_lossy()),
-                data: pair.map(|pair| pair.data.to_string_lossy()),
+                signature: pair.map(|(signature, _)| signature.to_string_lossy()),
+                data: pair.map(|(_, data)| data.to_string_lossy()),
             }
         })
     }
@@ -110,22 +107,21 @@ fn pair(line: &[u8]) -> Result<Pair, String> {
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     let mut names = line.splitn(2, |byte| *byte == b'\t').map(|name| PathBuf::from(OsStr::from_bytes(name)));
     match (names.next(), names.next()) {
-        (Some(signature), Some(data)) => Ok(Pair { signature, data }),
+        (Some(signature), Some(data)) => Ok((signature, data)),
         _ => Err(format!("\"{}\" is not a signature's file, a tab, the data's file", shown(line))),
     }
 }
 
 fn read_line(line: &Line) -> Result<Vec<DataSignature>, String> {
     match &line.files {
-        Ok(pair) => read_pair(pair).map_err(|error| keyhoard::causes(&error)),
+        Ok((signature, data)) => read_pair(signature, data).map_err(|error| keyhoard::causes(&error)),
         Err(malformed) => Err(format!("line {}: {malformed}", line.number)),
     }
 }
 
-fn read_pair(pair: &Pair) -> message::Result<Vec<DataSignature>> {
-    let mut signature = File::open(&pair.signature).map_err(Error::Read)?;
-    let signatures = DetachedSignatures::read(&mut signature)?;
-    signatures.over(&mut File::open(&pair.data).map_err(Error::Read)?)
+fn read_pair(signature: &Path, data: &Path) -> message::Result<Vec<DataSignature>> {
+    let signatures = DetachedSignatures::read(&mut File::open(signature).map_err(Error::Read)?)?;
+    signatures.over(&mut File::open(data).map_err(Error::Read)?)
 }
 
 fn read_object(object: &SignedObject) -> Result<Vec<DataSignature>, String> {

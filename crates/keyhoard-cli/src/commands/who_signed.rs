@@ -4,14 +4,13 @@ use std::ffi::OsString;
 use std::ops::ControlFlow;
 
 use keyhoard::certifications::CertificationStatuses;
-use keyhoard::check::{CheckOptions, check};
+use keyhoard::check::check;
 use keyhoard::store::Record;
 
 use super::checked_signatures::{self, DigestOptions, IssuerNames};
 use crate::commands::named_certificates::NamedCertificates;
 use crate::exit::Outcome;
-use crate::session::{Session, command_line};
-use crate::style::Style;
+use crate::session::Session;
 
 /// The arguments of `keyhoard who-signed`.
 #[derive(Debug, clap::Args)]
@@ -34,21 +33,14 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     let store = session.open()?;
     let snapshot = store.snapshot()?;
     let named = NamedCertificates::find(session, snapshot.as_ref(), &arguments.names)?;
-    let options = CheckOptions { now: session.now, digests: arguments.policy.digests(), anew: false };
+    let options = arguments.policy.check_options(session.now, false);
     let mut issuers = IssuerNames::new(snapshot.as_ref(), session.now);
     let mut written = Ok(());
-    let command = command_line();
-    check(
-        store.as_ref(),
-        snapshot.as_ref(),
-        named.selection(),
-        options,
-        &command,
-        &mut |record, statuses| {
-            written = print_certificate(session, &mut issuers, record, statuses);
-            if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-        },
-    )?;
+    let (store, selection) = (store.as_ref(), named.selection());
+    check(store, snapshot.as_ref(), selection, &options, &mut |record, statuses| {
+        written = print_certificate(session, &mut issuers, record, statuses);
+        if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    })?;
     written?;
     Ok(Outcome::found(named.complete))
 }
@@ -68,7 +60,6 @@ fn print_certificate(
     if output.is_json() {
         return Ok(by_others.iter().try_for_each(|signature| output.json(&issuers.json(signature)))?);
     }
-    let name = checked_signatures::name(facts, session.now);
-    output.line(format_args!("{}  {name}", output.styled(Style::Strong, record.fingerprint)))?;
+    checked_signatures::write_heading(output, facts, session.now)?;
     Ok(checked_signatures::write_signatures(output, issuers, &by_others)?)
 }

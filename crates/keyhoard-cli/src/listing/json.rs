@@ -2,11 +2,9 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use keyhoard::cert::effective::{KeyState, UserIdState};
-use keyhoard::cert::facts::{AttributeFacts, KeyFacts, Revoker, SignatureFacts};
-use keyhoard::listing::{
-    IssuerName, KeyListing, ListedComponent, ListedItem, ListedSignature, Signatures, Validity,
-};
+use keyhoard::cert::effective::KeyState;
+use keyhoard::cert::facts::{KeyFacts, Revoker, SignatureFacts};
+use keyhoard::listing::{IssuerName, KeyListing, ListedComponent, ListedItem, ListedSignature, Signatures};
 use keyhoard::store::Origin;
 use serde::Serialize;
 
@@ -133,12 +131,16 @@ impl<'a> CertificateJson<'a> {
         let wanted = signatures != Signatures::Without;
         let (facts, state) = listing.primary();
         let primary = KeyJson::new(facts, state, listed_signatures(&listing.components[0], wanted));
+        let revoker = |revoker: &Revoker| RevokerJson {
+            fingerprint: revoker.fingerprint.to_string(),
+            sensitive: revoker.is_sensitive(),
+        };
         let mut document = Self {
             primary,
             user_ids: Vec::new(),
             attributes: Vec::new(),
             subkeys: Vec::new(),
-            revokers: listing.revokers.iter().map(RevokerJson::from).collect(),
+            revokers: listing.revokers.iter().map(revoker).collect(),
             validity: listing.trust.key.word(),
             owner_trust: listing.trust.owner.word(),
             disabled: listing.trust.disabled,
@@ -159,14 +161,25 @@ impl<'a> CertificateJson<'a> {
             ListedItem::Primary(facts, state) | ListedItem::Subkey(facts, state) => {
                 self.subkeys.push(KeyJson::new(facts, state, signatures));
             }
-            ListedItem::UserId(value, state, validity) => {
-                let origin = listed.origin.map(OriginJson::new);
-                let user_id = UserIdJson::new(value, state, validity, signatures);
-                self.user_ids.push(UserIdJson { origin, ..user_id });
-            }
-            ListedItem::Attribute(facts, state, validity) => {
-                self.attributes.push(AttributeJson::new(facts, state, validity, signatures));
-            }
+            ListedItem::UserId(value, state, validity) => self.user_ids.push(UserIdJson {
+                text: TextJson::new(value),
+                primary: state.primary,
+                status: ComponentStatus::of_user_id(state),
+                validity: validity.word(),
+                created: state.created.map(timestamp::rfc3339),
+                expires: state.expires.map(timestamp::rfc3339),
+                origin: listed.origin.map(OriginJson::new),
+                signatures,
+            }),
+            ListedItem::Attribute(facts, state, validity) => self.attributes.push(AttributeJson {
+                name_hash: hexadecimal(&facts.name_hash),
+                length: facts.length,
+                status: ComponentStatus::of_user_id(state),
+                validity: validity.word(),
+                created: state.created.map(timestamp::rfc3339),
+                expires: state.expires.map(timestamp::rfc3339),
+                signatures,
+            }),
         }
     }
 }
@@ -187,45 +200,6 @@ impl<'a> KeyJson<'a> {
             revoked: state.revoked.map(|revocation| timestamp::rfc3339(revocation.date)),
             status: ComponentStatus::of_key(state),
             usage: naming::usage(state.usage),
-            signatures,
-        }
-    }
-}
-
-impl<'a> UserIdJson<'a> {
-    fn new(
-        value: &'a [u8],
-        state: &UserIdState,
-        validity: Validity,
-        signatures: Option<Vec<SignatureJson<'a>>>,
-    ) -> Self {
-        Self {
-            text: TextJson::new(value),
-            primary: state.primary,
-            status: ComponentStatus::of_user_id(state),
-            validity: validity.word(),
-            created: state.created.map(timestamp::rfc3339),
-            expires: state.expires.map(timestamp::rfc3339),
-            origin: None,
-            signatures,
-        }
-    }
-}
-
-impl<'a> AttributeJson<'a> {
-    fn new(
-        facts: &AttributeFacts,
-        state: &UserIdState,
-        validity: Validity,
-        signatures: Option<Vec<SignatureJson<'a>>>,
-    ) -> Self {
-        Self {
-            name_hash: hexadecimal(&facts.name_hash),
-            length: facts.length,
-            status: ComponentStatus::of_user_id(state),
-            validity: validity.word(),
-            created: state.created.map(timestamp::rfc3339),
-            expires: state.expires.map(timestamp::rfc3339),
             signatures,
         }
     }
@@ -276,12 +250,6 @@ impl<'a> OriginJson<'a> {
             url: origin.url.as_deref(),
             updated: origin.updated.map(timestamp::rfc3339),
         }
-    }
-}
-
-impl From<&Revoker> for RevokerJson {
-    fn from(revoker: &Revoker) -> Self {
-        Self { fingerprint: revoker.fingerprint.to_string(), sensitive: revoker.is_sensitive() }
     }
 }
 

@@ -62,13 +62,13 @@ impl Text<'_> {
                 ListedItem::Subkey(facts, state) => {
                     let mut line = Table::default();
                     line.push(subkey_cells(facts, state));
-                    self.table(&line)?;
+                    self.output.table(&line)?;
                 }
                 _ => self.user_line(listing, listed)?,
             }
             self.signatures(&listed.signatures)?;
         }
-        self.table(&subkeys)
+        self.output.table(&subkeys)
     }
 
     fn primary_line(&mut self, facts: &KeyFacts, state: &KeyState) -> io::Result<()> {
@@ -112,11 +112,7 @@ impl Text<'_> {
     fn signatures(&mut self, signatures: &[ListedSignature<'_>]) -> io::Result<()> {
         let mut table = Table::default();
         signatures.iter().for_each(|signature| table.push(signature_cells(signature)));
-        self.table(&table)
-    }
-
-    fn table(&mut self, table: &Table) -> io::Result<()> {
-        self.output.table(table)
+        self.output.table(&table)
     }
 
     /// Writes a heading, the fields of the primary key, then user IDs and subkeys.
@@ -130,8 +126,19 @@ impl Text<'_> {
         self.output.line(self.output.styled(Style::Strong, heading))?;
         self.key(facts, state, "  ")?;
         self.certificate(listing)?;
-        self.users(listing)?;
-        self.subkeys(listing)
+        for listed in &listing.components {
+            if matches!(listed.item, ListedItem::UserId(..) | ListedItem::Attribute(..)) {
+                self.user_line(listing, listed)?;
+                self.output.line(format_args!("          {}", signature_counts(&listed.signatures)))?;
+            }
+        }
+        for listed in &listing.components {
+            if let ListedItem::Subkey(facts, state) = listed.item {
+                self.output.line("  subkey")?;
+                self.key(facts, state, "    ")?;
+            }
+        }
+        Ok(())
     }
 
     fn key(&mut self, facts: &KeyFacts, state: &KeyState, indent: &str) -> io::Result<()> {
@@ -193,26 +200,6 @@ impl Text<'_> {
     fn numbers(&mut self, label: &str, numbers: Option<&[u8]>, name: fn(u8) -> String) -> io::Result<()> {
         let names: Vec<String> = numbers.unwrap_or_default().iter().map(|number| name(*number)).collect();
         if names.is_empty() { Ok(()) } else { self.field("  ", label, names.join(", ")) }
-    }
-
-    fn users(&mut self, listing: &KeyListing<'_>) -> io::Result<()> {
-        for listed in &listing.components {
-            if matches!(listed.item, ListedItem::UserId(..) | ListedItem::Attribute(..)) {
-                self.user_line(listing, listed)?;
-                self.output.line(format_args!("          {}", signature_counts(&listed.signatures)))?;
-            }
-        }
-        Ok(())
-    }
-
-    fn subkeys(&mut self, listing: &KeyListing<'_>) -> io::Result<()> {
-        for listed in &listing.components {
-            if let ListedItem::Subkey(facts, state) = listed.item {
-                self.output.line("  subkey")?;
-                self.key(facts, state, "    ")?;
-            }
-        }
-        Ok(())
     }
 
     fn field(&mut self, indent: &str, label: &str, value: String) -> io::Result<()> {

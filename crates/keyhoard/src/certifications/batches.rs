@@ -25,9 +25,6 @@ const MAX_PENDING_BYTES: usize = 8 << 20;
 /// The memory of a packet besides its bytes, roughly: its facts, its check and the verdict.
 const BYTES_PER_PACKET: usize = 512;
 
-/// Is called with a certificate, and with who made its signatures.
-type Each<'e> = dyn FnMut(Record, &Authenticities) -> Result<ControlFlow<()>> + 'e;
-
 impl CertificationVerifier<'_> {
     /// Calls `each` with every selected certificate and who made its signatures, in database order.
     ///
@@ -43,7 +40,15 @@ impl CertificationVerifier<'_> {
         each: &mut dyn FnMut(Record, &Authenticities) -> Result<ControlFlow<()>>,
     ) -> Result<()> {
         let certificates = self.certificates;
-        let mut batches = Batches::new(self, wanted, each);
+        let mut batches = Batches {
+            verifier: self,
+            wanted,
+            each,
+            records: Vec::new(),
+            bytes: 0,
+            pending: VecDeque::new(),
+            pending_bytes: 0,
+        };
         let mut flow = ControlFlow::Continue(());
         try_visit(certificates, selection, Detail::Verdicts, &mut |record| {
             flow = batches.add(record)?;
@@ -57,7 +62,7 @@ impl CertificationVerifier<'_> {
 struct Batches<'b, 's> {
     verifier: &'b mut CertificationVerifier<'s>,
     wanted: &'b Wanted<'b>,
-    each: &'b mut Each<'b>,
+    each: &'b mut dyn FnMut(Record, &Authenticities) -> Result<ControlFlow<()>>,
     records: Vec<Record>,
     bytes: usize,
     /// The oldest one first. Their threads end by themselves if nobody joins them.
@@ -78,23 +83,7 @@ struct VerifiedBatch {
     verdicts: Vec<Verdict>,
 }
 
-impl<'b, 's> Batches<'b, 's> {
-    fn new(
-        verifier: &'b mut CertificationVerifier<'s>,
-        wanted: &'b Wanted<'b>,
-        each: &'b mut Each<'b>,
-    ) -> Self {
-        Self {
-            verifier,
-            wanted,
-            each,
-            records: Vec::new(),
-            bytes: 0,
-            pending: VecDeque::new(),
-            pending_bytes: 0,
-        }
-    }
-
+impl Batches<'_, '_> {
     /// Adds a certificate, and starts to verify a complete batch. Of too many pending batches the oldest ones are
     /// handed out.
     fn add(&mut self, record: Record) -> Result<ControlFlow<()>> {
@@ -131,7 +120,10 @@ impl<'b, 's> Batches<'b, 's> {
             return self.hand_out(VerifiedBatch { records, checks, verdicts: Vec::new() });
         }
         let keys = self.verifier.keys.clone();
-        let thread = thread::spawn(move || VerifiedBatch::new(records, checks, &keys));
+        let thread = thread::spawn(move || {
+            let verdicts = checks.verify(&requests(&records), &keys);
+            VerifiedBatch { records, checks, verdicts }
+        });
         self.pending.push_back(PendingBatch { bytes, thread });
         self.pending_bytes += bytes;
         while self.pending_bytes > MAX_PENDING_BYTES
@@ -160,13 +152,6 @@ impl<'b, 's> Batches<'b, 's> {
 impl PendingBatch {
     fn join(self) -> VerifiedBatch {
         self.thread.join().unwrap_or_else(|panic| resume_unwind(panic))
-    }
-}
-
-impl VerifiedBatch {
-    fn new(records: Vec<Record>, checks: IssuerChecks, keys: &verify::Verifier) -> Self {
-        let verdicts = checks.verify(&requests(&records), keys);
-        Self { records, checks, verdicts }
     }
 }
 

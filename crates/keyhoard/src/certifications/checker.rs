@@ -29,19 +29,16 @@ impl<'s> Checker<'s> {
         }
     }
 
-    /// Checks certificates of one database by its own keys.
-    pub fn within(snapshot: &'s dyn ReadCertificates, rules: CertificationRules) -> Self {
-        Self::new(snapshot, vec![snapshot], rules)
-    }
-
     /// Stores new verdicts in the database that the certificates are from, the last ones with [`Self::keep`].
-    pub fn keeping(self, store: &'s dyn Store) -> Self {
-        Self { verifier: self.verifier.keeping(store), ..self }
+    pub fn keeping(mut self, store: &'s dyn Store) -> Self {
+        self.verifier.verdict_store = Some(store);
+        self
     }
 
     /// Ignores all stored verdicts.
-    pub fn anew(self) -> Self {
-        Self { verifier: self.verifier.anew(), ..self }
+    pub fn anew(mut self) -> Self {
+        self.verifier.anew = true;
+        self
     }
 
     /// Calls `each` with every selected certificate and the status of its signatures, in database order. The status of

@@ -10,7 +10,7 @@ pub struct PerSignature<T> {
     all: Vec<T>,
 }
 
-impl<T: Clone> PerSignature<T> {
+impl<T: Copy> PerSignature<T> {
     /// Returns the same value for each.
     pub(super) fn filled(facts: &Facts, value: T) -> Self {
         let mut starts = Vec::with_capacity(facts.components.len() + 1);
@@ -22,9 +22,7 @@ impl<T: Clone> PerSignature<T> {
         starts.push(count);
         Self { starts, all: vec![value; count] }
     }
-}
 
-impl<T: Copy> PerSignature<T> {
     /// Returns what belongs to a component's signature, both by their indices in the facts.
     ///
     /// # Panics
@@ -33,9 +31,7 @@ impl<T: Copy> PerSignature<T> {
     pub fn on(&self, component: usize, signature: usize) -> T {
         self.of(component)[signature]
     }
-}
 
-impl<T> PerSignature<T> {
     /// Returns what belongs to each signature of a component, by the component's index.
     ///
     /// # Panics

@@ -99,15 +99,29 @@ impl<'s> StatusEvaluator<'s> {
         facts: &Facts,
         authenticities: &Authenticities,
     ) -> Result<CertificationStatuses> {
-        let mut passed = PassedComponents::default();
+        // Which kinds of components came so far, the current one included.
+        let (mut has_user, mut has_subkey) = (false, false);
         let mut statuses = CertificationStatuses::filled(facts, CertificationStatus::NoIssuer);
         for (number, component) in facts.components.iter().enumerate() {
-            passed.pass(&component.kind, number);
+            let is_user = matches!(component.kind, ComponentKind::UserId(_) | ComponentKind::Attribute(_));
+            let is_subkey = number > 0 && matches!(component.kind, ComponentKind::Key(_));
+            has_user |= is_user;
+            has_subkey |= is_subkey;
             let signatures = component.signatures.iter().zip(authenticities.of(number));
             for (index, (signature, authenticity)) in signatures.enumerate() {
-                let presence = passed.presence(&component.kind, number, signature.kind);
-                let case = SignatureCase { facts, signature, authenticity: *authenticity };
-                *statuses.at_mut(number, index) = self.status(&case, presence)?;
+                let (is_here, is_before) = match signature.kind {
+                    SignatureType::SUBKEY_BINDING | SignatureType::SUBKEY_REVOCATION => {
+                        (is_subkey, has_subkey)
+                    }
+                    kind if kind.is_over_user() => (is_user, has_user),
+                    _ => (number == 0, true),
+                };
+                let presence = match (is_here, is_before) {
+                    (true, _) => ComponentPresence::Here,
+                    (false, true) => ComponentPresence::Elsewhere,
+                    (false, false) => ComponentPresence::Nowhere,
+                };
+                *statuses.at_mut(number, index) = self.status(facts, signature, *authenticity, presence)?;
             }
         }
         Ok(statuses)
@@ -115,16 +129,17 @@ impl<'s> StatusEvaluator<'s> {
 
     fn status(
         &mut self,
-        case: &SignatureCase<'_>,
+        facts: &Facts,
+        signature: &SignatureFacts,
+        authenticity: Authenticity,
         presence: ComponentPresence,
     ) -> Result<CertificationStatus> {
-        let SignatureCase { facts, signature, authenticity } = case;
         let primary = facts.primary();
         if presence == ComponentPresence::Nowhere {
             return Ok(CertificationStatus::Refused(Unverifiable::Misplaced));
         }
         if signature.own.is_none() && signature.kind == SignatureType::KEY_REVOCATION {
-            return self.revocation(case);
+            return Ok(self.revocation(facts, signature, authenticity));
         }
         if signature.created < primary.created || primary.created > self.rules.now {
             return Ok(CertificationStatus::Refused(Unverifiable::Time));
@@ -145,26 +160,30 @@ impl<'s> StatusEvaluator<'s> {
             return Ok(CertificationStatus::Refused(Unverifiable::WeakDigest));
         }
         Ok(match presence {
-            ComponentPresence::Here => self.made(signature, verdict(*authenticity)),
+            ComponentPresence::Here => self.made(signature, verdict(authenticity)),
             _ => self.made(signature, Some((Verdict::Bad, issuer))),
         })
     }
 
     /// Evaluates the revocation of a key by another key.
-    fn revocation(&mut self, case: &SignatureCase<'_>) -> Result<CertificationStatus> {
-        let SignatureCase { facts, signature, authenticity } = case;
+    fn revocation(
+        &self,
+        facts: &Facts,
+        signature: &SignatureFacts,
+        authenticity: Authenticity,
+    ) -> CertificationStatus {
         let revokers = evaluate(facts, EvaluationContext::new(self.rules.now, self.rules.view)).revokers;
         let is_entrusted = |revoker: &Fingerprint| match authenticity {
-            Authenticity::Good(issuer) => issuer == revoker,
+            Authenticity::Good(issuer) => issuer == *revoker,
             _ => signature.issuer.may_be(revoker),
         };
         if !revokers.iter().any(|revoker| is_entrusted(&revoker.fingerprint)) {
-            return Ok(CertificationStatus::Refused(Unverifiable::NotEntrusted));
+            return CertificationStatus::Refused(Unverifiable::NotEntrusted);
         }
-        Ok(match *authenticity {
+        match authenticity {
             Authenticity::NotAsked | Authenticity::NoIssuer => CertificationStatus::NoIssuer,
             authenticity => self.made(signature, verdict(authenticity)),
-        })
+        }
     }
 
     /// Evaluates a signature by the verdict on it; `None` if it was not verified.
@@ -192,12 +211,12 @@ impl<'s> StatusEvaluator<'s> {
         }
         let (rule, now) = (self.rules.issuers, self.rules.now);
         let Some(IssuerPrimary { key, state }) = self.issuer(issuer)? else { return Ok(false) };
-        let issuer = IssuerKey { key, state, ends: state.expires, role: Role::Primary };
+        let issuer = IssuerKey { key, state, expires: state.expires, role: Role::Primary };
         let found = objections(&issuer, SignatureType::GENERIC_CERTIFICATION, signature.created, now);
         let mut grave = found.iter().filter(|objection| match objection {
-            Objection::Revoked | Objection::Ended => rule == IssuerRule::FitNow,
+            Objection::Revoked | Objection::Expired => rule == IssuerRule::FitNow,
             // GnuPG does not compare these times.
-            Objection::BeforeKey | Objection::FromFuture | Objection::EndedBefore => false,
+            Objection::BeforeKey | Objection::FromFuture | Objection::ExpiredBefore => false,
             Objection::Unbound | Objection::WrongUse | Objection::NotCrossCertified => true,
         });
         Ok(grave.next().is_none())
@@ -233,13 +252,6 @@ struct IssuerPrimary {
     state: KeyState,
 }
 
-/// A signature with what its status depends on.
-struct SignatureCase<'a> {
-    facts: &'a Facts,
-    signature: &'a SignatureFacts,
-    authenticity: Authenticity,
-}
-
 /// Says whether GnuPG looks for the issuer of a signature of this type at all.
 fn is_anybodys(kind: SignatureType) -> bool {
     kind.is_over_user() || kind == SignatureType::SUBKEY_BINDING
@@ -263,41 +275,4 @@ enum ComponentPresence {
     Elsewhere,
     /// None.
     Nowhere,
-}
-
-/// Which kinds of components came so far in a certificate.
-#[derive(Default)]
-struct PassedComponents {
-    user: bool,
-    subkey: bool,
-}
-
-impl PassedComponents {
-    fn pass(&mut self, kind: &ComponentKind, number: usize) {
-        self.user |= is_user(kind);
-        self.subkey |= is_subkey(kind, number);
-    }
-
-    fn presence(&self, component: &ComponentKind, number: usize, kind: SignatureType) -> ComponentPresence {
-        let (here, before) = match kind {
-            SignatureType::SUBKEY_BINDING | SignatureType::SUBKEY_REVOCATION => {
-                (is_subkey(component, number), self.subkey)
-            }
-            kind if kind.is_over_user() => (is_user(component), self.user),
-            _ => (number == 0, true),
-        };
-        match (here, before) {
-            (true, _) => ComponentPresence::Here,
-            (false, true) => ComponentPresence::Elsewhere,
-            (false, false) => ComponentPresence::Nowhere,
-        }
-    }
-}
-
-fn is_user(kind: &ComponentKind) -> bool {
-    matches!(kind, ComponentKind::UserId(_) | ComponentKind::Attribute(_))
-}
-
-fn is_subkey(kind: &ComponentKind, number: usize) -> bool {
-    number > 0 && matches!(kind, ComponentKind::Key(_))
 }

@@ -26,10 +26,14 @@ fn statuses(certificates: &[Certificate], issuers: IssuerRule) -> CertificationS
     let digests = DigestPolicy::GNUPG;
     let rules = CertificationRules { now: NEW_YEAR_2025, view: PacketView::Full, digests, issuers };
     let mut found = None;
-    let visited = Checker::within(&*snapshot, rules).visit(Selection::All, &|_| true, &mut |_, statuses| {
-        found = Some(statuses.clone());
-        Ok(ControlFlow::Break(()))
-    });
+    let visited = Checker::new(&*snapshot, vec![&*snapshot], rules).visit(
+        Selection::All,
+        &|_| true,
+        &mut |_, statuses| {
+            found = Some(statuses.clone());
+            Ok(ControlFlow::Break(()))
+        },
+    );
     visited.expect("no error");
     found.expect("there is a certificate")
 }

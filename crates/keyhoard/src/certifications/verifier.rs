@@ -19,9 +19,11 @@ pub(crate) struct CertificationVerifier<'s> {
     pub(super) certificates: &'s dyn ReadCertificates,
     issuers: Issuers<'s>,
     pub(super) keys: Arc<verify::Verifier>,
-    keeper: Option<&'s dyn Store>,
+    /// Where new verdicts are stored: in the database that the certificates are from, in batches while there are many,
+    /// the rest with [`Self::keep`].
+    pub(crate) verdict_store: Option<&'s dyn Store>,
     /// Stored verdicts are ignored.
-    anew: bool,
+    pub(super) anew: bool,
     found: Vec<(CertId, Vec<KeptVerdict>)>,
     /// Verdicts in `found`.
     unkept: usize,
@@ -40,22 +42,11 @@ impl<'s> CertificationVerifier<'s> {
             certificates,
             issuers: Issuers::of(issuers),
             keys: Arc::default(),
-            keeper: None,
+            verdict_store: None,
             anew: false,
             found: Vec::new(),
             unkept: 0,
         }
-    }
-
-    /// Ignores the stored verdicts and verifies everything.
-    pub(crate) fn anew(self) -> Self {
-        Self { anew: true, ..self }
-    }
-
-    /// Stores new verdicts in the database that the certificates are from: in batches while there are many, the rest
-    /// with [`Self::keep`].
-    pub(crate) fn keeping(self, store: &'s dyn Store) -> Self {
-        Self { keeper: Some(store), ..self }
     }
 
     /// Verifies each signature that is wanted; the results are in the order of the certificates.
@@ -81,7 +72,7 @@ impl<'s> CertificationVerifier<'s> {
     pub(crate) fn keep(&mut self) -> Result<()> {
         let found = std::mem::take(&mut self.found);
         self.unkept = 0;
-        if let Some(store) = self.keeper.filter(|_| !found.is_empty()) {
+        if let Some(store) = self.verdict_store.filter(|_| !found.is_empty()) {
             store.keep_verdicts(&found)?;
         }
         Ok(())
@@ -97,50 +88,24 @@ impl<'s> CertificationVerifier<'s> {
         let mut authenticities: Vec<Authenticities> =
             requests.iter().map(|it| Authenticities::filled(it.facts, Authenticity::NotAsked)).collect();
         let mut checks = Vec::new();
-        for (index, (request, authenticities)) in requests.iter().zip(&mut authenticities).enumerate() {
-            self.look_up(index, request, wanted, authenticities, &mut checks);
+        for (certificate, (request, authenticities)) in requests.iter().zip(&mut authenticities).enumerate() {
+            let kept = if self.anew { &[] } else { request.kept };
+            for (component, of_component) in request.facts.components.iter().enumerate() {
+                for (signature, facts) in of_component.signatures.iter().enumerate() {
+                    if facts.own.is_none() && wanted(facts) {
+                        *authenticities.at_mut(component, signature) =
+                            self.known_authenticity(facts, kept, &mut |issuer| {
+                                checks.push(IssuerCheck { certificate, component, signature, issuer });
+                            });
+                    }
+                }
+            }
         }
         let keys = self.issuers.load(checks.iter().map(|check| check.issuer))?;
         for check in budget::withhold(&mut checks, |issuer| keys.cost(issuer)) {
             authenticities[check.certificate].at_mut(check.component, check.signature).leave_unchecked();
         }
         IssuerChecks::new(authenticities, checks, keys, requests, self.certificates)
-    }
-
-    /// Evaluates verdicts, and stores them in batches.
-    pub(super) fn finish(
-        &mut self,
-        checks: IssuerChecks,
-        verdicts: &[Verdict],
-        requests: &[VerifyRequest<'_>],
-    ) -> Result<Vec<Authenticities>> {
-        let authenticities = self.record(checks, verdicts, requests);
-        if self.unkept >= VERDICTS_PER_WRITE {
-            self.keep()?;
-        }
-        Ok(authenticities)
-    }
-
-    /// Takes what is known already from the stored verdicts, and lists the checks for the rest.
-    fn look_up(
-        &self,
-        certificate: usize,
-        request: &VerifyRequest<'_>,
-        wanted: &Wanted<'_>,
-        authenticities: &mut Authenticities,
-        checks: &mut Vec<IssuerCheck>,
-    ) {
-        let kept = if self.anew { &[] } else { request.kept };
-        for (component, of_component) in request.facts.components.iter().enumerate() {
-            for (signature, facts) in of_component.signatures.iter().enumerate() {
-                if facts.own.is_none() && wanted(facts) {
-                    *authenticities.at_mut(component, signature) =
-                        self.known_authenticity(facts, kept, &mut |issuer| {
-                            checks.push(IssuerCheck { certificate, component, signature, issuer });
-                        });
-                }
-            }
-        }
     }
 
     /// Returns what is known of a signature unless one of the keys that `open` is called with made it.
@@ -165,13 +130,13 @@ impl<'s> CertificationVerifier<'s> {
         authenticity
     }
 
-    /// Evaluates verdicts, and notes those that can be stored.
-    fn record(
+    /// Evaluates verdicts, and stores them in batches.
+    pub(super) fn finish(
         &mut self,
         checks: IssuerChecks,
         verdicts: &[Verdict],
         requests: &[VerifyRequest<'_>],
-    ) -> Vec<Authenticities> {
+    ) -> Result<Vec<Authenticities>> {
         let IssuerChecks { mut authenticities, checks, keys, .. } = checks;
         for (check, verdict) in checks.iter().zip(verdicts) {
             let &IssuerCheck { certificate, component, signature, issuer } = check;
@@ -191,7 +156,10 @@ impl<'s> CertificationVerifier<'s> {
                 self.remember(id, KeptVerdict { content, issuer, good: *verdict == Verdict::Good });
             }
         }
-        authenticities
+        if self.unkept >= VERDICTS_PER_WRITE {
+            self.keep()?;
+        }
+        Ok(authenticities)
     }
 
     fn remember(&mut self, id: CertId, verdict: KeptVerdict) {

@@ -66,8 +66,10 @@ impl<'a> Editor<'a> {
     /// Reads a certificate that its owner changes. A revoked one cannot be changed.
     pub(super) fn own(&self, primary: &Fingerprint) -> Result<Target> {
         let target = self.target(primary)?;
-        target.refuse_if_revoked()?;
-        Ok(target)
+        match target.effective.primary().revoked {
+            Some(_) => Err(EditRefusal::Revoked { key: *primary }.into()),
+            None => Ok(target),
+        }
     }
 
     /// Unlocks a key, asking for its passphrase where it has one.

@@ -7,7 +7,7 @@ use secret::Signer;
 
 use super::change::Change;
 use super::self_signature::with_key_expiration;
-use super::{EditRefusal, Edited, Editor, Target};
+use super::{EditRefusal, Edited, Editor, Subkey, Target};
 use crate::Result;
 
 /// The keys of a certificate of which the expiry changes.
@@ -37,18 +37,18 @@ impl Editor<'_> {
         end: Option<Timestamp>,
     ) -> Result<Edited> {
         let target = self.own(primary)?;
-        let indices = match which {
+        let subkeys = match which {
             ExpiryTarget::Primary => None,
             ExpiryTarget::Subkeys => Some(living_subkeys(&target)),
             ExpiryTarget::These(wanted) => Some(named_subkeys(&target, wanted)?),
         };
         let mut signer = self.open(primary)?;
         let mut change = Change::new(&target);
-        match indices {
+        match subkeys {
             None => self.renew_primary(&target, end, &mut change, signer.as_mut())?,
-            Some(indices) => {
-                for index in indices {
-                    self.renew_subkey(&target, index, end, &mut change, signer.as_mut())?;
+            Some(subkeys) => {
+                for subkey in subkeys {
+                    self.renew_subkey(&target, subkey, end, &mut change, signer.as_mut())?;
                 }
             }
         }
@@ -87,40 +87,38 @@ impl Editor<'_> {
     fn renew_subkey<'t>(
         &self,
         target: &'t Target,
-        index: usize,
+        subkey: Subkey<'_>,
         end: Option<Timestamp>,
         change: &mut Change<'t>,
         signer: &mut dyn Signer,
     ) -> Result<()> {
-        let component = target.component(index);
+        let component = target.component(subkey.index);
         let key = target.key(component)?;
-        let binding =
-            target.subkeys().find(|subkey| subkey.index == index).and_then(|found| found.state.binding);
-        let binding = binding.ok_or_else(|| EditRefusal::NotBound { key: key.fingerprint() })?;
+        let binding = subkey.state.binding.ok_or(EditRefusal::NotBound { key: subkey.facts.fingerprint })?;
         let older = target.signature(component, binding)?;
         debug_assert_eq!(older.kind, SignatureType::SUBKEY_BINDING);
         let builder = with_key_expiration(self.renewed(target, &older)?, key.created, end);
-        change.known(index);
+        change.known(subkey.index);
         change.signed(&self.sign_own(builder, target, Subject::Subkey(key), signer)?);
         Ok(())
     }
 }
 
-fn living_subkeys(target: &Target) -> Vec<usize> {
+fn living_subkeys(target: &Target) -> Vec<Subkey<'_>> {
     let living = target.subkeys().filter(|subkey| subkey.state.revoked.is_none() && !subkey.state.expired);
-    living.filter(|subkey| subkey.state.binding.is_some()).map(|subkey| subkey.index).collect()
+    living.filter(|subkey| subkey.state.binding.is_some()).collect()
 }
 
-fn named_subkeys(target: &Target, wanted: &[Fingerprint]) -> Result<Vec<usize>> {
-    let mut indices = Vec::new();
+fn named_subkeys<'t>(target: &'t Target, wanted: &[Fingerprint]) -> Result<Vec<Subkey<'t>>> {
+    let mut subkeys: Vec<Subkey<'_>> = Vec::new();
     for key in wanted {
         let found = target
             .subkeys()
             .find(|subkey| subkey.facts.fingerprint == *key && subkey.state.revoked.is_none())
             .ok_or(EditRefusal::NoSubkey { key: *key })?;
-        if !indices.contains(&found.index) {
-            indices.push(found.index);
+        if subkeys.iter().all(|subkey| subkey.index != found.index) {
+            subkeys.push(found);
         }
     }
-    Ok(indices)
+    Ok(subkeys)
 }

@@ -49,17 +49,12 @@ impl Editor<'_> {
         subject: Subject<'_>,
         signer: &mut dyn Signer,
     ) -> Result<Vec<u8>> {
-        self.refuse_if_before(target)?;
-        Ok(builder.over(target.primary()?, subject).by(signer)?)
-    }
-
-    /// A key signs nothing before it was made.
-    fn refuse_if_before(&self, target: &Target) -> Result<()> {
+        // A key signs nothing before it was made.
         let key = target.primary_facts();
-        match key.created.0.checked_sub(self.now.0) {
-            Some(seconds @ 1..) => Err(EditRefusal::Clock { key: key.fingerprint, seconds }.into()),
-            _ => Ok(()),
+        if let Some(seconds @ 1..) = key.created.0.checked_sub(self.now.0) {
+            return Err(EditRefusal::Clock { key: key.fingerprint, seconds }.into());
         }
+        Ok(builder.over(target.primary()?, subject).by(signer)?)
     }
 
     /// Begins a signature by this certificate's primary key, made now.

@@ -107,13 +107,6 @@ impl Target {
         &self.certificate.facts.components[index]
     }
 
-    pub(super) fn refuse_if_revoked(&self) -> Result<()> {
-        match self.effective.primary().revoked {
-            Some(_) => Err(EditRefusal::Revoked { key: self.fingerprint() }.into()),
-            None => Ok(()),
-        }
-    }
-
     /// Finds the user ID with exactly these bytes.
     ///
     /// # Errors

@@ -14,10 +14,10 @@ use super::options::{ImportOptions, NewOwnerTrust};
 use crate::{Result, stored};
 
 /// A batch is written once it has this many certificates: with another chunk it could exceed the maximum of 50,000.
-const BATCH_CERTIFICATES: usize = 50_000 - CHUNK_CERTIFICATES;
+pub(super) const BATCH_CERTIFICATES: usize = 50_000 - CHUNK_CERTIFICATES;
 /// A batch that is written in parts is complete with this many bytes of certificates: with another part it could exceed
 /// the maximum of 64 MiB.
-const BATCH_INPUT: usize = 60 << 20;
+pub(super) const BATCH_INPUT: usize = 60 << 20;
 
 /// Certificates that are written together, and the reports for afterwards.
 #[derive(Default)]
@@ -25,41 +25,12 @@ pub(super) struct Batch {
     entries: Vec<Entry>,
     by_fingerprint: HashMap<Fingerprint, usize>,
     unchanged: Vec<(InputDigest, CertId)>,
+    /// One for each certificate, including those that were refused or change nothing.
     pub(super) reports: Vec<Report>,
     /// The memory of its certificates.
     bytes: usize,
     /// The bytes of the certificates themselves.
-    input: usize,
-}
-
-/// The size of a batch.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct BatchSize {
-    /// Certificates, including those that were refused or change nothing.
-    certificates: usize,
-    bytes: usize,
-    input: usize,
-}
-
-impl BatchSize {
-    /// Says whether a batch of this size is to be written, given the most bytes of memory.
-    pub(super) fn is_full(self, bytes: usize) -> bool {
-        self.certificates >= BATCH_CERTIFICATES || self.bytes >= bytes
-    }
-
-    /// Says whether it is the most that one transaction takes.
-    pub(super) fn is_whole_batch(self) -> bool {
-        self.certificates >= BATCH_CERTIFICATES || self.input >= BATCH_INPUT
-    }
-
-    /// Returns the sum of two sizes.
-    pub(super) fn and(self, other: Self) -> Self {
-        Self {
-            certificates: self.certificates + other.certificates,
-            bytes: self.bytes + other.bytes,
-            input: self.input + other.input,
-        }
-    }
+    pub(super) input: usize,
 }
 
 /// A certificate as it will be written.
@@ -86,9 +57,9 @@ pub(super) enum Report {
 }
 
 impl Batch {
-    /// Returns its size. Each of its certificates has a report.
-    pub(super) fn size(&self) -> BatchSize {
-        BatchSize { certificates: self.reports.len(), bytes: self.bytes, input: self.input }
+    /// Says whether it is to be written, given the most bytes of memory.
+    pub(super) fn is_full(&self, bytes: usize) -> bool {
+        self.reports.len() >= BATCH_CERTIFICATES || self.bytes >= bytes
     }
 
     /// Says whether there is nothing to write.

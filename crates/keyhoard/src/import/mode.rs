@@ -42,11 +42,6 @@ impl Mode {
         })
     }
 
-    /// Returns the mode of a batch that turned out not to be written part by part.
-    pub(super) fn in_one(self) -> Self {
-        Self::Stream { concurrent: self.is_concurrent() }
-    }
-
     /// Says whether the database can be read while it is written.
     pub(super) fn is_concurrent(self) -> bool {
         matches!(self, Self::Stream { concurrent: true } | Self::Files)

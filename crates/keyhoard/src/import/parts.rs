@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use store::Fingerprint;
 
-use super::batch::{Batch, BatchSize};
+use super::batch::{BATCH_CERTIFICATES, BATCH_INPUT, Batch};
 use super::mode::Mode;
 
 /// A transaction that others may wait for takes no further part after this time.
@@ -14,7 +14,10 @@ const MAX_TRANSACTION_TIME: Duration = Duration::from_secs(4);
 /// What went into a transaction that is not committed yet.
 pub(super) struct Parts {
     fingerprints: HashSet<Fingerprint>,
-    size: BatchSize,
+    /// Certificates, including those that were refused or change nothing.
+    certificates: usize,
+    /// The bytes of the certificates themselves.
+    input: usize,
     deadline: Option<Instant>,
 }
 
@@ -22,7 +25,7 @@ impl Parts {
     /// Begins, together with the transaction.
     pub(super) fn new(mode: Mode) -> Self {
         let deadline = mode.is_concurrent().then(|| Instant::now() + MAX_TRANSACTION_TIME);
-        Self { fingerprints: HashSet::new(), size: BatchSize::default(), deadline }
+        Self { fingerprints: HashSet::new(), certificates: 0, input: 0, deadline }
     }
 
     /// Says whether a certificate with this primary key is in one of the parts.
@@ -32,14 +35,16 @@ impl Parts {
 
     /// Says whether the batch is complete with this part.
     pub(super) fn is_full_with(&self, part: &Batch) -> bool {
-        let size = self.size.and(part.size());
-        size.is_whole_batch() || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+        self.certificates + part.reports.len() >= BATCH_CERTIFICATES
+            || self.input + part.input >= BATCH_INPUT
+            || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
 
     /// Notes a part.
     pub(super) fn add(&mut self, part: &Batch) {
         self.fingerprints.extend(part.fingerprints());
-        self.size = self.size.and(part.size());
+        self.certificates += part.reports.len();
+        self.input += part.input;
     }
 
     /// Returns the primary keys of all certificates in it.

@@ -48,7 +48,7 @@ pub(super) struct Preparer<'a> {
     /// The database; `None` if it has no certificates that could be read.
     pub(super) store: Option<&'a dyn Store>,
     pub(super) options: &'a ImportOptions<'a>,
-    pub(super) digest_prefix: Option<&'a [u8]>,
+    pub(super) digest_prefix: Option<Vec<u8>>,
     pub(super) now: Timestamp,
 }
 
@@ -98,35 +98,28 @@ struct CleanedCertificate {
     secrets: Vec<SecretKey>,
 }
 
-/// A chunk between cleaning and merging.
-pub(super) struct CleanChunk {
-    steps: Vec<Step>,
-    /// Primary keys that the database did not have when it was read.
-    absent: HashSet<Fingerprint>,
-}
-
-/// The certificates of inputs: their primary keys, and their primary user IDs if names were requested.
-type KnownInputs = HashMap<InputDigest, (CertId, Fingerprint, Option<Vec<u8>>)>;
-
-/// What the database has of a chunk.
-#[derive(Default)]
-struct ChunkLookup {
-    /// Inputs that an earlier import has processed.
-    known: KnownInputs,
-    absent: HashSet<Fingerprint>,
-}
-
+/// A certificate after cleaning.
 enum Step {
     Done(Item),
     Clean(Box<CleanedCertificate>),
 }
+
+/// A chunk between cleaning and merging.
+pub(super) struct CleanChunk {
+    steps: Vec<Step>,
+    /// Primary keys that the database did not have when it was read.
+    pub(super) absent: HashSet<Fingerprint>,
+}
+
+/// The certificates of inputs: their primary keys, and their primary user IDs if names were requested.
+type KnownInputs = HashMap<InputDigest, (CertId, Fingerprint, Option<Vec<u8>>)>;
 
 impl Preparer<'_> {
     /// Recognises what was imported before, and cleans the rest.
     pub(super) fn clean(&self, incoming: Vec<Incoming>) -> Result<CleanChunk> {
         let digests: Vec<Option<InputDigest>> =
             incoming.par_iter().map(|incoming| self.digest(incoming)).collect();
-        let ChunkLookup { known, absent } = self.look_up(&incoming, &digests)?;
+        let (known, absent) = self.look_up(&incoming, &digests)?;
         let steps = incoming.into_par_iter().zip(digests);
         let steps = steps.map(|(incoming, digest)| self.clean_one(incoming, digest, &known)).collect();
         Ok(CleanChunk { steps, absent })
@@ -159,7 +152,7 @@ impl Preparer<'_> {
             // An earlier import may have left the secret keys out.
             Incoming::Certificate { raw, .. } if self.takes_secrets(raw) => None,
             Incoming::Certificate { raw, .. } => {
-                Some(InputDigest(sha256(&[self.digest_prefix?, &raw.bytes])))
+                Some(InputDigest(sha256(&[self.digest_prefix.as_deref()?, &raw.bytes])))
             }
             Incoming::Unread { .. } => None,
         }
@@ -169,10 +162,14 @@ impl Preparer<'_> {
         self.options.secret_keys.is_some() && !raw.secrets.is_empty()
     }
 
-    /// Looks up a chunk's primary keys in the database, and the input digests of those that it has: removing a
-    /// certificate deletes its input digests.
-    fn look_up(&self, incoming: &[Incoming], digests: &[Option<InputDigest>]) -> Result<ChunkLookup> {
-        let Some(store) = self.store else { return Ok(ChunkLookup::default()) };
+    /// Returns the inputs of a chunk that an earlier import has processed, and the primary keys that the database does
+    /// not have. Only the input digests of the others are looked up: removing a certificate deletes its input digests.
+    fn look_up(
+        &self,
+        incoming: &[Incoming],
+        digests: &[Option<InputDigest>],
+    ) -> Result<(KnownInputs, HashSet<Fingerprint>)> {
+        let Some(store) = self.store else { return Ok(Default::default()) };
         let keys: Vec<Option<Fingerprint>> = incoming.par_iter().map(Incoming::primary_key).collect();
         let fingerprints: Vec<Fingerprint> = keys.iter().flatten().copied().collect();
         retry_transient(|| {
@@ -188,7 +185,7 @@ impl Preparer<'_> {
                 let user_id = user_ids.get(&id?).cloned();
                 Some((digest, (id?, fingerprint, user_id)))
             });
-            Ok(ChunkLookup { known: known.collect(), absent })
+            Ok((known.collect(), absent))
         })
     }
 
@@ -334,23 +331,12 @@ impl Incoming {
 }
 
 impl CleanChunk {
-    /// Forgets which primary keys the database did not have, since it has changed.
-    pub(super) fn forget_absent(&mut self) {
-        self.absent.clear();
-    }
-
     /// Returns the primary keys of what is to be merged.
     pub(super) fn fingerprints(&self) -> impl Iterator<Item = Fingerprint> {
-        self.steps.iter().filter_map(Step::fingerprint)
-    }
-}
-
-impl Step {
-    fn fingerprint(&self) -> Option<Fingerprint> {
-        match self {
-            Self::Clean(clean) => Some(clean.imported.fingerprint),
-            Self::Done(_) => None,
-        }
+        self.steps.iter().filter_map(|step| match step {
+            Step::Clean(clean) => Some(clean.imported.fingerprint),
+            Step::Done(_) => None,
+        })
     }
 }
 

@@ -8,7 +8,7 @@ use cert::split::{Piece, RawRevocation};
 use rayon::prelude::*;
 use store::Timestamp;
 
-use super::chunk::{Chunk, read_ahead};
+use super::chunk::read_ahead;
 use super::{Filter, ImportRefusal};
 
 /// A piece of an input, as an import would treat it.
@@ -40,19 +40,6 @@ pub fn preview(
     now: Timestamp,
     each: &mut dyn FnMut(Preview),
 ) {
-    thread::scope(|scope| {
-        for chunk in read_ahead(scope, input) {
-            previews(chunk, options, filter, now).into_iter().for_each(&mut *each);
-        }
-    });
-}
-
-fn previews(
-    chunk: Chunk,
-    options: &CleanOptions,
-    filter: Option<&Filter<'_>>,
-    now: Timestamp,
-) -> Vec<Preview> {
     let preview = |piece: cert::Result<Piece>| match piece {
         Ok(Piece::Ignored(_)) => None,
         Ok(Piece::Revocation(revocation)) => Some(Preview::Revocation(revocation)),
@@ -67,5 +54,10 @@ fn previews(
             Err(refused) => Some(Preview::Refused { position: raw.position, reason: refused.into() }),
         },
     };
-    chunk.into_par_iter().filter_map(preview).collect()
+    thread::scope(|scope| {
+        for chunk in read_ahead(scope, input) {
+            let previews: Vec<_> = chunk.into_par_iter().filter_map(preview).collect();
+            previews.into_iter().for_each(&mut *each);
+        }
+    });
 }

@@ -21,7 +21,7 @@ pub(super) type Reports = Vec<Vec<Report>>;
 const QUEUED_TASKS: usize = 1;
 
 /// What the writer thread is to do.
-enum Task {
+pub(super) enum Task {
     /// Begins a transaction that takes a batch part by part; the reply says whether the database has one.
     Begin(Mode, Sender<Result<bool>>),
     /// Writes a part of a batch into it.
@@ -65,16 +65,10 @@ impl<'scope> WriterThread<'scope> {
         self.ask(|reply| Task::Begin(mode, reply))
     }
 
-    /// Hands a part of a batch over; the outcome of the one before must have been taken.
-    pub(super) fn write_part(&mut self, part: Batch) {
+    /// Hands a batch or a part of one over; the outcome of the one before must have been taken.
+    pub(super) fn hand_over(&mut self, task: Task) {
         self.is_pending = true;
-        self.send(Task::WritePart(part));
-    }
-
-    /// Hands the last part of a batch over, or a batch of its own; the outcome of the one before must have been taken.
-    pub(super) fn commit(&mut self, batch: Batch, last: bool) {
-        self.is_pending = true;
-        self.send(Task::Commit { batch, last });
+        self.send(task);
     }
 
     /// Looks the primary key up that may have issued a signature, in what is written, durable or not.
@@ -161,31 +155,24 @@ impl Writer<'_> {
         Ok(Reports::new())
     }
 
-    fn commit(&mut self, batch: Batch, last: bool) -> Result<Reports> {
-        if self.transaction.is_some() {
-            self.write_part(batch)?;
-            let transaction = self.transaction.take().expect("the parts were written into it");
+    fn commit(&mut self, mut batch: Batch, last: bool) -> Result<Reports> {
+        if let Some(mut transaction) = self.transaction.take() {
+            batch.write_into(transaction.as_mut(), self.options)?;
             self.journal = Some(commit(transaction, last)?);
+            self.reports.push(batch.reports);
             return Ok(std::mem::take(&mut self.reports));
         }
         let ends_journal = last && self.journal.is_some();
         let is_to_be_written = !batch.changes_nothing() || ends_journal;
-        if self.options.dry_run || !is_to_be_written {
-            return Ok(vec![batch.reports]);
+        if is_to_be_written && !self.options.dry_run {
+            // Every step can be done again: what was written is found to be there, and nothing is added to it.
+            self.journal = Some(retry_transient(|| {
+                let mut transaction =
+                    self.store.begin_concurrent(&self.options.command, self.journal, self.now)?;
+                batch.write_into(transaction.as_mut(), self.options)?;
+                commit(transaction, last)
+            })?);
         }
-        self.write(batch, last)
-    }
-
-    /// Writes a batch in a transaction of its own. Every step can be done again: what was written is found to be there,
-    /// and nothing is added to it.
-    fn write(&mut self, mut batch: Batch, last: bool) -> Result<Reports> {
-        let journal = retry_transient(|| {
-            let mut transaction =
-                self.store.begin_concurrent(&self.options.command, self.journal, self.now)?;
-            batch.write_into(transaction.as_mut(), self.options)?;
-            commit(transaction, last)
-        })?;
-        self.journal = Some(journal);
         Ok(vec![batch.reports])
     }
 

@@ -12,10 +12,11 @@ use crate::certifications::{CertificationStatuses, Checker};
 use crate::designated_revocation::evaluate_with_revokers;
 use crate::stored::try_visit;
 
-/// Hands a listing of every selected certificate to `each`, in the order of the database.
+/// Calls `each` with a listing of every selected certificate, in the order of the database; its signatures are checked
+/// if there is a `checker`.
 ///
 /// `names` are used for [`Signatures::Named`] only; `trust` says what the user thinks of a certificate. One certificate
-/// is in memory at a time, besides names.
+/// is in memory at a time, besides names and what the checker reads ahead.
 ///
 /// # Errors
 ///
@@ -25,79 +26,39 @@ pub fn list(
     selection: Selection<'_>,
     options: ListOptions,
     names: &mut Names<'_>,
+    checker: Option<&mut Checker<'_>>,
     trust: &mut dyn FnMut(CertId, &Facts, &Effective) -> Result<UserTrust>,
     each: &mut dyn FnMut(KeyListing<'_>) -> ControlFlow<()>,
 ) -> Result<()> {
-    let mut walk = Walk::new(snapshot, options, names, trust, each)?;
-    try_visit(snapshot, selection, detail(options), &mut |record| walk.list(&record, None))
-}
-
-/// Hands a listing of every selected certificate to `each` as [`list`] does, its signatures checked.
-///
-/// # Errors
-///
-/// The database's errors, and those of `trust`.
-pub fn list_checked(
-    snapshot: &dyn ReadCertificates,
-    selection: Selection<'_>,
-    options: ListOptions,
-    names: &mut Names<'_>,
-    checker: &mut Checker<'_>,
-    trust: &mut dyn FnMut(CertId, &Facts, &Effective) -> Result<UserTrust>,
-    each: &mut dyn FnMut(KeyListing<'_>) -> ControlFlow<()>,
-) -> Result<()> {
-    let mut walk = Walk::new(snapshot, options, names, trust, each)?;
-    checker.visit(selection, &|_| true, &mut |mut record, statuses| {
-        if options.bodies {
-            record.bytes = snapshot.bytes(record.id)?;
-        }
-        walk.list(&record, Some(statuses))
-    })
-}
-
-/// What every certificate on the way is listed with.
-struct Walk<'w, 's> {
-    snapshot: &'w dyn ReadCertificates,
-    options: ListOptions,
-    origins_known: bool,
-    names: &'w mut Names<'s>,
-    trust: &'w mut dyn FnMut(CertId, &Facts, &Effective) -> Result<UserTrust>,
-    each: &'w mut dyn FnMut(KeyListing<'_>) -> ControlFlow<()>,
-}
-
-impl<'w, 's> Walk<'w, 's> {
-    fn new(
-        snapshot: &'w dyn ReadCertificates,
-        options: ListOptions,
-        names: &'w mut Names<'s>,
-        trust: &'w mut dyn FnMut(CertId, &Facts, &Effective) -> Result<UserTrust>,
-        each: &'w mut dyn FnMut(KeyListing<'_>) -> ControlFlow<()>,
-    ) -> Result<Self> {
-        let origins_known = snapshot.has_user_id_origins()?;
-        Ok(Self { snapshot, options, origins_known, names, trust, each })
-    }
-
-    fn list(&mut self, record: &Record, statuses: Option<&CertificationStatuses>) -> Result<ControlFlow<()>> {
-        let Self { snapshot, options, .. } = *self;
+    let has_origins = snapshot.has_user_id_origins()?;
+    let mut list_one = |record: &Record, statuses: Option<&CertificationStatuses>| {
         let Some(facts) = &record.facts else { return Ok(ControlFlow::Continue(())) };
         if options.signatures == Signatures::Named {
-            self.names.prepare(facts)?;
+            names.prepare(facts)?;
         }
         let context = EvaluationContext::new(options.now, options.view).with_digests(options.digests);
         let effective = evaluate_with_revokers(facts, context, (snapshot, record.id), &[snapshot])?;
-        let user_id_origins =
-            if self.origins_known { snapshot.user_id_origins(record.id)? } else { Vec::new() };
+        let user_id_origins = if has_origins { snapshot.user_id_origins(record.id)? } else { Vec::new() };
         let source = Source {
             facts,
             effective: &effective,
             bytes: record.bytes.as_deref(),
-            trust: &(self.trust)(record.id, facts, &effective)?,
+            trust: &trust(record.id, facts, &effective)?,
             origin: &record.origin,
             user_id_origins: &user_id_origins,
             stored: Some(StoredTimes { first_seen: record.first_seen, changed: record.changed }),
             statuses,
         };
-        Ok((self.each)(Lister { options, names: self.names }.listing(source)))
+        Ok(each(Lister { options, names }.listing(source)))
+    };
+    match checker {
+        None => try_visit(snapshot, selection, detail(options), &mut |record| list_one(&record, None)),
+        Some(checker) => checker.visit(selection, &|_| true, &mut |mut record, statuses| {
+            if options.bodies {
+                record.bytes = snapshot.bytes(record.id)?;
+            }
+            list_one(&record, Some(statuses))
+        }),
     }
 }
 
@@ -134,7 +95,7 @@ mod tests {
         let snapshot = keyring.snapshot();
         let mut names = Names::new(vec![&*snapshot], options.now, options.view);
         let mut trust = |_: CertId, _: &Facts, _: &Effective| Ok(UserTrust::default());
-        list(&*snapshot, Selection::All, options, &mut names, &mut trust, look).expect("no error");
+        list(&*snapshot, Selection::All, options, &mut names, None, &mut trust, look).expect("no error");
     }
 
     #[test]

@@ -13,7 +13,7 @@ use super::{
 use crate::certifications::CertificationStatuses;
 
 /// Makes listings: what they hold, and who issuers are.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Lister<'a> {
     /// What a listing holds.
     pub options: ListOptions,

@@ -64,15 +64,6 @@ impl Known {
     const NO_USER_ID: Self = Self(u32::MAX - 1);
 }
 
-impl std::fmt::Debug for Names<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Names")
-            .field("context", &self.context)
-            .field("known", &self.known.len())
-            .finish_non_exhaustive()
-    }
-}
-
 impl<'s> Names<'s> {
     /// Takes names from these databases, in their order, when a certificate needs them.
     pub fn new(sources: Vec<&'s dyn ReadCertificates>, now: Timestamp, view: PacketView) -> Self {
@@ -139,7 +130,9 @@ impl<'s> Names<'s> {
             self.known.clear();
             self.text.clear();
         }
-        let missing = self.missing(key_ids);
+        let mut missing: Vec<KeyId> = key_ids.filter(|key_id| !self.known.contains_key(key_id)).collect();
+        missing.sort_unstable();
+        missing.dedup();
         self.looked_up += missing.len() as u64;
         if self.looked_up > MAX_SINGLE_LOOKUPS
             && !self.too_much
@@ -166,13 +159,6 @@ impl<'s> Names<'s> {
 
     fn is_full(&self) -> bool {
         self.known.len() > MOST_KEYS || self.text.len() > MOST_TEXT
-    }
-
-    fn missing(&self, key_ids: impl Iterator<Item = KeyId>) -> Vec<KeyId> {
-        let mut missing: Vec<KeyId> = key_ids.filter(|key_id| !self.known.contains_key(key_id)).collect();
-        missing.sort_unstable();
-        missing.dedup();
-        missing
     }
 
     fn count(&mut self) -> Result<u64> {

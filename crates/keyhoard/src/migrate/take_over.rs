@@ -50,6 +50,14 @@ pub(super) struct TakeOver<'a> {
     now: Timestamp,
     chunk: Vec<(RawCertificate, Option<Timestamp>)>,
     chunk_bytes: usize,
+    batch: Batch,
+    journal: Option<JournalId>,
+    summary: MigrateSummary,
+}
+
+/// What is written in one transaction.
+#[derive(Default)]
+struct Batch {
     entries: Vec<Entry>,
     by_fingerprint: HashMap<Fingerprint, usize>,
     bytes: usize,
@@ -58,8 +66,6 @@ pub(super) struct TakeOver<'a> {
     owner_trusts: Vec<Assignment>,
     /// Origins of certificates that do not change otherwise.
     origins: Vec<(CertId, Origins)>,
-    journal: Option<JournalId>,
-    summary: MigrateSummary,
 }
 
 /// A certificate as it will be written.
@@ -86,13 +92,7 @@ impl<'a> TakeOver<'a> {
             now,
             chunk: Vec::new(),
             chunk_bytes: 0,
-            entries: Vec::new(),
-            by_fingerprint: HashMap::new(),
-            bytes: 0,
-            unchanged: Vec::new(),
-            remembered: Vec::new(),
-            owner_trusts: Vec::new(),
-            origins: Vec::new(),
+            batch: Batch::default(),
             journal: None,
             summary: MigrateSummary::default(),
         }
@@ -113,11 +113,11 @@ impl<'a> TakeOver<'a> {
             }
             Item::Remembered(remembered) => {
                 self.summary.bindings += 1;
-                self.remembered.push(remembered);
+                self.batch.remembered.push(remembered);
             }
             Item::OwnerTrust(given) => {
                 self.summary.owner_trusts += 1;
-                self.owner_trusts.push(given);
+                self.batch.owner_trusts.push(given);
             }
             Item::Unreadable(reason) => {
                 self.summary.unreadable += 1;
@@ -128,9 +128,9 @@ impl<'a> TakeOver<'a> {
         if self.chunk.len() >= CHUNK_CERTIFICATES || self.chunk_bytes >= CHUNK_BYTES {
             self.plan_chunk(source, on_event)?;
         }
-        let waiting =
-            self.entries.len() + self.unchanged.len() + self.remembered.len() + self.owner_trusts.len();
-        if waiting >= BATCH_CERTIFICATES || self.bytes >= BATCH_BYTES {
+        let Batch { entries, unchanged, remembered, owner_trusts, .. } = &self.batch;
+        let waiting = entries.len() + unchanged.len() + remembered.len() + owner_trusts.len();
+        if waiting >= BATCH_CERTIFICATES || self.batch.bytes >= BATCH_BYTES {
             self.write(None, on_event)?;
         }
         Ok(())
@@ -166,7 +166,7 @@ impl<'a> TakeOver<'a> {
             match step {
                 Step::Known(digest, id) => {
                     self.summary.unchanged += 1;
-                    self.unchanged.push((digest, id));
+                    self.batch.unchanged.push((digest, id));
                 }
                 Step::Unreadable(reason) => {
                     self.summary.unreadable += 1;
@@ -185,7 +185,7 @@ impl<'a> TakeOver<'a> {
     fn plan(&mut self, verified: Verified, stored: Option<&stored::Stored>) {
         let Verified { certificate, since, digest, origins } = verified;
         let fingerprint = certificate.facts.primary().fingerprint;
-        if let Some(&index) = self.by_fingerprint.get(&fingerprint) {
+        if let Some(&index) = self.batch.by_fingerprint.get(&fingerprint) {
             return self.merge_pending(index, &certificate, digest, origins);
         }
         let (certificate, kind) = match stored {
@@ -197,8 +197,10 @@ impl<'a> TakeOver<'a> {
             Some(stored) => match merge(&stored.certificate, &certificate) {
                 None => {
                     self.summary.unchanged += 1;
-                    self.unchanged.push((digest, stored.id));
-                    self.origins.extend((origins != Origins::default()).then_some((stored.id, origins)));
+                    self.batch.unchanged.push((digest, stored.id));
+                    self.batch
+                        .origins
+                        .extend((origins != Origins::default()).then_some((stored.id, origins)));
                     return;
                 }
                 Some(merged) => {
@@ -208,14 +210,14 @@ impl<'a> TakeOver<'a> {
             },
         };
         let certificate = Prepared::new(certificate);
-        self.bytes += certificate.size();
-        self.by_fingerprint.insert(fingerprint, self.entries.len());
-        self.entries.push(Entry { certificate, kind, inputs: vec![digest], origins });
+        self.batch.bytes += certificate.size();
+        self.batch.by_fingerprint.insert(fingerprint, self.batch.entries.len());
+        self.batch.entries.push(Entry { certificate, kind, inputs: vec![digest], origins });
     }
 
     /// Merges into what waits to be written: another source has it as well.
     fn merge_pending(&mut self, index: usize, new: &Certificate, digest: InputDigest, origins: Origins) {
-        let entry = &mut self.entries[index];
+        let entry = &mut self.batch.entries[index];
         entry.inputs.push(digest);
         entry.origins.certificate = origins.certificate.or(entry.origins.certificate.take());
         entry.origins.user_ids.extend(origins.user_ids);
@@ -223,7 +225,7 @@ impl<'a> TakeOver<'a> {
             None => self.summary.unchanged += 1,
             Some(merged) => {
                 self.summary.changed += 1;
-                self.bytes += merged.certificate.bytes.len();
+                self.batch.bytes += merged.certificate.bytes.len();
                 entry.certificate = Prepared::new(merged.certificate);
                 if let PutKind::Merged { added, .. } = &mut entry.kind {
                     added.extend(merged.added_packets);
@@ -252,26 +254,26 @@ impl<'a> TakeOver<'a> {
             }
             on_event(MigrateEvent::Kept(kept));
         }
-        self.entries.clear();
-        self.by_fingerprint.clear();
-        self.bytes = 0;
-        self.unchanged.clear();
-        self.remembered.clear();
-        self.owner_trusts.clear();
-        self.origins.clear();
+        self.batch = Batch::default();
         Ok(())
     }
 
     fn differing(&self, snapshot: &dyn ReadTrust) -> Result<Vec<Differing>> {
-        differing(snapshot, &self.remembered, &self.owner_trusts)
+        differing(snapshot, &self.batch.remembered, &self.batch.owner_trusts)
     }
 
     fn write_once(&self, migrations: Option<&[Migration]>) -> Result<(JournalId, Vec<Differing>)> {
         let mut transaction = self.store.begin(&self.options.command, self.journal, self.now)?;
         let kept = self.differing(transaction.snapshot()?)?;
-        let puts: Vec<Put<'_>> = self.entries.iter().map(Entry::put).collect();
-        let outcomes = transaction.put(&puts)?;
-        for (entry, outcome) in self.entries.iter().zip(outcomes) {
+        let Batch { entries, unchanged, remembered, owner_trusts, origins, .. } = &self.batch;
+        let puts = entries.iter().map(|Entry { certificate, kind, inputs, .. }| Put {
+            certificate,
+            kind: kind.clone(),
+            inputs,
+            origin: None,
+        });
+        let outcomes = transaction.put(&puts.collect::<Vec<_>>())?;
+        for (entry, outcome) in entries.iter().zip(outcomes) {
             match outcome {
                 PutOutcome::Conflict => return Err(Error::ChangedMeanwhile),
                 PutOutcome::Done(id) if entry.origins != Origins::default() => {
@@ -280,14 +282,14 @@ impl<'a> TakeOver<'a> {
                 PutOutcome::Done(_) => {}
             }
         }
-        for (id, origins) in &self.origins {
+        for (id, origins) in origins {
             transaction.set_origins(*id, origins)?;
         }
-        transaction.remember_inputs(&self.unchanged)?;
-        for Remembered { binding, messages } in &self.remembered {
+        transaction.remember_inputs(unchanged)?;
+        for Remembered { binding, messages } in remembered {
             transaction.take_over_binding(binding, messages)?;
         }
-        for Assignment { key, trust } in &self.owner_trusts {
+        for Assignment { key, trust } in owner_trusts {
             if transaction.snapshot()?.owner_trust(key)?.is_none() {
                 transaction.set_owner_trust(key, *trust)?;
             }
@@ -299,12 +301,6 @@ impl<'a> TakeOver<'a> {
         let journal = transaction.journal();
         transaction.commit()?;
         Ok((journal, kept))
-    }
-}
-
-impl Entry {
-    fn put(&self) -> Put<'_> {
-        Put { certificate: &self.certificate, kind: self.kind.clone(), inputs: &self.inputs, origin: None }
     }
 }
 

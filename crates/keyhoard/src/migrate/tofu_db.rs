@@ -9,7 +9,7 @@ use rusqlite::{Connection, OpenFlags, Row};
 use store::tofu::{Binding, SeenMessages, VerifiedMessage};
 use trust::tofu::Policy;
 
-use crate::{Error, Result};
+use crate::{Error, Result, owner_trust};
 
 /// The tables' version that is known here.
 const VERSION: i64 = 1;
@@ -122,10 +122,7 @@ fn time(row: &Row<'_>, column: usize) -> rusqlite::Result<Timestamp> {
 }
 
 fn fingerprint(hexadecimal: &[u8]) -> Option<Fingerprint> {
-    let digit = |&digit: &u8| char::from(digit).to_digit(16).map(|value| value as u8);
-    let digits: Vec<u8> = hexadecimal.iter().map(digit).collect::<Option<_>>()?;
-    let bytes: Vec<u8> =
-        digits.chunks(2).map(|pair| pair.iter().fold(0, |byte, digit| byte << 4 | digit)).collect();
-    let version = if bytes.len() == 20 { 4 } else { 5 };
-    Fingerprint::new(version, &bytes)
+    let version = if hexadecimal.len() == 40 { 4 } else { 5 };
+    let is_whole = hexadecimal.len().is_multiple_of(2) && hexadecimal.iter().all(u8::is_ascii_hexdigit);
+    Fingerprint::new(version, &owner_trust::bytes(hexadecimal)).filter(|_| is_whole)
 }

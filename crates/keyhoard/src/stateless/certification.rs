@@ -148,8 +148,11 @@ pub fn validate(
     };
     let keyrings = [certificates.keyring(Path::new("CERTS")), authorities.keyring(Path::new("AUTHORITIES"))];
     let [targets, roots] = [keyrings[0].snapshot(), keyrings[1].snapshot()];
-    let sources =
-        Sources { certificates: vec![targets.as_ref(), roots.as_ref()], owner_trust: None, keeper: None };
+    let sources = Sources {
+        certificates: vec![targets.as_ref(), roots.as_ref()],
+        owner_trust: None,
+        verdict_store: None,
+    };
     let names: Vec<_> = certificates.certificates.iter().map(|one| one.facts.primary().fingerprint).collect();
     let validities = ValidityResult::of(&names, &sources, &settings)?;
     for (id, certificate) in (1..).map(CertId).zip(&certificates.certificates) {

@@ -51,18 +51,16 @@ impl Keys {
         let certificates = self.certificates.iter().map(|certificate| certificate.bytes.len());
         let secrets = self.secrets.values().map(|secret| secret.packet().len());
         let mut bytes = Zeroizing::new(Vec::with_capacity(certificates.chain(secrets).sum()));
-        self.certificates.iter().for_each(|certificate| self.write(certificate, &mut bytes));
-        bytes
-    }
-
-    fn write(&self, certificate: &Certificate, out: &mut Zeroizing<Vec<u8>>) {
-        for packet in Packets::new(&certificate.bytes).map_while(std::result::Result::ok) {
-            let key = packet.tag.is_key().then(|| cert::key::parse_public(packet.body).ok()).flatten();
-            match key.and_then(|key| self.secrets.get(&key.fingerprint())) {
-                Some(secret) => out.extend_from_slice(&secret.packet()),
-                None => out.extend_from_slice(packet.span.of(&certificate.bytes)),
+        for certificate in &self.certificates {
+            for packet in Packets::new(&certificate.bytes).map_while(std::result::Result::ok) {
+                let key = packet.tag.is_key().then(|| cert::key::parse_public(packet.body).ok()).flatten();
+                match key.and_then(|key| self.secrets.get(&key.fingerprint())) {
+                    Some(secret) => bytes.extend_from_slice(&secret.packet()),
+                    None => bytes.extend_from_slice(packet.span.of(&certificate.bytes)),
+                }
             }
         }
+        bytes
     }
 
     /// Returns the certificates alone.

@@ -7,7 +7,6 @@ use cert::effective::{Effective, EvaluationContext, PacketView, evaluate};
 use cert::facts::Component;
 use cert::key::{self, Key};
 use cert::merge::merge;
-use cert::packet::Packets;
 use cert::packet::Span;
 use cert::signature::{self, Signature};
 use cert::split::{Piece, RawCertificate, Splitter};
@@ -91,9 +90,7 @@ impl<'a> Addition<'a> {
 
 /// Returns the body of a packet of a certificate.
 pub(super) fn body(certificate: &Certificate, span: Span) -> Result<&[u8]> {
-    let packet = Packets::new(certificate.packet(span)).next();
-    let packet = packet.ok_or_else(|| Failure::bad_data("a packet is cut short"))?;
-    Ok(packet.map_err(Failure::bad_data)?.body)
+    certificate.body(span).ok_or_else(|| Failure::bad_data("a packet is malformed"))
 }
 
 /// Reads the key of a component.

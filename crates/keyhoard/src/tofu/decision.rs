@@ -6,13 +6,13 @@ use cert::effective::{ComponentState, EvaluationContext, PacketView};
 use cert::facts::ComponentKind;
 use cert::{BoundAddress, Fingerprint, Timestamp};
 use store::tofu::{Binding, BindingSelection};
-use store::{CertId, Detail, ReadCertificates, Selection, Store, visit_bindings};
+use store::{CertId, Detail, ReadCertificates, Selection, Store};
 use trust::tofu::Policy;
 
 use crate::Result;
 use crate::designated_revocation::evaluate_with_revokers;
-use crate::retry::retry_transient;
-use crate::stored::try_visit;
+use crate::retry::transact;
+use crate::stored::{bindings, try_visit};
 
 /// A binding with the decision before.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,14 +41,11 @@ pub fn decide(
     command: &str,
     now: Timestamp,
 ) -> Result<Vec<Decided>> {
-    retry_transient(|| {
-        let mut transaction = store.begin(command, None, now)?;
+    transact(store, command, now, |transaction| {
         let decided = bindings_of(transaction.snapshot()?, ids, only, now)?;
         for Decided { key, address, user_id, .. } in &decided {
             transaction.decide(key, address, user_id, policy.number())?;
         }
-        transaction.finish_journal_if_changed()?;
-        transaction.commit()?;
         Ok(decided)
     })
 }
@@ -66,15 +63,12 @@ pub fn forget(
     command: &str,
     now: Timestamp,
 ) -> Result<Vec<Binding>> {
-    retry_transient(|| {
-        let mut transaction = store.begin(command, None, now)?;
+    transact(store, command, now, |transaction| {
         let mut bindings = of_address(transaction.snapshot()?, address)?;
         bindings.retain(|binding| keys.is_none_or(|keys| keys.contains(&binding.fingerprint)));
         for binding in &bindings {
             transaction.forget_binding(&binding.fingerprint, &binding.address)?;
         }
-        transaction.finish_journal_if_changed()?;
-        transaction.commit()?;
         Ok(bindings)
     })
 }
@@ -111,12 +105,7 @@ pub fn bindings_of(
     Ok(found)
 }
 
-fn of_address(snapshot: &dyn ReadCertificates, address: &BoundAddress) -> Result<Vec<Binding>> {
-    let mut bindings = Vec::new();
-    let selection = BindingSelection::Addresses(std::slice::from_ref(address));
-    visit_bindings(snapshot, selection, &mut |binding| {
-        bindings.push(binding);
-        ControlFlow::Continue(())
-    })?;
-    Ok(bindings)
+/// Reads the bindings of an address.
+pub(super) fn of_address(snapshot: &dyn ReadCertificates, address: &BoundAddress) -> Result<Vec<Binding>> {
+    bindings(snapshot, BindingSelection::Addresses(std::slice::from_ref(address)))
 }

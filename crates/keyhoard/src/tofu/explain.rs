@@ -1,27 +1,15 @@
 //! Everything about one address: its keys, since when, and their validity.
 
-use std::ops::ControlFlow;
-
 use cert::effective::{ComponentState, Effective, EvaluationContext};
 use cert::facts::ComponentKind;
 use cert::{BoundAddress, Facts, Fingerprint, Timestamp};
-use store::tofu::{Binding, BindingSelection, Messages};
-use store::visit_bindings;
-use trust::Validity;
-use trust::tofu::{Evidence, Policy, validity};
+use store::tofu::{Binding, Messages};
+use trust::tofu::{Evidence, Policy};
 
+use super::decision::of_address;
 use crate::Result;
 use crate::designated_revocation::evaluate_with_revokers;
 use crate::validity::{FirstUseResult, Sources, TrustAnchors, TrustSettings};
-
-/// What is known of an address.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Explanation {
-    /// The address.
-    pub address: BoundAddress,
-    /// The keys that came with it, the first one first.
-    pub holders: Vec<Holder>,
-}
 
 /// A key that came with an address.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,8 +26,6 @@ pub struct Holder {
     pub decided: Policy,
     /// The policy in effect.
     pub policy: Policy,
-    /// The validity of the user ID.
-    pub validity: Validity,
     /// What speaks for it.
     pub evidence: Evidence,
     /// The keys it is in conflict with.
@@ -48,8 +34,8 @@ pub struct Holder {
     pub messages: Messages,
 }
 
-/// The state of a user ID.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The state of a user ID, the best one first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum UserIdStatus {
     /// It is valid.
     Holds,
@@ -61,7 +47,7 @@ pub enum UserIdStatus {
     Gone,
 }
 
-/// Explains an address.
+/// Returns the keys that came with an address, the first one first.
 ///
 /// # Errors
 ///
@@ -71,16 +57,10 @@ pub fn explain(
     sources: &Sources<'_>,
     roots: &TrustAnchors,
     settings: &TrustSettings,
-) -> Result<Explanation> {
+) -> Result<Vec<Holder>> {
     let mut holders = Vec::new();
     for source in &sources.certificates {
-        let mut bindings: Vec<Binding> = Vec::new();
-        let selection = BindingSelection::Addresses(std::slice::from_ref(address));
-        visit_bindings(*source, selection, &mut |binding| {
-            bindings.push(binding);
-            ControlFlow::Continue(())
-        })?;
-        for binding in bindings {
+        for binding in of_address(*source, address)? {
             let messages = binding.id.zip(source.trust()).map(|(id, trust)| trust.messages(id));
             let messages = messages.transpose()?.unwrap_or_default();
             holders.push((binding, messages));
@@ -93,7 +73,7 @@ pub fn explain(
         .map(|(binding, messages)| holder(binding, messages, &assessment, sources, settings))
         .collect::<Result<_>>()?;
     holders.sort_by_key(|holder| holder.since);
-    Ok(Explanation { address: address.clone(), holders })
+    Ok(holders)
 }
 
 fn holder(
@@ -104,17 +84,14 @@ fn holder(
     settings: &TrustSettings,
 ) -> Result<Holder> {
     let Binding { fingerprint: key, address, user_id, since, .. } = binding;
-    let evidence = assessment.evidence(&key, &address);
-    let policy = assessment.policy(&key, &address);
     Ok(Holder {
         key,
         user_id,
         since,
         status: status(&key, &address, sources, settings)?,
         decided: Policy::from_number(binding.policy).unwrap_or_default(),
-        policy,
-        validity: validity::of_user_id(evidence, policy, settings.tofu.default_policy),
-        evidence,
+        policy: assessment.policy(&key, &address),
+        evidence: assessment.evidence(&key, &address),
         rivals: assessment.rivals(&key, &address),
         messages,
     })
@@ -155,12 +132,5 @@ fn in_certificate(facts: &Facts, effective: &Effective, address: &BoundAddress) 
         }
         _ => None,
     });
-    statuses
-        .min_by_key(|status| match status {
-            UserIdStatus::Holds => 0,
-            UserIdStatus::Expired => 1,
-            UserIdStatus::Revoked => 2,
-            UserIdStatus::Gone => 3,
-        })
-        .unwrap_or(UserIdStatus::Gone)
+    statuses.min().unwrap_or(UserIdStatus::Gone)
 }

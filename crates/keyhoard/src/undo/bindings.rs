@@ -10,7 +10,7 @@ use store::{Change, ChangeKind, ReadTrust};
 use crate::Result;
 
 /// What is stored of bindings now.
-pub(super) struct KeptBindings(HashMap<(Fingerprint, BoundAddress), KeptBinding>);
+pub(super) type KeptBindings = HashMap<(Fingerprint, BoundAddress), KeptBinding>;
 
 /// How a change is undone.
 #[derive(Debug, PartialEq, Eq)]
@@ -23,23 +23,20 @@ pub(super) enum TakenBack {
     By(BindingChange),
 }
 
-impl KeptBindings {
-    /// Reads what is stored of the bindings that these changes are about.
-    pub(super) fn read(snapshot: &dyn ReadTrust, changes: &[Change]) -> Result<Self> {
-        let addresses: Vec<BoundAddress> = changes.iter().filter_map(address).cloned().collect();
-        let mut kept = HashMap::new();
-        snapshot.bindings(BindingSelection::Addresses(&addresses), &mut |binding| {
-            let of = (binding.fingerprint, binding.address.clone());
-            kept.extend(binding.into_kept().map(|binding| (of, binding)));
-            ControlFlow::Continue(())
-        })?;
-        Ok(Self(kept))
-    }
-
-    /// Returns what is stored of one.
-    pub(super) fn get(&self, key: Fingerprint, address: &BoundAddress) -> Option<&KeptBinding> {
-        self.0.get(&(key, address.clone()))
-    }
+/// Reads what is stored of the bindings that these changes are about.
+pub(super) fn read(snapshot: &dyn ReadTrust, changes: &[Change]) -> Result<KeptBindings> {
+    let addresses = changes.iter().filter_map(|change| match &change.kind {
+        ChangeKind::Binding(Some(change)) => Some(change.address.clone()),
+        _ => None,
+    });
+    let addresses: Vec<BoundAddress> = addresses.collect();
+    let mut kept = HashMap::new();
+    snapshot.bindings(BindingSelection::Addresses(&addresses), &mut |binding| {
+        let of = (binding.fingerprint, binding.address.clone());
+        kept.extend(binding.into_kept().map(|binding| (of, binding)));
+        ControlFlow::Continue(())
+    })?;
+    Ok(kept)
 }
 
 /// Computes how a binding, of which `now` is stored, becomes what it was before a change. Unless forced, a binding with
@@ -59,13 +56,6 @@ pub(super) fn take_back(change: BindingChange, now: Option<&KeptBinding>, force:
     }
     let change = BindingChange { address, before: now.cloned(), after: back, added: removed, removed: added };
     if change.is_none() { TakenBack::Nothing } else { TakenBack::By(change) }
-}
-
-fn address(change: &Change) -> Option<&BoundAddress> {
-    match &change.kind {
-        ChangeKind::Binding(Some(change)) => Some(&change.address),
-        _ => None,
-    }
 }
 
 #[cfg(test)]

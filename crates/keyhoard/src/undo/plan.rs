@@ -48,12 +48,9 @@ pub(super) enum Plan {
     Keep { fingerprint: Fingerprint, what: KeptReason },
     /// The certificate is removed.
     Remove { id: CertId, generation: i64 },
-    /// Some of its packets are removed.
-    Shrink { id: CertId, generation: i64, certificate: Prepared, kept: Option<KeptReason> },
-    /// It is restored with the number that it had.
-    Restore { id: CertId, first_seen: Timestamp, origin: Origin, certificate: Prepared },
-    /// What it was is merged into what it is.
-    Join { id: CertId, generation: i64, certificate: Prepared, added: Vec<[u8; 32]> },
+    /// It is written: without some of its packets, of which others were `kept`; restored with the number that it had; or
+    /// joined with what it was.
+    Put { certificate: Prepared, kind: PutKind, origin: Option<Origin>, kept: Option<KeptReason> },
     /// It gets the owner trust that it had before, if it still has what the change gave it.
     OwnerTrust { fingerprint: Fingerprint, now: Option<AssignedTrust>, back: Option<AssignedTrust> },
     /// Its binding to an address gets its former state, if it still has the one that the change gave it.
@@ -71,7 +68,7 @@ impl Planner<'_> {
         let fingerprints: Vec<Fingerprint> = changes.iter().map(|change| change.fingerprint).collect();
         let stored = stored::read(snapshot, &fingerprints)?;
         let trusts: HashMap<Fingerprint, AssignedTrust> = snapshot.owner_trusts()?.into_iter().collect();
-        let remembered = bindings::KeptBindings::read(snapshot, &changes)?;
+        let remembered = bindings::read(snapshot, &changes)?;
         changes
             .into_par_iter()
             .map(|change| {
@@ -99,7 +96,7 @@ impl Planner<'_> {
                 Ok(Plan::Keep { fingerprint, what: KeptReason::OwnerTrust })
             }
             (ChangeKind::Binding(Some(change)), _) => {
-                let now = remembered.get(fingerprint, &change.address).cloned();
+                let now = remembered.get(&(fingerprint, change.address.clone())).cloned();
                 Ok(match bindings::take_back(*change, now.as_ref(), self.options.force) {
                     TakenBack::Nothing => Plan::Nothing,
                     TakenBack::Decided => Plan::Keep { fingerprint, what: KeptReason::Policy },
@@ -133,7 +130,8 @@ impl Planner<'_> {
         let Stored { id, generation, certificate } = stored;
         match shrink(certificate, added, self.options.including_revocations, self.now) {
             Shrunk { certificate: Some(less), kept } => {
-                Plan::Shrink { id: *id, generation: *generation, certificate: Prepared::new(less), kept }
+                let kind = PutKind::Shrunk { id: *id, generation: *generation };
+                Plan::Put { certificate: Prepared::new(less), kind, origin: None, kept }
             }
             Shrunk { certificate: None, kept: Some(what) } => {
                 Plan::Keep { fingerprint: certificate.facts.primary().fingerprint, what }
@@ -154,20 +152,8 @@ impl Plan {
 
     /// Returns what is to be written.
     pub(super) fn put(&self) -> Option<Put<'_>> {
-        let (certificate, kind, origin) = match self {
-            Self::Shrink { id, generation, certificate, .. } => {
-                (certificate, PutKind::Shrunk { id: *id, generation: *generation }, None)
-            }
-            Self::Restore { id, first_seen, origin, certificate } => {
-                (certificate, PutKind::Restored { id: *id, first_seen: *first_seen }, Some(origin.clone()))
-            }
-            Self::Join { id, generation, certificate, added } => {
-                let kind = PutKind::Merged { id: *id, generation: *generation, added: added.clone() };
-                (certificate, kind, None)
-            }
-            _ => return None,
-        };
-        Some(Put { certificate, kind, inputs: &[], origin })
+        let Self::Put { certificate, kind, origin, .. } = self else { return None };
+        Some(Put { certificate, kind: kind.clone(), inputs: &[], origin: origin.clone() })
     }
 
     /// Returns whose owner trust changes, what it is, and what it was.
@@ -195,7 +181,7 @@ impl Plan {
     pub(super) fn kept(&self) -> Option<(Fingerprint, KeptReason)> {
         match self {
             Self::Keep { fingerprint, what } => Some((*fingerprint, *what)),
-            Self::Shrink { certificate, kept: Some(what), .. } => Some((certificate.fingerprint(), *what)),
+            Self::Put { certificate, kept: Some(what), .. } => Some((certificate.fingerprint(), *what)),
             _ => None,
         }
     }
@@ -211,17 +197,13 @@ fn bring_back(fingerprint: Fingerprint, former: FormerCertificate, stored: Optio
     let Ok(certificate) = rebuild(&former.bytes, &former.superseded) else {
         return Plan::Damaged { fingerprint };
     };
-    let Some(stored) = stored else {
-        let FormerCertificate { id, first_seen, origin, .. } = former;
-        return Plan::Restore { id, first_seen, origin, certificate: Prepared::new(certificate) };
-    };
-    match merge(&stored.certificate, &certificate) {
-        None => Plan::Nothing,
-        Some(merged) => Plan::Join {
-            id: stored.id,
-            generation: stored.generation,
-            certificate: Prepared::new(merged.certificate),
-            added: merged.added_packets,
+    let FormerCertificate { id, first_seen, origin, .. } = former;
+    let (certificate, kind, origin) = match stored {
+        None => (certificate, PutKind::Restored { id, first_seen }, Some(origin)),
+        Some(stored) => match merge(&stored.certificate, &certificate) {
+            None => return Plan::Nothing,
+            Some(merged) => (merged.certificate, stored.merged_with(merged.added_packets), None),
         },
-    }
+    };
+    Plan::Put { certificate: Prepared::new(certificate), kind, origin, kept: None }
 }

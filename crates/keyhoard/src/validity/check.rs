@@ -2,9 +2,9 @@
 
 use std::ops::ControlFlow;
 
-use cert::effective::{ComponentState, Effective, EvaluationContext};
+use cert::effective::{ComponentState, EvaluationContext};
 use cert::{Fingerprint, KeyId, Timestamp};
-use store::{CertId, Detail, ReadCertificates, Selection};
+use store::{Detail, Selection};
 use trust::KeySet;
 use trust::pgp::Level;
 
@@ -57,8 +57,13 @@ fn next(
     let mut first = result.outcome().first_expiry;
     // Of several copies the first one was looked at for certifications.
     let mut certified = KeySet::default();
+    let moment = EvaluationContext::new(settings.now, settings.view);
     for (source, certificates) in sources.certificates.iter().enumerate() {
-        visit(*certificates, &sources.certificates, settings, &mut |id, key, effective| {
+        try_visit(*certificates, Selection::All, Detail::Own, &mut |record| {
+            let Some(facts) = &record.facts else { return Ok(ControlFlow::Continue(())) };
+            let (id, key) = (record.id, &record.fingerprint);
+            let effective =
+                evaluate_with_revokers(facts, moment, (*certificates, id), &sources.certificates)?;
             let is_ultimate = ultimate.binary_search(key).is_ok();
             let mut components = 0..effective.components.len();
             if components.any(|component| result.outcome().is_certified((source, id), component)) {
@@ -73,23 +78,8 @@ fn next(
             let is_alive = !effective.primary().expired && effective.primary().revoked.is_none();
             let ends = of_users.filter(|_| is_alive).chain(of_key);
             first = first.into_iter().chain(ends).min();
+            Ok(ControlFlow::Continue(()))
         })?;
     }
     Ok(first)
-}
-
-fn visit(
-    certificates: &dyn ReadCertificates,
-    revokers: &[&dyn ReadCertificates],
-    settings: &TrustSettings,
-    each: &mut dyn FnMut(CertId, &Fingerprint, &Effective),
-) -> Result<()> {
-    let moment = EvaluationContext::new(settings.now, settings.view);
-    try_visit(certificates, Selection::All, Detail::Own, &mut |record| {
-        if let Some(facts) = &record.facts {
-            let effective = evaluate_with_revokers(facts, moment, (certificates, record.id), revokers)?;
-            each(record.id, &record.fingerprint, &effective);
-        }
-        Ok(ControlFlow::Continue(()))
-    })
 }

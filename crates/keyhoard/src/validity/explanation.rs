@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
 
 use cert::Fingerprint;
-use cert::effective::{ComponentState, Effective};
+use cert::effective::ComponentState;
 use cert::facts::Facts;
 use trust::pgp::{
     self, AccountedCertification, AccountedUser, Introducer, IntroducerStatus, Outcome, Weight,
 };
 use trust::{OwnerTrust, Validity};
 
-use super::web::{self, CertificatePosition, Web, can_be_valid};
+use super::web::{self, CertificatePosition, PresentCertificate, Web, can_be_valid};
 use super::{Sources, TrustAnchors, TrustSettings};
 use crate::Result;
 use crate::certifications::{Authenticities, Authenticity};
@@ -183,32 +183,32 @@ impl ExplanationContext<'_, '_> {
 
     /// Accounts for one certificate, as far as introducers below a level certified it.
     fn certificate(&mut self, key: &Fingerprint, below: u8) -> Result<Option<Explained>> {
-        let Some((position, facts, effective, findings)) = self.web.verified(key)? else { return Ok(None) };
+        let Some((found, findings)) = self.web.verified(key)? else { return Ok(None) };
         let account = pgp::account(self.web, self.outcome, key, below, &self.settings.web())?;
         let mut accounted: BTreeMap<usize, AccountedUser> =
             account.into_iter().map(|user| (user.component, user)).collect();
-        let users = web::users(&facts).map(|(component, _)| {
+        let users = web::users(&found.facts).map(|(component, _)| {
             let certifications = accounted.get(&component).map_or(0, |user| user.certifications.len());
-            let others = others(&facts, &findings, component, certifications);
-            self.user(position, &facts, &effective, component, accounted.remove(&component), others)
+            let others = others(&found.facts, &findings, component, certifications);
+            self.user(&found, component, accounted.remove(&component), others)
         });
-        Ok(Some(Explained { key: *key, status: web::status(&facts, &effective), users: users.collect() }))
+        let users = users.collect();
+        Ok(Some(Explained { key: *key, status: web::status(&found.facts, &found.effective), users }))
     }
 
     fn user(
         &self,
-        position: CertificatePosition,
-        facts: &Facts,
-        effective: &Effective,
+        found: &PresentCertificate,
         component: usize,
         accounted: Option<AccountedUser>,
         others: UncountedCertifications,
     ) -> ExplainedUser {
+        let PresentCertificate { facts, effective, .. } = found;
         let (revoked, expired) = match &effective.components[component] {
             ComponentState::User(user) => (user.revoked, user.expired),
             ComponentState::Key(_) | ComponentState::Unknown => (false, false),
         };
-        let validity = self.validity(position, facts, effective, component);
+        let validity = self.validity(found, component);
         let is_dead = revoked || expired || web::status(facts, effective) == IntroducerStatus::Dead;
         let (full, marginal) = accounted.as_ref().map_or((0, 0), |user| (user.full, user.marginal));
         let counted = accounted.filter(|_| !is_dead && validity != Validity::Ultimate);
@@ -224,15 +224,10 @@ impl ExplanationContext<'_, '_> {
         }
     }
 
-    fn validity(
-        &self,
-        position: CertificatePosition,
-        facts: &Facts,
-        effective: &Effective,
-        component: usize,
-    ) -> Validity {
+    fn validity(&self, found: &PresentCertificate, component: usize) -> Validity {
+        let PresentCertificate { position, facts, effective } = found;
         let is_live = can_be_valid(facts, effective, self.settings.now) && web::is_live(effective, component);
-        self.outcome.validity(&facts.primary().fingerprint, position, component, is_live)
+        self.outcome.validity(&facts.primary().fingerprint, *position, component, is_live)
     }
 
     fn certifier(
@@ -243,12 +238,12 @@ impl ExplanationContext<'_, '_> {
         if certifiers.contains_key(key) {
             return Ok(());
         }
-        let Some((position, facts, effective)) = self.web.present(key)? else { return Ok(()) };
-        let components = 0..facts.components.len();
-        let validities = components.map(|component| self.validity(position, &facts, &effective, component));
+        let Some(found) = self.web.present(key)? else { return Ok(()) };
+        let PresentCertificate { facts, effective, .. } = &found;
+        let validities = (0..facts.components.len()).map(|component| self.validity(&found, component));
         let certifier = Certifier {
-            name: primary_name(&facts, &effective),
-            status: web::status(&facts, &effective),
+            name: effective.primary_name(facts).map(<[u8]>::to_vec),
+            status: web::status(facts, effective),
             validity: validities.max().unwrap_or_default(),
             given: self.anchors.owner_trust(key),
             introducer: self.outcome.introducers.get(key).cloned(),
@@ -279,8 +274,4 @@ fn others(
         }
     }
     UncountedCertifications { unacceptable: usize::saturating_sub(rest, weighed), ..others }
-}
-
-fn primary_name(facts: &Facts, effective: &Effective) -> Option<Vec<u8>> {
-    effective.primary_name(facts).map(<[u8]>::to_vec)
 }

@@ -9,14 +9,15 @@ use std::ops::ControlFlow;
 use cert::effective::{ComponentState, Effective};
 use cert::facts::ComponentKind;
 use cert::{BoundAddress, Facts, Fingerprint};
-use store::tofu::{Binding, BindingSelection, Messages};
-use store::{Detail, Selection, visit_bindings};
+use store::tofu::{Binding, BindingSelection, Messages, sort_bindings};
+use store::{Detail, Selection};
 use trust::Validity;
 use trust::tofu::{Claim, Contest, Evidence, Policy, validity};
 
 use super::{Sources, TofuSettings, TrustAnchors, TrustSettings};
 use crate::Result;
 use crate::listing::FirstUse;
+use crate::stored::bindings;
 use evidence::BindingEvidence;
 
 /// What is thought of bindings at one moment.
@@ -52,15 +53,16 @@ impl FirstUseResult {
         settings: &TrustSettings,
     ) -> Result<Self> {
         let asked = keys.map(|keys| addresses(keys, sources)).transpose()?;
-        let bindings = match &asked {
-            None => notable(sources)?,
-            Some(addresses) => read(BindingSelection::Addresses(addresses), sources)?,
+        let (selection, used) = match &asked {
+            Some(addresses) => {
+                (BindingSelection::Addresses(addresses), BindingSelection::Addresses(addresses))
+            }
+            // Which addresses came with several keys, only one database can tell by itself.
+            None if sources.certificates.len() == 1 => (BindingSelection::Contested, BindingSelection::Used),
+            None => (BindingSelection::All, BindingSelection::Used),
         };
-        let messages = match &asked {
-            _ if !settings.tofu.with_info => HashMap::new(),
-            None => messages(BindingSelection::Used, sources)?,
-            Some(addresses) => messages(BindingSelection::Addresses(addresses), sources)?,
-        };
+        let bindings = read(selection, sources)?;
+        let messages = if settings.tofu.with_info { messages(used, sources)? } else { HashMap::new() };
         let mut by_address: BTreeMap<BoundAddress, Vec<Binding>> = BTreeMap::new();
         for binding in bindings {
             by_address.entry(binding.address.clone()).or_default().push(binding);
@@ -198,16 +200,6 @@ fn decision(binding: Binding) -> Option<((Fingerprint, BoundAddress), Policy)> {
     (policy != Policy::Auto).then_some(((binding.fingerprint, binding.address), policy))
 }
 
-/// Reads the bindings of all addresses about which there is more to say than that they came with one key.
-fn notable(sources: &Sources<'_>) -> Result<Vec<Binding>> {
-    // Which addresses came with several keys, only one database can tell by itself.
-    let selection = match sources.certificates.len() {
-        1 => BindingSelection::Contested,
-        _ => BindingSelection::All,
-    };
-    read(selection, sources)
-}
-
 /// Counts the messages that were seen with bindings.
 fn messages(
     selection: BindingSelection<'_>,
@@ -216,12 +208,7 @@ fn messages(
     let mut counted = HashMap::new();
     for source in &sources.certificates {
         let Some(trust) = source.trust() else { continue };
-        let mut bindings = Vec::new();
-        trust.bindings(selection, &mut |binding| {
-            bindings.push(binding);
-            ControlFlow::Continue(())
-        })?;
-        for Binding { id, fingerprint, address, .. } in bindings {
+        for Binding { id, fingerprint, address, .. } in bindings(*source, selection)? {
             let Some(id) = id else { continue };
             let messages = trust.messages(id)?;
             counted.entry((fingerprint, address)).or_insert(messages);
@@ -232,19 +219,12 @@ fn messages(
 
 /// Reads bindings, ordered by address, then by fingerprint; of those that several databases have, the first one's.
 fn read(selection: BindingSelection<'_>, sources: &Sources<'_>) -> Result<Vec<Binding>> {
-    let mut bindings = Vec::new();
+    let mut all = Vec::new();
     for source in &sources.certificates {
-        visit_bindings(*source, selection, &mut |binding| {
-            bindings.push(binding);
-            ControlFlow::Continue(())
-        })?;
+        all.extend(bindings(*source, selection)?);
     }
-    bindings
-        .sort_by(|one, other| (&one.address, &one.fingerprint).cmp(&(&other.address, &other.fingerprint)));
-    bindings.dedup_by(|later, first| {
-        (&later.address, &later.fingerprint) == (&first.address, &first.fingerprint)
-    });
-    Ok(bindings)
+    sort_bindings(&mut all);
+    Ok(all)
 }
 
 /// Returns the addresses of some keys.

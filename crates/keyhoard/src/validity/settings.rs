@@ -14,8 +14,8 @@ pub struct Sources<'a> {
     pub certificates: Vec<&'a dyn ReadCertificates>,
     /// The database that holds the owner trust.
     pub owner_trust: Option<&'a dyn ReadTrust>,
-    /// Where the first one of `certificates` keeps verdicts that are found on the way.
-    pub keeper: Option<&'a dyn Store>,
+    /// The first one of `certificates`, if new verdicts are to be stored in it.
+    pub verdict_store: Option<&'a dyn Store>,
 }
 
 /// How validity is computed (GnuPG's `--trust-model`).

@@ -37,7 +37,7 @@ fn a_certification_by_a_key_that_is_only_in_another_keyring_counts_whatever_is_c
         let sources = Sources {
             certificates: vec![&*snapshot, &*in_ring],
             owner_trust: None,
-            keeper: Some(store.as_ref()),
+            verdict_store: Some(store.as_ref()),
         };
         let key = fingerprint(&other);
         let id = snapshot.by_fingerprint(&[key]).expect("no error")[0].expect("it was imported");

@@ -8,7 +8,7 @@ use trust::Validity;
 use trust::pgp::{self, Outcome, Purpose};
 use trust::tofu::validity::combine;
 
-use super::web::{CertificatePosition, Web, can_be_valid, is_live};
+use super::web::{CertificatePosition, PresentCertificate, Web, can_be_valid, is_live};
 use super::{FirstUseResult, Model, Sources, TrustAnchors, TrustSettings};
 use crate::Result;
 use crate::designated_revocation::evaluate_with_revokers;
@@ -184,18 +184,18 @@ impl<'a> ValidityResult<'a> {
     }
 
     /// Returns the copy that counts, if an earlier database has one.
-    fn first_copy(&self, key: &Fingerprint, source: usize) -> Result<Option<FirstCopy>> {
+    fn first_copy(&self, key: &Fingerprint, source: usize) -> Result<Option<PresentCertificate>> {
         for (number, earlier) in self.certificates.iter().enumerate().take(source) {
             let Some(id) = earlier.by_fingerprint(&[*key])?[0] else { continue };
             let Some(facts) = earlier.own_facts(id)? else { return Ok(None) };
             let effective = evaluate_with_revokers(&facts, self.moment, (*earlier, id), &self.certificates)?;
-            return Ok(Some(FirstCopy { position: (number, id), facts, effective }));
+            return Ok(Some(PresentCertificate { position: (number, id), facts, effective }));
         }
         Ok(None)
     }
 
     /// Returns for each component the validity of the same user ID or attribute in the copy that counts.
-    fn as_in(&self, first: &FirstCopy, facts: &Facts) -> Vec<Validity> {
+    fn as_in(&self, first: &PresentCertificate, facts: &Facts) -> Vec<Validity> {
         let validities = self.in_web(first.position, &first.facts, &first.effective);
         let of = |kind: &ComponentKind| {
             let same = first.facts.components.iter().position(|component| component.kind == *kind);
@@ -203,11 +203,4 @@ impl<'a> ValidityResult<'a> {
         };
         facts.components.iter().map(|component| of(&component.kind)).collect()
     }
-}
-
-/// The copy of a certificate in the first database that has one.
-struct FirstCopy {
-    position: CertificatePosition,
-    facts: Facts,
-    effective: Effective,
 }

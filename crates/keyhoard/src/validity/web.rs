@@ -29,6 +29,7 @@ use reader::{CertificatePositions, Reader};
 use verified_edges::{Found, certified_components, verified_edges};
 
 pub use certificate_position::CertificatePosition;
+pub(super) use certificate_position::PresentCertificate;
 pub(super) use user_state::{is_live, name, status, users};
 
 /// Certificates at one moment, verified as far as the algorithm asked.
@@ -46,16 +47,13 @@ pub(super) struct Web<'a> {
 impl<'a> Web<'a> {
     pub(super) fn new(sources: &Sources<'a>, anchors: &'a TrustAnchors, settings: &'a TrustSettings) -> Self {
         let all = &sources.certificates;
-        let mut keeper = sources.keeper;
-        let verifier = |certificates: &&'a dyn ReadCertificates| {
-            let verifier = CertificationVerifier::new(*certificates, all.clone());
-            // Verdicts on certificates of the first database are kept.
-            match keeper.take() {
-                Some(store) => verifier.keeping(store),
-                None => verifier,
-            }
-        };
-        let verifiers = all.iter().map(verifier).collect();
+        let verifier =
+            |certificates: &&'a dyn ReadCertificates| CertificationVerifier::new(*certificates, all.clone());
+        let mut verifiers: Vec<_> = all.iter().map(verifier).collect();
+        // Verdicts on certificates of the first database are stored.
+        if let Some(first) = verifiers.first_mut() {
+            first.verdict_store = sources.verdict_store;
+        }
         Self {
             reader: Reader { settings, sources: all.clone() },
             anchors,
@@ -72,28 +70,25 @@ impl<'a> Web<'a> {
     }
 
     /// Returns where a certificate is, and what it means at the moment, if it is there.
-    pub(super) fn present(
-        &mut self,
-        key: &Fingerprint,
-    ) -> Result<Option<(CertificatePosition, Facts, Effective)>> {
+    pub(super) fn present(&mut self, key: &Fingerprint) -> Result<Option<PresentCertificate>> {
         let Some(position) = self.reader.position(key, &mut self.positions)? else { return Ok(None) };
-        let own = self.reader.own(position)?;
-        Ok(own.map(|(facts, effective)| (position, facts, effective)))
+        self.reader.own(position)
     }
 
     /// Returns what a certificate means at the moment, if it is there, and who made which certification of its user IDs.
     pub(super) fn verified(
         &mut self,
         key: &Fingerprint,
-    ) -> Result<Option<(CertificatePosition, Facts, Effective, Authenticities)>> {
+    ) -> Result<Option<(PresentCertificate, Authenticities)>> {
         let Self { reader, verifiers, positions, .. } = self;
-        let Some((source, id)) = reader.position(key, positions)? else { return Ok(None) };
+        let Some(position) = reader.position(key, positions)? else { return Ok(None) };
+        let (source, id) = position;
         let mut found = None;
         let wanted = |signature: &SignatureFacts| signature.kind.is_over_user();
         verifiers[source].visit(Selection::Ids(&[id]), &wanted, &mut |record, authenticities| {
             if let Some(facts) = record.facts {
-                let effective = reader.effective((source, id), &facts)?;
-                found = Some(((source, id), facts, effective, authenticities.clone()));
+                let effective = reader.effective(position, &facts)?;
+                found = Some((PresentCertificate { position, facts, effective }, authenticities.clone()));
             }
             Ok(ControlFlow::Continue(()))
         })?;
@@ -158,7 +153,7 @@ impl pgp::Web for Web<'_> {
         if let Some(status) = self.statuses.get(key) {
             return Ok(*status);
         }
-        let found = self.present(key)?.map(|(_, facts, effective)| status(&facts, &effective));
+        let found = self.present(key)?.map(|found| status(&found.facts, &found.effective));
         self.statuses.insert(*key, found);
         Ok(found)
     }
@@ -197,7 +192,9 @@ impl pgp::Web for Web<'_> {
     }
 
     fn certificate(&mut self, position: CertificatePosition) -> Result<Option<Certificate>> {
-        let Some((facts, effective)) = self.reader.own(position)? else { return Ok(None) };
+        let Some(PresentCertificate { facts, effective, .. }) = self.reader.own(position)? else {
+            return Ok(None);
+        };
         let key = facts.primary().fingerprint;
         let status = status(&facts, &effective);
         self.statuses.insert(key, Some(status));
@@ -211,7 +208,9 @@ impl pgp::Web for Web<'_> {
         issuers: &[Fingerprint],
     ) -> Result<Vec<Edge<CertificatePosition>>> {
         let Some(position) = self.reader.position(key, &mut self.positions)? else { return Ok(Vec::new()) };
-        let Some((facts, _)) = self.reader.own(position)? else { return Ok(Vec::new()) };
+        let Some(PresentCertificate { facts, .. }) = self.reader.own(position)? else {
+            return Ok(Vec::new());
+        };
         let issuers = IssuerSet::new(issuers);
         let known = self.reader.known_edges(position, facts.primary().created, &issuers)?;
         let edges = match known {

@@ -14,12 +14,12 @@ const BATCH_CONTENTS: usize = 512;
 ///
 /// # Errors
 ///
-/// The databases' errors, those of `items`, and what `tell` returns.
+/// The databases' errors, and those of `items` and `report`.
 pub fn batch<T: Send + Sync, E: From<crate::Error>, Unread: Send>(
     examiner: &mut Examiner<'_>,
     items: impl IntoIterator<Item = std::result::Result<T, E>>,
     read: impl Fn(&T) -> std::result::Result<Vec<DataSignature>, Unread> + Sync,
-    mut tell: impl FnMut(T, std::result::Result<Vec<SignatureVerdict>, Unread>) -> std::result::Result<(), E>,
+    mut report: impl FnMut(T, std::result::Result<Vec<SignatureVerdict>, Unread>) -> std::result::Result<(), E>,
 ) -> std::result::Result<(), E> {
     let mut items = items.into_iter();
     loop {
@@ -37,7 +37,7 @@ pub fn batch<T: Send + Sync, E: From<crate::Error>, Unread: Send>(
         let counts: Vec<_> = found.into_iter().map(|found| found.map(&mut count)).collect();
         let mut verdicts = examiner.examine(signatures).map_err(E::from)?.into_iter();
         for (item, count) in some.into_iter().zip(counts) {
-            tell(item, count.map(|count| verdicts.by_ref().take(count).collect()))?;
+            report(item, count.map(|count| verdicts.by_ref().take(count).collect()))?;
         }
     }
 }

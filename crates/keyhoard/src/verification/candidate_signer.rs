@@ -69,7 +69,7 @@ impl CandidateSigner {
 
     /// Returns when the key expires, or its certificate.
     pub fn expires(&self) -> Option<Timestamp> {
-        self.issuer().ends
+        self.issuer().expires
     }
 
     /// Returns the primary user ID.

@@ -83,7 +83,7 @@ impl ExaminedSignature {
         } else if statement.expires.is_some_and(|end| end <= policy.now) {
             GnupgVerdict::Expired
         } else {
-            GnupgVerdict::Valid([Objection::Ended, Objection::Revoked].into_iter().find(has))
+            GnupgVerdict::Valid([Objection::Expired, Objection::Revoked].into_iter().find(has))
         }
     }
 

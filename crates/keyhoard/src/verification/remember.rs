@@ -7,7 +7,7 @@ use store::Store;
 use store::tofu::{AUTO, Binding, VerifiedMessage};
 
 use super::{SignatureStatus, SignatureVerdict};
-use crate::retry::retry_transient;
+use crate::retry::{retry_transient, transact};
 use crate::{Result, stored};
 
 /// Stores that signatures were seen, with all addresses of their issuers' certificates and each message once: those
@@ -30,7 +30,7 @@ pub fn remember<'v>(
         let digest = digest.as_bytes().to_vec();
         let message =
             VerifiedMessage { digest, origin: origin.to_owned(), signed: statement.created, verified: now };
-        Some((&signer.certificate.facts, Message::Verified(message)))
+        Some((&signer.certificate.facts, Some(message)))
     });
     keep(store, &seen.collect::<Vec<_>>(), command, now)
 }
@@ -47,32 +47,30 @@ pub fn remember_encrypted(
     now: Timestamp,
 ) -> Result<()> {
     let found = retry_transient(|| stored::read(store.snapshot()?.as_ref(), recipients))?;
-    let seen: Vec<_> = found.values().map(|stored| (&stored.certificate.facts, Message::Encrypted)).collect();
+    let seen: Vec<_> = found.values().map(|stored| (&stored.certificate.facts, None)).collect();
     keep(store, &seen, command, now)
 }
 
-enum Message {
-    Verified(VerifiedMessage),
-    Encrypted,
-}
-
-fn keep(store: &dyn Store, seen: &[(&Facts, Message)], command: &str, now: Timestamp) -> Result<()> {
+/// Stores messages: those that were verified, or `None` for one that was encrypted.
+fn keep(
+    store: &dyn Store,
+    seen: &[(&Facts, Option<VerifiedMessage>)],
+    command: &str,
+    now: Timestamp,
+) -> Result<()> {
     if seen.is_empty() {
         return Ok(());
     }
-    retry_transient(|| {
-        let mut transaction = store.begin(command, None, now)?;
+    transact(store, command, now, |transaction| {
         for (facts, message) in seen {
             for binding in bindings(facts, now) {
                 let id = transaction.note_binding(&binding)?;
                 match message {
-                    Message::Verified(message) => transaction.add_verified(id, message).map(drop)?,
-                    Message::Encrypted => transaction.add_encrypted(id, now)?,
+                    Some(message) => transaction.add_verified(id, message).map(drop)?,
+                    None => transaction.add_encrypted(id, now)?,
                 }
             }
         }
-        transaction.finish_journal_if_changed()?;
-        transaction.commit()?;
         Ok(())
     })
 }

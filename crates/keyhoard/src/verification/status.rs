@@ -129,6 +129,6 @@ fn of_objection(objection: Objection) -> SignatureStatus {
             SignatureStatus::KeyUnusable
         }
         Objection::BeforeKey | Objection::FromFuture => SignatureStatus::WrongTime,
-        Objection::EndedBefore | Objection::Ended => SignatureStatus::KeyExpired,
+        Objection::ExpiredBefore | Objection::Expired => SignatureStatus::KeyExpired,
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::fixture::{ALICE, BOB, DAY, House, NOW, SECOND};
 use keyhoard::cert::facts::{RevocationReason, SignatureFacts, SignatureType, TrustSignature};
+use keyhoard::cert::signed::{Digester, Subject, question};
 use keyhoard::cert::{Fingerprint, Timestamp};
 use keyhoard::edit::{
     Certification, CertificationObstacle, CertifiedIdentity, PlannedCertification, Recertify,
@@ -122,17 +123,18 @@ fn a_certification_made_here_verifies() {
     certify(&house, &house.alice, &Certification::new(house.bob));
     let certificate = house.at(NOW, &house.alice).certificate;
     let bob = house.at(NOW, &house.bob).certificate;
-    let key = keyhoard::cert::packet::Packets::new(&bob.bytes).next().expect("a key").expect("a packet");
-    let issuer = keyhoard::cert::key::parse_public(key.body).expect("a key");
+    let issuer = bob.key(0).expect("a key");
+    let mut digester = Digester::new(certificate.key(0).expect("a key"));
     let mut verdicts = Vec::new();
-    keyhoard::cert::signed::for_each_digest(
-        &certificate,
-        |_, signature| signature.issuer.may_be(&house.bob),
-        |_, _, signature, digest| {
-            let check = keyhoard::cert::signed::question(&issuer, signature, digest.expect("a digest"));
-            verdicts.extend(keyhoard::verify::verify(&[check.expect("a question")]));
-        },
-    )
-    .expect("sound bytes");
+    for component in &certificate.facts.components {
+        for facts in component.signatures.iter().filter(|facts| facts.issuer.may_be(&house.bob)) {
+            let subject = Subject::UserId(certificate.body(component.span).expect("a user ID"));
+            let body = certificate.body(facts.span).expect("a packet");
+            let signature = keyhoard::cert::signature::parse(body).expect("a signature");
+            let digest = digester.over(subject).digest(&signature).expect("a digest");
+            let check = question(&issuer, &signature, digest).expect("a question");
+            verdicts.extend(keyhoard::verify::verify(&[check]));
+        }
+    }
     assert_eq!(verdicts, [keyhoard::verify::Verdict::Good; 2]);
 }

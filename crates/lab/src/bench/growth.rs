@@ -7,7 +7,7 @@ use lab::made::MadeKeyring;
 use serde::Serialize;
 use tempfile::NamedTempFile;
 
-use crate::files::run_in_child;
+use crate::files::make_keyring;
 use crate::gpg_program::GpgProgram;
 use crate::series::Series;
 
@@ -72,12 +72,7 @@ pub(super) fn measure(certificates: u64, rounds: usize, lookups: usize) -> Resul
 pub(super) fn make(certificates: u64) -> Result<NamedTempFile> {
     eprintln!("{certificates} certificates: making the keyring");
     let file = NamedTempFile::with_prefix("keyhoard-lab-").context("making a temporary file")?;
-    run_in_child(&[
-        "make-keyring",
-        &certificates.to_string(),
-        "--output",
-        &file.path().display().to_string(),
-    ])?;
+    make_keyring(certificates, file.path())?;
     Ok(file)
 }
 

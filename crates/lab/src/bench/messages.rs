@@ -49,12 +49,12 @@ const KINDS: [Kind; 15] = [
 
 /// Measures both programs alternately; `mebibytes` is the size of the data.
 pub(super) fn measure(mebibytes: u64, rounds: usize) -> Result<Vec<Row>> {
-    let bench = Bench::new(mebibytes)?;
+    let both = prepare(mebibytes)?;
     let mut rows = Vec::new();
     for kind in &KINDS {
         let mut decrypting = [Series::default(), Series::default()];
         rows.push(Row::measure(&format!("encrypt, {}", kind.name), [rounds, rounds], |program| {
-            let [encrypted, decrypted] = bench.turn(kind, program == 0)?;
+            let [encrypted, decrypted] = turn(&both, kind, program == 0)?;
             decrypting[program].push(decrypted);
             Ok(encrypted)
         })?);
@@ -64,65 +64,58 @@ pub(super) fn measure(mebibytes: u64, rounds: usize) -> Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// The files of the measurement: data, key and password.
-struct Bench {
-    both: SameKey,
+/// Makes the files of the measurement: data, key and password.
+fn prepare(mebibytes: u64) -> Result<SameKey> {
+    let both = SameKey::new()?;
+    random_file(Path::new(&both.file("plain")), mebibytes << 20)?;
+    fs::write(both.file("password"), "a password\n").context("making a file")?;
+    Ok(both)
 }
 
-impl Bench {
-    fn new(mebibytes: u64) -> Result<Self> {
-        let both = SameKey::new()?;
-        random_file(Path::new(&both.file("plain")), mebibytes << 20)?;
-        fs::write(both.file("password"), "a password\n").context("making a file")?;
-        Ok(Self { both })
+/// Encrypts and decrypts once, and compares the result with the data.
+fn turn(both: &SameKey, kind: &Kind, is_gpg: bool) -> Result<[Cost; 2]> {
+    let files = ["plain", "message", "content"].map(|name| both.file(name));
+    let [plain, message, content] = files.each_ref().map(String::as_str);
+    for old in [message, content] {
+        // The file does not exist in the first round.
+        let _ = fs::remove_file(old);
     }
+    let [mut encrypt, mut decrypt] = if is_gpg {
+        gpg(both, kind, plain, message, content)
+    } else {
+        keyhoard(both, kind, plain, message, content)
+    };
+    let costs = [run(&mut encrypt)?, run(&mut decrypt)?];
+    let is_same = is_same(Path::new(plain), Path::new(content))?;
+    ensure!(is_same, "{}: what was decrypted is not what was encrypted", kind.name);
+    Ok(costs)
+}
 
-    /// Encrypts and decrypts once, and compares the result with the data.
-    fn turn(&self, kind: &Kind, is_gpg: bool) -> Result<[Cost; 2]> {
-        let files = ["plain", "message", "content"].map(|name| self.both.file(name));
-        let [plain, message, content] = files.each_ref().map(String::as_str);
-        for old in [message, content] {
-            // The file does not exist in the first round.
-            let _ = fs::remove_file(old);
-        }
-        let [mut encrypt, mut decrypt] = if is_gpg {
-            self.gpg(kind, plain, message, content)
-        } else {
-            self.keyhoard(kind, plain, message, content)
-        };
-        let costs = [run(&mut encrypt)?, run(&mut decrypt)?];
-        let is_same = is_same(Path::new(plain), Path::new(content))?;
-        ensure!(is_same, "{}: what was decrypted is not what was encrypted", kind.name);
-        Ok(costs)
-    }
+fn gpg(both: &SameKey, kind: &Kind, plain: &str, message: &str, content: &str) -> [Command; 2] {
+    let password = both.file("password");
+    let loopback = ["--pinentry-mode", "loopback", "--passphrase-file", &password];
+    let (given, to): (&[&str], &[&str]) = if kind.is_password {
+        (&loopback, &["--s2k-count", "65011712", "--symmetric"])
+    } else {
+        (&[], &["--recipient", USER_ID, "--encrypt"])
+    };
+    let choice = ["--cipher-algo", kind.cipher, "--compress-algo", kind.compression, "--output", message];
+    let encrypt = [given, &choice, to, &[plain]].concat();
+    let decrypt = [given, &["--output", content, "--decrypt", message]].concat();
+    [encrypt, decrypt].map(|arguments| both.gpg(&arguments))
+}
 
-    fn gpg(&self, kind: &Kind, plain: &str, message: &str, content: &str) -> [Command; 2] {
-        let password = self.both.file("password");
-        let loopback = ["--pinentry-mode", "loopback", "--passphrase-file", &password];
-        let (given, to): (&[&str], &[&str]) = if kind.is_password {
-            (&loopback, &["--s2k-count", "65011712", "--symmetric"])
-        } else {
-            (&[], &["--recipient", USER_ID, "--encrypt"])
-        };
-        let choice = ["--cipher-algo", kind.cipher, "--compress-algo", kind.compression, "--output", message];
-        let encrypt = [given, &choice, to, &[plain]].concat();
-        let decrypt = [given, &["--output", content, "--decrypt", message]].concat();
-        [encrypt, decrypt].map(|arguments| self.both.gpg(&arguments))
-    }
-
-    fn keyhoard(&self, kind: &Kind, plain: &str, message: &str, content: &str) -> [Command; 2] {
-        let password = self.both.file("password");
-        let with_password = ["--password-file", &password];
-        let (given, to): (&[&str], &[&str]) = if kind.is_password {
-            (&with_password, &with_password)
-        } else {
-            (&[], &["--to", USER_ID, "--trust-model", "always"])
-        };
-        let choice = ["--cipher", kind.cipher, "--compress", kind.compression, "--aead", kind.aead];
-        let encrypt =
-            [&["encrypt", "--allow-old-cipher", "--force", "--output", message], to, &choice, &[plain]]
-                .concat();
-        let decrypt = [&["decrypt", "--force", "--output", content], given, &[message]].concat();
-        [encrypt, decrypt].map(|arguments| self.both.keyhoard(&arguments))
-    }
+fn keyhoard(both: &SameKey, kind: &Kind, plain: &str, message: &str, content: &str) -> [Command; 2] {
+    let password = both.file("password");
+    let with_password = ["--password-file", &password];
+    let (given, to): (&[&str], &[&str]) = if kind.is_password {
+        (&with_password, &with_password)
+    } else {
+        (&[], &["--to", USER_ID, "--trust-model", "always"])
+    };
+    let choice = ["--cipher", kind.cipher, "--compress", kind.compression, "--aead", kind.aead];
+    let encrypt =
+        [&["encrypt", "--allow-old-cipher", "--force", "--output", message], to, &choice, &[plain]].concat();
+    let decrypt = [&["decrypt", "--force", "--output", content], given, &[message]].concat();
+    [encrypt, decrypt].map(|arguments| both.keyhoard(&arguments))
 }

@@ -85,7 +85,7 @@ impl Experiment {
     /// Runs the tasks once, in a new copy of the home.
     fn round(&self, imported_home: &ImportedHome, owner_trust: &str, costs: &mut [Series]) -> Result<()> {
         let gpg_program = &imported_home.gpg_program;
-        let home = gpg_program.trusting_copy(imported_home.home())?;
+        let home = gpg_program.trusting_copy(&imported_home.home)?;
         if self.introducers {
             import_owner_trust(gpg_program, &home, owner_trust)?;
         }

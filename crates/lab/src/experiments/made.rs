@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-use crate::files::run_in_child;
+use crate::files::make_keyring;
 
 /// Debian's keyrings: the one to measure with, and a small one for a quick run.
 const DEBIAN: [&str; 2] =
@@ -22,11 +22,6 @@ pub(super) fn keyring(named: Option<&Path>, quick: bool, directory: &Path) -> Re
         return Ok(debian);
     }
     let path = directory.join("made.pgp");
-    make(MADE_SIZES[usize::from(quick)], &path)?;
+    make_keyring(MADE_SIZES[usize::from(quick)], &path)?;
     Ok(path)
-}
-
-/// Makes a keyring with the default seed.
-pub(super) fn make(certificates: u64, path: &Path) -> Result<()> {
-    run_in_child(&["make-keyring", &certificates.to_string(), "--output", &path.display().to_string()])
 }

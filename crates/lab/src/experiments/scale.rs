@@ -7,8 +7,8 @@ use lab::made::MadeKeyring;
 use tempfile::TempDir;
 
 use super::Experiment;
-use super::made;
 use crate::execution::Execution;
+use crate::files::make_keyring;
 use crate::findings::Findings;
 use crate::format::seconds;
 use crate::plan::{Plan, Sequence, Start, Step};
@@ -56,7 +56,7 @@ impl Experiment for Scale {
                 continue;
             }
             let file = directory.path().join("made.pgp");
-            made::make(certificates, &file)?;
+            make_keyring(certificates, &file)?;
             let mail = MadeKeyring { certificates, seed: 1 }.certificate(certificates / 2).mail();
             let values =
                 values([("file", file.display().to_string()), ("name", format!("<{mail}>")), ("mail", mail)]);

@@ -3,7 +3,7 @@
 use super::{ChangeKind, FormerCertificate};
 use crate::packed::{pack_binding_change, unpack_binding_change};
 use crate::tofu::BindingChange;
-use crate::{AssignedTrust, CertId, Error, Result};
+use crate::{AssignedTrust, CertId};
 
 /// The numbers of the kinds of change.
 const ADDED: u8 = 0;
@@ -82,27 +82,21 @@ impl Counts {
     }
 }
 
-/// Reads a change; `former` finds what the certificate was before, if anything is kept of that, `corrupt` names the
-/// entry.
-pub(crate) fn read(
-    kind: u8,
-    added: Option<&[u8]>,
-    former: impl FnOnce() -> Result<Option<FormerCertificate>>,
-    corrupt: impl FnOnce() -> Error,
-) -> Result<ChangeKind> {
-    Ok(match kind {
+/// Reads a change with what the certificate was before, if that is kept; `None` if nobody wrote it this way.
+pub(crate) fn read(kind: u8, added: Option<&[u8]>, former: Option<FormerCertificate>) -> Option<ChangeKind> {
+    Some(match kind {
         ADDED => ChangeKind::Added,
         MERGED => ChangeKind::Merged(added.unwrap_or_default().as_chunks().0.to_vec()),
-        SHRUNK => ChangeKind::Shrunk(former()?),
+        SHRUNK => ChangeKind::Shrunk(former),
         OWNER_TRUST => {
             // Of one that was purged nothing is known.
             let trust = |index: usize| AssignedTrust::from_number(*added?.get(index)?);
             ChangeKind::OwnerTrust { before: trust(0), after: trust(1) }
         }
         BINDING => {
-            let change = added.map(unpack_binding_change).transpose().map_err(|_| corrupt())?;
+            let change = added.map(unpack_binding_change).transpose().ok()?;
             ChangeKind::Binding(change.map(Box::new))
         }
-        _ => ChangeKind::Removed(former()?),
+        _ => ChangeKind::Removed(former),
     })
 }

@@ -17,18 +17,9 @@ const UNKNOWN: u8 = 3;
 /// Kind, gap, length, one byte of value, size, count.
 pub(super) const MIN: usize = 6;
 
-/// What every component begins with.
-pub(super) struct Head {
-    pub(super) kind: u8,
-    pub(super) span: Span,
-}
-
-impl Head {
-    /// Reads a head; the packet before it ended at `end`.
-    pub(super) fn read(reader: &mut Reader<'_>, end: u32) -> Result<Self> {
-        let kind = reader.byte()?;
-        Ok(Self { kind, span: read_span(reader, end)? })
-    }
+/// Reads what every component begins with: its kind, and where its packet stands; the packet before it ended at `end`.
+pub(super) fn read_head(reader: &mut Reader<'_>, end: u32) -> Result<(u8, Span)> {
+    Ok((reader.byte()?, read_span(reader, end)?))
 }
 
 /// Reads where a packet stands, as the gap since `end` and a length.

@@ -5,7 +5,7 @@ use cert::{Facts, Fingerprint, KeyId};
 use crc32fast::hash;
 
 use super::checksum::{self, WITH_CHECKSUM};
-use super::component::{self, Head};
+use super::component;
 use super::reader::{Reader, VERSION};
 use super::run::{Groups, Run};
 use super::writer::Writer;
@@ -43,13 +43,13 @@ pub fn unpack(own: &[u8], third_party: Option<&[u8]>) -> Result<Facts> {
     let mut components = Vec::with_capacity(count);
     let mut end = 0;
     for index in 0..count {
-        let head = Head::read(&mut reader, end)?;
-        end = head.span.end;
-        let kind = component::read_kind(head.kind, &mut reader)?;
+        let (kind, span) = component::read_head(&mut reader, end)?;
+        end = span.end;
+        let kind = component::read_kind(kind, &mut reader)?;
         let mut own = reader.section()?;
-        let signatures = join(Run::to_the_end(&mut own, end)?, groups.of(index, end)?)?;
+        let signatures = join(Run::new(&mut own, None, end)?, groups.of(index, end)?)?;
         let unread = component::read_unread(&mut reader, end)?;
-        components.push(Component { span: head.span, kind, signatures, unread });
+        components.push(Component { span, kind, signatures, unread });
     }
     reader.finish()?;
     groups.finish()?;
@@ -95,14 +95,14 @@ fn join(mut own: Run<'_, '_>, mut others: Run<'_, '_>) -> Result<Vec<SignatureFa
 pub fn fingerprints(own: &[u8], mut visit: impl FnMut(usize, Fingerprint)) -> Result<()> {
     let (mut reader, count) = begin(own)?;
     for index in 0..count {
-        let head = Head::read(&mut reader, 0)?;
+        let (kind, span) = component::read_head(&mut reader, 0)?;
         let value = reader.rest();
-        component::skip_kind(head.kind, &mut reader)?;
-        if head.kind == component::KEY {
+        component::skip_kind(kind, &mut reader)?;
+        if kind == component::KEY {
             visit(index, Reader::new(value).fingerprint()?);
         }
         reader.section()?;
-        component::read_unread(&mut reader, head.span.end)?;
+        component::read_unread(&mut reader, span.end)?;
     }
     reader.finish()
 }

@@ -20,16 +20,9 @@ pub(super) struct Run<'r, 'a> {
 const USUAL: usize = 40;
 
 impl<'r, 'a> Run<'r, 'a> {
-    /// Reads signatures to the reader's end; the component's own packet ended at `end`.
-    pub(super) fn to_the_end(reader: &'r mut Reader<'a>, end: u32) -> Result<Self> {
-        let mut run = Self { reader, left: None, next: None };
-        run.advance(end)?;
-        Ok(run)
-    }
-
-    /// Reads `count` signatures; the component's own packet ended at `end`.
-    pub(super) fn of(reader: &'r mut Reader<'a>, count: usize, end: u32) -> Result<Self> {
-        let mut run = Self { reader, left: Some(count), next: None };
+    /// Reads `count` signatures, or those to the reader's end; the component's own packet ended at `end`.
+    pub(super) fn new(reader: &'r mut Reader<'a>, count: Option<usize>, end: u32) -> Result<Self> {
+        let mut run = Self { reader, left: count, next: None };
         run.advance(end)?;
         Ok(run)
     }
@@ -101,7 +94,7 @@ impl<'a> Groups<'a> {
             }
             _ => 0,
         };
-        Run::of(&mut self.reader, count, end)
+        Run::new(&mut self.reader, Some(count), end)
     }
 
     /// Returns the next group and its component, as if that one's packet ended at 0.
@@ -110,7 +103,7 @@ impl<'a> Groups<'a> {
             self.advance()?;
         }
         let Some((component, count)) = self.next.take() else { return Ok(None) };
-        Ok(Some((component as usize, Run::of(&mut self.reader, count, 0)?)))
+        Ok(Some((component as usize, Run::new(&mut self.reader, Some(count), 0)?)))
     }
 
     /// Makes sure that every group had its component.

@@ -2,13 +2,13 @@
 
 use std::collections::{HashMap, HashSet};
 
-use cert::{Fingerprint, Timestamp};
+use cert::Timestamp;
 
+use super::certificate_number;
 use super::derived::Derived;
 use super::view::View;
-use super::{certificate_number, provenance, tofu};
-use crate::rows::{stored_fingerprint, without};
-use crate::{CertId, Put, PutKind, Result};
+use crate::rows::stored_fingerprint;
+use crate::{CertId, Put, PutKind, Result, binding_rows, provenance};
 
 const DOING: &str = "writing";
 
@@ -22,11 +22,13 @@ pub(super) struct Replaced<'p> {
 pub(super) fn claim(view: &View<'_>, adds: &mut Vec<(Vec<u8>, i64, usize)>) -> Result<HashMap<usize, i64>> {
     const CLAIM: &str = "INSERT INTO primary_key (fingerprint, cert)
         SELECT * FROM unnest($1::bytea[], $2::bigint[]) ON CONFLICT DO NOTHING RETURNING fingerprint";
+    const LOCK: &str = "SELECT id FROM cert WHERE id = ANY
+        (ARRAY(SELECT cert FROM primary_key WHERE fingerprint = ANY ($1))) ORDER BY id FOR UPDATE";
     adds.sort_unstable();
     let fingerprints: Vec<&[u8]> = adds.iter().map(|(fingerprint, ..)| fingerprint.as_slice()).collect();
     let numbers: Vec<i64> = adds.iter().map(|(_, number, _)| *number).collect();
     let mut ours = HashSet::with_capacity(adds.len());
-    for row in view.rows(CLAIM, &[&fingerprints, &numbers], DOING)? {
+    for row in view.connection().rows(CLAIM, &[&fingerprints, &numbers], DOING)? {
         ours.insert(view.column::<Vec<u8>>(&row, 0)?);
     }
     let (mut claimed, mut taken) = (HashMap::with_capacity(ours.len()), Vec::new());
@@ -38,18 +40,11 @@ pub(super) fn claim(view: &View<'_>, adds: &mut Vec<(Vec<u8>, i64, usize)>) -> R
             taken.push(fingerprint.clone());
         }
     }
-    lock_taken(view, &taken)?;
-    Ok(claimed)
-}
-
-/// Has certificates for itself that another writer was quicker to add, so that they can be merged into.
-fn lock_taken(view: &View<'_>, fingerprints: &[Vec<u8>]) -> Result<()> {
-    const LOCK: &str = "SELECT id FROM cert WHERE id = ANY
-        (ARRAY(SELECT cert FROM primary_key WHERE fingerprint = ANY ($1))) ORDER BY id FOR UPDATE";
-    if fingerprints.is_empty() {
-        return Ok(());
+    // Those that another writer was quicker to add are to be merged into.
+    if !taken.is_empty() {
+        view.connection().rows(LOCK, &[&taken], DOING)?;
     }
-    view.rows(LOCK, &[&fingerprints], DOING).map(drop)
+    Ok(claimed)
 }
 
 /// Writes the rows of new certificates under their numbers, or the next ones where those are taken.
@@ -89,7 +84,7 @@ pub(super) fn insert(
             origins.iter().map(|origin| origin.updated.map(|updated| i64::from(updated.0))).collect();
         let urls: Vec<Option<&[u8]>> =
             origins.iter().map(|origin| origin.url.as_ref().map(String::as_bytes)).collect();
-        let rows = view.rows(
+        let rows = view.connection().rows(
             INSERT,
             &[&ids, &fingerprints, &first_seen, &changed, &superseded, &kinds, &updated, &urls],
             DOING,
@@ -100,7 +95,7 @@ pub(super) fn insert(
             let number = claimed.get_mut(index).expect("it was claimed");
             *number = certificate_number::next(*number);
             let fingerprint = stored_fingerprint(&batch[*index].certificate.fingerprint);
-            view.execute(MOVE, &[&fingerprint, &*number], DOING)?;
+            view.connection().execute(MOVE, &[&fingerprint, &*number], DOING)?;
         }
         rest = later;
     }
@@ -119,7 +114,7 @@ pub(super) fn lock<'p>(
     }
     let ids: Vec<i64> = wanted.iter().filter_map(|(_, put)| replaced(&put.kind)).map(|(id, _)| id).collect();
     let mut there = HashMap::new();
-    for row in view.rows(LOCK, &[&ids], DOING)? {
+    for row in view.connection().rows(LOCK, &[&ids], DOING)? {
         let fingerprint: Vec<u8> = view.column(&row, 2)?;
         let id: i64 = view.column(&row, 0)?;
         there.insert(id, (view.column::<i64>(&row, 1)?, fingerprint));
@@ -155,31 +150,26 @@ pub(super) fn replace(
     let user_ids = view.user_ids(&ids)?;
     for Replaced { id, put } in &replaced {
         let before = user_ids.get(id).map(Vec::as_slice).unwrap_or_default();
-        rebind(view, now, &put.certificate.fingerprint, before, &put.certificate.rows.user_ids)?;
+        binding_rows::rebind(
+            view,
+            &put.certificate.fingerprint,
+            before,
+            &put.certificate.rows.user_ids,
+            now,
+        )?;
     }
     let superseded: Vec<Option<&[u8]>> =
         replaced.iter().map(|replaced| replaced.put.certificate.superseded.as_deref()).collect();
-    view.execute(UPDATE, &[&i64::from(now.0), &ids, &superseded], DOING)?;
+    view.connection().execute(UPDATE, &[&i64::from(now.0), &ids, &superseded], DOING)?;
     for Replaced { id, put } in &replaced {
         if let Some(origin) = &put.origin {
             provenance::set_origin(view, CertId(*id), origin)?;
         }
     }
     derived.remove(view, &ids)?;
-    view.execute("DELETE FROM packets WHERE cert = ANY ($1)", &[&ids], DOING).map(drop)
+    view.connection().execute("DELETE FROM packets WHERE cert = ANY ($1)", &[&ids], DOING).map(drop)
 }
 
-/// Keeps the bindings of a certificate right whose user IDs were others `before`.
-fn rebind(
-    view: &View<'_>,
-    now: Timestamp,
-    primary: &Fingerprint,
-    before: &[(i64, Vec<u8>)],
-    after: &[(i64, Vec<u8>)],
-) -> Result<()> {
-    tofu::remove_idle(view, primary, &without(before, after))?;
-    tofu::add_later(view, primary, &without(after, before), now)
-}
 /// Returns which certificate a write replaces, and the generation that was read.
 pub(super) fn replaced(kind: &PutKind) -> Option<(i64, i64)> {
     match kind {

@@ -5,7 +5,7 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -73,8 +73,8 @@ impl Server {
     }
 
     /// Returns the place for messages.
-    pub(super) fn path(&self) -> PathBuf {
-        self.path.clone()
+    pub(super) fn path(&self) -> &Path {
+        &self.path
     }
 
     fn runtime(&self) -> &Arc<Runtime> {
@@ -176,11 +176,12 @@ impl Drop for Server {
 }
 
 impl Connection {
+    /// Prepares a statement; it may have the other engine's parameters, `?1`, `?2`, ....
     async fn statement(&self, sql: &str) -> std::result::Result<Statement, ServerError> {
         if let Some(statement) = self.statements.borrow().get(sql) {
             return Ok(statement.clone());
         }
-        let statement = self.client.prepare(sql).await?;
+        let statement = self.client.prepare(&sql.replace('?', "$")).await?;
         self.statements.borrow_mut().insert(sql.to_owned(), statement.clone());
         Ok(statement)
     }

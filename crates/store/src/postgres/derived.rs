@@ -1,8 +1,9 @@
 //! Writing what is derived from certificates' bytes: their facts, and their rows in every index.
 
-use super::find::{halves, searched_text};
 use super::rows_out::{Encoded, Value};
+use super::search::{halves, searched_text};
 use super::view::View;
+use crate::engine::Engine;
 use crate::packed::{self, Packed};
 use crate::rows::{IndexRows, Rows, unrotated};
 use crate::{BoundAddress, CertId, Result};
@@ -54,7 +55,11 @@ impl Derived {
             }
         }
         for table in ["self_facts", "third_party", "user_id"] {
-            view.execute(&format!("DELETE FROM {table} WHERE cert = ANY ($1)"), &[&ids], DOING)?;
+            view.connection().execute(
+                &format!("DELETE FROM {table} WHERE cert = ANY ($1)"),
+                &[&ids],
+                DOING,
+            )?;
         }
         Ok(())
     }
@@ -79,7 +84,7 @@ fn delete(rows: &IndexRows, view: &View<'_>) -> Result<()> {
         let shorts: Vec<i32> = rows.key_ids.iter().map(|row| halves(unrotated(row[0])).0).collect();
         let certs: Vec<i64> = rows.key_ids.iter().map(|row| row[1]).collect();
         let components: Vec<i32> = rows.key_ids.iter().map(|row| row[2] as i32).collect();
-        view.execute(KEY_ID, &[&shorts, &certs, &components], DOING)?;
+        view.connection().execute(KEY_ID, &[&shorts, &certs, &components], DOING)?;
     }
     for (table, column, rows) in [
         ("keygrip", "hash", &rows.keygrips),
@@ -94,7 +99,7 @@ fn delete(rows: &IndexRows, view: &View<'_>) -> Result<()> {
              WHERE {table}.{column} = gone.value AND {table}.cert = gone.cert"
         );
         let (values, certs): (Vec<i64>, Vec<i64>) = rows.iter().map(|&[value, cert]| (value, cert)).unzip();
-        view.execute(&sql, &[&values, &certs], DOING)?;
+        view.connection().execute(&sql, &[&values, &certs], DOING)?;
     }
     Ok(())
 }

@@ -8,7 +8,7 @@ use tokio_postgres::error::SqlState;
 use crate::{Error, Result};
 
 /// Adds to a server's words what was being done, and where.
-pub(super) trait ServerContext<T> {
+pub(crate) trait ServerContext<T> {
     fn server_context(self, path: &Path, doing: &'static str) -> Result<T>;
 }
 

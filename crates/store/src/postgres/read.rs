@@ -12,10 +12,12 @@ use tokio_postgres::Row;
 
 use super::connect::Parameters;
 use super::view::View;
-use super::{find, provenance};
-use crate::rows::{parse_fingerprint, stored_fingerprint};
+use crate::engine::{self, Engine};
+use crate::find;
+use crate::rows::stored_fingerprint;
 use crate::{
     CertId, Detail, KeyHit, Origin, Query, ReadCertificates, ReadTrust, Record, Result, Selection, packed,
+    provenance,
 };
 
 const DOING: &str = "reading certificates";
@@ -48,8 +50,9 @@ impl View<'_> {
             Detail::Verdicts => &["cert", "self_facts", "third_party", "verdicts"],
             Detail::Bytes => &["cert", "self_facts", "third_party", "packets"],
         };
-        let sqls: Vec<&str> = tables.iter().map(|table| which.select(table)).collect();
-        let queries: Vec<(&str, Parameters<'_>)> = sqls.iter().map(|sql| (*sql, parameters)).collect();
+        let sqls: Vec<String> = tables.iter().map(|table| which.select(table)).collect();
+        let queries: Vec<(&str, Parameters<'_>)> =
+            sqls.iter().map(|sql| (sql.as_str(), parameters)).collect();
         let mut answers = self.connection().rows_of_all(&queries, DOING)?.into_iter();
         let certs = answers.next().unwrap_or_default();
         let blobs: Vec<Vec<Row>> = answers.collect();
@@ -84,14 +87,15 @@ impl View<'_> {
             Detail::Verdicts => packed::unpack_verdicts(blob(2).unwrap_or_default()),
             _ => Ok(Vec::new()),
         };
-        let fingerprint = parse_fingerprint(self.column(row, 1)?);
+        let row = engine::Row::postgres(row, self.path());
+        let fingerprint = row.fingerprint(1)?;
         Ok(Some(Record {
             id: CertId(id),
             fingerprint: fingerprint.ok_or_else(|| self.corrupt(id, packed::Error::FINGERPRINT))?,
-            first_seen: self.time(row, 2)?,
-            changed: self.time(row, 3)?,
-            generation: self.column(row, 4)?,
-            origin: self.origin(row, 5)?,
+            first_seen: row.time(2)?,
+            changed: row.time(3)?,
+            generation: row.get(4)?,
+            origin: row.origin(5)?,
             facts,
             verdicts: verdicts.map_err(|source| self.corrupt(id, source))?,
             bytes,
@@ -102,19 +106,18 @@ impl View<'_> {
     /// remove the certificate.
     fn lacks_facts(&self, id: i64) -> Result<bool> {
         const SQL: &str =
-            "SELECT 1 FROM cert WHERE id = $1 AND NOT EXISTS (SELECT 1 FROM self_facts WHERE cert = $1)";
-        Ok(self.connection().row(SQL, &[&id], DOING)?.is_some())
+            "SELECT 1 FROM cert WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM self_facts WHERE cert = ?1)";
+        Ok(self.first(SQL, &[&id], DOING, |_| Ok(()))?.is_some())
     }
 
     fn visit_all(&self, detail: Detail, visit: &mut dyn FnMut(Record) -> ControlFlow<()>) -> Result<()> {
-        // The last number of the next part, and how many certificates it has.
-        const NEXT: &str = "SELECT max(id), count(*) FROM
-            (SELECT id FROM cert WHERE id > $1 ORDER BY id LIMIT $2) AS part";
+        // The last number of the next part.
+        const NEXT: &str = "SELECT max(id) FROM
+            (SELECT id FROM cert WHERE id > ?1 ORDER BY id LIMIT ?2) AS part";
         let (mut after, mut size) = (i64::MIN, FIRST_PART);
         loop {
-            let next = self.connection().row(NEXT, &[&after, &size], DOING)?;
-            let last = next.map(|row| self.column::<Option<i64>>(&row, 0)).transpose()?.flatten();
-            let Some(last) = last else { return Ok(()) };
+            let last = self.first(NEXT, &[&after, &size], DOING, |row| row.get::<Option<i64>>(0))?;
+            let Some(last) = last.flatten() else { return Ok(()) };
             let records = self.part(Which::Range(after + 1..=last), detail)?;
             size = next_size(size, &records);
             for record in records {
@@ -160,30 +163,21 @@ enum Which<'a> {
 
 impl Which<'_> {
     /// Returns the query for them.
-    fn select(&self, table: &str) -> &'static str {
-        macro_rules! select {
-            ($columns:literal, $table:literal, $id:literal) => {
-                match self {
-                    Self::Range(_) => {
-                        concat!("SELECT ", $columns, " FROM ", $table, " WHERE ", $id, " BETWEEN $1 AND $2")
-                    }
-                    Self::Ids(_) => {
-                        concat!("SELECT ", $columns, " FROM ", $table, " WHERE ", $id, " = ANY ($1)")
-                    }
-                }
-            };
-        }
-        match table {
-            "self_facts" => select!("cert, facts", "self_facts", "cert"),
-            "third_party" => select!("cert, facts", "third_party", "cert"),
-            "verdicts" => select!("cert, verdicts", "verdicts", "cert"),
-            "packets" => select!("cert, bytes", "packets", "cert"),
-            _ => select!(
+    fn select(&self, table: &str) -> String {
+        let (columns, id) = match table {
+            "cert" => (
                 "id, fingerprint, first_seen, changed, generation, origin_kind, origin_updated, origin_url",
-                "cert",
-                "id"
+                "id",
             ),
-        }
+            "packets" => ("cert, bytes", "cert"),
+            "verdicts" => ("cert, verdicts", "cert"),
+            _ => ("cert, facts", "cert"),
+        };
+        let which = match self {
+            Self::Range(_) => "BETWEEN $1 AND $2",
+            Self::Ids(_) => "= ANY ($1)",
+        };
+        format!("SELECT {columns} FROM {table} WHERE {id} {which}")
     }
 }
 
@@ -218,14 +212,13 @@ impl ReadCertificates for View<'_> {
     }
 
     fn bytes(&self, CertId(id): CertId) -> Result<Option<Vec<u8>>> {
-        Ok(self.blobs("SELECT cert, bytes FROM packets WHERE cert = ANY ($1)", &[id])?.remove(&id))
+        self.first("SELECT bytes FROM packets WHERE cert = ?1", &[&id], DOING, |row| row.get(0))
     }
 
     fn first_bytes(&self, CertId(id): CertId, most: usize) -> Result<Option<Vec<u8>>> {
-        const SQL: &str = "SELECT substring(bytes FROM 1 FOR $2) FROM packets WHERE cert = $1";
+        const SQL: &str = "SELECT substring(bytes FROM 1 FOR ?2) FROM packets WHERE cert = ?1";
         let most = i32::try_from(most).unwrap_or(i32::MAX);
-        let row = self.connection().row(SQL, &[&id, &most], DOING)?;
-        row.map(|row| self.column(&row, 0)).transpose()
+        self.first(SQL, &[&id, &most], DOING, |row| row.get(0))
     }
 
     fn find(&self, query: &Query) -> Result<Vec<CertId>> {
@@ -250,37 +243,22 @@ impl ReadCertificates for View<'_> {
     }
 
     fn visit_keys(&self, visit: &mut dyn FnMut(CertId, &[Fingerprint])) -> Result<()> {
-        let mut keys = Vec::new();
-        self.each_row("SELECT cert, facts FROM self_facts ORDER BY cert", "reading keys", |row| {
-            let id: i64 = self.column(row, 0)?;
-            keys.clear();
-            packed::fingerprints(self.column(row, 1)?, |_, fingerprint| keys.push(fingerprint))
-                .map_err(|source| self.corrupt(id, source))?;
-            visit(CertId(id), &keys);
-            Ok(ControlFlow::Continue(()))
-        })
+        find::visit_keys(self, visit)
     }
 
     fn certified_by(&self, issuer: KeyId) -> Result<Vec<CertId>> {
-        const SQL: &str = "SELECT cert FROM certification WHERE issuer = $1 ORDER BY cert";
-        find::certs(self, SQL, &[&issuer.0.cast_signed()])
+        find::certified_by(self, issuer)
     }
 
     fn certified_by_few(&self, issuer: KeyId, most: usize) -> Result<Option<Vec<CertId>>> {
-        const SQL: &str = "SELECT cert FROM certification WHERE issuer = $1 LIMIT $2";
-        let found = find::certs(self, SQL, &[&issuer.0.cast_signed(), &(most as i64 + 1)])?;
-        Ok(Some(found).filter(|found| found.len() <= most))
+        find::certified_by_few(self, issuer, most)
     }
 
     fn by_fingerprint(&self, fingerprints: &[Fingerprint]) -> Result<Vec<Option<CertId>>> {
         const SQL: &str = "SELECT fingerprint, cert FROM primary_key WHERE fingerprint = ANY ($1)";
         let stored: Vec<Vec<u8>> = fingerprints.iter().map(stored_fingerprint).collect();
-        let rows = self.rows(SQL, &[&stored], "looking up fingerprints")?;
-        let mut found: HashMap<&[u8], i64> = HashMap::with_capacity(rows.len());
-        for row in &rows {
-            found.insert(self.column(row, 0)?, self.column(row, 1)?);
-        }
-        Ok(stored.iter().map(|stored| found.get(stored.as_slice()).copied().map(CertId)).collect())
+        let asked: Vec<&[u8]> = stored.iter().map(Vec::as_slice).collect();
+        self.lookup(SQL, &asked, "looking up fingerprints")
     }
 
     fn count(&self) -> Result<u64> {
@@ -288,7 +266,7 @@ impl ReadCertificates for View<'_> {
     }
 
     fn has_user_id_origins(&self) -> Result<bool> {
-        Ok(!self.rows("SELECT 1 FROM user_id_origin LIMIT 1", &[], DOING)?.is_empty())
+        Ok(!self.connection().rows("SELECT 1 FROM user_id_origin LIMIT 1", &[], DOING)?.is_empty())
     }
 
     fn user_id_origins(&self, id: CertId) -> Result<Vec<(Vec<u8>, Origin)>> {

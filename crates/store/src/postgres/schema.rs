@@ -4,7 +4,7 @@
 //! into another, so that the parts could stand on several machines.
 
 use std::fmt::Write;
-use std::path::PathBuf;
+use std::path::Path;
 
 use super::connect::{Connection, Server};
 use crate::{Error, Result};
@@ -139,7 +139,7 @@ pub(super) fn shape(connection: &Connection, server: &Server) -> Result<Shape> {
     const DOING: &str = "opening";
     const TABLES: &str = "SELECT count(*), count(*) FILTER (WHERE relname = 'meta') FROM pg_catalog.pg_class
         WHERE relnamespace = (SELECT oid FROM pg_catalog.pg_namespace WHERE nspname = $1) AND relkind IN ('r', 'p')";
-    let path = server.path();
+    let path = server.path().to_owned();
     let tables = connection.row(TABLES, &[&server.address.schema], DOING)?;
     match tables.map(|row| (row.get::<_, i64>(0), row.get::<_, i64>(1))) {
         None | Some((0, _)) => return Err(Error::Missing { path }),
@@ -188,8 +188,7 @@ pub(super) fn create(connection: &Connection, server: &Server, partitions: u32) 
     }
     let mut sql = String::from("CREATE TABLE meta (name text PRIMARY KEY, value bigint NOT NULL);");
     sql.push_str(WHOLE);
-    KEPT.iter().for_each(|table| push_table(&mut sql, table, partitions));
-    push_derived(&mut sql, partitions);
+    KEPT.iter().chain(&DERIVED).for_each(|table| push_table(&mut sql, table, partitions));
     sql.push_str(STORAGE);
     sql.push_str(VIEWS);
     connection.batch(&sql, DOING)?;
@@ -233,12 +232,12 @@ const PENDING: u32 = 64 << 10;
 /// Deletes the rows of what is derived. After `TRUNCATE` readers that began before would find the tables empty.
 ///
 /// Who may import may delete rows too; deriving all of them again is left to the owner, who alone may truncate.
-pub(super) fn delete_derived(connection: &Connection, path: PathBuf) -> Result<()> {
+pub(super) fn delete_derived(connection: &Connection, path: &Path) -> Result<()> {
     const OWNER: &str = "SELECT 1 WHERE has_table_privilege('self_facts', 'TRUNCATE')";
     const DOING: &str = "deriving the rows again";
     if connection.row(OWNER, &[], DOING)?.is_none() {
         let source = "permission denied: the tables are not this user's".into();
-        return Err(Error::Server { path, doing: DOING, source, transient: false });
+        return Err(Error::Server { path: path.to_owned(), doing: DOING, source, transient: false });
     }
     let sql: String = DERIVED.iter().map(|table| format!("DELETE FROM {};", table.name)).collect();
     connection.batch(&sql, DOING)
@@ -275,10 +274,6 @@ fn create_search_index(connection: &Connection) -> Result<bool> {
     );
     connection.batch(&sql, DOING)?;
     Ok(true)
-}
-
-fn push_derived(sql: &mut String, partitions: u32) {
-    DERIVED.iter().for_each(|table| push_table(sql, table, partitions));
 }
 
 fn push_table(sql: &mut String, table: &Table, partitions: u32) {

@@ -1,7 +1,7 @@
 //! The database's connections and shape.
 
 use super::address::Address;
-use super::connect::Server;
+use super::connect::{Connection, Server};
 use super::schema::{self, Shape};
 use crate::{Error, Result};
 
@@ -19,11 +19,7 @@ impl PostgresStore {
     /// [`Error::Missing`] if its schema is not, [`Error::Newer`] and [`Error::Foreign`] if this
     /// program cannot read it; [`Error::Server`] in the server's words.
     pub fn open(address: Address) -> Result<Self> {
-        let server = Server::new(address)?;
-        let connection = server.connect()?;
-        let shape = schema::shape(&connection, &server)?;
-        server.give_back(connection);
-        Ok(Self { server, shape })
+        Self::with(address, schema::shape)
     }
 
     /// Opens a database, making its schema and tables if they are not there: split over so many partitions, or plain
@@ -33,17 +29,13 @@ impl PostgresStore {
     ///
     /// Those of [`PostgresStore::open`]; the server's words if this user may not make them.
     pub fn create(address: Address, partitions: u32) -> Result<Self> {
-        let server = Server::new(address)?;
-        let connection = server.connect()?;
-        let shape = match schema::shape(&connection, &server) {
+        Self::with(address, |connection, server| match schema::shape(connection, server) {
             Err(Error::Missing { .. }) => {
-                schema::create(&connection, &server, partitions)?;
-                schema::shape(&connection, &server)?
+                schema::create(connection, server, partitions)?;
+                schema::shape(connection, server)
             }
-            shape => shape?,
-        };
-        server.give_back(connection);
-        Ok(Self { server, shape })
+            shape => shape,
+        })
     }
 
     /// Brings the tables of a database to the version of this program, and makes what could not be made before.
@@ -52,9 +44,13 @@ impl PostgresStore {
     ///
     /// Those of [`PostgresStore::open`].
     pub fn migrate(address: Address) -> Result<Self> {
+        Self::with(address, schema::migrate)
+    }
+
+    fn with(address: Address, shape: impl FnOnce(&Connection, &Server) -> Result<Shape>) -> Result<Self> {
         let server = Server::new(address)?;
         let connection = server.connect()?;
-        let shape = schema::migrate(&connection, &server)?;
+        let shape = shape(&connection, &server)?;
         server.give_back(connection);
         Ok(Self { server, shape })
     }

@@ -3,6 +3,7 @@
 use super::rows_out::{Encoded, Value};
 use super::store::PostgresStore;
 use super::view::View;
+use crate::engine::Engine;
 use crate::{CertId, Error, KeptVerdict, Result, packed};
 
 const DOING: &str = "keeping verdicts";
@@ -28,14 +29,14 @@ fn write(view: View<'_>, found: &[(CertId, Vec<KeptVerdict>)]) -> Result<()> {
     const KEPT: &str = "SELECT cert, verdicts FROM verdicts WHERE cert = ANY ($1) ORDER BY cert FOR UPDATE";
     let ids: Vec<i64> =
         found.iter().filter(|(_, verdicts)| !verdicts.is_empty()).map(|(id, _)| id.0).collect();
-    let there = view.rows(THERE, &[&ids], DOING)?;
+    let there = view.connection().rows(THERE, &[&ids], DOING)?;
     let there: Vec<i64> = there.iter().map(|row| view.column(row, 0)).collect::<Result<_>>()?;
     if there.len() < ids.len() {
         const COUNT: &str = "SELECT count(*) FROM cert WHERE id = ANY ($1)";
         let count = view.connection().row(COUNT, &[&ids], DOING)?;
         let count: i64 = count.map_or(Ok(0), |row| view.column(&row, 0))?;
         if count as usize > there.len() {
-            return Err(Error::Unwritable { path: view.path() });
+            return Err(Error::Unwritable { path: view.path().to_owned() });
         }
     }
     let mut kept = view.blobs(KEPT, &there)?;
@@ -51,7 +52,7 @@ fn write(view: View<'_>, found: &[(CertId, Vec<KeptVerdict>)]) -> Result<()> {
             rows.push(&[Value::Long(*id), Value::Bytes(&all)]);
         }
     }
-    view.execute("DELETE FROM verdicts WHERE cert = ANY ($1)", &[&changed], DOING)?;
+    view.connection().execute("DELETE FROM verdicts WHERE cert = ANY ($1)", &[&changed], DOING)?;
     view.connection().copy("verdicts (cert, verdicts)", rows, DOING)?;
     view.commit()
 }

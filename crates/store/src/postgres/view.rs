@@ -3,16 +3,19 @@
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::Path;
 
-use cert::{Fingerprint, Timestamp};
+use cert::Fingerprint;
 use tokio_postgres::Row;
-use tokio_postgres::types::FromSql;
+use tokio_postgres::types::{FromSql, ToSql};
 
-use super::connect::{Connection, Parameters};
+use super::connect::Connection;
+use super::error::ServerContext;
+use super::search;
 use super::store::PostgresStore;
+use crate::engine::{self, Engine};
 use crate::rows::stored_fingerprint;
-use crate::{CertId, Error, Origin, Result, packed};
+use crate::{CertId, InputDigest, Query, Result};
 
 /// User IDs with the numbers of their components.
 pub(super) type UserIds = Vec<(i64, Vec<u8>)>;
@@ -51,63 +54,24 @@ impl<'s> View<'s> {
         Ok(())
     }
 
-    pub(super) fn path(&self) -> PathBuf {
-        self.store.server.path()
-    }
-
-    pub(super) fn corrupt(&self, cert: i64, source: packed::Error) -> Error {
-        Error::Corrupt { path: self.path(), cert, source }
-    }
-
-    pub(super) fn rows(
-        &self,
-        sql: &str,
-        parameters: Parameters<'_>,
-        doing: &'static str,
-    ) -> Result<Vec<Row>> {
-        self.connection().rows(sql, parameters, doing)
-    }
-
-    pub(super) fn execute(&self, sql: &str, parameters: Parameters<'_>, doing: &'static str) -> Result<u64> {
-        self.connection().execute(sql, parameters, doing)
-    }
-
-    /// Runs a query without parameters and hands out its rows, some at a time, until `each` breaks; `each` may ask
-    /// for other things meanwhile.
-    pub(super) fn each_row(
-        &self,
-        sql: &str,
-        doing: &'static str,
-        mut each: impl FnMut(&Row) -> Result<ControlFlow<()>>,
-    ) -> Result<()> {
-        let cursor = format!("rows_{}", self.cursors.replace(self.cursors.get() + 1));
-        self.connection().batch(&format!("DECLARE {cursor} NO SCROLL CURSOR FOR {sql}"), doing)?;
-        let mut more = true;
-        while more {
-            let rows = self.connection().rows_once(&format!("FETCH 500 FROM {cursor}"), doing)?;
-            more = !rows.is_empty();
-            for row in &rows {
-                if each(row)?.is_break() {
-                    more = false;
-                    break;
-                }
-            }
-        }
-        self.connection().batch(&format!("CLOSE {cursor}"), doing)
-    }
-
-    /// Returns the certificate whose primary key has this fingerprint.
-    pub(super) fn primary(&self, fingerprint: &Fingerprint) -> Result<Option<CertId>> {
-        const SQL: &str = "SELECT cert FROM primary_key WHERE fingerprint = $1";
-        let row =
-            self.connection().row(SQL, &[&stored_fingerprint(fingerprint)], "looking up a fingerprint")?;
-        row.map(|row| self.column(&row, 0).map(CertId)).transpose()
-    }
-
     /// Returns blobs of certificates by their numbers; `sql` selects numbers and blobs of numbers in `$1`.
     pub(super) fn blobs(&self, sql: &str, ids: &[i64]) -> Result<HashMap<i64, Vec<u8>>> {
-        let rows = self.rows(sql, &[&ids], "reading certificates")?;
+        let rows = self.connection().rows(sql, &[&ids], "reading certificates")?;
         rows.iter().map(|row| Ok((self.column(row, 0)?, self.column(row, 1)?))).collect()
+    }
+
+    /// Returns the certificates that stand beside these keys, in the order asked; `sql` selects keys and numbers of keys
+    /// in `$1`.
+    pub(super) fn lookup(
+        &self,
+        sql: &str,
+        asked: &[&[u8]],
+        doing: &'static str,
+    ) -> Result<Vec<Option<CertId>>> {
+        let rows = self.connection().rows(sql, &[&asked], doing)?;
+        let pairs = rows.iter().map(|row| Ok((self.column(row, 0)?, self.column(row, 1)?)));
+        let found: HashMap<&[u8], i64> = pairs.collect::<Result<_>>()?;
+        Ok(asked.iter().map(|key| found.get(key).copied().map(CertId)).collect())
     }
 
     /// Returns the blobs of own facts.
@@ -121,30 +85,7 @@ impl<'s> View<'s> {
     }
 
     pub(super) fn column<'r, T: FromSql<'r>>(&self, row: &'r Row, index: usize) -> Result<T> {
-        use super::error::ServerContext;
-        row.try_get(index).server_context(&self.path(), "reading a row")
-    }
-
-    /// Returns a time.
-    pub(super) fn time(&self, row: &Row, index: usize) -> Result<Timestamp> {
-        self.column::<i64>(row, index).map(timestamp)
-    }
-
-    /// Returns where something came from: the kind, the time and the place from column `first` on.
-    pub(super) fn origin(&self, row: &Row, first: usize) -> Result<Origin> {
-        Ok(Origin {
-            kind: self.column::<i16>(row, first)? as u8,
-            updated: self.column::<Option<i64>>(row, first + 1)?.map(timestamp),
-            url: self
-                .column::<Option<&[u8]>>(row, first + 2)?
-                .map(|url| String::from_utf8_lossy(url).into_owned()),
-        })
-    }
-
-    /// Returns the number that a query counts.
-    pub(super) fn number(&self, sql: &str) -> Result<u64> {
-        let rows = self.rows(sql, &[], "counting")?;
-        rows.first().map_or(Ok(0), |row| Ok(self.column::<i64>(row, 0)?.unsigned_abs()))
+        row.try_get(index).server_context(self.path(), "reading a row")
     }
 
     /// Returns the user IDs of certificates, with their numbers and those of their components, in order.
@@ -152,13 +93,124 @@ impl<'s> View<'s> {
         const SQL: &str =
             "SELECT cert, component, value FROM user_id WHERE cert = ANY ($1) ORDER BY cert, component";
         let mut user_ids: HashMap<i64, UserIds> = HashMap::new();
-        for row in self.rows(SQL, &[&ids], "reading user IDs")? {
+        for row in self.connection().rows(SQL, &[&ids], "reading user IDs")? {
             let component: i32 = self.column(&row, 1)?;
             let of_cert = user_ids.entry(self.column(&row, 0)?).or_default();
             of_cert.push((i64::from(component), self.column(&row, 2)?));
         }
         Ok(user_ids)
     }
+}
+
+impl Engine for View<'_> {
+    const IN_LIST: &'static str = "= ANY (string_to_array(?1, ',')::bigint[])";
+    const BY_KEY_ID: &'static str = "SELECT cert FROM key_id
+        WHERE short = (?1::bigint >> 32)::integer AND high = (?1::bigint << 32 >> 32)::integer";
+    const BY_SHORT_KEY_ID: &'static str =
+        "SELECT cert FROM key_id WHERE short = (?1::bigint << 32 >> 32)::integer";
+    const KEYS: &'static str =
+        "SELECT cert, component::bigint, facts FROM key_id JOIN self_facts USING (cert)
+        WHERE short = (?1::bigint >> 32)::integer AND high = (?1::bigint << 32 >> 32)::integer
+        ORDER BY cert, key_id.component LIMIT ?2";
+    const PRIMARIES: &'static str = "SELECT id, fingerprint FROM cert WHERE id = ANY
+        (ARRAY(SELECT cert FROM key_id WHERE short = (?1::bigint >> 32)::integer
+            AND high = (?1::bigint << 32 >> 32)::integer AND component = 0)) ORDER BY id";
+    const DERIVED_BINDINGS: &'static str =
+        "SELECT NULL, fingerprint, email, value, first_seen, 1::smallint FROM (
+            SELECT DISTINCT ON (cert, email) cert, email, value FROM user_id WHERE {which}
+            ORDER BY cert, email, component) AS bound JOIN cert ON cert.id = bound.cert
+        WHERE NOT EXISTS (SELECT 1 FROM tofu_binding kept
+            WHERE kept.digest = sha256(bound.email) AND kept.fingerprint = cert.fingerprint)";
+    const OF_ADDRESS: [&'static str; 2] =
+        ["digest = sha256(?1)", "cert = ANY (ARRAY(SELECT cert FROM mail WHERE hash = ?2)) AND email = ?1"];
+    const ADDRESS_HASH: &'static str = "hash";
+    const INSERT_BINDING: &'static str =
+        "INSERT INTO tofu_binding (digest, email, hash, fingerprint, user_id, time, policy)
+        VALUES (sha256(?1), ?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (digest, fingerprint)";
+    const ENCRYPTION_ROW: &'static str = "ctid";
+    const SET_USER_ID_ORIGIN: &'static str =
+        "INSERT INTO user_id_origin (cert, digest, value, kind, updated, url)
+        VALUES (?1, sha256(?2), ?2, ?3, ?4, ?5)
+        ON CONFLICT (cert, digest) DO UPDATE SET kind = ?3, updated = ?4, url = ?5";
+    const REMEMBER_MIGRATION: &'static str = "INSERT INTO migration (digest, path, modified, size, time)
+        VALUES (sha256(?1), ?1, ?2, ?3, ?4)
+        ON CONFLICT (digest) DO UPDATE SET modified = ?2, size = ?3, time = ?4";
+
+    fn path(&self) -> &Path {
+        self.store.server.path()
+    }
+
+    fn each_row(
+        &self,
+        sql: &str,
+        parameters: engine::Parameters<'_>,
+        doing: &'static str,
+        mut each: impl FnMut(engine::Row<'_>) -> Result<ControlFlow<()>>,
+    ) -> Result<()> {
+        for row in &self.connection().rows(sql, &typed(parameters), doing)? {
+            if each(engine::Row::postgres(row, self.path()))?.is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn each_of_many_rows(
+        &self,
+        sql: &str,
+        doing: &'static str,
+        mut each: impl FnMut(engine::Row<'_>) -> Result<ControlFlow<()>>,
+    ) -> Result<()> {
+        let cursor = format!("rows_{}", self.cursors.replace(self.cursors.get() + 1));
+        self.connection().batch(&format!("DECLARE {cursor} NO SCROLL CURSOR FOR {sql}"), doing)?;
+        let mut more = true;
+        while more {
+            let rows = self.connection().rows_once(&format!("FETCH 500 FROM {cursor}"), doing)?;
+            more = !rows.is_empty();
+            for row in &rows {
+                if each(engine::Row::postgres(row, self.path()))?.is_break() {
+                    more = false;
+                    break;
+                }
+            }
+        }
+        self.connection().batch(&format!("CLOSE {cursor}"), doing)
+    }
+
+    fn stream(
+        &self,
+        sql: &str,
+        parameters: engine::Parameters<'_>,
+        doing: &'static str,
+        mut each: impl FnMut(engine::Row<'_>) -> Result<()>,
+    ) -> Result<()> {
+        self.connection()
+            .each_row(sql, &typed(parameters), doing, |row| each(engine::Row::postgres(row, self.path())))
+    }
+
+    fn execute(&self, sql: &str, parameters: engine::Parameters<'_>, doing: &'static str) -> Result<u64> {
+        self.connection().execute(sql, &typed(parameters), doing)
+    }
+
+    fn primary(&self, fingerprint: &Fingerprint) -> Result<Option<CertId>> {
+        const SQL: &str = "SELECT cert FROM primary_key WHERE fingerprint = ?1";
+        let stored = stored_fingerprint(fingerprint);
+        self.first(SQL, &[&stored], "looking up a fingerprint", |row| row.get(0).map(CertId))
+    }
+
+    fn find_text(&self, query: &Query, part: &[u8]) -> Result<Vec<CertId>> {
+        search::find(self, self.store.shape.search_index, query, part)
+    }
+
+    fn inputs(&self, digests: &[InputDigest]) -> Result<Vec<Option<CertId>>> {
+        const SQL: &str = "SELECT digest, cert FROM input WHERE digest = ANY ($1)";
+        let asked: Vec<&[u8]> = digests.iter().map(|digest| digest.0.as_slice()).collect();
+        self.lookup(SQL, &asked, "looking up earlier imports")
+    }
+}
+
+fn typed<'a>(parameters: engine::Parameters<'a>) -> Vec<&'a (dyn ToSql + Sync)> {
+    parameters.iter().map(|&parameter| parameter as &(dyn ToSql + Sync)).collect()
 }
 
 impl Drop for View<'_> {
@@ -169,8 +221,4 @@ impl Drop for View<'_> {
             self.store.server.give_back(connection);
         }
     }
-}
-
-fn timestamp(seconds: i64) -> Timestamp {
-    Timestamp(u32::try_from(seconds).unwrap_or_default())
 }

@@ -11,19 +11,20 @@ use cert::{Fingerprint, Timestamp};
 
 use super::connect::PATIENCE;
 use super::derived::Derived;
-use super::journal::{CommitMarker, Journal};
+use super::journal::{self, CommitMarker};
 use super::rows_out::{Encoded, Value};
 use super::store::PostgresStore;
 use super::view::View;
-use super::{certificate_number, certificate_rows, provenance, tofu};
+use super::{certificate_number, certificate_rows};
+use crate::engine::Engine;
+use crate::engine_writer::{self, EngineWriter};
 use crate::journal::change_row::NewChange;
+use crate::journal::entry::{Entry, forget_inputs};
 use crate::retry::Backoff;
-use crate::rows::{parse_fingerprint, stored_fingerprint, without};
-use crate::tofu::BindingChange;
-use crate::write_bindings::{BindingRows, BindingWriter};
+use crate::rows::{parse_fingerprint, stored_fingerprint};
 use crate::{
     AssignedTrust, CertId, Error, InputDigest, JournalId, Migration, Origins, Put, PutKind, PutOutcome,
-    ReadTrust, Removal, Result, Snapshot, Transaction, packed,
+    Removal, Result, Snapshot, Transaction, binding_rows, packed, provenance,
 };
 
 const DOING: &str = "writing";
@@ -47,7 +48,7 @@ pub(super) enum WriterMode {
 pub(super) struct Writer<'s> {
     pub(super) view: View<'s>,
     pub(super) now: Timestamp,
-    pub(super) journal: Journal,
+    pub(super) journal: Entry,
     /// It is the last one of its entry.
     last: bool,
 }
@@ -78,7 +79,7 @@ impl<'s> Writer<'s> {
         now: Timestamp,
     ) -> Result<Self> {
         let view = View::within(store, store.server.begin(&mode.begin(PATIENCE))?);
-        let journal = Journal::open(&view, command, journal, now)?;
+        let journal = Entry::open(&view, command, journal, now)?;
         Ok(Self { view, now, journal, last: false })
     }
 
@@ -97,16 +98,7 @@ impl<'s> Writer<'s> {
         }
         let digests: Vec<&[u8]> = inputs.iter().map(|(digest, _)| digest.0.as_slice()).collect();
         let certs: Vec<i64> = inputs.iter().map(|(_, cert)| cert.0).collect();
-        self.view.execute(SQL, &[&digests, &certs, &self.journal.id.0], DOING).map(drop)
-    }
-
-    /// Forgets which inputs led to these certificates, in one pass over them all: there is no index by certificate,
-    /// since removals are rare and imports are not.
-    fn forget_inputs(&self, ids: &[i64]) -> Result<()> {
-        if ids.is_empty() {
-            return Ok(());
-        }
-        self.view.execute("DELETE FROM input WHERE cert = ANY ($1)", &[&ids], DOING).map(drop)
+        self.view.connection().execute(SQL, &[&digests, &certs, &self.journal.id.0], DOING).map(drop)
     }
 
     /// Finds out whether a commit came through whose answer was lost.
@@ -126,7 +118,7 @@ impl<'s> Writer<'s> {
             }
         }
         Err(Error::Server {
-            path: store.server.path(),
+            path: store.server.path().to_owned(),
             doing: "committing",
             source: "the connection was lost, and it could not be found out whether everything was written"
                 .into(),
@@ -135,8 +127,10 @@ impl<'s> Writer<'s> {
     }
 }
 
-impl BindingWriter for Writer<'_> {
-    fn rows(&self) -> &dyn BindingRows {
+impl<'s> EngineWriter for Writer<'s> {
+    type Engine = View<'s>;
+
+    fn engine(&self) -> &View<'s> {
         &self.view
     }
 
@@ -144,8 +138,8 @@ impl BindingWriter for Writer<'_> {
         self.now
     }
 
-    fn journal(&mut self, key: &Fingerprint, change: &BindingChange) -> Result<()> {
-        self.journal.write(&self.view, std::iter::once((*key, NewChange::binding(change))))
+    fn record(&mut self, key: &Fingerprint, change: NewChange<'_>) -> Result<()> {
+        journal::write(&mut self.journal, &self.view, std::iter::once((*key, change)))
     }
 }
 
@@ -181,7 +175,7 @@ impl Transaction for Writer<'_> {
             };
             Some((put.certificate.fingerprint, change))
         });
-        self.journal.write(&self.view, changes)?;
+        journal::write(&mut self.journal, &self.view, changes)?;
 
         let mut derived = Derived::default();
         certificate_rows::replace(&self.view, self.now, &locked, &mut derived)?;
@@ -197,14 +191,14 @@ impl Transaction for Writer<'_> {
             derived.insert(CertId(id), &put.certificate.packed, &put.certificate.rows);
             inputs.extend(put.inputs.iter().map(|input| (*input, CertId(id))));
             if matches!(put.kind, PutKind::Shrunk { .. }) {
-                shrunk.push(id);
+                shrunk.push(CertId(id));
             }
             outcomes.push(PutOutcome::Done(CertId(id)));
         }
         self.view.connection().copy("packets (cert, bytes)", packets, DOING)?;
         derived.flush(&self.view)?;
         self.write_inputs(inputs)?;
-        self.forget_inputs(&shrunk)?;
+        forget_inputs(&self.view, &shrunk)?;
         Ok(outcomes)
     }
 
@@ -221,61 +215,44 @@ impl Transaction for Writer<'_> {
     }
 
     fn set_owner_trust(&mut self, primary: &Fingerprint, trust: Option<AssignedTrust>) -> Result<()> {
-        const SQL: &str = "INSERT INTO owner_trust (fingerprint, value) VALUES ($1, $2)
-            ON CONFLICT (fingerprint) DO UPDATE SET value = $2";
-        let Some(trust) = trust else { return self.forget_owner_trust(std::slice::from_ref(primary)) };
-        let before = self.view.owner_trust(primary)?;
-        if before == Some(trust) {
-            return Ok(());
-        }
-        let change = NewChange::owner_trust(before, Some(trust));
-        self.journal.write(&self.view, std::iter::once((*primary, change)))?;
-        let stored = stored_fingerprint(primary);
-        self.view.execute(SQL, &[&stored, &i16::from(trust.number())], DOING).map(drop)
+        engine_writer::set_owner_trust(self, primary, trust)
     }
 
     fn forget_owner_trust(&mut self, primaries: &[Fingerprint]) -> Result<()> {
-        const SQL: &str = "DELETE FROM owner_trust WHERE fingerprint = ANY ($1) RETURNING fingerprint, value";
-        let stored: Vec<Vec<u8>> = primaries.iter().map(stored_fingerprint).collect();
-        let mut gone = Vec::new();
-        for row in self.view.rows(SQL, &[&stored], DOING)? {
-            let before = AssignedTrust::from_number(self.view.column::<i16>(&row, 1)? as u8);
-            let change = NewChange::owner_trust(before, None);
-            gone.extend(parse_fingerprint(self.view.column(&row, 0)?).map(|primary| (primary, change)));
-        }
-        self.journal.write(&self.view, gone.into_iter())
+        engine_writer::forget_owner_trust(self, primaries)
     }
 
     fn remove(&mut self, ids: &[CertId], removal: Removal) -> Result<()> {
         const LOCK: &str = "SELECT id, fingerprint FROM cert WHERE id = ANY ($1) ORDER BY id FOR UPDATE";
         let ids: Vec<i64> = ids.iter().map(|id| id.0).collect();
         let mut there = Vec::new();
-        for row in self.view.rows(LOCK, &[&ids], DOING)? {
+        for row in self.view.connection().rows(LOCK, &[&ids], DOING)? {
             let id: i64 = self.view.column(&row, 0)?;
             let fingerprint = parse_fingerprint(self.view.column(&row, 1)?);
             there.push((id, fingerprint.ok_or_else(|| self.view.corrupt(id, packed::Error::FINGERPRINT))?));
         }
         let ids: Vec<i64> = there.iter().map(|(id, _)| *id).collect();
+        let certs: Vec<CertId> = ids.iter().copied().map(CertId).collect();
         let fingerprints: Vec<Fingerprint> = there.iter().map(|(_, fingerprint)| *fingerprint).collect();
         let stored: Vec<Vec<u8>> = fingerprints.iter().map(stored_fingerprint).collect();
         match removal {
             Removal::Undoable => {
                 let removed = there.iter().map(|(id, key)| (*key, NewChange::Removed(CertId(*id))));
-                self.journal.write(&self.view, removed)?;
+                journal::write(&mut self.journal, &self.view, removed)?;
                 self.forget_owner_trust(&fingerprints)?;
                 let user_ids = self.view.user_ids(&ids)?;
                 for (id, fingerprint) in &there {
-                    let gone = user_ids.get(id).map(Vec::as_slice).unwrap_or_default();
-                    tofu::remove_idle(&self.view, fingerprint, &without(gone, &[]))?;
+                    let gone = user_ids.get(id).into_iter().flatten().map(|(_, value)| value.as_slice());
+                    binding_rows::remove_idle(&self.view, fingerprint, gone)?;
                 }
             }
             Removal::Purge => {
                 for (id, stored) in ids.iter().zip(&stored) {
                     provenance::forget(&self.view, Some(CertId(*id)), stored)?;
-                    self.journal.purge(&self.view, stored)?;
+                    Entry::purge(&self.view, stored)?;
                 }
                 let removed = fingerprints.iter().map(|fingerprint| (*fingerprint, NewChange::Purged));
-                self.journal.write(&self.view, removed)?;
+                journal::write(&mut self.journal, &self.view, removed)?;
             }
         }
         let mut derived = Derived::default();
@@ -286,34 +263,25 @@ impl Transaction for Writer<'_> {
             "DELETE FROM verdicts WHERE cert = ANY ($1)",
             "DELETE FROM cert WHERE id = ANY ($1)",
         ] {
-            self.view.execute(sql, &[&ids], DOING)?;
+            self.view.connection().execute(sql, &[&ids], DOING)?;
         }
         for sql in [
             "DELETE FROM primary_key WHERE fingerprint = ANY ($1)",
             "DELETE FROM owner_trust WHERE fingerprint = ANY ($1)",
         ] {
-            self.view.execute(sql, &[&stored], DOING)?;
+            self.view.connection().execute(sql, &[&stored], DOING)?;
         }
         if removal == Removal::Purge {
-            tofu::purge(&self.view, &fingerprints)?;
+            binding_rows::purge(&self.view, &fingerprints)?;
         }
-        self.forget_inputs(&ids)
+        forget_inputs(&self.view, &certs)
     }
 
     fn purge_removed(&mut self, primary: &Fingerprint) -> Result<bool> {
-        if self.view.primary(primary)?.is_some() {
+        if self.view.primary(primary)?.is_some() || engine_writer::purge_remains(&self.view, primary)? == 0 {
             return Ok(false);
         }
-        let stored = stored_fingerprint(primary);
-        // The origins first: it is the journal that tells whose they are.
-        let left = provenance::forget(&self.view, None, &stored)?
-            + self.journal.purge(&self.view, &stored)?
-            + tofu::purge(&self.view, &[*primary])?
-            + self.view.execute("DELETE FROM owner_trust WHERE fingerprint = $1", &[&stored], DOING)?;
-        if left == 0 {
-            return Ok(false);
-        }
-        self.journal.write(&self.view, std::iter::once((*primary, NewChange::Purged)))?;
+        self.record(primary, NewChange::Purged)?;
         Ok(true)
     }
 
@@ -331,10 +299,7 @@ impl Transaction for Writer<'_> {
     }
 
     fn finish_journal_if_changed(&mut self) -> Result<()> {
-        match self.journal.remove_if_unchanged(&self.view)? {
-            true => Ok(()),
-            false => self.finish_journal(),
-        }
+        if self.journal.remove_if_unchanged(&self.view)? { Ok(()) } else { self.finish_journal() }
     }
 
     fn mark_undone(&mut self, entry: JournalId) -> Result<()> {
@@ -343,7 +308,7 @@ impl Transaction for Writer<'_> {
 
     fn commit(self: Box<Self>) -> Result<()> {
         let Self { view, journal, last, .. } = *self;
-        let marker = journal.close(&view)?;
+        let marker = journal::close(&journal, &view)?;
         let store = view.store;
         match view.commit() {
             // The server went away between the question and the answer.

@@ -7,6 +7,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use super::error::Context;
 use super::view::View;
+use crate::engine::{Engine, Row};
 use crate::{CertId, Certifications, Fingerprint, Proven, Result, packed};
 
 const DOING: &str = "reading certifications";
@@ -20,11 +21,9 @@ pub(super) fn visit_proven(
 ) -> Result<()> {
     const SQL: &str = "SELECT cert, proven FROM certification WHERE issuer = ?1";
     let mut proven = Proven { issuer: Fingerprint::V4([0; 20]), signatures: Vec::new() };
-    view.rows(SQL, [issuer.0 as i64], DOING, |row| {
-        let id = CertId(view.column(row, 0)?);
-        let blob =
-            row.get_ref(1).and_then(|value| Ok(value.as_blob_or_null()?)).context(view.path(), DOING)?;
-        match blob {
+    view.each_row(SQL, &[&(issuer.0 as i64)], DOING, |row| {
+        let id = CertId(row.get(0)?);
+        match row.optional_bytes(1)? {
             Some(blob) => {
                 packed::unpack_proven(blob, &mut proven).map_err(|source| view.corrupt(id.0, source))?;
                 visit(id, Some(&proven));
@@ -101,10 +100,10 @@ pub(super) fn visit_by(
     for &id in ids {
         let mut rows = statement.query([id.0]).context(view.path(), DOING)?;
         let Some(row) = rows.next().context(view.path(), DOING)? else { continue };
-        let verdicts = row.get_ref(1).and_then(|value| Ok(value.as_blob_or_null()?));
-        let verdicts = verdicts.context(view.path(), DOING)?.unwrap_or_default();
+        let row = Row::sqlite(row, view.path());
+        let verdicts = row.bytes(1)?;
         found.begin(id);
-        packed::third_party(view.blob(row, 0)?, by, |component, facts| {
+        packed::third_party(row.bytes(0)?, by, |component, facts| {
             found.signatures.push((component, facts));
         })
         .and_then(|()| packed::unpack_wanted_verdicts(verdicts, by, &mut found.verdicts))

@@ -11,32 +11,29 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::access::{Access, Obstacle, Stamp, metadata};
 use super::error::Context;
-use super::file_access::FileAccess;
 use super::schema::check_version;
-use super::{functions, schema, wal, write_lock};
+use super::{file_access, functions, schema, wal, write_lock};
 use crate::{Error, Result};
 
 /// Opens a database that is there, and finds out how.
 pub(super) fn open(path: &Path) -> Result<(Access, Connection)> {
     check_readable(path)?;
-    match FileAccess::of(path) {
-        FileAccess::Immutable => open_immutable(path, Obstacle::ReadOnly),
-        FileAccess::Network => {
-            let connection = connect(path)?;
-            check_identity(&connection, path)?;
-            wal::disable_wal(&connection, path)?;
-            Ok((Access::Network, connection))
-        }
-        FileAccess::Local => {
-            let connection = connect(path)?;
-            match check_identity(&connection, path) {
-                Ok(()) => Ok((Access::Local, connection)),
-                // No files can be made beside it, or they cannot grow.
-                Err(Error::Unwritable { .. }) => open_immutable(path, Obstacle::ReadOnly),
-                Err(Error::Full { .. } | Error::Refused { .. }) => open_immutable(path, Obstacle::Full),
-                Err(error) => Err(error),
-            }
-        }
+    if file_access::is_on_network(path) {
+        let connection = connect(path)?;
+        check_identity(&connection, path)?;
+        wal::disable_wal(&connection, path)?;
+        return Ok((Access::Network, connection));
+    }
+    if file_access::is_mounted_read_only(path) {
+        return open_immutable(path, Obstacle::ReadOnly);
+    }
+    let connection = connect(path)?;
+    match check_identity(&connection, path) {
+        Ok(()) => Ok((Access::Local, connection)),
+        // No files can be made beside it, or they cannot grow.
+        Err(Error::Unwritable { .. }) => open_immutable(path, Obstacle::ReadOnly),
+        Err(Error::Full { .. } | Error::Refused { .. }) => open_immutable(path, Obstacle::Full),
+        Err(error) => Err(error),
     }
 }
 

@@ -3,12 +3,11 @@
 //! What is kept by certificate is written at once. Index rows are deferred over a whole batch and written in the order
 //! of each index: a million certificates in no order would touch a page for every row.
 
-use rusqlite::params;
-
 use super::certifications::{self, ProvenRow};
 use super::error::Context;
 use super::search;
 use super::view::View;
+use crate::engine::Engine;
 use crate::packed::{self, Packed};
 use crate::rows::{IndexRows, Rows};
 use crate::{CertId, Result};
@@ -27,37 +26,37 @@ impl Derived {
     /// Writes what is derived from a certificate that has nothing yet.
     pub(super) fn insert(&mut self, view: &View<'_>, id: CertId, packed: &Packed, rows: &Rows) -> Result<()> {
         let Packed { own, third_party } = packed;
-        view.execute("INSERT INTO self_facts (cert, facts) VALUES (?1, ?2)", params![id.0, own], DOING)?;
+        view.execute("INSERT INTO self_facts (cert, facts) VALUES (?1, ?2)", &[&id.0, own], DOING)?;
         if !third_party.is_empty() {
             const SQL: &str = "INSERT INTO third_party (cert, facts) VALUES (?1, ?2)";
-            view.execute(SQL, params![id.0, third_party], DOING)?;
+            view.execute(SQL, &[&id.0, third_party], DOING)?;
         }
         self.inserted.extend(id, rows);
         insert_user_ids(view, id, &rows.user_ids)?;
         const SEARCH: &str = "INSERT INTO user_id_search (rowid, octets) VALUES (?1, ?2)";
-        view.execute(SEARCH, params![id.0, search::text(&rows.user_ids)], DOING).map(drop)
+        view.execute(SEARCH, &[&id.0, &search::text(&rows.user_ids)], DOING).map(drop)
     }
 
     /// Writes what is derived from a certificate instead of what is there; only rows that differ are touched.
     pub(super) fn replace(&mut self, view: &View<'_>, id: CertId, packed: &Packed, new: &Rows) -> Result<()> {
         let old = rows_there(view, id)?;
         if old.user_ids != new.user_ids {
-            view.execute("DELETE FROM user_id WHERE cert = ?1", [id.0], DOING)?;
+            view.execute("DELETE FROM user_id WHERE cert = ?1", &[&id.0], DOING)?;
             insert_user_ids(view, id, &new.user_ids)?;
             const SEARCH: &str = "REPLACE INTO user_id_search (rowid, octets) VALUES (?1, ?2)";
-            view.execute(SEARCH, params![id.0, search::text(&new.user_ids)], DOING)?;
+            view.execute(SEARCH, &[&id.0, &search::text(&new.user_ids)], DOING)?;
         }
         self.deleted.extend(id, &old);
         self.inserted.extend(id, new);
 
         let Packed { own, third_party } = packed;
         let differs = view.third_party(id.0)?.unwrap_or_default() != *third_party;
-        view.execute("REPLACE INTO self_facts (cert, facts) VALUES (?1, ?2)", params![id.0, own], DOING)?;
+        view.execute("REPLACE INTO self_facts (cert, facts) VALUES (?1, ?2)", &[&id.0, own], DOING)?;
         if third_party.is_empty() {
-            view.execute("DELETE FROM third_party WHERE cert = ?1", [id.0], DOING)?;
+            view.execute("DELETE FROM third_party WHERE cert = ?1", &[&id.0], DOING)?;
         } else {
             const SQL: &str = "REPLACE INTO third_party (cert, facts) VALUES (?1, ?2)";
-            view.execute(SQL, params![id.0, third_party], DOING)?;
+            view.execute(SQL, &[&id.0, third_party], DOING)?;
         }
         if differs { self.prove(view, id) } else { Ok(()) }
     }
@@ -72,10 +71,10 @@ impl Derived {
     /// Takes away everything that was derived from a certificate.
     pub(super) fn remove(&mut self, view: &View<'_>, id: CertId) -> Result<()> {
         self.deleted.extend(id, &rows_there(view, id)?);
-        view.execute("DELETE FROM user_id WHERE cert = ?1", [id.0], DOING)?;
-        view.execute("DELETE FROM user_id_search WHERE rowid = ?1", [id.0], DOING)?;
-        view.execute("DELETE FROM self_facts WHERE cert = ?1", [id.0], DOING)?;
-        view.execute("DELETE FROM third_party WHERE cert = ?1", [id.0], DOING).map(drop)
+        view.execute("DELETE FROM user_id WHERE cert = ?1", &[&id.0], DOING)?;
+        view.execute("DELETE FROM user_id_search WHERE rowid = ?1", &[&id.0], DOING)?;
+        view.execute("DELETE FROM self_facts WHERE cert = ?1", &[&id.0], DOING)?;
+        view.execute("DELETE FROM third_party WHERE cert = ?1", &[&id.0], DOING).map(drop)
     }
 
     /// Writes the index rows.
@@ -83,7 +82,7 @@ impl Derived {
         let Self { mut deleted, mut inserted, proven } = self;
         // Else it would come when the transaction ends, after the tables below have driven its pages out of the cache
         // and into the log: SQLite reads the log from there on once more if a page in it changes again.
-        view.execute("INSERT INTO user_id_search (user_id_search) VALUES ('flush')", [], DOING)?;
+        view.execute("INSERT INTO user_id_search (user_id_search) VALUES ('flush')", &[], DOING)?;
         deleted.remove_common(&mut inserted);
         delete(deleted, view)?;
         insert(inserted, view)?;
@@ -109,14 +108,14 @@ fn insert(rows: IndexRows, view: &View<'_>) -> Result<()> {
 
 fn insert_user_ids(view: &View<'_>, id: CertId, user_ids: &[(i64, Vec<u8>)]) -> Result<()> {
     const SQL: &str = "INSERT INTO user_id (cert, component, value) VALUES (?1, ?2, ?3)";
-    user_ids.iter().try_for_each(|(component, value)| {
-        view.execute(SQL, params![id.0, component, value], DOING).map(drop)
-    })
+    user_ids
+        .iter()
+        .try_for_each(|(component, value)| view.execute(SQL, &[&id.0, component, value], DOING).map(drop))
 }
 
 /// Takes out of the substring index what it only marked as removed.
 pub(super) fn compact_search(view: &View<'_>) -> Result<()> {
-    view.execute("INSERT INTO user_id_search (user_id_search) VALUES ('optimize')", [], DOING).map(drop)
+    view.execute("INSERT INTO user_id_search (user_id_search) VALUES ('optimize')", &[], DOING).map(drop)
 }
 
 /// Returns the index rows that are there for a certificate.

@@ -16,7 +16,7 @@ const WRITE_REFUSED: [i32; 3] = [
 ];
 
 /// Adds to SQLite's words what was being done, and where.
-pub(super) trait Context<T> {
+pub(crate) trait Context<T> {
     fn context(self, path: &Path, doing: &'static str) -> Result<T>;
 }
 

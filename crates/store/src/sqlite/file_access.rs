@@ -4,30 +4,14 @@ use std::path::Path;
 
 use rustix::fs::{StatVfsMountFlags, statfs, statvfs};
 
-/// How a database in a certain place can be used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum FileAccess {
-    /// Processes of one machine share it: memory can be shared, so a write-ahead log works.
-    Local,
-    /// Other machines may share it, memory cannot be shared: only a rollback journal works.
-    Network,
-    /// Nobody can write there.
-    Immutable,
+/// Says whether other machines may share the file: memory cannot be shared then, so that only a rollback journal works.
+/// What cannot be looked at counts as local.
+pub(super) fn is_on_network(path: &Path) -> bool {
+    statfs(path).is_ok_and(|stat| u32::try_from(stat.f_type).is_ok_and(is_network))
 }
 
-impl FileAccess {
-    /// Looks at the file system that `path` is on; what cannot be looked at counts as local.
-    pub(super) fn of(path: &Path) -> Self {
-        let kind = statfs(path).map(|stat| u32::try_from(stat.f_type).unwrap_or(0));
-        match kind {
-            Ok(kind) if is_network(kind) => Self::Network,
-            _ if is_mounted_read_only(path) => Self::Immutable,
-            _ => Self::Local,
-        }
-    }
-}
-
-fn is_mounted_read_only(path: &Path) -> bool {
+/// Says whether nobody can write there.
+pub(super) fn is_mounted_read_only(path: &Path) -> bool {
     statvfs(path).is_ok_and(|stat| stat.f_flag.contains(StatVfsMountFlags::RDONLY))
 }
 
@@ -66,7 +50,8 @@ mod tests {
 
     #[test]
     fn a_temporary_directory_is_local_and_what_is_not_there_counts_as_such() {
-        assert_eq!(FileAccess::of(&std::env::temp_dir()), FileAccess::Local);
-        assert_eq!(FileAccess::of(Path::new("/nowhere/at/all")), FileAccess::Local);
+        for path in [&std::env::temp_dir(), Path::new("/nowhere/at/all")] {
+            assert!(!is_on_network(path) && !is_mounted_read_only(path));
+        }
     }
 }

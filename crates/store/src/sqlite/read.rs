@@ -3,50 +3,42 @@
 use std::ops::ControlFlow;
 
 use cert::facts::SignatureFacts;
-use cert::{Fingerprint, KeyId, Timestamp};
-use rusqlite::{MAIN_DB, Row};
+use cert::{Fingerprint, KeyId};
+use rusqlite::MAIN_DB;
 
+use super::certifications;
 use super::error::Context;
 use super::view::View;
-use super::{certifications, find, provenance};
-use crate::rows::{parse_fingerprint, rotated};
+use crate::engine::{Engine, Row};
+use crate::rows::rotated;
 use crate::{
     CertId, Certifications, Detail, Facts, KeyHit, Origin, Query, ReadCertificates, ReadTrust, Record,
-    Result, Selection, VisitCertified, packed,
+    Result, Selection, VisitCertified, find, packed, provenance,
 };
 
 impl View<'_> {
-    fn record(&self, row: &Row<'_>, detail: Detail) -> Result<Record> {
-        let id: i64 = self.column(row, 0)?;
-        let blob = |index| {
-            row.get_ref(index)
-                .and_then(|value| Ok(value.as_blob_or_null()?))
-                .context(self.path(), "reading a row")
-        };
-        let fingerprint = blob(1)?.and_then(parse_fingerprint);
+    fn record(&self, row: Row<'_>, detail: Detail) -> Result<Record> {
+        let id: i64 = row.get(0)?;
         let facts = match detail {
             Detail::Name => None,
-            Detail::Own => Some(packed::unpack(blob(8)?.unwrap_or_default(), None)),
+            Detail::Own => Some(packed::unpack(row.bytes(8)?, None)),
             Detail::Full | Detail::Verdicts | Detail::Bytes => {
-                Some(packed::unpack(blob(8)?.unwrap_or_default(), blob(9)?))
+                Some(packed::unpack(row.bytes(8)?, row.optional_bytes(9)?))
             }
         };
-        let bytes = if detail == Detail::Bytes { blob(10)?.map(<[u8]>::to_vec) } else { None };
+        let bytes = if detail == Detail::Bytes { Some(row.get(10)?) } else { None };
         let verdicts = match detail {
-            Detail::Verdicts => packed::unpack_verdicts(blob(10)?.unwrap_or_default()),
+            Detail::Verdicts => packed::unpack_verdicts(row.bytes(10)?),
             _ => Ok(Vec::new()),
         };
+        let fingerprint = row.fingerprint(1)?;
         Ok(Record {
             id: CertId(id),
             fingerprint: fingerprint.ok_or_else(|| self.corrupt(id, packed::Error::FINGERPRINT))?,
-            first_seen: Timestamp(self.column(row, 2)?),
-            changed: Timestamp(self.column(row, 3)?),
-            generation: self.column(row, 4)?,
-            origin: Origin {
-                kind: self.column(row, 5)?,
-                updated: self.column::<Option<u32>>(row, 6)?.map(Timestamp),
-                url: self.column(row, 7)?,
-            },
+            first_seen: row.time(2)?,
+            changed: row.time(3)?,
+            generation: row.get(4)?,
+            origin: row.origin(5)?,
             facts: facts.transpose().map_err(|source| self.corrupt(id, source))?,
             verdicts: verdicts.map_err(|source| self.corrupt(id, source))?,
             bytes,
@@ -54,41 +46,28 @@ impl View<'_> {
     }
 }
 
-macro_rules! select_records {
-    ($columns:literal, $tables:literal, $rest:literal) => {
-        concat!(
-            "SELECT id, fingerprint, first_seen, changed, generation, origin_kind, origin_updated, origin_url",
-            $columns,
-            " FROM cert ",
-            $tables,
-            $rest
-        )
+/// Returns the query for certificates in the columns of [`View::record`]; `rest` says which.
+fn select(detail: Detail, rest: &str) -> String {
+    const OWN: &str = "JOIN self_facts ON self_facts.cert = id";
+    const OTHERS: &str = "LEFT JOIN third_party ON third_party.cert = id";
+    let (columns, tables) = match detail {
+        Detail::Name => ("", [""; 3]),
+        Detail::Own => (", self_facts.facts", [OWN, "", ""]),
+        Detail::Full => (", self_facts.facts, third_party.facts", [OWN, OTHERS, ""]),
+        Detail::Verdicts => (
+            ", self_facts.facts, third_party.facts, verdicts",
+            [OWN, OTHERS, "LEFT JOIN verdicts ON verdicts.cert = id"],
+        ),
+        Detail::Bytes => (
+            ", self_facts.facts, third_party.facts, packets.bytes",
+            [OWN, OTHERS, "JOIN packets ON packets.cert = id"],
+        ),
     };
-    ($detail:expr, $rest:literal) => {
-        match $detail {
-            Detail::Name => select_records!("", "", $rest),
-            Detail::Own => {
-                select_records!(", self_facts.facts", "JOIN self_facts ON self_facts.cert = id", $rest)
-            }
-            Detail::Full => select_records!(
-                ", self_facts.facts, third_party.facts",
-                "JOIN self_facts ON self_facts.cert = id LEFT JOIN third_party ON third_party.cert = id",
-                $rest
-            ),
-            Detail::Verdicts => select_records!(
-                ", self_facts.facts, third_party.facts, verdicts",
-                "JOIN self_facts ON self_facts.cert = id LEFT JOIN third_party ON third_party.cert = id
-                 LEFT JOIN verdicts ON verdicts.cert = id",
-                $rest
-            ),
-            Detail::Bytes => select_records!(
-                ", self_facts.facts, third_party.facts, packets.bytes",
-                "JOIN self_facts ON self_facts.cert = id LEFT JOIN third_party ON third_party.cert = id
-                 JOIN packets ON packets.cert = id",
-                $rest
-            ),
-        }
-    };
+    format!(
+        "SELECT id, fingerprint, first_seen, changed, generation, origin_kind, origin_updated, origin_url{columns}
+        FROM cert {} {rest}",
+        tables.join(" ")
+    )
 }
 
 impl ReadCertificates for View<'_> {
@@ -99,11 +78,11 @@ impl ReadCertificates for View<'_> {
         visit: &mut dyn FnMut(Record) -> ControlFlow<()>,
     ) -> Result<()> {
         const DOING: &str = "reading certificates";
-        let mut each = |row: &Row<'_>| Ok(visit(self.record(row, detail)?));
+        let mut each = |row: Row<'_>| Ok(visit(self.record(row, detail)?));
         match selection {
-            Selection::All => self.rows(select_records!(detail, " ORDER BY id"), [], DOING, each),
+            Selection::All => self.each_row(&select(detail, "ORDER BY id"), &[], DOING, each),
             Selection::Ids(ids) => {
-                let sql = select_records!(detail, " WHERE id = ?1");
+                let sql = &select(detail, "WHERE id = ?1");
                 let mut ids = ids.to_vec();
                 ids.sort_unstable();
                 ids.dedup();
@@ -111,7 +90,7 @@ impl ReadCertificates for View<'_> {
                 for id in ids {
                     let mut rows = statement.query([id.0]).context(self.path(), DOING)?;
                     if let Some(row) = rows.next().context(self.path(), DOING)?
-                        && each(row)?.is_break()
+                        && each(Row::sqlite(row, self.path()))?.is_break()
                     {
                         break;
                     }
@@ -156,8 +135,8 @@ impl ReadCertificates for View<'_> {
     fn visit_third_party(&self, CertId(id): CertId, visit: &mut dyn FnMut(&SignatureFacts)) -> Result<()> {
         self.enlarge_cache()?;
         let sql = "SELECT facts FROM third_party WHERE cert = ?1";
-        self.rows(sql, [id], "reading certifications", |row| {
-            packed::third_party(self.blob(row, 0)?, |_| true, |_, signature| visit(&signature))
+        self.each_row(sql, &[&id], "reading certifications", |row| {
+            packed::third_party(row.bytes(0)?, |_| true, |_, signature| visit(&signature))
                 .map_err(|source| self.corrupt(id, source))?;
             Ok(ControlFlow::Continue(()))
         })
@@ -179,25 +158,15 @@ impl ReadCertificates for View<'_> {
     }
 
     fn visit_keys(&self, visit: &mut dyn FnMut(CertId, &[Fingerprint])) -> Result<()> {
-        let mut keys = Vec::new();
-        self.rows("SELECT cert, facts FROM self_facts ORDER BY cert", [], "reading keys", |row| {
-            let id: i64 = self.column(row, 0)?;
-            keys.clear();
-            packed::fingerprints(self.blob(row, 1)?, |_, fingerprint| keys.push(fingerprint))
-                .map_err(|source| self.corrupt(id, source))?;
-            visit(CertId(id), &keys);
-            Ok(ControlFlow::Continue(()))
-        })
+        find::visit_keys(self, visit)
     }
 
     fn certified_by(&self, issuer: KeyId) -> Result<Vec<CertId>> {
-        find::certs(self, "SELECT cert FROM certification WHERE issuer = ?1", [issuer.0 as i64])
+        find::certified_by(self, issuer)
     }
 
     fn certified_by_few(&self, issuer: KeyId, most: usize) -> Result<Option<Vec<CertId>>> {
-        const SQL: &str = "SELECT cert FROM certification WHERE issuer = ?1 LIMIT ?2";
-        let found = find::certs(self, SQL, [issuer.0 as i64, most as i64 + 1])?;
-        Ok(Some(found).filter(|found| found.len() <= most))
+        find::certified_by_few(self, issuer, most)
     }
 
     fn visit_certified_by_any(
@@ -220,11 +189,11 @@ impl ReadCertificates for View<'_> {
     }
 
     fn count(&self) -> Result<u64> {
-        self.number("SELECT count(*) FROM cert", [])
+        self.number("SELECT count(*) FROM cert")
     }
 
     fn has_user_id_origins(&self) -> Result<bool> {
-        self.exists("SELECT 1 FROM user_id_origin", [])
+        self.exists("SELECT 1 FROM user_id_origin", &[])
     }
 
     fn user_id_origins(&self, id: CertId) -> Result<Vec<(Vec<u8>, Origin)>> {

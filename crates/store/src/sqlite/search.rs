@@ -4,6 +4,10 @@
 //! of the same number. FTS5 folds more than ASCII letters, and knows only that all trigrams occur somewhere in a
 //! certificate's user IDs: it proposes too much, never too little.
 
+use crate::engine::Engine;
+use crate::find::{among_user_ids, certs, decided};
+use crate::{CertId, Query, Result};
+
 /// The most trigrams that are asked for; more would cost more than they exclude.
 const MOST: usize = 6;
 
@@ -18,6 +22,29 @@ const FREQUENCY_RATIO: i64 = 16;
 
 /// Stands for NUL, which FTS5 leaves out.
 const NUL: char = '\u{100}';
+
+/// Finds user IDs that contain `part` and are answers: by trigrams, or by a scan where `part` is too short for one.
+pub(super) fn find(engine: &impl Engine, query: &Query, part: &[u8]) -> Result<Vec<CertId>> {
+    let trigrams = trigrams(part);
+    if trigrams.is_empty() {
+        return decided(engine, query, "SELECT cert, value FROM user_id ORDER BY cert", &[]);
+    }
+    among_user_ids(engine, query, &by_trigrams(engine, trigrams)?)
+}
+
+/// Proposes the certificates that have the rarest of the trigrams.
+fn by_trigrams(engine: &impl Engine, trigrams: Vec<String>) -> Result<Vec<CertId>> {
+    const SQL: &str = "SELECT rowid FROM user_id_search WHERE user_id_search MATCH ?1 LIMIT ?2";
+    let mut ranked = Vec::with_capacity(trigrams.len());
+    for trigram in trigrams {
+        let sample = certs(engine, SQL, &[&trigram, &SAMPLE])?;
+        match sample.last() {
+            Some(last) if sample.len() == SAMPLE as usize => ranked.push((last.0, trigram)),
+            _ => return Ok(sample),
+        }
+    }
+    certs(engine, SQL, &[&rarest(ranked), &-1])
+}
 
 /// Returns the text that a certificate's user IDs are indexed by.
 pub(super) fn text(user_ids: &[(i64, Vec<u8>)]) -> String {

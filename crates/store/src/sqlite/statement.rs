@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use cert::Facts;
 use rusqlite::Connection;
 use rusqlite::functions::{Context as Call, FunctionFlags};
-use rusqlite::types::ValueRef;
+pub use rusqlite::types::ValueRef as Value;
 
 use super::error::Context;
 use super::signature_table;
@@ -20,21 +20,6 @@ pub trait Rows {
     fn columns(&mut self, names: &[&str]) -> ControlFlow<()>;
     /// Takes a row.
     fn row(&mut self, values: &[Value<'_>]) -> ControlFlow<()>;
-}
-
-/// A value of SQLite.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Value<'a> {
-    /// Nothing.
-    Null,
-    /// An integer.
-    Integer(i64),
-    /// A number that is no integer.
-    Real(f64),
-    /// Text, which SQLite does not check to be UTF-8.
-    Text(&'a [u8]),
-    /// Bytes.
-    Blob(&'a [u8]),
 }
 
 impl SqliteStore {
@@ -70,17 +55,8 @@ fn run(connection: &Connection, sql: &str, rows: &mut dyn Rows) -> Result<()> {
     }
     let mut found = statement.query([]).map_err(wrong)?;
     while let Some(row) = found.next().map_err(wrong)? {
-        let mut values = Vec::with_capacity(count);
-        for index in 0..count {
-            values.push(match row.get_ref(index).map_err(wrong)? {
-                ValueRef::Null => Value::Null,
-                ValueRef::Integer(value) => Value::Integer(value),
-                ValueRef::Real(value) => Value::Real(value),
-                ValueRef::Text(value) => Value::Text(value),
-                ValueRef::Blob(value) => Value::Blob(value),
-            });
-        }
-        if rows.row(&values).is_break() {
+        let values = (0..count).map(|index| row.get_ref(index)).collect::<rusqlite::Result<Vec<_>>>();
+        if rows.row(&values.map_err(wrong)?).is_break() {
             break;
         }
     }

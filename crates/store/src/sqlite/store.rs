@@ -49,12 +49,7 @@ impl SqliteStore {
     }
 
     pub(super) fn with(path: &Path, (access, connection): (Access, Connection)) -> Self {
-        Self {
-            path: path.to_owned(),
-            access,
-            idle: Mutex::new(vec![connection]),
-            readers: AtomicUsize::new(0),
-        }
+        Self { access, idle: Mutex::new(vec![connection]), ..Self::empty(path) }
     }
 
     /// Returns the database's file.

@@ -6,17 +6,14 @@ use std::path::Path;
 use std::sync::atomic::Ordering;
 
 use cert::Fingerprint;
-use rusqlite::{Connection, OptionalExtension, Params, Row};
+use rusqlite::{Connection, params_from_iter};
 
 use super::error::Context;
 use super::store::SqliteStore;
-use super::{schema, wal};
+use super::{schema, search, wal};
+use crate::engine::{Engine, Parameters, Row};
 use crate::rows::{is_fingerprint, rotated};
-use crate::{CertId, Error, Result, packed};
-
-/// Finds the certificates whose primary key has a key ID.
-pub(super) const PRIMARIES: &str = "SELECT cert, fingerprint FROM key_id JOIN cert ON id = cert
-    WHERE key_id = ?1 AND component = 0 ORDER BY cert";
+use crate::{CertId, InputDigest, Query, Result};
 
 /// A read transaction, or the reading side of a write transaction.
 pub(super) struct View<'s> {
@@ -65,77 +62,6 @@ impl<'s> View<'s> {
         self.connection.as_ref().expect("it is taken out by drop only")
     }
 
-    pub(super) fn path(&self) -> &Path {
-        &self.store.path
-    }
-
-    pub(super) fn corrupt(&self, cert: i64, source: packed::Error) -> Error {
-        Error::Corrupt { path: self.store.path.clone(), cert, source }
-    }
-
-    /// Runs a query and hands out its rows until `each` breaks.
-    pub(super) fn rows(
-        &self,
-        sql: &str,
-        parameters: impl Params,
-        doing: &'static str,
-        mut each: impl FnMut(&Row<'_>) -> Result<ControlFlow<()>>,
-    ) -> Result<()> {
-        let mut statement = self.connection().prepare_cached(sql).context(self.path(), doing)?;
-        let mut rows = statement.query(parameters).context(self.path(), doing)?;
-        while let Some(row) = rows.next().context(self.path(), doing)? {
-            if each(row)?.is_break() {
-                break;
-            }
-        }
-        self.store.check_unchanged()
-    }
-
-    /// Runs a query and returns what `map` makes of its rows.
-    pub(super) fn list<T>(
-        &self,
-        sql: &str,
-        parameters: impl Params,
-        doing: &'static str,
-        mut map: impl FnMut(&Row<'_>) -> Result<T>,
-    ) -> Result<Vec<T>> {
-        let mut list = Vec::new();
-        self.rows(sql, parameters, doing, |row| {
-            list.push(map(row)?);
-            Ok(ControlFlow::Continue(()))
-        })?;
-        Ok(list)
-    }
-
-    /// Runs a statement that changes rows; returns how many.
-    pub(super) fn execute(&self, sql: &str, parameters: impl Params, doing: &'static str) -> Result<usize> {
-        let mut statement = self.connection().prepare_cached(sql).context(self.path(), doing)?;
-        statement.execute(parameters).context(self.path(), doing)
-    }
-
-    /// Returns the certificate whose primary key has this fingerprint.
-    pub(super) fn primary(&self, fingerprint: &Fingerprint) -> Result<Option<CertId>> {
-        let mut found = None;
-        self.rows(PRIMARIES, [rotated(fingerprint.key_id())], "looking up a fingerprint", |row| {
-            if is_fingerprint(self.blob(row, 1)?, fingerprint) {
-                found = Some(CertId(self.column(row, 0)?));
-                return Ok(ControlFlow::Break(()));
-            }
-            Ok(ControlFlow::Continue(()))
-        })?;
-        Ok(found)
-    }
-
-    /// Returns the keys of one certificate: numbers of components and fingerprints.
-    pub(super) fn fingerprints(&self, cert: i64) -> Result<Vec<(i64, Fingerprint)>> {
-        let mut fingerprints = Vec::new();
-        if let Some(own) = self.own(cert)? {
-            packed::fingerprints(&own, |number, fingerprint| fingerprints.push((number as i64, fingerprint)))
-                .map_err(|source| self.corrupt(cert, source))?;
-        }
-        Ok(fingerprints)
-    }
-
     /// Returns the blob of own facts.
     pub(super) fn own(&self, cert: i64) -> Result<Option<Vec<u8>>> {
         self.value("SELECT facts FROM self_facts WHERE cert = ?1", cert)
@@ -149,29 +75,17 @@ impl<'s> View<'s> {
     /// Returns the user IDs of one certificate by the numbers of their components.
     pub(super) fn user_ids(&self, cert: i64) -> Result<Vec<(i64, Vec<u8>)>> {
         const SQL: &str = "SELECT component, value FROM user_id WHERE cert = ?1 ORDER BY component";
-        self.list(SQL, [cert], "reading user IDs", |row| Ok((self.column(row, 0)?, self.column(row, 1)?)))
+        self.list(SQL, &[&cert], "reading user IDs", |row| Ok((row.get(0)?, row.get(1)?)))
     }
 
     /// Says whether a query has a row.
-    pub(super) fn exists(&self, sql: &str, parameters: impl Params) -> Result<bool> {
-        let mut statement = self.connection().prepare_cached(sql).context(self.path(), "reading")?;
-        let exists = statement.exists(parameters).context(self.path(), "reading")?;
-        self.store.check_unchanged().map(|()| exists)
-    }
-
-    /// Returns the number that a query counts.
-    pub(super) fn number(&self, sql: &str, parameters: impl Params) -> Result<u64> {
-        let count = self.connection().query_row(sql, parameters, |row| row.get::<_, i64>(0));
-        self.store.check_unchanged()?;
-        count.map(i64::unsigned_abs).context(self.path(), "counting")
+    pub(super) fn exists(&self, sql: &str, parameters: Parameters<'_>) -> Result<bool> {
+        Ok(self.first(sql, parameters, "reading", |_| Ok(()))?.is_some())
     }
 
     /// Returns the blob that a query finds by a number.
     pub(super) fn value(&self, sql: &str, key: i64) -> Result<Option<Vec<u8>>> {
-        let mut statement = self.connection().prepare_cached(sql).context(self.path(), "reading")?;
-        let value = statement.query_row([key], |row| row.get(0)).optional();
-        self.store.check_unchanged()?;
-        value.context(self.path(), "reading a certificate")
+        self.first(sql, &[&key], "reading a certificate", |row| row.get(0))
     }
 
     /// Lets SQLite remember more, for who follows certifications from key to key.
@@ -183,13 +97,85 @@ impl<'s> View<'s> {
     pub(super) fn set_cache(&self, size: i64) -> Result<()> {
         self.connection().pragma_update(None, "cache_size", size).context(self.path(), "reading")
     }
+}
 
-    pub(super) fn column<T: rusqlite::types::FromSql>(&self, row: &Row<'_>, index: usize) -> Result<T> {
-        row.get(index).context(self.path(), "reading a row")
+impl Engine for View<'_> {
+    const IN_LIST: &'static str = "IN (SELECT value FROM json_each('[' || ?1 || ']'))";
+    const BY_KEY_ID: &'static str = "SELECT cert FROM key_id WHERE key_id = ?1";
+    const BY_SHORT_KEY_ID: &'static str =
+        "SELECT cert FROM key_id WHERE key_id BETWEEN ?1 << 32 AND (?1 << 32) + 4294967295";
+    const KEYS: &'static str = "SELECT cert, component, facts FROM key_id JOIN self_facts USING (cert)
+        WHERE key_id = ?1 ORDER BY cert, component LIMIT ?2";
+    const PRIMARIES: &'static str = "SELECT cert, fingerprint FROM key_id JOIN cert ON id = cert
+        WHERE key_id = ?1 AND component = 0 ORDER BY cert";
+    const DERIVED_BINDINGS: &'static str = "SELECT NULL, fingerprint, email, value, first_seen, 1 FROM (
+            SELECT cert, bound_address(value) AS email, value, min(component) FROM user_id WHERE {which}
+            GROUP BY 1, 2) JOIN cert ON id = cert
+        WHERE (email, fingerprint) NOT IN (SELECT email, fingerprint FROM tofu_binding)";
+    const OF_ADDRESS: [&'static str; 2] =
+        ["email = ?1", "cert IN (SELECT cert FROM mail WHERE hash = ?2) AND bound_address(value) = ?1"];
+    const ADDRESS_HASH: &'static str = "mail_hash(email)";
+    const INSERT_BINDING: &'static str =
+        "INSERT INTO tofu_binding (email, fingerprint, user_id, time, policy)
+        VALUES (?1, ?3, ?4, ?5, ?6) ON CONFLICT (email, fingerprint)";
+    const ENCRYPTION_ROW: &'static str = "rowid";
+    const SET_USER_ID_ORIGIN: &'static str =
+        "REPLACE INTO user_id_origin (cert, value, kind, updated, url) VALUES (?1, ?2, ?3, ?4, ?5)";
+    const REMEMBER_MIGRATION: &'static str =
+        "REPLACE INTO migration (path, modified, size, time) VALUES (?1, ?2, ?3, ?4)";
+
+    fn path(&self) -> &Path {
+        &self.store.path
     }
 
-    pub(super) fn blob<'r>(&self, row: &'r Row<'_>, index: usize) -> Result<&'r [u8]> {
-        row.get_ref(index).and_then(|value| Ok(value.as_blob()?)).context(self.path(), "reading a row")
+    fn each_row(
+        &self,
+        sql: &str,
+        parameters: Parameters<'_>,
+        doing: &'static str,
+        mut each: impl FnMut(Row<'_>) -> Result<ControlFlow<()>>,
+    ) -> Result<()> {
+        let mut statement = self.connection().prepare_cached(sql).context(self.path(), doing)?;
+        let mut rows = statement.query(params_from_iter(parameters)).context(self.path(), doing)?;
+        while let Some(row) = rows.next().context(self.path(), doing)? {
+            if each(Row::sqlite(row, self.path()))?.is_break() {
+                break;
+            }
+        }
+        self.store.check_unchanged()
+    }
+
+    fn execute(&self, sql: &str, parameters: Parameters<'_>, doing: &'static str) -> Result<u64> {
+        let mut statement = self.connection().prepare_cached(sql).context(self.path(), doing)?;
+        let changed = statement.execute(params_from_iter(parameters)).context(self.path(), doing)?;
+        Ok(changed as u64)
+    }
+
+    fn primary(&self, fingerprint: &Fingerprint) -> Result<Option<CertId>> {
+        let mut found = None;
+        let rotated = rotated(fingerprint.key_id());
+        self.each_row(Self::PRIMARIES, &[&rotated], "looking up a fingerprint", |row| {
+            if is_fingerprint(row.bytes(1)?, fingerprint) {
+                found = Some(CertId(row.get(0)?));
+                return Ok(ControlFlow::Break(()));
+            }
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok(found)
+    }
+
+    fn find_text(&self, query: &Query, part: &[u8]) -> Result<Vec<CertId>> {
+        search::find(self, query, part)
+    }
+
+    fn inputs(&self, digests: &[InputDigest]) -> Result<Vec<Option<CertId>>> {
+        const SQL: &str = "SELECT cert FROM input WHERE digest = ?1";
+        let known = |digest: &InputDigest| {
+            self.first(SQL, &[&digest.0.as_slice()], "looking up earlier imports", |row| {
+                row.get(0).map(CertId)
+            })
+        };
+        digests.iter().map(known).collect()
     }
 }
 
@@ -203,10 +189,4 @@ impl Drop for View<'_> {
             }
         }
     }
-}
-
-/// Returns numbers as one parameter of a statement, which takes it apart with `json_each`.
-pub(super) fn list(numbers: impl Iterator<Item = i64>) -> String {
-    let numbers: Vec<String> = numbers.map(|number| number.to_string()).collect();
-    format!("[{}]", numbers.join(","))
 }

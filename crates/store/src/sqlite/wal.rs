@@ -133,17 +133,13 @@ pub(super) fn enable_wal(connection: &Connection) {
     let _ = connection.busy_timeout(write_lock::PATIENCE);
 }
 
-/// Writes the whole database anew, since pages keep what was removed from them.
-pub(super) fn rewrite(connection: &Connection, path: &Path) -> Result<()> {
-    const DOING: &str = "overwriting what was purged";
-    connection.execute_batch("VACUUM").context(path, DOING)
-}
-
-/// Leaves nothing in the log.
+/// Writes the whole database anew, since pages keep what was removed from them, and leaves nothing in the log, where the
+/// new pages are until then.
 ///
 /// A reader that needs the log's old pages keeps them there until the last connection closes.
-pub(super) fn truncate(connection: &Connection, path: &Path) -> Result<()> {
+pub(super) fn overwrite(connection: &Connection, path: &Path) -> Result<()> {
     const DOING: &str = "overwriting what was purged";
+    connection.execute_batch("VACUUM").context(path, DOING)?;
     connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).context(path, DOING)
 }
 

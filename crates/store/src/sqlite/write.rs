@@ -3,22 +3,22 @@
 use std::collections::HashSet;
 
 use cert::{Fingerprint, Timestamp};
-use rusqlite::{CachedStatement, Connection, Params, params};
+use rusqlite::{Connection, params};
 
 use super::derived::Derived;
 use super::early_sync::EarlySync;
 use super::error::Context;
-use super::journal::Journal;
 use super::store::SqliteStore;
-use super::view::{View, list};
-use super::{derived, journal, provenance, tofu, wal, write_lock};
+use super::view::View;
+use super::{derived, journal, wal, write_lock};
+use crate::engine::{Engine, Parameters, Text, stored_time};
+use crate::engine_writer::{self, EngineWriter};
 use crate::journal::change_row::NewChange;
-use crate::rows::{parse_fingerprint, stored_fingerprint, without};
-use crate::tofu::BindingChange;
-use crate::write_bindings::{BindingRows, BindingWriter};
+use crate::journal::entry::{Entry, forget_inputs};
+use crate::rows::{parse_fingerprint, stored_fingerprint};
 use crate::{
     AssignedTrust, CertId, Error, InputDigest, JournalId, Migration, Origin, Origins, Put, PutKind,
-    PutOutcome, ReadCertificates, ReadTrust, Removal, Result, Snapshot, Transaction, packed,
+    PutOutcome, ReadCertificates, Removal, Result, Snapshot, Transaction, binding_rows, packed, provenance,
 };
 
 const DOING: &str = "writing";
@@ -33,7 +33,7 @@ const READING_CACHE: i64 = -2000;
 pub(super) struct Writer<'s> {
     pub(super) view: View<'s>,
     pub(super) now: Timestamp,
-    pub(super) journal: Journal,
+    pub(super) journal: Entry,
     /// The database was empty, and still has to be given its write-ahead log.
     needs_wal: bool,
     /// It is the first and has begun early: what it writes goes to the disk before it ends.
@@ -42,7 +42,7 @@ pub(super) struct Writer<'s> {
     purged: bool,
     deferred: BufferedRows,
     /// What is deferred is written when it is needed, else after each call.
-    defers: bool,
+    pub(super) defers: bool,
 }
 
 /// What goes into tables in no order, until it is written in theirs.
@@ -78,16 +78,6 @@ impl<'s> Writer<'s> {
         Ok(Some(Self { early, ..writer }))
     }
 
-    /// Begins to write a batch that is put in parts.
-    pub(super) fn begin_in_parts(
-        store: &'s SqliteStore,
-        command: &str,
-        journal: Option<JournalId>,
-        now: Timestamp,
-    ) -> Result<Self> {
-        Ok(Self { defers: true, ..Self::begin(store, command, journal, now)? })
-    }
-
     fn begun(
         store: &'s SqliteStore,
         connection: Connection,
@@ -99,16 +89,12 @@ impl<'s> Writer<'s> {
         let view = View::within(store, connection);
         super::schema::check_version(view.connection(), view.path())?;
         view.set_cache(WRITING_CACHE)?;
-        let journal = Journal::open(&view, command, journal, now)?;
+        let journal = Entry::open(&view, command, journal, now)?;
         let deferred = BufferedRows::default();
         Ok(Self { view, now, journal, needs_wal, early: None, purged: false, deferred, defers: false })
     }
 
-    fn prepare(&self, sql: &str) -> Result<CachedStatement<'_>> {
-        self.view.connection().prepare_cached(sql).context(self.view.path(), DOING)
-    }
-
-    fn run(&self, sql: &str, parameters: impl Params) -> Result<usize> {
+    fn run(&self, sql: &str, parameters: Parameters<'_>) -> Result<u64> {
         self.view.execute(sql, parameters, DOING)
     }
 
@@ -128,7 +114,7 @@ impl<'s> Writer<'s> {
         let user_ids = &put.certificate.rows.user_ids;
         let id = match &put.kind {
             PutKind::New | PutKind::Migrated { .. } | PutKind::Copied { .. } | PutKind::Restored { .. } => {
-                self.journal.write(&self.view, &fingerprint, &NewChange::Added)?;
+                self.record(&fingerprint, NewChange::Added)?;
                 let id = self.insert(put, &fingerprint)?;
                 let derived = self.deferred.derived.get_or_insert_default();
                 derived.insert(&self.view, id, &put.certificate.packed, &put.certificate.rows)?;
@@ -142,9 +128,10 @@ impl<'s> Writer<'s> {
                     PutKind::Merged { added, .. } => NewChange::Merged(added),
                     _ => NewChange::Shrunk(*id),
                 };
-                self.journal.write(&self.view, &fingerprint, &change)?;
+                self.record(&fingerprint, change)?;
                 self.update(put, *id)?;
-                self.rebind(&fingerprint, &self.view.user_ids(id.0)?, user_ids)?;
+                let before = self.view.user_ids(id.0)?;
+                binding_rows::rebind(&self.view, &fingerprint, &before, user_ids, self.now)?;
                 let derived = self.deferred.derived.get_or_insert_default();
                 derived.replace(&self.view, *id, &put.certificate.packed, &put.certificate.rows)?;
                 *id
@@ -163,45 +150,34 @@ impl<'s> Writer<'s> {
         };
         let (first_seen, changed) = (put.kind.first_seen(self.now), put.kind.changed(self.now));
         let Origin { kind, updated, url } = put.origin.clone().unwrap_or_default();
-        let updated = updated.map(|updated| updated.0);
-        let stored = stored_fingerprint(fingerprint);
-        let superseded = &put.certificate.superseded;
-        self.run(SQL, params![id, stored, first_seen.0, changed.0, superseded, kind, updated, url])?;
+        let row: Parameters<'_> = &[
+            &id,
+            &stored_fingerprint(fingerprint),
+            &stored_time(first_seen),
+            &stored_time(changed),
+            &put.certificate.superseded,
+            &i16::from(kind),
+            &updated.map(stored_time),
+            &url.as_deref().map(Text),
+        ];
+        self.run(SQL, row)?;
         let id = self.view.connection().last_insert_rowid();
-        self.run("INSERT INTO packets (cert, bytes) VALUES (?1, ?2)", params![id, put.certificate.bytes])?;
+        self.run("INSERT INTO packets (cert, bytes) VALUES (?1, ?2)", &[&id, &put.certificate.bytes])?;
         Ok(CertId(id))
-    }
-
-    /// Keeps the bindings of a certificate right whose user IDs were others `before`.
-    fn rebind(
-        &self,
-        primary: &Fingerprint,
-        before: &[(i64, Vec<u8>)],
-        after: &[(i64, Vec<u8>)],
-    ) -> Result<()> {
-        tofu::remove_idle(&self.view, primary, &without(before, after))?;
-        tofu::add_later(&self.view, primary, &without(after, before), self.now)
     }
 
     /// Says whether a certificate is still as somebody has read it.
     fn is_current(&self, id: CertId, generation: i64, fingerprint: &Fingerprint) -> Result<bool> {
-        self.prepare("SELECT 1 FROM cert WHERE id = ?1 AND generation = ?2 AND fingerprint = ?3")?
-            .exists(params![id.0, generation, stored_fingerprint(fingerprint)])
-            .context(self.view.path(), DOING)
+        const SQL: &str = "SELECT 1 FROM cert WHERE id = ?1 AND generation = ?2 AND fingerprint = ?3";
+        self.view.exists(SQL, &[&id.0, &generation, &stored_fingerprint(fingerprint)])
     }
 
     fn update(&self, put: &Put<'_>, id: CertId) -> Result<()> {
         const SQL: &str =
             "UPDATE cert SET changed = ?1, generation = generation + 1, superseded = ?2 WHERE id = ?3";
-        self.run(SQL, params![self.now.0, put.certificate.superseded, id.0])?;
-        self.run("UPDATE packets SET bytes = ?2 WHERE cert = ?1", params![id.0, put.certificate.bytes])?;
-        if let Some(origin) = &put.origin {
-            const SQL: &str =
-                "UPDATE cert SET origin_kind = ?1, origin_updated = ?2, origin_url = ?3 WHERE id = ?4";
-            let updated = origin.updated.map(|updated| updated.0);
-            self.run(SQL, params![origin.kind, updated, origin.url, id.0])?;
-        }
-        Ok(())
+        self.run(SQL, &[&stored_time(self.now), &put.certificate.superseded, &id.0])?;
+        self.run("UPDATE packets SET bytes = ?2 WHERE cert = ?1", &[&id.0, &put.certificate.bytes])?;
+        put.origin.as_ref().map_or(Ok(()), |origin| provenance::set_origin(&self.view, id, origin))
     }
 
     /// Writes what is deferred.
@@ -217,10 +193,9 @@ impl<'s> Writer<'s> {
             return Ok(());
         }
         inputs.sort_unstable();
-        let mut statement = self.prepare(
-            "INSERT INTO input (digest, cert, first, last) VALUES (?1, ?2, ?3, ?3)
-            ON CONFLICT (digest) DO UPDATE SET cert = ?2, last = ?3",
-        )?;
+        const SQL: &str = "INSERT INTO input (digest, cert, first, last) VALUES (?1, ?2, ?3, ?3)
+            ON CONFLICT (digest) DO UPDATE SET cert = ?2, last = ?3";
+        let mut statement = self.view.connection().prepare_cached(SQL).context(self.view.path(), DOING)?;
         for (digest, cert) in inputs {
             statement
                 .execute(params![digest.0, cert.0, self.journal.id.0])
@@ -242,45 +217,31 @@ impl<'s> Writer<'s> {
             parse_fingerprint(&stored).ok_or_else(|| self.view.corrupt(id.0, packed::Error::FINGERPRINT))?;
         match removal {
             Removal::Undoable => {
-                self.journal.write(&self.view, &fingerprint, &NewChange::Removed(id))?;
+                self.record(&fingerprint, NewChange::Removed(id))?;
                 self.set_owner_trust(&fingerprint, None)?;
-                tofu::remove_idle(&self.view, &fingerprint, &without(&self.view.user_ids(id.0)?, &[]))?;
+                let user_ids = self.view.user_ids(id.0)?;
+                let gone = user_ids.iter().map(|(_, value)| value.as_slice());
+                binding_rows::remove_idle(&self.view, &fingerprint, gone)?;
             }
             Removal::Purge => {
                 provenance::forget(&self.view, Some(id), &stored)?;
-                self.journal.purge(&self.view, &fingerprint)?;
-                self.journal.write(&self.view, &fingerprint, &NewChange::Purged)?;
+                Entry::purge(&self.view, &stored)?;
+                self.record(&fingerprint, NewChange::Purged)?;
             }
         }
         derived.remove(&self.view, id)?;
-        self.run("DELETE FROM packets WHERE cert = ?1", [id.0])?;
-        self.run("DELETE FROM verdicts WHERE cert = ?1", [id.0])?;
-        self.run("DELETE FROM cert WHERE id = ?1", [id.0])?;
-        self.run("DELETE FROM owner_trust WHERE fingerprint = ?1", [stored])?;
+        self.run("DELETE FROM packets WHERE cert = ?1", &[&id.0])?;
+        self.run("DELETE FROM verdicts WHERE cert = ?1", &[&id.0])?;
+        self.run("DELETE FROM cert WHERE id = ?1", &[&id.0])?;
+        self.run("DELETE FROM owner_trust WHERE fingerprint = ?1", &[&stored])?;
         Ok(Some(fingerprint))
-    }
-
-    /// Overwrites what was purged, once the transaction is committed.
-    fn overwrite(&self) -> Result<()> {
-        wal::rewrite(self.view.connection(), self.view.path())?;
-        // The new pages are in the log until then.
-        wal::truncate(self.view.connection(), self.view.path())?;
-        journal::finish_overwriting(&self.view)
-    }
-
-    /// Forgets which inputs led to these certificates, in one pass over them all: there is no index by certificate,
-    /// since removals are rare and imports are not.
-    fn forget_inputs(&self, ids: &[CertId]) -> Result<()> {
-        const SQL: &str = "DELETE FROM input WHERE cert IN (SELECT value FROM json_each(?1))";
-        if ids.is_empty() {
-            return Ok(());
-        }
-        self.run(SQL, [list(ids.iter().map(|id| id.0))]).map(drop)
     }
 }
 
-impl BindingWriter for Writer<'_> {
-    fn rows(&self) -> &dyn BindingRows {
+impl<'s> EngineWriter for Writer<'s> {
+    type Engine = View<'s>;
+
+    fn engine(&self) -> &View<'s> {
         &self.view
     }
 
@@ -288,8 +249,8 @@ impl BindingWriter for Writer<'_> {
         self.now
     }
 
-    fn journal(&mut self, key: &Fingerprint, change: &BindingChange) -> Result<()> {
-        self.journal.write(&self.view, key, &NewChange::binding(change))
+    fn record(&mut self, key: &Fingerprint, change: NewChange<'_>) -> Result<()> {
+        journal::write(&mut self.journal, &self.view, key, &change)
     }
 }
 
@@ -308,7 +269,7 @@ impl Transaction for Writer<'_> {
         if !self.defers || !shrunk.is_empty() {
             self.flush()?;
         }
-        self.forget_inputs(&shrunk)?;
+        forget_inputs(&self.view, &shrunk)?;
         if let Some(early) = &mut self.early {
             early.wrote(batch.iter().map(|put| put.certificate.size()).sum());
         }
@@ -329,24 +290,11 @@ impl Transaction for Writer<'_> {
     }
 
     fn set_owner_trust(&mut self, primary: &Fingerprint, trust: Option<AssignedTrust>) -> Result<()> {
-        let before = self.view.owner_trust(primary)?;
-        if before == trust {
-            return Ok(());
-        }
-        self.journal.write(&self.view, primary, &NewChange::owner_trust(before, trust))?;
-        let stored = stored_fingerprint(primary);
-        let done = match trust {
-            Some(trust) => {
-                const SQL: &str = "REPLACE INTO owner_trust (fingerprint, value) VALUES (?1, ?2)";
-                self.run(SQL, params![stored, trust.number()])
-            }
-            None => self.run("DELETE FROM owner_trust WHERE fingerprint = ?1", [stored]),
-        };
-        done.map(drop)
+        engine_writer::set_owner_trust(self, primary, trust)
     }
 
     fn forget_owner_trust(&mut self, primaries: &[Fingerprint]) -> Result<()> {
-        primaries.iter().try_for_each(|primary| self.set_owner_trust(primary, None))
+        engine_writer::forget_owner_trust(self, primaries)
     }
 
     fn remove(&mut self, ids: &[CertId], removal: Removal) -> Result<()> {
@@ -362,9 +310,9 @@ impl Transaction for Writer<'_> {
         }
         derived.flush(&self.view)?;
         if removal == Removal::Purge {
-            tofu::purge(&self.view, &removed)?;
+            binding_rows::purge(&self.view, &removed)?;
         }
-        self.forget_inputs(&ids)
+        forget_inputs(&self.view, &ids)
     }
 
     fn purge_removed(&mut self, primary: &Fingerprint) -> Result<bool> {
@@ -372,16 +320,11 @@ impl Transaction for Writer<'_> {
         if self.view.primary(primary)?.is_some() {
             return Ok(false);
         }
-        let stored = stored_fingerprint(primary);
-        // The origins first: it is the journal that tells whose they are.
-        let left = provenance::forget(&self.view, None, &stored)?
-            + self.journal.purge(&self.view, primary)?
-            + tofu::purge(&self.view, &[*primary])?
-            + self.run("DELETE FROM owner_trust WHERE fingerprint = ?1", [&stored])?;
-        if left == 0 && !journal::is_overwriting(&self.view, &stored)? {
+        let left = engine_writer::purge_remains(&self.view, primary)?;
+        if left == 0 && !journal::is_overwriting(&self.view, &stored_fingerprint(primary))? {
             return Ok(false);
         }
-        self.journal.write(&self.view, primary, &NewChange::Purged)?;
+        self.record(primary, NewChange::Purged)?;
         self.purged = true;
         Ok(true)
     }
@@ -400,7 +343,7 @@ impl Transaction for Writer<'_> {
     }
 
     fn finish_journal_if_changed(&mut self) -> Result<()> {
-        self.journal.finish_if_changed(&self.view)
+        journal::finish_if_changed(&self.journal, &self.view)
     }
 
     fn mark_undone(&mut self, entry: JournalId) -> Result<()> {
@@ -409,15 +352,17 @@ impl Transaction for Writer<'_> {
 
     fn commit(mut self: Box<Self>) -> Result<()> {
         self.flush()?;
-        self.journal.close(&self.view)?;
+        journal::close(&self.journal, &self.view)?;
         if self.purged {
             derived::compact_search(&self.view)?;
-            self.journal.begin_overwriting(&self.view)?;
+            journal::begin_overwriting(&self.journal, &self.view)?;
         }
         write_lock::commit(self.view.connection(), self.view.path())?;
         self.view.set_cache(READING_CACHE)?;
         if self.purged {
-            self.overwrite().map_err(|source| Error::NotOverwritten {
+            let overwritten = wal::overwrite(self.view.connection(), self.view.path());
+            let done = overwritten.and_then(|()| journal::finish_overwriting(&self.view));
+            done.map_err(|source| Error::NotOverwritten {
                 path: self.view.path().to_owned(),
                 source: source.into(),
             })?;

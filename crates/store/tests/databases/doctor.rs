@@ -66,7 +66,7 @@ fn derive(kept: &[StoredCertificate]) -> Vec<Result<Facts, String>> {
 }
 
 fn derive_one(kept: &StoredCertificate) -> Result<Facts, String> {
-    let mut facts = cert::extract::extract(&kept.bytes).map_err(|error| error.to_string())?;
+    let mut facts = cert::clean::read_facts(&kept.bytes).map_err(|error| error.to_string())?;
     for signature in facts.components.iter_mut().flat_map(|component| &mut component.signatures) {
         signature.flags.superseded = kept.superseded.binary_search(&signature.span.start).is_ok();
     }

@@ -70,7 +70,7 @@ pub(crate) fn keyring(path: &Path) -> Vec<Made> {
     let mut made = Vec::new();
     for piece in Splitter::new(file) {
         let Ok(Piece::Certificate(raw)) = piece else { continue };
-        let Ok(facts) = cert::extract::extract(&raw.bytes) else { continue };
+        let Ok(facts) = cert::clean::read_facts(&raw.bytes) else { continue };
         made.push(Made::of(raw.bytes, facts, digest(made.len() as u32, 9)));
     }
     made

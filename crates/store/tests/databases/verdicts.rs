@@ -105,7 +105,7 @@ fn the_doctor_finds_verdicts_that_belong_to_nothing_or_cannot_be_read(database: 
         database.sql(&format!("INSERT INTO verdicts VALUES ({id}, {})", database.bytes(bytes)));
     }
     let mut derive = |kept: &[StoredCertificate]| {
-        let facts = kept.iter().map(|kept| cert::extract::extract(&kept.bytes));
+        let facts = kept.iter().map(|kept| cert::clean::read_facts(&kept.bytes));
         facts.map(|facts| facts.map_err(|error| error.to_string())).collect()
     };
     let mut findings = Vec::new();

@@ -16,11 +16,11 @@ pub struct AccountedUser {
     pub component: usize,
     /// What the certifications make of it.
     pub validity: Validity,
-    /// So many fully trusted introducers certified it; an ultimately trusted one is as many as are needed.
+    /// The number of fully trusted introducers that certified it; an ultimately trusted one counts as many as are needed.
     pub full: u32,
-    /// So many marginally trusted ones did.
+    /// The number of marginally trusted ones that did.
     pub marginal: u32,
-    /// Certifications that verified, and their revocations, in the order of the packets.
+    /// The certifications that verified, and their revocations, in the order of the packets.
     pub certifications: Vec<AccountedCertification>,
 }
 

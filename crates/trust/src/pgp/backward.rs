@@ -35,7 +35,7 @@ pub fn trace<W: Web>(
     let roots: Vec<Fingerprint> =
         ultimate.iter().copied().filter(|key| certified.contains_key(key)).collect();
     let mut outcome = spread_among(web, &roots, Some(certified), Purpose::Summary, settings)?;
-    ultimate.iter().for_each(|key| outcome.add_ultimate(*key));
+    outcome.ultimate.extend(ultimate);
     Ok(outcome)
 }
 
@@ -44,7 +44,7 @@ struct Search<'a, W> {
     web: &'a mut W,
     ultimate: HashSet<Fingerprint>,
     settings: &'a Settings,
-    /// By certifier: what it is said to have certified.
+    /// By certifier, the keys that it is said to have certified.
     certified: HashMap<Fingerprint, Vec<Fingerprint>>,
     /// Keys whose certifiers are known.
     expanded: HashSet<Fingerprint>,
@@ -54,11 +54,11 @@ struct Search<'a, W> {
 /// Trust signatures that lead from an ultimately trusted key to another one.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Chain {
-    /// Where they lead.
+    /// The key to which they lead.
     to: Fingerprint,
-    /// The last one gives so many levels at least: one to the key, one more to each that is to follow.
+    /// The least depth of the last one: one for the key, and one for each key that follows.
     depth: u8,
-    /// So many they are at most.
+    /// The greatest number of signatures.
     length: u8,
 }
 
@@ -84,7 +84,9 @@ impl<'a, W: Web> Search<'a, W> {
                 continue;
             }
             for certifier in self.web.certifiers(key)? {
-                if (any || self.may_introduce(&certifier, level)?) && self.is_usable(&certifier)? {
+                if (any || self.may_introduce(&certifier, level)?)
+                    && self.web.status(&certifier)? == Some(IntroducerStatus::Usable)
+                {
                     self.certified.entry(certifier).or_default().push(*key);
                     next.push(certifier);
                 }
@@ -93,7 +95,7 @@ impl<'a, W: Web> Search<'a, W> {
         Ok(next)
     }
 
-    /// Says whether a key's certifications could be worth something if it is valid on a level.
+    /// Returns whether a key's certifications could be worth something if it is valid on a level.
     fn may_introduce(&mut self, key: &Fingerprint, level: u8) -> Result<bool, W::Error> {
         if self.ultimate.contains(key) {
             return Ok(true);
@@ -112,7 +114,7 @@ impl<'a, W: Web> Search<'a, W> {
         }
     }
 
-    /// Says whether there might be such a chain.
+    /// Returns whether there might be such a chain.
     fn may_exist(&mut self, chain: Chain) -> Result<bool, W::Error> {
         if let Some(known) = self.chains.get(&chain) {
             return Ok(*known);
@@ -145,9 +147,5 @@ impl<'a, W: Web> Search<'a, W> {
             }
         }
         Ok(false)
-    }
-
-    fn is_usable(&mut self, key: &Fingerprint) -> Result<bool, W::Error> {
-        Ok(self.web.status(key)? == Some(IntroducerStatus::Usable))
     }
 }

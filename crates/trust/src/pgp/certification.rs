@@ -3,55 +3,61 @@
 use cert::Timestamp;
 
 use super::{Certification, Settings};
+use crate::OwnerTrust;
 
-/// What becomes of a certification before anybody asks who made it.
+/// What a certification is worth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Use {
-    /// It counts.
-    Counts,
-    /// It claims less than is asked for.
+pub enum Weight {
+    /// It counts with the trust in its issuer: ultimate, full or marginal.
+    Counted(OwnerTrust),
+    /// Its issuer is valid, and not trusted to certify others.
+    Untrusted,
+    /// Its issuer is trusted for other user IDs only.
+    OutOfScope,
+    /// Its issuer is not valid, or only on a level that is too deep.
+    NotIntroduced,
+    /// Its level is lower than required.
     ClaimsTooLittle,
-    /// Another one by the same key counts instead, or its revocation does.
+    /// A newer certification by the same key counts instead, or its revocation does.
     Superseded,
-    /// It would count, had it not expired.
+    /// It has expired, and no older one takes its place.
     Expired,
-    /// It is a revocation, and in force.
+    /// It revokes the issuer's certifications.
     Revokes,
 }
 
-/// Says whether a key certifies a user ID: `certifications` are all that it made of it, and their revocations, in the
+/// Returns whether a key certifies a user ID: `certifications` are all that it made of it, and their revocations, in the
 /// order of the packets.
 pub fn certifies(certifications: &[&Certification], settings: &Settings) -> bool {
-    judge(certifications, settings).contains(&Use::Counts)
+    judge(certifications, settings).contains(&None)
 }
 
-/// Decides what becomes of the certifications of one user ID, in the order of the packets.
-pub(super) fn judge(certifications: &[&Certification], settings: &Settings) -> Vec<Use> {
-    let use_of =
-        |certification: &&Certification| match certification.kind.has_cert_level(settings.min_cert_level) {
-            true => use_alone(certification, settings.now),
-            false => Use::ClaimsTooLittle,
-        };
-    let mut uses: Vec<Use> = certifications.iter().map(use_of).collect();
-    if uses.len() > 1 {
-        leave_the_newest(certifications, settings.now, &mut uses);
+/// Returns why certifications of one user ID do not count, in the order of the packets; `None` for those that count if
+/// their issuer is an introducer.
+pub(super) fn judge(certifications: &[&Certification], settings: &Settings) -> Vec<Option<Weight>> {
+    let mut refusals: Vec<Option<Weight>> =
+        certifications.iter().map(|certification| judge_alone(certification, settings)).collect();
+    if refusals.len() > 1 {
+        leave_the_newest(certifications, settings.now, &mut refusals);
     }
-    uses
+    refusals
 }
 
-/// Lets of several certifications by one key one decide.
-fn leave_the_newest(certifications: &[&Certification], now: Timestamp, uses: &mut [Use]) {
-    let mut considered: Vec<usize> =
-        (0..uses.len()).filter(|&index| uses[index] != Use::ClaimsTooLittle).collect();
+/// Marks all but one of several certifications by one key as superseded.
+fn leave_the_newest(certifications: &[&Certification], now: Timestamp, refusals: &mut [Option<Weight>]) {
+    let is_considered = |index: &usize| refusals[*index] != Some(Weight::ClaimsTooLittle);
+    let mut considered: Vec<usize> = (0..refusals.len()).filter(is_considered).collect();
     considered.sort_by_key(|&index| certifications[index].issuer);
     let by_issuer = considered.chunk_by(|&a, &b| certifications[a].issuer == certifications[b].issuer);
     for of_one in by_issuer {
         let newest = newest(certifications, of_one, now);
-        of_one.iter().filter(|&&index| index != newest).for_each(|&index| uses[index] = Use::Superseded);
+        for &index in of_one.iter().filter(|&&index| index != newest) {
+            refusals[index] = Some(Weight::Superseded);
+        }
     }
 }
 
-/// Returns which of several by one key decides: the newest one, unless one is beyond revocation.
+/// Returns the index of the certification that counts of several by one key: the newest one, unless one is irrevocable.
 fn newest(certifications: &[&Certification], of_one: &[usize], now: Timestamp) -> usize {
     let rank =
         |index: usize| (is_beyond_revocation(certifications[index], now), certifications[index].created);
@@ -63,14 +69,16 @@ fn is_beyond_revocation(certification: &Certification, now: Timestamp) -> bool {
     certification.kind.is_certification() && !certification.revocable && !has_expired(certification, now)
 }
 
-/// Returns what becomes of a certification by a key that made no other one.
-fn use_alone(certification: &Certification, now: Timestamp) -> Use {
-    if !certification.kind.is_certification() {
-        Use::Revokes
-    } else if has_expired(certification, now) {
-        Use::Expired
+/// Returns why a certification does not count, if its issuer made no other one.
+fn judge_alone(certification: &Certification, settings: &Settings) -> Option<Weight> {
+    if !certification.kind.has_cert_level(settings.min_cert_level) {
+        Some(Weight::ClaimsTooLittle)
+    } else if !certification.kind.is_certification() {
+        Some(Weight::Revokes)
+    } else if has_expired(certification, settings.now) {
+        Some(Weight::Expired)
     } else {
-        Use::Counts
+        None
     }
 }
 

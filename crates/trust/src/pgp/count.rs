@@ -2,33 +2,12 @@
 
 use cert::{Fingerprint, Timestamp};
 
-use super::certification::{Use, judge};
+use super::certification::{Weight, judge};
 use super::{
     Certificate, CertificateUser, Certification, Delegation, Edge, Introducer, Settings, TrustRegex,
     TrustSignatures,
 };
 use crate::{OwnerTrust, Validity};
-
-/// What a certification is worth.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Weight {
-    /// It counts as much as its issuer is trusted: ultimately, fully or marginally.
-    Counted(OwnerTrust),
-    /// Its issuer is valid, and not trusted to certify others.
-    Untrusted,
-    /// Its issuer is trusted for other user IDs only.
-    OutOfScope,
-    /// Its issuer is not valid, or only so on a level too deep.
-    NotIntroduced,
-    /// It claims less than is asked for.
-    ClaimsTooLittle,
-    /// A newer certification by the same key counts instead, or its revocation does.
-    Superseded,
-    /// It has expired, and no older one takes its place.
-    Expired,
-    /// It revokes the issuer's certifications.
-    Revokes,
-}
 
 /// How many introducers certified a user ID.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -109,12 +88,12 @@ pub(super) fn count<'i, I: PartialEq>(
         let certifications: Vec<&Certification> = of_user.iter().map(|edge| &edge.certification).collect();
         let mut count = before(component);
         let mut is_certified = false;
-        for (index, use_) in judge(&certifications, settings).into_iter().enumerate() {
+        for (index, refusal) in judge(&certifications, settings).into_iter().enumerate() {
             let certification = certifications[index];
             let Some(introducer) = introducers(&certification.issuer) else { continue };
-            let weight = weight(use_, introducer, user);
+            let weight = refusal.unwrap_or_else(|| weight(introducer, user));
             note(first + index, weight);
-            if use_ == Use::Counts {
+            if refusal.is_none() {
                 level.first_expiry = level.first_expiry.into_iter().chain(certification.expires).min();
             }
             if let Weight::Counted(_) | Weight::Untrusted = weight {
@@ -135,18 +114,15 @@ impl Certificate {
     }
 }
 
-fn weight(use_: Use, introducer: &Introducer, user: Option<&CertificateUser>) -> Weight {
+/// Returns what a certification is worth that counts.
+fn weight(introducer: &Introducer, user: Option<&CertificateUser>) -> Weight {
     let scope = introducer.delegation.scope.as_ref();
-    match use_ {
-        Use::ClaimsTooLittle => Weight::ClaimsTooLittle,
-        Use::Superseded => Weight::Superseded,
-        Use::Expired => Weight::Expired,
-        Use::Revokes => Weight::Revokes,
-        Use::Counts if scope.zip(user).is_some_and(|(scope, user)| !scope.admits(&user.name)) => {
-            Weight::OutOfScope
-        }
-        Use::Counts if introducer.trust >= OwnerTrust::Marginal => Weight::Counted(introducer.trust),
-        Use::Counts => Weight::Untrusted,
+    if scope.zip(user).is_some_and(|(scope, user)| !scope.admits(&user.name)) {
+        Weight::OutOfScope
+    } else if introducer.trust >= OwnerTrust::Marginal {
+        Weight::Counted(introducer.trust)
+    } else {
+        Weight::Untrusted
     }
 }
 

@@ -21,7 +21,7 @@ pub struct Outcome<I> {
     pub missing: Vec<Fingerprint>,
     /// When the first certification that counted expires; for [`Purpose::Summary`] only.
     pub first_expiry: Option<Timestamp>,
-    ultimate: KeySet,
+    pub(super) ultimate: KeySet,
     /// By certificate and component.
     counts: HashMap<(I, usize), Count, RandomState>,
     settings: Settings,
@@ -73,16 +73,12 @@ impl<I: Copy + Eq + std::hash::Hash> Outcome<I> {
         count.map_or(Validity::Unknown, |count| count.validity(&self.settings))
     }
 
-    pub(super) fn add_ultimate(&mut self, key: Fingerprint) {
-        self.ultimate.insert(key);
-    }
-
-    /// Says whether a key is ultimately trusted.
+    /// Returns whether a key is ultimately trusted.
     pub fn is_ultimate(&self, key: &Fingerprint) -> bool {
         self.ultimate.contains(key)
     }
 
-    /// Says whether a valid key certified this user ID.
+    /// Returns whether a valid key certified this user ID.
     pub fn is_certified(&self, certificate: I, component: usize) -> bool {
         self.counts.contains_key(&(certificate, component))
     }
@@ -199,7 +195,7 @@ impl<W: Web> Spreading<'_, W> {
         Ok(edges)
     }
 
-    /// Says whether an introducer's certifications change nothing on its level.
+    /// Returns whether an introducer's certifications change nothing on its level.
     fn can_wait(&self, introducer: &Introducer) -> bool {
         let Settings { completes_needed, marginals_needed, .. } = *self.settings;
         let untrusted_is_full = completes_needed == 0 || marginals_needed == 0;

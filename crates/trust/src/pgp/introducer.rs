@@ -7,7 +7,7 @@ use crate::OwnerTrust;
 /// A key whose certifications are counted.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Introducer {
-    /// On which level it introduces others: 0 for the ultimately trusted keys.
+    /// The level on which it introduces others: 0 for the ultimately trusted keys.
     pub level: u8,
     /// How far it is trusted: by the user, or by a trust signature.
     pub trust: OwnerTrust,
@@ -20,9 +20,9 @@ pub struct Introducer {
 pub struct Delegation {
     /// The trust amount (RFC 9580, 5.2.3.21).
     pub amount: u8,
-    /// So many levels further it may give trust away.
+    /// The number of further levels to which it may delegate trust.
     pub depth: u8,
-    /// Only user IDs that match are its business.
+    /// The user IDs that it may certify; `None` for all.
     pub scope: Option<TrustRegex>,
 }
 
@@ -36,7 +36,7 @@ impl Introducer {
         Self { level, trust, delegation }
     }
 
-    /// Says whether its certifications do more than tell that a valid key has certified a user ID.
+    /// Returns whether its certifications have an effect other than that a valid key has certified a user ID.
     pub(super) fn weighs(&self) -> bool {
         let Delegation { depth, scope, .. } = &self.delegation;
         self.trust >= OwnerTrust::Marginal || *depth > 0 || scope.is_some()

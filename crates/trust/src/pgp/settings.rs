@@ -2,18 +2,18 @@
 
 use cert::Timestamp;
 
-/// What is asked of the web.
+/// The parameters of the web of trust.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// The clock.
+    /// The time.
     pub now: Timestamp,
-    /// So many marginally trusted introducers make a user ID fully valid.
+    /// The number of marginally trusted introducers that make a user ID fully valid.
     pub marginals_needed: u32,
-    /// So many fully trusted introducers do.
+    /// The number of fully trusted introducers that do.
     pub completes_needed: u32,
-    /// So many levels are looked at.
+    /// The number of levels.
     pub max_cert_depth: u8,
-    /// Certifications that claim less than this (0x10 plus the level, but for 0x10 itself) are no certifications.
+    /// Certifications of a lower level do not count; type 0x10 states no level, and always counts.
     pub min_cert_level: u8,
     /// What trust signatures are worth.
     pub trust_signatures: TrustSignatures,
@@ -22,7 +22,7 @@ pub struct Settings {
 /// What trust signatures are worth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TrustSignatures {
-    /// No more than others (GnuPG's model `classic`).
+    /// As much as other certifications (GnuPG's model `classic`).
     Ignored,
     /// They give the keys that they certify a trust of their own, if the user gave less, or said never to trust them
     /// (GnuPG's model `pgp`).

@@ -4,16 +4,16 @@
 //! Before it compiles an expression, it puts a backslash before every other operator. What is left is a row of
 //! characters, with escapes of its own, to be found anywhere in a user ID whatever the case of letters.
 
-/// Which user IDs a trust signature is about.
+/// The user IDs to which a trust signature applies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TrustRegex {
-    /// It begins with a `<`, at least one character other than `>`, and an `@` or a dot.
+    /// Whether it begins with a `<`, at least one character other than `>`, and an `@` or a dot.
     framed: bool,
     /// What follows; `None` if it cannot be read, and nothing matches.
     steps: Option<Vec<Step>>,
 }
 
-/// What has to come next in a user ID.
+/// What must follow in a user ID.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
     /// This character, compared with the upper case of what is there.
@@ -22,9 +22,9 @@ enum Step {
     Any,
     /// A character of the class, or one that is not.
     Class(Class, bool),
-    /// The end.
+    /// The end of the user ID.
     End,
-    /// The beginning.
+    /// The beginning of the user ID.
     Beginning,
     /// A word begins here.
     WordBegins,
@@ -51,7 +51,7 @@ impl TrustRegex {
         Self { framed, steps: compile(&sanitized) }
     }
 
-    /// Says whether a user ID is within the scope. GnuPG sees no further than the first NUL.
+    /// Returns whether a user ID is within the scope. GnuPG sees no further than the first NUL.
     pub fn admits(&self, user_id: &[u8]) -> bool {
         let text = Text(user_id.split(|&byte| byte == 0).next().unwrap_or_default());
         let Some(steps) = &self.steps else { return false };
@@ -168,13 +168,13 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// Walks the places where a match may begin, the end included.
+    /// Iterates over the offsets where a match may begin, including the end.
     fn starts(self) -> impl Iterator<Item = usize> + use<'a> {
         let next = move |&at: &usize| self.decode(at).map(|(_, length)| at + length);
         std::iter::successors(Some(0), next)
     }
 
-    /// Walks the places behind the frame's beginning, if that stands at `start`.
+    /// Iterates over the offsets after the beginning of the frame, if that is at `start`.
     fn after_frame(self, start: usize) -> impl Iterator<Item = usize> + use<'a> {
         let begins = self.0.get(start) == Some(&b'<');
         let inside =
@@ -186,7 +186,7 @@ impl<'a> Text<'a> {
         joints.into_iter().filter(move |&at| matches!(self.0.get(at), Some(b'@' | b'.'))).map(|at| at + 1)
     }
 
-    /// Says whether all steps can be gone, beginning at a place.
+    /// Returns whether all steps match, beginning at an offset.
     fn fits(self, start: usize, steps: &[Step]) -> bool {
         let mut at = start;
         steps.iter().all(|step| match self.step(at, *step) {
@@ -198,7 +198,7 @@ impl<'a> Text<'a> {
         })
     }
 
-    /// Returns where a step leads to; `None` if it cannot be gone.
+    /// Returns the offset after a step; `None` if it does not match.
     fn step(self, at: usize, step: Step) -> Option<usize> {
         let here = self.decode(at).map(|(character, length)| (upper(character), at + length));
         let follows_word = at > 0 && is_word(self.0[at - 1]);

@@ -70,7 +70,7 @@ pub struct Edge<I> {
 }
 
 impl<I: PartialEq> Edge<I> {
-    /// Says whether both are on the same user ID or attribute.
+    /// Returns whether both are on the same user ID or attribute.
     pub fn is_on_the_same(&self, other: &Self) -> bool {
         self.component == other.component && self.certificate == other.certificate
     }

@@ -38,7 +38,7 @@ impl Claim {
         }
     }
 
-    /// Says whether a claim that comes later than another one leaves that one alone: GnuPG never goes back to a binding
+    /// Returns whether a claim that comes later than another one leaves that one alone: GnuPG never goes back to a binding
     /// that it believed when it meets another one that is settled by evidence.
     fn is_quiet(&self) -> bool {
         self.policy == Policy::Auto && (self.lapsed || self.evidence != Evidence::None)

@@ -1,20 +1,19 @@
 //! The recipients of an encrypted message, and whether each could open it.
 
 use keyhoard::cert::KeyId;
-use keyhoard::message::{Addressee, Pkesk};
+use keyhoard::message::{Addressee, Pkesk, SessionKey};
 
 use crate::algorithms::public_key_name;
+use crate::clock;
 use crate::code::Code;
 use crate::commands::known_key::KnownKey;
-use crate::render::digits;
-use crate::status::{MessageStatus, Status};
 use crate::streams::Streams;
 
-/// A recipient, and why its key did not open the message.
+/// A recipient, and the session key that its key opened, or why it did not open the message.
 pub(super) struct Attempt<'a> {
     pub(super) recipient: &'a Pkesk,
     pub(super) known: Option<KnownKey>,
-    pub(super) failure: Option<RecipientFailure>,
+    pub(super) opened: Result<SessionKey, RecipientFailure>,
 }
 
 /// Why the key of a recipient did not open the message.
@@ -35,8 +34,7 @@ pub(super) fn report(streams: &mut Streams, passwords: usize, attempts: &[Attemp
         1 => streams.info("encrypted with 1 passphrase"),
         count => streams.info(format_args!("encrypted with {count} passphrases")),
     }
-    let (failed, good): (Vec<_>, Vec<_>) =
-        attempts.iter().rev().partition(|attempt| attempt.failure.is_some());
+    let (failed, good): (Vec<_>, Vec<_>) = attempts.iter().rev().partition(|attempt| attempt.opened.is_err());
     for attempt in failed.into_iter().chain(good) {
         report_recipient(streams, attempt);
     }
@@ -47,28 +45,25 @@ fn report_recipient(streams: &mut Streams, attempt: &Attempt<'_>) {
     let key_id = key_id(attempt.recipient);
     if let Some(KnownKey { key, user_id, primary, .. }) = &attempt.known {
         streams.considered(primary);
-        let mut date = Vec::new();
-        digits::date(key.created, &mut date);
-        let (bits, date) = (key.bits, String::from_utf8_lossy(&date).into_owned());
+        let (bits, date) = (key.bits, clock::day_string(key.created));
         streams.info(format_args!("encrypted with {bits}-bit {algorithm} key, ID {key_id}, created {date}"));
         streams.continue_info(&[b"      \"", &user_id[..], b"\""].concat());
     } else {
         streams.info(format_args!("encrypted with {algorithm} key, ID {key_id}"));
     }
-    match attempt.failure {
-        None | Some(RecipientFailure::NotTried) => {}
-        Some(RecipientFailure::NoSecretKey) => {
-            streams.status(MessageStatus::NoSecretKey { key_id: key_id.to_string() });
+    match attempt.opened {
+        Ok(_) | Err(RecipientFailure::NotTried) => {}
+        Err(RecipientFailure::NoSecretKey) => {
+            streams.status(format!("NO_SECKEY {key_id}"));
         }
-        Some(RecipientFailure::NoSuchSessionKey) => {
-            let code = Code::BadSessionKey;
+        Err(RecipientFailure::NoSuchSessionKey) => {
+            let code = Code::BAD_SESSION_KEY;
             streams.info(format_args!("public key decryption failed: {code}"));
-            streams.status(Status::Error { location: "pkdecrypt_failed", code: code.bare() });
+            streams.status_error("pkdecrypt_failed", code.bare());
         }
-        Some(RecipientFailure::Code(code)) => {
+        Err(RecipientFailure::Code(code)) => {
             streams.info(format_args!("public key decryption failed: {code}"));
-            let status = Status::Error { location: "pkdecrypt_failed", code: code.with_agent() };
-            streams.status(status);
+            streams.status_error("pkdecrypt_failed", code.with_agent());
         }
     }
 }

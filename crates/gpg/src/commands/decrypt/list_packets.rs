@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, Read};
 
 use keyhoard::message::{self, EncryptedDataFormat, Error, Step};
 
-use super::plaintext::Ending;
+use super::ending::Ending;
 use super::unlock::{Unlocked, Unlocker};
 use super::{report_failure, verify};
 use crate::code::Code;
@@ -28,7 +28,7 @@ pub(crate) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
         Err(error) => error,
     };
     if !matches!(error, Error::NoMessage) || unlocked.is_asked() {
-        report_failure(streams, error, unlocked);
+        report_failure(settings, streams, error, unlocked);
         return Ok(());
     }
     // gpg counts the text as packets, so only the missing end is an error.
@@ -37,7 +37,7 @@ pub(crate) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
         return Ok(());
     }
     verify::report_no_packets(streams, is_empty);
-    let code = Code::EndOfInput;
+    let code = Code::END_OF_INPUT;
     guess::report_failure(streams, CodedFailure { code, value: code.bare() });
     Ok(())
 }

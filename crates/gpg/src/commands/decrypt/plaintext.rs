@@ -8,13 +8,14 @@ use keyhoard::cert::armor_writer::ArmorWriter;
 use keyhoard::foreign_text::shown;
 use keyhoard::message::{Authenticity, Error, Event, Format, HashHeaders, Literal, Result, Sink};
 
+use super::ending::Ending;
 use crate::code::Code;
 use crate::failure::{CodedFailure, Failure};
 use crate::input;
 use crate::output::{self, Holds, Output};
 use crate::render::text::for_people;
 use crate::settings::Settings;
-use crate::status::MessageStatus;
+use crate::status;
 use crate::streams::Streams;
 
 /// The file name in a message that is not to be saved (RFC 9580, 5.9).
@@ -102,16 +103,17 @@ impl<'a> Plaintext<'a> {
         } else if settings.verbose > 0 && !literal.name.is_empty() {
             streams.info(format_args!("original file name='{}'", shown(&literal.name)));
         }
-        let format = literal.format.letter();
-        streams.status(MessageStatus::Plaintext { format, time: literal.time.0, name: &literal.name });
+        let head = format!("PLAINTEXT {:X} {}", literal.format.letter(), literal.time.0);
+        streams.status(status::with_word(head, &literal.name));
         if let Some(length) = length {
-            streams.status(MessageStatus::PlaintextLength(length));
+            streams.status(format!("PLAINTEXT_LENGTH {length}"));
         }
         // Of text that is no clear text gpg leaves out every carriage return.
         self.is_text = literal.format.is_text() && self.announced.is_none();
         self.room = Some(settings.message.max_output).filter(|most| *most > 0);
-        self.output = self.open_or_tell(&mut streams, &literal.name, length);
-        if self.is_beyond(length.unwrap_or_default().into())
+        self.output = self.open_or_report(&mut streams, &literal.name, length);
+        let length = u64::from(length.unwrap_or_default());
+        if self.room.is_some_and(|room| length > room)
             && let Some(output) = self.output.take()
         {
             report_too_much(&output, &mut streams);
@@ -124,11 +126,11 @@ impl<'a> Plaintext<'a> {
         let mut streams = streams.borrow_mut();
         let Settings { armor, armor_headers, .. } = settings;
         self.armor = armor.then(|| armor_headers.begin(Vec::new(), "MESSAGE"));
-        self.output = self.open_or_tell(&mut streams, b"", None);
+        self.output = self.open_or_report(&mut streams, b"", None);
     }
 
     /// Opens the output, or reports why it cannot be opened.
-    fn open_or_tell(
+    fn open_or_report(
         &mut self,
         streams: &mut Streams,
         embedded: &[u8],
@@ -142,11 +144,6 @@ impl<'a> Plaintext<'a> {
             Err(Failure::Fatal(error)) => self.failure = Some(error),
         }
         None
-    }
-
-    /// Says whether so many bytes are more than may be written.
-    fn is_beyond(&self, bytes: u64) -> bool {
-        self.room.is_some_and(|room| bytes > room)
     }
 
     /// Opens the output; nothing if the content is not to be saved.
@@ -173,7 +170,7 @@ impl<'a> Plaintext<'a> {
                     Some(name) => Some(name),
                     None => match output::another_name(settings, streams)? {
                         Some(name) => Some(name),
-                        None => return Err(Code::General.into()),
+                        None => return Err(Code::GENERAL.into()),
                     },
                 },
             },
@@ -182,7 +179,7 @@ impl<'a> Plaintext<'a> {
         let holds = Holds::Content { length };
         match Output::named(name.as_deref(), holds, &read, settings, streams) {
             // That a file is there already is gpg's general error.
-            Err(Failure::Coded(CodedFailure { code: Code::FileExists, .. })) => Err(Code::General.into()),
+            Err(Failure::Coded(CodedFailure { code: Code::FILE_EXISTS, .. })) => Err(Code::GENERAL.into()),
             opened => opened.map(Some),
         }
     }
@@ -203,35 +200,6 @@ pub(crate) fn read_unencrypted<T>(
     let announced = plaintext.announced.take();
     plaintext.finish(outcome.is_ok())?;
     Ok((outcome, announced))
-}
-
-/// Whether the encrypted data were protected against changes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ending {
-    /// There were none.
-    NotEncrypted,
-    /// They were not changed.
-    Unchanged,
-    /// They had no protection.
-    Unprotected,
-}
-
-impl Ending {
-    /// Reports the end of the decryption.
-    pub(super) fn report(self, settings: &Settings, streams: &mut Streams) {
-        if self == Self::NotEncrypted {
-            return;
-        }
-        streams.status(MessageStatus::DecryptionOkay);
-        if settings.verbose > 1 {
-            streams.info("decryption okay");
-        }
-        match self {
-            Self::Unchanged => streams.status(MessageStatus::GoodMdc),
-            _ => streams.info("WARNING: message was not integrity protected"),
-        }
-        streams.status(MessageStatus::EndDecryption);
-    }
 }
 
 impl Sink for Plaintext<'_> {
@@ -286,7 +254,7 @@ fn report_too_much(output: &Output, streams: &mut Streams) {
     let name = output.name();
     streams.error(format_args!("error writing to '{name}': exceeded --max-output limit"));
     streams.continue_info(b"");
-    streams.error(format_args!("handle plaintext failed: {}", Code::TooLarge));
+    streams.error(format_args!("handle plaintext failed: {}", Code::TOO_LARGE));
 }
 
 /// Returns the name of a message without its suffix, and reports if it has none.

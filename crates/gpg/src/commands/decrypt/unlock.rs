@@ -19,7 +19,6 @@ use crate::keyrings::Keyrings;
 use crate::passphrases::{Hint, Passphrases};
 use crate::prompt;
 use crate::settings::Settings;
-use crate::status::MessageStatus;
 use crate::streams::Streams;
 use crate::symmetric::{self, Purpose};
 use keyhoard::descriptor;
@@ -98,7 +97,7 @@ impl Unlock for Unlocker<'_> {
                 return Err(Error::NoKey);
             }
         };
-        streams.status(MessageStatus::BeginDecryption);
+        streams.status("BEGIN_DECRYPTION");
         self.unlocked.outcome = match &found {
             _ if settings.message.list_only => Outcome::ListedOnly,
             Some(_) => Outcome::Key,
@@ -114,14 +113,13 @@ impl Unlock for Unlocker<'_> {
 }
 
 fn report_key(settings: &Settings, streams: &mut Streams, container: &EncryptedDataFormat, key: &SessionKey) {
-    let cipher = key.cipher();
     let protection = if *container == EncryptedDataFormat::Version1 { 2 } else { 0 };
     let mode = container.mode().map_or(0, |mode| mode.number());
-    streams.status(MessageStatus::DecryptionInfo { protection, cipher: cipher.number(), mode });
+    streams.status(format!("DECRYPTION_INFO {protection} {} {mode}", key.cipher().number()));
     if settings.message.show_session_key {
         let text = key.to_text();
         streams.info(format_args!("session key: '{}'", *text));
-        streams.status(MessageStatus::SessionKey(&text));
+        streams.status(format!("SESSION_KEY {}", *text));
     }
 }
 
@@ -153,7 +151,9 @@ impl Search<'_> {
             match encrypted_key {
                 EncryptedSessionKey::Recipient(recipient) => {
                     let keyrings = keyrings.as_ref().expect("they were opened for this");
-                    let attempt = self.recipient(recipient, keyrings, overriding.as_ref(), &mut found)?;
+                    let attempt =
+                        self.recipient(recipient, keyrings, overriding.as_ref(), found.is_some())?;
+                    found = found.or_else(|| attempt.opened.as_ref().ok().cloned());
                     attempts.push(attempt);
                 }
                 EncryptedSessionKey::Password(password) if found.is_none() => {
@@ -189,33 +189,32 @@ impl Search<'_> {
         recipient: &'p Pkesk,
         keyrings: &Keyrings,
         overriding: Option<&Overriding>,
-        found: &mut Option<SessionKey>,
+        is_found: bool,
     ) -> anyhow::Result<Attempt<'p>> {
         let key_id = key_id(recipient);
         if self.settings.verbose > 0 {
             self.streams.info(format_args!("public key is {key_id}"));
         }
         let algorithm = recipient.algorithm.0;
-        self.streams.status(MessageStatus::EncryptedTo { key_id: key_id.to_string(), algorithm });
+        self.streams.status(format!("ENC_TO {key_id} {algorithm} 0"));
         let known = match recipient.addressee {
             Addressee::Hidden => None,
             _ => KnownKey::find(self.settings, keyrings, key_id, None)?,
         };
         let settings = &self.settings.message;
         let is_hidden = recipient.addressee == Addressee::Hidden || settings.try_all_secrets;
-        let failure = if settings.list_only {
-            Some(RecipientFailure::NotTried)
+        let opened = if settings.list_only {
+            Err(RecipientFailure::NotTried)
         } else if let Some(given) = overriding {
-            found.clone_from(given);
-            given.is_none().then_some(RecipientFailure::NoSuchSessionKey)
-        } else if found.is_some() || (is_hidden && settings.skip_hidden_recipients) {
-            Some(RecipientFailure::NoSecretKey)
+            given.clone().ok_or(RecipientFailure::NoSuchSessionKey)
+        } else if is_found || (is_hidden && settings.skip_hidden_recipients) {
+            Err(RecipientFailure::NoSecretKey)
         } else if is_hidden {
-            self.try_all(recipient, keyrings, found)?
+            self.try_all(recipient, keyrings)?.ok_or(RecipientFailure::NoSecretKey)
         } else {
-            self.try_named(recipient, known.as_ref(), found)?
+            self.try_named(recipient, known.as_ref())?
         };
-        Ok(Attempt { recipient, known, failure })
+        Ok(Attempt { recipient, known, opened })
     }
 
     /// Tries the secret key that a recipient's packet names.
@@ -223,8 +222,7 @@ impl Search<'_> {
         &mut self,
         recipient: &Pkesk,
         known: Option<&KnownKey>,
-        found: &mut Option<SessionKey>,
-    ) -> anyhow::Result<Option<RecipientFailure>> {
+    ) -> anyhow::Result<std::result::Result<SessionKey, RecipientFailure>> {
         let stored = self.settings.home.file_keys()?.list()?;
         let is_meant = |stored: &&StoredKey| match recipient.addressee {
             Addressee::KeyId(key_id) => stored.fingerprint.key_id() == key_id,
@@ -233,7 +231,7 @@ impl Search<'_> {
         };
         let Some(stored) = stored.iter().find(|stored| is_meant(stored) && stored.protection.has_secret())
         else {
-            return Ok(Some(RecipientFailure::NoSecretKey));
+            return Ok(Err(RecipientFailure::NoSecretKey));
         };
         if let Some(known) = known {
             self.streams.considered(&known.primary);
@@ -242,20 +240,14 @@ impl Search<'_> {
         match self.open(recipient, stored, known) {
             Ok(key) => {
                 self.report_found(stored, known, &key);
-                *found = Some(key);
-                Ok(None)
+                Ok(Ok(key))
             }
-            Err(failure) => Ok(Some(RecipientFailure::Code(failure.coded()?.code))),
+            Err(failure) => Ok(Err(RecipientFailure::Code(failure.coded()?.code))),
         }
     }
 
     /// Tries one secret key after another, those that the options name first.
-    fn try_all(
-        &mut self,
-        recipient: &Pkesk,
-        keyrings: &Keyrings,
-        found: &mut Option<SessionKey>,
-    ) -> anyhow::Result<Option<RecipientFailure>> {
+    fn try_all(&mut self, recipient: &Pkesk, keyrings: &Keyrings) -> anyhow::Result<Option<SessionKey>> {
         for stored in self.in_order()? {
             let key_id = stored.fingerprint.key_id();
             let Some(known) = KnownKey::find(self.settings, keyrings, key_id, None)? else {
@@ -277,11 +269,10 @@ impl Search<'_> {
                 if !is_quiet {
                     self.streams.info("okay, we are the anonymous recipient.");
                 }
-                *found = Some(key);
-                return Ok(None);
+                return Ok(Some(key));
             }
         }
-        Ok(Some(RecipientFailure::NoSecretKey))
+        Ok(None)
     }
 
     /// Returns the secret keys, those of `--try-secret-key` first.
@@ -316,7 +307,7 @@ impl Search<'_> {
             .and_then(|mut key| recipient.open(key.as_mut(), self.container.cipher()));
         match opened {
             Ok(Some(key)) => Ok(key),
-            Ok(None) => Err(Code::WrongSecretKey.into()),
+            Ok(None) => Err(Code::WRONG_SECRET_KEY.into()),
             Err(error) => Err(ask.code(&error).into()),
         }
     }
@@ -328,11 +319,8 @@ impl Search<'_> {
             let text = format!("WARNING: cipher algorithm {cipher} not found in recipient preferences");
             self.streams.info(text);
         }
-        self.streams.status(MessageStatus::DecryptionKey {
-            key: stored.fingerprint.to_string(),
-            primary: known.primary.to_string(),
-            trust: known.owner_trust,
-        });
+        let KnownKey { primary, owner_trust, .. } = known;
+        self.streams.status(format!("DECRYPTION_KEY {} {primary} {owner_trust}", stored.fingerprint));
     }
 
     /// Asks for the passphrase; unlike gpg, tries it on every symmetric-key encrypted session key packet.

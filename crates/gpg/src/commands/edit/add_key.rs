@@ -12,7 +12,6 @@ use crate::generation::algorithm::{usage_list, with_size};
 use crate::generation::key_algorithm::{key_algorithm, key_flags};
 use crate::interval;
 use crate::settings::Settings;
-use crate::status::Status;
 use crate::streams::Streams;
 
 /// Generates a subkey and adds it to the key with a fingerprint.
@@ -25,30 +24,28 @@ pub(crate) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
         }
     };
     let mut edit_keys = EditKeys::open(settings, streams)?;
-    let Some(key) = reported(edit_keys.find_by_primary(streams, name))? else { return Ok(()) };
+    let Some(key) = reported(edit_keys.find_by_primary(name))? else { return Ok(()) };
     let [algorithm, usage, end] = [0, 1, 2].map(|index| rest.get(index).map_or(&b""[..], Vec::as_slice));
     let now = settings.now;
     let wanted = wanted(algorithm, usage, end, now, settings);
     let made = wanted.and_then(|(plan, notes, end)| {
-        notes.iter().for_each(|note| streams.info(note));
+        notes.iter().for_each(|note| edit_keys.streams.info(note));
         let version = if key.version() == 6 { Version::V6 } else { Version::V4 };
         let made = subkey(version, &plan, now, &mut Silent).map_err(|error| {
-            streams.info(keyhoard::causes(&error));
-            Code::General
+            edit_keys.streams.info(keyhoard::causes(&error));
+            Code::GENERAL
         })?;
         Ok(NewSubkey { key: made, flags: plan.flags(), end })
     });
-    let added = made.map_err(Failure::of).and_then(|new| {
+    let added = made.map_err(Failure::from).and_then(|new| {
         let fingerprint = new.key.fingerprint().to_string();
-        edit_keys.edit(settings, streams, "--quick-add-key", &key, |editor| editor.add_subkey(&key, new))?;
+        edit_keys.edit("--quick-add-key", &key, |editor| editor.add_subkey(&key, new))?;
         Ok(fingerprint)
     });
     match added {
-        Ok(fingerprint) => {
-            streams.status(Status::KeyCreated { letter: 'S', fingerprint, handle: b"" });
-        }
+        Ok(fingerprint) => streams.status(format!("KEY_CREATED S {fingerprint}")),
         Err(failure) => match failure.coded()?.code {
-            Code::CertificateRevoked => streams.error("Key is revoked."),
+            Code::CERTIFICATE_REVOKED => streams.error("Key is revoked."),
             code => {
                 streams.error(format_args!("Key generation failed: {code}"));
                 streams.info("Key not changed so no update needed.");
@@ -74,7 +71,7 @@ fn wanted(
     };
     let (algorithm, notes) = match with_size(name) {
         Some(material) => key_algorithm(material?, settings)?,
-        None => (Algorithm::parse(name).map_err(|_| Code::UnknownCurve)?, Vec::new()),
+        None => (Algorithm::parse(name).map_err(|_| Code::UNKNOWN_CURVE)?, Vec::new()),
     };
     let only_signs = name == "ed25519" || !algorithm.encrypts();
     let usual = if only_signs { KeyFlags::SIGN } else { KeyFlags::ENCRYPT };
@@ -86,8 +83,8 @@ fn wanted(
         _ => true,
     };
     let plan = Plan::new(algorithm, flags).ok().filter(|_| possible && !flags.contains(KeyFlags::CERTIFY));
-    let plan = plan.ok_or(Code::WrongKeyUsage)?;
-    let seconds = interval::validity(end, now).ok_or(Code::InvalidValue)?;
+    let plan = plan.ok_or(Code::WRONG_KEY_USAGE)?;
+    let seconds = interval::validity(end, now).ok_or(Code::INVALID_VALUE)?;
     Ok((plan, notes, (seconds != 0).then(|| Timestamp(now.0.wrapping_add(seconds)))))
 }
 
@@ -96,7 +93,7 @@ fn flags(usage: &[u8]) -> Result<Option<KeyFlags>, Code> {
     if matches!(usage, b"" | b"-") || usage.eq_ignore_ascii_case(b"default") {
         return Ok(None);
     }
-    let usage = usage_list(&String::from_utf8_lossy(usage)).ok_or(Code::InvalidValue)?;
+    let usage = usage_list(&String::from_utf8_lossy(usage)).ok_or(Code::INVALID_VALUE)?;
     Ok(Some(key_flags(usage)))
 }
 
@@ -124,13 +121,13 @@ mod tests {
 
     #[test]
     fn what_cannot_be_is_refused_with_gpgs_code() {
-        assert_eq!(read("bla", ""), Err(Code::UnknownCurve));
-        assert_eq!(read("rsa2048", "bla"), Err(Code::InvalidValue));
-        assert_eq!(read("ed25519", "encr"), Err(Code::WrongKeyUsage));
-        assert_eq!(read("cv25519", "sign"), Err(Code::WrongKeyUsage));
-        assert_eq!(read("rsa2048", "cert"), Err(Code::WrongKeyUsage));
-        assert_eq!(read("dsa2048", "encr"), Err(Code::WrongKeyUsage));
-        assert_eq!(read("elg2048", "sign"), Err(Code::WrongKeyUsage));
+        assert_eq!(read("bla", ""), Err(Code::UNKNOWN_CURVE));
+        assert_eq!(read("rsa2048", "bla"), Err(Code::INVALID_VALUE));
+        assert_eq!(read("ed25519", "encr"), Err(Code::WRONG_KEY_USAGE));
+        assert_eq!(read("cv25519", "sign"), Err(Code::WRONG_KEY_USAGE));
+        assert_eq!(read("rsa2048", "cert"), Err(Code::WRONG_KEY_USAGE));
+        assert_eq!(read("dsa2048", "encr"), Err(Code::WRONG_KEY_USAGE));
+        assert_eq!(read("elg2048", "sign"), Err(Code::WRONG_KEY_USAGE));
     }
 
     #[test]
@@ -138,6 +135,6 @@ mod tests {
         let settings = Settings::default();
         let (_, _, end) = wanted(b"", b"", b"1d", NOW, &settings).expect("a plan");
         assert_eq!(end, Some(Timestamp(NOW.0 + 86_400)));
-        assert_eq!(wanted(b"", b"", b"xx", NOW, &settings).err(), Some(Code::InvalidValue));
+        assert_eq!(wanted(b"", b"", b"xx", NOW, &settings).err(), Some(Code::INVALID_VALUE));
     }
 }

@@ -19,7 +19,6 @@ use crate::render::edit_view::Names;
 use crate::render::text;
 use crate::settings::Settings;
 use crate::signature_notations;
-use crate::status::Status;
 use crate::streams::Streams;
 
 /// Certifies user IDs of a key with each of the keys of `--local-user`.
@@ -34,35 +33,35 @@ pub(crate) fn run(
         return Ok(());
     };
     let mut edit_keys = EditKeys::open(settings, streams)?;
-    let Some(key) = reported(edit_keys.find_by_primary(streams, name))? else { return Ok(()) };
-    let target = edit_keys.edit(settings, streams, "", &key, |editor| editor.target(&key));
+    let Some(key) = reported(edit_keys.find_by_primary(name))? else { return Ok(()) };
+    let target = edit_keys.edit("", &key, |editor| editor.target(&key));
     let Some(target) = reported(target)? else { return Ok(()) };
     if settings.verbose > 0 {
-        shown_key::write(settings, streams, &edit_keys, &key, Names::All { selected: &[] })?;
+        shown_key::write(&mut edit_keys, &key, Names::All { selected: &[] })?;
     }
     if target.effective.primary().revoked.is_some() {
         if settings.verbose == 0 {
-            shown_key::write(settings, streams, &edit_keys, &key, Names::All { selected: &[] })?;
+            shown_key::write(&mut edit_keys, &key, Names::All { selected: &[] })?;
         }
-        streams.error("Key is revoked.  Unable to sign.");
+        edit_keys.streams.error("Key is revoked.  Unable to sign.");
         return Ok(());
     }
-    let Some(selected) = select(settings, streams, &edit_keys, &target, user_ids)? else { return Ok(()) };
+    let Some(selected) = select(&mut edit_keys, &target, user_ids)? else { return Ok(()) };
     let mut changed = false;
-    for by in edit_keys.certifiers(settings, streams)? {
+    for by in edit_keys.certifiers()? {
         let certification = certification(settings, by, &key, selected.clone(), local);
-        match certify(settings, streams, &mut edit_keys, &target, &certification) {
+        match certify(&mut edit_keys, &target, &certification) {
             Ok(signed) => changed |= signed,
             Err(failure) => {
                 let CodedFailure { code, value } = failure.coded()?;
-                streams.status_error("keysig", value);
-                streams.error(format_args!("signing failed: {code}"));
+                edit_keys.streams.status_error("keysig", value);
+                edit_keys.streams.error(format_args!("signing failed: {code}"));
                 break;
             }
         }
     }
     if !changed {
-        streams.info("Key not changed so no update needed.");
+        edit_keys.streams.info("Key not changed so no update needed.");
     }
     Ok(())
 }
@@ -78,9 +77,7 @@ pub(super) fn matches_user_id(user_id: &[u8], wanted: &[u8]) -> bool {
 
 /// Finds the user IDs to certify, `Some(None)` for all of them; reports texts that match none, or more than one.
 fn select(
-    settings: &Settings,
-    streams: &mut Streams,
-    edit_keys: &EditKeys,
+    edit_keys: &mut EditKeys<'_>,
     target: &Target,
     wanted: &[Vec<u8>],
 ) -> anyhow::Result<Option<Option<Vec<Vec<u8>>>>> {
@@ -96,8 +93,8 @@ fn select(
             .map(|found| found.value.to_vec())
             .collect();
         match hits.len() {
-            0 => wrong.push((text, Code::NotFound)),
-            2.. if !text.starts_with(b"=") => wrong.push((text, Code::AmbiguousName)),
+            0 => wrong.push((text, Code::NOT_FOUND)),
+            2.. if !text.starts_with(b"=") => wrong.push((text, Code::AMBIGUOUS_NAME)),
             _ => {}
         }
         selected.extend(hits);
@@ -105,19 +102,13 @@ fn select(
     if wrong.is_empty() {
         return Ok(Some(Some(selected)));
     }
-    if settings.verbose == 0 {
-        shown_key::write(
-            settings,
-            streams,
-            edit_keys,
-            &target.fingerprint(),
-            Names::All { selected: &selected },
-        )?;
+    if edit_keys.settings.verbose == 0 {
+        shown_key::write(edit_keys, &target.fingerprint(), Names::All { selected: &selected })?;
     }
     for (text, code) in wrong {
-        streams.info(format_args!("Invalid user ID '{}': {code}", shown(text)));
+        edit_keys.streams.info(format_args!("Invalid user ID '{}': {code}", shown(text)));
     }
-    streams.error("No matching user IDs.  Nothing to sign.");
+    edit_keys.streams.error("No matching user IDs.  Nothing to sign.");
     Ok(None)
 }
 
@@ -142,36 +133,34 @@ fn certification(
 
 /// Certifies with one key; returns whether there was anything to certify.
 fn certify(
-    settings: &Settings,
-    streams: &mut Streams,
-    edit_keys: &mut EditKeys,
+    edit_keys: &mut EditKeys<'_>,
     target: &Target,
     certification: &Certification,
 ) -> Result<bool, Failure> {
-    let plan = certification.plan(target, settings.now)?;
-    report_obstacles(streams, &plan, certification)?;
+    let plan = certification.plan(target, edit_keys.settings.now)?;
+    report_obstacles(edit_keys.streams, &plan, certification)?;
     let key = target.fingerprint();
     if plan.identities.is_empty() {
         let text = format!("Nothing to sign with key {}\n", certification.by.key_id());
-        streams.out().write_all(text.as_bytes())?;
+        edit_keys.streams.out().write_all(text.as_bytes())?;
         return Ok(false);
     }
-    streams.out().write_all(b"\n")?;
-    shown_key::write(settings, streams, edit_keys, &key, Names::These(&plan.identities))?;
-    streams.out().write_all(b"\n")?;
+    edit_keys.streams.out().write_all(b"\n")?;
+    shown_key::write(edit_keys, &key, Names::These(&plan.identities))?;
+    edit_keys.streams.out().write_all(b"\n")?;
     let primary = target.effective.primary();
     if primary.expired {
-        streams.out().write_all(b"This key has expired!  Unable to sign.\n")?;
+        edit_keys.streams.out().write_all(b"This key has expired!  Unable to sign.\n")?;
         return Ok(false);
     }
     if let Some(end) = primary.expires {
         let text = format!("This key is due to expire on {}.\n", clock::day_string(end));
-        streams.out().write_all(text.as_bytes())?;
+        edit_keys.streams.out().write_all(text.as_bytes())?;
     }
-    streams.out().write_all(claims(certification).as_bytes())?;
+    edit_keys.streams.out().write_all(claims(certification).as_bytes())?;
     let command = if certification.local { "--quick-lsign-key" } else { "--quick-sign-key" };
-    let certified = edit_keys
-        .edit(settings, streams, command, &certification.by, |editor| editor.certify(&key, certification))?;
+    let certified =
+        edit_keys.edit(command, &certification.by, |editor| editor.certify(&key, certification))?;
     Ok(!certified.identities.is_empty())
 }
 
@@ -209,7 +198,7 @@ fn report_obstacles(
         line.extend(after.into_bytes());
         streams.out().write_all(&line)?;
         if matches!(obstacle, CertificationObstacle::Signed { .. }) {
-            streams.status(Status::AlreadySigned { key_id: by.to_string() });
+            streams.status(format!("ALREADY_SIGNED {by}"));
         }
     }
     Ok(())

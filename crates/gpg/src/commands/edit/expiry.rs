@@ -20,8 +20,8 @@ pub(crate) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
         return Ok(());
     };
     let mut edit_keys = EditKeys::open(settings, streams)?;
-    let found = edit_keys.find_by_primary(streams, name);
-    let outcome = found.and_then(|key| set(settings, streams, &mut edit_keys, &key, end, subkeys));
+    let found = edit_keys.find_by_primary(name);
+    let outcome = found.and_then(|key| set(&mut edit_keys, &key, end, subkeys));
     if let Err(failure) = outcome {
         streams.status_error("set_expire", failure.coded()?.value);
     }
@@ -30,44 +30,39 @@ pub(crate) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
 
 /// Sets the expiration time, and reports a failure.
 fn set(
-    settings: &Settings,
-    streams: &mut Streams,
-    edit_keys: &mut EditKeys,
+    edit_keys: &mut EditKeys<'_>,
     key: &Fingerprint,
     end: &[u8],
     subkeys: &[Vec<u8>],
 ) -> Result<(), Failure> {
-    let now = settings.now;
+    let now = edit_keys.settings.now;
     let Some(seconds) = interval::validity(end, now) else {
-        streams.error(format_args!("'{}' is not a valid expiration time", shown(end)));
-        return Err(Code::InvalidValue.into());
+        edit_keys.streams.error(format_args!("'{}' is not a valid expiration time", shown(end)));
+        return Err(Code::INVALID_VALUE.into());
     };
     let end = (seconds != 0).then(|| Timestamp(now.0.wrapping_add(seconds)));
     let which = match subkeys {
         [] => ExpiryTarget::Primary,
         [all] if all == b"*" => ExpiryTarget::Subkeys,
-        named => ExpiryTarget::These(subkeys_named(settings, streams, edit_keys, key, named)?),
+        named => ExpiryTarget::These(subkeys_named(edit_keys, key, named)?),
     };
-    let edited = edit_keys
-        .edit(settings, streams, "--quick-set-expire", key, |editor| editor.set_expiry(key, &which, end));
+    let edited = edit_keys.edit("--quick-set-expire", key, |editor| editor.set_expiry(key, &which, end));
     let Err(failure) = edited else { return Ok(()) };
     let failure = failure.coded()?;
     match failure.code {
-        Code::CertificateRevoked => streams.error("Key is revoked."),
-        code => streams.error(format_args!("make_keysig_packet failed: {code}")),
+        Code::CERTIFICATE_REVOKED => edit_keys.streams.error("Key is revoked."),
+        code => edit_keys.streams.error(format_args!("make_keysig_packet failed: {code}")),
     }
     Err(failure.into())
 }
 
 /// Reads the fingerprints of subkeys, and reports those that are not found; fails with the first failure.
 fn subkeys_named(
-    settings: &Settings,
-    streams: &mut Streams,
-    edit_keys: &mut EditKeys,
+    edit_keys: &mut EditKeys<'_>,
     key: &Fingerprint,
     named: &[Vec<u8>],
 ) -> Result<Vec<Fingerprint>, Failure> {
-    let target = edit_keys.edit(settings, streams, "--quick-set-expire", key, |editor| editor.target(key))?;
+    let target = edit_keys.edit("--quick-set-expire", key, |editor| editor.target(key))?;
     let living = target.subkeys().filter(|subkey| subkey.state.revoked.is_none());
     let here: Vec<Fingerprint> = living.map(|subkey| subkey.facts.fingerprint).collect();
     let mut keys = Vec::new();
@@ -79,12 +74,12 @@ fn subkeys_named(
                 continue;
             }
             Some(_) => {
-                streams.error(format_args!("subkey \"{}\" not found", shown(name)));
-                Code::NotFound
+                edit_keys.streams.error(format_args!("subkey \"{}\" not found", shown(name)));
+                Code::NOT_FOUND
             }
             None => {
-                streams.error(format_args!("\"{}\" is not a proper fingerprint", shown(name)));
-                Code::InvalidName
+                edit_keys.streams.error(format_args!("\"{}\" is not a proper fingerprint", shown(name)));
+                Code::INVALID_NAME
             }
         };
         failed = failed.or(Some(code));

@@ -34,20 +34,19 @@ pub(crate) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
         return Ok(());
     }
     let mut edit_keys = EditKeys::open(settings, streams)?;
-    let Some(key) = find(streams, &edit_keys, name)? else { return Ok(()) };
-    streams.considered(&key);
+    let Some(key) = find(&mut edit_keys, name)? else { return Ok(()) };
+    edit_keys.streams.considered(&key);
     let okay = Question {
         keyword: "gen_revoke.okay",
         context: b"",
         text: "Create a revocation certificate for this key? (y/N) ",
     };
-    if !prompt::ask(&okay, settings, streams)? {
+    if !prompt::ask(&okay, settings, edit_keys.streams)? {
         return Ok(());
     }
-    let Some(reason) = ask_reason(settings, streams)? else { return Ok(()) };
-    let revocation = edit_keys.edit(settings, streams, "--generate-revocation", &key, |editor| {
-        editor.revocation_certificate(&key, reason)
-    });
+    let Some(reason) = ask_reason(settings, edit_keys.streams)? else { return Ok(()) };
+    let revocation =
+        edit_keys.edit("--generate-revocation", &key, |editor| editor.revocation_certificate(&key, reason));
     match revocation {
         Ok(packet) => write(settings, streams, &armored(&packet, settings.armor_headers.lines())),
         Err(failure) => {
@@ -58,28 +57,28 @@ pub(crate) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
 }
 
 /// Finds the only key with the name, whose secret key must be here; reports if there is none.
-fn find(streams: &mut Streams, edit_keys: &EditKeys, name: &[u8]) -> anyhow::Result<Option<Fingerprint>> {
+fn find(edit_keys: &mut EditKeys<'_>, name: &[u8]) -> anyhow::Result<Option<Fingerprint>> {
     let text = shown(name);
     let found = match edit_keys.candidates(name) {
         Ok(found) => found,
         Err(failure) => {
             let code = failure.coded()?.code;
-            streams.error(format_args!("secret key \"{text}\" not found: {code}"));
+            edit_keys.streams.error(format_args!("secret key \"{text}\" not found: {code}"));
             return Ok(None);
         }
     };
     match found.as_slice() {
-        [] => streams.error(format_args!("secret key \"{text}\" not found")),
+        [] => edit_keys.streams.error(format_args!("secret key \"{text}\" not found")),
         [(key, _)] if edit_keys.has_secret(key)? => return Ok(Some(*key)),
         [_] => {
-            let code = Code::NoSecretKey;
-            streams.error(format_args!("secret key \"{text}\" not found: {code}"));
+            let code = Code::NO_SECRET_KEY;
+            edit_keys.streams.error(format_args!("secret key \"{text}\" not found: {code}"));
         }
         several => {
-            streams.error(format_args!("'{text}' matches multiple secret keys:"));
+            edit_keys.streams.error(format_args!("'{text}' matches multiple secret keys:"));
             for (key, _) in several {
-                streams.considered(key);
-                streams.info(format_args!("  {key}"));
+                edit_keys.streams.considered(key);
+                edit_keys.streams.info(format_args!("  {key}"));
             }
         }
     }

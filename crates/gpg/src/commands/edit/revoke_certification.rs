@@ -18,7 +18,7 @@ pub(crate) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
         return Ok(());
     };
     let mut edit_keys = EditKeys::open(settings, streams)?;
-    if let Err(failure) = revoke(settings, streams, &mut edit_keys, name, by, user_ids) {
+    if let Err(failure) = revoke(&mut edit_keys, name, by, user_ids) {
         let CodedFailure { code, value } = failure.coded()?;
         streams.error(format_args!("revoking the key signature failed: {code}"));
         streams.status_error("keyedit.revoke.sig", value);
@@ -27,25 +27,18 @@ pub(crate) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
 }
 
 /// Revokes the certifications, and reports those that were revoked before.
-fn revoke(
-    settings: &Settings,
-    streams: &mut Streams,
-    edit_keys: &mut EditKeys,
-    name: &[u8],
-    by: &[u8],
-    user_ids: &[Vec<u8>],
-) -> Result<(), Failure> {
-    let key = edit_keys.find(streams, name, false)?;
-    let by = edit_keys.certifier(settings, by)?.ok_or_else(|| Failure::bare(Code::NoSecretKey))?;
-    streams.considered(&by);
+fn revoke(edit_keys: &mut EditKeys<'_>, name: &[u8], by: &[u8], user_ids: &[Vec<u8>]) -> Result<(), Failure> {
+    let key = edit_keys.find(name, false)?;
+    let by = edit_keys.certifier(by)?.ok_or_else(|| Failure::bare(Code::NO_SECRET_KEY))?;
+    edit_keys.streams.considered(&by);
     let chosen = |identity: &CertifiedIdentity| {
         let is_wanted = |user_id: &[u8]| user_ids.iter().any(|wanted| matches_user_id(user_id, wanted));
         user_ids.is_empty() || identity.user_id().is_some_and(is_wanted)
     };
     let reason = RevocationReason::new(RevocationReason::UNSPECIFIED);
-    let withdrawn = edit_keys.edit(settings, streams, "--quick-revoke-sig", &by, |editor| {
-        editor.revoke_certification(&key, &by, &chosen, reason)
-    });
+    let withdrawn = edit_keys
+        .edit("--quick-revoke-sig", &by, |editor| editor.revoke_certification(&key, &by, &chosen, reason));
+    let EditKeys { settings, streams, .. } = edit_keys;
     match withdrawn {
         Ok(withdrawn) => {
             for revocation in withdrawn.already.iter().filter(|_| !settings.quiet) {

@@ -10,18 +10,11 @@ use keyhoard::validity::ValidityResult;
 
 use super::EditKeys;
 use crate::render::edit_view::{Names, edit_view};
-use crate::settings::Settings;
-use crate::streams::Streams;
 use crate::trust;
 
 /// Writes a key to standard output.
-pub(super) fn write(
-    settings: &Settings,
-    streams: &mut Streams,
-    edit_keys: &EditKeys,
-    key: &Fingerprint,
-    names: Names<'_>,
-) -> anyhow::Result<()> {
+pub(super) fn write(edit_keys: &mut EditKeys<'_>, key: &Fingerprint, names: Names<'_>) -> anyhow::Result<()> {
+    let settings = edit_keys.settings;
     let snapshots = edit_keys.keyrings.snapshots()?;
     let sources = snapshots.sources()?;
     let validity_result = ValidityResult::of(&[*key], &sources, &trust::settings(settings))?;
@@ -39,10 +32,18 @@ pub(super) fn write(
             edit_view(&listing, &settings.list, model, secret, names, &mut text);
             ControlFlow::Break(())
         };
-        listing::list(snapshot.as_ref(), Selection::Ids(&ids), options, &mut issuers, &mut trust, each)?;
+        listing::list(
+            snapshot.as_ref(),
+            Selection::Ids(&ids),
+            options,
+            &mut issuers,
+            None,
+            &mut trust,
+            each,
+        )?;
         if !text.is_empty() {
             break;
         }
     }
-    Ok(streams.out().write_all(&text)?)
+    Ok(edit_keys.streams.out().write_all(&text)?)
 }

@@ -22,19 +22,18 @@ pub(crate) fn add(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
     };
     let user_id = user_id.trim_ascii();
     if user_id.is_empty() {
-        streams.error(Code::InvalidUserId);
+        streams.error(Code::INVALID_USER_ID);
         return Ok(());
     }
     let mut edit_keys = EditKeys::open(settings, streams)?;
-    let Some(key) = reported(edit_keys.find(streams, name, true))? else { return Ok(()) };
+    let Some(key) = reported(edit_keys.find(name, true))? else { return Ok(()) };
     let preferences = preferences(settings);
-    let added = edit_keys.edit(settings, streams, "--quick-add-uid", &key, |editor| {
-        editor.add_user_id(&key, user_id, Some(&preferences))
-    });
+    let added = edit_keys
+        .edit("--quick-add-uid", &key, |editor| editor.add_user_id(&key, user_id, Some(&preferences)));
     match added.map_err(Failure::coded) {
         Ok(_) => streams.considered(&key),
         Err(failure) => match failure? {
-            CodedFailure { code: Code::UserIdExists, value } => {
+            CodedFailure { code: Code::USER_ID_EXISTS, value } => {
                 streams.status_error("adduid", value);
                 streams.error("Such a user ID already exists on this key!");
             }
@@ -65,15 +64,15 @@ pub(crate) fn revoke(
         return Ok(());
     };
     let mut edit_keys = EditKeys::open(settings, streams)?;
-    let outcome = edit_keys.find(streams, name, true).and_then(|key| {
-        let revoked = edit_keys.edit(settings, streams, "--quick-revoke-uid", &key, |editor| {
+    let outcome = edit_keys.find(name, true).and_then(|key| {
+        let revoked = edit_keys.edit("--quick-revoke-uid", &key, |editor| {
             let target = editor.target(&key)?;
             let hash = |found: &UserId<'_>| hex_text(&ripemd160(found.value)).into_bytes();
             let hashed = target.user_ids().find(|found| hash(found).eq_ignore_ascii_case(user_id));
             let chosen = hashed.map_or(user_id.clone(), |found| found.value.to_vec());
             editor.revoke_user_id(&key, &chosen, RevocationReason::new(RevocationReason::USER_ID_INVALID))
         });
-        report_revoked(streams, &key, user_id, revoked)
+        report_revoked(edit_keys.streams, &key, user_id, revoked)
     });
     if let Err(failure) = outcome {
         let CodedFailure { code, value } = failure.coded()?;
@@ -106,12 +105,12 @@ fn report_revoked(
         }
         Err(failure) => {
             let failure = failure?;
-            if failure.code == Code::InvalidUserId {
+            if failure.code == Code::INVALID_USER_ID {
                 streams.error("cannot revoke the last valid user ID.");
             } else if failure.is_of_agent() {
                 streams.status_error("keysig", failure.value);
                 streams.error(format_args!("signing failed: {}", failure.code));
-                return Err(Failure::bare(Code::General));
+                return Err(Failure::bare(Code::GENERAL));
             }
             Err(failure.into())
         }
@@ -129,21 +128,20 @@ pub(crate) fn set_primary(
         return Ok(());
     };
     let mut edit_keys = EditKeys::open(settings, streams)?;
-    let Some(key) = reported(edit_keys.find(streams, name, true))? else { return Ok(()) };
-    let set = edit_keys.edit(settings, streams, "--quick-set-primary-uid", &key, |editor| {
-        editor.set_primary_user_id(&key, user_id)
-    });
+    let Some(key) = reported(edit_keys.find(name, true))? else { return Ok(()) };
+    let set =
+        edit_keys.edit("--quick-set-primary-uid", &key, |editor| editor.set_primary_user_id(&key, user_id));
     let failed = match set {
         Ok(edited) if edited.signatures > 0 => {
             streams.considered(&key);
             return Ok(());
         }
-        Ok(_) => Code::General,
+        Ok(_) => Code::GENERAL,
         Err(failure) => match failure.coded()?.code {
-            Code::NoUserId => Code::NoUserId,
+            Code::NO_USER_ID => Code::NO_USER_ID,
             code => {
                 streams.error(format_args!("update_keysig_packet failed: {code}"));
-                Code::General
+                Code::GENERAL
             }
         },
     };

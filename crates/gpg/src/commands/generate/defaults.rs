@@ -1,8 +1,7 @@
 //! The defaults of new keys.
 
-use crate::algorithms::Choice;
 use crate::generation::parameters::Defaults;
-use crate::generation::{Preferences, algorithm, preferences};
+use crate::generation::{algorithm, preferences};
 use crate::settings::Settings;
 
 /// Returns the defaults with which requests are read.
@@ -22,14 +21,9 @@ pub(crate) fn user_id_preferences(settings: &Settings) -> keygen::Preferences {
 }
 
 fn read_preferences(list: &str, settings: &Settings) -> keygen::Preferences {
-    let read = Preferences::read(list, default_list(settings));
-    read.map_or_else(|_| keygen::Preferences::gnupg(), Into::into)
+    preferences::read(list, default_list(settings)).unwrap_or_else(|_| keygen::Preferences::gnupg())
 }
 
 fn default_list(settings: &Settings) -> &str {
-    let list = settings.choices.iter().rev().find_map(|choice| match choice {
-        Choice::Preferences("default", list) => std::str::from_utf8(list).ok(),
-        _ => None,
-    });
-    list.unwrap_or(preferences::DEFAULT)
+    settings.preference_list("default").unwrap_or(preferences::DEFAULT)
 }

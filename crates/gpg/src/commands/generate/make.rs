@@ -1,11 +1,11 @@
 //! Generates a key from a request.
 
+use std::fmt::Display;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use keygen::{Plan, Profile, Source, Version};
 use keyhoard::cert::Fingerprint;
-use keyhoard::cert::facts::Revoker;
 use keyhoard::database;
 use keyhoard::generate::{self, KeyDestination, Progress, Step};
 use keyhoard::verify::PublicKeyAlgorithm;
@@ -20,7 +20,7 @@ use crate::generation::{Material, Part, Request};
 use crate::keyrings::Keyrings;
 use crate::passphrases::Passphrases;
 use crate::settings::Settings;
-use crate::status::Status;
+use crate::status;
 use crate::streams::{StatusLines, Streams};
 
 /// A request for a key, and how to carry it out.
@@ -54,7 +54,7 @@ impl Progress for PrimeSearch {
         const COMPOSITES_A_SIGN: u32 = 10;
         const ROUNDS: usize = 5;
         let Some(lines) = &mut self.lines else { return };
-        let mut sign = |sign, done| lines.status(Status::Primes { sign, done });
+        let mut sign = |sign, done| lines.status(format!("PROGRESS primegen {sign} {done} {done}"));
         match step {
             Step::Composite => {
                 self.composites += 1;
@@ -86,11 +86,9 @@ pub(super) fn make(settings: &Settings, streams: &mut Streams, order: &Order) ->
             if !settings.batch && order.pubring.is_none() {
                 show(settings, streams, &made.primary)?;
             }
-            streams.status(Status::KeyCreated {
-                letter: if made.subkeys.is_empty() { 'P' } else { 'B' },
-                fingerprint: made.primary.to_string(),
-                handle: &order.handle,
-            });
+            let letter = if made.subkeys.is_empty() { 'P' } else { 'B' };
+            let created = format!("KEY_CREATED {letter} {}", made.primary);
+            streams.status(with_handle(created, &order.handle));
         }
         Err(failure) => report_not_generated(streams, failure.coded()?, &order.handle),
     }
@@ -130,9 +128,9 @@ fn failure(error: &secret::Error, profile: &Profile, passphrases: &mut Passphras
     let plans = std::iter::once(&profile.primary).chain(&profile.subkeys);
     let is_held = plans.into_iter().any(|plan| matches!(plan.source(), Source::Existing(..)));
     match error {
-        secret::Error::Missing { .. } if is_held => Failure::of_agent(Code::NoSuchFile),
+        secret::Error::Missing { .. } if is_held => Failure::of_agent(Code::NO_SUCH_FILE),
         // gpg finds the wrong algorithm itself.
-        secret::Error::Unsupported { .. } if is_held => Failure::of(Code::MissingItem),
+        secret::Error::Unsupported { .. } if is_held => Failure::from(Code::MISSING_ITEM),
         error => Failure::of_agent(passphrases.code(error)),
     }
 }
@@ -158,10 +156,7 @@ fn profile(settings: &Settings, streams: &mut Streams, order: &Order) -> Result<
     let primary = plan(settings, streams, &request.primary)?;
     let subkeys =
         request.subkey.iter().map(|part| plan(settings, streams, part)).collect::<Result<_, Code>>()?;
-    let preferences = match request.preferences.clone() {
-        Some(asked) => asked.into(),
-        None => key_preferences(settings),
-    };
+    let preferences = request.preferences.clone().unwrap_or_else(|| key_preferences(settings));
     Ok(Profile {
         version: Version::V4,
         primary,
@@ -169,8 +164,8 @@ fn profile(settings: &Settings, streams: &mut Streams, order: &Order) -> Result<
         preferences,
         user_ids: vec![request.user_id.clone()],
         keyserver: request.keyserver.clone().or_else(|| settings.default_keyserver_url.clone()),
-        revoker: request.revoker.clone().map(Revoker::from),
-        digest: settings.cert_digest(),
+        revoker: request.revoker,
+        digest: settings.cert_digest,
     })
 }
 
@@ -186,7 +181,7 @@ fn plan(settings: &Settings, streams: &mut Streams, part: &Part) -> Result<Plan,
             Plan::new(algorithm, flags)
         }
     };
-    let mut plan = plan.map_err(|_| Code::WrongKeyUsage)?;
+    let mut plan = plan.map_err(|_| Code::WRONG_KEY_USAGE)?;
     plan.lifetime = NonZeroU32::new(part.valid_for);
     Ok(plan)
 }
@@ -194,7 +189,7 @@ fn plan(settings: &Settings, streams: &mut Streams, part: &Part) -> Result<Plan,
 /// Says whether `--forbid-gen-key` was given, and reports it.
 pub(super) fn is_forbidden(settings: &Settings, streams: &mut Streams) -> bool {
     if settings.forbid_gen_key {
-        streams.status_failure("gen-key", Code::NotEnabled);
+        streams.status_failure("gen-key", Code::NOT_ENABLED);
         streams.error("This command is not allowed while in forbid-gen-key mode.");
     }
     settings.forbid_gen_key
@@ -210,5 +205,28 @@ pub(super) fn report_not_generated(streams: &mut Streams, failure: CodedFailure,
     let CodedFailure { code, value } = failure;
     streams.error(format_args!("key generation failed: {code}"));
     streams.status_error("key_generate", value);
-    streams.status(Status::KeyNotCreated { handle });
+    streams.status(with_handle("KEY_NOT_CREATED ", handle));
+}
+
+/// Appends the handle of a parameter file to the arguments of a status line, as one word.
+pub(super) fn with_handle(arguments: impl Display, handle: &[u8]) -> Vec<u8> {
+    const MAX_HANDLE: usize = 100;
+    if handle.is_empty() {
+        return arguments.to_string().into_bytes();
+    }
+    let word =
+        handle.iter().take(MAX_HANDLE).map(|&byte| if byte.is_ascii_whitespace() { b'_' } else { byte });
+    status::with_text(arguments, &word.collect::<Vec<u8>>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_handle_is_one_word_after_the_fingerprint_or_a_second_space() {
+        assert_eq!(with_handle("KEY_CREATED B AB", b"my handle"), b"KEY_CREATED B AB my_handle");
+        assert_eq!(with_handle("KEY_NOT_CREATED ", b"x"), b"KEY_NOT_CREATED  x");
+        assert_eq!(with_handle("KEY_NOT_CREATED ", b""), b"KEY_NOT_CREATED ");
+    }
 }

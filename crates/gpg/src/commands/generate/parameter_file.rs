@@ -14,7 +14,6 @@ use crate::generation::parameter_file::{Keyword, Statement, lines};
 use crate::generation::parameters::{Block, Wrong};
 use crate::input;
 use crate::settings::Settings;
-use crate::status::Status;
 use crate::streams::Streams;
 
 /// Generates the keys one after the other; an invalid one does not stop the others.
@@ -89,7 +88,7 @@ impl ParameterFile {
             Err(Wrong { line, complaint }) => {
                 let line = line.map_or(String::new(), |line| format!(":{line}"));
                 streams.error(format_args!("{}{line}: {complaint}", self.name));
-                streams.status(Status::KeyNotCreated { handle });
+                streams.status(make::with_handle("KEY_NOT_CREATED ", handle));
                 return Ok(());
             }
         };
@@ -101,7 +100,7 @@ impl ParameterFile {
         match asked.request {
             Err(code) => {
                 // gpg's agent finds malformed keygrips.
-                let is_of_agent = code == Code::IpcParameter;
+                let is_of_agent = code == Code::IPC_PARAMETER;
                 let value = if is_of_agent { code.with_agent() } else { code.with_gpg() };
                 report_not_generated(streams, CodedFailure { code, value }, handle);
                 Ok(())

@@ -30,7 +30,7 @@ pub(crate) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
     }
     let user_id = arguments[0].trim_ascii().to_vec();
     if user_id.is_empty() {
-        report_failure(streams, Code::InvalidUserId);
+        report_failure(streams, Code::INVALID_USER_ID);
         return Ok(());
     }
     if !is_wanted(arguments, settings, streams, &user_id)? {
@@ -74,7 +74,7 @@ fn is_wanted(
     match anyway {
         true => streams.info("creating anyway"),
         false => {
-            streams.status_error("genkey", Code::UserIdExists.with_gpg());
+            streams.status_error("genkey", Code::USER_ID_EXISTS.with_gpg());
             streams.count_error();
         }
     }
@@ -134,7 +134,7 @@ impl Words {
             }
             false => (self.primary(defaults)?, None),
         };
-        let valid_for = interval::validity(expiry, defaults.now).ok_or(Code::InvalidValue)?;
+        let valid_for = interval::validity(expiry, defaults.now).ok_or(Code::INVALID_VALUE)?;
         Ok(Request {
             primary: Part { kind: primary, valid_for },
             // The subkey expires with the primary key.
@@ -163,10 +163,10 @@ impl Words {
         if self.has_usual_usage() {
             return Ok(kind);
         }
-        let usage = algorithm::usage_list(&self.usage).ok_or(Code::InvalidValue)? | Usage::CERTIFY;
+        let usage = algorithm::usage_list(&self.usage).ok_or(Code::INVALID_VALUE)? | Usage::CERTIFY;
         match kind.material.family().allows(usage) {
             true => Ok(Kind { usage, ..kind }),
-            false => Err(Code::WrongKeyUsage),
+            false => Err(Code::WRONG_KEY_USAGE),
         }
     }
 }
@@ -209,9 +209,9 @@ mod tests {
 
     #[test]
     fn what_is_wrong_has_the_code_that_gpg_gives() {
-        assert_eq!(request(["foo", "", ""]), Err(Code::UnknownCurve));
-        assert_eq!(request(["ed25519", "foo", ""]), Err(Code::InvalidValue));
-        assert_eq!(request(["ed25519", "encr", ""]), Err(Code::WrongKeyUsage));
-        assert_eq!(request(["ed25519", "", "foo"]), Err(Code::InvalidValue));
+        assert_eq!(request(["foo", "", ""]), Err(Code::UNKNOWN_CURVE));
+        assert_eq!(request(["ed25519", "foo", ""]), Err(Code::INVALID_VALUE));
+        assert_eq!(request(["ed25519", "encr", ""]), Err(Code::WRONG_KEY_USAGE));
+        assert_eq!(request(["ed25519", "", "foo"]), Err(Code::INVALID_VALUE));
     }
 }

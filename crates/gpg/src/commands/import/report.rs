@@ -11,8 +11,8 @@ use keyhoard::import::{
 };
 
 use crate::code::Code;
-use crate::settings::{KeyIdFormat, Settings};
-use crate::status::{ImportResult, Status};
+use crate::settings::Settings;
+use crate::status;
 use crate::streams::Streams;
 
 /// The parts of the reason in an `IMPORT_OK` line (GnuPG's `doc/DETAILS`).
@@ -26,18 +26,16 @@ mod reason {
 }
 
 /// Reports certificates, and counts them.
-pub(super) struct Report {
+pub(super) struct Report<'a> {
+    settings: &'a Settings,
     inputs: Vec<Input>,
     /// The index of the current input.
     current: usize,
     result: ImportResult,
-    quiet: bool,
-    verbose: bool,
     /// No messages about single keys, since keys are listed or only previewed.
     silent: bool,
     /// No totals, since only a listing is wanted.
     only_shown: bool,
-    key_ids: KeyIdFormat,
     /// Keys with a `KEY_CONSIDERED` line.
     considered: HashSet<Fingerprint>,
 }
@@ -49,17 +47,58 @@ struct Input {
     has_packets: bool,
 }
 
-impl Report {
-    pub(super) fn new(settings: &Settings, inputs: Vec<String>) -> Self {
+/// The counters of an `IMPORT_RES` line.
+#[derive(Default)]
+struct ImportResult {
+    count: u64,
+    no_user_id: u64,
+    imported: u64,
+    unchanged: u64,
+    new_user_ids: u64,
+    new_subkeys: u64,
+    new_signatures: u64,
+    new_revocations: u64,
+    secret_read: u64,
+    secret_imported: u64,
+    secret_unchanged: u64,
+    skipped_new_keys: u64,
+    v3_keys: u64,
+}
+
+impl ImportResult {
+    /// Returns the arguments of the status line. The fourth value was the number of RSA keys and is always 0, as is that of
+    /// keys that are not imported.
+    fn line(&self) -> String {
+        let values = [
+            self.count,
+            self.no_user_id,
+            self.imported,
+            0,
+            self.unchanged,
+            self.new_user_ids,
+            self.new_subkeys,
+            self.new_signatures,
+            self.new_revocations,
+            self.secret_read,
+            self.secret_imported,
+            self.secret_unchanged,
+            self.skipped_new_keys,
+            0,
+            self.v3_keys,
+        ];
+        format!("IMPORT_RES {}", values.map(|value| value.to_string()).join(" "))
+    }
+}
+
+impl<'a> Report<'a> {
+    pub(super) fn new(settings: &'a Settings, inputs: Vec<String>) -> Self {
         Self {
+            settings,
             inputs: inputs.into_iter().map(|name| Input { name, has_packets: false }).collect(),
             current: 0,
             result: ImportResult::default(),
-            quiet: settings.quiet,
-            verbose: settings.verbose > 0,
             silent: settings.import.show || settings.import.dry_run,
             only_shown: settings.import.show && settings.import.dry_run,
-            key_ids: settings.list.key_id_format,
             considered: HashSet::new(),
         }
     }
@@ -92,7 +131,7 @@ impl Report {
             }
             ImportOutcome::SkippedNew => {
                 self.result.skipped_new_keys += 1;
-                if self.verbose {
+                if self.settings.verbose > 0 {
                     self.report_key(&imported.fingerprint, "new key - skipped", streams);
                 }
             }
@@ -168,13 +207,13 @@ impl Report {
                 self.result.count += 1;
             }
             (_, Some(Flaw::Misplaced(_))) => {
-                if self.verbose {
+                if self.settings.verbose > 0 {
                     streams.info(format_args!("{name}: {refusal}"));
                 }
             }
             // An unknown key version, or a damaged key: gpg writes nothing, so that the user would not notice.
             (_, Some(Flaw::UnknownKey(_))) => {
-                if !self.quiet {
+                if !self.settings.quiet {
                     streams.info(format_args!("{name}: {refusal}"));
                 }
             }
@@ -186,7 +225,7 @@ impl Report {
                 self.counted(false, streams);
             }
             (ImportRefusal::BadRevocation(key), _) => {
-                let bad = Code::BadSignature;
+                let bad = Code::BAD_SIGNATURE;
                 if !self.silent {
                     let key = self.key(*key);
                     streams.error(format_args!("{key}invalid revocation certificate: {bad} - rejected"));
@@ -205,10 +244,10 @@ impl Report {
         if self.only_shown {
             return;
         }
-        if !self.quiet {
+        if !self.settings.quiet {
             self.report_sums(streams);
         }
-        streams.status(Status::ImportResult(self.result));
+        streams.status(self.result.line());
     }
 
     fn new_key(&mut self, imported: &Imported, streams: &mut Streams) {
@@ -219,8 +258,8 @@ impl Report {
             let key = self.key(imported.fingerprint.key_id());
             streams.info_bytes(&[key.as_bytes(), b"public key \"", name, b"\" imported"].concat());
         }
-        let key_id = imported.fingerprint.key_id().to_string();
-        streams.status(Status::Imported { key_id, user_id: name });
+        let key_id = imported.fingerprint.key_id();
+        streams.status(status::with_text(format_args!("IMPORTED {key_id}"), name));
         ok(imported, reason::NEW, streams);
     }
 
@@ -235,7 +274,7 @@ impl Report {
         ];
         // gpg says this of keys that are only shown, too.
         for _ in 0..added.revocations {
-            if !self.quiet {
+            if !self.settings.quiet {
                 self.report_by_name(imported, "revocation certificate added", streams);
             }
         }
@@ -272,7 +311,7 @@ impl Report {
 
     /// Says whether single keys are reported.
     fn reports_keys(&self) -> bool {
-        !self.quiet && !self.silent
+        !self.settings.quiet && !self.silent
     }
 
     /// Writes a `KEY_CONSIDERED` line, once for a key: gpg looks it up for its user ID.
@@ -288,7 +327,7 @@ impl Report {
 
     fn key_id(&self, key_id: KeyId) -> String {
         let mut text = Vec::new();
-        self.key_ids.issuer(key_id, &mut text);
+        self.settings.list.key_id_format.issuer(key_id, &mut text);
         String::from_utf8_lossy(&text).into_owned()
     }
 
@@ -322,7 +361,7 @@ impl Report {
                     (true, format!("key too large: {count} signatures by others removed"))
                 }
             };
-            if always && !self.quiet || self.verbose {
+            if always && !self.settings.quiet || self.settings.verbose > 0 {
                 self.report_key(&imported.fingerprint, &text, streams);
             }
         }
@@ -341,7 +380,7 @@ impl Report {
         if !(new || unchanged || has(SecretOutcome::Stub)) {
             return;
         }
-        if !self.quiet {
+        if !self.settings.quiet {
             let key = self.key(imported.fingerprint.key_id());
             streams.info(format_args!("{key}secret key imported"));
         }
@@ -355,7 +394,7 @@ impl Report {
         const PROGRESS_INTERVAL: u64 = 100;
         self.result.count += 1;
         self.result.secret_read += u64::from(secret);
-        if self.result.count.is_multiple_of(PROGRESS_INTERVAL) && !self.quiet {
+        if self.result.count.is_multiple_of(PROGRESS_INTERVAL) && !self.settings.quiet {
             streams.info(format_args!("{} keys processed so far", self.result.count));
         }
     }
@@ -370,11 +409,10 @@ impl Report {
 
     /// Finishes the inputs before `next`: one without any packets is an error.
     fn advance(&mut self, next: usize, streams: &mut Streams) {
-        const NO_OPENPGP_DATA: u32 = 1;
         while self.current < next {
             if self.inputs.get(self.current).is_some_and(|input| !input.has_packets) {
                 streams.error("no valid OpenPGP data found.");
-                streams.status(Status::NoData { what: NO_OPENPGP_DATA });
+                streams.status("NODATA 1");
             }
             self.current += 1;
         }
@@ -396,7 +434,6 @@ impl Report {
             ("secret keys read", report_sums.secret_read),
             ("secret keys imported", report_sums.secret_imported),
             ("secret keys unchanged", report_sums.secret_unchanged),
-            ("not imported", report_sums.not_imported),
         ] {
             if count > 0 {
                 streams.info(format_args!("{label:>22}: {count}"));
@@ -409,5 +446,16 @@ impl Report {
 const NO_NAME: &[u8] = b"[User ID not found]";
 
 fn ok(imported: &Imported, reason: u32, streams: &mut Streams) {
-    streams.status(Status::ImportOk { reason, fingerprint: imported.fingerprint.to_string() });
+    streams.status(format!("IMPORT_OK {reason} {}", imported.fingerprint));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_import_result_has_fifteen_counters() {
+        let result = ImportResult { count: 3, imported: 2, unchanged: 1, v3_keys: 9, ..Default::default() };
+        assert_eq!(result.line(), "IMPORT_RES 3 0 2 0 1 0 0 0 0 0 0 0 0 0 9");
+    }
 }

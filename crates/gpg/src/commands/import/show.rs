@@ -39,12 +39,11 @@ impl<'a> Show<'a> {
     /// Issuers, designated revokers and the keys themselves are looked up in `sources`.
     pub(super) fn new(
         settings: &Settings,
-        now: Timestamp,
         streams: &mut Streams,
         sources: Sources<'a>,
         secrets: Secrets,
     ) -> Self {
-        let &Settings { ref import, armor, ref output, ref list, digests, .. } = settings;
+        let &Settings { ref import, armor, ref output, ref list, digests, now, .. } = settings;
         // With import-export the keys go where the listing would go.
         let hidden = import.export && !armor && output.is_none();
         let trust = trust::settings(settings);

@@ -6,7 +6,6 @@ use keyhoard::verify::HashAlgorithm;
 use super::signers::Signer;
 use crate::algorithms::{digest_name, public_key_name};
 use crate::settings::{Form, Settings};
-use crate::status::SignatureStatus;
 use crate::streams::Streams;
 
 /// Writes the `BEGIN_SIGNING` line with the hash algorithms.
@@ -14,7 +13,8 @@ pub(crate) fn begin(streams: &mut Streams, signers: &[Signer]) {
     let mut digests: Vec<u8> = signers.iter().map(|signer| signer.digest.0).collect();
     digests.sort_unstable();
     digests.dedup();
-    streams.status(SignatureStatus::BeginSigning { digests });
+    let digests: String = digests.iter().map(|digest| format!(" H{digest}")).collect();
+    streams.status(format!("BEGIN_SIGNING{digests}"));
 }
 
 /// Reports which signatures were made.
@@ -41,13 +41,8 @@ pub(crate) fn created(
             let head = format!("{algorithm}/{digest} signature from: \"{key_id} ");
             streams.info_bytes(&[head.as_bytes(), &signer.user_id, b"\""].concat());
         }
-        streams.status(SignatureStatus::Created {
-            letter,
-            algorithm: signer.facts.algorithm.0,
-            digest: signer.digest.0,
-            kind: kind.0,
-            time: settings.now.0,
-            key: signer.key.to_string(),
-        });
+        let (algorithm, digest, key) = (signer.facts.algorithm.0, signer.digest.0, signer.key);
+        let (kind, time) = (kind.0, settings.now.0);
+        streams.status(format!("SIG_CREATED {letter} {algorithm} {digest} {kind:02X} {time} {key}"));
     }
 }

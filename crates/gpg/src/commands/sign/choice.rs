@@ -10,7 +10,6 @@ use crate::failure::Failure;
 use crate::keyrings::Keyrings;
 use crate::secrets::Secrets;
 use crate::settings::Settings;
-use crate::status::{SignatureStatus, Status};
 use crate::streams::Streams;
 
 /// The flag of a `KEY_CONSIDERED` line for a key that was not selected.
@@ -52,7 +51,7 @@ pub(super) fn chosen(
         DefaultChoice::Refused { found, code, name } => {
             report_unusable(streams, found.as_ref(), name.as_ref());
             streams.error(format_args!("no default secret key: {code}"));
-            streams.status(Status::InvalidSigner { reason: 9, name: b"" });
+            streams.invalid_signer(b"");
             Err(Failure::bare(code))
         }
     }
@@ -85,14 +84,14 @@ fn named(settings: &Settings, streams: &mut Streams, keyrings: &Keyrings) -> Res
             report_unusable(streams, found.as_ref(), name.as_ref());
             let code = code_of(found.as_ref());
             streams.error(format_args!("skipped \"{}\": {code}", shown(text)));
-            streams.status(Status::InvalidSigner { reason: 9, name: text });
+            streams.invalid_signer(text);
             last = Err(Failure::bare(code));
         }
     }
     if last.is_ok() && chosen.is_empty() {
         streams.error("no valid signators");
-        streams.status(SignatureStatus::NoSigners);
-        last = Err(Failure::of(Code::NoUserId));
+        streams.status("NO_SGNR 0");
+        last = Err(Failure::from(Code::NO_USER_ID));
     }
     last.map(|()| chosen)
 }
@@ -119,7 +118,7 @@ pub(crate) fn default(
         let name = Name::parse(&name).ok();
         return Ok(match found {
             SigningKeys::Key(key) => DefaultChoice::Key(Choice { key, name }),
-            found => DefaultChoice::Refused { found: Some(found), code: Code::UnusableSecretKey, name },
+            found => DefaultChoice::Refused { found: Some(found), code: Code::UNUSABLE_SECRET_KEY, name },
         });
     }
     let stored = settings.home.file_keys()?.list()?;
@@ -131,7 +130,7 @@ pub(crate) fn default(
             }
         }
     }
-    Ok(DefaultChoice::Refused { found: None, code: Code::NoSecretKey, name: None })
+    Ok(DefaultChoice::Refused { found: None, code: Code::NO_SECRET_KEY, name: None })
 }
 
 /// Finds the key of `--default-key`, and its name; as in gpg, also one that cannot sign if another of its keys is
@@ -157,7 +156,7 @@ pub(crate) fn named_default(
                 return Ok(Some((text.clone(), found)));
             }
             Some(SigningKeys::Unusable { .. }) if !is_silent => {
-                let (name, code) = (shown(text), Code::NoSecretKey);
+                let (name, code) = (shown(text), Code::NO_SECRET_KEY);
                 streams.info(format_args!("Warning: not using '{name}' as default key: {code}"));
             }
             _ => {}
@@ -190,18 +189,18 @@ fn find(
 }
 
 fn code_of(found: Option<&SigningKeys>) -> Code {
-    if found.is_some() { Code::UnusableSecretKey } else { Code::NoSecretKey }
+    if found.is_some() { Code::UNUSABLE_SECRET_KEY } else { Code::NO_SECRET_KEY }
 }
 
 fn report_chosen(streams: &mut Streams, Choice { key, name }: &Choice) {
     let is_exact = name.as_ref().is_some_and(|name| name.exact_key);
     let flags = if key.key == key.primary && !is_exact { NO_SUBKEY } else { 0 };
-    streams.status(Status::KeyConsidered { fingerprint: key.primary.to_string(), flags });
+    streams.status(format!("KEY_CONSIDERED {} {flags}", key.primary));
 }
 
 fn report_unusable(streams: &mut Streams, found: Option<&SigningKeys>, name: Option<&Name>) {
     let Some(primary) = found.map(SigningKeys::primary) else { return };
     let is_primary = name.is_some_and(|name| name.exact_key && name.query.names_key(primary));
     let flags = if is_primary { NOT_SELECTED } else { NOT_SELECTED | NO_SUBKEY };
-    streams.status(Status::KeyConsidered { fingerprint: primary.to_string(), flags });
+    streams.status(format!("KEY_CONSIDERED {primary} {flags}"));
 }

@@ -94,7 +94,7 @@ fn open(
 /// Chooses the hash algorithm as gpg does: that of the options, else the user's preference if the key allows it.
 fn digest(settings: &Settings, key: &KeyFacts) -> HashAlgorithm {
     let settings = &settings.message;
-    let mut personal = settings.personal_digests.iter().map(|number| HashAlgorithm(*number));
+    let mut personal = settings.personal_digests.iter().copied();
     let preferred = match key.algorithm {
         PublicKeyAlgorithm::ECDSA | PublicKeyAlgorithm::ED448 => None,
         PublicKeyAlgorithm::DSA => personal.find(|digest| size(*digest) >= size_of_key(key)),
@@ -168,7 +168,7 @@ pub(crate) fn refused(streams: &mut Streams, error: Error) -> Failure {
     match code_of(&error) {
         Some(code) => {
             streams.info(keyhoard::causes(&error));
-            Failure::of(code)
+            Failure::from(code)
         }
         None => error.into(),
     }
@@ -177,8 +177,8 @@ pub(crate) fn refused(streams: &mut Streams, error: Error) -> Failure {
 /// Returns gpg's code for why a key cannot sign.
 fn code_of(error: &Error) -> Option<Code> {
     match error {
-        Error::Sign(sign::Error::Hash(_)) => Some(Code::InvalidDigest),
-        Error::Sign(_) => Some(Code::General),
+        Error::Sign(sign::Error::Hash(_)) => Some(Code::INVALID_DIGEST),
+        Error::Sign(_) => Some(Code::GENERAL),
         _ => None,
     }
 }

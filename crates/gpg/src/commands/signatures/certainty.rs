@@ -2,12 +2,13 @@
 
 use keyhoard::listing::UserTrust;
 use keyhoard::trust::Validity;
+use keyhoard::validity::Model;
 use keyhoard::verification::CandidateSigner;
 
 use crate::commands::first_use;
 use crate::render::identity::grouped;
-use crate::settings::{Settings, TrustModel};
-use crate::status::SignatureStatus;
+use crate::settings::Settings;
+use crate::settings::trust::model_name;
 use crate::streams::Streams;
 
 /// Reports the validity of the key.
@@ -17,7 +18,7 @@ pub(super) fn report(
     signer: &CandidateSigner,
     trust: &UserTrust,
 ) {
-    if settings.trust_model == TrustModel::Always {
+    if settings.trust_model == Model::Always {
         if !settings.quiet {
             streams.info("WARNING: Using untrusted key!");
         }
@@ -27,11 +28,11 @@ pub(super) fn report(
         streams.considered(&signer.primary());
     }
     if signer.effective.primary().revoked.is_some() {
-        streams.status(SignatureStatus::KeyRevoked);
+        streams.status("KEYREVOKED");
         streams.info("WARNING: This key has been revoked by its owner!");
         streams.info("         This could mean that the signature is forged.");
     } else if signer.state().revoked.is_some() {
-        streams.status(SignatureStatus::KeyRevoked);
+        streams.status("KEYREVOKED");
         streams.info("WARNING: This subkey has been revoked by its owner!");
     }
     if trust.disabled {
@@ -64,13 +65,11 @@ pub(super) fn report(
         Validity::Ultimate => ("TRUST_ULTIMATE", &[]),
     };
     let model = match settings.trust_model {
-        TrustModel::Classic => "classic",
-        TrustModel::Direct => "direct",
-        TrustModel::Tofu => "tofu",
-        TrustModel::TofuPgp if first_use::decides(settings, trust) => "tofu",
-        _ => "pgp",
+        Model::TofuPgp if first_use::decides(settings, trust) => "tofu",
+        Model::TofuPgp => "pgp",
+        model => model_name(model),
     };
-    streams.status(SignatureStatus::Trust { keyword, model });
+    streams.status(format!("{keyword} 0 {model}"));
     lines.iter().for_each(|line| streams.info(line));
     if matches!(trust.key, Validity::Unknown | Validity::Undefined | Validity::Marginal) {
         report_fingerprint(streams, signer);

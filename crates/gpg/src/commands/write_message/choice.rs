@@ -24,17 +24,18 @@ pub(super) fn all_read_cipher(cipher: Cipher, recipients: &[&[u8]]) -> bool {
 /// Chooses the hash algorithm of signatures from those for which `suits` is true; as in GnuPG, MD5
 /// only if the user prefers it.
 pub(super) fn digest(
-    personal: &[u8],
+    personal: &[HashAlgorithm],
     recipients: &[&[u8]],
     suits: impl Fn(HashAlgorithm) -> bool,
 ) -> Option<HashAlgorithm> {
+    let personal: Vec<u8> = personal.iter().map(|digest| digest.0).collect();
     let lists: Vec<Vec<u8>> = recipients.iter().map(|list| with(list, IMPLICIT_DIGEST)).collect();
     let is_known = |number| {
         let digest = HashAlgorithm(number);
         let is_wanted = digest != HashAlgorithm::MD5 || personal.contains(&number);
         is_wanted && digest.name().is_some() && suits(digest)
     };
-    choose(personal, &lists, is_known).map(HashAlgorithm)
+    choose(&personal, &lists, is_known).map(HashAlgorithm)
 }
 
 /// Says whether all recipients prefer a hash algorithm.
@@ -103,10 +104,10 @@ mod tests {
     fn the_digest_is_one_that_all_recipients_want_and_the_keys_can_use() {
         let all = |_: HashAlgorithm| true;
         assert_eq!(digest(&[], &[&[10, 9, 8, 11, 2], &[8, 10]], all), Some(HashAlgorithm::SHA512));
-        assert_eq!(digest(&[8], &[&[10, 9, 8, 11, 2]], all), Some(HashAlgorithm::SHA256));
-        assert_eq!(digest(&[10], &[&[9], &[8]], all), Some(HashAlgorithm::SHA1));
+        assert_eq!(digest(&[HashAlgorithm::SHA256], &[&[10, 9, 8, 11, 2]], all), Some(HashAlgorithm::SHA256));
+        assert_eq!(digest(&[HashAlgorithm::SHA512], &[&[9], &[8]], all), Some(HashAlgorithm::SHA1));
         assert_eq!(digest(&[], &[&[1, 10]], all), Some(HashAlgorithm::SHA512));
-        assert_eq!(digest(&[1], &[&[1, 10]], all), Some(HashAlgorithm::MD5));
+        assert_eq!(digest(&[HashAlgorithm::MD5], &[&[1, 10]], all), Some(HashAlgorithm::MD5));
         assert_eq!(digest(&[], &[&[9]], |digest| digest == HashAlgorithm::SHA256), None);
     }
 

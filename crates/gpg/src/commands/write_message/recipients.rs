@@ -11,7 +11,7 @@ use keyhoard::recipients::{self, EncryptionKey, RecipientCandidate, RecipientSel
 use keyhoard::store::Query;
 use keyhoard::store::query::Name;
 use keyhoard::trust::Validity;
-use keyhoard::validity::Sources;
+use keyhoard::validity::{Model, Sources};
 use keyhoard::verification::remember_encrypted;
 
 use crate::code::Code;
@@ -20,8 +20,8 @@ use crate::commands::sign::choice::{self, DefaultChoice, DefaultKeys};
 use crate::failure::{Failure, reported};
 use crate::keyrings::Keyrings;
 use crate::prompt::{self, Question};
-use crate::settings::{DefaultRecipient, Group, RecipientKind, RecipientName, Settings, TrustModel};
-use crate::status::{MessageStatus, Status};
+use crate::settings::{DefaultRecipient, Group, RecipientKind, RecipientName, Settings};
+use crate::status;
 use crate::streams::Streams;
 use crate::{input, names, trust};
 
@@ -123,8 +123,8 @@ impl Search<'_> {
         }
         if named.is_empty() && !self.add_default()? {
             self.streams.error("no valid addressees");
-            self.streams.status(MessageStatus::NoRecipients);
-            return Err(Failure::bare(Code::NoUserId));
+            self.streams.status("NO_RECP 0");
+            return Err(Failure::bare(Code::NO_USER_ID));
         }
         Ok(())
     }
@@ -177,13 +177,13 @@ impl Search<'_> {
             Err(failure) => {
                 let code = failure.coded()?.code;
                 let reason = match code {
-                    Code::NoPublicKey => 1,
-                    Code::InvalidUserId => 14,
+                    Code::NO_PUBLIC_KEY => 1,
+                    Code::INVALID_USER_ID => 14,
                     _ => 0,
                 };
                 let failure = self.skipped(&name.name, code, reason);
                 return Err(match name.kind {
-                    RecipientKind::File => Failure::of(code),
+                    RecipientKind::File => Failure::from(code),
                     _ => failure,
                 });
             }
@@ -243,7 +243,7 @@ impl Search<'_> {
     /// Finds the key that a name stands for: for a mail address the most valid key, else the first one;
     /// `disabled` says whether a name that is not a key's may stand for a disabled key.
     fn find(&mut self, text: &[u8], disabled: Disabled) -> Result<RecipientCandidate, Failure> {
-        let name = names::parsed(text, Code::NoPublicKey)?;
+        let name = names::parsed(text, Code::NO_PUBLIC_KEY)?;
         let mut settings = trust::settings(self.settings);
         settings.tofu.with_info = settings.model.remembers();
         let sources = &self.sources;
@@ -255,56 +255,55 @@ impl Search<'_> {
             matches!(name.query, Query::Mail(_)) || text.contains(&b'@') && !text.contains(&b'<');
         match recipients::select(&name, is_address, disabled == Disabled::Taken, candidates) {
             RecipientSelection::Recipient(recipient) => Ok(*recipient),
-            RecipientSelection::Ambiguous => Err(Code::AmbiguousName.into()),
+            RecipientSelection::Ambiguous => Err(Code::AMBIGUOUS_NAME.into()),
             RecipientSelection::NotNamed(certificate) => {
                 self.streams.considered(&certificate);
-                Err(Code::NoPublicKey.into())
+                Err(Code::NO_PUBLIC_KEY.into())
             }
             RecipientSelection::Unusable(certificate) => {
                 if !name.is_of_key() {
                     self.streams.considered(&certificate);
                 }
-                let fingerprint = certificate.to_string();
-                self.streams.status(Status::KeyConsidered { fingerprint, flags: 3 });
-                Err(Code::UnusablePublicKey.into())
+                self.streams.status(format!("KEY_CONSIDERED {certificate} 3"));
+                Err(Code::UNUSABLE_PUBLIC_KEY.into())
             }
-            RecipientSelection::Missing => Err(Code::NoPublicKey.into()),
+            RecipientSelection::Missing => Err(Code::NO_PUBLIC_KEY.into()),
         }
     }
 
     fn of_file(&mut self, name: &[u8]) -> Result<RecipientCandidate, Failure> {
-        let file: File = input::open(Some(name), self.streams).map_err(|_| Code::NoPublicKey)?;
+        let file: File = input::open(Some(name), self.streams).map_err(|_| Code::NO_PUBLIC_KEY)?;
         let path = Path::new(OsStr::from_bytes(name));
         let candidates = match recipients::of_file(file, path, &self.sources.certificates, self.settings.now)
         {
             Ok(candidates) => candidates,
             Err(error) => {
                 self.streams.info(format_args!("error reading '{}': {error}", shown(name)));
-                return Err(Code::NoPublicKey.into());
+                return Err(Code::NO_PUBLIC_KEY.into());
             }
         };
         match candidates.into_iter().next() {
-            None => Err(Code::NoPublicKey.into()),
-            Some(first) if first.key.is_none() => Err(Code::UnusablePublicKey.into()),
+            None => Err(Code::NO_PUBLIC_KEY.into()),
+            Some(first) if first.key.is_none() => Err(Code::UNUSABLE_PUBLIC_KEY.into()),
             Some(first) => Ok(first),
         }
     }
 
     /// Checks that the key is valid enough to be used; if not, asks the user.
     fn check(&mut self, name: &[u8], candidate: &RecipientCandidate) -> Result<(), Failure> {
-        let unusable = Failure::bare(Code::UnusablePublicKey);
+        let unusable = Failure::bare(Code::UNUSABLE_PUBLIC_KEY);
         let name_shown = shown(name);
         let key = candidate.key.as_ref().expect("only a key that can be used is found").fingerprint.key_id();
         let Self { settings, streams, .. } = self;
         first_use::report(settings, streams, &candidate.fingerprint, &candidate.first_uses);
-        if candidate.is_disabled && settings.trust_model != TrustModel::Always {
-            streams.status(MessageStatus::InvalidRecipient { reason: 13, name });
+        if candidate.is_disabled && settings.trust_model != Model::Always {
+            streams.status(status::with_escaped_text("INV_RECP 13", name));
             streams.info(format_args!("{name_shown}: skipped: public key is disabled"));
             return Err(unusable);
         }
         let is_verbose = settings.verbose > 0;
         let is_certain = match candidate.validity {
-            _ if settings.trust_model == TrustModel::Always => {
+            _ if settings.trust_model == Model::Always => {
                 if is_verbose {
                     streams.info("No trust check due to '--trust-model always' option");
                 }
@@ -337,7 +336,7 @@ impl Search<'_> {
         if is_certain || (!settings.batch && self.is_used_anyway(candidate)?) {
             return Ok(());
         }
-        self.streams.status(MessageStatus::InvalidRecipient { reason: 10, name });
+        self.streams.status(status::with_escaped_text("INV_RECP 10", name));
         Err(unusable)
     }
 
@@ -349,10 +348,8 @@ impl Search<'_> {
               you may answer the next question with yes.\n\n",
         );
         let Self { settings, streams, .. } = self;
-        streams.status(Status::UserIdHint {
-            key_id: candidate.fingerprint.key_id().to_string(),
-            user_id: &candidate.user_id,
-        });
+        let key_id = candidate.fingerprint.key_id();
+        streams.status(status::with_text(format_args!("USERID_HINT {key_id}"), &candidate.user_id));
         let question = Question {
             keyword: "untrusted_key.override",
             context: &context,
@@ -385,7 +382,7 @@ impl Search<'_> {
     /// Reports a recipient that cannot be used, which ends the command.
     fn skipped(&mut self, name: &[u8], code: Code, reason: u8) -> Failure {
         self.streams.error(format_args!("{}: skipped: {code}", shown(name)));
-        self.streams.status(MessageStatus::InvalidRecipient { reason, name });
+        self.streams.status(status::with_escaped_text(format_args!("INV_RECP {reason}"), name));
         Failure::bare(code)
     }
 }

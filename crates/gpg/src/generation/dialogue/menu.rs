@@ -7,15 +7,6 @@ use crate::generation::algorithm::Pair;
 use crate::generation::size::{Range, rounded};
 use crate::generation::{Curve, Family, Kind, Material, keygrip};
 
-/// A row of the menu: its number, its keyword, the keys that it selects, and whether it needs `--expert`.
-struct Row {
-    number: i64,
-    word: &'static str,
-    text: &'static str,
-    what: What,
-    expert: bool,
-}
-
 /// The keys that a row of the menu selects.
 #[derive(Clone, Copy)]
 enum What {
@@ -36,21 +27,18 @@ enum Sort {
     Ecc,
 }
 
-const fn row(number: i64, word: &'static str, text: &'static str, what: What, expert: bool) -> Row {
-    Row { number, word, text, what, expert }
-}
-
-const ROWS: [Row; 10] = [
-    row(1, "rsa+rsa", "RSA and RSA (default)", What::Both(Sort::Rsa, Sort::Rsa), false),
-    row(2, "dsa+elg", "DSA and Elgamal", What::Both(Sort::Dsa, Sort::Elgamal), false),
-    row(3, "dsa", "DSA (sign only)", What::Signing(Sort::Dsa), false),
-    row(4, "rsa/s", "RSA (sign only)", What::Signing(Sort::Rsa), false),
-    row(7, "dsa/*", "DSA (set your own capabilities)", What::Chosen(Sort::Dsa), true),
-    row(8, "rsa/*", "RSA (set your own capabilities)", What::Chosen(Sort::Rsa), true),
-    row(9, "ecc+ecc", "ECC and ECC", What::Both(Sort::Ecc, Sort::Ecc), true),
-    row(10, "ecc/s", "ECC (sign only)", What::Signing(Sort::Ecc), true),
-    row(11, "ecc/*", "ECC (set your own capabilities)", What::Chosen(Sort::Ecc), true),
-    row(13, "keygrip", "Existing key", What::Existing, true),
+/// The menu: the number of a row, its keyword, its text, the keys that it selects, and whether it needs `--expert`.
+const ROWS: [(i64, &str, &str, What, bool); 10] = [
+    (1, "rsa+rsa", "RSA and RSA (default)", What::Both(Sort::Rsa, Sort::Rsa), false),
+    (2, "dsa+elg", "DSA and Elgamal", What::Both(Sort::Dsa, Sort::Elgamal), false),
+    (3, "dsa", "DSA (sign only)", What::Signing(Sort::Dsa), false),
+    (4, "rsa/s", "RSA (sign only)", What::Signing(Sort::Rsa), false),
+    (7, "dsa/*", "DSA (set your own capabilities)", What::Chosen(Sort::Dsa), true),
+    (8, "rsa/*", "RSA (set your own capabilities)", What::Chosen(Sort::Rsa), true),
+    (9, "ecc+ecc", "ECC and ECC", What::Both(Sort::Ecc, Sort::Ecc), true),
+    (10, "ecc/s", "ECC (sign only)", What::Signing(Sort::Ecc), true),
+    (11, "ecc/*", "ECC (set your own capabilities)", What::Chosen(Sort::Ecc), true),
+    (13, "keygrip", "Existing key", What::Existing, true),
 ];
 
 /// The menu of curves; the gaps in its numbers are curves that gpg 2.2 does not offer.
@@ -86,14 +74,15 @@ pub(super) fn ask(asker: &mut Asker<'_>) -> anyhow::Result<Pair> {
 impl Asker<'_> {
     fn row(&mut self) -> anyhow::Result<What> {
         let expert = self.settings.expert;
-        let offered = || ROWS.iter().filter(|row| expert || !row.expert);
-        let rows: String = offered().map(|row| format!("  ({:2}) {}\n", row.number, row.text)).collect();
+        let offered = || ROWS.iter().filter(|(.., for_experts)| expert || !for_experts);
+        let rows: String =
+            offered().map(|(number, _, text, ..)| format!("  ({number:2}) {text}\n")).collect();
         let mut context = format!("Please select what kind of key you want:\n{rows}");
         loop {
             let answer = self.line("keygen.algo", &context, "Your selection? ")?;
             let number = if answer.is_empty() { 1 } else { number(&answer) };
-            match offered().find(|row| row.number == number || row.word == answer) {
-                Some(row) => return Ok(row.what),
+            match offered().find(|(known, word, ..)| *known == number || *word == answer) {
+                Some((.., what, _)) => return Ok(*what),
                 None => context = INVALID.to_owned(),
             }
         }

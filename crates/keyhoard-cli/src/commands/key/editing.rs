@@ -5,6 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 
 use anyhow::{Context, bail};
 use keyhoard::cert::Timestamp;
+use keyhoard::cert::facts::RevocationReason;
 use keyhoard::edit::{Edited, Editor, Revoked, Target};
 use keyhoard::passphrase::Passphrases;
 use keyhoard::store::{Fingerprint, JournalId, Selection, Store};
@@ -64,9 +65,9 @@ impl EditedUserId {
 }
 
 impl Comment {
-    /// Returns the text.
-    pub(super) fn text(&self) -> String {
-        self.comment.clone()
+    /// Returns the reason for a revocation with this code.
+    pub(super) fn reason(&self, code: u8) -> RevocationReason {
+        RevocationReason { code, comment: self.comment.clone().into_bytes() }
     }
 }
 

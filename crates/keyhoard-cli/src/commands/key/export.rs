@@ -1,13 +1,17 @@
 //! `keyhoard key export`: writes secret keys, for a backup or another program.
 
 use std::ffi::OsString;
+use std::io::Write;
 
 use keyhoard::export::ExportOptions;
-use keyhoard::secret_transfer::{SecretExportSummary, SecretParts, export_secret};
+use keyhoard::output_file::Content;
+use keyhoard::secret::SecretKeys;
+use keyhoard::secret_transfer::{SecretExportSummary, SecretParts, export_secret, with_secret_key};
+use keyhoard::store::Selection;
 use serde::Serialize;
 
 use crate::commands::named_certificates::NamedCertificates;
-use crate::destination::{Contents, Destination};
+use crate::destination::Destination;
 use crate::exit::Outcome;
 use crate::printable::counted;
 use crate::session::Session;
@@ -50,11 +54,17 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
         return Ok(Outcome::Nothing);
     }
     let parts = if arguments.subkeys_only { SecretParts::Subkeys } else { SecretParts::All };
-    let options = ExportOptions::default();
+    let (snapshot, options) = (snapshot.as_ref(), ExportOptions::default());
+    let ids = with_secret_key(snapshot, named.selection(), &keys.list()?)?;
+    let packets = |out: &mut (dyn Write + Send)| {
+        let (selection, unchanged) = (Selection::Ids(&ids), &mut |_, certificate| Ok(certificate));
+        Ok(export_secret(snapshot, selection, &keys, parts, &options, unchanged, out, |_| {})?)
+    };
     let summary = arguments.destination.write(
-        Contents::SecretKeys,
+        Content::Secret,
+        Some("PRIVATE KEY BLOCK"),
         None,
-        |out| Ok(export_secret(snapshot.as_ref(), named.selection(), &keys, parts, &options, out)?),
+        packets,
         |summary| summary.exported > 0,
     )?;
     print_summary(session, arguments, summary)?;

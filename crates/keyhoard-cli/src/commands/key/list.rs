@@ -102,7 +102,7 @@ impl Listing<'_> {
                 let algorithm = Some(algorithm(key));
                 self.json(stored, algorithm, Some(primary), name)?;
             } else {
-                let (style, how) = protection_text(&stored.protection);
+                let (_, style, how) = words(&stored.protection);
                 let role = if is_primary { "primary" } else { "subkey" };
                 table.push(row(role, &key.fingerprint, &algorithm(key), &how, style));
             }
@@ -127,7 +127,7 @@ impl Listing<'_> {
                 self.any = true;
                 continue;
             }
-            let (style, how) = protection_text(&stored.protection);
+            let (_, style, how) = words(&stored.protection);
             table.push(row(role(stored.role), &stored.fingerprint, "", &how, style));
         }
         if !table.is_empty() {
@@ -158,7 +158,7 @@ impl Listing<'_> {
             keygrip: stored.keygrip.map(|keygrip| keygrip.to_string()),
             role: role(stored.role),
             algorithm,
-            protection: word(&stored.protection),
+            protection: words(&stored.protection).0,
             card: match &stored.protection {
                 Protection::Card { serial } => Some(hexadecimal(serial)),
                 _ => None,
@@ -185,23 +185,16 @@ fn role(role: Role) -> &'static str {
     }
 }
 
-fn protection_text(protection: &Protection) -> (Style, String) {
+/// Returns the word for a protection in JSON, and its style and description as text.
+fn words(protection: &Protection) -> (&'static str, Style, String) {
     match protection {
-        Protection::None => (Style::Warning, "without passphrase".to_owned()),
-        Protection::Locked(_) => (Style::Good, "locked with a passphrase".to_owned()),
-        Protection::Dummy => (Style::Faint, "not here".to_owned()),
-        Protection::Card { serial } => (Style::Faint, format!("on card {}", hexadecimal(serial))),
-        Protection::Unknown(what) => (Style::Warning, format!("protected in an unknown way ({what})")),
-    }
-}
-
-fn word(protection: &Protection) -> &'static str {
-    match protection {
-        Protection::None => "none",
-        Protection::Locked(_) => "passphrase",
-        Protection::Dummy => "stub",
-        Protection::Card { .. } => "card",
-        Protection::Unknown(_) => "unknown",
+        Protection::None => ("none", Style::Warning, "without passphrase".to_owned()),
+        Protection::Locked(_) => ("passphrase", Style::Good, "locked with a passphrase".to_owned()),
+        Protection::Dummy => ("stub", Style::Faint, "not here".to_owned()),
+        Protection::Card { serial } => ("card", Style::Faint, format!("on card {}", hexadecimal(serial))),
+        Protection::Unknown(what) => {
+            ("unknown", Style::Warning, format!("protected in an unknown way ({what})"))
+        }
     }
 }
 

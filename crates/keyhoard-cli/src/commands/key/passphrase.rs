@@ -5,10 +5,10 @@ use std::os::fd::RawFd;
 use std::path::PathBuf;
 
 use keyhoard::passphrase::{Passphrases, Source};
-use keyhoard::secret::{Ask, Error, Name, Passphrase, Protection, Question, SecretKeys};
+use keyhoard::secret::{Ask, Error, Name, Passphrase, Protection, SecretKeys};
 use keyhoard::secret_transfer::held_by;
 use keyhoard::store::Fingerprint;
-use serde::Serialize;
+use serde_json::json;
 
 use crate::commands::named_certificates::NamedCertificates;
 use crate::exit::Outcome;
@@ -78,43 +78,27 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     }
     let owner = |key: &Fingerprint| owner(snapshot.as_ref(), key);
     let mut current = Passphrases::new(arguments.current.source()?, owner);
-    let mut new = NewPassphrase { from: Passphrases::new(arguments.new_source()?, owner), passphrase: None };
+    let mut new_passphrases = Passphrases::new(arguments.new_source()?, owner);
+    // It is asked for once for all keys.
+    let mut new: Option<Passphrase> = None;
     for key in &locked {
-        let name = Name::from(*key);
-        keys.relock(&name, &mut current, &mut |question| new.answer(question))?;
+        keys.relock(&Name::from(*key), &mut current, &mut |question| {
+            if new.is_none() {
+                new = new_passphrases.passphrase(question)?;
+            }
+            new.clone().ok_or_else(|| Error::Asking("there is no new passphrase".to_owned()))
+        })?;
     }
     print_changed(session, &locked)?;
     Ok(Outcome::Done)
 }
 
-/// The new passphrase, which is asked for once for all keys.
-struct NewPassphrase<'a> {
-    from: Passphrases<'a>,
-    passphrase: Option<Passphrase>,
-}
-
-impl NewPassphrase<'_> {
-    fn answer(&mut self, question: &Question<'_>) -> keyhoard::secret::Result<Passphrase> {
-        if let Some(passphrase) = &self.passphrase {
-            return Ok(passphrase.clone());
-        }
-        let answer = self.from.passphrase(question)?;
-        let passphrase = answer.ok_or_else(|| Error::Asking("there is no new passphrase".to_owned()))?;
-        Ok(self.passphrase.insert(passphrase).clone())
-    }
-}
-
 fn print_changed(session: &mut Session, keys: &[Fingerprint]) -> anyhow::Result<()> {
     if session.output.is_json() {
-        session.output.json(&ChangedJson { changed: keys.iter().map(Fingerprint::to_string).collect() })?;
+        let changed: Vec<String> = keys.iter().map(Fingerprint::to_string).collect();
+        session.output.json(&json!({ "changed": changed }))?;
     } else {
         session.note(format_args!("the passphrase of {} was changed", counted(keys.len(), "secret key")));
     }
     Ok(())
-}
-
-/// The result, as `docs/json.md` describes it.
-#[derive(Serialize)]
-struct ChangedJson {
-    changed: Vec<String>,
 }

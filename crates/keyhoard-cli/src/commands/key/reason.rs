@@ -37,6 +37,6 @@ impl KeyReason {
             KeyCode::Compromised => RevocationReason::COMPROMISED,
             KeyCode::Retired => RevocationReason::RETIRED,
         };
-        RevocationReason { code, comment: self.comment.text().into_bytes() }
+        self.comment.reason(code)
     }
 }

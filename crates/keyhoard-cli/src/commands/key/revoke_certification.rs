@@ -48,10 +48,7 @@ pub(super) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
         let is_it = |wanted: &OsString| identity.user_id() == Some(wanted.as_bytes());
         arguments.user_id.is_empty() || arguments.user_id.iter().any(is_it)
     };
-    let reason = RevocationReason {
-        code: RevocationReason::UNSPECIFIED,
-        comment: arguments.comment.text().into_bytes(),
-    };
+    let reason = arguments.comment.reason(RevocationReason::UNSPECIFIED);
     let revoked = editing.edit(|editor, key| editor.revoke_certification(key, &by, &chosen, reason))?;
     if revoked.identities.is_empty() && revoked.already.is_empty() {
         session.warn(format_args!("{}: {by} has certified none of this", editing.key));

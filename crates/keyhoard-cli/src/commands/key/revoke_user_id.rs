@@ -23,10 +23,7 @@ pub(crate) struct Arguments {
 pub(super) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
     let editing = arguments.user_id.key.editing(session)?;
     let user_id = arguments.user_id.bytes();
-    let reason = RevocationReason {
-        code: RevocationReason::USER_ID_INVALID,
-        comment: arguments.comment.text().into_bytes(),
-    };
+    let reason = arguments.comment.reason(RevocationReason::USER_ID_INVALID);
     let revoked = editing.edit(|editor, key| editor.revoke_user_id(key, user_id, reason))?;
     editing.print_revoked(session, "user ID revoked", revoked)
 }

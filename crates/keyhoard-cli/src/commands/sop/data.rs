@@ -10,7 +10,6 @@ use keyhoard::stateless::{
     Verification,
 };
 use keyhoard::verify::HashAlgorithm;
-use serde::Serialize;
 
 use super::arguments::{
     DataKind, DateLimits, Decrypt, Encrypt, InlineDetach, InlineKind, InlineSign, InlineVerify, Sign,
@@ -60,13 +59,9 @@ pub(super) fn verify(arguments: &Verify, now: Timestamp) -> Result<()> {
 
 /// Returns the VERIFICATIONS lines of valid signatures.
 fn lines(verifications: &[Verification]) -> String {
-    #[derive(Serialize)]
-    struct More<'a> {
-        signers: [&'a str; 1],
-    }
     let line = |verification: &Verification| {
         let mode = if verification.is_text { "mode:text" } else { "mode:binary" };
-        let more = json::text(&More { signers: [&verification.signer] });
+        let more = json::text(&serde_json::json!({ "signers": [verification.signer] }));
         format!(
             "{} {} {} {mode} {more}\n",
             rfc3339(verification.created),

@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 
 use keyhoard::cert::BoundAddress;
 use keyhoard::store::tofu::{MessageStatistics, Messages};
-use keyhoard::tofu::{Explanation, Holder, UserIdStatus, explain};
+use keyhoard::tofu::{Holder, UserIdStatus, explain};
 use keyhoard::trust::tofu::{Evidence, Policy};
 use keyhoard::validity::{TrustAnchors, TrustSettings};
 use serde::Serialize;
@@ -39,22 +39,23 @@ pub(super) fn run(
     let snapshot = store.snapshot()?;
     let sources = sources(store.as_ref(), snapshot.as_ref());
     let roots = TrustAnchors::read(sources.owner_trust, &sources.certificates, settings)?;
-    let explanation = explain(&address, &sources, &roots, settings)?;
+    let holders = explain(&address, &sources, &roots, settings)?;
+    let shown = printable(address.as_bytes());
     if session.output.is_json() {
-        session.output.json(&ExplanationJson::new(&explanation))?;
-    } else if explanation.holders.is_empty() {
-        session.warn(format_args!("{}: no key has this address", printable(address.as_bytes())));
+        let address = String::from_utf8_lossy(address.as_bytes()).into_owned();
+        let keys = holders.iter().map(HolderJson::new).collect();
+        session.output.json(&ExplanationJson { address, keys })?;
+    } else if holders.is_empty() {
+        session.warn(format_args!("{shown}: no key has this address"));
     } else {
-        write(&mut session.output, &explanation)?;
+        write(&mut session.output, &shown, &holders)?;
     }
-    Ok(Outcome::found(!explanation.holders.is_empty()))
+    Ok(Outcome::found(!holders.is_empty()))
 }
 
-fn write(output: &mut Output, explanation: &Explanation) -> io::Result<()> {
-    let address = printable(explanation.address.as_bytes());
-    let count = explanation.holders.len();
-    output.line(format_args!("{} came with {}.", address, counted(count as u64, "key")))?;
-    for holder in &explanation.holders {
+fn write(output: &mut Output, address: &str, holders: &[Holder]) -> io::Result<()> {
+    output.line(format_args!("{address} came with {}.", counted(holders.len() as u64, "key")))?;
+    for holder in holders {
         output.line("")?;
         let policy = output.styled(style(holder.policy), holder.policy.name());
         output.line(format_args!("{}  {policy}", holder.key))?;
@@ -64,7 +65,7 @@ fn write(output: &mut Output, explanation: &Explanation) -> io::Result<()> {
             output.line(format_args!("  {reason}"))?;
         }
     }
-    let asked = explanation.holders.iter().find(|holder| holder.policy == Policy::Ask);
+    let asked = holders.iter().find(|holder| holder.policy == Policy::Ask);
     if let Some(holder) = asked {
         output.line("")?;
         let advice = format!(
@@ -138,15 +139,6 @@ struct SeenJson {
     days: u64,
     first: Option<String>,
     last: Option<String>,
-}
-
-impl<'a> ExplanationJson<'a> {
-    fn new(explanation: &'a Explanation) -> Self {
-        Self {
-            address: String::from_utf8_lossy(explanation.address.as_bytes()).into_owned(),
-            keys: explanation.holders.iter().map(HolderJson::new).collect(),
-        }
-    }
 }
 
 impl<'a> HolderJson<'a> {

@@ -43,7 +43,14 @@ pub(super) fn run(
         let policy = assessment.policy(&binding.fingerprint, &binding.address);
         any = true;
         if session.output.is_json() {
-            written = session.output.json(&BindingJson::new(&binding, policy));
+            written = session.output.json(&BindingJson {
+                address: String::from_utf8_lossy(binding.address.as_bytes()).into_owned(),
+                fingerprint: binding.fingerprint.to_string(),
+                user_id: TextJson::new(&binding.user_id),
+                since: rfc3339(binding.since),
+                decided: Policy::from_number(binding.policy).unwrap_or_default().name(),
+                policy: policy.name(),
+            });
         } else {
             table.push(row(&binding, policy));
         }
@@ -82,17 +89,4 @@ struct BindingJson<'a> {
     since: String,
     decided: &'static str,
     policy: &'static str,
-}
-
-impl<'a> BindingJson<'a> {
-    fn new(binding: &'a Binding, policy: Policy) -> Self {
-        Self {
-            address: String::from_utf8_lossy(binding.address.as_bytes()).into_owned(),
-            fingerprint: binding.fingerprint.to_string(),
-            user_id: TextJson::new(&binding.user_id),
-            since: rfc3339(binding.since),
-            decided: Policy::from_number(binding.policy).unwrap_or_default().name(),
-            policy: policy.name(),
-        }
-    }
 }

@@ -33,8 +33,12 @@ pub(super) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
         session.warn(format_args!("{key_id}: ultimately trusted, but not in the database"));
     }
     if session.output.is_json() {
+        let level = |&Level { valid, certified, trusts }: &Level| {
+            let [unknown, undefined, never, marginal, full, ultimate] = trusts;
+            LevelJson { valid, certified, unknown, undefined, never, marginal, full, ultimate }
+        };
         session.output.json(&CheckJson {
-            levels: check.levels.iter().map(LevelJson::from).collect(),
+            levels: check.levels.iter().map(level).collect(),
             missing: check.missing.iter().map(ToString::to_string).collect(),
             next: check.next.map(timestamp::rfc3339),
         })?;
@@ -80,11 +84,4 @@ struct LevelJson {
     marginal: usize,
     full: usize,
     ultimate: usize,
-}
-
-impl From<&Level> for LevelJson {
-    fn from(&Level { valid, certified, trusts }: &Level) -> Self {
-        let [unknown, undefined, never, marginal, full, ultimate] = trusts;
-        Self { valid, certified, unknown, undefined, never, marginal, full, ultimate }
-    }
 }

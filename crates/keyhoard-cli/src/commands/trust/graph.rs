@@ -19,7 +19,7 @@ use crate::naming;
 use crate::printable::printable;
 use crate::session::Session;
 use crate::trust_options::WebOptions;
-use picture::{Colour, Node, Picture};
+use picture::{Node, Picture};
 
 /// The arguments of `keyhoard trust graph`.
 #[derive(Debug, clap::Args)]
@@ -83,10 +83,10 @@ fn node(explanation: &Explanation, explained: &Explained) -> Node {
         None => format!("validity: {}", validity.word()),
     };
     let colour = match (trust, validity) {
-        (Some(OwnerTrust::Ultimate), _) | (_, Validity::Ultimate) => Colour::Blue,
-        (Some(OwnerTrust::Full), _) if !is_subject => Colour::Green,
-        (Some(OwnerTrust::Marginal), _) if !is_subject => Colour::Yellow,
-        _ => Colour::White,
+        (Some(OwnerTrust::Ultimate), _) | (_, Validity::Ultimate) => picture::BLUE,
+        (Some(OwnerTrust::Full), _) if !is_subject => picture::GREEN,
+        (Some(OwnerTrust::Marginal), _) if !is_subject => picture::YELLOW,
+        _ => picture::WHITE,
     };
     Node { lines: vec![name, explained.key.key_id().to_string(), status], colour, is_bold: is_subject }
 }

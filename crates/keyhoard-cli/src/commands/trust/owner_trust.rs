@@ -44,7 +44,7 @@ pub(super) struct SetArguments {
     keys: NamedKeys,
 }
 
-/// Owner trust by GnuPG's words.
+/// Owner trust by GnuPG's words, in the order of [`OwnerTrust::ALL`].
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 enum TrustWord {
     /// Nobody knows.
@@ -63,14 +63,7 @@ enum TrustWord {
 
 impl From<TrustWord> for OwnerTrust {
     fn from(word: TrustWord) -> Self {
-        match word {
-            TrustWord::Unknown => Self::Unknown,
-            TrustWord::Undefined => Self::Undefined,
-            TrustWord::Never => Self::Never,
-            TrustWord::Marginal => Self::Marginal,
-            TrustWord::Full => Self::Full,
-            TrustWord::Ultimate => Self::Ultimate,
-        }
+        Self::ALL[word as usize]
     }
 }
 

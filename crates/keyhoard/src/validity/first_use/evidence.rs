@@ -107,9 +107,7 @@ pub(super) fn gather(
             continue;
         }
         let mut verifier = CertificationVerifier::new(*source, sources.certificates.clone());
-        if let Some(keeper) = sources.keeper.filter(|_| number == 0) {
-            verifier = verifier.keeping(keeper);
-        }
+        verifier.verdict_store = sources.verdict_store.filter(|_| number == 0);
         verifier.visit(
             Selection::Ids(&ids),
             &|signature| evidence_sources.wants(signature),

@@ -12,7 +12,7 @@ use trust::KeyMap;
 use trust::pgp::Edge;
 
 use super::acceptable::{accepts, certification, is_acceptable};
-use super::certificate_position::{CertificatePosition, PositionedEdge};
+use super::certificate_position::{CertificatePosition, PositionedEdge, PresentCertificate};
 use super::issuer_set::IssuerSet;
 use crate::Result;
 use crate::certifications::kept_verdict;
@@ -65,11 +65,11 @@ impl Reader<'_> {
     }
 
     /// Returns a certificate's own facts, and what they mean.
-    pub(super) fn own(&self, position: CertificatePosition) -> Result<Option<(Facts, Effective)>> {
+    pub(super) fn own(&self, position: CertificatePosition) -> Result<Option<PresentCertificate>> {
         let (source, id) = position;
         let Some(facts) = self.sources[source].own_facts(id)? else { return Ok(None) };
         let effective = self.effective(position, &facts)?;
-        Ok(Some((facts, effective)))
+        Ok(Some(PresentCertificate { position, facts, effective }))
     }
 
     /// Returns what these issuers certified of a certificate, whose primary key was made at this time, by the verdicts that

@@ -40,7 +40,7 @@ pub(crate) fn status(facts: &Facts, effective: &Effective) -> IntroducerStatus {
     let created = facts.primary().created;
     let issuer = IssuerKey::primary(facts, effective);
     let found = objections(&issuer, SignatureType::GENERIC_CERTIFICATION, created, created);
-    let is_dead = found.contains(Objection::Revoked) || found.contains(Objection::Ended);
+    let is_dead = found.contains(Objection::Revoked) || found.contains(Objection::Expired);
     if is_dead || !effective.fully_checked {
         IntroducerStatus::Dead
     } else if found.is_empty() {

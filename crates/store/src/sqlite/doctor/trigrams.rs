@@ -10,6 +10,7 @@ use super::super::error::Context;
 use super::super::search;
 use super::super::view::View;
 use crate::Result;
+use crate::engine::Engine;
 
 const DOING: &str = "checking";
 
@@ -33,7 +34,7 @@ impl Trigrams {
     }
 
     /// Returns the certificates, but for the `damaged` ones, of which the index holds something else.
-    pub(super) fn differing(mut self, view: &View<'_>, damaged: &HashSet<i64>) -> Result<Vec<i64>> {
+    pub(super) fn differing(&mut self, view: &View<'_>, damaged: &HashSet<i64>) -> Result<Vec<i64>> {
         each_trigram(view, &mut |cert, trigram| {
             if !damaged.contains(&cert) {
                 let sum = &mut self.sums[place(cert)];
@@ -45,8 +46,8 @@ impl Trigrams {
         }
         let is_suspect = |cert: i64| self.sums[place(cert)] != 0 && !damaged.contains(&cert);
         let mut suspects: BTreeMap<i64, u64> = BTreeMap::new();
-        view.rows("SELECT id FROM cert", [], DOING, |row| {
-            let cert = view.column(row, 0)?;
+        view.each_row("SELECT id FROM cert", &[], DOING, |row| {
+            let cert = row.get(0)?;
             if is_suspect(cert) {
                 suspects.insert(cert, wanted(cert, &view.user_ids(cert)?));
             }
@@ -76,9 +77,8 @@ fn each_trigram(view: &View<'_>, each: &mut dyn FnMut(i64, u64)) -> Result<()> {
     const TABLE: &str = "CREATE VIRTUAL TABLE IF NOT EXISTS temp.user_id_trigram
         USING fts5vocab('main', 'user_id_search', 'instance')";
     view.connection().execute_batch(TABLE).context(view.path(), DOING)?;
-    view.rows("SELECT doc, term FROM temp.user_id_trigram", [], DOING, |row| {
-        let term = row.get_ref(1).and_then(|value| Ok(value.as_str()?)).context(view.path(), DOING)?;
-        each(view.column(row, 0)?, search::pack(term.chars()));
+    view.each_row("SELECT doc, term FROM temp.user_id_trigram", &[], DOING, |row| {
+        each(row.get(0)?, search::pack(row.get::<String>(1)?.chars()));
         Ok(ControlFlow::Continue(()))
     })
 }

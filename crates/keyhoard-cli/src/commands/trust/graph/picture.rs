@@ -18,19 +18,16 @@ pub(super) struct Picture {
 #[derive(Clone, Debug)]
 pub(super) struct Node {
     pub(super) lines: Vec<String>,
-    pub(super) colour: Colour,
+    /// The colour of the box.
+    pub(super) colour: &'static str,
     /// Whether it has a thick border.
     pub(super) is_bold: bool,
 }
 
-/// The fill colour of a node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Colour {
-    White,
-    Blue,
-    Green,
-    Yellow,
-}
+pub(super) const WHITE: &str = "#ffffff";
+pub(super) const BLUE: &str = "#cfe2ff";
+pub(super) const GREEN: &str = "#d6f5d6";
+pub(super) const YELLOW: &str = "#fff3c4";
 
 /// Sizes in pixels. CHARACTER is an upper bound of the average width of sans-serif letters.
 const FONT: f64 = 12.0;
@@ -122,7 +119,7 @@ impl Node {
         let (width, height) = self.size();
         let (left, top) = (x - width / 2.0, y - height / 2.0);
         let border = if self.is_bold { 2.5 } else { 1.0 };
-        let fill = self.colour.code();
+        let fill = self.colour;
         let _ = writeln!(
             svg,
             "<rect x=\"{left:.1}\" y=\"{top:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" rx=\"5\" \
@@ -131,17 +128,6 @@ impl Node {
         for (number, line) in self.lines.iter().enumerate() {
             let baseline = top + PADDING / 2.0 + LINE * (number as f64 + 0.75);
             let _ = writeln!(svg, "<text x=\"{x:.1}\" y=\"{baseline:.1}\">{}</text>", escaped(line));
-        }
-    }
-}
-
-impl Colour {
-    fn code(self) -> &'static str {
-        match self {
-            Self::White => "#ffffff",
-            Self::Blue => "#cfe2ff",
-            Self::Green => "#d6f5d6",
-            Self::Yellow => "#fff3c4",
         }
     }
 }
@@ -157,7 +143,7 @@ mod tests {
     use super::*;
 
     fn node(name: &str) -> Node {
-        Node { lines: vec![name.to_owned()], colour: Colour::White, is_bold: false }
+        Node { lines: vec![name.to_owned()], colour: WHITE, is_bold: false }
     }
 
     #[test]
