@@ -51,8 +51,8 @@ pub enum Error {
     Randomness(String),
 }
 
-impl From<bignum::OutOfMemory> for Error {
-    fn from(_: bignum::OutOfMemory) -> Self {
+impl From<libcrypto::bignum::OutOfMemory> for Error {
+    fn from(_: libcrypto::bignum::OutOfMemory) -> Self {
         Self::Memory
     }
 }

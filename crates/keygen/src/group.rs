@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::prime::{self, Factor};
 use crate::progress::Progress;
 use crate::random;
-use bignum::{Number, Power, Workspace};
+use libcrypto::bignum::{Number, Power, Workspace};
 use zeroize::Zeroizing;
 
 /// The size of a DSA key, which is that of its prime: a multiple of 64 bits from 768 to 3072.

@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::progress::{Progress, Step};
 use crate::random;
 use crate::sieve::{Multiples, Window, may_be_prime};
-use bignum::{Number, Power, Workspace};
+use libcrypto::bignum::{Number, Power, Workspace};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread;
 

@@ -1,7 +1,7 @@
 //! Random numbers, directly from the operating system.
 
 use crate::error::Result;
-use bignum::Number;
+use libcrypto::bignum::Number;
 use zeroize::Zeroizing;
 
 /// Returns `length` random bytes.

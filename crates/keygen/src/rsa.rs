@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::prime;
 use crate::progress::Progress;
-use bignum::{Number, Power, Workspace};
+use libcrypto::bignum::{Number, Power, Workspace};
 use zeroize::Zeroizing;
 
 /// The public exponent of every key.

@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::random;
-use bignum::Number;
+use libcrypto::bignum::Number;
 use std::sync::OnceLock;
 use zeroize::{Zeroize, Zeroizing};
 

@@ -2,8 +2,8 @@
 //!
 //! Keys and ciphertexts are encoded as in RFC 9580, 5.5.5.3 and 5.1.4; the plaintext is padded as in 12.1.1.
 
-use bignum::{Number, OutOfMemory, Power, Workspace};
 use cert::key::Key;
+use libcrypto::bignum::{Number, OutOfMemory, Power, Workspace};
 use zeroize::Zeroizing;
 
 use crate::fields::{Fields, write_number};

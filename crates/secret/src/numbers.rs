@@ -3,7 +3,7 @@
 //! A library may sign with d alone and not notice wrong primes. OpenSSL multiplies and divides in time that depends
 //! only on the sizes of the numbers.
 
-use bignum::{Number, Workspace};
+use libcrypto::bignum::{Number, Workspace};
 
 use crate::fields::Fields;
 
