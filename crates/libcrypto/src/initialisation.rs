@@ -12,7 +12,7 @@ use std::sync::{Once, OnceLock};
 /// OpenSSL gives no access to algorithms, and says why.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("OpenSSL: {0}")]
-pub struct Unavailable(ErrorStack);
+pub struct Unavailable(pub(crate) ErrorStack);
 
 /// Initialises OpenSSL without reading a configuration, once; later calls cost nothing.
 ///

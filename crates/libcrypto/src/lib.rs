@@ -5,11 +5,16 @@
 //! names, tells it to load.
 //!
 //! - [`initialise`]: before every other use;
-//! - [`legacy`]: before algorithms of OpenSSL's legacy provider: Blowfish, CAST5, IDEA and RIPEMD-160;
-//! - [`bignum`]: big numbers.
+//! - [`legacy`]: before algorithms of OpenSSL's legacy provider: Blowfish, CAST5 and IDEA;
+//! - [`argon2`]: keys from passwords;
+//! - [`bignum`]: big numbers;
+//! - [`ripemd160()`]: a digest that needs no initialisation.
 
+pub mod argon2;
 pub mod bignum;
 
 mod initialisation;
+mod ripemd160;
 
 pub use initialisation::{Unavailable, initialise, legacy};
+pub use ripemd160::ripemd160;
