@@ -119,16 +119,29 @@ impl Chunks for Gcm {
     }
 }
 
-/// AES in OCB by OpenSSL.
-struct AesOcb(CipherCtx);
+/// AES in OCB by OpenSSL, whose contexts take a key for one direction.
+struct AesOcb {
+    sealing: CipherCtx,
+    opening: CipherCtx,
+}
 
 impl AesOcb {
     fn new(cipher: Cipher, key: &[u8]) -> Self {
-        let mut context = context(cipher, "OCB").expect("OpenSSL has AES");
-        context.set_iv_length(Aead::Ocb.nonce_size()).expect("it fits OCB");
-        context.encrypt_init(None, Some(key), None).expect(MEMORY);
-        Self(context)
+        let keyless = || {
+            let mut context = context(cipher, "OCB").expect("OpenSSL has AES");
+            context.set_iv_length(Aead::Ocb.nonce_size()).expect("OCB has nonces of this size");
+            context
+        };
+        let (mut sealing, mut opening) = (keyless(), keyless());
+        sealing.encrypt_init(None, Some(key), None).expect(MEMORY);
+        opening.decrypt_init(None, Some(key), None).expect(MEMORY);
+        Self { sealing, opening }
     }
+}
+
+/// Returns a nonce if it is of OCB's size: of a longer one OpenSSL would take the beginning.
+fn whole(nonce: &[u8]) -> Option<&[u8]> {
+    (nonce.len() == Aead::Ocb.nonce_size()).then_some(nonce)
 }
 
 /// Processes the associated data and then all data in place.
@@ -149,8 +162,8 @@ fn process(context: &mut CipherCtx, associated: &[u8], data: &mut [u8]) -> Optio
 
 impl Chunks for AesOcb {
     fn seal(&self, nonce: &[u8], associated: &[u8], data: &mut [u8]) -> Option<[u8; TAG]> {
-        let mut context = copy(&self.0);
-        context.encrypt_init(None, None, Some(nonce)).ok()?;
+        let mut context = copy(&self.sealing);
+        context.encrypt_init(None, None, Some(whole(nonce)?)).ok()?;
         process(&mut context, associated, data)?;
         let mut tag = [0; TAG];
         context.tag(&mut tag).ok()?;
@@ -158,8 +171,8 @@ impl Chunks for AesOcb {
     }
 
     fn open(&self, nonce: &[u8], associated: &[u8], data: &mut [u8], tag: &[u8]) -> Option<()> {
-        let mut context = copy(&self.0);
-        context.decrypt_init(None, None, Some(nonce)).ok()?;
+        let mut context = copy(&self.opening);
+        context.decrypt_init(None, None, Some(whole(nonce)?)).ok()?;
         context.set_tag(tag).ok()?;
         process(&mut context, associated, data)
     }

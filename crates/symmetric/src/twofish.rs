@@ -221,7 +221,7 @@ mod tests {
     #[test]
     fn it_agrees_with_another_implementation_one_block_or_many() {
         for seed in 0..64 {
-            let key: [u8; 32] = std::array::from_fn(|index| (index * index) as u8 * 29 ^ seed);
+            let key: [u8; 32] = std::array::from_fn(|index| (index * index * 29) as u8 ^ seed);
             let blocks: [Block; 11] = std::array::from_fn(|block| {
                 std::array::from_fn(|index| (block * 53 + index * 7) as u8 ^ seed)
             });

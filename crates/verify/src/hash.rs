@@ -154,6 +154,14 @@ mod tests {
     }
 
     #[test]
+    fn md5_and_ripemd160_agree_with_rustcrypto_at_every_length() {
+        for bytes in (0..200).map(|length| vec![length; length.into()]) {
+            assert_eq!(hashed(HashAlgorithm::MD5, &bytes), hex(&md5::Md5::digest(&bytes)));
+            assert_eq!(hashed(HashAlgorithm::RIPEMD160, &bytes), hex(&ripemd::Ripemd160::digest(&bytes)));
+        }
+    }
+
+    #[test]
     fn a_clone_goes_on_from_the_shared_prefix() {
         for algorithm in
             [HashAlgorithm::SHA1, HashAlgorithm::SHA256, HashAlgorithm::MD5, HashAlgorithm::RIPEMD160]

@@ -193,9 +193,11 @@ fn a_change_of_any_byte_is_noticed() {
                     "{cipher} {mode}, part {part}, byte {index}"
                 );
             }
-            let mut short = sound.clone();
+            let (mut short, mut long) = (sound.clone(), sound.clone());
             short[part].pop();
-            assert_eq!(opened(&short), Err(Error::Changed), "{cipher} {mode}, part {part}");
+            long[part].push(0);
+            assert_eq!(opened(&short), Err(Error::Changed), "{cipher} {mode}, part {part} is shorter");
+            assert_eq!(opened(&long), Err(Error::Changed), "{cipher} {mode}, part {part} is longer");
         }
     }
 }
