@@ -6,10 +6,10 @@
 //!
 //! - [`initialise`]: before every other use;
 //! - [`legacy`]: before algorithms of OpenSSL's legacy provider: Blowfish, CAST5, IDEA and RIPEMD-160;
-//! - [`bignum`]: big numbers.
+//! - [`Curve`]: the curves of ECDSA and ECDH keys.
 
-pub mod bignum;
-
+mod curve;
 mod initialisation;
 
+pub use curve::Curve;
 pub use initialisation::{Unavailable, initialise, legacy};

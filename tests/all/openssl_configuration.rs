@@ -1,0 +1,42 @@
+//! OpenSSL reads no configuration, and is not even started where it is not needed.
+
+use std::path::Path;
+
+use harness::{Home, NOW, Run};
+
+/// With this configuration OpenSSL has no algorithms at all.
+const HOSTILE: &str = "openssl_conf = start\n[start]\nproviders = providers\n[providers]\nnull = null\n\
+                       [null]\nactivate = 1\n";
+
+const ANN: &str = "Ann <ann@example.org>";
+
+#[test]
+fn a_configuration_of_openssl_has_no_effect() {
+    let home = Home::new();
+    let configuration = home.write("openssl.cnf", HOSTILE);
+    let run = |arguments: &[&str], stdin: Vec<u8>| {
+        let run = Run::keyhoard(&home).at(NOW).env("OPENSSL_CONF", &configuration);
+        run.args(arguments).stdin(stdin).succeed().stdout
+    };
+    run(&["generate", "--algorithm", "brainpoolP384r1", ANN, "--no-passphrase"], Vec::new());
+    let signed = run(&["sign"], b"text\n".to_vec());
+    assert_eq!(run(&["verify", "--output", "-"], signed), b"text\n");
+    let encrypted = run(&["encrypt", "--to", "ann@example.org"], b"secret\n".to_vec());
+    assert_eq!(run(&["decrypt"], encrypted), b"secret\n");
+}
+
+#[test]
+fn the_version_is_told_without_openssl() {
+    let home = Home::new();
+    for name in ["keyhoard", "gpg-keyhoard", "gpgv-keyhoard"] {
+        let trace = home.path().join(format!("{name}.trace"));
+        let program = Run::program_path(name);
+        let traced =
+            Run::new(Path::new("strace"), home.path()).args(["-f", "-e", "trace=openat,getrandom", "-o"]);
+        let traced = traced.arg(&trace).arg(&program).arg("--version").succeed();
+        assert!(traced.text().contains("keyhoard"), "{}", traced.text());
+        let calls = std::fs::read_to_string(&trace).expect("a trace");
+        assert!(calls.contains("openat("), "{name}: nothing was traced: {calls}");
+        assert!(!calls.contains("openssl"), "{name}: {calls}");
+    }
+}
