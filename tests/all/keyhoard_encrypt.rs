@@ -112,25 +112,6 @@ fn gpg_1_reads_every_cipher_and_is_read() {
     }
 }
 
-/// With this configuration OpenSSL has no algorithms at all.
-const NO_ALGORITHMS: &str = "openssl_conf = start\n[start]\nproviders = providers\n[providers]\nnull = null\n\
-                             [null]\nactivate = 1\n";
-
-#[test]
-fn no_configuration_of_openssl_has_an_effect() {
-    let home = Home::new();
-    let (password, plain) = (password_file(&home), text());
-    let configuration = home.write("openssl.cnf", NO_ALGORITHMS);
-    let run = |arguments: &[&str], input: &[u8]| {
-        let run = Run::keyhoard(&home).env("OPENSSL_CONF", &configuration).args(arguments);
-        run.arg("--password-file").arg(&password).stdin(input).succeed().stdout
-    };
-    for (cipher, mode) in CIPHERS.map(|cipher| (cipher, "none")).into_iter().chain([("AES256", "ocb")]) {
-        let message = run(&["encrypt", "--cipher", cipher, "--aead", mode, "--allow-old-cipher"], &plain);
-        assert!(run(&["decrypt"], &message) == plain, "{cipher}, {mode}");
-    }
-}
-
 #[test]
 fn every_protection_is_decrypted_from_a_pipe_and_from_a_file() {
     let home = Home::new();

@@ -54,6 +54,7 @@ mod keyhoard_undo_tofu;
 mod memory;
 mod message_limits;
 mod messages;
+mod openssl_configuration;
 mod oracle_export;
 mod oracle_generated_keys;
 mod oracle_import;

@@ -7,14 +7,15 @@
 //! - [`initialise`]: before every other use;
 //! - [`legacy`]: before algorithms of OpenSSL's legacy provider: Blowfish, CAST5 and IDEA;
 //! - [`argon2`]: keys from passwords;
-//! - [`bignum`]: big numbers;
-//! - [`ripemd160()`]: a digest that needs no initialisation.
+//! - [`ripemd160()`]: a digest that needs no initialisation;
+//! - [`Curve`]: the curves of ECDSA and ECDH keys.
 
 pub mod argon2;
-pub mod bignum;
 
+mod curve;
 mod initialisation;
 mod ripemd160;
 
+pub use curve::Curve;
 pub use initialisation::{Unavailable, initialise, legacy};
 pub use ripemd160::ripemd160;
