@@ -1,4 +1,4 @@
-//! The journal's entries: what each command did, and what it takes to undo it.
+//! The journal's entries: what each command did, and what is needed to undo it.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
