@@ -80,7 +80,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
             counted(count.not_fully_checked as usize, "certificate")
         );
     }
-    Ok(Outcome::found(count.bad == 0 && named.complete))
+    Ok(Outcome::done_if(count.bad == 0 && named.complete))
 }
 
 fn print_certificate(

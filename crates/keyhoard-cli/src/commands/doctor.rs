@@ -69,7 +69,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     drop(progress);
     written?;
     summarise(session, findings, secret_keys)?;
-    Ok(Outcome::found(findings.problems == 0))
+    Ok(Outcome::done_if(findings.problems == 0))
 }
 
 fn print_finding(

@@ -74,7 +74,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     allow_unsigned_user_ids: bool,
 
-    /// Leave misplaced self-signatures where they stand.
+    /// Leave misplaced self-signatures where they are.
     #[arg(long)]
     no_repair: bool,
 }
@@ -126,7 +126,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     if summary.only_forged > 0 {
         bail!("{} not taken: forged self-signatures", counted(summary.only_forged as usize, "certificate"));
     }
-    Ok(Outcome::found(taken && summary.secret_refused == 0))
+    Ok(Outcome::done_if(taken && summary.secret_refused == 0))
 }
 
 /// An open input file.
