@@ -43,6 +43,8 @@ pub(crate) trait Engine {
     const INSERT_BINDING: &'static str;
     /// The column that tells rows of `tofu_encryption` apart.
     const ENCRYPTION_ROW: &'static str;
+    /// How many certificates that were removed or shrunk are read from the journal at once, with all their bytes.
+    const FORMERS_AT_ONCE: usize;
     /// Writes the origin of the certificate `?1`'s user ID `?2`: kind, time and URL.
     const SET_USER_ID_ORIGIN: &'static str;
     /// Writes into `migration`: path, time of the change, size, time.

@@ -131,6 +131,7 @@ impl Engine for View<'_> {
         "INSERT INTO tofu_binding (digest, email, hash, fingerprint, user_id, time, policy)
         VALUES (sha256(?1), ?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (digest, fingerprint)";
     const ENCRYPTION_ROW: &'static str = "ctid";
+    const FORMERS_AT_ONCE: usize = 16;
     const SET_USER_ID_ORIGIN: &'static str =
         "INSERT INTO user_id_origin (cert, digest, value, kind, updated, url)
         VALUES (?1, sha256(?2), ?2, ?3, ?4, ?5)

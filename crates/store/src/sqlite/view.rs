@@ -121,6 +121,7 @@ impl Engine for View<'_> {
         "INSERT INTO tofu_binding (email, fingerprint, user_id, time, policy)
         VALUES (?1, ?3, ?4, ?5, ?6) ON CONFLICT (email, fingerprint)";
     const ENCRYPTION_ROW: &'static str = "rowid";
+    const FORMERS_AT_ONCE: usize = 1;
     const SET_USER_ID_ORIGIN: &'static str =
         "REPLACE INTO user_id_origin (cert, value, kind, updated, url) VALUES (?1, ?2, ?3, ?4, ?5)";
     const REMEMBER_MIGRATION: &'static str =
