@@ -1,4 +1,4 @@
-//! What the doctor finds: rows held against the bytes they are derived from.
+//! What the doctor finds when it compares derived rows with the bytes they are derived from.
 
 pub(crate) mod derived;
 
@@ -46,7 +46,7 @@ impl StoredCertificate {
         [Some(derived), stored.as_ref()].into_iter().flatten().flat_map(signatures).any(is_unchecked)
     }
 
-    /// Returns what the rows are held against: what the bytes yield, but of signatures that were left unchecked, then or
+    /// Returns what the rows are compared with: what the bytes yield, but of signatures that were left unchecked, then or
     /// now, what the stored facts say. How far verification goes depends on when it was done, and not on the bytes alone.
     pub(crate) fn comparable(
         &self,

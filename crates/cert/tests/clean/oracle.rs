@@ -311,7 +311,7 @@ fn compacted(certificate: &Certificate, minimal: bool, good: &HashSet<u32>) -> C
     compact(certificate, &is_good, &options, NOW)
 }
 
-/// Returns the offsets of the certifications that verify under one of the keys at hand. To GnuPG a key that has ended or was
+/// Returns the offsets of the certifications that verify under one of the keys at hand. To GnuPG a key that has expired or was
 /// revoked is not at hand.
 fn good_certifications(certificate: &Certificate, issuers: &[Certificate]) -> HashSet<u32> {
     let is_usable = |issuer: &&Certificate| {

@@ -99,7 +99,7 @@ impl Batch<'_> {
             })?;
             Ok(good)
         })?;
-        Ok(Outcome::found(all_valid))
+        Ok(Outcome::done_if(all_valid))
     }
 }
 

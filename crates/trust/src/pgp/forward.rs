@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use cert::{Fingerprint, Timestamp};
 use foldhash::fast::RandomState;
 
-use super::count::{Count, LevelCount, count};
+use super::user_id_validity::{IntroducerCount, LevelCount, count_introducers};
 use super::{Certificate, Delegation, Edge, Introducer, IntroducerStatus, Settings, Web};
 use crate::{KeyMap, KeySet, OwnerTrust, Validity};
 
@@ -23,7 +23,7 @@ pub struct Outcome<I> {
     pub first_expiry: Option<Timestamp>,
     pub(super) ultimate: KeySet,
     /// By certificate and component.
-    counts: HashMap<(I, usize), Count, RandomState>,
+    counts: HashMap<(I, usize), IntroducerCount, RandomState>,
     settings: Settings,
 }
 
@@ -259,7 +259,7 @@ impl<W: Web> Spreading<'_, W> {
     ) -> LevelCount {
         let id = edges[0].certificate;
         let before = |component| self.outcome.counts.get(&(id, component)).copied().unwrap_or_default();
-        count(edges, certificate, self.settings, &|key| issuers.get(key), &before, &mut |_, _| {})
+        count_introducers(edges, certificate, self.settings, &|key| issuers.get(key), &before, &mut |_, _| {})
     }
 
     /// Adds what nobody who is trusted certified.
