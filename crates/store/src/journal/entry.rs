@@ -196,7 +196,7 @@ fn formers(
         FROM former WHERE journal = ?1 AND number BETWEEN ?2 AND ?3";
     let mut taking = changes.iter().filter(|change| change.kind >= change_row::SHRUNK);
     let Some(first) = taking.next() else { return Ok(HashMap::new()) };
-    let last = taking.last().unwrap_or(first);
+    let last = taking.next_back().unwrap_or(first);
     let formers = engine.list(SQL, &[&entry.0, &first.number, &last.number], READING, |row| {
         let id = row.get(1)?;
         let superseded = packed::unpack_positions(row.bytes(3)?);
