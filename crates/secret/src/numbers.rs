@@ -59,7 +59,7 @@ mod tests {
         let number = secret(&[1, 2]).expect("memory");
         assert!(number.is_secure() && number.is_const_time());
         assert_eq!(number.to_vec(), [1, 2]);
-        let modulus = public(&[1, 0, 0, 0]).expect("memory");
+        let modulus = public(&[1, 0, 0, 1]).expect("memory");
         assert_eq!(**padded(&number, &modulus).expect("memory"), [0, 0, 1, 2]);
         let power = power(&public(&[3]).expect("memory"), &number, &modulus).expect("memory");
         assert!(power.is_secure() && power.is_const_time());

@@ -12,6 +12,7 @@ use sequoia_openpgp::packet::Key;
 use sequoia_openpgp::packet::key::{Key4, PublicParts, SecretParts, UnspecifiedRole};
 use sequoia_openpgp::serialize::MarshalInto;
 use sequoia_openpgp::types::Curve;
+use std::sync::LazyLock;
 use std::time::UNIX_EPOCH;
 
 /// A signature, in the pieces that a check takes.
@@ -145,8 +146,19 @@ fn ecc(curve: Curve, hash: HashAlgorithm) -> Made {
     sign(Key4::generate_ecc(true, curve).expect("an elliptic key"), hash)
 }
 
-/// What aws-lc knows.
+/// What aws-lc knows; always the same, since RustCrypto makes keys slowly.
 fn of_the_fast_kinds() -> Vec<Made> {
+    static MADE: LazyLock<Vec<Made>> = LazyLock::new(make_the_fast_kinds);
+    MADE.clone()
+}
+
+/// What only the reference knows; always the same.
+fn of_the_other_kinds() -> Vec<Made> {
+    static MADE: LazyLock<Vec<Made>> = LazyLock::new(make_the_other_kinds);
+    MADE.clone()
+}
+
+fn make_the_fast_kinds() -> Vec<Made> {
     vec![
         rsa(2048, HashAlgorithm::SHA256),
         rsa(2048, HashAlgorithm::SHA1),
@@ -164,8 +176,7 @@ fn of_the_fast_kinds() -> Vec<Made> {
     ]
 }
 
-/// What only the reference knows.
-fn of_the_other_kinds() -> Vec<Made> {
+fn make_the_other_kinds() -> Vec<Made> {
     vec![
         rsa(1024, HashAlgorithm::SHA384),
         rsa(2048, HashAlgorithm::SHA224),

@@ -197,6 +197,6 @@ fn ed25519_and_ed448() {
                 if verifies { compared.good += 1 } else { compared.bad += 1 }
             }
         }
-        assert!(compared.good > 20 && compared.bad > 20, "{name:?} {compared:?}");
+        assert!(compared.good > 15 && compared.bad > 50, "{name:?} {compared:?}");
     }
 }
