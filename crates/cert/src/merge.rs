@@ -209,11 +209,7 @@ impl<'a> Union<'a> {
                 // The last user ID may have changed since a signature was superseded for that reason.
                 let mut is_displaced = || draft.members[member].superseded && visible.contains(draft, &item);
                 let superseded = item.superseded || is_misplaced || !is_accepted || is_displaced();
-                let known = &mut draft.members[member];
-                let was_superseded = known.superseded;
-                self.changed |= known.join(&Item { superseded, ..item });
-                // GnuPG did not have it so far.
-                self.new_signatures += u32::from(was_superseded && !known.superseded);
+                self.changed |= draft.members[member].join(&Item { superseded, ..item });
                 continue;
             }
             // GnuPG takes everything after the last user ID for its signatures, even after subkeys.
