@@ -3,9 +3,9 @@
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
-    bench, check, completions, copy, db, decrypt, delete, doctor, encrypt, export, generate, import, key,
-    list, log, man, migrate, policy, search, show, sign, signed_by, sop, sql, tofu, trust, undo, verify,
-    who_signed,
+    bench, check, completions, copy, db, decrypt, delete, doctor, encrypt, export, fetch, generate, import,
+    key, list, log, man, migrate, policy, publish, refresh, search, show, sign, signed_by, sop, sql, tofu,
+    trust, undo, verify, who_signed,
 };
 use crate::global_options::GlobalOptions;
 
@@ -38,6 +38,12 @@ pub(crate) enum Command {
     /// Find certificates whose user IDs contain every given text.
     #[command(visible_alias = "find")]
     Search(search::Arguments),
+    /// Look for certificates in the network, and take them in.
+    Fetch(fetch::Arguments),
+    /// Ask keyservers for news of the certificates that are here.
+    Refresh(refresh::Arguments),
+    /// Send certificates to a keyserver, or write a Web Key Directory.
+    Publish(publish::Arguments),
     /// Verify signatures, and keep what was found out.
     Check(check::Arguments),
     /// List who certified certificates, verified.
