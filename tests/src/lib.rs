@@ -8,6 +8,7 @@
 //! - [`Both`]: the real gpg and `gpg-keyhoard` side by side, each in its home, doing the same.
 //! - [`Keyring`], [`Reference`]: Debian's keyrings, and homes into which gpg has imported them.
 //! - [`alice_and_bob`]: two people's secret keys; [`CIPHERS`], [`COMPRESSIONS`]: what messages are written with.
+//! - [`web`]: servers on loopback: nginx with TLS, a keyserver, one that lies, a SOCKS proxy.
 //! - [`colons`], [`packets`]: reading what the programs write.
 //! - [`OwnKey`]: a key that the test may change and certify with; [`SigningKey`], [`Victim`]: keys made packet by packet.
 //! - [`assert_same`], [`mask()`]: byte for byte, but for what may differ.
@@ -41,6 +42,7 @@ pub mod scale;
 mod signing_keys;
 mod terminal;
 mod trust;
+pub mod web;
 
 pub use algorithms::{CIPHERS, COMPRESSIONS};
 pub use both::Both;

@@ -3,9 +3,9 @@
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
-    bench, check, completions, copy, db, decrypt, delete, doctor, encrypt, export, generate, import, key,
-    list, log, man, migrate, policy, search, show, sign, signed_by, sop, sql, tofu, trust, undo, verify,
-    who_signed,
+    bench, check, completions, copy, db, decrypt, delete, doctor, encrypt, export, fetch, generate, import,
+    key, list, log, man, migrate, policy, publish, refresh, search, show, sign, signed_by, sop, sql, tofu,
+    trust, undo, verify, who_signed,
 };
 use crate::global_options::GlobalOptions;
 
@@ -38,6 +38,12 @@ pub(crate) enum Command {
     /// Find certificates whose user IDs contain every given text.
     #[command(visible_alias = "find")]
     Search(search::Arguments),
+    /// Find certificates in the network and import them.
+    Fetch(fetch::Arguments),
+    /// Ask keyservers for updates of certificates in the database.
+    Refresh(refresh::Arguments),
+    /// Send certificates to a keyserver, or write a Web Key Directory.
+    Publish(publish::Arguments),
     /// Verify certifications, and store the verdicts.
     Check(check::Arguments),
     /// List who certified certificates, verified.

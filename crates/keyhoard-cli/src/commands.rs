@@ -10,6 +10,7 @@ pub(crate) mod delete;
 pub(crate) mod doctor;
 pub(crate) mod encrypt;
 pub(crate) mod export;
+pub(crate) mod fetch;
 pub(crate) mod generate;
 pub(crate) mod import;
 pub(crate) mod key;
@@ -18,6 +19,8 @@ pub(crate) mod log;
 pub(crate) mod man;
 pub(crate) mod migrate;
 pub(crate) mod policy;
+pub(crate) mod publish;
+pub(crate) mod refresh;
 pub(crate) mod search;
 pub(crate) mod show;
 pub(crate) mod sign;
@@ -33,9 +36,11 @@ pub(crate) mod who_signed;
 mod checked_signatures;
 mod content_options;
 mod data_signatures;
+mod keyserver_search;
 mod listings;
 mod named_certificates;
 mod signer_options;
+mod unknown_recipients;
 mod verify_batch;
 
 use std::io::Write;
@@ -58,6 +63,9 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
         Command::List(arguments) => list::run(session, &arguments),
         Command::Show(arguments) => show::run(session, &arguments),
         Command::Search(arguments) => search::run(session, &arguments),
+        Command::Fetch(arguments) => fetch::run(session, &arguments),
+        Command::Refresh(arguments) => refresh::run(session, &arguments),
+        Command::Publish(arguments) => publish::run(session, &arguments),
         Command::Check(arguments) => check::run(session, &arguments),
         Command::WhoSigned(arguments) => who_signed::run(session, &arguments),
         Command::SignedBy(arguments) => signed_by::run(session, &arguments),

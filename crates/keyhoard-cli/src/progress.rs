@@ -44,6 +44,12 @@ impl Progress {
         self.bar.get_or_insert_with(|| bar(self.unit, self.total)).set_position(done);
     }
 
+    /// Sets the position, and the total that was not known before.
+    pub(crate) fn set_of(&mut self, done: u64, total: u64) {
+        self.total = Some(total);
+        self.set(done);
+    }
+
     /// Hides the bar while `write` runs.
     pub(crate) fn suspended<T>(&self, write: impl FnOnce() -> T) -> T {
         match &self.bar {

@@ -7,20 +7,26 @@
 //! passphrase-program = "/usr/local/bin/ask-passphrase"
 //! ```
 //!
+//! Its table `network` says what goes over the network: [`NetworkConfiguration`].
+//!
 //! A file that somebody else can change is an error.
 
 use std::path::PathBuf;
 
 use serde::Deserialize;
 
+use crate::fetch::NetworkConfiguration;
 use crate::{Error, ForeignError, Result, database, permissions};
 
 /// What `config.toml` says.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Configuration {
     /// The program that is asked for passphrases, instead of the user on the terminal.
     pub passphrase_program: Option<PathBuf>,
+    /// What goes over the network.
+    #[serde(default)]
+    pub network: NetworkConfiguration,
 }
 
 impl Configuration {

@@ -43,6 +43,9 @@ pub enum Error {
     /// A message could not be written or read.
     #[error(transparent)]
     Message(#[from] message::Error),
+    /// Something in the network did not answer, or not as it should.
+    #[error(transparent)]
+    Network(#[from] network::Error),
     /// A signature could not be made.
     #[error(transparent)]
     Sign(#[from] sign::Error),

@@ -177,6 +177,7 @@
 //!   messages are encrypted to.
 //! - [`edit`]: the life of a key: user IDs, subkeys, expiry, certifications, revocations.
 //! - [`export`]: from rows to bytes that others can read; [`output_file`]: to files that appear whole or not at all.
+//! - [`fetch`]: keys from keyservers, Web Key Directories and URLs, and published there.
 //! - [`find`]: from the names that users give to certificates.
 //! - [`foreign_text`]: what others wrote, made harmless for a terminal.
 //! - [`generate`]: new keys, made, kept and entered.
@@ -210,6 +211,7 @@ pub mod designated_revocation;
 pub mod doctor;
 pub mod edit;
 pub mod export;
+pub mod fetch;
 pub mod find;
 pub mod foreign_text;
 pub mod generate;
@@ -245,6 +247,7 @@ pub use cert;
 pub use error::{Error, ForeignError, Result, causes, lacks_search_index};
 pub use keygen;
 pub use message;
+pub use network;
 pub use secret;
 pub use sign;
 pub use store;

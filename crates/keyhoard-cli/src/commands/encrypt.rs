@@ -26,6 +26,7 @@ use zeroize::Zeroizing;
 
 use super::content_options::ContentOptions;
 use super::signer_options::SignerOptions;
+use super::unknown_recipients;
 use crate::destination::Destination;
 use crate::exit::{NotFound, Outcome};
 use crate::input;
@@ -172,6 +173,8 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
             "{cipher} has blocks of 64 bits, too few for many gigabytes; if it must be, add --allow-old-cipher"
         );
     }
+    let named: Vec<&OsString> = arguments.to.iter().chain(&arguments.to_hidden).collect();
+    unknown_recipients::look_up(session, &named)?;
     let Some(keys) = recipients(session, arguments)? else { return Ok(Outcome::Nothing) };
     let mut signers = match arguments.sign || arguments.signers.is_key_named() {
         true => arguments.signers.open(session, &arguments.passphrases)?,

@@ -16,7 +16,7 @@ mod revoke_certification;
 mod revoke_user_id;
 mod set_expiry;
 
-use super::import;
+use super::{import, publish};
 use crate::exit::Outcome;
 use crate::session::Session;
 
@@ -49,6 +49,8 @@ enum Command {
     Export(export::Arguments),
     /// Take in secret keys with their certificates, as keyhoard import does.
     Import(import::Arguments),
+    /// Send certificates to a keyserver, or write a Web Key Directory, as keyhoard publish does.
+    Publish(publish::Arguments),
     /// Remove secret keys, and their certificates.
     #[command(visible_alias = "rm")]
     Delete(delete::Arguments),
@@ -80,6 +82,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
         Command::List(arguments) => list::run(session, arguments),
         Command::Export(arguments) => export::run(session, arguments),
         Command::Import(arguments) => import::run(session, arguments),
+        Command::Publish(arguments) => publish::run(session, arguments),
         Command::Delete(arguments) => delete::run(session, arguments),
         Command::Passphrase(arguments) => passphrase::run(session, arguments),
         Command::AddUserId(arguments) => add_user_id::run(session, arguments),

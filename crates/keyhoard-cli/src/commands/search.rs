@@ -1,4 +1,4 @@
-//! `keyhoard search`: finds certificates by parts of their user IDs.
+//! `keyhoard search`: finds certificates by parts of their user IDs, here or on a keyserver.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
@@ -8,6 +8,7 @@ use keyhoard::find::search;
 use keyhoard::listing::Signatures;
 use keyhoard::store::Selection;
 
+use super::keyserver_search;
 use super::listings::Listing;
 use crate::exit::Outcome;
 use crate::listing::Details;
@@ -20,6 +21,7 @@ use crate::trust_options::TrustOptions;
   keyhoard search debian.org
   keyhoard search alice example.org
   keyhoard search --json -n 10 '@example.org>'
+  keyhoard search --on hkps://keyserver.ubuntu.com alice@example.org
 
 Every text has to occur in one of the certificate's user IDs; only the case of ASCII letters makes no difference.")]
 pub(crate) struct Arguments {
@@ -31,12 +33,20 @@ pub(crate) struct Arguments {
     #[arg(short = 'n', long, value_name = "NUMBER")]
     limit: Option<usize>,
 
+    /// Ask this keyserver, and show what it says.
+    #[arg(long, value_name = "SERVER")]
+    on: Option<String>,
+
     #[command(flatten)]
     trust: TrustOptions,
 }
 
 /// Writes the certificates that were found, in database order.
 pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
+    if let Some(server) = &arguments.on {
+        let texts: Vec<_> = arguments.texts.iter().map(|text| text.to_string_lossy()).collect();
+        return keyserver_search::run(session, server, &texts.join(" "), arguments.limit);
+    }
     let store = session.open()?;
     let snapshot = store.snapshot()?;
     let texts: Vec<&[u8]> = arguments.texts.iter().map(|text| text.as_bytes()).collect();

@@ -1,0 +1,235 @@
+//! `keyhoard fetch`: looks for certificates in the network, and takes them in.
+
+use anyhow::bail;
+use keyhoard::causes;
+use keyhoard::configuration::Configuration;
+use keyhoard::fetch::{Came, NetworkConfiguration, Request, Source, Taken, fetch};
+use keyhoard::import::{Additions, ImportOutcome, Imported};
+use keyhoard::network::Keyserver;
+use serde::Serialize;
+
+use crate::exit::Outcome;
+use crate::listing::TextJson;
+use crate::printable::{counted, printable};
+use crate::session::{Session, command_line};
+use crate::style::Style;
+
+/// The arguments of `keyhoard fetch`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  keyhoard fetch alice@example.org
+  keyhoard fetch 0123456789ABCDEF0123456789ABCDEF01234567
+  keyhoard fetch --from hkps://keyserver.ubuntu.com 0123456789ABCDEF
+  keyhoard fetch https://example.org/alice.asc
+  keyhoard fetch --no-wkd alice@example.org
+
+An address is looked for in the Web Key Directory of its domain first, then on the keyservers of config.toml \
+(vks://keys.openpgp.org if it says nothing), one after the other until one has it. Only what was asked for is taken, and \
+from a Web Key Directory only with the user IDs of the address. A key is not valid because it was found: compare its \
+fingerprint. `keyhoard log` says where it came from, `keyhoard undo` takes it back. docs/network.md says what is sent.")]
+pub(crate) struct Arguments {
+    /// Mail addresses, fingerprints, key IDs, https: URLs, or file: URLs.
+    #[arg(value_name = "NAME", required = true)]
+    names: Vec<String>,
+
+    /// Ask this keyserver, instead of those of the configuration; may be given again.
+    #[arg(long, value_name = "SERVER")]
+    from: Vec<String>,
+
+    /// Ask no Web Key Directory.
+    #[arg(long)]
+    no_wkd: bool,
+
+    /// Ask no keyserver.
+    #[arg(long, conflicts_with = "from")]
+    no_keyserver: bool,
+}
+
+impl Arguments {
+    fn keyservers(&self, network: &NetworkConfiguration) -> anyhow::Result<Vec<Keyserver>> {
+        if self.no_keyserver {
+            return Ok(Vec::new());
+        }
+        named_servers(&self.from, network)
+    }
+}
+
+/// Reads the keyservers of an option, or takes those of the configuration.
+pub(super) fn named_servers(
+    names: &[String],
+    network: &NetworkConfiguration,
+) -> anyhow::Result<Vec<Keyserver>> {
+    match names.is_empty() {
+        true => Ok(network.servers()?),
+        false => names.iter().map(|name| Ok(name.parse()?)).collect(),
+    }
+}
+
+/// Looks for one name after the other.
+pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
+    let requests = arguments.names.iter().map(|name| Request::parse(name)).collect::<Result<Vec<_>, _>>()?;
+    let network = Configuration::read()?.network;
+    let keyservers = arguments.keyservers(&network)?;
+    let client = network.client()?;
+    let store = session.open_or_create()?;
+    let command = command_line();
+    let (mut is_complete, mut is_asked) = (true, true);
+    for request in &requests {
+        let sources = Source::of(request, !arguments.no_wkd, &keyservers);
+        if sources.is_empty() {
+            bail!("{request}: there is nobody to ask: name a keyserver with --from or in config.toml");
+        }
+        let mut failures = 0;
+        let now = session.now;
+        let found = fetch(store.as_ref(), &client, request, &sources, &command, now, &mut |source, came| {
+            failures += usize::from(matches!(came, Came::Failed(_)));
+            report(session, request, source, came).map_err(keyhoard::Error::Output)
+        })?;
+        is_complete &= found;
+        is_asked &= found || failures == 0;
+    }
+    if !is_asked {
+        bail!("not everything could be asked for");
+    }
+    Ok(Outcome::found(is_complete))
+}
+
+/// Says what came from a place.
+pub(super) fn report(
+    session: &mut Session,
+    request: &Request,
+    source: Source<'_>,
+    came: &Came,
+) -> std::io::Result<()> {
+    if session.output.is_json() {
+        return session.output.json(&CameJson::new(request, source, came));
+    }
+    match came {
+        Came::Nothing => session.note(format_args!("{request}: {source}: not found")),
+        Came::Failed(error) => session.warn(format_args!("{request}: {source}: {}", causes(error))),
+        Came::Answer { url, taken } => {
+            for imported in &taken.certificates {
+                certificate_line(session, imported)?;
+            }
+            match taken.is_something() {
+                true => session.note(format_args!("{request}: from {url}")),
+                false => session.warn(format_args!("{request}: {url}: {}", of_no_use(taken))),
+            }
+            if taken.is_something() && taken.not_asked_for > 0 {
+                let others = counted(taken.not_asked_for, "certificate");
+                session.warn(format_args!("{request}: {url}: {others} not asked for, dropped"));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Returns why an answer is of no use.
+fn of_no_use(taken: &Taken) -> String {
+    let unusable = taken.certificates.len() as u64;
+    match taken.refused.first() {
+        _ if unusable > 0 => "the key has no user ID that could be taken".to_owned(),
+        _ if taken.not_asked_for > 0 => {
+            format!("{} came, but not what was asked for", counted(taken.not_asked_for, "certificate"))
+        }
+        Some(reason) => format!("the answer cannot be read: {reason}"),
+        None => "the answer holds no certificate".to_owned(),
+    }
+}
+
+/// Prints what became of a certificate.
+pub(super) fn certificate_line(session: &mut Session, imported: &Imported) -> std::io::Result<()> {
+    let (style, word) = match imported.outcome {
+        ImportOutcome::New => (Style::Good, "new"),
+        ImportOutcome::Changed(added) if added.revocations > 0 => (Style::Error, "revoked"),
+        ImportOutcome::Changed(_) => (Style::Name, "changed"),
+        ImportOutcome::Unchanged => (Style::Faint, "unchanged"),
+        ImportOutcome::SkippedNew | ImportOutcome::SkippedWithoutUserId | ImportOutcome::Declined => {
+            (Style::Warning, "not taken")
+        }
+    };
+    let name = imported.name.as_deref().map(printable).unwrap_or_default();
+    let output = &mut session.output;
+    output.line(format_args!("{}  {}  {name}", imported.fingerprint, output.styled(style, word)))
+}
+
+/// What came from a place, as `docs/json.md` describes it.
+#[derive(Serialize)]
+struct CameJson<'a> {
+    asked_for: String,
+    source: String,
+    result: &'static str,
+    url: Option<String>,
+    error: Option<String>,
+    certificates: Vec<CertificateJson<'a>>,
+    not_asked_for: u64,
+    refused: Vec<String>,
+    entry: Option<i64>,
+}
+
+impl<'a> CameJson<'a> {
+    fn new(request: &Request, source: Source<'_>, came: &'a Came) -> Self {
+        let nothing = Self {
+            asked_for: request.to_string(),
+            source: match source {
+                Source::Wkd => "wkd".to_owned(),
+                Source::Keyserver(server) => server.to_string(),
+                Source::Named => "url".to_owned(),
+            },
+            result: "nothing",
+            url: None,
+            error: None,
+            certificates: Vec::new(),
+            not_asked_for: 0,
+            refused: Vec::new(),
+            entry: None,
+        };
+        match came {
+            Came::Nothing => nothing,
+            Came::Failed(error) => Self { result: "failed", error: Some(causes(error)), ..nothing },
+            Came::Answer { url, taken } => Self {
+                result: "answer",
+                url: Some(url.clone()),
+                certificates: taken.certificates.iter().map(CertificateJson::new).collect(),
+                not_asked_for: taken.not_asked_for,
+                refused: taken.refused.clone(),
+                entry: taken.summary.journal.map(|journal| journal.0),
+                ..nothing
+            },
+        }
+    }
+}
+
+/// A certificate that came, as `docs/json.md` describes it.
+#[derive(Serialize)]
+pub(super) struct CertificateJson<'a> {
+    fingerprint: String,
+    user_id: Option<TextJson<'a>>,
+    outcome: &'static str,
+    new_user_ids: u32,
+    new_subkeys: u32,
+    new_signatures: u32,
+    new_revocations: u32,
+}
+
+impl<'a> CertificateJson<'a> {
+    pub(super) fn new(imported: &'a Imported) -> Self {
+        let (outcome, added) = match imported.outcome {
+            ImportOutcome::New => ("new", Additions::default()),
+            ImportOutcome::Changed(added) => ("changed", added),
+            ImportOutcome::Unchanged => ("unchanged", Additions::default()),
+            ImportOutcome::SkippedNew => ("not_here", Additions::default()),
+            ImportOutcome::SkippedWithoutUserId => ("no_user_id", Additions::default()),
+            ImportOutcome::Declined => ("declined", Additions::default()),
+        };
+        Self {
+            fingerprint: imported.fingerprint.to_string(),
+            user_id: imported.name.as_deref().map(TextJson::new),
+            outcome,
+            new_user_ids: added.user_ids,
+            new_subkeys: added.subkeys,
+            new_signatures: added.signatures,
+            new_revocations: added.revocations,
+        }
+    }
+}

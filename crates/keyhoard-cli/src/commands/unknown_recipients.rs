@@ -1,0 +1,54 @@
+//! Recipients whose keys are not here: what the configuration says about the network.
+
+use std::ffi::OsString;
+use std::io::{self, IsTerminal};
+
+use keyhoard::configuration::Configuration;
+use keyhoard::fetch::{Request, Source, UnknownRecipients, fetch};
+use keyhoard::find::query;
+
+use super::fetch::report;
+use crate::question::is_agreed;
+use crate::session::{Session, command_line};
+
+/// Asks Web Key Directories for the addresses among `names` that no certificate here has, if the user wants it: the
+/// setting `unknown-recipients` says so, or the user on the terminal.
+pub(super) fn look_up(session: &mut Session, names: &[&OsString]) -> anyhow::Result<()> {
+    for name in names {
+        let Some(Ok(request @ Request::Address(_))) = name.to_str().map(Request::parse) else { continue };
+        let is_here = {
+            let store = session.open_or_empty()?;
+            let snapshot = store.snapshot()?;
+            !snapshot.find(&query(name.as_encoded_bytes())?)?.is_empty()
+        };
+        if is_here {
+            continue;
+        }
+        let network = Configuration::read()?.network;
+        if !may_ask(network.unknown_recipients, &request)? {
+            continue;
+        }
+        let (store, client, now) = (session.open_or_create()?, network.client()?, session.now);
+        fetch(
+            store.as_ref(),
+            &client,
+            &request,
+            &[Source::Wkd],
+            &command_line(),
+            now,
+            &mut |source, came| report(session, &request, source, came).map_err(keyhoard::Error::Output),
+        )?;
+    }
+    Ok(())
+}
+
+fn may_ask(setting: UnknownRecipients, request: &Request) -> io::Result<bool> {
+    match setting {
+        UnknownRecipients::Never => Ok(false),
+        UnknownRecipients::Wkd => Ok(true),
+        UnknownRecipients::Ask if io::stdin().is_terminal() && io::stderr().is_terminal() => {
+            is_agreed(format_args!("{request} has no key here. Ask the web server of its domain?"))
+        }
+        UnknownRecipients::Ask => Ok(false),
+    }
+}

@@ -1,0 +1,196 @@
+//! Takes in what the network answered: only what was asked for, by the ordinary import.
+
+use cert::certificate::{Certificate, Retained};
+use cert::facts::ComponentKind;
+use cert::mailbox::mailbox;
+use cert::packet::{Packets, Tag};
+use cert::split::{Piece, RawCertificate, Splitter};
+use cert::{Fingerprint, Origin, key};
+use store::{Query, Store, Timestamp};
+
+use crate::import::{ImportEvent, ImportOptions, ImportOutcome, ImportSummary, Imported, import};
+use crate::{Result, causes};
+
+/// What a certificate has to have to be taken.
+#[derive(Clone, Debug)]
+pub struct Asked {
+    /// A key or an address; [`Query::All`] takes everything.
+    pub query: Query,
+    /// Takes only the user IDs with the address that was asked for: its domain vouches for no other.
+    pub only_address: bool,
+}
+
+/// An answer.
+#[derive(Clone, Copy, Debug)]
+pub struct Answer<'a> {
+    /// The bytes.
+    pub bytes: &'a [u8],
+    /// What was asked for.
+    pub asked: &'a Asked,
+    /// Where it came from, and when.
+    pub origin: &'a Origin,
+}
+
+/// What was taken of an answer.
+#[derive(Debug, Default)]
+pub struct Taken {
+    /// The certificates that were asked for, and what became of them.
+    pub certificates: Vec<Imported>,
+    /// How many others came, which were dropped.
+    pub not_asked_for: u64,
+    /// What could not be read, and why.
+    pub refused: Vec<String>,
+    /// The sums of the import.
+    pub summary: ImportSummary,
+}
+
+impl Taken {
+    /// Says whether a certificate that was asked for is now here.
+    pub fn is_something(&self) -> bool {
+        let is_here = |imported: &Imported| {
+            matches!(
+                imported.outcome,
+                ImportOutcome::New | ImportOutcome::Changed(_) | ImportOutcome::Unchanged
+            )
+        };
+        self.certificates.iter().any(is_here)
+    }
+}
+
+/// Takes in an answer, as one entry of the journal, which `command` names.
+///
+/// # Errors
+///
+/// The database's errors. Bytes that are no certificates are no error: nothing is taken of them.
+pub fn take(store: &dyn Store, answer: Answer<'_>, command: &str, now: Timestamp) -> Result<Taken> {
+    let options = ImportOptions {
+        command: command.to_owned(),
+        origin: Some(answer.origin.clone()),
+        ..taken_options(answer.asked)
+    };
+    let mut taken = Taken::default();
+    let wanted = taken.claimed(answer).preferred(&mut taken.not_asked_for);
+    if wanted.is_empty() {
+        return Ok(taken);
+    }
+    let query = &answer.asked.query;
+    taken.summary = import(store, wanted.as_slice(), &options, now, &mut |event| match event {
+        ImportEvent::Cleaned { certificate, taken, .. } => *taken = query.matches(&certificate.facts),
+        // What was verified is not what was asked for.
+        ImportEvent::Certificate(imported) if imported.outcome == ImportOutcome::Declined => {
+            taken.not_asked_for += 1
+        }
+        ImportEvent::Certificate(imported) => taken.certificates.push(imported.clone()),
+        ImportEvent::Refused { reason, .. } => taken.refused.push(causes(reason)),
+        ImportEvent::Revocation(_) | ImportEvent::Progress { .. } => {}
+    })?;
+    Ok(taken)
+}
+
+/// Returns the certificates of an answer that say to be what was asked for, and how many others there are. Nothing is
+/// verified: an import with [`taken_options`] does that.
+pub fn wanted(answer: Answer<'_>) -> (Vec<u8>, u64) {
+    let mut taken = Taken::default();
+    let wanted = taken.claimed(answer).preferred(&mut taken.not_asked_for);
+    (wanted, taken.not_asked_for)
+}
+
+/// Returns the options of an import that takes what was asked for; a caller has to decline other certificates.
+pub fn taken_options(asked: &Asked) -> ImportOptions<'_> {
+    ImportOptions {
+        show: true,
+        names: true,
+        filter: match (&asked.query, asked.only_address) {
+            (Query::Mail(address), true) => {
+                Some(Box::new(move |certificate| with_address(&certificate, address)))
+            }
+            _ => None,
+        },
+        ..ImportOptions::default()
+    }
+}
+
+/// The certificates of an answer that say to be what was asked for, without their secret keys; nothing of it is verified.
+#[derive(Debug, Default)]
+pub(super) struct Claimed {
+    /// Those whose primary key it is.
+    pub(super) primaries: Vec<u8>,
+    /// Those that have it as a subkey or in a user ID.
+    others: Vec<u8>,
+    /// How many the latter are.
+    other_count: u64,
+}
+
+impl Claimed {
+    /// Returns those that are meant: where the primary key of one is what was asked for, those that list the key as a subkey
+    /// are not, as anybody can.
+    fn preferred(self, not_asked_for: &mut u64) -> Vec<u8> {
+        if self.primaries.is_empty() {
+            return self.others;
+        }
+        *not_asked_for += self.other_count;
+        self.primaries
+    }
+}
+
+impl Taken {
+    /// Splits an answer, and counts what was not asked for and what could not be read.
+    pub(super) fn claimed(&mut self, answer: Answer<'_>) -> Claimed {
+        let mut claimed = Claimed::default();
+        for piece in Splitter::new(answer.bytes) {
+            match piece {
+                Ok(Piece::Certificate(raw)) => match claim(&raw, &answer.asked.query) {
+                    Some(Claim::Primary) => claimed.primaries.extend(raw.bytes),
+                    Some(Claim::Other) => {
+                        claimed.other_count += 1;
+                        claimed.others.extend(raw.bytes);
+                    }
+                    None => self.not_asked_for += 1,
+                },
+                Ok(Piece::Revocation(_) | Piece::Ignored(_)) => {}
+                Err(error) => self.refused.push(causes(&error)),
+            }
+        }
+        claimed
+    }
+}
+
+/// How a certificate says to be what was asked for; nothing of it is verified.
+enum Claim {
+    /// By its primary key.
+    Primary,
+    /// By a subkey or a user ID, or since everything was asked for.
+    Other,
+}
+
+fn claim(raw: &RawCertificate, query: &Query) -> Option<Claim> {
+    let packets = Packets::new(&raw.bytes).map_while(std::result::Result::ok);
+    let mut claim = matches!(query, Query::All).then_some(Claim::Other);
+    for packet in packets {
+        let names = |body| fingerprint(body).is_some_and(|fingerprint| query.names_key(&fingerprint));
+        match packet.tag {
+            Tag::PUBLIC_KEY if names(packet.body) => return Some(Claim::Primary),
+            Tag::PUBLIC_SUBKEY if names(packet.body) => claim = Some(Claim::Other),
+            Tag::USER_ID if query.matches_user_id(packet.body) => claim = Some(Claim::Other),
+            _ => {}
+        }
+    }
+    claim
+}
+
+fn fingerprint(body: &[u8]) -> Option<Fingerprint> {
+    key::parse_public(body).ok().map(|key| key.fingerprint())
+}
+
+/// Returns a certificate with the user IDs of one address alone.
+fn with_address(certificate: &Certificate, address: &[u8]) -> Certificate {
+    let has_address = |user_id: &[u8]| mailbox(user_id).is_some_and(|own| own.eq_ignore_ascii_case(address));
+    certificate.retain(|asked| match asked {
+        Retained::Component(component) => match &component.kind {
+            ComponentKind::UserId(user_id) => has_address(user_id),
+            ComponentKind::Attribute(_) => false,
+            ComponentKind::Key(_) | ComponentKind::Unknown(_) => true,
+        },
+        Retained::Signature(..) | Retained::Unread(..) => true,
+    })
+}

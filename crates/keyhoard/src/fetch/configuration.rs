@@ -1,0 +1,148 @@
+//! What the user configures about the network: the table `network` of `config.toml`.
+//!
+//! ```toml
+//! [network]
+//! # Asked by `fetch` and `refresh`, in this order. An empty list: no keyserver.
+//! keyservers = ["vks://keys.openpgp.org", "hkps://keyserver.ubuntu.com"]
+//! # What `encrypt --to someone@example.org` may do if no key is here: "ask" (on a terminal), "never", or "wkd".
+//! unknown-recipients = "ask"
+//! # How long a request may take, in seconds.
+//! timeout = 30
+//! # Instead of the proxies of the environment. Through socks5h, as Tor has it, every key is asked for over another circuit.
+//! proxy = "socks5h://127.0.0.1:9050"
+//! # How long `refresh` waits after a key, in seconds.
+//! refresh-pause = 1.0
+//!
+//! # Addresses that are taken for names: the only way to a server in a private network that is not written as a number.
+//! # "none" says that the name does not exist.
+//! [network.addresses]
+//! "keys.corp.example" = "10.0.0.5:8443"
+//! ```
+
+use std::collections::BTreeMap;
+use std::net::{IpAddr, SocketAddr};
+use std::time::Duration;
+
+use network::client::FixedAddress;
+use network::proxy::Proxies;
+use network::{Client, Keyserver, Settings};
+use serde::Deserialize;
+
+use crate::{Error, Result};
+
+/// The keyserver that is asked if the user names none.
+const KEYSERVER: &str = "vks://keys.openpgp.org";
+
+/// What `config.toml` says about the network.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct NetworkConfiguration {
+    /// The keyservers, in the order in which they are asked.
+    pub keyservers: Vec<String>,
+    /// What is done about recipients whose keys are not here.
+    pub unknown_recipients: UnknownRecipients,
+    /// How long a request may take, in seconds.
+    pub timeout: u64,
+    /// The proxy, instead of those of the environment.
+    pub proxy: Option<String>,
+    /// How long a refresh waits after a key, in seconds.
+    pub refresh_pause: f64,
+    /// Addresses that are taken for names; `none` for a name that does not exist.
+    pub addresses: BTreeMap<String, String>,
+}
+
+/// What a command that encrypts may do about an address without a key.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum UnknownRecipients {
+    /// Ask the user on the terminal whether the Web Key Directory may be asked; without a terminal nothing.
+    #[default]
+    Ask,
+    /// Nothing.
+    Never,
+    /// Ask the Web Key Directory.
+    Wkd,
+}
+
+impl Default for NetworkConfiguration {
+    fn default() -> Self {
+        Self {
+            keyservers: vec![KEYSERVER.to_owned()],
+            unknown_recipients: UnknownRecipients::default(),
+            timeout: 30,
+            proxy: None,
+            refresh_pause: 1.0,
+            addresses: BTreeMap::new(),
+        }
+    }
+}
+
+impl NetworkConfiguration {
+    /// Returns the keyservers.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Network`] for what is no address of one.
+    pub fn servers(&self) -> Result<Vec<Keyserver>> {
+        self.keyservers.iter().map(|server| Ok(server.parse()?)).collect()
+    }
+
+    /// Returns how long a refresh waits after a key; not at all for servers on this machine.
+    pub fn pause(&self, servers: &[Keyserver]) -> Duration {
+        match servers.iter().all(Keyserver::is_local) {
+            true => Duration::ZERO,
+            false => Duration::try_from_secs_f64(self.refresh_pause).unwrap_or(Duration::ZERO),
+        }
+    }
+
+    /// Makes a client, which sends nothing by itself.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Network`] for wrong addresses, and if the system lacks something.
+    pub fn client(&self) -> Result<Client> {
+        let proxies = match &self.proxy {
+            Some(proxy) => Proxies::for_all(proxy)?,
+            None => Proxies::of_environment()?,
+        };
+        let addresses = self.addresses.iter().map(|(host, address)| {
+            Ok((host.trim_end_matches('.').to_ascii_lowercase(), fixed_address(address)?))
+        });
+        let addresses = addresses.collect::<Result<_>>()?;
+        let timeout = Duration::from_secs(self.timeout.max(1));
+        Ok(Client::new(Settings { timeout, proxies, addresses })?)
+    }
+}
+
+fn fixed_address(text: &str) -> Result<FixedAddress> {
+    if text == "none" {
+        return Ok(FixedAddress::Nowhere);
+    }
+    let address = text.parse::<SocketAddr>().or_else(|_| text.parse::<IpAddr>().map(|ip| (ip, 0).into()));
+    let reason = "not an address such as 10.0.0.5 or 10.0.0.5:8443, and not none";
+    let wrong = |_| Error::Network(network::Error::Address { text: text.to_owned(), reason });
+    address.map(FixedAddress::At).map_err(wrong)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_numbers_with_or_without_a_port() {
+        let address = |text: &str| fixed_address(text).ok();
+        assert_eq!(address("none"), Some(FixedAddress::Nowhere));
+        assert_eq!(address("10.0.0.5"), Some(FixedAddress::At("10.0.0.5:0".parse().expect("an address"))));
+        assert_eq!(address("[::1]:99"), Some(FixedAddress::At("[::1]:99".parse().expect("an address"))));
+        assert_eq!(address("localhost"), None);
+    }
+
+    #[test]
+    fn what_is_left_out_has_its_usual_value() {
+        let read: NetworkConfiguration =
+            toml::from_str("keyservers = []\nunknown-recipients = 'wkd'").expect("right");
+        assert_eq!((read.timeout, read.unknown_recipients), (30, UnknownRecipients::Wkd));
+        assert_eq!(read.servers().expect("none is wrong"), []);
+        assert!(toml::from_str::<NetworkConfiguration>("keyserver = 'x'").is_err());
+    }
+}

@@ -1,0 +1,141 @@
+//! A Web Key Directory: the files that a web server offers as they are.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use cert::certificate::{Certificate, Retained};
+use cert::facts::ComponentKind;
+use cert::mailbox::mailbox;
+use cert::{Fingerprint, Timestamp};
+use network::wkd::{Address, WELL_KNOWN};
+use store::{CertId, ReadCertificates};
+
+use super::published::{addresses, each};
+use crate::export::{ExportOptions, packets};
+use crate::output_file::{Content, Existing, OutputFile};
+use crate::{Error, Result};
+
+/// For which of the two methods a directory is (draft-koch-openpgp-webkey-service, 3.1).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DirectoryLayout {
+    /// The advanced one: a server `openpgpkey.` of each domain; domains lie side by side.
+    #[default]
+    Advanced,
+    /// The direct one: the domain's own web server. There can only be one domain.
+    Direct,
+}
+
+/// What is written to a directory.
+#[derive(Clone, Debug, Default)]
+pub struct DirectoryOptions {
+    /// The method.
+    pub layout: DirectoryLayout,
+    /// The domains; addresses of others are left out. All, if there is none.
+    pub domains: Vec<String>,
+}
+
+/// The keys of an address in a directory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WrittenKey {
+    /// The address.
+    pub address: String,
+    /// The file.
+    pub path: PathBuf,
+    /// The certificates in it.
+    pub certificates: Vec<Fingerprint>,
+}
+
+/// Writes certificates to a directory: for each address in their valid user IDs a file with the certificates that have it,
+/// each with the user IDs of the address alone and without certifications by others; and for each domain an empty policy
+/// file, unless there is one. A file of an address that is there is replaced.
+///
+/// # Errors
+///
+/// The database's errors, those of writing, and [`network::Error::Address`] for several domains where only one can be.
+pub fn write_directory(
+    snapshot: &dyn ReadCertificates,
+    ids: &[CertId],
+    directory: &Path,
+    options: &DirectoryOptions,
+    now: Timestamp,
+) -> Result<Vec<WrittenKey>> {
+    let mut files: BTreeMap<String, (Address, Vec<u8>, Vec<Fingerprint>)> = BTreeMap::new();
+    each(snapshot, ids, &mut |fingerprint, certificate| {
+        for text in addresses(&certificate, now) {
+            // What is no address of mail on the internet has no directory.
+            let Ok(address) = Address::parse(&text) else { continue };
+            if !options.domains.is_empty() && !options.domains.iter().any(|domain| domain == address.domain())
+            {
+                continue;
+            }
+            let own = of_address(&certificate, &text);
+            let export =
+                ExportOptions { certifications: false, attributes: false, ..ExportOptions::default() };
+            let (_, bytes, fingerprints) = files.entry(text).or_insert((address, Vec::new(), Vec::new()));
+            bytes.extend_from_slice(&packets(&own, &export));
+            fingerprints.push(fingerprint);
+        }
+        Ok(())
+    })?;
+    refuse_several_domains(&files, options.layout)?;
+    let written = files.into_iter().map(|(text, (address, bytes, certificates))| {
+        let domain = place(directory, &address, options.layout);
+        let path = domain.join("hu").join(address.hash());
+        make_directory(&domain.join("hu"))?;
+        write_file(&path, &bytes)?;
+        let policy = domain.join("policy");
+        if !policy.exists() {
+            write_file(&policy, b"")?;
+        }
+        Ok(WrittenKey { address: text, path, certificates })
+    });
+    written.collect()
+}
+
+fn refuse_several_domains(
+    files: &BTreeMap<String, (Address, Vec<u8>, Vec<Fingerprint>)>,
+    layout: DirectoryLayout,
+) -> Result<()> {
+    let mut domains = files.values().map(|(address, ..)| address.domain());
+    let first = domains.next();
+    match domains.find(|domain| Some(*domain) != first) {
+        Some(text) if layout == DirectoryLayout::Direct => {
+            let reason = "the second domain; the direct method has one in a directory, which --domain says";
+            Err(network::Error::Address { text: text.to_owned(), reason }.into())
+        }
+        _ => Ok(()),
+    }
+}
+
+fn place(directory: &Path, address: &Address, layout: DirectoryLayout) -> PathBuf {
+    let well_known = directory.join(WELL_KNOWN);
+    match layout {
+        DirectoryLayout::Advanced => well_known.join(address.domain()),
+        DirectoryLayout::Direct => well_known,
+    }
+}
+
+/// Returns a certificate with the user IDs of one address alone.
+fn of_address(certificate: &Certificate, address: &str) -> Certificate {
+    certificate.retain(|asked| match asked {
+        Retained::Component(component) => match &component.kind {
+            ComponentKind::UserId(user_id) => mailbox(user_id).as_deref() == Some(address.as_bytes()),
+            ComponentKind::Attribute(_) => false,
+            ComponentKind::Key(_) | ComponentKind::Unknown(_) => true,
+        },
+        Retained::Signature(..) | Retained::Unread(..) => true,
+    })
+}
+
+fn make_directory(path: &Path) -> Result<()> {
+    fs::create_dir_all(path).map_err(|source| Error::File { path: path.to_owned(), source })
+}
+
+fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
+    let failed = |source| Error::File { path: path.to_owned(), source };
+    let mut file = OutputFile::create(path, Content::Ordinary, Existing::Replaced, &[]).map_err(failed)?;
+    file.write_all(bytes).map_err(failed)?;
+    file.commit().map_err(failed)
+}

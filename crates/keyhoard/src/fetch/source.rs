@@ -1,0 +1,148 @@
+//! Where keys are looked for, one place after the other.
+
+use std::fmt;
+use std::fs::File;
+use std::io::Read;
+
+use cert::Origin;
+use network::client::Whose;
+use network::limits::MAX_CERTIFICATES;
+use network::{Client, Fetched, Keyserver, wkd};
+use store::{Store, Timestamp};
+
+use super::answer::{Answer, Asked, Taken, take};
+use super::request::Request;
+use crate::Result;
+
+/// GnuPG's numbers for where a key came from (its `g10/keydb.h`, KEYORG).
+pub(super) mod kind {
+    pub(in crate::fetch) const KEYSERVER: u8 = 1;
+    pub(in crate::fetch) const WKD: u8 = 4;
+    pub(in crate::fetch) const URL: u8 = 5;
+    pub(in crate::fetch) const FILE: u8 = 6;
+}
+
+/// A place where something is looked for.
+#[derive(Clone, Copy, Debug)]
+pub enum Source<'a> {
+    /// The Web Key Directory of an address's domain.
+    Wkd,
+    /// A keyserver.
+    Keyserver(&'a Keyserver),
+    /// The place that the request itself names.
+    Named,
+}
+
+/// What came of asking one place.
+#[derive(Debug)]
+pub enum Came {
+    /// It has nothing.
+    Nothing,
+    /// It could not be asked.
+    Failed(network::Error),
+    /// It answered; what was taken of that.
+    Answer {
+        /// The address that was asked.
+        url: String,
+        /// What was taken.
+        taken: Taken,
+    },
+}
+
+impl Source<'_> {
+    /// Returns where a request is looked for: a URL or a file there; an address in the Web Key Directory first if `wkd`
+    /// says so, then on the keyservers.
+    pub fn of<'a>(request: &Request, wkd: bool, keyservers: &'a [Keyserver]) -> Vec<Source<'a>> {
+        let directory = match request {
+            Request::Url(_) | Request::File(_) => return vec![Source::Named],
+            Request::Address(_) => wkd.then_some(Source::Wkd),
+            Request::Key(_) => None,
+        };
+        directory.into_iter().chain(keyservers.iter().map(Source::Keyserver)).collect()
+    }
+
+    /// Asks for a request's bytes.
+    pub(super) fn ask(self, client: &Client, request: &Request) -> network::Result<Option<Fetched>> {
+        match (self, request) {
+            (Self::Keyserver(server), request) => match request.search() {
+                Some(search) => server.get(client, &search),
+                None => Ok(None),
+            },
+            (Self::Wkd, Request::Address(address)) => wkd::get(client, address),
+            (Self::Wkd, _) => Ok(None),
+            (Self::Named, Request::Url(url)) => {
+                let bytes = client.get(url, Whose::User, MAX_CERTIFICATES)?;
+                Ok(bytes.map(|bytes| Fetched { bytes, url: url.to_string() }))
+            }
+            (Self::Named, Request::File(path)) => {
+                let failed = |source| network::Error::File { path: path.clone(), source };
+                let mut bytes = Vec::new();
+                let file = File::open(path).map_err(failed)?;
+                file.take(MAX_CERTIFICATES as u64 + 1).read_to_end(&mut bytes).map_err(failed)?;
+                let url = format!("file:{}", path.display());
+                if bytes.len() > MAX_CERTIFICATES {
+                    return Err(network::Error::TooLong { url, limit: MAX_CERTIFICATES });
+                }
+                Ok(Some(Fetched { bytes, url }))
+            }
+            (Self::Named, Request::Address(_) | Request::Key(_)) => Ok(None),
+        }
+    }
+
+    /// Returns where a certificate comes from that this place has. GnuPG writes a keyserver as the server alone, and a
+    /// directory without an address.
+    pub(super) fn origin(self, url: &str, now: Timestamp) -> Origin {
+        let (kind, url) = match self {
+            Self::Keyserver(server) => (kind::KEYSERVER, Some(server.to_string())),
+            Self::Wkd => (kind::WKD, None),
+            Self::Named if url.starts_with("file:") => (kind::FILE, Some(url.to_owned())),
+            Self::Named => (kind::URL, Some(url.to_owned())),
+        };
+        Origin { kind, updated: Some(now), url }
+    }
+}
+
+impl fmt::Display for Source<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Wkd => formatter.write_str("Web Key Directory"),
+            Self::Keyserver(server) => server.fmt(formatter),
+            Self::Named => formatter.write_str("there"),
+        }
+    }
+}
+
+/// Asks for a request at one place after the other until something is taken, and says of each what came. Returns whether
+/// something that was asked for is now here.
+///
+/// # Errors
+///
+/// The database's errors. What goes wrong in the network is [`Came::Failed`].
+pub fn fetch(
+    store: &dyn Store,
+    client: &Client,
+    request: &Request,
+    sources: &[Source<'_>],
+    command: &str,
+    now: Timestamp,
+    on_came: &mut dyn FnMut(Source<'_>, &Came) -> Result<()>,
+) -> Result<bool> {
+    for &source in sources {
+        let came = match source.ask(client, request) {
+            Ok(None) => Came::Nothing,
+            Err(error) => Came::Failed(error),
+            Ok(Some(Fetched { bytes, url })) => {
+                let asked = Asked { query: request.query(), only_address: matches!(source, Source::Wkd) };
+                let origin = source.origin(&url, now);
+                let answer = Answer { bytes: &bytes, asked: &asked, origin: &origin };
+                let taken = take(store, answer, &format!("{command} (from {url})"), now)?;
+                Came::Answer { url, taken }
+            }
+        };
+        on_came(source, &came)?;
+        if matches!(&came, Came::Answer { taken, .. } if taken.is_something()) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}

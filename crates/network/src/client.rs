@@ -1,0 +1,301 @@
+//! Requests with limits: of time, size and redirects, and to public addresses only.
+//!
+//! - A request as a whole takes no longer than [`Settings::timeout`], connecting no longer than ten seconds of that.
+//! - An answer that is longer than the caller's limit is an error, when the limit is passed.
+//! - A redirect goes to `https://` only, at most [`MAX_REDIRECTS`] times, and never after something was sent.
+//! - A connection goes to a public address, which is checked after the name was resolved. Other addresses have to be the
+//!   user's own wish: written as a number or as `localhost` in a URL that the user gave ([`Whose::User`]), or given for a
+//!   name in the settings ([`Settings::addresses`]). Proxies may be anywhere; they resolve names themselves.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::error::Error as _;
+use std::fmt;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use reqwest::header::{CONTENT_TYPE, LOCATION};
+use reqwest::redirect::Policy;
+use reqwest::{Response, StatusCode, Url};
+use rustls::ClientConfig;
+use rustls_platform_verifier::BuilderVerifierExt;
+use tokio::runtime::{Builder, Runtime};
+
+use crate::error::{Error, Result};
+use crate::limits::MAX_REDIRECTS;
+use crate::proxy::Proxies;
+use crate::public_address::is_public;
+use crate::resolver::{NotPublic, Resolver};
+
+/// How long connecting may take.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+/// How much of a refusal's text is kept, in bytes.
+const MAX_REFUSAL: usize = 4 << 10;
+
+/// What a client is told.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// How long a request may take as a whole.
+    pub timeout: Duration,
+    /// The proxies.
+    pub proxies: Proxies,
+    /// Addresses that are taken for names, whatever they are, instead of what the system's resolver says.
+    pub addresses: BTreeMap<String, FixedAddress>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { timeout: Duration::from_secs(30), proxies: Proxies::default(), addresses: BTreeMap::new() }
+    }
+}
+
+/// What the user says of a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FixedAddress {
+    /// It is there. A port other than 0 counts where a URL has none.
+    At(SocketAddr),
+    /// It does not exist.
+    Nowhere,
+}
+
+/// Who named the host of a URL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Whose {
+    /// The user: it may be this machine, or in a private network.
+    User,
+    /// Somebody else: it has to be public.
+    Others,
+}
+
+/// An answer to an upload.
+#[derive(Clone, Debug)]
+pub struct Receipt {
+    /// The HTTP status.
+    pub status: StatusCode,
+    /// The body.
+    pub body: Vec<u8>,
+}
+
+/// Makes requests, one after the other, over connections that are kept.
+pub struct Client {
+    settings: Settings,
+    resolver: Resolver,
+    tls: ClientConfig,
+    http: RefCell<reqwest::Client>,
+    /// `None` only while it is dropped.
+    runtime: Option<Runtime>,
+}
+
+impl fmt::Debug for Client {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Client").field("settings", &self.settings).finish_non_exhaustive()
+    }
+}
+
+impl Client {
+    /// Makes a client. Nothing is sent.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Setup`], for one if the system has no certificates.
+    pub fn new(settings: Settings) -> Result<Self> {
+        let resolver = Resolver::new(settings.addresses.clone(), settings.proxies.hosts());
+        let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+        let tls = ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .and_then(|builder| builder.with_platform_verifier())
+            .map_err(|error| Error::Setup(error.into()))?
+            .with_no_client_auth();
+        let http = RefCell::new(http_client(&settings, &resolver, &tls)?);
+        let runtime = Builder::new_current_thread().enable_all().build();
+        let runtime = Some(runtime.map_err(|error| Error::Setup(error.into()))?);
+        Ok(Self { settings, resolver, tls, http, runtime })
+    }
+
+    /// Begins with another key: through Tor, what follows goes over another circuit.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Setup`].
+    pub(crate) fn begin_key(&self) -> Result<()> {
+        if self.settings.proxies.is_isolating() {
+            *self.http.borrow_mut() = http_client(&self.settings, &self.resolver, &self.tls)?;
+        }
+        Ok(())
+    }
+
+    /// Returns what is at a URL, at most `limit` bytes; `None` if there is nothing (HTTP 404 and 410).
+    ///
+    /// # Errors
+    ///
+    /// All but [`Error::Setup`] and [`Error::File`].
+    pub fn get(&self, url: &Url, whose: Whose, limit: usize) -> Result<Option<Vec<u8>>> {
+        self.in_time(url, async {
+            let (mut target, mut whose) = (url.clone(), whose);
+            for _ in 0..=MAX_REDIRECTS {
+                self.check_host(&target, whose)?;
+                let request = self.http.borrow().get(target.clone());
+                let response = request.send().await.map_err(|error| failed(&target, error))?;
+                if !response.status().is_redirection() {
+                    return found(&target, response, limit).await;
+                }
+                (target, whose) = (redirected(&target, &response)?, Whose::Others);
+            }
+            Err(Error::Redirect { url: url.to_string(), target: target.into(), reason: "once too often" })
+        })
+    }
+
+    /// Sends `body` to a URL.
+    ///
+    /// # Errors
+    ///
+    /// All but [`Error::Setup`] and [`Error::File`].
+    pub fn post(&self, url: &Url, whose: Whose, kind: &str, body: Vec<u8>, limit: usize) -> Result<Receipt> {
+        self.in_time(url, async {
+            self.check_host(url, whose)?;
+            let request = self.http.borrow().post(url.clone()).header(CONTENT_TYPE, kind).body(body);
+            let response = request.send().await.map_err(|error| failed(url, error))?;
+            let status = response.status();
+            if status.is_redirection() {
+                let target = redirected(url, &response)?.into();
+                let reason = "an upload is not redirected";
+                return Err(Error::Redirect { url: url.to_string(), target, reason });
+            }
+            Ok(Receipt { status, body: read(url, response, limit).await? })
+        })
+    }
+
+    /// Says whether a URL's name exists; `None` if a proxy resolves it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Resolve`] and [`Error::Timeout`].
+    pub(crate) fn resolves(&self, url: &Url) -> Result<Option<bool>> {
+        if self.settings.proxies.is_used_for(url) {
+            return Ok(None);
+        }
+        let host = url.host_str().unwrap_or_default();
+        self.in_time(url, async {
+            let resolved = self.resolver.resolves(host).await;
+            resolved.map(Some).map_err(|source| Error::Resolve { host: host.to_owned(), source })
+        })
+    }
+
+    /// Waits for the end, but no longer than a request may take.
+    fn in_time<T>(&self, url: &Url, request: impl Future<Output = Result<T>>) -> Result<T> {
+        let timeout = self.settings.timeout;
+        let runtime = self.runtime.as_ref().expect("the runtime lasts until the client is dropped");
+        let limited = runtime.block_on(async { tokio::time::timeout(timeout, request).await });
+        limited.unwrap_or_else(|_| Err(Error::Timeout { url: url.to_string(), seconds: timeout.as_secs() }))
+    }
+
+    /// Refuses a URL whose host is written as an address that is not public, unless the user wrote it.
+    fn check_host(&self, url: &Url, whose: Whose) -> Result<()> {
+        let host = url.host_str().unwrap_or_default().trim_end_matches('.');
+        let is_this_machine = host == "localhost" || host.ends_with(".localhost");
+        let literal = host.trim_start_matches('[').trim_end_matches(']').parse().ok();
+        let literal = literal.or(is_this_machine.then_some(IpAddr::from([127, 0, 0, 1])));
+        match literal {
+            Some(address) if whose == Whose::Others && !is_public(address) => {
+                Err(Error::NotPublic { url: url.to_string(), host: host.to_owned(), address })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.runtime.take() {
+            // A name that is still being resolved would be waited for.
+            runtime.shutdown_background();
+        }
+    }
+}
+
+fn http_client(settings: &Settings, resolver: &Resolver, tls: &ClientConfig) -> Result<reqwest::Client> {
+    let setup = |error: reqwest::Error| Error::Setup(error.into());
+    let user = random_name().map_err(|error| Error::Setup(error.to_string().into()))?;
+    let mut builder = reqwest::Client::builder()
+        .tls_backend_preconfigured(tls.clone())
+        .http1_only()
+        .connect_timeout(CONNECT_TIMEOUT.min(settings.timeout))
+        .redirect(Policy::none())
+        .referer(false)
+        .no_proxy()
+        .dns_resolver(Arc::new(resolver.clone()));
+    for proxy in settings.proxies.for_client(&user).map_err(setup)? {
+        builder = builder.proxy(proxy);
+    }
+    builder.build().map_err(setup)
+}
+
+/// Returns a name that was never used.
+fn random_name() -> std::result::Result<String, getrandom::Error> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes)?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// Returns where an answer redirects to.
+fn redirected(url: &Url, response: &Response) -> Result<Url> {
+    let location = response.headers().get(LOCATION).and_then(|location| location.to_str().ok());
+    let refused =
+        |target: &str, reason| Error::Redirect { url: url.to_string(), target: target.to_owned(), reason };
+    let location = location.ok_or_else(|| refused("", "there is no address"))?;
+    let target = url.join(location).map_err(|_| refused(location, "not an address"))?;
+    match target.scheme() {
+        "https" => Ok(target),
+        _ => Err(refused(target.as_str(), "redirects are followed to https:// only")),
+    }
+}
+
+/// Returns the body of an answer to a question; `None` if it says that there is nothing.
+async fn found(url: &Url, mut response: Response, limit: usize) -> Result<Option<Vec<u8>>> {
+    match response.status() {
+        StatusCode::OK => read(url, response, limit).await.map(Some),
+        StatusCode::NOT_FOUND | StatusCode::GONE => Ok(None),
+        status => {
+            let mut text = Vec::new();
+            while let Ok(Some(chunk)) = response.chunk().await {
+                text.extend_from_slice(&chunk[..chunk.len().min(MAX_REFUSAL - text.len())]);
+                if text.len() == MAX_REFUSAL {
+                    break;
+                }
+            }
+            let text = String::from_utf8_lossy(&text).into_owned();
+            Err(Error::Status { url: url.to_string(), status, text })
+        }
+    }
+}
+
+/// Returns the body of an answer.
+async fn read(url: &Url, mut response: Response, limit: usize) -> Result<Vec<u8>> {
+    let mut body = Vec::new();
+    while let Some(chunk) = response.chunk().await.map_err(|error| failed(url, error))? {
+        if body.len() + chunk.len() > limit {
+            return Err(Error::TooLong { url: url.to_string(), limit });
+        }
+        body.extend_from_slice(&chunk);
+    }
+    Ok(body)
+}
+
+/// Returns the error for a request that failed. The HTTP client's own would name the URL again.
+fn failed(url: &Url, error: reqwest::Error) -> Error {
+    let error = error.without_url();
+    let mut cause = error.source();
+    while let Some(current) = cause {
+        let inner = current.downcast_ref::<std::io::Error>().and_then(|error| error.get_ref());
+        let refused = current.downcast_ref().or_else(|| inner.and_then(|inner| inner.downcast_ref()));
+        if let Some(NotPublic { host, address }) = refused {
+            return Error::NotPublic { url: url.to_string(), host: host.clone(), address: *address };
+        }
+        cause = current.source();
+    }
+    match error.is_timeout() {
+        true => Error::Timeout { url: url.to_string(), seconds: CONNECT_TIMEOUT.as_secs() },
+        false => Error::Unreachable { url: url.to_string(), source: error },
+    }
+}

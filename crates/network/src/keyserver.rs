@@ -1,0 +1,202 @@
+//! A keyserver's address, and what can be asked there.
+
+use std::fmt;
+use std::str::FromStr;
+
+use reqwest::Url;
+
+use crate::client::Client;
+use crate::error::{Error, Result};
+use crate::hkp::Index;
+use crate::{Fetched, hkp, vks};
+
+/// A keyserver, as its address names it:
+///
+/// - `hkps://keys.example.org`, `hkp://keys.example.org` (port 11371), `https://`, `http://`: the protocol that all
+///   keyservers speak; a name without a scheme is `hkps`;
+/// - `vks://keys.openpgp.org`: the protocol of keys.openpgp.org, over TLS; `vks+http://` without it, on this machine only.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Keyserver {
+    /// As it was given.
+    name: String,
+    url: Url,
+    protocol: Protocol,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Protocol {
+    Hkp,
+    Vks,
+}
+
+/// What is looked for on a keyserver.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Search {
+    /// A key with this fingerprint, in hexadecimal.
+    Fingerprint(String),
+    /// A key with this key ID, in hexadecimal.
+    KeyId(String),
+    /// Keys with this mail address.
+    Address(String),
+    /// Keys with this text in a user ID, which not every server looks for.
+    Text(String),
+    /// Keys with exactly this user ID, which not every server looks for.
+    Exact(String),
+}
+
+/// What became of a certificate that was sent to a server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Submission {
+    /// The server took it.
+    Taken,
+    /// The server took it; it publishes an address only once its owner has agreed. These are the addresses with their
+    /// states, as the server says.
+    Addresses(Vec<(String, String)>),
+}
+
+impl Keyserver {
+    /// Returns the host.
+    pub fn host(&self) -> &str {
+        self.url.host_str().unwrap_or_default()
+    }
+
+    /// Says whether it is on this machine, as its address says.
+    pub fn is_local(&self) -> bool {
+        let host = self.host().trim_start_matches('[').trim_end_matches(']');
+        host == "localhost" || host.parse().is_ok_and(|address: std::net::IpAddr| address.is_loopback())
+    }
+
+    /// Returns the address of its web server.
+    pub fn url(&self) -> &Url {
+        &self.url
+    }
+
+    /// Returns the certificates that the server has; `None` if it has none, or looks for no such thing.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Client::get`].
+    pub fn get(&self, client: &Client, search: &Search) -> Result<Option<Fetched>> {
+        let Self { url, .. } = self;
+        match (self.protocol, search) {
+            (Protocol::Hkp, Search::Fingerprint(id) | Search::KeyId(id)) => {
+                hkp::get(client, url, &format!("0x{id}"), false)
+            }
+            (Protocol::Hkp, Search::Address(text) | Search::Text(text)) => hkp::get(client, url, text, false),
+            (Protocol::Hkp, Search::Exact(text)) => hkp::get(client, url, text, true),
+            (Protocol::Vks, Search::Fingerprint(id)) => vks::get(client, url, "by-fingerprint", id),
+            (Protocol::Vks, Search::KeyId(id)) => vks::get(client, url, "by-keyid", id),
+            (Protocol::Vks, Search::Address(address)) => vks::get(client, url, "by-email", address),
+            (Protocol::Vks, Search::Text(_) | Search::Exact(_)) => Ok(None),
+        }
+    }
+
+    /// Returns the keys that the server has for a text, as it says.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Client::get`], and [`Error::Answer`].
+    pub fn index(&self, client: &Client, text: &str) -> Result<Index> {
+        hkp::index(client, &self.url, text)
+    }
+
+    /// Sends an armored certificate, and asks for mail to those of its `addresses` that the server does not publish yet.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Client::post`], and [`Error::Status`], [`Error::Answer`].
+    pub fn submit(&self, client: &Client, armored: &[u8], addresses: &[String]) -> Result<Submission> {
+        let Self { url, .. } = self;
+        if self.protocol == Protocol::Hkp {
+            let receipt = hkp::add(client, url, armored)?;
+            return match receipt.status.is_success() {
+                true => Ok(Submission::Taken),
+                false => {
+                    let text = String::from_utf8_lossy(&receipt.body).into_owned();
+                    Err(Error::Status { url: url.to_string(), status: receipt.status, text })
+                }
+            };
+        }
+        let mut upload = vks::upload(client, url, armored)?;
+        let waits = |address: &&str| upload.status.get(*address).is_some_and(|state| state == "unpublished");
+        let waiting: Vec<&str> = addresses.iter().map(String::as_str).filter(waits).collect();
+        if !waiting.is_empty() {
+            upload = vks::request_verification(client, url, &upload, &waiting)?;
+        }
+        Ok(Submission::Addresses(upload.status.into_iter().collect()))
+    }
+}
+
+impl FromStr for Keyserver {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let wrong = |reason| Error::Address { text: text.to_owned(), reason };
+        let (scheme, rest) = text.split_once("://").unwrap_or(("hkps", text));
+        let scheme = scheme.to_ascii_lowercase();
+        let (protocol, scheme, port) = match scheme.as_str() {
+            "hkps" | "https" => (Protocol::Hkp, "https", None),
+            "hkp" => (Protocol::Hkp, "http", Some(11371)),
+            "http" => (Protocol::Hkp, "http", None),
+            "vks" => (Protocol::Vks, "https", None),
+            "vks+http" => (Protocol::Vks, "http", None),
+            _ => return Err(wrong("not a keyserver: hkps://, hkp://, https://, http:// or vks://")),
+        };
+        let mut url =
+            Url::parse(&format!("{scheme}://{rest}")).map_err(|_| wrong("not the address of a server"))?;
+        if url.host_str().is_none_or(str::is_empty) || url.query().is_some() || url.fragment().is_some() {
+            return Err(wrong("not the address of a server"));
+        }
+        if let (Some(port), None) = (port, port_of(rest)) {
+            url.set_port(Some(port)).map_err(|()| wrong("not the address of a server"))?;
+        }
+        let server = Self { name: text.to_owned(), url, protocol };
+        if protocol == Protocol::Vks && scheme == "http" && !server.is_local() {
+            return Err(wrong("without TLS on this machine only"));
+        }
+        Ok(server)
+    }
+}
+
+/// Returns the port that an address without its scheme has, be it the usual one.
+fn port_of(rest: &str) -> Option<&str> {
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    let after_address = host.rsplit_once(']').map_or(host, |(_, after)| after);
+    after_address.rsplit_once(':').map(|(_, port)| port).filter(|port| !port.is_empty())
+}
+
+impl fmt::Display for Keyserver {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.name.fmt(formatter)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn url(text: &str) -> String {
+        text.parse::<Keyserver>().expect("a keyserver").url.to_string()
+    }
+
+    #[test]
+    fn schemes_stand_for_protocols_and_ports() {
+        assert_eq!(url("hkp://127.0.0.1"), "http://127.0.0.1:11371/");
+        assert_eq!(url("hkp://[::1]"), "http://[::1]:11371/");
+        assert_eq!(url("hkp://k.example.org:80"), "http://k.example.org/");
+        assert_eq!(url("keys.example.org"), "https://keys.example.org/");
+        assert_eq!(url("HKPS://k.example.org:8443/a"), "https://k.example.org:8443/a");
+        assert_eq!(url("vks://keys.openpgp.org"), "https://keys.openpgp.org/");
+        assert!("ldap://k.example.org".parse::<Keyserver>().is_err());
+        assert!("vks+http://k.example.org".parse::<Keyserver>().is_err());
+        assert!("hkps://".parse::<Keyserver>().is_err());
+    }
+
+    #[test]
+    fn only_an_address_of_this_machine_is_local() {
+        let is_local = |text: &str| text.parse::<Keyserver>().expect("a keyserver").is_local();
+        assert!(is_local("hkp://127.0.0.1:99") && is_local("hkp://[::1]") && is_local("http://localhost"));
+        assert!(!is_local("hkp://10.0.0.1") && !is_local("localhost.example.org"));
+    }
+}

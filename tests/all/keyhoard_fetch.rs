@@ -1,0 +1,407 @@
+//! `keyhoard fetch`, `search --on`, `publish`, `refresh`: keys over the network, from real servers on loopback.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use harness::web::{Keyserver, Nginx, Socks};
+use harness::{Home, Output, OwnKey, Run};
+
+/// A user with a configuration of the network.
+struct User {
+    home: Home,
+    configuration: Home,
+    authority: Option<PathBuf>,
+}
+
+impl User {
+    fn new() -> User {
+        User { home: Home::new(), configuration: Home::new(), authority: None }
+    }
+
+    /// Sets the table `network` of the configuration.
+    fn with_network(self, table: &str) -> User {
+        let directory = self.configuration.path().join("keyhoard");
+        fs::create_dir_all(&directory).expect("the home is writable");
+        fs::write(directory.join("config.toml"), format!("[network]\n{table}"))
+            .expect("the home is writable");
+        self
+    }
+
+    /// Trusts the authority of a web server, which these names stand for.
+    fn with_web_server(mut self, server: &Nginx, names: &[&str], table: &str) -> User {
+        let addresses: String =
+            names.iter().map(|name| format!("\"{name}\" = \"127.0.0.1:{}\"\n", server.port())).collect();
+        self.authority = Some(server.authority());
+        self.with_network(&format!("{table}\n[network.addresses]\n{addresses}"))
+    }
+
+    fn run(&self, arguments: &[&str]) -> Run {
+        let run = Run::keyhoard(&self.home).at("20260101T000000").args(arguments);
+        let run = run.env("XDG_CONFIG_HOME", self.configuration.path());
+        match &self.authority {
+            Some(authority) => run.env("SSL_CERT_FILE", authority),
+            None => run,
+        }
+    }
+
+    fn import(&self, certificates: Vec<u8>) {
+        self.run(&["import"]).stdin(certificates).succeed();
+    }
+
+    fn count(&self) -> usize {
+        self.run(&["list", "--json"]).output().text().lines().count()
+    }
+}
+
+fn ann() -> OwnKey {
+    OwnKey::new("Ann <ann@example.org>")
+}
+
+/// Makes a web server with the Web Key Directory of a key's addresses.
+fn web_server_with(key: &OwnKey, options: &[&str]) -> Nginx {
+    let names = ["example.org", "openpgpkey.example.org", "keys.example.org", "127.0.0.1"];
+    let nginx = Nginx::start(&names, "");
+    let publisher = User::new();
+    publisher.import(key.certificate());
+    let root = nginx.root();
+    let root = root.to_str().expect("a path in UTF-8");
+    publisher
+        .run(&["publish", key.fingerprint(), "--wkd", root, "--domain", "example.org"])
+        .args(options)
+        .succeed();
+    nginx
+}
+
+#[test]
+fn an_address_is_found_in_the_directory_of_its_domain_with_its_own_user_ids_alone() {
+    let key = ann();
+    key.add_user_id("20240201T000000!", "Ann elsewhere <ann@elsewhere.example>");
+    let nginx = Nginx::start(&["openpgpkey.example.org"], "");
+    // A server that offers more than the address: the whole certificate.
+    let directory = nginx.root().join(".well-known/openpgpkey/example.org/hu");
+    fs::create_dir_all(&directory).expect("the root is writable");
+    let publisher = User::new();
+    publisher.import(key.certificate());
+    let made = Home::new();
+    let path = made.path().to_str().expect("a path in UTF-8");
+    let written =
+        publisher.run(&["publish", "--json", key.fingerprint(), "--wkd", path]).succeed().json_lines();
+    assert_eq!(written.len(), 2, "a file for each address");
+    let file = written.iter().find(|line| line["address"] == "ann@example.org").expect("the address");
+    let name = Path::new(file["file"].as_str().expect("a path")).file_name().expect("a name").to_owned();
+    fs::write(directory.join(&name), key.certificate()).expect("the root is writable");
+
+    let user = User::new().with_web_server(&nginx, &["openpgpkey.example.org"], "");
+    let done = user.run(&["fetch", "--json", "Ann@Example.org"]).succeed().json_lines();
+    assert_eq!((&done[0]["result"], &done[0]["source"]), (&"answer".into(), &"wkd".into()));
+    assert_eq!(done[0]["certificates"][0]["outcome"], "new");
+    let shown = &user.run(&["show", "--json", key.fingerprint()]).succeed().json_lines()[0];
+    let user_ids = shown["user_ids"].as_array().expect("user IDs");
+    assert_eq!(user_ids.len(), 1, "{user_ids:?}");
+    assert_eq!(user_ids[0]["text"], "Ann <ann@example.org>");
+    assert_eq!((shown["origin"]["kind"].as_u64(), shown["origin"]["name"].as_str()), (Some(4), Some("WKD")));
+    assert_eq!(shown["origin"]["updated"], "2026-01-01T00:00:00Z");
+    let log = user.run(&["log"]).succeed().text();
+    assert!(
+        log.contains("fetch --json Ann@Example.org (from https://openpgpkey.example.org/"),
+        "{log}"
+    );
+    let requests = nginx.requests();
+    let asked =
+        format!("\"GET /.well-known/openpgpkey/example.org/hu/{}?l=Ann HTTP/1.1\" 200", name.display());
+    assert!(requests.contains(&asked), "{requests}");
+    // Neither a name of the program nor a page that led there.
+    assert!(requests.lines().all(|line| line.ends_with("\"-\" \"-\"")), "{requests}");
+    user.run(&["undo"]).succeed();
+    assert_eq!(user.count(), 0, "undo takes it back");
+}
+
+#[test]
+fn a_domain_without_a_server_for_keys_is_asked_itself() {
+    let key = ann();
+    let nginx = web_server_with(&key, &["--direct"]);
+    assert!(nginx.root().join(".well-known/openpgpkey/policy").exists(), "there is a policy");
+    let table = "[network.addresses]\n\"openpgpkey.example.org\" = \"none\"";
+    let user = User { authority: Some(nginx.authority()), ..User::new() };
+    let user = user.with_network(&format!("{table}\n\"example.org\" = \"127.0.0.1:{}\"", nginx.port()));
+    user.run(&["fetch", "--no-keyserver", "ann@example.org"]).succeed();
+    assert_eq!(user.count(), 1);
+    // A server for keys that exists and does not have the key is the last word.
+    let nginx = web_server_with(&key, &["--direct"]);
+    let user = User::new().with_web_server(&nginx, &["example.org", "openpgpkey.example.org"], "");
+    let done = user.run(&["fetch", "--no-keyserver", "ann@example.org"]).output();
+    assert_eq!(done.code, Some(1), "{}", done.errors());
+    assert!(done.errors().contains("ann@example.org: Web Key Directory: not found"), "{}", done.errors());
+    assert!(!nginx.requests().contains("/.well-known/openpgpkey/hu/"), "{}", nginx.requests());
+}
+
+#[test]
+fn a_key_is_found_on_a_keyserver_by_fingerprint_key_id_subkey_and_address() {
+    let (key, other) = (ann(), OwnKey::new("Bob <bob@example.org>"));
+    let server = Keyserver::with(&[key.certificate(), other.certificate()].concat());
+    let listed = Run::gpg(key.home()).args(["--with-colons", "--list-keys"]).succeed().text();
+    let subkey =
+        listed.lines().filter_map(|line| line.strip_prefix("fpr:::::::::")).nth(1).expect("a subkey");
+    let fingerprint = key.fingerprint();
+    let names = [fingerprint, &fingerprint[24..], subkey.trim_end_matches(':'), "ann@example.org"];
+    for name in names {
+        for server in [server.hkp(), server.vks()] {
+            let user = User::new();
+            let done = user.run(&["fetch", "--no-wkd", "--from", &server, name]).succeed();
+            assert!(done.text().starts_with(&format!("{fingerprint}  new")), "{name}: {}", done.text());
+            assert_eq!(user.count(), 1, "{name}");
+            let shown = &user.run(&["show", "--json", fingerprint]).succeed().json_lines()[0];
+            assert_eq!(
+                (&shown["origin"]["kind"], &shown["origin"]["url"]),
+                (&1.into(), &server.as_str().into())
+            );
+        }
+    }
+    let user = User::new();
+    let unknown = "0123456789ABCDEF0123456789ABCDEF01234567";
+    let done = user.run(&["fetch", "--from", &server.hkp(), unknown, fingerprint]).output();
+    assert_eq!(done.code, Some(1), "{}", done.errors());
+    assert!(done.errors().contains(&format!("{unknown}: {}: not found", server.hkp())), "{}", done.errors());
+    assert_eq!(user.count(), 1, "the other one is fetched nevertheless");
+}
+
+#[test]
+fn a_keyserver_is_searched_without_taking_anything() {
+    let (key, other) = (ann(), OwnKey::new("Bob: 100% <bob@example.org>"));
+    let server = Keyserver::with(&[key.certificate(), other.certificate()].concat());
+    let user = User::new();
+    let found =
+        user.run(&["search", "--json", "--on", &server.hkp(), "bob@example.org"]).succeed().json_lines();
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0]["id"], other.fingerprint());
+    assert_eq!(found[0]["user_ids"][0]["text"], "Bob: 100% <bob@example.org>");
+    assert_eq!(found[0]["created"], "2024-01-01T00:00:00Z");
+    let text = user.run(&["search", "--on", &server.hkp(), "example.org"]).succeed().text();
+    assert!(text.contains(&format!("{}  2024-01-01", key.fingerprint())), "{text}");
+    assert_eq!(user.run(&["search", "--on", &server.hkp(), "nobody"]).output().code, Some(1));
+    assert!(!user.home.has_database(), "a search takes nothing");
+}
+
+#[test]
+fn urls_and_files_are_fetched_as_they_are() {
+    let key = ann();
+    let nginx = Nginx::start(&["keys.example.org"], "");
+    fs::write(nginx.root().join("ann.pgp"), key.certificate()).expect("the root is writable");
+    let user = User::new().with_web_server(&nginx, &["keys.example.org"], "");
+    user.run(&["fetch", "https://keys.example.org/ann.pgp"]).succeed();
+    let shown = &user.run(&["show", "--json", key.fingerprint()]).succeed().json_lines()[0];
+    assert_eq!(
+        (&shown["origin"]["kind"], &shown["origin"]["url"]),
+        (&5.into(), &"https://keys.example.org/ann.pgp".into())
+    );
+    let missing = user.run(&["fetch", "https://keys.example.org/bob.pgp"]).output();
+    assert_eq!(missing.code, Some(1), "{}", missing.errors());
+    let other = User::new();
+    let path = other.home.write("ann.pgp", key.certificate());
+    other.run(&["fetch", &format!("file://{}", path.display())]).succeed();
+    assert_eq!(other.count(), 1);
+    let refused = other.run(&["fetch", "http://keys.example.org/ann.pgp"]).output();
+    assert_eq!(refused.code, Some(2));
+    assert!(refused.errors().contains("only https: and file: are fetched"), "{}", refused.errors());
+}
+
+#[test]
+fn a_certificate_is_published_without_what_is_not_exportable() {
+    let (key, bob) = (ann(), OwnKey::new("Bob <bob@example.org>"));
+    bob.import(key.certificate());
+    bob.certify_locally("20240301T000000!", key.fingerprint());
+    let user = User::new();
+    let with_local = bob.certificate_with_local_signatures_of(key.fingerprint());
+    user.run(&["import", "--local-signatures"]).stdin(with_local).succeed();
+    let server = Keyserver::with(&[]);
+    let unasked = user.run(&["publish", key.fingerprint(), "--to", &server.hkp()]).output();
+    assert_eq!(unasked.code, Some(2));
+    assert!(unasked.errors().contains("use --yes"), "{}", unasked.errors());
+    assert_eq!(server.take_requests(), Vec::<String>::new());
+    user.run(&["publish", "--yes", key.fingerprint(), "--to", &server.hkp()]).succeed();
+    assert_eq!(server.take_requests(), ["/pks/add"]);
+    let other = User::new();
+    other.run(&["fetch", "--from", &server.hkp(), key.fingerprint()]).succeed();
+    assert_eq!(other.run(&["export"]).succeed().stdout, key.certificate());
+
+    let server = Keyserver::with(&[]);
+    let sent = user.run(&["key", "publish", "--yes", "--json", key.fingerprint(), "--to", &server.vks()]);
+    let sent = sent.succeed().json_lines();
+    let addresses = sent[0]["addresses"].as_array().expect("addresses");
+    assert!(
+        addresses.iter().any(|one| one["address"] == "ann@example.org" && one["state"] == "pending"),
+        "{sent:?}"
+    );
+    assert_eq!(server.take_requests(), ["/vks/v1/upload", "/vks/v1/request-verify"]);
+}
+
+#[test]
+fn a_directory_has_a_policy_and_no_user_id_of_another_address_or_that_was_revoked() {
+    let key = ann();
+    key.add_user_id("20240201T000000!", "Ann at home <ann@home.example>");
+    key.add_user_id("20240202T000000!", "Ann as was <old@example.org>");
+    key.revoke_user_id("20240301T000000!", "Ann as was <old@example.org>");
+    let (user, made) = (User::new(), Home::new());
+    user.import(key.certificate());
+    let path = made.path().to_str().expect("a path in UTF-8");
+    let written = user.run(&["publish", "--json", key.fingerprint(), "--wkd", path]).succeed().json_lines();
+    let addresses: Vec<&str> = written.iter().filter_map(|line| line["address"].as_str()).collect();
+    assert_eq!(addresses, ["ann@example.org", "ann@home.example"]);
+    for line in &written {
+        let file = Path::new(line["file"].as_str().expect("a path"));
+        let domain = file.ancestors().nth(2).expect("a directory of the domain");
+        assert_eq!(fs::read(domain.join("policy")).expect("a policy"), b"");
+        let listed = Run::gpg(&Home::new()).args(["--with-colons", "--show-keys"]).arg(file).succeed().text();
+        let user_ids: Vec<&str> = listed.lines().filter(|line| line.starts_with("uid:")).collect();
+        assert_eq!(user_ids.len(), 1, "{listed}");
+        assert!(user_ids[0].contains(line["address"].as_str().expect("an address")), "{listed}");
+    }
+    let both = user.run(&["publish", key.fingerprint(), "--direct", "--wkd", path]).output();
+    assert_eq!(both.code, Some(2));
+    assert!(both.errors().contains("home.example"), "{}", both.errors());
+}
+
+/// Makes a user with three certificates of which a server has news of two.
+fn user_with_news() -> (User, Keyserver, [OwnKey; 3]) {
+    let keys =
+        ["Ann <ann@example.org>", "Bob <bob@example.org>", "Carol <carol@example.org>"].map(OwnKey::new);
+    let user = User::new();
+    user.import(keys.iter().flat_map(OwnKey::certificate).collect());
+    keys[0].add_user_id("20240201T000000!", "Ann <ann@example.com>");
+    let server = Keyserver::with(&keys[0].certificate());
+    server.add(&[keys[1].certificate(), keys[1].revocation()].concat());
+    let table = format!("keyservers = [\"{}\"]", server.hkp());
+    (user.with_network(&table), server, keys)
+}
+
+#[test]
+fn a_refresh_reports_new_revocations_first_and_can_be_taken_back() {
+    let (user, server, keys) = user_with_news();
+    let lines = user.run(&["refresh", "--json"]).succeed().json_lines();
+    assert_eq!(lines.len(), 3, "{lines:?}");
+    assert_eq!(lines[0]["fingerprint"], keys[1].fingerprint());
+    assert_eq!((&lines[0]["new_revocations"], &lines[0]["outcome"]), (&1.into(), &"changed".into()));
+    assert_eq!(
+        (&lines[1]["fingerprint"], &lines[1]["new_user_ids"]),
+        (&keys[0].fingerprint().into(), &1.into())
+    );
+    let sums = ["asked", "changed", "revoked", "unknown", "failed"].map(|name| lines[2][name].as_u64());
+    assert_eq!(sums, [3, 2, 1, 1, 0].map(Some));
+    let mut asked = server.take_requests();
+    asked.sort();
+    let mut expected: Vec<String> = keys
+        .iter()
+        .map(|key| format!("/pks/lookup?op=get&options=mr&search=0x{}", key.fingerprint()))
+        .collect();
+    expected.sort();
+    assert_eq!(asked, expected);
+    user.run(&["undo"]).succeed();
+    let shown = user.run(&["show", "--json", keys[0].fingerprint()]).succeed().json_lines();
+    assert_eq!(shown[0]["user_ids"].as_array().map(Vec::len), Some(1), "the user ID is taken back");
+    let shown = user.run(&["show", "--json", keys[1].fingerprint()]).succeed().json_lines();
+    assert_eq!(shown[0]["standing"], "revoked", "a revocation stays unless its removal is requested");
+}
+
+#[test]
+fn nothing_is_asked_for_twice_a_day() {
+    let (user, server, _) = user_with_news();
+    user.run(&["refresh"]).succeed();
+    assert_eq!(server.take_requests().len(), 3);
+    let again = user.run(&["refresh", "--json"]).at("20260101T235959").succeed().json_lines();
+    assert_eq!((&again[0]["asked"], &again[0]["too_soon"]), (&0.into(), &3.into()));
+    assert_eq!(server.take_requests().len(), 0);
+    user.run(&["refresh", "--again"]).succeed();
+    assert_eq!(server.take_requests().len(), 3);
+    user.run(&["refresh"]).at("20260102T000001").succeed();
+    assert_eq!(server.take_requests().len(), 3);
+}
+
+#[test]
+fn keys_are_asked_for_in_another_order_each_time() {
+    let (user, server, _) = user_with_news();
+    let mut orders = std::collections::HashSet::new();
+    for _ in 0..15 {
+        user.run(&["refresh", "--again", "--quiet"]).succeed();
+        orders.insert(server.take_requests());
+    }
+    // Six orders are possible; fifteen times the same one is as likely as 1 in 10^10.
+    assert!(orders.len() > 1, "{orders:?}");
+}
+
+#[test]
+fn a_key_that_is_not_here_is_looked_up_for_a_message_only_where_that_is_configured() {
+    let key = ann();
+    let nginx = web_server_with(&key, &[]);
+    let encrypt = |table: &str| {
+        let user = User::new().with_web_server(&nginx, &["openpgpkey.example.org"], table);
+        user.import(OwnKey::new("Bob <bob@example.org>").certificate());
+        let words = ["encrypt", "--trust-model", "always", "--to", "ann@example.org"];
+        let done = user.run(&words).stdin("secret").output();
+        (done.code, user.count())
+    };
+    assert_eq!(encrypt(""), (Some(1), 1), "nobody can be asked without a terminal");
+    assert_eq!(encrypt("unknown-recipients = \"never\""), (Some(1), 1));
+    assert!(!nginx.requests().contains("GET"), "{}", nginx.requests());
+    assert_eq!(encrypt("unknown-recipients = \"wkd\""), (Some(0), 2));
+    assert!(nginx.requests().contains("GET"));
+}
+
+#[test]
+fn through_tor_every_key_is_asked_for_under_another_name() {
+    let (key, other) = (ann(), OwnKey::new("Bob <bob@example.org>"));
+    let server = Keyserver::with(&[key.certificate(), other.certificate()].concat());
+    let socks = Socks::to(([127, 0, 0, 1], server.port()).into());
+    let table = format!("proxy = \"{}\"\nkeyservers = [\"hkp://keys.example.org\"]", socks.url());
+    let user = User::new().with_network(&table);
+    user.run(&["fetch", key.fingerprint(), other.fingerprint()]).succeed();
+    user.run(&["refresh", "--again", "--pause", "0"]).succeed();
+    let seen = socks.seen();
+    assert_eq!(seen.len(), 4, "{seen:?}");
+    assert!(seen.iter().all(|(user, host)| user.len() == 32 && host == "keys.example.org"), "{seen:?}");
+    let users: std::collections::HashSet<_> = seen.iter().map(|(user, _)| user).collect();
+    assert_eq!(users.len(), 4, "{seen:?}");
+}
+
+#[test]
+fn the_environment_names_proxies_and_exceptions() {
+    let key = ann();
+    let server = Keyserver::with(&key.certificate());
+    let socks = Socks::to(([127, 0, 0, 1], server.port()).into());
+    let user = User::new();
+    let fetch = |server: &str| {
+        user.run(&["fetch", "--from", server, key.fingerprint()]).env("ALL_PROXY", socks.url())
+    };
+    fetch("hkp://keys.example.org").succeed();
+    assert_eq!(socks.seen().len(), 1);
+    fetch(&server.hkp()).env("NO_PROXY", "127.0.0.1").succeed();
+    assert_eq!(socks.seen().len(), 1);
+}
+
+#[test]
+fn no_other_command_uses_the_network() {
+    let key = ann();
+    let (server, user) = (Keyserver::with(&key.certificate()), User::new());
+    let user = user.with_network(&format!(
+        "keyservers = [\"{}\"]\nproxy = \"{}\"",
+        server.hkp(),
+        server.hkp().replace("hkp", "http")
+    ));
+    user.import(key.certificate());
+    let file = user.home.write("file", "content");
+    let file = file.to_str().expect("a path in UTF-8");
+    let commands: [&[&str]; 8] = [
+        &["list"],
+        &["show", "ann"],
+        &["search", "nobody"],
+        &["check"],
+        &["export"],
+        &["log"],
+        &["trust", "check"],
+        &["encrypt", "--to", "nobody@example.org", file],
+    ];
+    for command in commands {
+        let Output { code, stderr, .. } = user.run(command).output();
+        assert!(matches!(code, Some(0 | 1)), "{command:?}: {}", String::from_utf8_lossy(&stderr));
+    }
+    assert_eq!(server.take_requests(), Vec::<String>::new());
+}

@@ -1,0 +1,190 @@
+//! A keyserver: the protocol of all keyservers, and that of keys.openpgp.org, before a certificate database.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::net::SocketAddr;
+use std::ops::ControlFlow;
+use std::sync::{Arc, Mutex};
+
+use cert::armor_writer::ArmorWriter;
+use keyhoard::export::{ExportOptions, export};
+use keyhoard::import::{ImportOptions, import};
+use keyhoard::store::{CertId, Detail, Query, Selection, Store, Timestamp};
+use keyhoard::{database, find};
+use tempfile::TempDir;
+
+use super::http::{Request, answer_all, form_value, serve};
+
+/// The time of the server's clock.
+const NOW: Timestamp = Timestamp(1_767_225_600);
+
+/// A keyserver on a port of loopback.
+#[derive(Debug)]
+pub struct Keyserver {
+    address: SocketAddr,
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    /// Removed with the server.
+    _directory: TempDir,
+    store: Box<dyn Store>,
+    requests: Mutex<Vec<String>>,
+}
+
+impl std::fmt::Debug for Shared {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Shared").field("requests", &self.requests).finish_non_exhaustive()
+    }
+}
+
+impl Keyserver {
+    /// Starts a server with these certificates.
+    pub fn with(certificates: &[u8]) -> Keyserver {
+        let directory = tempfile::tempdir().expect("a directory for temporary files");
+        let store = database::create(&directory.path().join("keys.db")).expect("a new database");
+        let shared = Shared { _directory: directory, store, requests: Mutex::default() };
+        let shared = Arc::new(shared);
+        let of_thread = Arc::clone(&shared);
+        let address = serve(move |stream| answer_all(stream, |request| of_thread.answer(request)));
+        let server = Keyserver { address, shared };
+        server.add(certificates);
+        server
+    }
+
+    /// Adds certificates, or what is new of them.
+    pub fn add(&self, certificates: &[u8]) {
+        self.shared.add(certificates);
+    }
+
+    /// Returns the server's address for the protocol of all keyservers.
+    pub fn hkp(&self) -> String {
+        format!("hkp://{}", self.address)
+    }
+
+    /// Returns the server's address for the protocol of keys.openpgp.org.
+    pub fn vks(&self) -> String {
+        format!("vks+http://{}", self.address)
+    }
+
+    /// Returns its port.
+    pub fn port(&self) -> u16 {
+        self.address.port()
+    }
+
+    /// Returns what it was asked, in order, and forgets it.
+    pub fn take_requests(&self) -> Vec<String> {
+        std::mem::take(&mut *self.shared.requests.lock().expect("no thread panics with it"))
+    }
+}
+
+impl Shared {
+    fn add(&self, certificates: &[u8]) {
+        let options = ImportOptions { command: "test".to_owned(), ..ImportOptions::default() };
+        import(self.store.as_ref(), certificates, &options, NOW, &mut |_| {}).expect("an import");
+    }
+
+    fn answer(&self, request: &Request) -> (u16, &'static str, Vec<u8>) {
+        self.requests.lock().expect("no thread panics with it").push(request.target.clone());
+        let path = request.target.split('?').next().unwrap_or_default();
+        match (request.method.as_str(), path) {
+            ("GET", "/pks/lookup") => {
+                let search = request.query("search").unwrap_or_default();
+                match request.query("op").as_deref() {
+                    Some(b"get") => keys(self.armored(&self.find(&search))),
+                    Some(b"index" | b"vindex") => self.index(&self.find(&search)),
+                    _ => (501, "text/plain", b"not implemented".to_vec()),
+                }
+            }
+            ("POST", "/pks/add") => {
+                self.add(&form_value(&request.body, "keytext").unwrap_or_default());
+                (200, "text/plain", Vec::new())
+            }
+            ("GET", path) if path.starts_with("/vks/v1/by-") => {
+                let name = path.rsplit('/').next().unwrap_or_default();
+                let name = super::http::decoded(name.as_bytes());
+                let query = match path.contains("by-email") {
+                    true => [b"<", name.as_slice(), b">"].concat(),
+                    false => name,
+                };
+                keys(self.armored(&self.find(&query)))
+            }
+            ("POST", "/vks/v1/upload") => {
+                let body = String::from_utf8_lossy(&request.body).into_owned();
+                let document: serde_json::Value = serde_json::from_str(&body).unwrap_or_default();
+                self.add(document["keytext"].as_str().unwrap_or_default().as_bytes());
+                verification("unpublished")
+            }
+            ("POST", "/vks/v1/request-verify") => verification("pending"),
+            _ => (404, "text/plain", b"not found".to_vec()),
+        }
+    }
+
+    /// Finds as a keyserver does: a key by `0x` and its number, or user IDs that contain a text.
+    fn find(&self, search: &[u8]) -> Vec<CertId> {
+        let snapshot = self.store.snapshot().expect("a snapshot");
+        let query = match find::query(search) {
+            Ok(Query::Substring(_)) | Err(_) => Query::Substring(search.to_vec()),
+            Ok(query) => query,
+        };
+        snapshot.find(&query).expect("a query")
+    }
+
+    fn armored(&self, ids: &[CertId]) -> Option<Vec<u8>> {
+        let snapshot = self.store.snapshot().expect("a snapshot");
+        let (mut packets, options) = (Vec::new(), ExportOptions::default());
+        export(snapshot.as_ref(), Selection::Ids(ids), &options, None, &mut packets, |_| {})
+            .expect("an export");
+        let mut writer = ArmorWriter::titled(Vec::new(), "PUBLIC KEY BLOCK");
+        writer.write_all(&packets).expect("a vector takes everything");
+        let armored = writer.finish().expect("a vector takes everything");
+        (!ids.is_empty()).then_some(armored)
+    }
+
+    /// Writes an index for machines.
+    fn index(&self, ids: &[CertId]) -> (u16, &'static str, Vec<u8>) {
+        if ids.is_empty() {
+            return (404, "text/plain", b"not found".to_vec());
+        }
+        let snapshot = self.store.snapshot().expect("a snapshot");
+        let mut text = format!("info:1:{}\n", ids.len());
+        let visited = snapshot.visit(Selection::Ids(ids), Detail::Own, &mut |record| {
+            let facts = record.facts.expect("facts were asked for");
+            let key = facts.primary();
+            let _ = writeln!(
+                text,
+                "pub:{}:{}:{}:{}::",
+                key.fingerprint, key.algorithm.0, key.bits, key.created.0
+            );
+            for user_id in facts.user_ids() {
+                let escaped: String = user_id
+                    .iter()
+                    .map(|&byte| match byte {
+                        b':' | b'%' | 0..=0x20 | 0x7f.. => format!("%{byte:02X}"),
+                        _ => char::from(byte).to_string(),
+                    })
+                    .collect();
+                let _ = writeln!(text, "uid:{escaped}:{}::", key.created.0);
+            }
+            ControlFlow::Continue(())
+        });
+        visited.expect("a visit");
+        (200, "text/plain", text.into_bytes())
+    }
+}
+
+fn keys(armored: Option<Vec<u8>>) -> (u16, &'static str, Vec<u8>) {
+    match armored {
+        Some(armored) => (200, "application/pgp-keys", armored),
+        None => (404, "text/plain", b"not found".to_vec()),
+    }
+}
+
+fn verification(state: &str) -> (u16, &'static str, Vec<u8>) {
+    let answer = serde_json::json!({
+        "key_fpr": "0123456789ABCDEF0123456789ABCDEF01234567",
+        "status": { "ann@example.org": state, "ann@elsewhere.example": "published" },
+        "token": "a token",
+    });
+    (200, "application/json", answer.to_string().into_bytes())
+}
