@@ -102,10 +102,7 @@ fn an_address_is_found_in_the_directory_of_its_domain_with_its_own_user_ids_alon
     assert_eq!((shown["origin"]["kind"].as_u64(), shown["origin"]["name"].as_str()), (Some(4), Some("WKD")));
     assert_eq!(shown["origin"]["updated"], "2026-01-01T00:00:00Z");
     let log = user.run(&["log"]).succeed().text();
-    assert!(
-        log.contains("fetch --json Ann@Example.org (from https://openpgpkey.example.org/"),
-        "{log}"
-    );
+    assert!(log.contains("fetch --json Ann@Example.org (from https://openpgpkey.example.org/"), "{log}");
     let requests = nginx.requests();
     let asked =
         format!("\"GET /.well-known/openpgpkey/example.org/hu/{}?l=Ann HTTP/1.1\" 200", name.display());
