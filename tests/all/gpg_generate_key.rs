@@ -190,10 +190,10 @@ fn an_existing_secret_key_keeps_its_passphrase_in_a_new_certificate() {
     }
 }
 
-/// Short ones of each: nobody should make them, and they are quickly made.
-const GROUPS: &str = "%no-protection\nKey-Type: DSA\nKey-Length: 1024\nSubkey-Type: ELG-E\nSubkey-Length: 1056\n\
+/// The shortest ones that both make: nobody should make them, and they are quickly made.
+const GROUPS: &str = "%no-protection\nKey-Type: DSA\nKey-Length: 1024\nSubkey-Type: ELG-E\nSubkey-Length: 2048\n\
                       Name-Real: Old\nName-Email: old@example.org\n%commit\n\
-                      Key-Type: dsa\nKey-Length: 2048\nSubkey-Type: ELG\nSubkey-Length: 1024\nName-Real: Less\n%commit\n";
+                      Key-Type: dsa\nKey-Length: 2048\nSubkey-Type: ELG\nSubkey-Length: 2048\nName-Real: Less\n%commit\n";
 
 #[test]
 fn dsa_and_elgamal_keys_are_those_that_gpg_makes() {
@@ -206,10 +206,20 @@ fn dsa_and_elgamal_keys_are_those_that_gpg_makes() {
     );
     let asked =
         ["--no-batch", "--no-tty", "--command-fd", "0", "--pinentry-mode", "loopback", "--full-generate-key"];
-    same(&both, "2\n1024\n0\nHeinrich Heine\n\n\nabc\n", &asked);
+    same(&both, "2\n2048\n0\nHeinrich Heine\n\n\nabc\n", &asked);
     same(&both, "", &[&PLAIN[..], &["--quick-generate-key", "Quick", "dsa1024", "sign", "0"]].concat());
     same_keys(&both);
     same_packets(&both);
+}
+
+#[test]
+fn an_elgamal_key_is_made_in_the_next_larger_group_of_rfc_7919() {
+    let both = Both::with_agent();
+    let file = "%no-protection\nKey-Type: DSA\nKey-Length: 1024\nSubkey-Type: ELG-E\nSubkey-Length: 1056\nName-Real: S\n";
+    let made = Run::gpg_keyhoard(&both.keyhoard).args(["--batch", "--generate-key"]).stdin(file).succeed();
+    assert!(made.errors().contains("keysize rounded up to 2048 bits\n"), "{}", made.errors());
+    let listing = Run::gpg_keyhoard(&both.keyhoard).args(["--with-colons", "-k"]).succeed().text();
+    assert!(listing.lines().any(|line| line.starts_with("sub:") && line.contains(":2048:16:")), "{listing}");
 }
 
 #[test]

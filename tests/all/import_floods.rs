@@ -344,6 +344,22 @@ fn a_certificate_with_more_self_signatures_than_can_be_verified_is_refused_with_
     assert!(done.errors().contains("not fully checked"), "{}", done.errors());
 }
 
+#[test]
+fn an_import_says_of_removed_signatures_whether_they_name_the_key_itself() {
+    let certificate = Revocable::of(RSA_4096);
+    let forgeries = certificate.forgeries(certificate.revocation(Revoked::Key), 0, 9_000_000);
+    let flood = certificate.with(Some(Revoked::Key), &forgeries);
+    let what = format!("{} forged or surplus signatures that name the key itself", forgeries.len());
+    let home = Home::new();
+    let done = Run::gpg_keyhoard(&home).arg("--import").stdin(flood.clone()).succeed();
+    let text = format!("key too large: {what} removed\n");
+    assert!(done.errors().contains(&text), "{}", done.errors());
+    let home = Home::new();
+    let done = Run::keyhoard(&home).args(["import", "--verbose"]).stdin(flood).succeed();
+    let text = format!("{what} left out: the certificate is too large");
+    assert!(done.text().contains(&text), "{}", done.text());
+}
+
 on_both_engines! {
     a_revocation_in_20_megabytes_of_forgeries_counts_before_and_after_a_rebuild
     a_revocation_counts_whenever_it_comes_among_imports_of_forgeries

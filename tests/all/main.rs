@@ -57,6 +57,7 @@ mod memory;
 mod message_limits;
 mod messages;
 mod network_lies;
+mod openssl_configuration;
 mod oracle_export;
 mod oracle_generated_keys;
 mod oracle_import;

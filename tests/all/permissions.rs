@@ -93,6 +93,44 @@ fn secret_keys_are_not_used_where_others_can_change_the_database() {
 }
 
 #[test]
+fn no_command_reads_or_makes_secret_keys_where_others_can_change_the_database() {
+    let home = with_key();
+    let encrypt = ["encrypt", "--to", "ann@example.org", "--trust-model", "always"];
+    let message = Run::keyhoard(&home).args(encrypt).stdin("text").succeed().stdout;
+    let run = |program: fn(&Home) -> Run, words: &[&str]| {
+        let done = program(&home).args(words).stdin(message.clone()).output();
+        (format!("{words:?}: {}", done.errors()), done)
+    };
+    let keyhoard: [&[&str]; 5] = [
+        &["decrypt"],
+        &["key", "export", "ann@example.org"],
+        &["generate", "--no-passphrase", "Bea <bea@example.org>"],
+        &["key", "add-user-id", "ann@example.org", "Ann <ann@example.com>"],
+        &["key", "revocation-certificate", "ann@example.org"],
+    ];
+    let gpg: [&[&str]; 4] = [
+        &["-d"],
+        &["--export-secret-keys"],
+        &["--passphrase", "", "--quick-generate-key", "Bea <bea@example.org>"],
+        &["--passphrase", "", "--quick-add-uid", "ann@example.org", "Ann <ann@example.com>"],
+    ];
+    set(&home.database(), 0o606);
+    for words in keyhoard {
+        let (told, done) = run(Run::keyhoard, words);
+        assert!(done.code == Some(2) && done.stdout.is_empty(), "{told}");
+        assert_told(&done, &home.database(), 0o606);
+    }
+    for words in gpg {
+        let (told, done) = run(Run::gpg_keyhoard, words);
+        assert!(done.code == Some(2) && done.stdout.is_empty(), "{told}");
+        assert_told(&done, &home.database(), 0o606);
+    }
+    set(&home.database(), 0o600);
+    let (told, done) = run(Run::keyhoard, keyhoard[0]);
+    assert!(done.code == Some(0) && done.stdout == b"text", "{told}");
+}
+
+#[test]
 fn gpg_keyhoard_says_why_secret_keys_cannot_be_used() {
     let home = with_key();
     let secret_keys = home.path().join("secret-keys");

@@ -9,7 +9,9 @@ mod clear_text;
 mod clear_text_headers;
 mod digests;
 mod encryption;
+mod file_names;
 mod key_flags;
+mod names;
 mod people;
 mod plaintexts;
 mod revocations;
@@ -46,8 +48,8 @@ const END: &str = "
 
 | rule | test |
 |---|---|
-| Foreign text controls no terminal and begins no status line | `tests/attacks/names.rs` |
-| A message does not choose which file is written | `tests/attacks/file_names.rs` |
+| Foreign text in listings and reports begins no status line | `tests/attacks/names.rs` |
+| An encrypted message does not choose which file is written | `tests/attacks/file_names.rs` |
 | Files with secrets are for their owner only, and no file is replaced without consent | `tests/attacks/files.rs` |
 | A name is never a part of an SQL statement | `tests/attacks/sql.rs` |
 | Small inputs cost little: compression bombs, wrong lengths, many signatures | `tests/attacks/bombs.rs` |
@@ -65,6 +67,8 @@ fn main() {
         clear_text_headers::rule(),
         armor::rule(),
         status_lines::rule(),
+        names::rule(),
+        file_names::rule(),
         digests::rule(),
         key_flags::rule(),
         back_signatures::rule(),

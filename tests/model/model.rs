@@ -393,6 +393,16 @@ impl World {
         world
     }
 
+    /// Adds up what a keyring file proves that is read as it is: no certificate is left out for want of a user ID.
+    pub(crate) fn of_file<'p>(inputs: impl Iterator<Item = &'p Vec<Proven>>) -> Self {
+        let mut world = Self::default();
+        for proven in inputs.flatten() {
+            let known = world.certificates.entry(proven.primary.clone());
+            known.and_modify(|known| known.0.add(proven)).or_insert_with(|| Certificate(proven.clone()));
+        }
+        world
+    }
+
     /// A key is revoked by a designated revoker that a direct-key signature of the owner names, however old that one is
     /// (RFC 9580, 5.2.3.23). The revoker's certificate has to be here and bound; as in GnuPG it may be revoked or
     /// expired itself.

@@ -1,9 +1,11 @@
 //! The same through the programs, on a sample.
 
-use harness::{Engine, Run};
+use std::path::Path;
+
+use harness::{Engine, Home, Run};
 use proptest::test_runner::{TestCaseError, TestCaseResult};
 
-use crate::certificates::day;
+use crate::certificates::{Person, Says, Statement, day};
 use crate::compare::{CONTENT, Case, IMPORTED};
 use crate::library::Database;
 use crate::model::{Judgement, Proven, World};
@@ -13,7 +15,7 @@ use crate::wire::{self, Signature};
 /// Compares what the programs say of a case's letters with the model.
 ///
 /// `keyhoard verify` says what the model says. `gpg-keyhoard` and `gpgv-keyhoard` follow GnuPG in more, and never say
-/// GOODSIG where the model objects.
+/// GOODSIG where the model objects. `gpgv-keyhoard` reads the file itself, certificates without a user ID too.
 pub(crate) fn compare(case: &Case) -> TestCaseResult {
     // gpgv takes the first of several copies of a certificate.
     let case = Case { cut: Cut::whole(), ..case.clone() };
@@ -27,11 +29,11 @@ pub(crate) fn compare(case: &Case) -> TestCaseResult {
         Run::keyhoard(home).args(import).stdin(input.clone()).output();
     }
     let proven: Vec<Vec<Proven>> = inputs.iter().map(|input| Proven::by(input)).collect();
-    let world = World::of(proven.iter());
+    let (world, file_world) = (World::of(proven.iter()), World::of_file(proven.iter()));
     let keyring = home.write("keyring.gpg", inputs.concat());
     let content = home.write("content", CONTENT);
     for (letter, signature) in case.write_letters() {
-        let is_good = is_good(&world, &signature);
+        let [is_good, is_good_in_file] = [&world, &file_world].map(|world| is_good(world, &signature));
         let file = home.write("signature", wire::packet(wire::SIGNATURE, &signature.body()));
         let verify = ["--faked-system-time", &clock, "verify"];
         let said = Run::keyhoard(home).args(verify).arg(&file).arg(&content).output();
@@ -39,10 +41,8 @@ pub(crate) fn compare(case: &Case) -> TestCaseResult {
             return Err(TestCaseError::fail(format!("{letter:?}: keyhoard says {}", said.errors())));
         }
         let gpg = Run::gpg_keyhoard(home).at(&clock).args(["--status-fd", "2", "--verify"]);
-        let gpgv = Run::with_default_database("gpgv-keyhoard", home)
-            .args(["--status-fd", "2", "--keyring"])
-            .arg(&keyring);
-        for run in [gpg, gpgv] {
+        let gpgv = gpgv(Run::with_default_database("gpgv-keyhoard", home), &keyring);
+        for (run, is_good) in [(gpg, is_good), (gpgv, is_good_in_file)] {
             let said = run.arg(&file).arg(&content).output();
             if said.status_lines().contains("GOODSIG") && !is_good {
                 return Err(TestCaseError::fail(format!("{letter:?}: gpg says {}", said.errors())));
@@ -50,6 +50,29 @@ pub(crate) fn compare(case: &Case) -> TestCaseResult {
         }
     }
     Ok(())
+}
+
+fn gpgv(program: Run, keyring: &Path) -> Run {
+    program.args(["--status-fd", "2", "--keyring"]).arg(keyring)
+}
+
+/// A direct-key signature makes the key valid, and nothing binds the user ID.
+#[test]
+fn gpgv_accepts_a_signature_by_a_certificate_whose_user_id_is_not_bound() {
+    let direct = Statement::new(0x1f, 0, Says::on(0));
+    let case = Case::of(vec![Person { users: vec![None], ..Person::with(Vec::new(), vec![direct]) }]);
+    let home = Home::new();
+    let keyring = home.write("keyring.gpg", case.inputs().concat());
+    let content = home.write("content", CONTENT);
+    let (_, signature) = case.write_letters().remove(0);
+    let file = home.write("signature", wire::packet(wire::SIGNATURE, &signature.body()));
+    let programs =
+        [Run::new(Path::new("gpgv"), home.path()), Run::with_default_database("gpgv-keyhoard", &home)];
+    for program in programs {
+        let said = gpgv(program, &keyring).arg(&file).arg(&content).output();
+        assert!(said.status_lines().contains("GOODSIG"), "{}", said.errors());
+    }
+    assert!(compare(&case).is_ok());
 }
 
 fn is_good(world: &World, signature: &Signature) -> bool {

@@ -138,6 +138,27 @@ fn after_a_flood_the_stored_facts_are_those_of_the_stored_bytes() {
 }
 
 #[test]
+fn a_self_signature_with_a_damaged_digest_prefix_counts_among_forgeries_before_and_after_a_rebuild() {
+    // The components and their only self-signatures: the user ID and the subkey.
+    for (component, signature) in [(1, 0), (2, 1)] {
+        for count in [65, 499] {
+            for place in [FloodPosition::Before, FloodPosition::Behind] {
+                let flood = Flood { component, revoking: false, count, day: 100, place, named: true };
+                let prefix = Damage { signature, what: What::Prefix, to: To::Itself };
+                // Behind the primary key, where it is not made, or where it was.
+                let moved = Damage { signature, what: What::Moved(0), to: To::Itself };
+                for damage in [vec![prefix.clone()], vec![prefix, moved]] {
+                    let person = Person::with(vec![Subkey::signing(Back::Hashed)], Vec::new());
+                    let flood = vec![flood.clone()];
+                    let steps = vec![Step::Rebuild, Step::AgainBackwards, Step::Rebuild];
+                    assert_same(&Case { damage, flood, steps, ..Case::of(vec![person]) });
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn certificates_that_adopt_a_key_do_not_break_its_signatures() {
     let owner = Person::with(vec![Subkey::signing(Back::Hashed)], Vec::new());
     let adopter = Person::with(vec![Subkey::adopted(10)], Vec::new());

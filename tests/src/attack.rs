@@ -3,14 +3,18 @@
 //! A [`Rule`] is a list of [`Attack`]s. [`assert_rule`] runs each of them through all of our programs that take such
 //! input; [`page`] runs them through other programs too, and writes the results.
 
+mod made_files;
 mod outcome;
 pub mod page;
 mod program;
+mod shown_text;
 
 use crate::{Engine, Home};
 
+pub use made_files::MadeFiles;
 pub use outcome::{Finding, Outcome};
 pub use program::{Kind, Program};
+pub use shown_text::dangerous_character;
 
 /// The password of every [`Input::Encrypted`].
 pub const PASSWORD: &str = "open sesame";
@@ -55,6 +59,10 @@ pub enum Input {
     Signed(Vec<u8>),
     /// Decrypt with [`PASSWORD`].
     Encrypted(Vec<u8>),
+    /// Write the content of a message to a file with the name that the message gives: only gpg does so.
+    Named(Vec<u8>),
+    /// List the imported certificates for a person.
+    Listing,
 }
 
 /// The result that an attack must have.
@@ -76,6 +84,10 @@ pub enum Expected {
     FailWithoutOutput,
     /// The program ends by itself, with an exit code below 100.
     NoCrash,
+    /// The program makes one file at most, in its current directory, with a name without control characters.
+    FileHere,
+    /// What a person sees has neither control characters nor marks that change the order of letters.
+    ShownHarmless,
 }
 
 impl Attack {
@@ -92,6 +104,16 @@ impl Attack {
     /// Makes an attack of an encrypted message.
     pub fn encrypted(name: impl Into<String>, message: Vec<u8>, expected: Expected) -> Attack {
         Attack::new(name, Input::Encrypted(message), expected)
+    }
+
+    /// Makes an attack of a message that names a file.
+    pub fn named(name: impl Into<String>, message: Vec<u8>) -> Attack {
+        Attack::new(name, Input::Named(message), Expected::FileHere)
+    }
+
+    /// Makes an attack of a certificate that is listed.
+    pub fn listing(name: impl Into<String>, certificate: Vec<u8>) -> Attack {
+        Attack::new(name, Input::Listing, Expected::ShownHarmless).with_certificates(certificate)
     }
 
     fn new(name: impl Into<String>, input: Input, expected: Expected) -> Attack {

@@ -17,6 +17,7 @@ use crate::facts::Facts;
 use crate::identity::Timestamp;
 use crate::packet::Packets;
 use crate::reduce::Reduction;
+use crate::removed_signatures::RemovedSignatures;
 use crate::split::RawCertificate;
 use block::Block;
 use misplaced::Relocated;
@@ -71,7 +72,7 @@ pub fn clean(raw: &RawCertificate, options: &CleanOptions, now: Timestamp) -> Re
     count(&mut notes, CleaningNote::WithoutUserId, keep::evaluate_self_signatures(&mut block, now));
     keep::drop_invalid(&mut block, options, &mut notes);
     if let Some(left_out) = left_out {
-        notes.push(CleaningNote::TooLarge(left_out as usize));
+        notes.push(CleaningNote::TooLarge(left_out));
         block.drop_doubtful_signatures();
     }
     let certificate = block.write();
@@ -79,21 +80,21 @@ pub fn clean(raw: &RawCertificate, options: &CleanOptions, now: Timestamp) -> Re
     Ok(Cleaned { certificate, notes, has_user_ids })
 }
 
-/// The bytes of a certificate, the number of signatures that were removed, and how many irrevocable signatures may still
-/// be verified.
-type Reduced<'a> = (Cow<'a, [u8]>, Option<u64>, Option<usize>);
+/// The bytes of a certificate, the signatures that were removed, and how many irrevocable signatures may still be verified.
+type Reduced<'a> = (Cow<'a, [u8]>, Option<RemovedSignatures>, Option<usize>);
 
-/// Returns the bytes to clean; for a reduced certificate also the number of removed signatures and the remaining checks.
+/// Returns the bytes to clean; for a reduced certificate also the removed signatures and the remaining checks.
 fn reduced_if_too_large(raw: &RawCertificate) -> Result<Reduced<'_>> {
     if raw.bytes.len() <= limits::MAX_CERTIFICATE {
-        let left_out = Some(raw.signatures_left_out).filter(|&left_out| left_out > 0);
+        let left_out = Some(raw.signatures_left_out).filter(|left_out| !left_out.is_empty());
         return Ok((Cow::Borrowed(&raw.bytes), left_out, None));
     }
     let malformed = |flaw| Error::Malformed { position: 0, flaw };
     Packets::new(&raw.bytes).try_for_each(|packet| packet.map(|_| ()))?;
     let reduction = Reduction::begin(&raw.bytes).map_err(malformed)?;
-    let (reduced, left_out, checks) = reduction.finish();
-    Ok((Cow::Owned(reduced), Some(raw.signatures_left_out + left_out), Some(checks)))
+    let (reduced, mut left_out, checks) = reduction.finish();
+    left_out += raw.signatures_left_out;
+    Ok((Cow::Owned(reduced), Some(left_out), Some(checks)))
 }
 
 fn count(notes: &mut Vec<CleaningNote>, note: fn(usize) -> CleaningNote, count: usize) {
@@ -128,7 +129,7 @@ pub fn rebuild(bytes: &[u8], superseded: &[u32]) -> Result<Certificate> {
 /// Computes the facts as [`rebuild`] does, and verifies the signatures that were good before first, so that limits do
 /// not leave them unchecked.
 ///
-/// `proven` are the offsets of the irrevocable signatures that were good, in ascending order.
+/// `proven` are the offsets of the self-signatures that were good, in ascending order.
 ///
 /// # Errors
 ///

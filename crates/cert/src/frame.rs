@@ -52,7 +52,7 @@ pub(crate) fn frame<R: Read>(window: &mut Window<R>, at: usize) -> Result<Found<
         };
         if header.tag != Tag::COMPRESSED {
             return match header.length {
-                Length::Definite(length) => whole(window, at, header, length as usize),
+                Length::Definite(length) => complete_packet(window, at, header, length as usize),
                 Length::Partial(_) => joined(window, at, header),
                 Length::Open => Ok(Err(Flaw::OpenLength(header.tag.0))),
             };
@@ -89,7 +89,12 @@ fn replace<R: Read>(
     Ok(begun.map(|decompressor| window.unpack(at, header, decompressor)))
 }
 
-fn whole<R: Read>(window: &mut Window<R>, at: usize, header: Header, length: usize) -> Result<Found<'_>> {
+fn complete_packet<R: Read>(
+    window: &mut Window<R>,
+    at: usize,
+    header: Header,
+    length: usize,
+) -> Result<Found<'_>> {
     if length > limits::MAX_PACKET {
         return Ok(Err(too_large(header.tag, length)));
     }

@@ -6,6 +6,7 @@ use crate::identity::Fingerprint;
 use crate::origin::Origin;
 use crate::packet::{self, Tag};
 use crate::reduce::Reduction;
+use crate::removed_signatures::RemovedSignatures;
 use crate::{key, signature};
 use std::borrow::Cow;
 use std::fmt;
@@ -27,9 +28,8 @@ pub struct RawCertificate {
     /// The origins of the primary key and user IDs, by the index of the component in `bytes`, as noted by the program
     /// that stored the certificate; only to be trusted in the user's own files.
     pub origins: Vec<(usize, Origin)>,
-    /// The number of signatures by other keys that were left out, since the certificate is far larger than
-    /// [`limits::MAX_CERTIFICATE`].
-    pub signatures_left_out: u64,
+    /// The signatures that were left out, since the certificate is far larger than [`limits::MAX_CERTIFICATE`].
+    pub signatures_left_out: RemovedSignatures,
 }
 
 /// A secret key packet.
@@ -174,7 +174,7 @@ impl Assembly {
                 let (bytes, left_out, _) = reduction.finish();
                 (bytes, left_out)
             }
-            None => (bytes, 0),
+            None => (bytes, RemovedSignatures::default()),
         };
         RawCertificate { position, bytes, secrets, notes, origins, signatures_left_out }
     }

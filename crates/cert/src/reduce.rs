@@ -11,6 +11,7 @@ use crate::facts::SignatureType;
 use crate::identity::{Fingerprint, Timestamp};
 use crate::key::{self, Key};
 use crate::packet::{Packet, Packets, Tag};
+use crate::removed_signatures::RemovedSignatures;
 use crate::signature::{self, Signature};
 use crate::signed::{Digester, Subject, SubjectDigester, question};
 use std::cmp::Reverse;
@@ -32,7 +33,7 @@ pub(crate) struct Reduction {
     irrevocable_checks: usize,
     /// How many other self-signatures may still be verified.
     own_checks: usize,
-    left_out: u64,
+    removed: RemovedSignatures,
 }
 
 /// A component with its signatures that are kept so far.
@@ -103,7 +104,7 @@ impl Reduction {
             },
             irrevocable_checks: irrevocable_checks(&key),
             own_checks: limits::MAX_LIKELY_CHECKS.div_ceil(key.public_key().cost()),
-            left_out: 0,
+            removed: RemovedSignatures::default(),
         };
         for packet in Packets::new(bytes).map_while(Result::ok) {
             reduction.add(packet.tag, packet.body, packet.span.of(bytes))?;
@@ -137,9 +138,9 @@ impl Reduction {
         self.bytes - last > bytes || self.parts.len() > components
     }
 
-    /// Ends the certificate; returns its bytes, the number of signatures that were removed, and how many irrevocable
-    /// signatures may still be verified.
-    pub(crate) fn finish(mut self) -> (Vec<u8>, u64, usize) {
+    /// Ends the certificate; returns its bytes, the signatures that were removed, and how many irrevocable signatures may
+    /// still be verified.
+    pub(crate) fn finish(mut self) -> (Vec<u8>, RemovedSignatures, usize) {
         self.keep_newest();
         self.verify_unverified();
         let bytes = |part: &Part| part.signatures.iter().map(|kept| kept.packet.len()).sum::<usize>();
@@ -149,19 +150,19 @@ impl Reduction {
             bytes.extend_from_slice(&part.packet);
             part.signatures.into_iter().for_each(|kept| bytes.extend_from_slice(&kept.packet));
         }
-        (bytes, self.left_out, self.irrevocable_checks)
+        (bytes, self.removed, self.irrevocable_checks)
     }
 
     fn add_signature(&mut self, body: &[u8], packet: &[u8]) {
         let Ok(signature) = signature::parse(body) else {
-            self.left_out += 1;
+            self.removed.count(false);
             return;
         };
         let issuer = signature.issuer();
         let names_primary = issuer.may_be(&self.primary);
         let is_irrevocable = signature.is_irrevocable();
         let Some(part) = self.parts.last_mut().filter(|_| is_irrevocable || names_primary) else {
-            self.left_out += 1;
+            self.removed.count(names_primary);
             return;
         };
         part.signatures.push(Kept {
@@ -207,14 +208,16 @@ impl Reduction {
             .collect();
         self.irrevocable_checks -= self.verify(&asked, self.irrevocable_checks);
         for part in unverified {
-            let Self { parts, unverifiable, bytes, left_out, .. } = self;
+            let Self { parts, unverifiable, bytes, removed, .. } = self;
             parts[part].signatures.retain_mut(|kept| {
                 if kept.decided {
                     return true;
                 }
                 kept.decided = unverifiable.take(kept);
                 *bytes += if kept.state == VerificationState::Good { kept.packet.len() } else { 0 };
-                *left_out += u64::from(!kept.decided);
+                if !kept.decided {
+                    removed.count(kept.names_primary);
+                }
                 kept.decided
             });
         }
@@ -309,7 +312,7 @@ impl Reduction {
                 stays[self.target_of(&(part, index)).unwrap_or(part)] = true;
             }
         }
-        let before: usize = self.parts.iter().map(|part| part.signatures.len()).sum();
+        let before = self.signatures();
         for part in (0..=last).filter(|&part| !stays[part]) {
             self.save_misplaced(part);
         }
@@ -319,9 +322,16 @@ impl Reduction {
             part.signatures.retain(|kept| kept.is_irrevocable || kept.state == VerificationState::Good);
             part.own = part.signatures.iter().filter(|kept| !kept.is_irrevocable).count();
         }
-        let after: usize = self.parts.iter().map(|part| part.signatures.len()).sum();
-        self.left_out += (before - after) as u64;
+        self.removed += before - self.signatures();
         self.bytes = self.parts.iter().map(Part::bytes).sum();
+    }
+
+    /// Counts the signatures that are kept so far.
+    fn signatures(&self) -> RemovedSignatures {
+        let mut count = RemovedSignatures::default();
+        let signatures = self.parts.iter().flat_map(|part| &part.signatures);
+        signatures.for_each(|kept| count.count(kept.names_primary));
+        count
     }
 
     /// Returns whether a self-signature binds or revokes a component, or one that was not verified may do so.
@@ -371,7 +381,7 @@ impl Reduction {
         let most = ranked.iter().position(forged).unwrap_or(ranked.len()).min(limits::MAX_OWN_SIGNATURES);
         let surplus: HashSet<usize> = ranked.split_off(most).into_iter().collect();
         part.own = most;
-        self.left_out += surplus.len() as u64;
+        self.removed.own += surplus.len();
         let (mut index, bytes) = (0, &mut self.bytes);
         part.signatures.retain(|kept| {
             let goes = surplus.contains(&index);

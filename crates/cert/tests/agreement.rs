@@ -5,6 +5,7 @@
 #[allow(unreachable_pub, reason = "shared with the harness, which exports it")]
 mod scale;
 
+#[path = "clean/digests.rs"]
 mod digests;
 
 use digests::for_each_digest;

@@ -45,7 +45,7 @@ pub(crate) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
         Command::GpgconfList => about::gpgconf_list(streams),
         Command::ListConfig => list_config::run(arguments, settings, streams),
         Command::Decrypt => decrypt::run(arguments, settings, streams),
-        Command::Seal(sealing) => write_message::run(arguments, settings, streams, sealing),
+        Command::WriteMessage(operation) => write_message::run(arguments, settings, streams, operation),
         Command::Sign(form) => sign::run(arguments, settings, streams, form),
         Command::Verify => verify::run(arguments, settings, streams),
         Command::ListPackets => decrypt::list_packets::run(arguments, settings, streams),

@@ -15,7 +15,7 @@ use crate::render::colons::capabilities;
 
 /// Returns for each component whether a `keep-uid` filter keeps it: it drops user IDs and attributes that do not match.
 pub(crate) fn kept_user_ids(filter: &Filter, facts: &Facts, effective: &Effective) -> Vec<bool> {
-    each(facts, effective, |component, state| match (&component.kind, state) {
+    kept_components(facts, effective, |component, state| match (&component.kind, state) {
         (ComponentKind::UserId(value), ComponentState::User(state)) => {
             filter.selects(|property| user_id(value, state, property))
         }
@@ -30,7 +30,7 @@ pub(crate) fn kept_user_ids(filter: &Filter, facts: &Facts, effective: &Effectiv
 /// Returns for each component whether a `drop-subkey` filter keeps it: it drops subkeys that match.
 pub(crate) fn kept_subkeys(filter: &Filter, facts: &Facts, effective: &Effective) -> Vec<bool> {
     let primary = facts.primary().fingerprint;
-    each(facts, effective, |component, state| match (&component.kind, state) {
+    kept_components(facts, effective, |component, state| match (&component.kind, state) {
         (ComponentKind::Key(facts), ComponentState::Key(state)) if facts.fingerprint != primary => {
             !filter.selects(|property| key(facts, state, property))
         }
@@ -65,7 +65,7 @@ pub(crate) fn keeps_signature(
     !on_user_id || !certifies || own || !filter.selects(|property| of_signature(signature, now, property))
 }
 
-fn each(
+fn kept_components(
     facts: &Facts,
     effective: &Effective,
     keeps: impl Fn(&Component, &ComponentState) -> bool,

@@ -3,6 +3,7 @@
 use crate::error::{Error, Result};
 use crate::group::{DsaSize, ElgamalSize};
 use crate::rsa::Size;
+use libcrypto::Curve;
 use std::fmt;
 
 /// The version of a certificate's keys.
@@ -36,18 +37,8 @@ pub enum Algorithm {
     Curve25519,
     /// Ed448 and X448; keys of both versions are written in the form of RFC 9580.
     Curve448,
-    /// NIST P-256.
-    NistP256,
-    /// NIST P-384.
-    NistP384,
-    /// NIST P-521.
-    NistP521,
-    /// brainpoolP256r1.
-    BrainpoolP256,
-    /// brainpoolP384r1.
-    BrainpoolP384,
-    /// brainpoolP512r1.
-    BrainpoolP512,
+    /// A curve of NIST or Brainpool.
+    Weierstrass(Curve),
     /// DSA, in version 4 keys only.
     Dsa(DsaSize),
     /// Elgamal, in version 4 keys only.
@@ -63,12 +54,12 @@ const NAMES: &[(&str, Algorithm)] = &[
     ("curve448", Algorithm::Curve448),
     ("ed448", Algorithm::Curve448),
     ("x448", Algorithm::Curve448),
-    ("nistp256", Algorithm::NistP256),
-    ("nistp384", Algorithm::NistP384),
-    ("nistp521", Algorithm::NistP521),
-    ("brainpoolp256r1", Algorithm::BrainpoolP256),
-    ("brainpoolp384r1", Algorithm::BrainpoolP384),
-    ("brainpoolp512r1", Algorithm::BrainpoolP512),
+    ("nistp256", Algorithm::Weierstrass(Curve::NistP256)),
+    ("nistp384", Algorithm::Weierstrass(Curve::NistP384)),
+    ("nistp521", Algorithm::Weierstrass(Curve::NistP521)),
+    ("brainpoolp256r1", Algorithm::Weierstrass(Curve::BrainpoolP256)),
+    ("brainpoolp384r1", Algorithm::Weierstrass(Curve::BrainpoolP384)),
+    ("brainpoolp512r1", Algorithm::Weierstrass(Curve::BrainpoolP512)),
 ];
 
 impl Algorithm {
@@ -126,8 +117,8 @@ mod tests {
         let found = |name| Algorithm::parse(name).unwrap();
         assert_eq!(found("Ed25519"), Algorithm::Curve25519);
         assert_eq!(found("cv25519"), Algorithm::Curve25519);
-        assert_eq!(found("NISTP256"), Algorithm::NistP256);
-        assert_eq!(found("brainpoolP512r1"), Algorithm::BrainpoolP512);
+        assert_eq!(found("NISTP256"), Algorithm::Weierstrass(Curve::NistP256));
+        assert_eq!(found("brainpoolP512r1"), Algorithm::Weierstrass(Curve::BrainpoolP512));
         assert_eq!(found("RSA3072"), Algorithm::Rsa(Size::new(3072).unwrap()));
     }
 

@@ -1,5 +1,7 @@
 //! Errors of generating keys.
 
+use openssl::error::ErrorStack;
+
 /// A result of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -37,9 +39,9 @@ pub enum Error {
     /// A certificate of version 4 has no user ID.
     #[error("a certificate of version 4 needs a user ID")]
     NoUserId,
-    /// The cryptographic library could not generate a key on a curve.
-    #[error("making a key")]
-    Curve(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// OpenSSL could not generate a key.
+    #[error("making a key: {0}")]
+    Library(#[from] ErrorStack),
     /// A new key could not be used.
     #[error(transparent)]
     Secret(#[from] secret::Error),
@@ -49,12 +51,6 @@ pub enum Error {
     /// The system gives no randomness, and says why.
     #[error("the system gives no randomness: {0}")]
     Randomness(String),
-}
-
-impl From<bignum::OutOfMemory> for Error {
-    fn from(_: bignum::OutOfMemory) -> Self {
-        Self::Memory
-    }
 }
 
 impl From<getrandom::Error> for Error {

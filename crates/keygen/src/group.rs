@@ -1,12 +1,10 @@
 //! The numbers of DSA and Elgamal keys.
 //!
-//! New keys should not use these algorithms (RFC 9580, 9.1); they are generated as GnuPG 2.2 does, for compatibility.
+//! New keys should not use these algorithms (RFC 9580, 9.1); they are generated for compatibility.
 
 use crate::error::{Error, Result};
-use crate::prime::{self, Factor};
-use crate::progress::Progress;
-use crate::random;
-use bignum::{Number, Power, Workspace};
+use openssl::bn::{BigNum, BigNumContext, BigNumRef, MsbOption};
+use openssl::error::ErrorStack;
 use zeroize::Zeroizing;
 
 /// The size of a DSA key, which is that of its prime: a multiple of 64 bits from 768 to 3072.
@@ -41,49 +39,96 @@ impl DsaSize {
     }
 }
 
-/// The size of an Elgamal key, which is that of its prime: a multiple of 32 bits from 1024 to 4096.
+/// The group of an Elgamal key, one of those of RFC 7919.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ElgamalSize(u16);
+pub enum ElgamalSize {
+    /// ffdhe2048.
+    Bits2048,
+    /// ffdhe3072.
+    Bits3072,
+    /// ffdhe4096.
+    Bits4096,
+}
 
 impl ElgamalSize {
-    /// Checks a size in bits.
+    /// Returns the smallest group whose prime has at least this size in bits.
     ///
     /// # Errors
     ///
-    /// [`Error::GroupSize`] if the size is not supported.
-    pub fn new(bits: u32) -> Result<Self> {
-        match u16::try_from(bits) {
-            Ok(bits @ 1024..=4096) if bits % 32 == 0 => Ok(Self(bits)),
+    /// [`Error::GroupSize`] above 4096 bits.
+    pub fn at_least(bits: u32) -> Result<Self> {
+        match bits {
+            ..=2048 => Ok(Self::Bits2048),
+            ..=3072 => Ok(Self::Bits3072),
+            ..=4096 => Ok(Self::Bits4096),
             _ => Err(Error::GroupSize(bits)),
         }
     }
 
-    /// Returns the size in bits.
+    /// Returns the size of the prime in bits.
     pub fn bits(self) -> u32 {
-        self.0.into()
+        match self {
+            Self::Bits2048 => 2048,
+            Self::Bits3072 => 3072,
+            Self::Bits4096 => 4096,
+        }
     }
 
-    /// Returns the least size in bits of the prime factors of the prime minus one. Computing a discrete logarithm in
-    /// the subgroups then costs as much as in the whole group: M. Wiener's estimates, as in GnuPG.
-    fn factor_bits(self) -> usize {
-        const ESTIMATES: [(u16, usize); 13] = [
-            (1024, 165),
-            (1280, 183),
-            (1536, 198),
-            (1792, 212),
-            (2048, 225),
-            (2304, 237),
-            (2560, 249),
-            (2816, 259),
-            (3072, 269),
-            (3328, 279),
-            (3584, 288),
-            (3840, 296),
-            (4096, 305),
-        ];
-        let estimate = ESTIMATES.iter().find(|(bits, _)| self.0 <= *bits);
-        estimate.expect("no size is larger").1
+    /// Returns the size of a secret exponent in bits: half as long again as RFC 7919 requires (appendix A), as GnuPG has
+    /// it.
+    fn exponent_bits(self) -> i32 {
+        let least = match self {
+            Self::Bits2048 => 225,
+            Self::Bits3072 => 275,
+            Self::Bits4096 => 325,
+        };
+        least * 3 / 2
     }
+
+    /// Returns the prime (RFC 7919, appendix A): 2^b - 2^(b - 64) + (floor(2^(b - 130) e) + x) 2^64 - 1, with the least x
+    /// for which it and half of it less one are primes, and e, the base of the natural logarithm.
+    fn prime(self) -> std::result::Result<BigNum, ErrorStack> {
+        let x = match self {
+            Self::Bits2048 => 560_316,
+            Self::Bits3072 => 2_625_351,
+            Self::Bits4096 => 5_736_041,
+        };
+        let bits = self.bits() as i32;
+        let mut middle = digits_of_e(bits - 130)?;
+        middle.add_word(x)?;
+        let one = BigNum::from_u32(1)?;
+        let power = |exponent| -> std::result::Result<BigNum, ErrorStack> {
+            let mut power = BigNum::new()?;
+            power.lshift(&one, exponent)?;
+            Ok(power)
+        };
+        let (mut prime, mut sum) = (BigNum::new()?, BigNum::new()?);
+        prime.lshift(&middle, 64)?;
+        sum.checked_add(&prime, &*power(bits)?)?;
+        prime.checked_sub(&sum, &*power(bits - 64)?)?;
+        prime.sub_word(1)?;
+        Ok(prime)
+    }
+}
+
+/// Returns 2^`bits` times e, rounded down: the sum of 2^`bits` / k! for all k.
+fn digits_of_e(bits: i32) -> std::result::Result<BigNum, ErrorStack> {
+    /// So many more bits are computed that the errors of the divisions do not matter.
+    const GUARD: i32 = 64;
+    let (mut term, mut sum) = (BigNum::new()?, BigNum::new()?);
+    term.set_bit(bits + GUARD)?;
+    for k in 1.. {
+        if term.num_bits() == 0 {
+            break;
+        }
+        let mut next = BigNum::new()?;
+        next.checked_add(&sum, &term)?;
+        sum = next;
+        term.div_word(k)?;
+    }
+    let mut digits = BigNum::new()?;
+    digits.rshift(&sum, GUARD)?;
+    Ok(digits)
 }
 
 /// The numbers of a key, the most significant byte first, without leading zeros.
@@ -95,94 +140,154 @@ pub(crate) struct Numbers {
 }
 
 /// Generates a DSA key: p is 1 modulo the prime q, g has the order q, x is below q (FIPS 186-4, A.1.1.2 without its
-/// seed, A.2.1 and B.1.2).
-pub(crate) fn dsa(size: DsaSize, progress: &mut dyn Progress) -> Result<Numbers> {
-    let q = prime::any(size.subgroup_bits() as usize, progress)?;
-    let p = prime::above_multiple(usize::from(size.0), &q, Factor::Any, progress)?;
-    let mut workspace = Workspace::new()?;
-    let cofactor = workspace.quotient(&p, &q)?;
-    let g = loop {
-        let base = random::base(&p)?;
-        let g = workspace.power(Power { base: &base, exponent: &cofactor, modulus: &p })?;
-        if !g.is_one() {
-            break g;
+/// seed, A.2.1 and B.1.2). OpenSSL finds the primes.
+///
+/// # Errors
+///
+/// An error of OpenSSL without memory or randomness.
+pub(crate) fn dsa(size: DsaSize) -> std::result::Result<Numbers, ErrorStack> {
+    libcrypto::initialise();
+    let mut q = BigNum::new()?;
+    q.generate_prime(size.subgroup_bits() as i32, false, None, None)?;
+    let p = prime_above_multiple(size.bits() as i32, &q)?;
+    let g = generator(&p, &q)?;
+    let x = loop {
+        let mut x = secret()?;
+        q.rand_range(&mut x)?;
+        if x.num_bits() > 0 {
+            break x;
         }
     };
-    let x = random::base(&q)?;
-    let y = workspace.power(Power { base: &g, exponent: &x, modulus: &p })?;
-    Ok(Numbers { public: [p, q, g, y].map(|number| number.to_bytes().to_vec()).to_vec(), x: x.to_bytes() })
+    let y = power(&g, &x, &p)?;
+    Ok(Numbers { public: [p, q, g, y].map(|number| number.to_vec()).to_vec(), x: Zeroizing::new(x.to_vec()) })
 }
 
-/// Generates an Elgamal key: p - 1 is twice a product of large primes (C. Lim and P. Lee), so that no small subgroup
-/// reveals bits of the secret exponent; g is a square, whose order is that product; x is half as long again as the
-/// primes.
-pub(crate) fn elgamal(size: ElgamalSize, progress: &mut dyn Progress) -> Result<Numbers> {
-    const SQUARE: [u8; 1] = [4];
-    let factor_bits = size.factor_bits();
-    let mut workspace = Workspace::new()?;
-    let mut product = prime::any(factor_bits, progress)?;
-    // The search below adds the last factor, which has to be large as well.
-    while usize::from(size.0) - product.bits() > 2 * factor_bits + 2 {
-        product = workspace.product(&product, &prime::any(factor_bits, progress)?)?;
+/// Returns a prime of `bits` bits that is 1 modulo twice `q`.
+fn prime_above_multiple(bits: i32, q: &BigNumRef) -> std::result::Result<BigNum, ErrorStack> {
+    let (mut twice, one) = (BigNum::new()?, BigNum::from_u32(1)?);
+    twice.lshift1(q)?;
+    loop {
+        let mut p = BigNum::new()?;
+        p.generate_prime(bits, false, Some(&twice), Some(&one))?;
+        // The search may step over the last number of this size.
+        if p.num_bits() == bits {
+            return Ok(p);
+        }
     }
-    let p = prime::above_multiple(usize::from(size.0), &product, Factor::Prime, progress)?;
-    let g = Number::from_bytes(&SQUARE)?;
-    let x = random::of_bits(factor_bits * 3 / 2)?;
-    let y = workspace.power(Power { base: &g, exponent: &x, modulus: &p })?;
-    Ok(Numbers { public: [p, g, y].map(|number| number.to_bytes().to_vec()).to_vec(), x: x.to_bytes() })
+}
+
+/// Returns a generator of the subgroup of order `q`.
+fn generator(p: &BigNumRef, q: &BigNumRef) -> std::result::Result<BigNum, ErrorStack> {
+    let mut cofactor = BigNum::new()?;
+    cofactor.checked_div(p, q, &mut *BigNumContext::new()?)?;
+    loop {
+        let mut base = BigNum::new()?;
+        p.rand_range(&mut base)?;
+        let g = power(&base, &cofactor, p)?;
+        if g.num_bits() > 1 {
+            return Ok(g);
+        }
+    }
+}
+
+/// Generates an Elgamal key in a group of RFC 7919, whose generator is 2: no small subgroup reveals bits of the secret
+/// exponent.
+///
+/// # Errors
+///
+/// An error of OpenSSL without memory or randomness.
+pub(crate) fn elgamal(size: ElgamalSize) -> std::result::Result<Numbers, ErrorStack> {
+    libcrypto::initialise();
+    let (p, g) = (size.prime()?, BigNum::from_u32(2)?);
+    let mut x = secret()?;
+    x.rand(size.exponent_bits(), MsbOption::ONE, false)?;
+    let y = power(&g, &x, &p)?;
+    Ok(Numbers { public: [p, g, y].map(|number| number.to_vec()).to_vec(), x: Zeroizing::new(x.to_vec()) })
+}
+
+/// Creates a secret number, which is computed with in constant time and wiped.
+fn secret() -> std::result::Result<BigNum, ErrorStack> {
+    let mut number = BigNum::new_secure()?;
+    number.set_const_time();
+    Ok(number)
+}
+
+fn power(
+    base: &BigNumRef,
+    exponent: &BigNumRef,
+    modulus: &BigNumRef,
+) -> std::result::Result<BigNum, ErrorStack> {
+    let mut power = BigNum::new()?;
+    power.mod_exp(base, exponent, modulus, &mut *BigNumContext::new_secure()?)?;
+    Ok(power)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::progress::Silent;
 
-    fn numbers<const N: usize>(made: &Numbers) -> [Number; N] {
-        let read = made.public.iter().map(|bytes| Number::from_bytes(bytes).unwrap());
+    fn numbers<const N: usize>(made: &Numbers) -> [BigNum; N] {
+        let read = made.public.iter().map(|bytes| BigNum::from_slice(bytes).unwrap());
         read.collect::<Vec<_>>().try_into().unwrap_or_else(|_| panic!("{N} numbers"))
+    }
+
+    fn is_prime(number: &BigNumRef) -> bool {
+        number.is_prime(20, &mut BigNumContext::new().unwrap()).unwrap()
     }
 
     #[test]
     fn the_generator_of_a_dsa_key_has_the_order_of_the_subgroup() {
         for (bits, subgroup) in [(768, 160), (1024, 160), (1088, 224), (2048, 256)] {
-            let size = DsaSize::new(bits).unwrap();
-            let made = dsa(size, &mut Silent).unwrap();
+            let made = dsa(DsaSize::new(bits).unwrap()).unwrap();
             let [p, q, g, y] = numbers(&made);
-            assert_eq!((p.bits(), q.bits()), (bits as usize, subgroup));
-            let mut workspace = Workspace::new().unwrap();
-            assert!(workspace.remainder(&p, &q).unwrap().is_one());
+            assert_eq!((p.num_bits(), q.num_bits()), (bits as i32, subgroup));
+            assert!(is_prime(&p) && is_prime(&q));
+            let mut remainder = BigNum::new().unwrap();
+            remainder.checked_rem(&p, &q, &mut BigNumContext::new().unwrap()).unwrap();
+            assert_eq!(remainder.num_bits(), 1);
             for element in [&g, &y] {
-                let power = workspace.power(Power { base: element, exponent: &q, modulus: &p }).unwrap();
-                assert!(power.is_one() && !element.is_one());
+                assert!(power(element, &q, &p).unwrap().num_bits() == 1 && element.num_bits() > 1);
             }
-            assert!(Number::from_bytes(&made.x).unwrap() < q);
+            assert!(BigNum::from_slice(&made.x).unwrap() < q);
         }
     }
 
     #[test]
-    fn the_powers_of_an_elgamal_generator_are_of_no_small_order() {
-        for bits in [1024, 1056, 2048] {
-            let size = ElgamalSize::new(bits).unwrap();
-            let made = elgamal(size, &mut Silent).unwrap();
+    fn the_groups_are_those_of_rfc_7919() {
+        libcrypto::initialise();
+        // The first digits after the ones are those of e, and the last ones before the ones depend on x.
+        for (size, last) in [
+            (ElgamalSize::Bits2048, "886B423861285C97FFFFFFFFFFFFFFFF"),
+            (ElgamalSize::Bits3072, "25E41D2B66C62E37FFFFFFFFFFFFFFFF"),
+            (ElgamalSize::Bits4096, "C68A007E5E655F6AFFFFFFFFFFFFFFFF"),
+        ] {
+            let prime = size.prime().unwrap();
+            let digits = prime.to_hex_str().unwrap().to_string();
+            assert!(digits.starts_with("FFFFFFFFFFFFFFFFADF85458A2BB4A9AAFDC5620273D3CF1"), "{digits}");
+            assert!(digits.ends_with(last), "{digits}");
+            let mut half = BigNum::new().unwrap();
+            half.rshift1(&prime).unwrap();
+            assert!(is_prime(&prime) && is_prime(&half), "{size:?}");
+        }
+    }
+
+    #[test]
+    fn an_elgamal_key_is_a_power_of_2_with_an_exponent_that_is_long_enough() {
+        for size in [ElgamalSize::Bits2048, ElgamalSize::Bits3072] {
+            let made = elgamal(size).unwrap();
             let [p, g, y] = numbers(&made);
-            assert_eq!((p.bits(), made.x.len()), (bits as usize, (size.factor_bits() * 3 / 2).div_ceil(8)));
-            let mut workspace = Workspace::new().unwrap();
-            let half = p.shifted_right(1).unwrap();
-            for element in [&g, &y] {
-                assert!(
-                    workspace.power(Power { base: element, exponent: &half, modulus: &p }).unwrap().is_one()
-                );
-            }
-            // No small prime divides the half of p less one.
-            assert!((3..10_000).all(|divisor| half.modulo_word(divisor) != 0));
+            let x = BigNum::from_slice(&made.x).unwrap();
+            assert_eq!((p.num_bits(), x.num_bits()), (size.bits() as i32, size.exponent_bits()));
+            assert!(g == BigNum::from_u32(2).unwrap() && power(&g, &x, &p).unwrap() == y);
         }
     }
 
     #[test]
-    fn sizes_are_those_of_gnupg() {
+    fn sizes_are_those_of_gnupg_and_of_the_groups() {
         assert!([768, 1024, 2048, 3072].iter().all(|bits| DsaSize::new(*bits).is_ok()));
         assert!([512, 1000, 3136, 4096].iter().all(|bits| DsaSize::new(*bits).is_err()));
-        assert!([1024, 2080, 4096].iter().all(|bits| ElgamalSize::new(*bits).is_ok()));
-        assert!([992, 2050, 4128].iter().all(|bits| ElgamalSize::new(*bits).is_err()));
+        let group = |bits| ElgamalSize::at_least(bits).map(ElgamalSize::bits).ok();
+        assert_eq!([1024, 2048, 2049, 3072, 4096].map(group), [2048, 2048, 3072, 3072, 4096].map(Some));
+        assert_eq!(group(4097), None);
     }
 }

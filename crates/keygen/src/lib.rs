@@ -4,8 +4,8 @@
 //! - [`profile_file`]: profiles that users write.
 //! - [`generate()`]: generates secret keys and a certificate from a profile, which may also name [`ExistingKeys`];
 //!   [`subkey`]: generates one more key.
-//! - [`rsa`]: the numbers of an RSA key, whose primes are searched in parallel on all cores.
-//! - [`Progress`]: observes the search.
+//! - [`Size`]: the size of an RSA key, for which a generator runs on each core.
+//! - [`Progress`]: observes the search for primes.
 //!
 //! Nothing is stored here. Each new key is returned after it was tried once.
 
@@ -13,22 +13,23 @@ pub mod error;
 pub mod profile;
 pub mod profile_file;
 pub mod progress;
-pub mod rsa;
 
 mod algorithm;
+mod aws_lc;
 mod generate;
 mod group;
 mod material;
 mod preferences;
-mod prime;
-mod random;
-mod sieve;
+mod race;
+mod rsa;
 
 pub use algorithm::{Algorithm, Version};
 pub use error::{Error, Result};
 pub use generate::{ExistingKeys, Generated, NoExistingKeys, generate, subkey};
 pub use group::{DsaSize, ElgamalSize};
+pub use libcrypto::Curve;
 pub use preferences::Preferences;
 pub use profile::{Plan, Profile, Source};
 pub use profile_file::ProfileError;
 pub use progress::{Progress, Silent, Step};
+pub use rsa::Size;

@@ -1,17 +1,18 @@
-//! Generates the key material of one key: RSA by [`crate::rsa`], DSA and Elgamal by [`crate::group`], curves other than
-//! Curve25519 by sequoia-openpgp.
+//! Generates the key material of one key: RSA by [`crate::race`], DSA and Elgamal by [`crate::group`], Curve25519 by
+//! aws-lc, and the other curves by OpenSSL.
 
 use crate::algorithm::{Algorithm, Version};
 use crate::error::{Error, Result};
-use crate::progress::Progress;
-use crate::{group, rsa};
+use crate::progress::{Progress, Step};
+use crate::{group, race, rsa};
 use cert::Timestamp;
+use libcrypto::Curve;
+use openssl::bn::BigNumContext;
+use openssl::ec::{EcKey, PointConversionForm};
+use openssl::error::ErrorStack;
+use openssl::pkey::PKey;
 use secret::curve25519::{CURVE25519_OID, ED25519_OID, Kind, NATIVE};
 use secret::{Role, Unlocked, wrapping, write_number};
-use sequoia_openpgp::crypto::mpi;
-use sequoia_openpgp::packet::key::{Key4, PrimaryRole, SecretKeyMaterial, SecretParts};
-use sequoia_openpgp::serialize::MarshalInto as _;
-use sequoia_openpgp::types::Curve;
 use verify::PublicKeyAlgorithm;
 use zeroize::Zeroizing;
 
@@ -39,16 +40,19 @@ pub(crate) fn generate(
     progress: &mut dyn Progress,
 ) -> Result<Unlocked> {
     let material = match algorithm {
-        Algorithm::Rsa(size) => rsa_material(&rsa::generate(size, progress)?),
+        Algorithm::Rsa(size) => rsa_material(&race::generate(size, progress)?),
         Algorithm::Dsa(_) | Algorithm::Elgamal(_) if version != Version::V4 => {
             return Err(Error::Version { algorithm: algorithm.to_string() });
         }
-        Algorithm::Dsa(size) => group_material(PublicKeyAlgorithm::DSA, &group::dsa(size, progress)?),
-        Algorithm::Elgamal(size) => {
-            group_material(PublicKeyAlgorithm::ELGAMAL, &group::elgamal(size, progress)?)
+        Algorithm::Dsa(size) => {
+            let numbers = group::dsa(size)?;
+            progress.step(Step::Prime);
+            group_material(PublicKeyAlgorithm::DSA, &numbers)
         }
+        Algorithm::Elgamal(size) => group_material(PublicKeyAlgorithm::ELGAMAL, &group::elgamal(size)?),
         Algorithm::Curve25519 => curve25519_material(purpose, version)?,
-        curve => curve_material(curve, purpose).map_err(|error| Error::Curve(error.into()))?,
+        Algorithm::Curve448 => curve448_material(purpose)?,
+        Algorithm::Weierstrass(curve) => weierstrass_material(curve, purpose)?,
     };
     let public = public_body(version, created, &material);
     let key = Unlocked::new(role, &public, &material.secret)?;
@@ -84,8 +88,6 @@ fn group_material(algorithm: PublicKeyAlgorithm, numbers: &group::Numbers) -> Ma
     Material { algorithm, public, secret: write_number(&numbers.x) }
 }
 
-type Key = Key4<SecretParts, PrimaryRole>;
-
 /// Generates a key on Curve25519; version 4 keys have the form that GnuPG 2.1 introduced.
 fn curve25519_material(purpose: KeyUse, version: Version) -> Result<Material> {
     let kind = if purpose == KeyUse::Sign { Kind::Ed25519 } else { Kind::X25519 };
@@ -120,35 +122,33 @@ fn curve25519_material(purpose: KeyUse, version: Version) -> Result<Material> {
     Ok(Material { algorithm, public, secret })
 }
 
-fn curve_material(curve: Algorithm, purpose: KeyUse) -> sequoia_openpgp::Result<Material> {
-    let key: Key = match (curve, purpose) {
-        (Algorithm::Curve448, KeyUse::Sign) => Key4::generate_ed448(),
-        (Algorithm::Curve448, KeyUse::Encrypt) => Key4::generate_x448(),
-        (curve, purpose) => Key4::generate_ecc(purpose == KeyUse::Sign, weierstrass(curve)),
-    }?;
-    let mut public = key.mpis().to_vec()?;
-    if let mpi::PublicKey::ECDH { curve, .. } = key.mpis() {
-        // The last fields are the hash algorithm and the cipher that session keys are wrapped with.
-        let fields = wrapping(curve.bits()? as u32).expect("a known size");
-        let end = public.len() - fields.len();
-        public[end..].copy_from_slice(&fields);
-    }
-    let SecretKeyMaterial::Unencrypted(secret) = key.secret() else {
-        unreachable!("a new key is not locked")
+/// Generates an Ed448 or X448 key, which has the form of RFC 9580 in both versions.
+fn curve448_material(purpose: KeyUse) -> std::result::Result<Material, ErrorStack> {
+    libcrypto::initialise();
+    let (algorithm, key) = match purpose {
+        KeyUse::Sign => (PublicKeyAlgorithm::ED448, PKey::generate_ed448()?),
+        KeyUse::Encrypt => (PublicKeyAlgorithm::X448, PKey::generate_x448()?),
     };
-    let secret = Zeroizing::new(secret.map(|secret| secret.to_vec())?);
-    Ok(Material { algorithm: PublicKeyAlgorithm(key.pk_algo().into()), public, secret })
+    let secret = Zeroizing::new(key.raw_private_key()?);
+    Ok(Material { algorithm, public: key.raw_public_key()?, secret })
 }
 
-fn weierstrass(curve: Algorithm) -> Curve {
-    match curve {
-        Algorithm::NistP256 => Curve::NistP256,
-        Algorithm::NistP384 => Curve::NistP384,
-        Algorithm::NistP521 => Curve::NistP521,
-        Algorithm::BrainpoolP256 => Curve::BrainpoolP256,
-        Algorithm::BrainpoolP384 => Curve::BrainpoolP384,
-        Algorithm::BrainpoolP512 => Curve::BrainpoolP512,
-        Algorithm::Rsa(_) | Algorithm::Dsa(_) | Algorithm::Elgamal(_) => unreachable!("no curve"),
-        Algorithm::Curve25519 | Algorithm::Curve448 => unreachable!("made in another way"),
+/// Generates an ECDSA or ECDH key.
+fn weierstrass_material(curve: Curve, purpose: KeyUse) -> std::result::Result<Material, ErrorStack> {
+    libcrypto::initialise();
+    let group = curve.group()?;
+    let key = EcKey::generate(&group)?;
+    let form = PointConversionForm::UNCOMPRESSED;
+    let point = key.public_key().to_bytes(&group, form, &mut *BigNumContext::new()?)?;
+    let oid = curve.oid();
+    let mut public = [&[oid.len() as u8], oid, &write_number(&point)].concat();
+    if purpose == KeyUse::Encrypt {
+        public.extend(wrapping(curve.bits()).expect("a known size"));
     }
+    let algorithm = match purpose {
+        KeyUse::Sign => PublicKeyAlgorithm::ECDSA,
+        KeyUse::Encrypt => PublicKeyAlgorithm::ECDH,
+    };
+    let scalar = Zeroizing::new(key.private_key().to_vec());
+    Ok(Material { algorithm, public, secret: write_number(&scalar) })
 }

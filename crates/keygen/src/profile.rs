@@ -182,13 +182,16 @@ mod tests {
     fn a_key_on_a_curve_signs_or_encrypts() {
         let both = KeyFlags::SIGN | KeyFlags::ENCRYPT;
         assert!(
-            matches!(Plan::new(Algorithm::NistP256, both), Err(Error::Purposes { algorithm }) if algorithm == "nistp256")
+            matches!(Plan::new(Algorithm::Weierstrass(libcrypto::Curve::NistP256), both), Err(Error::Purposes { algorithm }) if algorithm == "nistp256")
         );
         assert!(Plan::new(Algorithm::parse("rsa2048").unwrap(), both).is_ok());
-        assert!(matches!(Plan::new(Algorithm::NistP256, KeyFlags(0)), Err(Error::NoPurpose)));
+        assert!(matches!(
+            Plan::new(Algorithm::Weierstrass(libcrypto::Curve::NistP256), KeyFlags(0)),
+            Err(Error::NoPurpose)
+        ));
         let (dsa, elgamal) = (
             Algorithm::Dsa(DsaSize::new(1024).unwrap()),
-            Algorithm::Elgamal(ElgamalSize::new(1024).unwrap()),
+            Algorithm::Elgamal(ElgamalSize::at_least(2048).unwrap()),
         );
         assert!(Plan::new(dsa, KeyFlags::SIGN).is_ok() && Plan::new(elgamal, KeyFlags::ENCRYPT).is_ok());
         assert!(matches!(Plan::new(dsa, KeyFlags::ENCRYPT), Err(Error::Purposes { .. })));

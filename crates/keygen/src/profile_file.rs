@@ -290,7 +290,7 @@ mod tests {
         let [sign, both] = &profile.subkeys[..] else { panic!("{profile:?}") };
         assert_eq!(
             (sign.algorithm(), sign.lifetime),
-            (Some(Algorithm::NistP384), NonZeroU32::new(730 * DAY))
+            (Some(Algorithm::Weierstrass(libcrypto::Curve::NistP384)), NonZeroU32::new(730 * DAY))
         );
         assert_eq!(
             (both.algorithm().expect("a new key").to_string().as_str(), both.lifetime),

@@ -24,7 +24,7 @@ pub(crate) struct Arguments {
 /// One command.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Take in certificates from files or standard input.
+    /// Import certificates from files or standard input.
     Import(import::Arguments),
     /// Write certificates to a file, a pipe or the terminal.
     Export(export::Arguments),
@@ -38,13 +38,13 @@ pub(crate) enum Command {
     /// Find certificates whose user IDs contain every given text.
     #[command(visible_alias = "find")]
     Search(search::Arguments),
-    /// Look for certificates in the network, and take them in.
+    /// Find certificates in the network and import them.
     Fetch(fetch::Arguments),
-    /// Ask keyservers for news of the certificates that are here.
+    /// Ask keyservers for updates of certificates in the database.
     Refresh(refresh::Arguments),
     /// Send certificates to a keyserver, or write a Web Key Directory.
     Publish(publish::Arguments),
-    /// Verify signatures, and keep what was found out.
+    /// Verify certifications, and store the verdicts.
     Check(check::Arguments),
     /// List who certified certificates, verified.
     WhoSigned(who_signed::Arguments),
@@ -58,7 +58,7 @@ pub(crate) enum Command {
     Sign(sign::Arguments),
     /// Verify signatures: who signed it, and was it changed?
     Verify(Box<verify::Arguments>),
-    /// Say which digests, ciphers and keys are accepted for what.
+    /// Show which hash algorithms, ciphers and keys are accepted for what.
     Policy(policy::Arguments),
     /// Remove certificates.
     #[command(visible_alias = "rm")]
@@ -67,25 +67,25 @@ pub(crate) enum Command {
     Key(key::Arguments),
     /// Show what changed the database, newest first.
     Log(log::Arguments),
-    /// Take back what an earlier command did.
+    /// Undo what an earlier command did.
     Undo(undo::Arguments),
-    /// Make the database, say what it is, bring it up to date.
+    /// Create the database, describe it, migrate its tables.
     Db(db::Arguments),
     /// Copy a whole database into another one, a file or a server's.
     Copy(copy::Arguments),
-    /// Check the database, and make again what can be derived.
+    /// Check the database, and rebuild what can be derived.
     Doctor(doctor::Arguments),
     /// Run a read-only SQL statement.
     Sql(sql::Arguments),
-    /// Say whom you trust, and why user IDs are valid.
+    /// Set and show owner trust, and explain why user IDs are valid.
     Trust(trust::Arguments),
-    /// Say which keys came with which addresses, and decide about them.
+    /// Show which keys came with which addresses, and decide about them.
     Tofu(tofu::Arguments),
-    /// Take over the keys of GnuPG and other programs, which stay as they are.
+    /// Copy the keys of GnuPG and other programs, whose files are not changed.
     Migrate(migrate::Arguments),
     /// Measure every OpenPGP program on this machine, side by side.
     Bench(bench::Arguments),
-    /// Work on files only, as the Stateless OpenPGP interface (SOP) has it.
+    /// Work on files only: the Stateless OpenPGP interface (SOP).
     Sop(sop::Arguments),
     /// Write a completion script for a shell.
     Completions(completions::Arguments),
@@ -97,8 +97,7 @@ const AFTER_HELP: &str = "\
 Certificates are named as with gpg: by fingerprint, key ID, <mail@address>, @part-of-an-address, =Exact User ID, \
 &keygrip, or any part of a user ID.
 
-Exit codes: 0 done; 1 a name stands for nothing, or nothing usable was found; 2 an error, or arguments that make no \
-sense.
+Exit codes: 0 done; 1 a name was not found, or nothing usable was found; 2 an error, or invalid arguments.
 
 Examples:
   keyhoard import /usr/share/keyrings/debian-keyring.gpg

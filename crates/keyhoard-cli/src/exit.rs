@@ -41,7 +41,7 @@ impl Error for NotFound {}
 
 impl Outcome {
     /// Returns [`Outcome::Done`] if `something` is true.
-    pub(crate) fn found(something: bool) -> Self {
+    pub(crate) fn done_if(something: bool) -> Self {
         if something { Self::Done } else { Self::Nothing }
     }
 }

@@ -8,7 +8,7 @@ use anyhow::bail;
 use crate::printable::harmless_lines;
 
 /// Asks and returns the answer, trimmed.
-pub(crate) fn asked(question: impl Display) -> io::Result<String> {
+pub(crate) fn ask(question: impl Display) -> io::Result<String> {
     let mut terminal = io::stderr();
     terminal.write_all(harmless_lines(&question.to_string()).as_bytes())?;
     terminal.flush()?;
@@ -19,7 +19,7 @@ pub(crate) fn asked(question: impl Display) -> io::Result<String> {
 
 /// Asks whether the user agrees; an empty answer says no.
 pub(crate) fn is_agreed(question: impl Display) -> io::Result<bool> {
-    Ok(matches!(asked(format_args!("{question} [y/N] "))?.as_str(), "y" | "Y" | "yes"))
+    Ok(matches!(ask(format_args!("{question} [y/N] "))?.as_str(), "y" | "Y" | "yes"))
 }
 
 /// Whether the user is asked before something that cannot be taken back easily.

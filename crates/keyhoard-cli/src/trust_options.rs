@@ -39,11 +39,11 @@ struct WebRules {
     #[arg(long, value_name = "KEY", value_parser = clap::builder::OsStringValueParser::new())]
     trusted_key: Vec<std::ffi::OsString>,
 
-    /// So many marginally trusted keys make a user ID valid.
+    /// How many marginally trusted keys make a user ID valid.
     #[arg(long, value_name = "NUMBER", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     marginals_needed: u32,
 
-    /// So many fully trusted keys make a user ID valid.
+    /// How many fully trusted keys make a user ID valid.
     #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     completes_needed: u32,
 

@@ -66,7 +66,7 @@ pub fn in_home(home: &Path) -> PathBuf {
 
 /// Says whether a location is a server's URL, `postgres://...`, and not a file.
 pub fn is_server(location: &Path) -> bool {
-    location.to_str().is_some_and(Address::is_one)
+    location.to_str().is_some_and(Address::is_url)
 }
 
 /// Returns a location as text for people, without the password that a URL may have.
@@ -75,7 +75,7 @@ pub fn shown(location: &Path) -> String {
 }
 
 fn server(location: &Path) -> Result<Option<Address>> {
-    let url = location.to_str().filter(|location| Address::is_one(location));
+    let url = location.to_str().filter(|location| Address::is_url(location));
     Ok(url.map(Address::parse).transpose()?)
 }
 

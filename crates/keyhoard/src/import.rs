@@ -8,11 +8,11 @@
 //! recognised by their digest before they are cleaned.
 
 mod batch;
+mod batch_transaction;
 mod chunk;
 mod event;
 mod mode;
 mod options;
-mod parts;
 mod prepare;
 mod preview;
 mod revocation;
@@ -28,9 +28,9 @@ use store::{Fingerprint, InputDigest, Prepared, PutKind, Store, Timestamp};
 
 use crate::Result;
 use batch::{Batch, Report};
+use batch_transaction::BatchTransaction;
 use chunk::{Chunk, read_ahead};
 use mode::Mode;
-use parts::Parts;
 use prepare::{Effect, Incoming, Item, Preparer, Ready};
 use writer::{Task, WriterThread};
 
@@ -76,7 +76,7 @@ pub fn import_all<R: Read + Send>(
             now,
             mode: Mode::of_next_batch(store, options.is_steady())?,
             batch: Batch::default(),
-            parts: None,
+            transaction: None,
             being_committed: HashSet::new(),
             writer: WriterThread::spawn(scope, store, options, now),
             on_event,
@@ -99,8 +99,8 @@ struct Importer<'a, 'scope> {
     mode: Mode,
     /// The batch, or part of one, that is being made.
     batch: Batch,
-    /// The parts of the batch that the writer thread has, if that is written part by part.
-    parts: Option<Parts>,
+    /// What the writer thread has of the batch, if it is written part by part.
+    transaction: Option<BatchTransaction>,
     /// The primary keys of what the writer thread makes durable: no snapshot shows it yet.
     being_committed: HashSet<Fingerprint>,
     writer: WriterThread<'scope>,
@@ -136,7 +136,7 @@ impl<'scope> Importer<'_, 'scope> {
         let bytes: usize = chunk.iter().flatten().map(chunk::len).sum();
         let incoming = self.incoming(chunk)?;
         // Until the first load is committed, there is nothing that could be read.
-        let is_readable = self.mode != Mode::FirstLoad || self.parts.is_none();
+        let is_readable = self.mode != Mode::FirstLoad || self.transaction.is_none();
         let preparer = Preparer {
             store: is_readable.then_some(self.store),
             options: self.options,
@@ -158,7 +158,8 @@ impl<'scope> Importer<'_, 'scope> {
 
     fn is_time_to_write(&mut self) -> bool {
         let bytes = self.mode.bytes(self.writer.is_busy());
-        self.batch.is_full(bytes) || self.parts.as_ref().is_some_and(|parts| parts.is_full_with(&self.batch))
+        self.batch.is_full(bytes)
+            || self.transaction.as_ref().is_some_and(|written| written.is_full_with(&self.batch))
     }
 
     /// Makes certificates of all pieces, of standalone revocations too. Pieces without keys are skipped silently, as in
@@ -230,7 +231,7 @@ impl<'scope> Importer<'_, 'scope> {
     ) -> ImportOutcome {
         let fingerprint = certificate.fingerprint();
         // Into what an earlier part has brought, each copy is merged by itself when it is written.
-        let is_in_parts = self.parts.as_ref().is_some_and(|parts| parts.contains(&fingerprint));
+        let is_in_parts = self.transaction.as_ref().is_some_and(|written| written.contains(&fingerprint));
         if !is_in_parts && self.batch.contains(&fingerprint) {
             return self.batch.merge_pending(&certificate, digest);
         }
@@ -257,16 +258,17 @@ impl<'scope> Importer<'_, 'scope> {
     /// Hands the batch, or a part of one, to the writer thread; waits for it where nobody can read meanwhile.
     fn hand_over(&mut self) -> Result<()> {
         self.wait()?;
-        if self.mode.is_in_parts() && self.parts.is_none() && !self.batch.changes_nothing() {
+        if self.mode.is_in_parts() && self.transaction.is_none() && !self.batch.changes_nothing() {
             if !self.writer.begin(self.mode)? {
                 // Without a transaction that takes parts, the batch is to become larger.
                 self.mode = Mode::Stream { concurrent: self.mode.is_concurrent() };
                 return Ok(());
             }
-            self.parts = Some(Parts::new(self.mode));
+            self.transaction = Some(BatchTransaction::new(self.mode));
         }
-        if let Some(parts) = self.parts.as_mut().filter(|parts| !parts.is_full_with(&self.batch)) {
-            parts.add(&self.batch);
+        if let Some(written) = self.transaction.as_mut().filter(|written| !written.is_full_with(&self.batch))
+        {
+            written.add(&self.batch);
             let part = self.take_batch()?;
             self.writer.hand_over(Task::WritePart(part));
             return Ok(());
@@ -283,7 +285,8 @@ impl<'scope> Importer<'_, 'scope> {
     /// Has the batch, or the last part of one, written and made durable.
     fn commit(&mut self, last: bool) -> Result<()> {
         let batch = self.take_batch()?;
-        self.being_committed = self.parts.take().map(Parts::into_fingerprints).unwrap_or_default();
+        self.being_committed =
+            self.transaction.take().map(BatchTransaction::into_fingerprints).unwrap_or_default();
         self.being_committed.extend(batch.fingerprints());
         self.writer.hand_over(Task::Commit { batch, last });
         Ok(())

@@ -15,8 +15,8 @@
 //! #     let mut profile = Profile::named("compatible").expect("it is always there");
 //! #     profile.user_ids = vec![b"Ann <ann@example.org>".to_vec()];
 //! #     let revocations = revocations_beside(&path);
-//! #     let place = KeyDestination { store: store.as_ref(), secrets: &secrets, revocations, certificate: None };
-//! #     generate(&place, &profile, None, "example", now, &mut Silent)?;
+//! #     let destination = KeyDestination { store: store.as_ref(), secrets: &secrets, revocations, certificate: None };
+//! #     generate(&destination, &profile, None, "example", now, &mut Silent)?;
 //! # }
 //! use keyhoard::store::{Detail, Selection};
 //! use keyhoard::{database, find::find};
@@ -46,8 +46,8 @@
 //! let mut profile = Profile::named("modern").expect("a profile that is always there");
 //! profile.user_ids = vec![b"Ann <ann@example.org>".to_vec()];
 //! let revocations = revocations_beside(&path);
-//! let place = KeyDestination { store: store.as_ref(), secrets: &secrets, revocations, certificate: None };
-//! let made = generate(&place, &profile, None, "my program", now, &mut Silent)?;
+//! let destination = KeyDestination { store: store.as_ref(), secrets: &secrets, revocations, certificate: None };
+//! let made = generate(&destination, &profile, None, "my program", now, &mut Silent)?;
 //! println!("{}", made.primary);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -79,8 +79,8 @@
 //! #     let mut profile = Profile::named("compatible").expect("it is always there");
 //! #     profile.user_ids = vec![b"Ann <ann@example.org>".to_vec()];
 //! #     let revocations = revocations_beside(&path);
-//! #     let place = KeyDestination { store: store.as_ref(), secrets: &secrets, revocations, certificate: None };
-//! #     generate(&place, &profile, None, "example", now, &mut Silent)?;
+//! #     let destination = KeyDestination { store: store.as_ref(), secrets: &secrets, revocations, certificate: None };
+//! #     generate(&destination, &profile, None, "example", now, &mut Silent)?;
 //! # }
 //! # let (mut input, mut output) = (&b"a stream"[..], Vec::new());
 //! use keyhoard::cert::{effective::PacketView, facts::SignatureType};
@@ -95,8 +95,8 @@
 //! let name = find::query(b"<ann@example.org>")?;
 //! let trust = TrustSettings::new(now, PacketView::Full);
 //! let found = candidates(snapshot.as_ref(), &name, &trust)?;
-//! let certain = found.iter().find(|one| one.validity >= Validity::Full);
-//! let key = certain.and_then(|one| one.key.as_ref()).ok_or("nobody is certain")?;
+//! let certain = found.iter().find(|recipient| recipient.validity >= Validity::Full);
+//! let key = certain.and_then(|recipient| recipient.key.as_ref()).ok_or("nobody is certain")?;
 //! let recipients = vec![Recipient { public: &key.public, is_hidden: false }];
 //! let for_whom = MessageRecipients { recipients, ..MessageRecipients::default() };
 //!
@@ -124,8 +124,8 @@
 //! #     let mut profile = Profile::named("compatible").expect("it is always there");
 //! #     profile.user_ids = vec![b"Ann <ann@example.org>".to_vec()];
 //! #     let revocations = revocations_beside(&path);
-//! #     let place = KeyDestination { store: store.as_ref(), secrets: &secrets, revocations, certificate: None };
-//! #     generate(&place, &profile, None, "example", now, &mut Silent)?;
+//! #     let destination = KeyDestination { store: store.as_ref(), secrets: &secrets, revocations, certificate: None };
+//! #     generate(&destination, &profile, None, "example", now, &mut Silent)?;
 //! # }
 //! # use keyhoard::{find::find, signing_keys::signing_key};
 //! # use keyhoard::message::{SignatureRequest, Signing, sign_detached};

@@ -51,7 +51,7 @@ pub struct RecipientCandidate {
 pub struct UserFirstUse {
     /// The address that is bound.
     pub address: BoundAddress,
-    /// What is known; `None` if it has ended, or the key is the user's own.
+    /// What is known; `None` if it has expired, or the key is the user's own.
     pub known: Option<FirstUse>,
 }
 
@@ -131,7 +131,7 @@ pub fn candidates(
 }
 
 /// Returns what the certificates that a name stands for are as recipients, as GnuPG looks at them: the validity is that
-/// of the user IDs that have the name, one that is revoked or has ended names nobody, and a key that is named with a
+/// of the user IDs that have the name, one that is revoked or has expired names nobody, and a key that is named with a
 /// `!` is encrypted to itself.
 ///
 /// # Errors

@@ -95,7 +95,7 @@ pub fn with_secret_key(
 /// # Errors
 ///
 /// The database's errors, and those of the place of the secret keys.
-pub fn held_by(
+pub fn secret_keys_of(
     snapshot: &dyn ReadCertificates,
     selection: Selection<'_>,
     keys: &dyn SecretKeys,
@@ -110,6 +110,9 @@ pub fn held_by(
     Ok(found)
 }
 
+/// Packets, some of which contain secrets.
+type SecretPackets = Vec<Zeroizing<Vec<u8>>>;
+
 /// Replaces public key packets by secret key packets, and returns the packets and how many have a secret; `None` if there
 /// is no secret key here.
 fn transferable(
@@ -117,7 +120,7 @@ fn transferable(
     keys: &dyn SecretKeys,
     parts: SecretParts,
     options: &ExportOptions,
-) -> Result<Option<(Vec<Zeroizing<Vec<u8>>>, u64)>> {
+) -> Result<Option<(SecretPackets, u64)>> {
     let mut stored_keys = Vec::new();
     for key in certificate.facts.keys() {
         stored_keys.extend(keys.find(&key.fingerprint.into())?);
@@ -135,8 +138,8 @@ fn transferable(
         let wanted = parts == SecretParts::All || packet.tag == Tag::PUBLIC_SUBKEY;
         let Ok(key) = cert::key::parse_public(packet.body) else { continue };
         let fingerprint = key.fingerprint();
-        let is_held = stored_keys.iter().any(|stored| stored.fingerprint == fingerprint);
-        let secret = match wanted && is_held {
+        let is_stored = stored_keys.iter().any(|stored| stored.fingerprint == fingerprint);
+        let secret = match wanted && is_stored {
             true => keys.export(&fingerprint.into())?,
             false => SecretKey::stub(role, packet.body)?,
         };

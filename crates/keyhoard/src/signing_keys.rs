@@ -69,7 +69,7 @@ pub fn signing_key(
     stored_keys: &[StoredKey],
     now: Timestamp,
 ) -> Result<Option<SigningKey>> {
-    Ok(match found(snapshot, id, stored_keys, now, &|_| true)? {
+    Ok(match signing_keys(snapshot, id, stored_keys, now, &|_| true)? {
         Some(SigningKeys::Key(key)) => Some(key),
         _ => None,
     })
@@ -88,10 +88,10 @@ pub fn named_signing_key(
     stored_keys: &[StoredKey],
     now: Timestamp,
 ) -> Result<Option<SigningKeys>> {
-    found(snapshot, id, stored_keys, now, &|key| name.means_key(key))
+    signing_keys(snapshot, id, stored_keys, now, &|key| name.means_key(key))
 }
 
-fn found(
+fn signing_keys(
     snapshot: &dyn ReadCertificates,
     id: CertId,
     stored_keys: &[StoredKey],

@@ -3,10 +3,10 @@
 //! [`message`] reads signatures and hashes what they are over; an [`Examiner`] finds the keys and verifies, many
 //! signatures at once. The result is a [`SignatureVerdict`] on each: the [`ExaminedSignature`], its
 //! [`SignatureStatus`], and the validity of the key's certificate. [`ExaminedSignature::gnupg`] returns what GnuPG says
-//! instead. [`batch()`] does it for thousands of files; [`remember()`] keeps what trust on first use counts.
+//! instead. [`examine_batch()`] does it for thousands of files; [`remember()`] keeps what trust on first use counts.
 
-mod batch;
 mod candidate_signer;
+mod examine_batch;
 mod examined_signature;
 mod gnupg;
 mod holders;
@@ -16,8 +16,8 @@ mod signer_search;
 mod status;
 mod verdict;
 
-pub use batch::batch;
 pub use candidate_signer::CandidateSigner;
+pub use examine_batch::examine_batch;
 pub use examined_signature::{ExaminedSignature, Signer};
 pub use gnupg::GnupgVerdict;
 pub use remember::{remember, remember_encrypted};

@@ -1,15 +1,12 @@
 //! Session keys encrypted to public keys (RFC 9580, 5.1).
 
+use std::fmt::Display;
+
+use cert::key::{self, Key};
 use cert::packet::{self, Tag};
-use cert::{Fingerprint, KeyId, key};
-use secret::{Ciphertext, Decryptor, Fields};
-use sequoia_openpgp::packet::key::{UnspecifiedParts, UnspecifiedRole};
-use sequoia_openpgp::packet::{Key, PKESK, pkesk};
-use sequoia_openpgp::parse::Parse;
-use sequoia_openpgp::serialize::MarshalInto;
-use sequoia_openpgp::types::SymmetricAlgorithm;
+use cert::{Fingerprint, KeyId};
+use secret::{Ciphertext, Decryptor};
 use verify::PublicKeyAlgorithm;
-use zeroize::Zeroizing;
 
 use crate::{Cipher, Error, Result, SessionKey};
 
@@ -26,53 +23,34 @@ impl Recipient<'_> {
     /// Encrypts the session key to the recipient, and returns the packet: version 6 for authenticated data of RFC 9580,
     /// else version 3.
     pub(crate) fn seal(&self, session_key: &SessionKey, seipd2: bool) -> Result<Vec<u8>> {
-        let name =
-            key::parse_public(self.public).map(|key| key.fingerprint().to_string()).unwrap_or_default();
-        self.sealed(session_key, seipd2)
-            .map_err(|error| Error::Recipient { key: name, reason: error.to_string() })
-    }
-
-    fn sealed(&self, session_key: &SessionKey, seipd2: bool) -> sequoia_openpgp::Result<Vec<u8>> {
-        let public = key::parse_public(self.public)?;
-        if matches!(public.algorithm, PublicKeyAlgorithm::ELGAMAL | PublicKeyAlgorithm::ELGAMAL_BOTH) {
-            return self.sealed_by_elgamal(&public, session_key, seipd2);
-        }
-        let key: Key<UnspecifiedParts, UnspecifiedRole> = Key::from_bytes(self.public)?;
-        let bytes = session_key.key().into();
-        let sealed: PKESK = if seipd2 {
-            let mut sealed = pkesk::PKESK6::for_recipient(&bytes, &key)?;
-            if self.is_hidden {
-                sealed.set_recipient(None);
-            }
-            sealed.into()
-        } else {
-            let cipher = SymmetricAlgorithm::from(session_key.cipher().number());
-            let mut sealed = pkesk::PKESK3::for_recipient(cipher, &bytes, &key)?;
-            if self.is_hidden {
-                sealed.set_recipient(None);
-            }
-            sealed.into()
+        let failed = |key: &str, error: &dyn Display| Error::Recipient {
+            key: key.to_owned(),
+            reason: error.to_string(),
         };
-        Ok(packet::write(Tag(1), &sealed.to_vec()?))
+        let key = key::parse_public(self.public).map_err(|error| failed("", &error))?;
+        let cipher = (!seipd2).then_some(session_key.cipher().number());
+        let fields = secret::encrypt(&key, cipher, session_key.key())
+            .map_err(|error| failed(&key.fingerprint().to_string(), &error))?;
+        let mut body = if seipd2 { self.named_by_fingerprint(&key) } else { self.named_by_key_id(&key) };
+        body.push(key.algorithm.0);
+        body.extend(fields);
+        Ok(packet::write(Tag(1), &body))
     }
 
-    /// Encrypts to an Elgamal key, which only packets of version 3 support.
-    fn sealed_by_elgamal(
-        &self,
-        key: &key::Key<'_>,
-        session_key: &SessionKey,
-        seipd2: bool,
-    ) -> sequoia_openpgp::Result<Vec<u8>> {
-        if seipd2 {
-            let what = "an Elgamal key for authenticated data of RFC 9580".to_owned();
-            return Err(secret::Error::Unsupported { key: key.fingerprint(), what }.into());
+    /// Begins a packet of version 6: the key's version and fingerprint, or nothing.
+    fn named_by_fingerprint(&self, key: &Key<'_>) -> Vec<u8> {
+        if self.is_hidden {
+            return vec![6, 0];
         }
-        let sum = session_key.key().iter().fold(0_u16, |sum, byte| sum.wrapping_add((*byte).into()));
-        let numbered = [&[session_key.cipher().number()], session_key.key(), &sum.to_be_bytes()].concat();
-        let fields = secret::elgamal::encrypt(key, &Zeroizing::new(numbered))?;
-        let name = if self.is_hidden { 0 } else { key.fingerprint().key_id().0 };
-        let body = [&[3], &name.to_be_bytes()[..], &[key.algorithm.0], &fields].concat();
-        Ok(packet::write(Tag(1), &body))
+        let fingerprint = key.fingerprint();
+        let name = fingerprint.as_bytes();
+        [&[6, name.len() as u8 + 1, fingerprint.version()], name].concat()
+    }
+
+    /// Begins a packet of version 3: the key ID, or zeros.
+    fn named_by_key_id(&self, key: &Key<'_>) -> Vec<u8> {
+        let key_id = if self.is_hidden { 0 } else { key.fingerprint().key_id().0 };
+        [&[3], &key_id.to_be_bytes()[..]].concat()
     }
 }
 
@@ -144,11 +122,14 @@ impl Pkesk {
         key: &mut dyn Decryptor,
         data_cipher: Option<Cipher>,
     ) -> std::result::Result<Option<SessionKey>, secret::Error> {
-        let Some((cipher, ciphertext)) = self.ciphertext() else { return Ok(None) };
-        let opened = key.decrypt(&ciphertext, None)?;
+        let Some(encrypted) = Ciphertext::read(self.algorithm, self.version, &self.fields) else {
+            return Ok(None);
+        };
+        let opened = key.decrypt(&encrypted.ciphertext)?;
+        let cipher = encrypted.cipher.and_then(Cipher::of);
         Ok(match (self.algorithm, self.version, cipher) {
-            (PublicKeyAlgorithm::X25519 | PublicKeyAlgorithm::X448, 3, Some(cipher)) => {
-                SessionKey::new(cipher, &opened)
+            (PublicKeyAlgorithm::X25519 | PublicKeyAlgorithm::X448, 3, cipher) => {
+                cipher.and_then(|cipher| SessionKey::new(cipher, &opened))
             }
             (PublicKeyAlgorithm::X25519 | PublicKeyAlgorithm::X448, ..) => {
                 data_cipher.and_then(|cipher| SessionKey::new(cipher, &opened))
@@ -156,41 +137,6 @@ impl Pkesk {
             (_, 3, _) => checked(&opened, 1).and_then(SessionKey::from_numbered),
             _ => data_cipher.zip(checked(&opened, 0)).and_then(|(cipher, key)| SessionKey::new(cipher, key)),
         })
-    }
-
-    /// Parses the algorithm-specific fields, and the cipher if it is one of them.
-    fn ciphertext(&self) -> Option<(Option<Cipher>, Ciphertext<'_>)> {
-        let mut fields = Fields(&self.fields);
-        Some(match self.algorithm {
-            PublicKeyAlgorithm::RSA | PublicKeyAlgorithm::RSA_ENCRYPT => {
-                (None, Ciphertext::Rsa { c: fields.number()? })
-            }
-            PublicKeyAlgorithm::ELGAMAL | PublicKeyAlgorithm::ELGAMAL_BOTH => {
-                (None, Ciphertext::Elgamal { e: fields.number()?, c: fields.number()? })
-            }
-            PublicKeyAlgorithm::ECDH => {
-                (None, Ciphertext::Ecdh { e: fields.number()?, key: fields.counted()? })
-            }
-            PublicKeyAlgorithm::X25519 => {
-                let e = fields.take(32)?.try_into().ok()?;
-                let (cipher, key) = self.unnumbered(fields.counted()?)?;
-                (cipher, Ciphertext::X25519 { e, key })
-            }
-            PublicKeyAlgorithm::X448 => {
-                let e = fields.take(56)?.try_into().ok()?;
-                let (cipher, key) = self.unnumbered(fields.counted()?)?;
-                (cipher, Ciphertext::X448 { e, key })
-            }
-            _ => return None,
-        })
-    }
-
-    fn unnumbered<'a>(&self, bytes: &'a [u8]) -> Option<(Option<Cipher>, &'a [u8])> {
-        if self.version != 3 {
-            return Some((None, bytes));
-        }
-        let (&number, key) = bytes.split_first()?;
-        Some((Some(Cipher::of(number)?), key))
     }
 }
 

@@ -20,9 +20,9 @@ const NAME: &str = "keyhoard";
 /// How long a server may take to start, recovery included.
 const START: Duration = Duration::from_secs(60);
 
-/// Runs the server beside a pipe that ends with whoever holds its other end, and removes the directory then; unless it
-/// is told in a line to end the server only. A server that has only just been started does not listen to QUIT yet,
-/// which ends it at once, but to TERM.
+/// Starts the server and reads standard input, a pipe. At the end of the pipe, when the starting program has ended, it
+/// stops the server and removes the directory; after a line from the pipe it only stops the server. A server that was
+/// just started does not handle QUIT yet, but TERM.
 const GUARD: &str =
     "directory=$1; shift; \"$@\" & server=$!; read word; kill -TERM $server; kill -QUIT $server;
     wait $server; test -n \"$word\" || rm -rf \"$directory\"";

@@ -1,209 +1,192 @@
-//! Signs, decrypts session keys, and verifies that a secret belongs to a public key: by sequoia-openpgp, Elgamal by
-//! [`elgamal`].
+//! Signs, decrypts session keys, and verifies that a secret belongs to a public key.
+//!
+//! There is a file for each kind of numbers. Ed25519 keys sign by aws-lc; everything else is done by OpenSSL, which is
+//! initialised at its first use.
 
-use std::fmt::Display;
-use std::time::{Duration, UNIX_EPOCH};
-
-use cert::Fingerprint;
 use cert::key::Key;
-use sequoia_openpgp::crypto::{Decryptor as _, KeyPair, SessionKey, Signer as _, mpi};
-use sequoia_openpgp::packet;
-use sequoia_openpgp::packet::key::{Key4, Key6, PublicParts, SecretParts, UnspecifiedRole};
-use sequoia_openpgp::serialize::MarshalInto as _;
+use libcrypto::Curve;
+use openssl::error::ErrorStack;
 use verify::{HashAlgorithm, PublicKeyAlgorithm};
 use zeroize::Zeroizing;
 
-use crate::fields::Fields;
-use crate::{Ciphertext, Error, Result, elgamal, numbers};
+use crate::curve25519::{self, Kind};
+use crate::ecdh::Wrapping;
+use crate::montgomery::Function;
+use crate::{Ciphertext, Error, Result, curve448, dsa, elgamal, rsa, weierstrass};
 
-/// The public and the secret part of a key in the form of the library, which encrypts the secret in memory while it is
-/// not used.
-pub(crate) struct Pair {
-    pair: KeyPair,
-    algorithm: PublicKeyAlgorithm,
-    key: Fingerprint,
+/// A key with its public and its secret numbers.
+pub(crate) struct Pair<'a> {
+    key: &'a Key<'a>,
+    numbers: Numbers<'a>,
 }
 
-type PublicKey = packet::Key<PublicParts, UnspecifiedRole>;
+enum Numbers<'a> {
+    Rsa(rsa::Numbers<'a>),
+    Dsa(dsa::Numbers<'a>),
+    Elgamal(elgamal::Numbers<'a>),
+    Weierstrass(weierstrass::Numbers<'a>),
+    Curve25519(curve25519::Numbers),
+    Ed448(curve448::Numbers<'a>),
+    X448(curve448::Numbers<'a>),
+}
 
-impl Pair {
-    /// Converts both parts and verifies that they belong together; `material` are the secret numbers.
-    pub(crate) fn verified(key: &Key<'_>, material: &[u8]) -> Result<Self> {
-        let pair = Self::new(key, material)?;
-        pair.verify_halves(key.material, material)?;
-        Ok(pair)
-    }
+const UNREADABLE: &str = "its secret numbers cannot be read";
 
-    /// Converts both parts, which are known to belong together.
-    pub(crate) fn new(key: &Key<'_>, material: &[u8]) -> Result<Self> {
-        let (fingerprint, algorithm) = (key.fingerprint(), key.algorithm);
-        let unsupported =
-            || Error::Unsupported { key: fingerprint, what: format!("public-key algorithm {}", algorithm.0) };
-        let is_complete = is_complete(algorithm, material).ok_or_else(unsupported)?;
-        let malformed = Error::Damaged { key: fingerprint, what: "its secret numbers cannot be read" };
-        if !is_complete {
-            return Err(malformed);
-        }
-        let secret =
-            mpi::SecretKeyMaterial::from_bytes(algorithm.0.into(), material).map_err(|_| malformed)?;
-        let public = public(key).map_err(|error| Error::Operation {
-            key: fingerprint,
-            what: "reading the public numbers",
-            reason: error.to_string(),
-        })?;
-        let pair = KeyPair::new(public, secret.into()).map_err(|_| unsupported())?;
-        Ok(Self { pair, algorithm, key: fingerprint })
-    }
-
-    /// Verifies that both parts belong together.
+impl<'a> Pair<'a> {
+    /// Reads the secret numbers of a key, encoded as in a secret key packet.
     ///
-    /// The numbers of RSA and Elgamal keys are computed with. Where the public part is a function of the secret one, it
-    /// is computed again; otherwise a signature is made and verified, or a session key encrypted and decrypted.
-    fn verify_halves(&self, public: &[u8], material: &[u8]) -> Result<()> {
-        let belongs = match self.recomputed_public()? {
-            _ if self.algorithm.is_rsa() => numbers::rsa_belongs(public, material).unwrap_or(false),
-            _ if self.is_elgamal() => elgamal::belongs(public, material)
-                .map_err(|error| self.failed("reading the numbers", &error))?,
-            Some(public) => public == *self.pair.public().mpis(),
-            None if self.signs() => self.signature_verifies()?,
-            None => self.decrypts_session_key()?,
+    /// # Errors
+    ///
+    /// [`Error::Unsupported`] for an unknown algorithm or curve, [`Error::Damaged`] if the numbers cannot be read.
+    pub(crate) fn read(key: &'a Key<'a>, secret: &'a [u8]) -> Result<Self> {
+        let numbers = Numbers::read(key, secret)?;
+        let unreadable = || Error::Damaged { key: key.fingerprint(), what: UNREADABLE };
+        Ok(Self { key, numbers: numbers.ok_or_else(unreadable)? })
+    }
+
+    /// Verifies that the secret numbers belong to the public ones, which are a function of them.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Damaged`] if they do not.
+    pub(crate) fn verify_halves(&self) -> Result<()> {
+        let belong = match &self.numbers {
+            Numbers::Rsa(numbers) => numbers.belong(),
+            Numbers::Dsa(numbers) => numbers.belong(),
+            Numbers::Elgamal(numbers) => numbers.belong(),
+            Numbers::Weierstrass(numbers) => numbers.belong(),
+            Numbers::Curve25519(numbers) => Ok(numbers.belong()),
+            Numbers::Ed448(numbers) | Numbers::X448(numbers) => numbers.belong(),
         };
         let what = "its secret part is not the one of its public part";
-        if belongs { Ok(()) } else { Err(Error::Damaged { key: self.key, what }) }
+        match belong.map_err(|error| Error::failed(self.key, "verifying its numbers", &error))? {
+            true => Ok(()),
+            false => Err(Error::Damaged { key: self.key.fingerprint(), what }),
+        }
+    }
+
+    /// Returns whether the key makes signatures.
+    pub(crate) fn signs(&self) -> bool {
+        match &self.numbers {
+            Numbers::Rsa(_) | Numbers::Dsa(_) | Numbers::Ed448(_) => true,
+            Numbers::Weierstrass(_) => self.key.algorithm == PublicKeyAlgorithm::ECDSA,
+            Numbers::Curve25519(numbers) => numbers.kind() == Kind::Ed25519,
+            Numbers::Elgamal(_) | Numbers::X448(_) => false,
+        }
     }
 
     /// Signs a digest; returns the signature's fields.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unsupported`] for a key that does not sign.
     pub(crate) fn sign(&self, hash: HashAlgorithm, digest: &[u8]) -> Result<Vec<u8>> {
-        if !self.signs() {
-            return Err(self.unsupported("signing with this key"));
-        }
-        let signed = self.pair.clone().sign(hash.0.into(), digest);
-        let fields = signed.and_then(|signature| signature.to_vec());
-        fields.map_err(|error| self.failed("signing", &error))
+        let signed = match &self.numbers {
+            _ if !self.signs() => Ok(None),
+            Numbers::Rsa(numbers) => numbers.sign(hash, digest),
+            Numbers::Dsa(numbers) => numbers.sign(digest).map(Some),
+            Numbers::Weierstrass(numbers) => numbers.sign(digest).map(Some),
+            Numbers::Curve25519(numbers) => {
+                Ok(numbers.sign(digest).map(|signature| curve25519::fields(self.key.algorithm, &signature)))
+            }
+            Numbers::Ed448(numbers) => numbers.sign(digest).map(Some),
+            Numbers::Elgamal(_) | Numbers::X448(_) => Ok(None),
+        };
+        let signed = signed.map_err(|error| Error::failed(self.key, "signing", &error))?;
+        signed.ok_or_else(|| Error::unsupported(self.key, "signing with this key"))
     }
 
     /// Decrypts a session key.
-    pub(crate) fn decrypt(
-        &self,
-        ciphertext: &Ciphertext<'_>,
-        length: Option<usize>,
-    ) -> Result<Zeroizing<Vec<u8>>> {
-        let ciphertext = match *ciphertext {
-            Ciphertext::Rsa { c } => mpi::Ciphertext::RSA { c: mpi::MPI::new(c) },
-            Ciphertext::Elgamal { e, c } => return self.decrypt_elgamal(e, c),
-            Ciphertext::Ecdh { e, key } => {
-                mpi::Ciphertext::ECDH { e: mpi::MPI::new(e), key: key.to_vec().into() }
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unsupported`] for a key that does not decrypt, [`Error::Operation`] if the session key was not encrypted
+    /// to this key.
+    pub(crate) fn decrypt(&self, ciphertext: &Ciphertext<'_>) -> Result<Zeroizing<Vec<u8>>> {
+        let public = self.key.material;
+        let decrypted = match (&self.numbers, *ciphertext) {
+            (Numbers::Rsa(numbers), Ciphertext::Rsa { c }) => numbers.decrypt(c).map(Some),
+            (Numbers::Elgamal(numbers), Ciphertext::Elgamal { e, c }) => numbers.decrypt(e, c),
+            (Numbers::Weierstrass(numbers), Ciphertext::Ecdh { e, key }) => {
+                self.unwrapped(numbers.shared(e), key)
             }
-            Ciphertext::X25519 { e, key } => {
-                mpi::Ciphertext::X25519 { e: Box::new(*e), key: key.to_vec().into() }
+            (Numbers::Curve25519(numbers), Ciphertext::Ecdh { e, key }) => {
+                let Some(e) = e.strip_prefix(&[curve25519::NATIVE]) else {
+                    return Err(not_for_this_key(self.key));
+                };
+                self.unwrapped(Function::X25519.shared(numbers.secret(), e), key)
             }
-            Ciphertext::X448 { e, key } => {
-                mpi::Ciphertext::X448 { e: Box::new(*e), key: key.to_vec().into() }
+            (Numbers::Curve25519(numbers), Ciphertext::X25519 { e, key }) => {
+                unwrapped_native(Function::X25519, public, numbers.secret(), e, key)
             }
+            (Numbers::X448(numbers), Ciphertext::X448 { e, key }) => {
+                unwrapped_native(Function::X448, public, numbers.secret(), e, key)
+            }
+            _ => return Err(Error::unsupported(self.key, "this way of encrypting to this key")),
         };
-        let opened = self.pair.clone().decrypt(&ciphertext, length);
-        opened
-            .map(|session_key| Zeroizing::new(session_key.to_vec()))
-            .map_err(|error| self.failed("opening a session key", &error))
+        let decrypted = decrypted.map_err(|error| Error::failed(self.key, DECRYPTING, &error))?;
+        decrypted.ok_or_else(|| not_for_this_key(self.key))
     }
 
-    fn decrypt_elgamal(&self, e: &[u8], c: &[u8]) -> Result<Zeroizing<Vec<u8>>> {
-        let what = "opening a session key";
-        let opened = self.pair.secret().map(|secret| match (self.pair.public().mpis(), secret) {
-            (mpi::PublicKey::ElGamal { p, .. }, mpi::SecretKeyMaterial::ElGamal { x }) => {
-                elgamal::decrypt(p.value(), x.value(), e, c).map_err(|error| self.failed(what, &error))
-            }
-            _ => Err(self.unsupported("Elgamal with this key")),
-        });
-        opened?.ok_or_else(|| self.failed(what, &"it was not encrypted to this key"))
-    }
-
-    /// Tries the key: returns whether its signature verifies, or whether it decrypts what was encrypted to it.
-    pub(crate) fn passes_trial(&self) -> Result<bool> {
-        if self.signs() { self.signature_verifies() } else { self.decrypts_session_key() }
-    }
-
-    fn is_elgamal(&self) -> bool {
-        matches!(self.algorithm, PublicKeyAlgorithm::ELGAMAL | PublicKeyAlgorithm::ELGAMAL_BOTH)
-    }
-
-    /// Returns whether its algorithm makes signatures.
-    fn signs(&self) -> bool {
-        type Algorithm = PublicKeyAlgorithm;
-        matches!(
-            self.algorithm,
-            Algorithm::DSA
-                | Algorithm::ECDSA
-                | Algorithm::EDDSA_LEGACY
-                | Algorithm::ED25519
-                | Algorithm::ED448
-        ) || self.algorithm.is_rsa()
-    }
-
-    /// Computes the public numbers from the secret ones, where the library supports that for the algorithm.
-    fn recomputed_public(&self) -> Result<Option<mpi::PublicKey>> {
-        type Secret = mpi::SecretKeyMaterial;
-        let made = self.pair.secret().map(|secret| match secret {
-            Secret::Ed448 { x } => Some(Key6::import_secret_ed448(x, None).map(public_numbers)),
-            Secret::X448 { x } => Some(Key6::import_secret_x448(x, None).map(public_numbers)),
-            _ => None,
-        });
-        made.transpose().map_err(|error| self.failed("deriving the public key", &error))
-    }
-
-    fn signature_verifies(&self) -> Result<bool> {
-        let (hash, digest) = (HashAlgorithm::SHA512.0.into(), [0x5a; 64]);
-        let Ok(signature) = self.pair.clone().sign(hash, &digest) else { return Ok(false) };
-        Ok(self.pair.public().verify(&signature, hash, &digest).is_ok())
-    }
-
-    fn decrypts_session_key(&self) -> Result<bool> {
-        if self.is_elgamal() {
-            // The secret number is known to belong to the public ones, which is sufficient.
-            return Ok(true);
+    /// Unwraps a session key that is wrapped with what is derived from a shared secret.
+    fn unwrapped(
+        &self,
+        shared: std::result::Result<Option<Zeroizing<Vec<u8>>>, ErrorStack>,
+        wrapped: &[u8],
+    ) -> std::result::Result<Option<Zeroizing<Vec<u8>>>, ErrorStack> {
+        match (shared?, Wrapping::of(self.key)) {
+            (Some(shared), Some(wrapping)) => wrapping.unwrap(&shared, wrapped),
+            _ => Ok(None),
         }
-        let session_key = SessionKey::from(vec![0x5a; 32]);
-        let encrypted = self.pair.public().encrypt(&session_key);
-        let encrypted = encrypted.map_err(|error| self.failed("encrypting a session key", &error))?;
-        Ok(self.pair.clone().decrypt(&encrypted, Some(32)).is_ok_and(|opened| opened == session_key))
-    }
-
-    fn failed(&self, what: &'static str, error: &dyn Display) -> Error {
-        Error::Operation { key: self.key, what, reason: error.to_string() }
-    }
-
-    fn unsupported(&self, what: &str) -> Error {
-        Error::Unsupported { key: self.key, what: what.to_owned() }
     }
 }
 
-fn public_numbers(key: impl Into<packet::Key<SecretParts, UnspecifiedRole>>) -> mpi::PublicKey {
-    key.into().mpis().clone()
+impl<'a> Numbers<'a> {
+    /// Reads the numbers of a key; `None` if they cannot be read.
+    fn read(key: &Key<'a>, secret: &'a [u8]) -> Result<Option<Self>> {
+        type Algorithm = PublicKeyAlgorithm;
+        if let Some(kind) = Kind::of(key) {
+            return Ok(curve25519::Numbers::read(kind, key, secret).map(Self::Curve25519));
+        }
+        libcrypto::initialise();
+        let public = key.material;
+        Ok(match key.algorithm {
+            algorithm if algorithm.is_rsa() => rsa::Numbers::read(public, secret).map(Self::Rsa),
+            Algorithm::DSA => dsa::Numbers::read(public, secret).map(Self::Dsa),
+            Algorithm::ELGAMAL | Algorithm::ELGAMAL_BOTH => {
+                elgamal::Numbers::read(public, secret).map(Self::Elgamal)
+            }
+            Algorithm::ECDSA | Algorithm::ECDH => {
+                let curve = key.curve().and_then(Curve::by_oid);
+                let curve = curve.ok_or_else(|| Error::unsupported(key, "its curve"))?;
+                weierstrass::Numbers::read(curve, public, secret).map(Self::Weierstrass)
+            }
+            Algorithm::ED448 => curve448::Numbers::ed448(public, secret).map(Self::Ed448),
+            Algorithm::X448 => curve448::Numbers::x448(public, secret).map(Self::X448),
+            Algorithm::EDDSA_LEGACY => return Err(Error::unsupported(key, "its curve")),
+            PublicKeyAlgorithm(number) => {
+                return Err(Error::unsupported(key, format!("public-key algorithm {number}")));
+            }
+        })
+    }
 }
 
-fn public(key: &Key<'_>) -> sequoia_openpgp::Result<PublicKey> {
-    let created = UNIX_EPOCH + Duration::from_secs(key.created.0.into());
-    let algorithm = key.algorithm.0.into();
-    let numbers = mpi::PublicKey::parse(algorithm, key.material)?;
-    Ok(match key.version {
-        6 => Key6::new(created, algorithm, numbers)?.into(),
-        _ => Key4::new(created, algorithm, numbers)?.into(),
-    })
+fn unwrapped_native(
+    function: Function,
+    public: &[u8],
+    secret: &[u8],
+    ephemeral: &[u8],
+    wrapped: &[u8],
+) -> std::result::Result<Option<Zeroizing<Vec<u8>>>, ErrorStack> {
+    match function.shared(secret, ephemeral)? {
+        Some(shared) => function.unwrap(public, ephemeral, &shared, wrapped),
+        None => Ok(None),
+    }
 }
 
-/// Returns whether the material consists of exactly the secret numbers of the algorithm; `None` if that is unknown.
-fn is_complete(algorithm: PublicKeyAlgorithm, material: &[u8]) -> Option<bool> {
-    type Algorithm = PublicKeyAlgorithm;
-    let numbers = match algorithm {
-        Algorithm::X25519 | Algorithm::ED25519 => return Some(material.len() == 32),
-        Algorithm::X448 => return Some(material.len() == 56),
-        Algorithm::ED448 => return Some(material.len() == 57),
-        Algorithm::DSA | Algorithm::ELGAMAL | Algorithm::ELGAMAL_BOTH => 1,
-        Algorithm::ECDH | Algorithm::ECDSA | Algorithm::EDDSA_LEGACY => 1,
-        algorithm if algorithm.is_rsa() => 4,
-        _ => return None,
-    };
-    let mut fields = Fields(material);
-    let all = (0..numbers).try_for_each(|_| fields.number().map(|_| ()));
-    Some(all.is_some() && fields.0.is_empty())
+const DECRYPTING: &str = "opening a session key";
+
+fn not_for_this_key(key: &Key<'_>) -> Error {
+    let reason = "it was not encrypted to this key".to_owned();
+    Error::Operation { key: key.fingerprint(), what: DECRYPTING, reason }
 }

@@ -1,5 +1,9 @@
 //! Encrypted session keys.
 
+use verify::PublicKeyAlgorithm;
+
+use crate::fields::Fields;
+
 /// The algorithm-specific fields of an encrypted session key (RFC 9580, 5.1.3 to 5.1.7), with numbers as big-endian
 /// bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,4 +41,48 @@ pub enum Ciphertext<'a> {
         /// The wrapped session key, without length and cipher bytes.
         key: &'a [u8],
     },
+}
+
+/// The algorithm-specific fields of an encrypted session key, with the cipher if it is one of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Encrypted<'a> {
+    /// The number of the cipher, which is not encrypted in packets of version 3 with X25519 or X448.
+    pub cipher: Option<u8>,
+    /// What was encrypted.
+    pub ciphertext: Ciphertext<'a>,
+}
+
+impl<'a> Ciphertext<'a> {
+    /// Reads the algorithm-specific fields of a packet of a version; `None` for another algorithm or malformed fields.
+    pub fn read(algorithm: PublicKeyAlgorithm, version: u8, fields: &'a [u8]) -> Option<Encrypted<'a>> {
+        type Algorithm = PublicKeyAlgorithm;
+        let mut fields = Fields(fields);
+        let ciphertext = match algorithm {
+            Algorithm::RSA | Algorithm::RSA_ENCRYPT => Self::Rsa { c: fields.number()? },
+            Algorithm::ELGAMAL | Algorithm::ELGAMAL_BOTH => {
+                Self::Elgamal { e: fields.number()?, c: fields.number()? }
+            }
+            Algorithm::ECDH => Self::Ecdh { e: fields.number()?, key: fields.counted()? },
+            Algorithm::X25519 => {
+                let e = fields.take(32)?.try_into().ok()?;
+                let (cipher, key) = unnumbered(version, fields.counted()?)?;
+                return Some(Encrypted { cipher, ciphertext: Self::X25519 { e, key } });
+            }
+            Algorithm::X448 => {
+                let e = fields.take(56)?.try_into().ok()?;
+                let (cipher, key) = unnumbered(version, fields.counted()?)?;
+                return Some(Encrypted { cipher, ciphertext: Self::X448 { e, key } });
+            }
+            _ => return None,
+        };
+        Some(Encrypted { cipher: None, ciphertext })
+    }
+}
+
+/// Takes the number of the cipher off, which stands in packets of version 3 only.
+fn unnumbered(version: u8, bytes: &[u8]) -> Option<(Option<u8>, &[u8])> {
+    match version {
+        3 => bytes.split_first().map(|(cipher, key)| (Some(*cipher), key)),
+        _ => Some((None, bytes)),
+    }
 }

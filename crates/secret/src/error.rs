@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
+use cert::key::Key;
 use cert::{Fingerprint, Flaw};
+use openssl::error::ErrorStack;
 
 /// A result of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -149,6 +151,18 @@ pub enum Error {
         /// What the system said.
         error: std::io::Error,
     },
+}
+
+impl Error {
+    /// Says that the algorithm, the curve or an operation with a key is not supported.
+    pub(crate) fn unsupported(key: &Key<'_>, what: impl Into<String>) -> Self {
+        Self::Unsupported { key: key.fingerprint(), what: what.into() }
+    }
+
+    /// Says that the cryptographic library failed.
+    pub(crate) fn failed(key: &Key<'_>, what: &'static str, error: &ErrorStack) -> Self {
+        Self::Operation { key: key.fingerprint(), what, reason: error.to_string() }
+    }
 }
 
 impl From<Flaw> for Error {

@@ -33,6 +33,12 @@ impl<'a> Fields<'a> {
         let bits = self.array().map(u16::from_be_bytes)?;
         self.take(usize::from(bits).div_ceil(8))
     }
+
+    /// Reads `N` multiprecision integers, after which nothing may follow.
+    pub(crate) fn numbers<const N: usize>(mut self) -> Option<[&'a [u8]; N]> {
+        let numbers: Vec<_> = (0..N).map_while(|_| self.number()).collect();
+        numbers.try_into().ok().filter(|_| self.0.is_empty())
+    }
 }
 
 /// Writes a multiprecision integer (RFC 9580, 3.2), without leading zeros.

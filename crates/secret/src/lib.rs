@@ -6,38 +6,50 @@
 //! - [`SecretKeys`]: a store of secret keys; [`mod@file`] implements it with files. Users of the trait must not assume
 //!   that keys are files, or that secrets can be exported.
 //! - [`Passphrase`]: a passphrase in memory that is wiped; [`Ask`]: asks for passphrases.
+//! - [`encrypt()`]: encrypts a session key to a public key; [`Ciphertext`]: what was encrypted.
 //!
-//! Keys on [`curve25519`] sign by aws-lc, [`elgamal`] uses OpenSSL's big numbers. Other asymmetric operations are those
-//! of sequoia-openpgp with OpenSSL, which is initialised at its first use; ciphers and key derivation are those of
-//! `symmetric`. Nothing reads the clock, except to calibrate a lock.
+//! Keys on [`curve25519`] sign by aws-lc, all other keys by OpenSSL, which also encrypts and decrypts session keys and is
+//! initialised at its first use; ciphers and key derivation are those of `symmetric`. Nothing reads the clock, except to
+//! calibrate a lock.
 
 pub mod ask;
 pub mod curve25519;
-pub mod elgamal;
 pub mod file;
 
 mod asymmetric;
 mod ciphertext;
+mod curve448;
 mod derive;
+mod dsa;
+mod ecdh;
+mod elgamal;
+mod encryption;
 mod error;
 mod fields;
 mod input;
 mod key;
+mod key_wrap;
 mod keys;
 mod lock;
 mod memory;
+mod montgomery;
 mod numbers;
 mod passphrase;
 mod protection;
 mod public;
 mod role;
+mod rsa;
 mod signer;
 mod specifier;
 mod unlock;
 mod unlocked;
+#[cfg(test)]
+mod vectors;
+mod weierstrass;
 
 pub use ask::{Ask, Question};
-pub use ciphertext::Ciphertext;
+pub use ciphertext::{Ciphertext, Encrypted};
+pub use encryption::encrypt;
 pub use error::{Error, Result};
 pub use fields::{Fields, write_number};
 pub use input::read_all;

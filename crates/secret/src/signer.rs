@@ -27,12 +27,10 @@ pub trait Decryptor {
     /// Decrypts a session key and returns it without the padding; for RSA, Elgamal and ECDH with the cipher and
     /// checksum bytes that version 3 packets have around it.
     ///
-    /// `length` is the length of the result, if it is known.
-    ///
     /// # Errors
     ///
     /// Those of unlocking, and [`Operation`](crate::Error::Operation) if the session key was not encrypted to this key.
-    fn decrypt(&mut self, ciphertext: &Ciphertext<'_>, length: Option<usize>) -> Result<Zeroizing<Vec<u8>>>;
+    fn decrypt(&mut self, ciphertext: &Ciphertext<'_>) -> Result<Zeroizing<Vec<u8>>>;
 }
 
 /// An open key of a store, which signs and decrypts.

@@ -1,15 +1,15 @@
 //! Keys with their plain secret.
 
 use std::fmt;
-use std::sync::OnceLock;
 
 use cert::key::{self, Key};
 use cert::{Fingerprint, Keygrip, Timestamp};
-use verify::{HashAlgorithm, PublicKeyAlgorithm};
+use verify::hash::Hasher;
+use verify::{Check, HashAlgorithm, PublicKeyAlgorithm, SignatureValue, Verdict};
 use zeroize::Zeroizing;
 
 use crate::asymmetric::Pair;
-use crate::curve25519::{self, Numbers};
+use crate::encryption::encrypt;
 use crate::memory::Guarded;
 use crate::protection::write_plain;
 use crate::{Ciphertext, Decryptor, Error, Result, Role, SecretKey, Signer, public};
@@ -22,8 +22,6 @@ pub struct Unlocked {
     public: Vec<u8>,
     material: Guarded,
     fingerprint: Fingerprint,
-    /// The key in the form of the cryptographic library, created at its first use.
-    pair: OnceLock<Pair>,
 }
 
 impl Unlocked {
@@ -35,16 +33,9 @@ impl Unlocked {
     /// [`Error::Damaged`] if they do not belong together, [`Error::Unsupported`] if that cannot be verified.
     pub fn new(role: Role, public: &[u8], material: &[u8]) -> Result<Self> {
         let key = key::parse_public(public)?;
-        let pair = match Numbers::read(&key, material) {
-            Some(numbers) if numbers.belong() => OnceLock::new(),
-            Some(_) => {
-                let what = "its secret part is not the one of its public part";
-                return Err(Error::Damaged { key: key.fingerprint(), what });
-            }
-            None => Pair::verified(&key, material)?.into(),
-        };
+        Pair::read(&key, material)?.verify_halves()?;
         let (fingerprint, material) = (key.fingerprint(), Guarded::copy_of(material));
-        Ok(Self { role, public: public.to_vec(), material, fingerprint, pair })
+        Ok(Self { role, public: public.to_vec(), material, fingerprint })
     }
 
     /// Returns the same key material in another packet, with another role or creation time. A key on a NIST or
@@ -84,25 +75,10 @@ impl Unlocked {
     /// [`Error::Damaged`] if the result is wrong.
     pub fn try_out(&self) -> Result<()> {
         let what = "what it signs or decrypts is wrong";
-        let passes = match self.numbers() {
-            Some(numbers) => numbers.passes_trial(),
-            None => self.pair()?.passes_trial()?,
-        };
-        if passes { Ok(()) } else { Err(Error::Damaged { key: self.fingerprint, what }) }
-    }
-
-    /// Returns the numbers of a key on Curve25519, for which the library is not needed.
-    fn numbers(&self) -> Option<Numbers> {
-        Numbers::read(&self.public_half(), &self.material)
-    }
-
-    fn pair(&self) -> Result<&Pair> {
-        if let Some(pair) = self.pair.get() {
-            return Ok(pair);
-        }
-        // Only keys on Curve25519 have no pair yet; `new` verified them without one.
-        let pair = Pair::new(&self.public_half(), &self.material)?;
-        Ok(self.pair.get_or_init(|| pair))
+        let key = self.public_half();
+        let pair = Pair::read(&key, &self.material)?;
+        let passes = if pair.signs() { signature_verifies(&pair, &key) } else { decrypts(&pair, &key) };
+        if passes? { Ok(()) } else { Err(Error::Damaged { key: self.fingerprint, what }) }
     }
 
     /// Returns the body of the public key packet.
@@ -150,10 +126,7 @@ impl Signer for Unlocked {
     }
 
     fn sign(&mut self, hash: HashAlgorithm, digest: &[u8]) -> Result<Vec<u8>> {
-        match self.numbers().and_then(|numbers| numbers.sign(digest)) {
-            Some(signature) => Ok(curve25519::fields(self.public_half().algorithm, &signature)),
-            None => self.pair()?.sign(hash, digest),
-        }
+        Pair::read(&self.public_half(), &self.material)?.sign(hash, digest)
     }
 }
 
@@ -162,8 +135,8 @@ impl Decryptor for Unlocked {
         self.public_half()
     }
 
-    fn decrypt(&mut self, ciphertext: &Ciphertext<'_>, length: Option<usize>) -> Result<Zeroizing<Vec<u8>>> {
-        self.pair()?.decrypt(ciphertext, length)
+    fn decrypt(&mut self, ciphertext: &Ciphertext<'_>) -> Result<Zeroizing<Vec<u8>>> {
+        Pair::read(&self.public_half(), &self.material)?.decrypt(ciphertext)
     }
 }
 
@@ -174,4 +147,28 @@ impl fmt::Debug for Unlocked {
             .field("role", &self.role)
             .finish_non_exhaustive()
     }
+}
+
+/// Returns whether a signature of a key verifies.
+fn signature_verifies(pair: &Pair<'_>, key: &Key<'_>) -> Result<bool> {
+    let hash = HashAlgorithm::SHA512;
+    let mut hasher = Hasher::new(hash).expect("a known algorithm");
+    hasher.update(b"a signature of a new key");
+    let digest = hasher.finish().expect("only SHA-1 has collisions");
+    let material = pair.sign(hash, digest.as_bytes())?;
+    let signature = SignatureValue { algorithm: key.algorithm, material: &material };
+    let check = Check { issuer: key.public_key(), hash, digest, signature };
+    Ok(verify::verify(&[check]) == [Verdict::Good])
+}
+
+/// Returns whether a key decrypts a session key that is encrypted to it.
+fn decrypts(pair: &Pair<'_>, key: &Key<'_>) -> Result<bool> {
+    const AES_256: u8 = 9;
+    let session_key = [0x5a; 32];
+    let fields = encrypt(key, Some(AES_256), &session_key)?;
+    let Some(read) = Ciphertext::read(key.algorithm, 3, &fields) else { return Ok(false) };
+    let decrypted = pair.decrypt(&read.ciphertext)?;
+    // The number of the cipher stands before it or is not encrypted, and a checksum may follow.
+    Ok(read.cipher == Some(AES_256) && *decrypted == session_key
+        || decrypted.strip_prefix(&[AES_256]).is_some_and(|rest| rest.starts_with(&session_key)))
 }

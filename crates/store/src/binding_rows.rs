@@ -4,18 +4,17 @@
 //! it is younger than the certificate. All others are read from the user IDs, so that an import of a million
 //! certificates has no rows in random order to write for them.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use cert::{BoundAddress, Fingerprint, Timestamp};
 
-use crate::engine::{Engine, Row, Text, stored_time};
+use crate::engine::{ByteStrings, Engine, Row, Text, stored_time};
 use crate::rows::{mail_hash, stored_fingerprint};
 use crate::tofu::{AUTO, Binding, BindingId, BindingSelection, MessageStatistics, Messages, VerifiedMessage};
-use crate::{AssignedTrust, Error, ReadTrust, Result};
+use crate::{AssignedTrust, Error, ReadTrust, Result, owner_trust_rows};
 
 const READING: &str = "reading bindings";
-const READING_TRUST: &str = "reading owner trust";
 const WRITING: &str = "writing bindings";
 
 /// Selects bindings: of kept rows those with `kept`, of user IDs those with `derived`, in the order of
@@ -30,17 +29,11 @@ fn select<E: Engine>(kept: &str, derived: &str) -> String {
 
 impl<E: Engine> ReadTrust for E {
     fn owner_trust(&self, primary: &Fingerprint) -> Result<Option<AssignedTrust>> {
-        const SQL: &str = "SELECT value FROM owner_trust WHERE fingerprint = ?1";
-        let number = self.first(SQL, &[&stored_fingerprint(primary)], READING_TRUST, |row| row.small(0))?;
-        Ok(number.and_then(AssignedTrust::from_number))
+        owner_trust_rows::read(self, primary)
     }
 
     fn owner_trusts(&self) -> Result<Vec<(Fingerprint, AssignedTrust)>> {
-        const SQL: &str = "SELECT fingerprint, value FROM owner_trust ORDER BY fingerprint";
-        let trusts = self.list(SQL, &[], READING_TRUST, |row| {
-            Ok(row.fingerprint(0)?.zip(AssignedTrust::from_number(row.small(1)?)))
-        })?;
-        Ok(trusts.into_iter().flatten().collect())
+        owner_trust_rows::read_all(self)
     }
 
     fn bindings(
@@ -216,7 +209,7 @@ pub(crate) fn remove_messages(engine: &impl Engine, id: BindingId) -> Result<()>
     engine.execute("DELETE FROM tofu_encryption WHERE binding = ?1", &[&id.0], WRITING).map(drop)
 }
 
-/// Keeps the bindings of a certificate right whose user IDs were others `before`.
+/// Updates the bindings of a certificate whose user IDs changed.
 pub(crate) fn rebind(
     engine: &impl Engine,
     primary: &Fingerprint,
@@ -243,21 +236,23 @@ pub(crate) fn rebind(
 pub(crate) fn remove_idle<'u, E: Engine>(
     engine: &E,
     primary: &Fingerprint,
-    mut user_ids: impl Iterator<Item = &'u [u8]>,
+    user_ids: impl Iterator<Item = &'u [u8]>,
 ) -> Result<()> {
-    user_ids.try_for_each(|user_id| {
-        let sql = format!(
-            "DELETE FROM tofu_binding WHERE {} AND fingerprint = ?2 AND policy = {AUTO}
-            AND NOT EXISTS (SELECT 1 FROM tofu_signature WHERE binding = tofu_binding.id)
-            AND NOT EXISTS (SELECT 1 FROM tofu_encryption WHERE binding = tofu_binding.id)",
-            E::OF_ADDRESS[0]
-        );
-        let address = BoundAddress::of_user_id(user_id);
-        engine.execute(&sql, &[&address.as_bytes(), &stored_fingerprint(primary)], WRITING).map(drop)
-    })
+    let addresses: Vec<BoundAddress> = user_ids.map(BoundAddress::of_user_id).collect();
+    if addresses.is_empty() {
+        return Ok(());
+    }
+    let sql = format!(
+        "DELETE FROM tofu_binding WHERE {} AND fingerprint = ?2 AND policy = {AUTO}
+        AND NOT EXISTS (SELECT 1 FROM tofu_signature WHERE binding = tofu_binding.id)
+        AND NOT EXISTS (SELECT 1 FROM tofu_encryption WHERE binding = tofu_binding.id)",
+        E::OF_ADDRESSES
+    );
+    let addresses = ByteStrings(addresses.iter().map(BoundAddress::as_bytes).collect());
+    engine.execute(&sql, &[&addresses, &stored_fingerprint(primary)], WRITING).map(drop)
 }
 
-/// Returns the user IDs that stand in one list and not in the other.
+/// Returns the user IDs of a list that are not in the other.
 fn without<'a>(list: &'a [(i64, Vec<u8>)], other: &[(i64, Vec<u8>)]) -> impl Iterator<Item = &'a [u8]> {
     let in_other = move |value: &[u8]| other.iter().any(|(_, there)| there == value);
     list.iter().map(|(_, value)| value.as_slice()).filter(move |value| !in_other(value))
@@ -265,21 +260,16 @@ fn without<'a>(list: &'a [(i64, Vec<u8>)], other: &[(i64, Vec<u8>)]) -> impl Ite
 
 /// Takes away everything that is remembered of these keys, in one pass over all rows: there is no index by
 /// fingerprint, since purging is rare and imports are not. Returns how many bindings it were.
-pub(crate) fn purge(engine: &impl Engine, primaries: &[Fingerprint]) -> Result<u64> {
+pub(crate) fn purge<E: Engine>(engine: &E, primaries: &[Fingerprint]) -> Result<u64> {
     if primaries.is_empty() {
         return Ok(0);
     }
-    let primaries: HashSet<&Fingerprint> = primaries.iter().collect();
-    let mut ids = Vec::new();
-    engine.each_of_many_rows("SELECT id, fingerprint FROM tofu_binding", READING, |row| {
-        if row.fingerprint(1)?.is_some_and(|key| primaries.contains(&key)) {
-            ids.push(BindingId(row.get(0)?));
-        }
-        Ok(ControlFlow::Continue(()))
-    })?;
-    ids.iter().try_for_each(|id| {
-        remove_messages(engine, *id)?;
-        remove(engine, *id)
-    })?;
-    Ok(ids.len() as u64)
+    let stored: Vec<Vec<u8>> = primaries.iter().map(stored_fingerprint).collect();
+    let stored = ByteStrings(stored.iter().map(Vec::as_slice).collect());
+    let purged = format!("FROM tofu_binding WHERE fingerprint {}", E::IN_BYTE_STRINGS);
+    for messages in ["tofu_signature", "tofu_encryption"] {
+        let sql = format!("DELETE FROM {messages} WHERE binding IN (SELECT id {purged})");
+        engine.execute(&sql, &[&stored], WRITING)?;
+    }
+    engine.execute(&format!("DELETE {purged}"), &[&stored], WRITING)
 }

@@ -1,4 +1,4 @@
-//! What the doctor finds: rows held against the bytes they are derived from.
+//! What the doctor finds when it compares derived rows with the bytes they are derived from.
 
 pub(crate) mod derived;
 
@@ -7,7 +7,7 @@ use std::fmt;
 
 use cert::facts::{SelfSignature, SignatureFacts};
 use cert::{Facts, Fingerprint};
-use verify::Verdict;
+use verify::{Verdict, limits};
 
 use crate::{CertId, packed};
 
@@ -22,19 +22,20 @@ pub struct StoredCertificate {
     pub bytes: Vec<u8>,
     /// Where the superseded signatures begin in the bytes, ascending.
     pub superseded: Vec<u32>,
-    /// Where those signatures begin, ascending, that revoke something or name a designated revoker and that the stored
-    /// facts know to be good: to be verified first.
+    /// Where those self-signatures begin, ascending, that the stored facts know to be good: to be verified first.
     pub proven: Vec<u32>,
 }
 
 impl StoredCertificate {
     /// Takes from the stored facts what they know to be good. Facts that cannot be read, or are not of these bytes, know
-    /// nothing.
+    /// nothing. So few signatures that all are verified in any case need no memory here.
     pub(crate) fn load_proven(&mut self, own: &[u8]) {
-        self.proven = self.stored(own).map_or(Vec::new(), |facts| {
+        let stored = self.stored(own);
+        let flooded =
+            stored.filter(|facts| signatures(facts).nth(limits::MAX_CHECKS_PER_COMPONENT).is_some());
+        self.proven = flooded.map_or(Vec::new(), |facts| {
             let is_good = |own: &SelfSignature| own.verdict == Some(Verdict::Good);
-            let is_proven =
-                |one: &&SignatureFacts| one.is_irrevocable() && one.own.as_deref().is_some_and(is_good);
+            let is_proven = |one: &&SignatureFacts| one.own.as_deref().is_some_and(is_good);
             signatures(&facts).filter(is_proven).map(|one| one.span.start).collect()
         });
     }
@@ -45,7 +46,7 @@ impl StoredCertificate {
         [Some(derived), stored.as_ref()].into_iter().flatten().flat_map(signatures).any(is_unchecked)
     }
 
-    /// Returns what the rows are held against: what the bytes yield, but of signatures that were left unchecked, then or
+    /// Returns what the rows are compared with: what the bytes yield, but of signatures that were left unchecked, then or
     /// now, what the stored facts say. How far verification goes depends on when it was done, and not on the bytes alone.
     pub(crate) fn comparable(
         &self,

@@ -18,6 +18,8 @@ use crate::{CertId, Error, InputDigest, Query, Result};
 pub(crate) trait Engine {
     /// The condition that a number is in the list `?1` that [`joined`] makes.
     const IN_LIST: &'static str;
+    /// The condition that bytes are among the [`ByteStrings`] `?1`.
+    const IN_BYTE_STRINGS: &'static str;
     /// Selects the certificates with a key that has the rotated key ID `?1`.
     const BY_KEY_ID: &'static str;
     /// Selects the certificates with a key that has the short key ID `?1`.
@@ -26,19 +28,23 @@ pub(crate) trait Engine {
     const KEYS: &'static str;
     /// Selects the certificates whose primary key has the rotated key ID `?1` in order, with its fingerprint.
     const PRIMARIES: &'static str;
-    /// Selects the bindings that user IDs make and that no row of `tofu_binding` stands for, as `tofu_binding`'s columns;
-    /// `{which}` stands for the condition on the user IDs.
+    /// Selects the bindings that user IDs make and that have no row in `tofu_binding`, as `tofu_binding`'s columns;
+    /// `{which}` is replaced with the condition on the user IDs.
     const DERIVED_BINDINGS: &'static str;
     /// The conditions for the rows of `tofu_binding` with the address `?1`, and for user IDs with this address, whose hash
     /// is `?2`.
     const OF_ADDRESS: [&'static str; 2];
-    /// The hash of a row of `tofu_binding`, as it stands in `mail`.
+    /// The condition for the rows of `tofu_binding` with one of the addresses that the [`ByteStrings`] `?1` are.
+    const OF_ADDRESSES: &'static str;
+    /// The hash of the address in a row of `tofu_binding`, as in the table `mail`.
     const ADDRESS_HASH: &'static str;
     /// Inserts into `tofu_binding` the address `?1` with the hash `?2`, the key `?3`, the user ID `?4`, the time `?5` and
     /// the policy `?6`; what is to be done with a row that is there follows.
     const INSERT_BINDING: &'static str;
     /// The column that tells rows of `tofu_encryption` apart.
     const ENCRYPTION_ROW: &'static str;
+    /// How many certificates that were removed or shrunk are read from the journal at once, with all their bytes.
+    const FORMERS_AT_ONCE: usize;
     /// Writes the origin of the certificate `?1`'s user ID `?2`: kind, time and URL.
     const SET_USER_ID_ORIGIN: &'static str;
     /// Writes into `migration`: path, time of the change, size, time.
@@ -47,7 +53,7 @@ pub(crate) trait Engine {
     /// Returns the place for messages.
     fn path(&self) -> &Path;
 
-    /// Runs a query and hands out its rows until `each` breaks; `each` may ask for other things meanwhile.
+    /// Runs a query and passes its rows to `each` until that breaks; `each` may run other queries.
     fn each_row(
         &self,
         sql: &str,
@@ -66,7 +72,7 @@ pub(crate) trait Engine {
         self.each_row(sql, &[], doing, each)
     }
 
-    /// Runs a query and hands out its rows as they come; `each` must not ask for anything meanwhile.
+    /// Runs a query and passes its rows to `each` as they come; `each` must not run other queries.
     fn stream(
         &self,
         sql: &str,
@@ -166,6 +172,34 @@ impl ToSql for Text<'_> {
     to_sql_checked!();
 }
 
+/// Byte strings as one parameter: for SQLite a JSON array of their hex digits.
+#[derive(Debug)]
+pub(crate) struct ByteStrings<'a>(pub(crate) Vec<&'a [u8]>);
+
+impl rusqlite::ToSql for ByteStrings<'_> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        let digits = |bytes: &&[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+        let quoted: Vec<String> = self.0.iter().map(|bytes| format!("\"{}\"", digits(bytes))).collect();
+        Ok(ToSqlOutput::from(format!("[{}]", quoted.join(","))))
+    }
+}
+
+impl ToSql for ByteStrings<'_> {
+    fn to_sql(
+        &self,
+        ty: &Type,
+        out: &mut BytesMut,
+    ) -> Result<IsNull, Box<dyn std::error::Error + Sync + Send>> {
+        self.0.to_sql(ty, out)
+    }
+
+    fn accepts(ty: &Type) -> bool {
+        *ty == Type::BYTEA_ARRAY
+    }
+
+    to_sql_checked!();
+}
+
 /// A row of either engine.
 #[derive(Clone, Copy)]
 pub(crate) struct Row<'r> {
@@ -232,22 +266,34 @@ impl<'r> Row<'r> {
 
     /// Returns a number that fits one byte.
     pub(crate) fn small(self, index: usize) -> Result<u8> {
-        Ok(self.get::<i16>(index)? as u8)
+        self.fitted(index, self.get::<i16>(index)?.into())
     }
 
     /// Returns a number that is not negative.
     pub(crate) fn count(self, index: usize) -> Result<u64> {
-        Ok(self.get::<i64>(index)?.unsigned_abs())
+        self.fitted(index, self.get(index)?)
     }
 
     /// Returns a time.
     pub(crate) fn time(self, index: usize) -> Result<Timestamp> {
-        Ok(timestamp(self.get(index)?))
+        self.fitted(index, self.get(index)?).map(Timestamp)
     }
 
     /// Returns a time, if there is a value.
     pub(crate) fn optional_time(self, index: usize) -> Result<Option<Timestamp>> {
-        Ok(self.get::<Option<i64>>(index)?.map(timestamp))
+        self.get::<Option<i64>>(index)?.map(|seconds| self.fitted(index, seconds).map(Timestamp)).transpose()
+    }
+
+    /// Returns the number of a column as a type that holds fewer numbers.
+    fn fitted<T: TryFrom<i64>>(self, index: usize, number: i64) -> Result<T> {
+        T::try_from(number).map_err(|_| {
+            let (path, doing) = (self.path.to_owned(), DOING);
+            let source = format!("{number} is out of range in column {}", index + 1).into();
+            match self.columns {
+                Columns::Sqlite(_) => Error::Sqlite { path, doing, source },
+                Columns::Postgres(_) => Error::Server { path, doing, source, transient: false },
+            }
+        })
     }
 
     /// Returns a fingerprint; `None` where there is something else.
@@ -274,8 +320,4 @@ pub(crate) fn joined(numbers: impl Iterator<Item = i64>) -> String {
 /// Returns a time as it is stored.
 pub(crate) fn stored_time(Timestamp(seconds): Timestamp) -> i64 {
     i64::from(seconds)
-}
-
-fn timestamp(seconds: i64) -> Timestamp {
-    Timestamp(u32::try_from(seconds).unwrap_or_default())
 }

@@ -5,7 +5,7 @@
 //!
 //! - [`query`]: the ways to name a certificate, GnuPG's "how to specify a user ID".
 //! - [`sqlite`]: the engine for one machine; [`postgres`]: the one for databases that several machines share.
-//! - [`doctor`]: rows held against the bytes they are derived from.
+//! - [`doctor`]: derived rows compared with the bytes they are derived from.
 //! - [`tofu`]: what trust on first use remembers.
 
 pub mod doctor;
@@ -25,9 +25,11 @@ mod error;
 mod find;
 mod journal;
 mod migration;
+mod owner_trust_rows;
 pub mod packed;
 mod prepared;
 mod provenance;
+mod purge;
 mod read_certificates;
 mod read_journal;
 mod read_trust;

@@ -2,7 +2,7 @@
 //!
 //! One certificate is two blobs. *Own* holds its components and what it says about itself, *third party* the
 //! certifications by others; a listing without signatures reads the first one only. A third one keeps the verdicts on
-//! those certifications, and what they prove stands once more by issuer. All begin with [`VERSION`], *own* with
+//! those certifications, and what they prove is stored by issuer, too. All begin with [`VERSION`], *own* with
 //! [`WITH_CHECKSUM`] and a checksum at its end, which tells whether bytes or blob have changed since.
 //!
 //! Integers are LEB128 unless a width is given, widths are little-endian. Positions are stored as the gap since the

@@ -47,7 +47,7 @@ pub(crate) fn forget(engine: &impl Engine, id: Option<CertId>, fingerprint: &[u8
     engine.execute(SQL, &[&id.map(|id| id.0), &fingerprint], WRITING)
 }
 
-/// Lists the stores that were taken over, or about which the user was told.
+/// Lists the stores that were migrated, or that the user was told about.
 pub(crate) fn migrations(engine: &impl Engine) -> Result<Vec<Migration>> {
     const SQL: &str = "SELECT path, modified, size, time FROM migration ORDER BY path";
     engine.list(SQL, &[], READING, |row| {
@@ -60,7 +60,7 @@ pub(crate) fn migrations(engine: &impl Engine) -> Result<Vec<Migration>> {
     })
 }
 
-/// Notes that a store was taken over, or that the user was told about it.
+/// Notes that a store was migrated, or that the user was told about it.
 pub(crate) fn remember<E: Engine>(engine: &E, migration: &Migration) -> Result<()> {
     let path = migration.path.as_os_str().as_bytes();
     let size = i64::try_from(migration.size).unwrap_or(i64::MAX);

@@ -138,7 +138,7 @@ impl Name {
     }
 }
 
-/// Takes off blanks in front; and if one stands at the end, everything there that C calls space.
+/// Removes leading blanks; and if the name ends with a blank, all trailing white space (C's `isspace`).
 fn trim(name: &[u8]) -> &[u8] {
     let start = name.iter().take_while(|&&byte| is_blank(byte)).count();
     let name = &name[start..];
@@ -227,7 +227,8 @@ fn parse_number_or_text(name: &[u8]) -> Result<Name, NameError> {
 
 /// A number of a fitting length; one digit more is taken if the first is 0 and there was no `0x`.
 ///
-/// The plain length must end the name (but for `!`); after the one with a 0 in front anything may stand behind a blank.
+/// A number of the plain length must be the whole name (but for `!`); after one with a leading 0, a blank and anything
+/// else may follow.
 fn number(text: &[u8], digits: usize, prefixed: bool) -> Result<Option<Query>, NameError> {
     let padded = !prefixed && text.first() == Some(&b'0');
     let ends = matches!(text.get(digits..), Some(b"" | b"!"));

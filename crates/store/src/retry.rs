@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 /// How long a transaction is tried again before its error is believed.
-const PATIENCE: Duration = Duration::from_secs(120);
+const RETRY_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// Repeats what [failed for the moment](crate::Error::is_transient), with longer and longer pauses.
 ///
@@ -16,7 +16,7 @@ pub fn retry_transient<T, E>(
     let mut pause = Backoff::of_a_server();
     loop {
         match attempt() {
-            Err(error) if is_transient(&error) && began.elapsed() < PATIENCE => pause.sleep(),
+            Err(error) if is_transient(&error) && began.elapsed() < RETRY_TIMEOUT => pause.sleep(),
             done => return done,
         }
     }

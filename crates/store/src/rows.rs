@@ -1,4 +1,4 @@
-//! The index rows of a certificate, derived from its facts, and what stands in them for keys.
+//! The index rows of a certificate, derived from its facts, and the hashes in them.
 
 use cert::facts::ComponentKind;
 use cert::{BoundAddress, Facts, Fingerprint, KeyId, Keygrip, mailbox};
@@ -114,9 +114,9 @@ pub(crate) fn keygrip_hash(keygrip: &Keygrip) -> i64 {
     i64::from_be_bytes(std::array::from_fn(|index| keygrip.0[index]))
 }
 
-/// Returns what a mail address is indexed by: FNV-1a over the address in ASCII lower case, stirred once more.
+/// Returns what a mail address is indexed by: FNV-1a over the address in ASCII lower case, mixed by a multiplication.
 ///
-/// Addresses made to collide cost whoever looks them up a comparison each, nothing else.
+/// Addresses made to collide cost each lookup one more comparison.
 pub(crate) fn mail_hash(address: &[u8]) -> i64 {
     let hash = address.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte.to_ascii_lowercase())).wrapping_mul(0x0100_0000_01b3)

@@ -32,7 +32,7 @@ pub struct Binding {
 }
 
 impl Binding {
-    fn place(&self) -> (&BoundAddress, &Fingerprint) {
+    fn sort_key(&self) -> (&BoundAddress, &Fingerprint) {
         (&self.address, &self.fingerprint)
     }
 
@@ -44,8 +44,8 @@ impl Binding {
 
 /// Sorts bindings by address, then by fingerprint; of those with the same ones the first stays.
 pub fn sort_bindings(bindings: &mut Vec<Binding>) {
-    bindings.sort_by(|one, other| one.place().cmp(&other.place()));
-    bindings.dedup_by(|later, first| later.place() == first.place());
+    bindings.sort_by(|a, b| a.sort_key().cmp(&b.sort_key()));
+    bindings.dedup_by(|later, first| later.sort_key() == first.sort_key());
 }
 
 /// Which bindings to read.

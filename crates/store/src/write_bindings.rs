@@ -1,4 +1,4 @@
-//! Writing what trust on first use remembers, with what it takes to undo that: the same for every engine.
+//! Writing the data of trust on first use, with what is needed to undo that: the same for every engine.
 
 use std::collections::HashMap;
 
@@ -16,7 +16,7 @@ type Exchanged = (SeenMessages, SeenMessages);
 
 /// Changes what is remembered of a key with an address, and writes what became of it into the journal.
 ///
-/// `change` is told of the binding, which has a number if there is a row.
+/// `change` gets the binding, which has a number if there is a row.
 fn change_remembered<W: EngineWriter>(
     writer: &mut W,
     key: &Fingerprint,

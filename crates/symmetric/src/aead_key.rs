@@ -1,20 +1,21 @@
-//! Authenticated encryption of chunks (RFC 9580, 9.6), each mode by the fastest library for it.
+//! Authenticated encryption of chunks (RFC 9580, 9.6): AES in GCM by aws-lc, in OCB by OpenSSL, what neither has by
+//! RustCrypto.
 
 use std::sync::Arc;
 
+use aead::consts::{U15, U16};
 use aead::inout::InOutBuf;
 use aead::{AeadInOut, KeyInit, Nonce, Tag};
 use aws_lc_rs::aead::{
     AES_128_GCM, AES_192_GCM, AES_256_GCM, Aad, LessSafeKey, Nonce as GcmNonce, UnboundKey,
 };
-use cipher::consts::{U15, U16};
 use eax::Eax;
 use ocb3::Ocb3;
-use ossl::OsslSecret;
-use ossl::cipher::{AeadParams, AesSize, EncAlg, OsslCipher};
+use openssl::cipher_ctx::CipherCtx;
 use zeroize::Zeroizing;
 
-use crate::{Aead, Cipher, Error, Result, openssl};
+use crate::evp::{MEMORY, context, copy};
+use crate::{Aead, Cipher, Error, MAX_BLOCK, Result};
 
 /// The size of an authentication tag in bytes.
 pub const TAG: usize = 16;
@@ -42,7 +43,7 @@ impl AeadKey {
         }
         Ok(Self(match (mode, cipher) {
             (Aead::Gcm, Aes128 | Aes192 | Aes256) => Arc::new(Gcm::new(key)),
-            (Aead::Ocb, Aes128 | Aes192 | Aes256) => Arc::new(AesOcb(Zeroizing::new(key.to_vec()))),
+            (Aead::Ocb, Aes128 | Aes192 | Aes256) => Arc::new(AesOcb::new(cipher, key)),
             (Aead::Ocb, Camellia128) => rust_crypto::<Ocb3<camellia::Camellia128, U15>>(key),
             (Aead::Ocb, Camellia192) => rust_crypto::<Ocb3<camellia::Camellia192, U15>>(key),
             (Aead::Ocb, Camellia256) => rust_crypto::<Ocb3<camellia::Camellia256, U15>>(key),
@@ -118,50 +119,62 @@ impl Chunks for Gcm {
     }
 }
 
-/// AES in OCB by OpenSSL; holds the key.
-struct AesOcb(Zeroizing<Vec<u8>>);
+/// AES in OCB by OpenSSL, whose contexts take a key for one direction.
+struct AesOcb {
+    sealing: CipherCtx,
+    opening: CipherCtx,
+}
 
 impl AesOcb {
-    fn start(&self, encrypt: bool, nonce: &[u8], associated: &[u8]) -> Option<OsslCipher> {
-        let size = match self.0.len() {
-            16 => AesSize::Aes128,
-            24 => AesSize::Aes192,
-            _ => AesSize::Aes256,
+    fn new(cipher: Cipher, key: &[u8]) -> Self {
+        let keyless = || {
+            let mut context = context(cipher, "OCB").expect("OpenSSL has AES");
+            context.set_iv_length(Aead::Ocb.nonce_size()).expect("OCB has nonces of this size");
+            context
         };
-        let key = OsslSecret::from_slice(&self.0);
-        let params = AeadParams::new(Some(associated.to_vec()), TAG, 0);
-        OsslCipher::new(
-            openssl::context(),
-            EncAlg::AesOcb(size),
-            encrypt,
-            key,
-            Some(nonce.to_vec()),
-            Some(params),
-        )
-        .ok()
+        let (mut sealing, mut opening) = (keyless(), keyless());
+        sealing.encrypt_init(None, Some(key), None).expect(MEMORY);
+        opening.decrypt_init(None, Some(key), None).expect(MEMORY);
+        Self { sealing, opening }
     }
 }
 
-/// Processes all data: whole blocks at once, the rest when the cipher is finalised.
-fn process(mode: &mut OsslCipher, data: &mut [u8]) -> Option<()> {
-    let processed = if data.is_empty() { 0 } else { mode.update_in_place(data).ok()? };
-    let last = mode.finalize(data.get_mut(processed..)?).ok()?;
-    (processed + last == data.len()).then_some(())
+/// Returns a nonce if it is of OCB's size: of a longer one OpenSSL would take the beginning.
+fn whole(nonce: &[u8]) -> Option<&[u8]> {
+    (nonce.len() == Aead::Ocb.nonce_size()).then_some(nonce)
+}
+
+/// Processes the associated data and then all data in place.
+fn process(context: &mut CipherCtx, associated: &[u8], data: &mut [u8]) -> Option<()> {
+    context.cipher_update(associated, None).ok()?;
+    // OpenSSL's interface asks for room for one block more than it gets, which the last bytes have in a buffer.
+    let blocks = (data.len() / MAX_BLOCK).saturating_sub(1) * MAX_BLOCK;
+    if blocks > 0 {
+        context.cipher_update_inplace(data, blocks).ok()?;
+    }
+    let last = &mut data[blocks..];
+    let mut buffer = Zeroizing::new([0; 4 * MAX_BLOCK]);
+    let made = context.cipher_update(last, Some(&mut buffer[..])).ok()?;
+    let made = made + context.cipher_final(&mut buffer[made..]).ok()?;
+    last.copy_from_slice(buffer.get(..made)?);
+    Some(())
 }
 
 impl Chunks for AesOcb {
     fn seal(&self, nonce: &[u8], associated: &[u8], data: &mut [u8]) -> Option<[u8; TAG]> {
-        let mut mode = self.start(true, nonce, associated)?;
-        process(&mut mode, data)?;
+        let mut context = copy(&self.sealing);
+        context.encrypt_init(None, None, Some(whole(nonce)?)).ok()?;
+        process(&mut context, associated, data)?;
         let mut tag = [0; TAG];
-        mode.get_tag(&mut tag).ok()?;
+        context.tag(&mut tag).ok()?;
         Some(tag)
     }
 
     fn open(&self, nonce: &[u8], associated: &[u8], data: &mut [u8], tag: &[u8]) -> Option<()> {
-        let mut mode = self.start(false, nonce, associated)?;
-        mode.set_tag(tag).ok()?;
-        process(&mut mode, data)
+        let mut context = copy(&self.opening);
+        context.decrypt_init(None, None, Some(whole(nonce)?)).ok()?;
+        context.set_tag(tag).ok()?;
+        process(&mut context, associated, data)
     }
 }
 

@@ -47,6 +47,9 @@ pub enum Error {
         /// The number of passes over the memory.
         passes: u8,
     },
+    /// The system does not give the memory that Argon2 needs.
+    #[error("the system does not give the memory that Argon2 needs")]
+    Memory,
     /// The system gives no random bytes.
     #[error("the system gives no random numbers")]
     Random,

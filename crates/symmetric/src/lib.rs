@@ -5,23 +5,18 @@
 //! - [`Aead`]: the authenticated modes; [`AeadKey`]: a cipher with a key in one of them, which encrypts chunk by chunk.
 //! - [`S2k`]: keys derived from passwords; [`expand()`]: keys derived from keys (HKDF).
 //!
-//! Each cipher and mode comes from the fastest library for it. Triple-DES, Twofish and Camellia are implemented here,
-//! since no library is fast; tests compare them with slow libraries. Everything runs in the caller's thread. Nothing
-//! reads the clock.
+//! OpenSSL does it, aws-lc what must be fast, and RustCrypto the authenticated modes that neither has (EAX, and Camellia
+//! in OCB). Only Twofish is implemented here, which neither has and which is slow in RustCrypto. Everything runs in the
+//! caller's thread. Nothing reads the clock.
 
 mod aead;
 mod aead_key;
-mod camellia;
-#[cfg(target_arch = "x86_64")]
-mod camellia_avx512;
 mod cfb;
 mod cipher;
 mod error;
+mod evp;
 mod expand;
-mod openssl;
 mod s2k;
-mod table_cipher;
-mod triple_des;
 mod twofish;
 
 pub use crate::aead::Aead;

@@ -1,7 +1,7 @@
 //! String-to-key: keys derived from passwords (RFC 9580, 3.7).
 
-use argon2::{Algorithm, Argon2, Block, Params, Version};
 use aws_lc_rs::digest;
+use libcrypto::argon2::{Cost, argon2id};
 use verify::HashAlgorithm;
 use verify::hash::Hasher;
 use zeroize::Zeroizing;
@@ -138,7 +138,8 @@ impl S2k {
     ///
     /// # Errors
     ///
-    /// [`Error::UnknownHash`]; [`Error::ImpossibleArgon2`], and [`Error::TooExpensive`] beyond the limits.
+    /// [`Error::UnknownHash`]; [`Error::ImpossibleArgon2`], [`Error::TooExpensive`] beyond the limits, and
+    /// [`Error::Memory`].
     pub fn fill(&self, password: &[u8], key: &mut [u8]) -> Result<()> {
         match *self {
             Self::Simple { hash } => hash_repeatedly(hash, &[], password, 0, key),
@@ -183,13 +184,8 @@ fn argon2(salt: &[u8], passes: u8, lanes: u8, memory: u32, password: &[u8], key:
     if passes == 0 || lanes == 0 || memory < 8 * u32::from(lanes) {
         return Err(Error::ImpossibleArgon2);
     }
-    let params = Params::new(memory, passes.into(), lanes.into(), Some(key.len()));
-    let params = params.map_err(|_| Error::ImpossibleArgon2)?;
-    // The memory is wiped, since the key could be derived from it.
-    let mut blocks = Zeroizing::new(vec![Block::default(); params.block_count()].into_boxed_slice());
-    let argon2 = Argon2::new(Algorithm::Argon2id, Version::V0x13, params);
-    let made = argon2.hash_password_into_with_memory(password, salt, key, &mut **blocks);
-    made.map_err(|_| Error::ImpossibleArgon2)
+    let cost = Cost { passes: passes.into(), lanes: lanes.into(), memory };
+    argon2id(password, salt, cost, key).map_err(|_| Error::Memory)
 }
 
 /// Hashes salt and password, repeated up to `count` bytes, at least once. For a key longer than a digest, further
@@ -302,10 +298,15 @@ mod tests {
                 }
             }
         }
-        let ours = S2k::Argon2 { salt: [7; 16], passes: 2, lanes: 2, exponent: 8 };
-        let theirs = Reference::Argon2 { salt: [7; 16], t: 2, p: 2, m: 8 };
-        let expected = theirs.derive_key(&"a password".into(), 32).expect("a key");
-        assert_eq!(ours.key(b"a password", 32).expect("a key").as_slice(), expected.as_ref());
+        for (passes, lanes, exponent, size) in [(2, 2, 8, 32), (1, 1, 3, 16), (3, 4, 5, 24), (1, 7, 10, 64)] {
+            for password in ["", "a password"] {
+                let ours = S2k::Argon2 { salt: [7; 16], passes, lanes, exponent };
+                let theirs = Reference::Argon2 { salt: [7; 16], t: passes, p: lanes, m: exponent };
+                let expected = theirs.derive_key(&password.into(), size).expect("a key");
+                let key = ours.key(password.as_bytes(), size).expect("a key");
+                assert_eq!(key.as_slice(), expected.as_ref(), "{ours:?}");
+            }
+        }
     }
 
     #[test]

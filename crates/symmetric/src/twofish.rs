@@ -3,12 +3,11 @@
 //! RustCrypto's implementation computes the content of these tables for each block and takes 80 times as long as
 //! GnuPG's; OpenSSL has no Twofish. This implementation follows the paper (Schneier and others: Twofish: A 128-Bit
 //! Block Cipher, 1998) with "full keying": the key-dependent S-boxes and the MDS matrix in four tables of 256 words.
+//!
+//! As in libgcrypt, which addresses of these tables are read depends on the key and the data, so that a program on the
+//! same processor could learn of them through its caches.
 
-use cipher::Array;
-use cipher::consts::U16;
 use zeroize::Zeroize;
-
-use crate::table_cipher::TableCipher;
 
 /// The key schedule of Twofish.
 pub(crate) struct Twofish {
@@ -49,8 +48,34 @@ impl Drop for Twofish {
     }
 }
 
-impl TableCipher for Twofish {
-    type Size = U16;
+type Block = [u8; 16];
+
+impl Twofish {
+    /// Encrypts whole blocks in place, each by itself (ECB).
+    ///
+    /// # Panics
+    ///
+    /// If `blocks` are not whole blocks.
+    pub(crate) fn encrypt_ecb(&self, blocks: &mut [u8]) {
+        // Several blocks round by round, which uses the processor better than one block alone.
+        let (eights, rest) = whole(blocks).as_chunks_mut::<8>();
+        eights.iter_mut().for_each(|eight| *eight = self.encrypt(*eight));
+        rest.iter_mut().for_each(|block| [*block] = self.encrypt([*block]));
+    }
+
+    /// Encrypts whole blocks in place, each added to the encrypted one before it (CBC), at first to `chain`, which is
+    /// set to the last one.
+    ///
+    /// # Panics
+    ///
+    /// If `blocks` are not whole blocks.
+    pub(crate) fn encrypt_cbc(&self, chain: &mut Block, blocks: &mut [u8]) {
+        for block in whole(blocks) {
+            let sum = u128::from_ne_bytes(*chain) ^ u128::from_ne_bytes(*block);
+            [*chain] = self.encrypt([sum.to_ne_bytes()]);
+            *block = *chain;
+        }
+    }
 
     #[inline(always)]
     fn encrypt<const N: usize>(&self, blocks: [Block; N]) -> [Block; N] {
@@ -70,9 +95,7 @@ impl TableCipher for Twofish {
         let key = &whitening[4..];
         blocks.map(|[a, b, c, d]| store([c ^ key[0], d ^ key[1], a ^ key[2], b ^ key[3]]))
     }
-}
 
-impl Twofish {
     #[inline(always)]
     fn g(&self, word: u32) -> u32 {
         let [a, b, c, d] = word.to_le_bytes().map(usize::from);
@@ -89,7 +112,11 @@ impl Twofish {
     }
 }
 
-type Block = Array<u8, U16>;
+fn whole(blocks: &mut [u8]) -> &mut [Block] {
+    let (blocks, rest) = blocks.as_chunks_mut();
+    assert!(rest.is_empty(), "whole blocks");
+    blocks
+}
 
 #[inline(always)]
 fn load(block: Block) -> [u32; 4] {
@@ -99,7 +126,7 @@ fn load(block: Block) -> [u32; 4] {
 
 #[inline(always)]
 fn store(words: [u32; 4]) -> Block {
-    let mut block = Block::default();
+    let mut block = [0; 16];
     for (bytes, word) in block.as_chunks_mut::<4>().0.iter_mut().zip(words) {
         *bytes = word.to_le_bytes();
     }
@@ -179,43 +206,41 @@ fn product(a: u8, b: u8, polynomial: u16) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::table_cipher::BlockCipher;
-    use cipher::{BlockCipherEncrypt, KeyInit};
-
-    fn bytes<const N: usize>(mut seed: u64) -> [u8; N] {
-        std::array::from_fn(|_| {
-            seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            (seed >> 56) as u8
-        })
-    }
+    use ::twofish::Twofish as Reference;
+    use ::twofish::cipher::{BlockCipherEncrypt, KeyInit};
 
     #[test]
     fn the_papers_vector_for_256_bits_holds() {
-        let key: [u8; 32] = std::array::from_fn(|index| match index {
-            0..16 => [
-                0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef, 0xfe, 0xdc, 0xba, 0x98, 0x76, 0x54, 0x32,
-                0x10,
-            ][index],
-            _ => ((index - 16) * 0x11) as u8,
-        });
-        let mut block = Block::default();
-        BlockCipher(Twofish::new(&key)).encrypt_block(&mut block);
-        let expected =
-            [0x37, 0x52, 0x7b, 0xe0, 0x05, 0x23, 0x34, 0xb8, 0x9f, 0x0c, 0xfc, 0xca, 0xe8, 0x7c, 0xfa, 0x20];
-        assert_eq!(block, expected);
+        let key = *b"\x01\x23\x45\x67\x89\xab\xcd\xef\xfe\xdc\xba\x98\x76\x54\x32\x10\
+                     \x00\x11\x22\x33\x44\x55\x66\x77\x88\x99\xaa\xbb\xcc\xdd\xee\xff";
+        let mut block = [0; 16];
+        Twofish::new(&key).encrypt_ecb(&mut block);
+        assert_eq!(u128::from_be_bytes(block), 0x37527be0_052334b8_9f0cfcca_e87cfa20);
     }
 
     #[test]
     fn it_agrees_with_another_implementation_one_block_or_many() {
         for seed in 0..64 {
-            let key = bytes(seed);
-            let ours = BlockCipher(Twofish::new(&key));
-            let blocks: [Block; 11] = std::array::from_fn(|index| bytes(seed << 8 | index as u64).into());
-            let (mut one_by_one, mut together, mut expected) = (blocks, blocks, blocks);
-            one_by_one.iter_mut().for_each(|block| ours.encrypt_block(block));
-            ours.encrypt_blocks(&mut together);
-            twofish::Twofish::new(&key.into()).encrypt_blocks(&mut expected);
-            assert_eq!((one_by_one, together), (expected, expected));
+            let key: [u8; 32] = std::array::from_fn(|index| (index * index * 29) as u8 ^ seed);
+            let blocks: [Block; 11] = std::array::from_fn(|block| {
+                std::array::from_fn(|index| (block * 53 + index * 7) as u8 ^ seed)
+            });
+            let (ours, reference) = (Twofish::new(&key), Reference::new(&key.into()));
+            let mut together = blocks;
+            ours.encrypt_ecb(together.as_flattened_mut());
+            let (mut chained, mut chain) = (blocks, [9; 16]);
+            ours.encrypt_cbc(&mut chain, chained.as_flattened_mut());
+            assert_eq!(chain, chained[10]);
+            let mut before = [9; 16];
+            for (index, block) in blocks.iter().enumerate() {
+                let mut expected = (*block).into();
+                reference.encrypt_block(&mut expected);
+                assert_eq!(together[index], *expected);
+                let mut expected = std::array::from_fn(|byte| block[byte] ^ before[byte]).into();
+                reference.encrypt_block(&mut expected);
+                assert_eq!(chained[index], *expected);
+                before = chained[index];
+            }
         }
     }
 }

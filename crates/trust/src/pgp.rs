@@ -9,7 +9,7 @@
 //! The rules are those of GnuPG 2.2 (its `g10/trustdb.c` and `g10/key-clean.c`):
 //!
 //! - Of several certifications of one user ID by one key, and their revocations, the newest counts, the last one of the
-//!   same second; unless one cannot be revoked and has not ended. If it has ended, no older one takes its place.
+//!   same second; unless one cannot be revoked and has not expired. If it has expired, no older one takes its place.
 //! - Counts add up for each user ID, over all levels. Revoked and expired user IDs count for nothing, those without a
 //!   self-signature do.
 //! - A trust signature gives the key that became valid a trust of its own, to so many further levels, for user IDs that
@@ -18,17 +18,16 @@
 //! - Keys that are revoked or expired neither become valid nor introduce others; neither do ultimately trusted ones.
 //! - A key introduces others on one level only, the first on which it can.
 
-mod account;
 mod backward;
 mod certification;
-mod count;
 mod forward;
 mod introducer;
 mod settings;
 mod trust_regex;
+mod user_id_validity;
 mod web;
+mod weights;
 
-pub use account::{AccountedCertification, AccountedUser, account};
 pub use backward::trace;
 pub use certification::{Weight, certifies};
 pub use forward::{Level, Outcome, Purpose, spread};
@@ -36,3 +35,4 @@ pub use introducer::{Delegation, Introducer};
 pub use settings::{Settings, TrustSignatures};
 pub use trust_regex::TrustRegex;
 pub use web::{Certificate, CertificateUser, Certification, Edge, IntroducerStatus, Web};
+pub use weights::{WeighedCertification, WeighedUser, weigh_certifications};

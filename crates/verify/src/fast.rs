@@ -4,7 +4,7 @@
 //! says so; otherwise [`crate::reference`] decides. Verifying uses no randomness, so that aws-lc's generator, which is
 //! slow to start, is never used.
 
-use crate::mpi::{Fields, bits, padded};
+use crate::mpi::{Fields, bits, ed25519_legacy_point, padded};
 use crate::{HashAlgorithm, PublicKey, PublicKeyAlgorithm, SignatureValue, hash::Digest};
 use aws_lc_rs::digest;
 use aws_lc_rs::signature::{
@@ -39,7 +39,9 @@ impl Issuer {
         match key.algorithm {
             algorithm if algorithm.is_rsa() => Self::rsa(fields, hash),
             PublicKeyAlgorithm::ECDSA => Self::ecdsa(fields, hash),
-            PublicKeyAlgorithm::EDDSA_LEGACY => Self::ed25519(legacy_point(fields)?, Family::Ed25519Legacy),
+            PublicKeyAlgorithm::EDDSA_LEGACY => {
+                Self::ed25519(ed25519_legacy_point(fields)?, Family::Ed25519Legacy)
+            }
             PublicKeyAlgorithm::ED25519 => Self::ed25519(fields.bytes()?, Family::Ed25519),
             _ => None,
         }
@@ -115,16 +117,8 @@ impl Issuer {
     }
 }
 
-fn legacy_point<'a>(mut fields: Fields<'a>) -> Option<&'a [u8; 32]> {
-    let curve = fields.oid()?;
-    fields.mpi()?.strip_prefix(&[0x40])?.try_into().ok().filter(|_| curve == ED25519_LEGACY_OID)
-}
-
 /// The largest RSA modulus that aws-lc's parameters accept, in bytes.
 const MAX_RSA_BYTES: usize = 8192 / 8;
-
-/// The object identifier 1.3.6.1.4.1.11591.15.1.
-const ED25519_LEGACY_OID: &[u8] = &[0x2b, 6, 1, 4, 1, 0xda, 0x47, 0x0f, 1];
 
 enum Curve {
     P256,

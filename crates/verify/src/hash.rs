@@ -4,7 +4,8 @@
 
 use crate::HashAlgorithm;
 use aws_lc_rs::digest;
-use ripemd::Digest as _;
+use openssl::hash::MessageDigest;
+use sha1_checked::Digest as _;
 
 /// A finished digest.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -46,19 +47,19 @@ enum State {
     /// SHA-2 and SHA-3.
     Aws(digest::Context),
     Sha1(Box<sha1_checked::Sha1>),
-    Md5(md5::Md5),
-    Ripemd160(ripemd::Ripemd160),
+    /// MD5 and RIPEMD-160, for which OpenSSL is initialised.
+    Openssl(openssl::hash::Hasher),
 }
 
 impl Hasher {
     /// Starts a digest; `None` for an unknown algorithm.
     pub fn new(algorithm: HashAlgorithm) -> Option<Self> {
         let state = match algorithm {
-            HashAlgorithm::MD5 => State::Md5(md5::Md5::new()),
+            HashAlgorithm::MD5 => openssl_state(MessageDigest::md5()),
             HashAlgorithm::SHA1 => {
                 State::Sha1(Box::new(sha1_checked::Sha1::builder().safe_hash(false).build()))
             }
-            HashAlgorithm::RIPEMD160 => State::Ripemd160(ripemd::Ripemd160::new()),
+            HashAlgorithm::RIPEMD160 => openssl_state(MessageDigest::ripemd160()),
             _ => State::Aws(digest::Context::new(aws_algorithm(algorithm)?)),
         };
         Some(Self(state))
@@ -69,8 +70,7 @@ impl Hasher {
         match &mut self.0 {
             State::Aws(context) => context.update(bytes),
             State::Sha1(context) => context.update(bytes),
-            State::Md5(context) => context.update(bytes),
-            State::Ripemd160(context) => context.update(bytes),
+            State::Openssl(context) => context.update(bytes).expect(MEMORY),
         }
     }
 
@@ -82,10 +82,17 @@ impl Hasher {
                 let result = context.try_finalize();
                 (!result.has_collision()).then(|| Digest::new(result.hash()))
             }
-            State::Md5(context) => Some(Digest::new(&context.finalize())),
-            State::Ripemd160(context) => Some(Digest::new(&context.finalize())),
+            State::Openssl(mut context) => Some(Digest::new(&context.finish().expect(MEMORY))),
         }
     }
+}
+
+/// What OpenSSL's digests need and nothing else: they take any bytes.
+const MEMORY: &str = "memory for a digest";
+
+fn openssl_state(algorithm: MessageDigest) -> State {
+    libcrypto::initialise();
+    State::Openssl(openssl::hash::Hasher::new(algorithm).expect(MEMORY))
 }
 
 /// Returns aws-lc's implementation of a SHA-2 or SHA-3 algorithm.
@@ -147,8 +154,18 @@ mod tests {
     }
 
     #[test]
+    fn md5_and_ripemd160_agree_with_rustcrypto_at_every_length() {
+        for bytes in (0..200).map(|length| vec![length; length.into()]) {
+            assert_eq!(hashed(HashAlgorithm::MD5, &bytes), hex(&md5::Md5::digest(&bytes)));
+            assert_eq!(hashed(HashAlgorithm::RIPEMD160, &bytes), hex(&ripemd::Ripemd160::digest(&bytes)));
+        }
+    }
+
+    #[test]
     fn a_clone_goes_on_from_the_shared_prefix() {
-        for algorithm in [HashAlgorithm::SHA1, HashAlgorithm::SHA256, HashAlgorithm::MD5] {
+        for algorithm in
+            [HashAlgorithm::SHA1, HashAlgorithm::SHA256, HashAlgorithm::MD5, HashAlgorithm::RIPEMD160]
+        {
             let mut prefix = Hasher::new(algorithm).expect("a known algorithm");
             prefix.update(&[7; 1000]);
             for suffix in [&b"one"[..], b"two"] {

@@ -18,11 +18,15 @@ pub mod policy;
 #[cfg(test)]
 mod agreement;
 mod check;
+mod digest_info;
 mod fast;
 mod mpi;
 mod reference;
+#[cfg(test)]
+mod vectors;
 mod verifier;
 
 pub use algorithm::{HashAlgorithm, PublicKeyAlgorithm};
 pub use check::{Check, PublicKey, SignatureValue, Verdict};
+pub use digest_info::digest_info;
 pub use verifier::{Verifier, verify};

@@ -31,6 +31,15 @@ impl<'a> Fields<'a> {
     }
 }
 
+/// The object identifier 1.3.6.1.4.1.11591.15.1.
+const ED25519_LEGACY_OID: &[u8] = &[0x2b, 6, 1, 4, 1, 0xda, 0x47, 0x0f, 1];
+
+/// Reads the point of an Ed25519 key of version 4, in the form that GnuPG introduced; `None` for another curve.
+pub(crate) fn ed25519_legacy_point<'a>(mut fields: Fields<'a>) -> Option<&'a [u8; 32]> {
+    let curve = fields.oid()?;
+    fields.mpi()?.strip_prefix(&[0x40])?.try_into().ok().filter(|_| curve == ED25519_LEGACY_OID)
+}
+
 /// Returns the length of a number in bits; `value` has no leading zero bytes.
 pub(crate) fn bits(value: &[u8]) -> usize {
     value.first().map_or(0, |first| value.len() * 8 - first.leading_zeros() as usize)

@@ -3,7 +3,7 @@
 //! No signature is made over them, so that SHA-1 needs no collision detection as in [`crate::hash`].
 
 use aws_lc_rs::digest::{Algorithm, Context, SHA1_FOR_LEGACY_USE_ONLY, SHA256};
-use ripemd::{Digest as _, Ripemd160};
+pub use libcrypto::ripemd160;
 
 /// Returns the SHA-1 of the concatenated parts.
 pub fn sha1(parts: &[&[u8]]) -> [u8; 20] {
@@ -31,11 +31,6 @@ impl Sha256 {
     pub fn end(&self, parts: &[&[u8]]) -> [u8; 32] {
         end(self.0.clone(), parts)
     }
-}
-
-/// Returns the RIPEMD-160 of `bytes`.
-pub fn ripemd160(bytes: &[u8]) -> [u8; 20] {
-    Ripemd160::digest(bytes).into()
 }
 
 fn digest<const N: usize>(algorithm: &'static Algorithm, parts: &[&[u8]]) -> [u8; N] {

@@ -1,98 +1,132 @@
-//! sequoia-openpgp with its OpenSSL backend: verifies what aws-lc rejects or does not support.
+//! OpenSSL: verifies what aws-lc rejects or does not support.
 //!
 //! OpenSSL is initialised at the first check.
 
+use crate::digest_info::digest_info;
 use crate::limits::{MAX_DSA_BITS, MAX_RSA_BITS};
-use crate::mpi::{Fields, bits, padded};
-use crate::{Check, PublicKey, PublicKeyAlgorithm, SignatureValue, Verdict};
-use sequoia_openpgp::crypto::mpi::{self, MPI};
-use sequoia_openpgp::packet::Key;
-use sequoia_openpgp::packet::key::{Key4, PublicParts, UnspecifiedRole};
-use sequoia_openpgp::types::Curve;
-use std::time::UNIX_EPOCH;
+use crate::mpi::{Fields, bits, ed25519_legacy_point, padded};
+use crate::{Check, PublicKeyAlgorithm, Verdict};
+use libcrypto::Curve;
+use openssl::bn::{BigNum, BigNumContext};
+use openssl::dsa::{Dsa, DsaSig};
+use openssl::ec::{EcKey, EcPoint};
+use openssl::ecdsa::EcdsaSig;
+use openssl::error::ErrorStack;
+use openssl::pkey::{Id, PKey};
+use openssl::pkey_ctx::PkeyCtx;
+use openssl::rsa::{Padding, Rsa};
+use openssl::sign::Verifier;
 
-/// Verifies one signature.
+/// Verifies one signature, of an algorithm that [belongs](PublicKeyAlgorithm::verifies) to the key's.
 pub(crate) fn verify(check: &Check<'_>) -> Verdict {
-    let Some(key) = prepared(check.issuer) else { return Verdict::Unsupported };
-    let Some(signature) = signature(check.signature) else { return Verdict::Bad };
-    let verified = key.verify(&signature, check.hash.0.into(), check.digest.as_bytes());
-    match verified.map_err(|error| error.downcast::<sequoia_openpgp::Error>()) {
-        Ok(()) => Verdict::Good,
-        Err(Ok(
-            sequoia_openpgp::Error::UnsupportedEllipticCurve(_)
-            | sequoia_openpgp::Error::UnsupportedHashAlgorithm(_)
-            | sequoia_openpgp::Error::UnsupportedPublicKeyAlgorithm(_),
-        )) => Verdict::Unsupported,
-        Err(_) => Verdict::Bad,
+    libcrypto::initialise();
+    let verified = match check.issuer.algorithm {
+        algorithm if algorithm.is_rsa() => verify_rsa(check),
+        PublicKeyAlgorithm::DSA => verify_dsa(check),
+        PublicKeyAlgorithm::ECDSA => verify_ecdsa(check),
+        PublicKeyAlgorithm::EDDSA_LEGACY => verify_ed25519_legacy(check),
+        PublicKeyAlgorithm::ED25519 => verify_bytes::<32, 64>(check, Id::ED25519),
+        PublicKeyAlgorithm::ED448 => verify_bytes::<57, 114>(check, Id::ED448),
+        _ => None,
+    };
+    match verified {
+        None => Verdict::Unsupported,
+        Some(Ok(true)) => Verdict::Good,
+        // OpenSSL fails where a number is out of range or a point is not on its curve.
+        Some(Ok(false) | Err(_)) => Verdict::Bad,
     }
 }
 
-/// Prepares a key; `None` if its algorithm, its curve or its size is not supported.
-fn prepared(key: PublicKey<'_>) -> Option<Key<PublicParts, UnspecifiedRole>> {
-    let material = public_key(key)?;
-    Some(Key4::new(UNIX_EPOCH, key.algorithm.0.into(), material).ok()?.into())
-}
+/// Whether a signature verifies; `None` if the key or the hash algorithm is not supported, or the key is cut short.
+type Verified = Option<Result<bool, ErrorStack>>;
+
+/// A signature that is cut short, or has numbers that are too long.
+const MALFORMED: Verified = Some(Ok(false));
 
 /// OpenSSL's limits, like those in [`limits`](crate::limits). OpenSSL would reject good signatures beyond them.
 const MAX_RSA_BITS_WITH_LONG_EXPONENT: usize = 3072;
 const DSA_SUBGROUP_BITS: [usize; 3] = [160, 224, 256];
 
-fn public_key(key: PublicKey<'_>) -> Option<mpi::PublicKey> {
-    let mut fields = Fields(key.material);
-    match key.algorithm {
-        algorithm if algorithm.is_rsa() => {
-            let (n, e) = (fields.mpi()?, fields.mpi()?);
-            let fits =
-                bits(n) <= MAX_RSA_BITS && (bits(n) <= MAX_RSA_BITS_WITH_LONG_EXPONENT || bits(e) <= 64);
-            fits.then(|| mpi::PublicKey::RSA { n: MPI::new(n), e: MPI::new(e) })
-        }
-        PublicKeyAlgorithm::DSA => {
-            let (p, q, g, y) = (fields.mpi()?, fields.mpi()?, fields.mpi()?, fields.mpi()?);
-            let fits = bits(p) <= MAX_DSA_BITS && DSA_SUBGROUP_BITS.contains(&bits(q));
-            fits.then(|| mpi::PublicKey::DSA {
-                p: MPI::new(p),
-                q: MPI::new(q),
-                g: MPI::new(g),
-                y: MPI::new(y),
-            })
-        }
-        PublicKeyAlgorithm::ECDSA => {
-            let curve = known_curve(fields.oid()?)?;
-            Some(mpi::PublicKey::ECDSA { curve, q: MPI::new(fields.mpi()?) })
-        }
-        PublicKeyAlgorithm::EDDSA_LEGACY => {
-            let curve = Curve::from_oid(fields.oid()?);
-            let q = fields.mpi()?;
-            let known = curve == Curve::Ed25519 && q.len() == 33 && q[0] == 0x40;
-            known.then(|| mpi::PublicKey::EdDSA { curve, q: MPI::new(q) })
-        }
-        PublicKeyAlgorithm::ED25519 => Some(mpi::PublicKey::Ed25519 { a: *fields.bytes()? }),
-        PublicKeyAlgorithm::ED448 => Some(mpi::PublicKey::Ed448 { a: Box::new(*fields.bytes()?) }),
-        _ => None,
+fn verify_rsa(check: &Check<'_>) -> Verified {
+    let (mut key, mut signature) = (Fields(check.issuer.material), Fields(check.signature.material));
+    let (n, e) = (key.mpi()?, key.mpi()?);
+    if bits(n) > MAX_RSA_BITS || (bits(n) > MAX_RSA_BITS_WITH_LONG_EXPONENT && bits(e) > 64) {
+        return None;
     }
+    let signed = digest_info(check.hash, check.digest.as_bytes())?;
+    let Some(s) = signature.mpi() else { return MALFORMED };
+    Some(rsa_recovers(n, e, s, &signed))
 }
 
-fn known_curve(oid: &[u8]) -> Option<Curve> {
-    let curve = Curve::from_oid(oid);
-    (curve.is_supported() && !matches!(curve, Curve::Ed25519 | Curve::Cv25519)).then_some(curve)
+/// Returns whether the signature `s` without its padding (RFC 8017, 8.2.2) is `signed`.
+fn rsa_recovers(n: &[u8], e: &[u8], s: &[u8], signed: &[u8]) -> Result<bool, ErrorStack> {
+    let key = Rsa::from_public_components(BigNum::from_slice(n)?, BigNum::from_slice(e)?)?;
+    let mut recovered = vec![0; key.size() as usize];
+    let length = key.public_decrypt(s, &mut recovered, Padding::PKCS1)?;
+    Ok(recovered[..length] == *signed)
 }
 
-fn signature(signature: SignatureValue<'_>) -> Option<mpi::Signature> {
-    let mut fields = Fields(signature.material);
-    match signature.algorithm {
-        algorithm if algorithm.is_rsa() => Some(mpi::Signature::RSA { s: MPI::new(fields.mpi()?) }),
-        PublicKeyAlgorithm::DSA => {
-            Some(mpi::Signature::DSA { r: MPI::new(fields.mpi()?), s: MPI::new(fields.mpi()?) })
-        }
-        PublicKeyAlgorithm::ECDSA => {
-            Some(mpi::Signature::ECDSA { r: MPI::new(fields.mpi()?), s: MPI::new(fields.mpi()?) })
-        }
-        PublicKeyAlgorithm::EDDSA_LEGACY => {
-            let (r, s) = (padded::<32>(fields.mpi()?)?, padded::<32>(fields.mpi()?)?);
-            Some(mpi::Signature::EdDSA { r: MPI::new(&r), s: MPI::new(&s) })
-        }
-        PublicKeyAlgorithm::ED25519 => Some(mpi::Signature::Ed25519 { s: Box::new(*fields.bytes()?) }),
-        PublicKeyAlgorithm::ED448 => Some(mpi::Signature::Ed448 { s: Box::new(*fields.bytes()?) }),
-        _ => None,
+fn verify_dsa(check: &Check<'_>) -> Verified {
+    let mut key = Fields(check.issuer.material);
+    let [p, q, g, y] = [key.mpi()?, key.mpi()?, key.mpi()?, key.mpi()?];
+    if bits(p) > MAX_DSA_BITS || !DSA_SUBGROUP_BITS.contains(&bits(q)) {
+        return None;
     }
+    let Some(signature) = two_numbers(check) else { return MALFORMED };
+    Some(dsa_verifies([p, q, g, y], signature, check.digest.as_bytes()))
+}
+
+fn dsa_verifies(key: [&[u8]; 4], [r, s]: [&[u8]; 2], digest: &[u8]) -> Result<bool, ErrorStack> {
+    let [p, q, g, y] = key.map(BigNum::from_slice);
+    let key = PKey::from_dsa(Dsa::from_public_components(p?, q?, g?, y?)?)?;
+    let signature = DsaSig::from_private_components(BigNum::from_slice(r)?, BigNum::from_slice(s)?)?;
+    let mut context = PkeyCtx::new(&key)?;
+    context.verify_init()?;
+    context.verify(digest, &signature.to_der()?)
+}
+
+fn verify_ecdsa(check: &Check<'_>) -> Verified {
+    let mut key = Fields(check.issuer.material);
+    let (curve, point) = (Curve::by_oid(key.oid()?)?, key.mpi()?);
+    let Some(signature) = two_numbers(check) else { return MALFORMED };
+    Some(ecdsa_verifies(curve, point, signature, check.digest.as_bytes()))
+}
+
+fn ecdsa_verifies(curve: Curve, point: &[u8], [r, s]: [&[u8]; 2], digest: &[u8]) -> Result<bool, ErrorStack> {
+    let group = curve.group()?;
+    let point = EcPoint::from_bytes(&group, point, &mut *BigNumContext::new()?)?;
+    let key = EcKey::from_public_key(&group, &point)?;
+    let signature = EcdsaSig::from_private_components(BigNum::from_slice(r)?, BigNum::from_slice(s)?)?;
+    signature.verify(digest, &key)
+}
+
+/// Verifies a signature that GnuPG writes as two numbers.
+fn verify_ed25519_legacy(check: &Check<'_>) -> Verified {
+    let point = ed25519_legacy_point(Fields(check.issuer.material))?;
+    let Some([r, s]) = two_numbers(check) else { return MALFORMED };
+    let (Some(r), Some(s)) = (padded::<32>(r), padded::<32>(s)) else { return MALFORMED };
+    Some(eddsa_verifies(Id::ED25519, point, &[r, s].concat(), check.digest.as_bytes()))
+}
+
+/// Verifies a signature of `S` bytes under a key of `K` bytes, as RFC 9580 has them.
+fn verify_bytes<const K: usize, const S: usize>(check: &Check<'_>, id: Id) -> Verified {
+    let key: &[u8; K] = Fields(check.issuer.material).bytes()?;
+    let Some(signature) = Fields(check.signature.material).bytes::<S>() else { return MALFORMED };
+    Some(eddsa_verifies(id, key, signature, check.digest.as_bytes()))
+}
+
+pub(crate) fn eddsa_verifies(
+    id: Id,
+    key: &[u8],
+    signature: &[u8],
+    digest: &[u8],
+) -> Result<bool, ErrorStack> {
+    let key = PKey::public_key_from_raw_bytes(key, id)?;
+    Verifier::new_without_digest(&key)?.verify_oneshot(signature, digest)
+}
+
+/// Reads the two numbers of a signature.
+fn two_numbers<'a>(check: &Check<'a>) -> Option<[&'a [u8]; 2]> {
+    let mut fields = Fields(check.signature.material);
+    Some([fields.mpi()?, fields.mpi()?])
 }

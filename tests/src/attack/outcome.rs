@@ -2,7 +2,7 @@
 
 use crate::Output;
 
-use super::{Expected, Kind};
+use super::{Expected, Kind, MadeFiles, dangerous_character};
 
 /// The outcome of one run of a program.
 #[derive(Debug)]
@@ -17,6 +17,8 @@ pub struct Outcome {
     pub succeeded: bool,
     /// The content that was written; `None` if the command writes no content.
     pub output: Option<Vec<u8>>,
+    /// What was made in and around the current directory; `None` if the command writes no files there.
+    pub files: Option<MadeFiles>,
     /// Whether it ended by itself, with an exit code below 100 and without a panic.
     pub ended_normally: bool,
     stderr: String,
@@ -44,7 +46,8 @@ impl Outcome {
         };
         let ended_normally =
             done.code.is_some_and(|code| code < 100) && !done.errors().contains("panicked at");
-        Outcome { command, good, has_good_status, succeeded, output, ended_normally, stderr: done.errors() }
+        let stderr = done.errors();
+        Outcome { command, good, has_good_status, succeeded, output, files: None, ended_normally, stderr }
     }
 
     /// Compares the outcome with the expected one.
@@ -80,6 +83,20 @@ impl Outcome {
                 Finding::Broken("writes what was not checked")
             }
             Expected::FailWithPrefix(_) | Expected::FailWithoutOutput => Finding::Kept("refused"),
+            Expected::FileHere => self.judge_files(),
+            Expected::ShownHarmless if dangerous_character(output).is_some() => {
+                Finding::Broken("shows it as it is")
+            }
+            Expected::ShownHarmless => Finding::Kept("shows it escaped"),
+        }
+    }
+
+    fn judge_files(&self) -> Finding {
+        let Some(files) = &self.files else { return Finding::Kept("makes no file") };
+        match (files.flaw(), files.paths().is_empty()) {
+            (Some(flaw), _) => Finding::Broken(flaw),
+            (None, true) => Finding::Kept("makes no file"),
+            (None, false) => Finding::Kept("makes a harmless file"),
         }
     }
 

@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::{Engine, Home, NOW, Run};
+use crate::{Engine, Home, NOW, Output, Run};
 
-use super::{Attack, Input, Outcome, PASSWORD};
+use super::{Attack, Input, MadeFiles, Outcome, PASSWORD};
 
 /// The command line that a program has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,12 +85,17 @@ impl Program {
                 home.write("data", data);
                 home.write("signature", signature)
             }
-            Input::Signed(message) | Input::Encrypted(message) => home.write("message", message),
+            Input::Signed(message) | Input::Encrypted(message) | Input::Named(message) => {
+                home.write("message", message)
+            }
+            Input::Listing => PathBuf::new(),
         };
         let commands = match &attack.input {
             Input::Detached { .. } => self.verify_detached(&directory, &input),
             Input::Signed(_) => self.verify_signed(&directory, &input),
             Input::Encrypted(_) => self.decrypt(&directory, &input),
+            Input::Named(_) => self.write_named(&directory, &input),
+            Input::Listing => self.list(&directory),
         };
         commands.into_iter().map(|command| self.outcome(command)).collect()
     }
@@ -105,8 +110,10 @@ impl Program {
                 let _ = fs::remove_file(path);
                 Some(output)
             }
+            Destination::Person => Some(shown(&done)),
         };
         let mut outcome = Outcome::new(format!("{} {}", self.name, command.words), self.kind, &done, output);
+        outcome.files = command.files;
         if let Some(path) = &command.verifications {
             let verified = fs::read(path).is_ok_and(|lines| !lines.is_empty());
             let _ = fs::remove_file(path);
@@ -265,6 +272,32 @@ impl Program {
         }
     }
 
+    fn write_named(&self, directory: &RunDirectory<'_>, message: &Path) -> Vec<Command> {
+        if self.kind != Kind::Gpg {
+            return Vec::new();
+        }
+        let files = MadeFiles::below(directory.home.path());
+        let run = self.start(directory.home).current_dir(&files.current_directory());
+        let run = run.arg("--use-embedded-filename").arg(message);
+        vec![Command { files: Some(files), ..Command::new("--use-embedded-filename MESSAGE", run) }]
+    }
+
+    fn list(&self, directory: &RunDirectory<'_>) -> Vec<Command> {
+        let run = || self.start(directory.home);
+        let options = ["--list-options", "show-notations,show-policy-urls,show-unusable-uids"];
+        match self.kind {
+            Kind::Gpg => {
+                let run = run().args(["--no-auto-check-trustdb"]).args(options).arg("--list-sigs");
+                vec![Command::new("--list-sigs", run).showing_a_person()]
+            }
+            Kind::Keyhoard => {
+                let run = run().args(["list", "--signatures"]);
+                vec![Command::new("list --signatures", run).showing_a_person()]
+            }
+            Kind::Gpgv | Kind::Sop | Kind::Rnp => Vec::new(),
+        }
+    }
+
     /// Returns the program's name with the version that it prints; `None` if it cannot be started.
     pub fn title(&self, home: &Home) -> Option<String> {
         let word = if self.kind == Kind::Sop { "version" } else { "--version" };
@@ -313,6 +346,8 @@ struct Command {
     output: Destination,
     /// The file that lists good signatures, if the exit code does not depend on them.
     verifications: Option<PathBuf>,
+    /// Where it may make files.
+    files: Option<MadeFiles>,
 }
 
 /// Where a command writes the content of its input.
@@ -323,15 +358,21 @@ enum Destination {
     Stdout,
     /// In a file.
     File(PathBuf),
+    /// On both streams, for a person.
+    Person,
 }
 
 impl Command {
     fn new(words: &'static str, run: Run) -> Command {
-        Command { words, run, output: Destination::None, verifications: None }
+        Command { words, run, output: Destination::None, verifications: None, files: None }
     }
 
     fn writing_to_stdout(self) -> Command {
         Command { output: Destination::Stdout, ..self }
+    }
+
+    fn showing_a_person(self) -> Command {
+        Command { output: Destination::Person, ..self }
     }
 
     fn good_if_written(self, path: PathBuf) -> Command {
@@ -341,4 +382,11 @@ impl Command {
     fn writing_to(self, path: PathBuf) -> Command {
         Command { output: Destination::File(path), ..self }
     }
+}
+
+/// Returns what a person sees: status lines are for programs, and keep to GnuPG's escapes.
+fn shown(done: &Output) -> Vec<u8> {
+    let lines = [&done.stdout[..], b"\n", &done.stderr].concat();
+    let lines = lines.split_inclusive(|&byte| byte == b'\n');
+    lines.filter(|line| !line.starts_with(b"[GNUPG:] ")).flatten().copied().collect()
 }

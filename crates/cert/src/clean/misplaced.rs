@@ -7,8 +7,8 @@ use super::self_signatures::Targets;
 use crate::facts::{SignatureFacts, SignatureType};
 use crate::signature::Signature;
 use crate::signed::{Digester, question};
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 use verify::{Check, Verdict, limits};
 
 /// A self-signature to move, and the part over which it is made.
@@ -37,6 +37,7 @@ pub(super) struct Relocated {
 pub(super) fn relocate(block: &mut Block<'_>, checks: &mut usize) -> Relocated {
     let (mut destinations, unchecked) = find_irrevocable(block, checks);
     let mut searched = Vec::new();
+    let mut verified_over = HashMap::new();
     let mut targets = Targets::default();
     for part in 0..block.parts.len() {
         targets.pass(block, part);
@@ -50,11 +51,14 @@ pub(super) fn relocate(block: &mut Block<'_>, checks: &mut usize) -> Relocated {
                 SearchFor::EqualOf(target) => {
                     destinations.extend(first_equal(block, target).map(|first| ((part, index), first)));
                 }
-                SearchFor::Component => searched.push(((part, index), signature.signature())),
+                SearchFor::Component(verified) => {
+                    verified_over.extend(verified.map(|target| ((part, index), target)));
+                    searched.push(((part, index), signature.signature()));
+                }
             }
         }
     }
-    let found = search(block, &searched);
+    let found = search(block, &searched, &verified_over);
     found.keys().for_each(|&position| block.signature_mut(position).become_good());
     destinations.extend(found);
     let mut moves: Vec<Relocation> = destinations.into_iter().filter(|&((from, _), to)| from != to).collect();
@@ -176,8 +180,8 @@ enum SearchFor {
     Nothing,
     /// It is good over this component: the first one that is equal to it.
     EqualOf(usize),
-    /// It may be made over any component.
-    Component,
+    /// It may be made over any component but the one over which it was verified: what is bad there is not tried again.
+    Component(Option<usize>),
 }
 
 fn search_for(block: &Block<'_>, signature: &SignaturePacket<'_>, targets: &Targets) -> SearchFor {
@@ -191,7 +195,7 @@ fn search_for(block: &Block<'_>, signature: &SignaturePacket<'_>, targets: &Targ
         Some(Verdict::Bad) | None
             if facts.may_verify() && facts.may_be_by(&block.primary_facts.fingerprint) =>
         {
-            SearchFor::Component
+            SearchFor::Component(targets.of(facts.kind))
         }
         _ => SearchFor::Nothing,
     }
@@ -203,19 +207,31 @@ fn first_equal(block: &Block<'_>, target: usize) -> Option<usize> {
     block.parts.iter().position(|part| part.subject.is_some() && part.packet() == packet)
 }
 
-/// Finds the components over which signatures are made. Of the pairs whose digest prefix does not match, which is not
-/// authenticated, only a few are verified.
+/// Finds the components over which signatures are made, other than those over which they are `verified_over` already.
+///
+/// The digest prefix tells which one it is. Since it is not authenticated, some of the signatures whose prefix matches
+/// nowhere are verified over every component.
 fn search<'a>(
     block: &Block<'a>,
     signatures: &[(SignaturePosition, Signature<'a>)],
+    verified_over: &HashMap<SignaturePosition, usize>,
 ) -> HashMap<SignaturePosition, usize> {
     let all: Vec<usize> = (0..block.parts.len()).collect();
     let (mut likely, mut unlikely) = (Vec::new(), Vec::new());
+    let mut matching = HashSet::new();
     compare(block, &all, signatures, limits::MAX_SEARCHED_DIGESTS, |candidate| {
-        if candidate.is_likely { likely.push(candidate) } else { unlikely.push(candidate) }
+        let is_verified = verified_over.get(&candidate.position) == Some(&candidate.target);
+        if candidate.is_likely {
+            matching.insert(candidate.position);
+        }
+        match (is_verified, candidate.is_likely) {
+            (true, _) => {}
+            (false, true) => likely.push(candidate),
+            (false, false) => unlikely.push(candidate),
+        }
     });
     let mut found = verified(&likely);
-    unlikely.retain(|candidate| !found.contains_key(&candidate.position));
+    unlikely.retain(|candidate| !matching.contains(&candidate.position));
     unlikely.truncate(limits::MAX_UNLIKELY_CHECKS.div_ceil(block.primary.public_key().cost()));
     found.extend(verified(&unlikely));
     found
@@ -235,7 +251,7 @@ pub(super) fn give_first_subkey_its_binding(block: &mut Block<'_>) -> bool {
     }
     let signature = binding.signature();
     let last = block.parts.len() - 1;
-    if search(block, &[((last, 0), signature)]).get(&(last, 0)) != Some(&first) {
+    if search(block, &[((last, 0), signature)], &HashMap::new()).get(&(last, 0)) != Some(&first) {
         return false;
     }
     apply(block, &[((last, 0), first)]);

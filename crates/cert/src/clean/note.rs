@@ -1,5 +1,7 @@
 //! What cleaning did to a certificate.
 
+use crate::removed_signatures::RemovedSignatures;
+
 /// A change that cleaning made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CleaningNote {
@@ -28,7 +30,6 @@ pub enum CleaningNote {
     /// This number of irrevocable signatures was not verified, since that takes too long: the certificate is not valid
     /// until [`continue_verification`](super::continue_verification) has verified them.
     RevocationsUnchecked(usize),
-    /// This number of signatures was dropped, since the certificate is larger than
-    /// [`verify::limits::MAX_CERTIFICATE`].
-    TooLarge(usize),
+    /// These signatures were dropped, since the certificate is larger than [`verify::limits::MAX_CERTIFICATE`].
+    TooLarge(RemovedSignatures),
 }

@@ -35,11 +35,11 @@ pub(super) struct Unchecked {
 
 /// The binding signatures of one component, which share a budget with those of other components.
 struct BindingGroup<'c> {
-    /// The signatures, those whose digest prefix matches first, then the newest.
+    /// The signatures to verify: those that were good before, then those whose digest prefix matches, then the others;
+    /// of each the newest first.
     waiting: &'c [Candidate],
-    /// The number of those whose digest prefix matches.
-    likely: usize,
-    asked: usize,
+    /// The rest, which counts as bad once the others are verified.
+    impossible: &'c [Candidate],
     found_good: bool,
 }
 
@@ -50,15 +50,15 @@ const BATCH: usize = 4 << 10;
 ///
 /// Since the issuer key ID is only a hint, all binding signatures, revocations and direct-key signatures are tried, and
 /// those that verify are self-signatures. Binding signatures are verified within the certificate's budget, of which
-/// every component has its share. Irrevocable signatures have a budget of their own; those at offsets for which
-/// `is_proven` returns true were good before and come first.
+/// every component has its share. Irrevocable signatures have a budget of their own. Signatures at offsets for which
+/// `is_proven` returns true were good before and come first, whatever their digest prefix is.
 pub(super) fn verify(
     block: &mut Block<'_>,
     checks: &mut usize,
     is_proven: &dyn Fn(u32) -> bool,
 ) -> Unchecked {
     let (irrevocable, mut bindings) = candidates(block, |_| true);
-    let (unchecked, undecided) = verify_bindings(block, &mut bindings);
+    let (unchecked, undecided) = verify_bindings(block, &mut bindings, is_proven);
     let good = bindings.iter().filter(|at| is_good(block, at)).map(|at| at.target);
     let bound: HashSet<usize> = good.chain([0]).collect();
     let irrevocable = verify_irrevocable(block, irrevocable, &bound, checks, is_proven);
@@ -76,11 +76,15 @@ fn same_target(a: &Candidate, b: &Candidate) -> bool {
     a.target == b.target
 }
 
-/// Verifies binding signatures within the budget, of which each component has its share: all those whose digest prefix
-/// matches, the newest first. Of the others, which occur only by damage or forgery, the newest are verified, and the
-/// rest counts as bad. Returns the number of unchecked signatures, and of components that have unchecked ones, but no
-/// good one.
-fn verify_bindings(block: &mut Block<'_>, bindings: &mut [Candidate]) -> (usize, usize) {
+/// Verifies binding signatures within the budget, of which each component has its share: those that were good before,
+/// all those whose digest prefix matches, and of the others, which occur only by damage or forgery, the newest; the rest
+/// counts as bad. Returns the number of unchecked signatures, and of components that have unchecked ones, but no good
+/// one.
+fn verify_bindings(
+    block: &mut Block<'_>,
+    bindings: &mut [Candidate],
+    is_proven: &dyn Fn(u32) -> bool,
+) -> (usize, usize) {
     // Keys before user IDs, since there are fewer of them and they matter more.
     bindings.sort_by_key(|candidate| {
         let is_user = block.parts[candidate.target].is_user();
@@ -90,7 +94,7 @@ fn verify_bindings(block: &mut Block<'_>, bindings: &mut [Candidate]) -> (usize,
     let first_share = share(budget, bindings.chunk_by(same_target).count());
     let mut groups: Vec<BindingGroup<'_>> = bindings
         .chunk_by_mut(same_target)
-        .map(|group| BindingGroup::new(block, group, first_share))
+        .map(|group| BindingGroup::new(block, group, first_share, is_proven))
         .collect();
     while !groups.is_empty() && budget > 0 {
         let share = share(budget, groups.len());
@@ -105,13 +109,13 @@ fn verify_bindings(block: &mut Block<'_>, bindings: &mut [Candidate]) -> (usize,
         groups.retain_mut(|group| {
             group.found_good |=
                 answered.next().is_some_and(|asked| asked.iter().any(|at| is_good(block, at)));
-            if group.is_done() {
-                group.waiting.iter().for_each(|at| note(block, at, Verdict::Bad));
+            if group.waiting.is_empty() {
+                group.impossible.iter().for_each(|at| note(block, at, Verdict::Bad));
             }
-            !group.is_done()
+            !group.waiting.is_empty()
         });
     }
-    let unchecked = groups.iter().map(|group| group.waiting.len()).sum();
+    let unchecked = groups.iter().map(|group| group.waiting.len() + group.impossible.len()).sum();
     (unchecked, groups.iter().filter(|group| !group.found_good).count())
 }
 
@@ -122,23 +126,25 @@ fn share(budget: usize, groups: usize) -> usize {
 
 impl<'c> BindingGroup<'c> {
     /// Creates a group. If it is small enough to be verified at once, digest prefixes are not compared.
-    fn new(block: &Block<'_>, group: &'c mut [Candidate], share: usize) -> Self {
-        let limit = share.min(limits::MAX_CHECKS_PER_COMPONENT);
-        let likely = if group.len() <= limit { group.len() } else { sort_likely_first(block, group) };
-        Self { waiting: group, likely, asked: 0, found_good: false }
+    fn new(
+        block: &Block<'_>,
+        group: &'c mut [Candidate],
+        share: usize,
+        is_proven: &dyn Fn(u32) -> bool,
+    ) -> Self {
+        let mut most = group.len();
+        if most > share.min(limits::MAX_CHECKS_PER_COMPONENT) {
+            let likely = sort_likely_first(block, group, is_proven);
+            most = most.min(likely + limits::MAX_CHECKS_PER_COMPONENT);
+        }
+        let (waiting, impossible) = group.split_at(most);
+        Self { waiting, impossible, found_good: false }
     }
 
     fn next(&mut self, share: usize) -> &'c [Candidate] {
-        let count = self.likely.max(limits::MAX_CHECKS_PER_COMPONENT.saturating_sub(self.asked));
-        let (asked, waiting) = self.waiting.split_at(self.waiting.len().min(share).min(count));
+        let (asked, waiting) = self.waiting.split_at(self.waiting.len().min(share));
         self.waiting = waiting;
-        self.likely = self.likely.saturating_sub(asked.len());
-        self.asked += asked.len();
         asked
-    }
-
-    fn is_done(&self) -> bool {
-        self.waiting.is_empty() || self.likely == 0 && self.asked >= limits::MAX_CHECKS_PER_COMPONENT
     }
 }
 
@@ -217,11 +223,14 @@ fn note(block: &mut Block<'_>, at: &Candidate, verdict: Verdict) {
     signature.facts.as_mut().expect("candidates have been read").reject(&primary, verdict);
 }
 
-/// Sorts a group so that the signatures whose digest prefix matches come first; returns their number.
-fn sort_likely_first(block: &Block<'_>, group: &mut [Candidate]) -> usize {
+/// Sorts a group so that the signatures come first that were good before, then those whose digest prefix matches; returns
+/// the number of both.
+fn sort_likely_first(block: &Block<'_>, group: &mut [Candidate], is_proven: &dyn Fn(u32) -> bool) -> usize {
     let likely = likely_candidates(block, group);
-    group.sort_by_cached_key(|at| Reverse((likely.contains(&at.position), at.created)));
-    likely.len()
+    let proven = |at: &Candidate| is_proven(block.signature(at.position).start());
+    let rank = |at: &Candidate| (proven(at), likely.contains(&at.position));
+    group.sort_by_cached_key(|at| Reverse((rank(at), at.created)));
+    group.partition_point(|at| rank(at) != (false, false))
 }
 
 /// Returns the positions of the candidates whose digest prefix matches. Candidates of one component must be adjacent.

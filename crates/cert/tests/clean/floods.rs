@@ -1,6 +1,7 @@
 //! Floods of forged signatures: none hides what cannot be taken back, none makes a certificate worthless.
 
 use crate::made::{Draft, Maker, Over, SIGNED, packet, user_id};
+use keyhoard_cert::RemovedSignatures;
 use keyhoard_cert::certificate::Certificate;
 use keyhoard_cert::clean::{CleanOptions, Cleaned, clean, continue_verification, rebuild, rebuild_proven};
 use keyhoard_cert::compact::{CompactOptions, compact};
@@ -364,7 +365,7 @@ fn of_a_reduced_certificate_each_component_keeps_its_newest_own_signatures_and_o
     let flood = limits::MAX_WHOLE_CERTIFICATE / by_other(0x10).len() + 1;
     packets.extend(std::iter::repeat_n(by_other(0x10), flood));
     let raw = read(&packets.concat());
-    assert_eq!(raw.signatures_left_out, flood as u64);
+    assert_eq!(raw.signatures_left_out, RemovedSignatures { by_others: flood, own: 0 });
     assert_eq!(raw.bytes, packets[..6].concat());
 }
 

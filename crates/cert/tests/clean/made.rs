@@ -5,7 +5,7 @@ use keyhoard_cert::packet::Tag;
 pub(crate) use keyhoard_cert::packet::write as packet;
 use keyhoard_cert::signed::{Digester, Subject};
 use keyhoard_cert::split::RawCertificate;
-use keyhoard_cert::{key, signature};
+use keyhoard_cert::{RemovedSignatures, key, signature};
 use sequoia_openpgp::crypto::{KeyPair, Signer};
 use sequoia_openpgp::packet::Key;
 use sequoia_openpgp::packet::key::{Key4, SecretParts, UnspecifiedRole};
@@ -165,7 +165,7 @@ pub(crate) fn raw(packets: &[&[u8]]) -> RawCertificate {
         secrets: Vec::new(),
         notes: Vec::new(),
         origins: Vec::new(),
-        signatures_left_out: 0,
+        signatures_left_out: RemovedSignatures::default(),
     }
 }
 

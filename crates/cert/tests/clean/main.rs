@@ -1,7 +1,6 @@
 //! Cleaning and merging certificates: the rules one by one, and against the installed `gpg`.
 
 mod cross_certified;
-#[path = "../digests/mod.rs"]
 mod digests;
 mod floods;
 mod laws;

@@ -14,7 +14,6 @@ use keyhoard_cert::signed::question;
 use keyhoard_cert::split::RawCertificate;
 use keyhoard_cert::{Certificate, KeyId, Timestamp};
 use std::collections::{HashMap, HashSet};
-use std::ops::Range;
 use std::path::PathBuf;
 use std::process::Command;
 use verify::Verdict;
@@ -24,11 +23,15 @@ use verify::policy::DigestPolicy;
 /// 2026-01-01, the moment at which both import.
 const NOW: Timestamp = Timestamp(1_767_225_600);
 
-/// Returns the seeds of the certificates that a test tries; each takes gpg some 50 ms. Every test has its number, so
-/// that no two try the same.
-fn seeds(test: u64) -> Range<u64> {
+/// Seeds with which a test failed once.
+const FAILED_BEFORE: [u64; 4] = [1_000_128, 2_000_123, 3_000_737, 4_760_738];
+
+/// Returns the seeds of the certificates that a test tries, those with which it failed before first; each takes gpg some
+/// 50 ms. Every test has its number, so that no two try the same.
+fn seeds(test: u64) -> impl Iterator<Item = u64> {
+    let failed = FAILED_BEFORE.into_iter().filter(move |seed| seed / 1_000_000 == test);
     let first = test * 1_000_000 + scale::seed().saturating_sub(1) * 10_000;
-    first..first + scale::choose(2000, 40)
+    failed.chain(first..first + scale::choose(2000, 40))
 }
 
 /// An empty home directory of gpg.
@@ -192,7 +195,7 @@ fn small_ones() -> (Vec<RawCertificate>, Vec<RawCertificate>) {
     (small, all)
 }
 
-fn compare_cleaning(seeds: Range<u64>, options: &CleanOptions, gpg_options: &[&str]) {
+fn compare_cleaning(seeds: impl Iterator<Item = u64>, options: &CleanOptions, gpg_options: &[&str]) {
     let (originals, strangers) = small_ones();
     for seed in seeds {
         let mut numbers = Numbers::new(seed);
@@ -244,21 +247,52 @@ fn oracle_sequences_of_imports_end_with_gpgs_packets_and_counts() {
         let original = Parts::of(&numbers.pick(&originals).bytes);
         let home = Home::new();
         let mut known = None;
+        let mut behind_subkeys = HashSet::new();
+        let mut copies = 0;
         for step in 0..3 {
             let mut parts = original.clone();
             parts.thin(&mut numbers, 3, 4);
             parts.spoil(&mut numbers);
             let input = parts.bytes();
-            let theirs = home.import(&input, &[]);
+            let mut theirs = home.import(&input, &[]);
             let was_known = known.is_some();
             let ours;
             (known, ours) = import(known, &split(&input), &CleanOptions::default());
+            behind_subkeys.extend(certifications_behind_subkeys(&input));
+            let shown = shown(known.as_ref());
+            let (exported, copies_now) = without_copies(home.export(), &shown, &behind_subkeys);
+            assert_eq!(shown, exported, "mutation {seed}, step {step}");
+            theirs[2] -= copies_now - copies;
+            copies = copies_now;
             if was_known {
                 assert_eq!(ours, theirs, "mutation {seed}, step {step}: user IDs, subkeys, signatures");
             }
-            assert_eq!(shown(known.as_ref()), home.export(), "mutation {seed}, step {step}");
         }
     }
+}
+
+/// Returns the certifications of an input that stand behind a subkey, where they are not made.
+fn certifications_behind_subkeys(input: &[u8]) -> HashSet<String> {
+    let packets = Packets::new(input).map(|packet| packet.expect("a packet"));
+    let behind = packets.skip_while(|packet| packet.tag != Tag::PUBLIC_SUBKEY);
+    let is_over_user_id = |body: &[u8]| matches!(body, [4, 0x10..=0x13 | 0x30, ..]);
+    let misplaced = behind.filter(|packet| packet.tag == Tag::SIGNATURE && is_over_user_id(packet.body));
+    misplaced.map(|packet| name(packet.tag, packet.body)).collect()
+}
+
+/// Leaves out what gpg copies of certifications behind a new subkey: it adds them to the last user ID as well. Returns
+/// also how many these are.
+fn without_copies(
+    theirs: Vec<String>,
+    ours: &[String],
+    behind_subkeys: &HashSet<String>,
+) -> (Vec<String>, u32) {
+    let mut ours = ours.iter().peekable();
+    let all = theirs.len();
+    let mut kept = theirs;
+    kept.retain(|packet| ours.next_if_eq(&packet).is_some() || !behind_subkeys.contains(packet));
+    let copies = (all - kept.len()) as u32;
+    (kept, copies)
 }
 
 #[test]
@@ -311,7 +345,7 @@ fn compacted(certificate: &Certificate, minimal: bool, good: &HashSet<u32>) -> C
     compact(certificate, &is_good, &options, NOW)
 }
 
-/// Returns the offsets of the certifications that verify under one of the keys at hand. To GnuPG a key that has ended or was
+/// Returns the offsets of the certifications that verify under one of the keys at hand. To GnuPG a key that has expired or was
 /// revoked is not at hand.
 fn good_certifications(certificate: &Certificate, issuers: &[Certificate]) -> HashSet<u32> {
     let is_usable = |issuer: &&Certificate| {

@@ -8,7 +8,7 @@ use keyhoard_cert::facts::{ComponentKind, SignatureFacts};
 use keyhoard_cert::packet::{Packets, Tag};
 use keyhoard_cert::signed::{Digester, Subject};
 use keyhoard_cert::split::RawCertificate;
-use keyhoard_cert::{Certificate, Error, Timestamp, key, signature};
+use keyhoard_cert::{Certificate, Error, RemovedSignatures, Timestamp, key, signature};
 use verify::{HashAlgorithm, Verdict, limits};
 
 const NOW: Timestamp = Timestamp(BIRTH + 100_000_000);
@@ -493,7 +493,8 @@ fn above_the_limit_only_self_signatures_and_revocations_are_kept() {
     let packets: Vec<&[u8]> = packets.iter().map(Vec::as_slice).collect();
     let cleaned = cleaned(&raw(&packets));
     assert_eq!(shown(&cleaned), [anna.key(), user_id(ANNA), anna.certify(ANNA), revoked_by_other]);
-    assert!(cleaned.notes.contains(&CleaningNote::TooLarge(flood)));
+    let removed = RemovedSignatures { by_others: flood, own: 0 };
+    assert!(cleaned.notes.contains(&CleaningNote::TooLarge(removed)));
 }
 
 #[test]

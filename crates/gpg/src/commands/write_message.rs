@@ -99,7 +99,7 @@ fn each_file(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) 
 }
 
 /// What a message is made from.
-struct Parts {
+struct MessageInput {
     input: File,
     signers: Vec<Signer>,
     password: Option<Password>,
@@ -113,7 +113,7 @@ fn collect(
     operation: MessageOperation,
     name: Option<&[u8]>,
     default_keys: &mut DefaultKeys,
-) -> Result<Parts, Failure> {
+) -> Result<MessageInput, Failure> {
     // As in gpg, a missing file is reported before the passphrase is asked for, but after missing recipients.
     let opened = (!operation.encrypt).then(|| input::open(name, streams)).transpose()?;
     let signers = operation.sign.then(|| signers::collect(settings, streams, default_keys));
@@ -122,7 +122,7 @@ fn collect(
     let recipients = operation.encrypt.then(|| recipients::collect(settings, streams, default_keys));
     let recipients = recipients.transpose()?.unwrap_or_default();
     let input = opened.map_or_else(|| input::open(name, streams), Ok)?;
-    Ok(Parts { input, signers, password, recipients })
+    Ok(MessageInput { input, signers, password, recipients })
 }
 
 fn encrypt(
@@ -133,7 +133,7 @@ fn encrypt(
     name: Option<&[u8]>,
     default_keys: &mut DefaultKeys,
 ) -> Result<(), Failure> {
-    let Parts { mut input, mut signers, password, recipients: keys } =
+    let MessageInput { mut input, mut signers, password, recipients: keys } =
         collect(settings, streams, operation, name, default_keys)?;
     if settings.verbose > 0 && operation.encrypt {
         let name = input::shown_name(name);

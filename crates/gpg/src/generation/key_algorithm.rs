@@ -27,7 +27,7 @@ pub(crate) fn key_algorithm(
     let algorithm = match material {
         Material::Rsa { .. } => Algorithm::parse(&format!("rsa{bits}")).map_err(unsupported)?,
         Material::Dsa { .. } => Algorithm::Dsa(DsaSize::new(bits).map_err(unsupported)?),
-        Material::Elgamal { .. } => Algorithm::Elgamal(ElgamalSize::new(bits).map_err(unsupported)?),
+        Material::Elgamal { .. } => Algorithm::Elgamal(ElgamalSize::at_least(bits).map_err(unsupported)?),
         Material::Eddsa(Curve::Ed25519) | Material::Ecdh(Curve::Curve25519) => Algorithm::Curve25519,
         Material::Eddsa(_) => return Err(Code::UNKNOWN_CURVE),
         Material::Ecdsa(curve) | Material::Ecdh(curve) => on_curve(curve)?,
@@ -52,12 +52,12 @@ pub(crate) fn key_flags(usage: Usage) -> KeyFlags {
 
 fn on_curve(curve: Curve) -> Result<Algorithm, Code> {
     Ok(match curve {
-        Curve::NistP256 => Algorithm::NistP256,
-        Curve::NistP384 => Algorithm::NistP384,
-        Curve::NistP521 => Algorithm::NistP521,
-        Curve::BrainpoolP256r1 => Algorithm::BrainpoolP256,
-        Curve::BrainpoolP384r1 => Algorithm::BrainpoolP384,
-        Curve::BrainpoolP512r1 => Algorithm::BrainpoolP512,
+        Curve::NistP256 => Algorithm::Weierstrass(keygen::Curve::NistP256),
+        Curve::NistP384 => Algorithm::Weierstrass(keygen::Curve::NistP384),
+        Curve::NistP521 => Algorithm::Weierstrass(keygen::Curve::NistP521),
+        Curve::BrainpoolP256r1 => Algorithm::Weierstrass(keygen::Curve::BrainpoolP256),
+        Curve::BrainpoolP384r1 => Algorithm::Weierstrass(keygen::Curve::BrainpoolP384),
+        Curve::BrainpoolP512r1 => Algorithm::Weierstrass(keygen::Curve::BrainpoolP512),
         Curve::Curve25519 | Curve::Ed25519 => return Err(Code::UNKNOWN_CURVE),
         Curve::Secp256k1 => return Err(Code::UNSUPPORTED_ALGORITHM),
     })

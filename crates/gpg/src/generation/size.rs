@@ -1,5 +1,7 @@
 //! How large keys are.
 
+use keygen::ElgamalSize;
+
 use super::Family;
 
 /// The sizes that keys of an algorithm may have, in bits.
@@ -20,9 +22,13 @@ impl Range {
     }
 }
 
-/// Rounds a size up to one that the algorithm allows.
+/// Rounds a size up to one that the algorithm allows; for Elgamal, unlike gpg, to that of a group of RFC 7919.
 pub(crate) fn rounded(bits: u32, family: Family) -> u32 {
-    bits.next_multiple_of(if family == Family::Dsa { 64 } else { 32 })
+    match family {
+        Family::Elgamal => ElgamalSize::at_least(bits).map_or(bits, ElgamalSize::bits),
+        Family::Dsa => bits.next_multiple_of(64),
+        _ => bits.next_multiple_of(32),
+    }
 }
 
 /// Returns the size of a key for which a parameter file requests `asked` bits, 0 for the default size, and gpg's notes if
@@ -75,6 +81,9 @@ mod tests {
         assert_eq!(rsa(2048), (2048, vec![]));
         assert_eq!(rsa(500).1, ["keysize invalid; using 3072 bits"]);
         assert_eq!(rsa(9000).0, 4096);
+        let elgamal = |bits| corrected(bits, Family::Elgamal, false, false);
+        assert_eq!((elgamal(0), elgamal(2048)), ((3072, vec![]), (2048, vec![])));
+        assert_eq!(elgamal(1056), (2048, vec!["keysize rounded up to 2048 bits".to_owned()]));
         assert_eq!(rsa(2050).1, ["keysize rounded up to 2080 bits"]);
         assert_eq!(corrected(9000, Family::Rsa, true, false).0, 8192);
     }

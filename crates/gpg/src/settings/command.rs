@@ -51,7 +51,7 @@ pub(crate) enum Command {
     SearchKeys,
     SendKeys,
     CheckSignatures,
-    Seal(MessageOperation),
+    WriteMessage(MessageOperation),
     Sign(Form),
     ShowKeys,
     TofuPolicy,
@@ -66,10 +66,10 @@ impl Command {
     pub(super) fn and(self, other: Self) -> Option<Self> {
         Some(match (self, other) {
             (old, new) if old == new => old,
-            (Self::Seal(old), Self::Seal(new)) => Self::Seal(old.and(new)),
-            (Self::Sign(Form::Message), Self::Seal(sealing))
-            | (Self::Seal(sealing), Self::Sign(Form::Message)) => {
-                Self::Seal(MessageOperation { sign: true, ..sealing })
+            (Self::WriteMessage(old), Self::WriteMessage(new)) => Self::WriteMessage(old.and(new)),
+            (Self::Sign(Form::Message), Self::WriteMessage(operation))
+            | (Self::WriteMessage(operation), Self::Sign(Form::Message)) => {
+                Self::WriteMessage(MessageOperation { sign: true, ..operation })
             }
             (Self::Sign(Form::Message), sign @ Self::Sign(_))
             | (sign @ Self::Sign(_), Self::Sign(Form::Message)) => sign,
@@ -93,10 +93,10 @@ mod tests {
     #[test]
     fn signing_and_encrypting_are_one_command() {
         let [encrypt, symmetric] =
-            [MessageOperation::ENCRYPT, MessageOperation::SYMMETRIC].map(Command::Seal);
-        let sealed = encrypt.and(symmetric).and_then(|both| both.and(Command::Sign(Form::Message)));
+            [MessageOperation::ENCRYPT, MessageOperation::SYMMETRIC].map(Command::WriteMessage);
+        let signed = encrypt.and(symmetric).and_then(|both| both.and(Command::Sign(Form::Message)));
         let all = MessageOperation { sign: true, encrypt: true, symmetric: true };
-        assert_eq!(sealed, Some(Command::Seal(all)));
-        assert_eq!(Command::Seal(all).and(Command::Decrypt), None);
+        assert_eq!(signed, Some(Command::WriteMessage(all)));
+        assert_eq!(Command::WriteMessage(all).and(Command::Decrypt), None);
     }
 }

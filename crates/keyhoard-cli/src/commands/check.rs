@@ -24,7 +24,7 @@ use crate::session::Session;
   keyhoard check --signatures '<someone@debian.org>'
   keyhoard check --json | jq -r 'select(.bad > 0) | .fingerprint'
 
-What is found out is kept, so that the next check, and everything that depends on who certified whom, takes no time. A
+The verdicts are stored: the next check, and everything that depends on who certified whom, verifies nothing again. A
 certificate is shown if it was named, or if one of its signatures is bad or refused. The exit code is 1 if a signature
 is bad.")]
 pub(crate) struct Arguments {
@@ -80,7 +80,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
             counted(count.not_fully_checked as usize, "certificate")
         );
     }
-    Ok(Outcome::found(count.bad == 0 && named.complete))
+    Ok(Outcome::done_if(count.bad == 0 && named.complete))
 }
 
 fn print_certificate(

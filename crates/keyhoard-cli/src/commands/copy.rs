@@ -16,9 +16,9 @@ use crate::session::{Session, command_line, with_advice};
   keyhoard copy --from ~/.local/share/keyhoard/keyhoard.db --to postgres://ann@db.example.org/keys
   keyhoard copy --from postgres://ann@db.example.org/keys --to backup.db
 
-Certificates, kept verdicts, owner trust, and the memory of trust on first use are copied and compared at the end; the exit \
-code is 2 if anything differs. The journal stays behind. A copy that was interrupted goes on when it is started again. \
-The other database has to be new, or what such a copy has left.")]
+Certificates, verdicts, owner trust and the data of trust on first use are copied, and compared at the end; the exit code \
+is 2 if anything differs. The journal is not copied. An interrupted copy continues when it is run again. The other \
+database has to be new, or left by an interrupted copy.")]
 pub(crate) struct Arguments {
     /// The database to read.
     #[arg(long, value_name = "DATABASE")]

@@ -27,9 +27,9 @@ const MAX_LISTED: usize = 20;
   keyhoard delete --yes @old-company.example
   keyhoard delete --purge --yes 0123456789ABCDEF0123456789ABCDEF01234567
 
-What is deleted can be brought back with `keyhoard undo`, but for what was purged. The trust in the owner of a deleted \
-key is forgotten either way. With --purge the fingerprint of a certificate that was deleted earlier names what is kept \
-of it since then.")]
+`keyhoard undo` restores deleted certificates, but not purged ones. The owner trust of a deleted key is removed either \
+way. With --purge a certificate that was deleted earlier can be named by its fingerprint: what the journal keeps of it is \
+purged.")]
 pub(crate) struct Arguments {
     /// The certificates to delete.
     #[arg(value_name = "NAME", required = true)]

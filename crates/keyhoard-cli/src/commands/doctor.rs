@@ -19,11 +19,11 @@ use crate::style::Style;
   keyhoard doctor --rebuild
 
 Every self-signature is verified again, so it takes about as long as an import. The exit code is 1 if something is \
-wrong. What is left of a certificate whose packets are lost is removed with --rebuild; import it again then. What \
-cannot be derived from the certificates (their order, when they were first seen, owner trust, the journal) \
-stays as it is when the rest is made again; docs/schema.md lists it.")]
+wrong. --rebuild removes what is left of a certificate whose packets are lost; import it again then. What cannot be \
+derived from the certificates (their order, when they were first seen, owner trust, the journal) is not changed by \
+--rebuild; docs/schema.md lists it.")]
 pub(crate) struct Arguments {
-    /// Make everything again that is derived from the certificates, then check.
+    /// Rebuild everything that is derived from the certificates, then check.
     #[arg(long)]
     rebuild: bool,
 }
@@ -69,7 +69,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     drop(progress);
     written?;
     summarise(session, findings, secret_keys)?;
-    Ok(Outcome::found(findings.problems == 0))
+    Ok(Outcome::done_if(findings.problems == 0))
 }
 
 fn print_finding(

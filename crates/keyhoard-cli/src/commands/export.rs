@@ -72,7 +72,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
             .destination
             .write(Content::Ordinary, Some("PUBLIC KEY BLOCK"), None, packets, |sum| sum.certificates > 0)?;
     print_summary(session, arguments, summary)?;
-    Ok(Outcome::found(named.complete && summary.certificates > 0))
+    Ok(Outcome::done_if(named.complete && summary.certificates > 0))
 }
 
 impl Arguments {

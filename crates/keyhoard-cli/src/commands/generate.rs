@@ -18,7 +18,7 @@ use crate::exit::Outcome;
 use crate::expiry::Expiry;
 use crate::passphrase_options::PassphraseOptions;
 use crate::progress::{Progress, Unit};
-use crate::question::asked;
+use crate::question::ask;
 use crate::session::{Session, command_line};
 
 /// The arguments of `keyhoard generate`.
@@ -47,7 +47,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "NAME", value_parser = Algorithm::parse)]
     algorithm: Option<Algorithm>,
 
-    /// When the key ends: a span like 18m or 2y, a day like 2030-01-01, or never.
+    /// When the key expires: a span like 18m or 2y, a day like 2030-01-01, or never.
     #[arg(long, value_name = "WHEN")]
     expires: Option<Expiry>,
 
@@ -108,7 +108,7 @@ fn profile(session: &Session, arguments: &Arguments) -> anyhow::Result<Profile> 
 fn lifetime(end: Expiry, now: Timestamp) -> anyhow::Result<Option<NonZeroU32>> {
     let Some(Timestamp(end)) = end.after(now) else { return Ok(None) };
     let left = end.checked_sub(now.0).and_then(NonZeroU32::new);
-    left.map(Some).context("the key would have ended already; say a later day with --expires")
+    left.map(Some).context("the key would have expired already; say a later day with --expires")
 }
 
 fn on_terminal() -> bool {
@@ -120,8 +120,8 @@ fn asked_user_id() -> anyhow::Result<String> {
     if !on_terminal() {
         bail!("whose key is it to be? Say a user ID: keyhoard generate 'Ann <ann@example.org>'");
     }
-    let name = asked("Name (may be empty): ")?;
-    let address = asked("Mail address (may be empty): ")?;
+    let name = ask("Name (may be empty): ")?;
+    let address = ask("Mail address (may be empty): ")?;
     match (name.as_str(), address.as_str()) {
         ("", "") => bail!("a key needs a name or an address"),
         (name, "") => Ok(name.to_owned()),

@@ -37,28 +37,28 @@ use notes::{describe, unchecked};
   keyhoard import --merge-only updates/*.asc
   keyhoard import --dry-run --verbose suspicious.pgp
 
-Binary and armored input, any number of certificates, several files. Good certificates of a damaged file are taken, bad \
-ones are named with their position. Secret keys are kept in files beside the database, locked as they are. One import is \
-one entry of the journal: `keyhoard undo` takes it back as a whole. The exit code is 1 if no certificate was taken, or a \
+Binary and armored input, any number of certificates, several files. Good certificates of a damaged file are imported, bad \
+ones are reported with their position. Secret keys are kept in files beside the database, locked as they are. One import is \
+one entry of the journal: `keyhoard undo` takes it back as a whole. The exit code is 1 if no certificate was imported, or a \
 secret key could not be kept.")]
 pub(crate) struct Arguments {
     /// The files to read; - is standard input [default: -].
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
 
-    /// Write nothing, only say what would become of the certificates.
+    /// Write nothing, only report what an import would do.
     #[arg(long, short = 'n')]
     dry_run: bool,
 
-    /// Name every certificate and what became of it.
+    /// Report what was done with each certificate.
     #[arg(long, short, conflicts_with = "quiet")]
     verbose: bool,
 
-    /// Take only what adds to certificates that are here already.
+    /// Only add to certificates that are in the database already.
     #[arg(long)]
     merge_only: bool,
 
-    /// Take only the public parts of secret keys.
+    /// Import only the public parts of secret keys.
     #[arg(long)]
     no_secret_keys: bool,
 
@@ -66,15 +66,15 @@ pub(crate) struct Arguments {
     #[arg(long)]
     minimal: bool,
 
-    /// Take signatures that their makers marked as not exportable.
+    /// Import signatures that their makers marked as not exportable.
     #[arg(long)]
     local_signatures: bool,
 
-    /// Take user IDs that no self-signature vouches for.
+    /// Import user IDs without self-signature.
     #[arg(long)]
     allow_unsigned_user_ids: bool,
 
-    /// Leave misplaced self-signatures where they stand.
+    /// Leave misplaced self-signatures where they are.
     #[arg(long)]
     no_repair: bool,
 }
@@ -126,7 +126,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     if summary.only_forged > 0 {
         bail!("{} not taken: forged self-signatures", counted(summary.only_forged as usize, "certificate"));
     }
-    Ok(Outcome::found(taken && summary.secret_refused == 0))
+    Ok(Outcome::done_if(taken && summary.secret_refused == 0))
 }
 
 /// An open input file.

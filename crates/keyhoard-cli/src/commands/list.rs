@@ -52,5 +52,5 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     let view = if arguments.gpg_view { PacketView::Gnupg } else { PacketView::Full };
     let listing = Listing { signatures, details, view, trust: &arguments.trust };
     let any = listing.write(session, store.as_ref(), snapshot.as_ref(), named.selection())?;
-    Ok(Outcome::found(any && named.complete))
+    Ok(Outcome::done_if(any && named.complete))
 }

@@ -67,7 +67,7 @@ fn write_entries(session: &mut Session, entries: &[JournalEntry]) -> anyhow::Res
                 undoes: entry.undoes.map(|undone| undone.0),
             })?;
         }
-        return Ok(Outcome::found(!entries.is_empty()));
+        return Ok(Outcome::done_if(!entries.is_empty()));
     }
     let mut table = Table::default();
     for entry in entries {
@@ -79,7 +79,7 @@ fn write_entries(session: &mut Session, entries: &[JournalEntry]) -> anyhow::Res
         ]);
     }
     session.output.table(&table)?;
-    Ok(Outcome::found(!entries.is_empty()))
+    Ok(Outcome::done_if(!entries.is_empty()))
 }
 
 fn write_changes(
@@ -98,7 +98,7 @@ fn write_changes(
     if !any && snapshot.journal(usize::MAX)?.iter().all(|entry| entry.id != id) {
         session.warn(format_args!("the journal has no entry {}", id.0));
     }
-    Ok(Outcome::found(any))
+    Ok(Outcome::done_if(any))
 }
 
 fn write_change(output: &mut Output, change: &Change) -> io::Result<()> {

@@ -95,7 +95,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
             );
         }
     }
-    Ok(Outcome::found(summary.read + summary.bindings + summary.owner_trusts > 0))
+    Ok(Outcome::done_if(summary.read + summary.bindings + summary.owner_trusts > 0))
 }
 
 fn sources(arguments: &Arguments) -> anyhow::Result<Vec<Source>> {
@@ -153,7 +153,7 @@ fn check(session: &mut Session) -> anyhow::Result<Outcome> {
             session.output.line(format_args!("{path}: has changed since it was migrated"))?;
         }
     }
-    Ok(Outcome::found(outdated.is_empty()))
+    Ok(Outcome::done_if(outdated.is_empty()))
 }
 
 fn kind(kind: Kind) -> &'static str {

@@ -44,7 +44,7 @@ impl NamedCertificates {
     /// # Errors
     ///
     /// [`NotFound`] if there is none; another error if there are several.
-    pub(super) fn one(snapshot: &dyn ReadCertificates, name: &OsStr) -> anyhow::Result<CertId> {
+    pub(super) fn find_one(snapshot: &dyn ReadCertificates, name: &OsStr) -> anyhow::Result<CertId> {
         let name = name.as_bytes();
         match resolve(snapshot, name)?[..] {
             [id] => Ok(id),

@@ -59,5 +59,5 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     if ids.len() < found {
         session.note(format_args!("{} more", found - ids.len()));
     }
-    Ok(Outcome::found(found > 0))
+    Ok(Outcome::done_if(found > 0))
 }

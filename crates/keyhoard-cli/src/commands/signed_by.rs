@@ -47,7 +47,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
         })?;
         written?;
     }
-    Ok(Outcome::found(any && named.complete))
+    Ok(Outcome::done_if(any && named.complete))
 }
 
 fn print_certificate(

@@ -104,7 +104,7 @@ impl SignerOptions {
             chosen.push(key.with_context(|| {
                 format!(
                     "{name}: has no secret key here that may sign now; `keyhoard key list` shows what is here, \
-                     `keyhoard show` what has ended or is revoked"
+                     `keyhoard show` what has expired or is revoked"
                 )
             })?);
         }
@@ -124,7 +124,7 @@ impl SignerOptions {
     ) -> anyhow::Result<Vec<(CertId, String)>> {
         let mut found = Vec::new();
         for name in &self.by {
-            found.push((NamedCertificates::one(snapshot, name)?, name.to_string_lossy().into_owned()));
+            found.push((NamedCertificates::find_one(snapshot, name)?, name.to_string_lossy().into_owned()));
         }
         if found.is_empty() {
             found = owners(snapshot, stored)?;

@@ -60,7 +60,7 @@ impl Version {
         let version = env!("CARGO_PKG_VERSION");
         match self {
             Self { extended: true, .. } => {
-                format!("keyhoard {version}\naws-lc, OpenSSL and sequoia-openpgp for cryptography\n")
+                format!("keyhoard {version}\naws-lc and OpenSSL for cryptography\n")
             }
             Self { sop_spec: true, .. } => format!("{SPECIFICATION}\n"),
             Self { sopv: true, .. } => format!("{VERIFICATION_SUBSET}\n"),

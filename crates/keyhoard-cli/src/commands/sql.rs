@@ -54,7 +54,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
         Writer { output: &mut session.output, form, names: Vec::new(), rows: 0, written: Ok(()) };
     query(&path, &statement, &mut writer).map_err(with_advice)?;
     let rows = writer.finish()?;
-    Ok(Outcome::found(rows > 0))
+    Ok(Outcome::done_if(rows > 0))
 }
 
 /// The form of rows.

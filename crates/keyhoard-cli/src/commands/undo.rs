@@ -18,7 +18,7 @@ use crate::session::{Session, command_line};
   keyhoard undo --dry-run
 
 Undoing an undo does it again. What a later import brought as well is not taken away without --force; a verified \
-revocation, or a self-signature by which a key ends earlier, stays without --including-revocations; owner trust, or a policy for an address \
+revocation, or a self-signature by which a key expires earlier, stays without --including-revocations; owner trust, or a policy for an address \
 (`keyhoard tofu policy`), that was given anew since stays without --force. If everything stays, the entry is not undone, \
 and the exit code is 1.")]
 pub(crate) struct Arguments {
@@ -91,7 +91,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     } else {
         print_summary(session, &summary, &kept, &purged, &damaged);
     }
-    Ok(Outcome::found(!summary.keeps_everything()))
+    Ok(Outcome::done_if(!summary.keeps_everything()))
 }
 
 fn print_summary(
@@ -144,7 +144,7 @@ fn words(kept: KeptReason) -> (&'static str, &'static str, &'static str) {
     match kept {
         KeptReason::Revocation => ("revocation", "a verified revocation", "--including-revocations"),
         KeptReason::Expiry => {
-            ("expiry", "a self-signature by which something ends earlier", "--including-revocations")
+            ("expiry", "a self-signature by which something expires earlier", "--including-revocations")
         }
         KeptReason::OwnerTrust => ("owner_trust", "the owner trust that a later command gave", "--force"),
         KeptReason::Policy => ("policy", "the policy that a later command gave an address", "--force"),

@@ -90,7 +90,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
         plaintext.finish().context("cannot write")?;
     }
     print_verdicts(session, arguments, &verdicts, holds)?;
-    Ok(Outcome::found(holds))
+    Ok(Outcome::done_if(holds))
 }
 
 impl Arguments {

@@ -12,7 +12,7 @@ use keyhoard::foreign_text::shown;
 use keyhoard::git_signatures::{SignedObject, SignedObjects};
 use keyhoard::message::{self, DataSignature, DetachedSignatures, Error};
 use keyhoard::validity::TrustSettings;
-use keyhoard::verification::{SignatureStatus, all_hold, batch};
+use keyhoard::verification::{SignatureStatus, all_hold, examine_batch};
 use serde::Serialize;
 
 use super::data_signatures::{SignatureJson, examine};
@@ -81,7 +81,7 @@ impl Batch<'_> {
         let mut all_valid = true;
         examine(store.as_ref(), self.trust, |examiner| {
             let mut good = Vec::new();
-            batch(examiner, items, read, |item, verdicts| -> anyhow::Result<()> {
+            examine_batch(examiner, items, read, |item, verdicts| -> anyhow::Result<()> {
                 let (verdicts, error) = match verdicts {
                     Ok(verdicts) => (verdicts, None),
                     Err(error) => (Vec::new(), Some(error)),
@@ -99,7 +99,7 @@ impl Batch<'_> {
             })?;
             Ok(good)
         })?;
-        Ok(Outcome::found(all_valid))
+        Ok(Outcome::done_if(all_valid))
     }
 }
 

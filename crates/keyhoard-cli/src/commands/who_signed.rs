@@ -42,7 +42,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
         if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     })?;
     written?;
-    Ok(Outcome::found(named.complete))
+    Ok(Outcome::done_if(named.complete))
 }
 
 fn print_certificate(

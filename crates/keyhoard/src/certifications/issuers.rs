@@ -29,8 +29,8 @@ const LOOKUP_COST: usize = 4;
 pub(super) struct Issuers<'s> {
     sources: Vec<&'s dyn ReadCertificates>,
     primaries: Vec<Primary>,
-    by_position: HashMap<(usize, CertId), IssuerNumber>,
-    known: HashMap<KeyId, Vec<Candidate>>,
+    by_position: HashMap<(usize, CertId), IssuerNumber, RandomState>,
+    known: HashMap<KeyId, Vec<Candidate>, RandomState>,
     /// Every key of the databases is known.
     complete: bool,
 }
@@ -114,8 +114,8 @@ impl<'s> Issuers<'s> {
         Self {
             sources,
             primaries: Vec::new(),
-            by_position: HashMap::new(),
-            known: HashMap::new(),
+            by_position: HashMap::default(),
+            known: HashMap::default(),
             complete: false,
         }
     }

@@ -1,12 +1,11 @@
 //! The status of a signature at a moment: GnuPG's rules for listings (its `g10/sig-check.c`).
 
-use std::collections::HashMap;
-
 use cert::effective::objections::{IssuerKey, Objection, Role, objections};
 use cert::effective::{EvaluationContext, KeyState, PacketView, evaluate};
 use cert::facts::{ComponentKind, KeyFacts, SignatureFacts, SignatureType};
 use cert::{Facts, Fingerprint, Timestamp};
 use store::ReadCertificates;
+use trust::KeyMap;
 use verify::{Verdict, policy::DigestPolicy};
 
 use super::authenticity::{Authenticities, Authenticity};
@@ -77,7 +76,7 @@ pub struct CertificationRules {
 pub(super) struct StatusEvaluator<'s> {
     rules: CertificationRules,
     sources: Vec<&'s dyn ReadCertificates>,
-    known: HashMap<Fingerprint, Option<IssuerPrimary>>,
+    known: KeyMap<Option<IssuerPrimary>>,
 }
 
 /// The most issuers that are cached.
@@ -86,7 +85,7 @@ const MAX_ISSUERS: usize = 50_000;
 impl<'s> StatusEvaluator<'s> {
     /// Evaluates by rules; issuers are looked up in these databases, in their order.
     pub(super) fn new(rules: CertificationRules, sources: Vec<&'s dyn ReadCertificates>) -> Self {
-        Self { rules, sources, known: HashMap::new() }
+        Self { rules, sources, known: KeyMap::default() }
     }
 
     /// Evaluates every signature of a certificate.

@@ -26,7 +26,7 @@ pub enum ImportEvent<'a> {
     Revocation(&'a RawRevocation),
     /// A certificate could not be used.
     Refused {
-        /// Which input it stood in, counted from 0.
+        /// The index of its input.
         input: usize,
         /// Offset in its input.
         position: u64,
@@ -57,7 +57,7 @@ pub enum ImportRefusal {
 /// One certificate of the input.
 #[derive(Clone, Debug)]
 pub struct Imported {
-    /// Which input it stood in, counted from 0.
+    /// The index of its input.
     pub input: usize,
     /// Offset in its input.
     pub position: u64,

@@ -102,6 +102,16 @@ struct CleanedCertificate {
 enum Step {
     Done(Item),
     Clean(Box<CleanedCertificate>),
+    /// An earlier import has taken it, and left possible revocations unchecked: those that turn out to be forged are
+    /// removed, so that merging it again would only bring them back.
+    Unfinished(Box<Unfinished>),
+}
+
+/// A certificate that was taken and is to be verified further.
+struct Unfinished {
+    imported: Imported,
+    digest: InputDigest,
+    id: CertId,
 }
 
 /// A chunk between cleaning and merging.
@@ -111,8 +121,17 @@ pub(super) struct CleanChunk {
     pub(super) absent: HashSet<Fingerprint>,
 }
 
-/// The certificates of inputs: their primary keys, and their primary user IDs if names were requested.
-type KnownInputs = HashMap<InputDigest, (CertId, Fingerprint, Option<Vec<u8>>)>;
+/// What an earlier import has made of an input.
+struct KnownInput {
+    id: CertId,
+    fingerprint: Fingerprint,
+    /// The primary user ID, if names were requested.
+    user_id: Option<Vec<u8>>,
+    /// It left no possible revocation unchecked.
+    is_finished: bool,
+}
+
+type KnownInputs = HashMap<InputDigest, KnownInput>;
 
 impl Preparer<'_> {
     /// Recognises what was imported before, and cleans the rest.
@@ -180,10 +199,19 @@ impl Preparer<'_> {
             let present: Vec<_> = present.filter(|(key, _)| !absent.contains(key)).collect();
             let digests: Vec<InputDigest> = present.iter().map(|(_, digest)| *digest).collect();
             let ids = snapshot.known_inputs(&digests)?;
-            let user_ids = self.user_ids(snapshot.as_ref(), ids.iter().flatten().copied().collect())?;
-            let known = present.into_iter().zip(ids).filter_map(|((fingerprint, digest), id)| {
-                let user_id = user_ids.get(&id?).cloned();
-                Some((digest, (id?, fingerprint, user_id)))
+            let others = digests.iter().zip(&ids).filter(|(_, id)| id.is_none());
+            let others: Vec<InputDigest> = others.map(|(digest, _)| unfinished(digest)).collect();
+            let mut unfinished = snapshot.known_inputs(&others)?.into_iter();
+            let ids: Vec<(Option<CertId>, bool)> = ids
+                .into_iter()
+                .map(|id| (id.or_else(|| unfinished.next().flatten()), id.is_some()))
+                .collect();
+            let user_ids =
+                self.user_ids(snapshot.as_ref(), ids.iter().filter_map(|(id, _)| *id).collect())?;
+            let known = present.into_iter().zip(ids);
+            let known = known.filter_map(|((fingerprint, digest), (id, is_finished))| {
+                let (id, user_id) = (id?, user_ids.get(&id?).cloned());
+                Some((digest, KnownInput { id, fingerprint, user_id, is_finished }))
             });
             Ok((known.collect(), absent))
         })
@@ -215,10 +243,14 @@ impl Preparer<'_> {
             Incoming::Unread { position, reason } => return Step::Done(Item::Refused { position, reason }),
         };
         if let Some(digest) = digest
-            && let Some((id, fingerprint, name)) = known.get(&digest)
+            && let Some(KnownInput { id, fingerprint, user_id, is_finished }) = known.get(&digest)
         {
-            let imported = Imported::new(&raw, revocation, *fingerprint, name.clone());
-            return Step::Done(Item::Known { imported, digest, id: *id });
+            let id = *id;
+            let imported = Imported::new(&raw, revocation, *fingerprint, user_id.clone());
+            return match is_finished {
+                true => Step::Done(Item::Known { imported, digest, id }),
+                false => Step::Unfinished(Box::new(Unfinished { imported, digest, id })),
+            };
         }
         match clean(&raw, &self.options.clean, self.now) {
             Ok(Cleaned { certificate, .. }) if revocation && !revokes(&certificate.facts) => {
@@ -253,10 +285,15 @@ impl Preparer<'_> {
     }
 
     fn prepare(&self, step: Step, known: &HashMap<Fingerprint, Stored>) -> Result<Item> {
-        let CleanedCertificate { mut imported, digest, certificate, has_user_ids, secrets } = match step {
+        let clean = match step {
             Step::Clean(clean) => *clean,
+            Step::Unfinished(unfinished) => match unfinished.take_up(known) {
+                Ok(stored) => stored,
+                Err(item) => return Ok(item),
+            },
             Step::Done(item) => return Ok(item),
         };
+        let CleanedCertificate { mut imported, digest, certificate, has_user_ids, secrets } = clean;
         let is_shown = self.options.show && !imported.revocation;
         let shown = is_shown.then(|| certificate.clone());
         let stored = known.get(&imported.fingerprint);
@@ -274,7 +311,7 @@ impl Preparer<'_> {
         let merged = merged(&certificate, &effect, stored);
         let pending = note_pending(merged, &mut imported.notes);
         // The next import of it continues to verify.
-        let digest = digest.filter(|_| !pending);
+        let digest = digest.map(|digest| if pending { unfinished(&digest) } else { digest });
         imported.revokers = claimed_revokers(&merged.facts, self.now);
         let prepared = Prepared::new(certificate);
         let ready = Ready { imported, digest, secrets, has_user_ids, shown, prepared, effect };
@@ -321,6 +358,29 @@ fn note_pending(certificate: &Certificate, notes: &mut Vec<CleaningNote>) -> boo
     pending > 0
 }
 
+/// Returns what is remembered of an input while the certificate that it became has unchecked possible revocations.
+fn unfinished(InputDigest(input): &InputDigest) -> InputDigest {
+    InputDigest(sha256(&[b"not fully checked", input]))
+}
+
+impl Unfinished {
+    /// Takes the stored certificate up as if it had been imported once more; a report that nothing was done, if this
+    /// import writes it already.
+    fn take_up(self, known: &HashMap<Fingerprint, Stored>) -> std::result::Result<CleanedCertificate, Item> {
+        let Self { imported, digest, id } = self;
+        match known.get(&imported.fingerprint) {
+            None => Err(Item::Known { imported, digest: unfinished(&digest), id }),
+            Some(stored) => Ok(CleanedCertificate {
+                imported,
+                digest: Some(digest),
+                certificate: stored.certificate.clone(),
+                has_user_ids: true,
+                secrets: Vec::new(),
+            }),
+        }
+    }
+}
+
 impl Incoming {
     /// Returns the fingerprint of the primary key, if the certificate begins with one.
     fn primary_key(&self) -> Option<Fingerprint> {
@@ -335,6 +395,7 @@ impl CleanChunk {
     pub(super) fn fingerprints(&self) -> impl Iterator<Item = Fingerprint> {
         self.steps.iter().filter_map(|step| match step {
             Step::Clean(clean) => Some(clean.imported.fingerprint),
+            Step::Unfinished(unfinished) => Some(unfinished.imported.fingerprint),
             Step::Done(_) => None,
         })
     }

@@ -5,7 +5,7 @@ use cert::facts::{Issuer, SignatureFacts};
 use cert::packet::{Packet, Packets};
 use cert::signature::{self, Signature};
 use cert::split::{RawCertificate, RawRevocation};
-use cert::{Facts, Fingerprint, Flaw};
+use cert::{Facts, Fingerprint, Flaw, RemovedSignatures};
 use store::{ReadCertificates, Timestamp};
 
 use super::event::ImportRefusal;
@@ -81,7 +81,7 @@ pub(super) fn with_primary_key(
             secrets: Vec::new(),
             notes: Vec::new(),
             origins: Vec::new(),
-            signatures_left_out: 0,
+            signatures_left_out: RemovedSignatures::default(),
         }
     }))
 }

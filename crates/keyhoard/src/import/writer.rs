@@ -124,7 +124,7 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    /// Performs tasks until there will be no more. A transaction that lasts then is taken back.
+    /// Performs tasks until there will be no more. A transaction that is still open then is rolled back.
     fn run(mut self, tasks: Receiver<Task>, written: &Sender<Result<Reports>>) -> Option<JournalId> {
         for task in tasks {
             // Nobody takes an answer after an error of its own.

@@ -53,7 +53,7 @@ fn open(path: &Path) -> Result<BufReader<File>> {
     Ok(BufReader::with_capacity(1 << 16, file))
 }
 
-/// Reads certificates from packets; `location` says where those stand, if they are a part of something.
+/// Reads certificates from packets; `location` is the place of these packets in a larger file.
 fn read_stream(
     reader: impl Read,
     since: Option<Timestamp>,

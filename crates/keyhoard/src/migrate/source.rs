@@ -1,4 +1,4 @@
-//! Certificate stores of other programs: what they are and where they usually stand.
+//! Certificate stores of other programs: what they are and where they usually are.
 
 use std::fs::{self, File};
 use std::io::Read;

@@ -50,7 +50,7 @@ pub(super) enum Plan {
     Remove { id: CertId, generation: i64 },
     /// It is written: without some of its packets, of which others were `kept`; restored with the number that it had; or
     /// joined with what it was.
-    Put { certificate: Prepared, kind: PutKind, origin: Option<Origin>, kept: Option<KeptReason> },
+    Put { certificate: Box<Prepared>, kind: PutKind, origin: Option<Origin>, kept: Option<KeptReason> },
     /// It gets the owner trust that it had before, if it still has what the change gave it.
     OwnerTrust { fingerprint: Fingerprint, now: Option<AssignedTrust>, back: Option<AssignedTrust> },
     /// Its binding to an address gets its former state, if it still has the one that the change gave it.
@@ -131,7 +131,7 @@ impl Planner<'_> {
         match shrink(certificate, added, self.options.including_revocations, self.now) {
             Shrunk { certificate: Some(less), kept } => {
                 let kind = PutKind::Shrunk { id: *id, generation: *generation };
-                Plan::Put { certificate: Prepared::new(less), kind, origin: None, kept }
+                Plan::Put { certificate: Box::new(Prepared::new(less)), kind, origin: None, kept }
             }
             Shrunk { certificate: None, kept: Some(what) } => {
                 Plan::Keep { fingerprint: certificate.facts.primary().fingerprint, what }
@@ -205,5 +205,5 @@ fn bring_back(fingerprint: Fingerprint, former: FormerCertificate, stored: Optio
             Some(merged) => (merged.certificate, stored.merged_with(merged.added_packets), None),
         },
     };
-    Plan::Put { certificate: Prepared::new(certificate), kind, origin, kept: None }
+    Plan::Put { certificate: Box::new(Prepared::new(certificate)), kind, origin, kept: None }
 }

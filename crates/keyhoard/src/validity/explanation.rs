@@ -5,9 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
 use cert::Fingerprint;
 use cert::effective::ComponentState;
 use cert::facts::Facts;
-use trust::pgp::{
-    self, AccountedCertification, AccountedUser, Introducer, IntroducerStatus, Outcome, Weight,
-};
+use trust::pgp::{self, Introducer, IntroducerStatus, Outcome, WeighedCertification, WeighedUser, Weight};
 use trust::{OwnerTrust, Validity};
 
 use super::web::{self, CertificatePosition, PresentCertificate, Web, can_be_valid};
@@ -52,7 +50,7 @@ pub struct ExplainedUser {
     pub marginal: u32,
     /// What verified, in the order of the packets. Nothing where nothing is counted: in the user's own keys, in revoked
     /// and expired keys, and in user IDs that are.
-    pub certifications: Vec<AccountedCertification>,
+    pub certifications: Vec<WeighedCertification>,
     /// What did not.
     pub others: UncountedCertifications,
 }
@@ -184,13 +182,13 @@ impl ExplanationContext<'_, '_> {
     /// Accounts for one certificate, as far as introducers below a level certified it.
     fn certificate(&mut self, key: &Fingerprint, below: u8) -> Result<Option<Explained>> {
         let Some((found, findings)) = self.web.verified(key)? else { return Ok(None) };
-        let account = pgp::account(self.web, self.outcome, key, below, &self.settings.web())?;
-        let mut accounted: BTreeMap<usize, AccountedUser> =
-            account.into_iter().map(|user| (user.component, user)).collect();
+        let users = pgp::weigh_certifications(self.web, self.outcome, key, below, &self.settings.web())?;
+        let mut weighed: BTreeMap<usize, WeighedUser> =
+            users.into_iter().map(|user| (user.component, user)).collect();
         let users = web::users(&found.facts).map(|(component, _)| {
-            let certifications = accounted.get(&component).map_or(0, |user| user.certifications.len());
+            let certifications = weighed.get(&component).map_or(0, |user| user.certifications.len());
             let others = others(&found.facts, &findings, component, certifications);
-            self.user(&found, component, accounted.remove(&component), others)
+            self.user(&found, component, weighed.remove(&component), others)
         });
         let users = users.collect();
         Ok(Some(Explained { key: *key, status: web::status(&found.facts, &found.effective), users }))
@@ -200,7 +198,7 @@ impl ExplanationContext<'_, '_> {
         &self,
         found: &PresentCertificate,
         component: usize,
-        accounted: Option<AccountedUser>,
+        weighed: Option<WeighedUser>,
         others: UncountedCertifications,
     ) -> ExplainedUser {
         let PresentCertificate { facts, effective, .. } = found;
@@ -210,8 +208,8 @@ impl ExplanationContext<'_, '_> {
         };
         let validity = self.validity(found, component);
         let is_dead = revoked || expired || web::status(facts, effective) == IntroducerStatus::Dead;
-        let (full, marginal) = accounted.as_ref().map_or((0, 0), |user| (user.full, user.marginal));
-        let counted = accounted.filter(|_| !is_dead && validity != Validity::Ultimate);
+        let (full, marginal) = weighed.as_ref().map_or((0, 0), |user| (user.full, user.marginal));
+        let counted = weighed.filter(|_| !is_dead && validity != Validity::Ultimate);
         ExplainedUser {
             name: web::name(&facts.components[component].kind).into_owned(),
             revoked,

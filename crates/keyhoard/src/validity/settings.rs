@@ -67,9 +67,9 @@ pub struct TrustSettings {
     pub model: Model,
     /// Keys that are ultimately trusted besides those with that owner trust (`--trusted-key`).
     pub trusted_keys: Vec<TrustedKey>,
-    /// So many marginally trusted introducers make a user ID fully valid.
+    /// How many marginally trusted introducers make a user ID fully valid.
     pub marginals_needed: u32,
-    /// So many fully trusted introducers do.
+    /// How many fully trusted introducers do.
     pub completes_needed: u32,
     /// So many levels of introducers are looked at.
     pub max_cert_depth: u8,

@@ -122,7 +122,7 @@ impl<'a> ValidityResult<'a> {
         Ok(self.with_first_use(in_web, facts, effective))
     }
 
-    /// Returns what the user thinks of a certificate that stands elsewhere, as the databases' copy of it makes it.
+    /// Returns the validity of a certificate outside the databases, computed from the databases' copy of it.
     ///
     /// # Errors
     ///

@@ -2,6 +2,7 @@
 
 mod acceptable;
 mod certificate_position;
+mod claims;
 mod issuer_set;
 mod reader;
 mod user_state;
@@ -20,10 +21,11 @@ use trust::pgp::{self, Certificate, Edge, IntroducerStatus};
 use trust::{KeyMap, OwnerTrust};
 
 use super::{Sources, TrustAnchors, TrustSettings};
-use crate::certifications::{Authenticities, Authenticity, CertificationVerifier};
+use crate::certifications::{Authenticities, Authenticity, CertificationVerifier, Wanted};
 use crate::{Error, Result};
 use acceptable::{accepts, certification, is_acceptable};
 use certificate_position::PositionedEdge;
+use claims::Claims;
 use issuer_set::IssuerSet;
 use reader::{CertificatePositions, Reader};
 use verified_edges::{Found, certified_components, verified_edges};
@@ -31,6 +33,9 @@ use verified_edges::{Found, certified_components, verified_edges};
 pub use certificate_position::CertificatePosition;
 pub(super) use certificate_position::PresentCertificate;
 pub(super) use user_state::{is_live, name, status, users};
+
+/// So many certificates are verified at once where not all is verified that is said of them.
+const CERTIFICATES_AT_ONCE: usize = 4096;
 
 /// Certificates at one moment, verified as far as the algorithm asked.
 pub(super) struct Web<'a> {
@@ -95,15 +100,46 @@ impl<'a> Web<'a> {
         Ok(found)
     }
 
-    /// Verifies what these issuers certified of certificates of one database, whose numbers ascend.
+    /// Verifies what these issuers certified of certificates of one database, whose numbers ascend: all that matters.
     fn verify(&mut self, source: usize, ids: &[CertId], issuers: &IssuerSet) -> Result<Vec<PositionedEdge>> {
+        if ids.is_empty() || issuers.trusts_all() {
+            return self.verify_wanted(source, ids, issuers, &|_| true);
+        }
+        let Reader { settings, .. } = self.reader;
+        let mut edges = Vec::new();
+        for ids in ids.chunks(CERTIFICATES_AT_ONCE) {
+            let mut claims = Claims::read(issuers, ids, self.reader.sources[source], settings)?;
+            while let Some((ids, due)) = claims.next() {
+                let is_due = |signature: &SignatureFacts| {
+                    signature.content.is_none_or(|content| due.contains(&content))
+                };
+                let verified = self.verify_wanted(source, &ids, issuers, &is_due)?;
+                let is_untrusted =
+                    |(_, edge): &&PositionedEdge| !issuers.trusts(edge.certification.issuer.key_id());
+                let by_untrusted = in_order(verified.iter().filter(is_untrusted).cloned().collect());
+                let certified = certified_in(&by_untrusted, settings).into_iter();
+                claims.settle(&certified.map(|((_, id), component)| (id, component)).collect());
+                edges.extend(verified);
+            }
+        }
+        Ok(edges)
+    }
+
+    /// Verifies those signatures of these issuers that are wanted.
+    fn verify_wanted(
+        &mut self,
+        source: usize,
+        ids: &[CertId],
+        issuers: &IssuerSet,
+        wanted: &Wanted<'_>,
+    ) -> Result<Vec<PositionedEdge>> {
         let Self { reader: Reader { settings, .. }, verifiers, .. } = self;
         let mut edges = Vec::new();
         if ids.is_empty() {
             return Ok(edges);
         }
         let wanted = |signature: &SignatureFacts| {
-            issuers.names(signature.issuer.key_id) && accepts(settings, signature)
+            issuers.names(signature.issuer.key_id) && accepts(settings, signature) && wanted(signature)
         };
         verifiers[source].visit(Selection::Ids(ids), &wanted, &mut |record, authenticities| {
             let Some(facts) = &record.facts else { return Ok(ControlFlow::Continue(())) };
@@ -158,8 +194,12 @@ impl pgp::Web for Web<'_> {
         Ok(found)
     }
 
-    fn certified_by(&mut self, issuers: &[Fingerprint]) -> Result<Vec<Edge<CertificatePosition>>> {
-        let issuers = IssuerSet::new(issuers);
+    fn certified_by(
+        &mut self,
+        trusted: &[Fingerprint],
+        untrusted: &[Fingerprint],
+    ) -> Result<Vec<Edge<CertificatePosition>>> {
+        let issuers = IssuerSet::new(trusted, untrusted);
         let mut all = Vec::new();
         for source in 0..self.verifiers.len() {
             let settings = self.reader.settings;
@@ -180,14 +220,14 @@ impl pgp::Web for Web<'_> {
     ) -> Result<Vec<(CertificatePosition, usize)>> {
         // Nothing tells which certificates of several databases are copies before they are read.
         if let [source] = *self.reader.sources.as_slice() {
-            let issuers = IssuerSet::new(issuers);
+            let issuers = IssuerSet::new(&[], issuers);
             let Found { found: mut components, open } =
                 certified_components(&issuers, source, self.reader.settings)?;
             let verified = in_order(self.verify(0, &open, &issuers)?);
             components.extend(certified_in(&verified, self.reader.settings));
             return Ok(components);
         }
-        let edges = self.certified_by(issuers)?;
+        let edges = self.certified_by(&[], issuers)?;
         Ok(certified_in(&edges, self.reader.settings))
     }
 
@@ -211,7 +251,7 @@ impl pgp::Web for Web<'_> {
         let Some(PresentCertificate { facts, .. }) = self.reader.own(position)? else {
             return Ok(Vec::new());
         };
-        let issuers = IssuerSet::new(issuers);
+        let issuers = IssuerSet::new(issuers, &[]);
         let known = self.reader.known_edges(position, facts.primary().created, &issuers)?;
         let edges = match known {
             Some(edges) => edges,
@@ -243,7 +283,10 @@ impl pgp::Web for Web<'_> {
 
 /// Returns edges by certificate and component, in the order of the packets.
 fn in_order(mut edges: Vec<PositionedEdge>) -> Vec<Edge<CertificatePosition>> {
-    edges.sort_unstable_by_key(|(start, edge)| (edge.certificate, edge.component, *start));
+    let position = |(start, edge): &PositionedEdge| (edge.certificate, edge.component, *start);
+    edges.sort_unstable_by_key(position);
+    // What has no digest was verified with every other one.
+    edges.dedup_by_key(|edge| position(edge));
     edges.into_iter().map(|(_, edge)| edge).collect()
 }
 

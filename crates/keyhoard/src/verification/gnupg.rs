@@ -34,7 +34,7 @@ pub enum GnupgVerdict {
     Bad,
     /// It has expired.
     Expired,
-    /// It is valid, whether or not its key has ended or was revoked.
+    /// It is valid, whether or not its key has expired or was revoked.
     Valid(Option<Objection>),
 }
 

@@ -1,8 +1,12 @@
-//! Keys of every algorithm, made by sequoia-openpgp.
+//! Keys of every algorithm, made by sequoia-openpgp with RustCrypto, which has no Brainpool curves: those keys are made
+//! here.
 
 use std::sync::LazyLock;
 
-use keyhoard_secret::{Role, SecretKey};
+use keyhoard_secret::{Role, SecretKey, wrapping, write_number};
+use libcrypto::Curve as BrainpoolCurve;
+use openssl::bn::BigNumContext;
+use openssl::ec::{EcKey, PointConversionForm};
 use sequoia_openpgp::packet::key::{Key4, Key6, PrimaryRole, SecretParts};
 use sequoia_openpgp::serialize::MarshalInto as _;
 use sequoia_openpgp::types::Curve;
@@ -31,9 +35,6 @@ pub(crate) fn another_of_every_kind() -> Vec<(&'static str, SecretKey)> {
         ("ECDSA on P-256", Curve::NistP256),
         ("ECDSA on P-384", Curve::NistP384),
         ("ECDSA on P-521", Curve::NistP521),
-        ("ECDSA on Brainpool P-256", Curve::BrainpoolP256),
-        ("ECDSA on Brainpool P-384", Curve::BrainpoolP384),
-        ("ECDSA on Brainpool P-512", Curve::BrainpoolP512),
     ] {
         keys.push((name, secret_key(Key4::generate_ecc(true, curve).map(Key::from))));
     }
@@ -41,11 +42,41 @@ pub(crate) fn another_of_every_kind() -> Vec<(&'static str, SecretKey)> {
         ("ECDH on Curve25519", Curve::Cv25519),
         ("ECDH on P-256", Curve::NistP256),
         ("ECDH on P-521", Curve::NistP521),
-        ("ECDH on Brainpool P-384", Curve::BrainpoolP384),
+        ("ECDH on P-384", Curve::NistP384),
     ] {
         keys.push((name, secret_key(Key4::generate_ecc(false, curve).map(Key::from))));
     }
+    for (names, curve) in [
+        (["ECDSA on Brainpool P-256", "ECDH on Brainpool P-256"], BrainpoolCurve::BrainpoolP256),
+        (["ECDSA on Brainpool P-384", "ECDH on Brainpool P-384"], BrainpoolCurve::BrainpoolP384),
+        (["ECDSA on Brainpool P-512", "ECDH on Brainpool P-512"], BrainpoolCurve::BrainpoolP512),
+    ] {
+        keys.extend([(names[0], brainpool_key(curve, 19)), (names[1], brainpool_key(curve, 18))]);
+    }
+    keys.push(("DSA", secret_key(Key4::generate_dsa(1024).map(Key::from))));
     keys
+}
+
+/// Returns a version 4 key for the algorithm with this number, without passphrase.
+fn brainpool_key(curve: BrainpoolCurve, algorithm: u8) -> SecretKey {
+    libcrypto::initialise();
+    let group = curve.group().expect("memory");
+    let key = EcKey::generate(&group).expect("a key");
+    let mut context = BigNumContext::new().expect("memory");
+    let point = key.public_key().to_bytes(&group, PointConversionForm::UNCOMPRESSED, &mut context);
+    let (oid, point, scalar) =
+        (curve.oid(), point.expect("a point"), write_number(&key.private_key().to_vec()));
+    let mut body = vec![4, 0x60, 0, 0, 0, algorithm, oid.len() as u8];
+    body.extend_from_slice(oid);
+    body.extend_from_slice(&write_number(&point));
+    if algorithm == 18 {
+        body.extend(wrapping(curve.bits()).expect("a known size"));
+    }
+    body.push(0);
+    body.extend_from_slice(&scalar);
+    let sum = scalar.iter().fold(0_u16, |sum, byte| sum.wrapping_add((*byte).into()));
+    body.extend(sum.to_be_bytes());
+    SecretKey::parse(Role::Primary, &body).expect("a secret key")
 }
 
 /// Returns a version 4 Ed25519 key.

@@ -3,4 +3,5 @@
 mod files;
 mod locking;
 mod made;
+mod operations;
 mod samples;

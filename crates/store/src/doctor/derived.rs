@@ -279,7 +279,7 @@ fn values<E: Engine, T: Column>(
 /// Finds the certificates whose kept verdicts cannot be read.
 fn unreadable_verdicts(engine: &impl Engine) -> Result<Vec<CertId>> {
     let mut unreadable = Vec::new();
-    engine.each_of_many_rows("SELECT cert, verdicts FROM verdicts", CHECKING, |row| {
+    engine.each_of_many_rows("SELECT cert, verdicts FROM verdicts ORDER BY cert", CHECKING, |row| {
         if packed::unpack_verdicts(row.bytes(1)?).is_err() {
             unreadable.push(CertId(row.get(0)?));
         }

@@ -1,4 +1,4 @@
-//! The journal's entries: what each command did, and what it takes to undo it.
+//! The journal's entries: what each command did, and what is needed to undo it.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -15,9 +15,8 @@ use crate::{
 const READING: &str = "reading the journal";
 pub(crate) const WRITING: &str = "writing the journal";
 
-/// Changes that are read at once: those that took something away come with all that was there.
+/// Changes that are read at once.
 const PART: i64 = 1000;
-const FORMERS: usize = 16;
 
 /// An entry that is written batch by batch.
 pub(crate) struct Entry {
@@ -135,7 +134,7 @@ impl<E: Engine> ReadJournal for E {
             })?;
             let Some(last) = changes.last() else { return Ok(()) };
             from = last.number + 1;
-            for changes in changes.chunks(FORMERS) {
+            for changes in changes.chunks(E::FORMERS_AT_ONCE) {
                 let mut formers = formers(self, id, changes)?;
                 for ChangeRow { number, kind, fingerprint, added } in changes {
                     let kind = change_row::read(*kind, added.as_deref(), formers.remove(number));
@@ -197,7 +196,7 @@ fn formers(
         FROM former WHERE journal = ?1 AND number BETWEEN ?2 AND ?3";
     let mut taking = changes.iter().filter(|change| change.kind >= change_row::SHRUNK);
     let Some(first) = taking.next() else { return Ok(HashMap::new()) };
-    let last = taking.last().unwrap_or(first);
+    let last = taking.next_back().unwrap_or(first);
     let formers = engine.list(SQL, &[&entry.0, &first.number, &last.number], READING, |row| {
         let id = row.get(1)?;
         let superseded = packed::unpack_positions(row.bytes(3)?);

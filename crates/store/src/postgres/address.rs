@@ -12,10 +12,10 @@ use super::tls::Security;
 use super::{libpq_files, url};
 use crate::{Error, Result};
 
-/// The schema that a database's tables stand in, unless the URL says otherwise (`?schema=`).
+/// The schema of a database's tables, unless the URL names another one (`?schema=`).
 const SCHEMA: &str = "keyhoard";
 
-/// What is used where nobody says how long to wait for a connection.
+/// How long to wait for a connection, unless the URL says so.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// How often a silent connection is asked whether it still lives.
@@ -31,9 +31,9 @@ pub struct Address {
 }
 
 impl Address {
-    /// Says whether a place is meant to be reached by this engine: `postgres://` or `postgresql://`.
-    pub fn is_one(place: &str) -> bool {
-        place.starts_with("postgres://") || place.starts_with("postgresql://")
+    /// Says whether a location is a URL of this engine: `postgres://` or `postgresql://`.
+    pub fn is_url(location: &str) -> bool {
+        location.starts_with("postgres://") || location.starts_with("postgresql://")
     }
 
     /// Reads a URL as libpq does (PostgreSQL 15's manual, 34.1.1.2), with `schema` as a parameter more. What it leaves

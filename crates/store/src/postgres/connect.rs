@@ -1,6 +1,6 @@
 //! Connections: opened, pooled, and asked from code that knows nothing of asynchrony.
 //!
-//! One thread moves what comes and goes on all connections of a store; whoever asks waits in his own. Statements are
+//! One thread does the input and output of all connections of a store; callers wait in their own threads. Statements are
 //! prepared once for each connection.
 
 use std::cell::RefCell;
@@ -26,13 +26,13 @@ use crate::{Error, Result};
 /// Parameters of a statement.
 pub(super) type Parameters<'a> = &'a [&'a (dyn ToSql + Sync)];
 
-/// How long a server that answered before may be away before it is given up.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+/// How long to wait for a server that answered before, for a new connection, and for the lock of writers.
+pub(crate) const SERVER_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Idle connections that are kept.
-const POOL: usize = 4;
+const MAX_IDLE_CONNECTIONS: usize = 4;
 
-/// What every connection is told. Statements are planned once, for any parameters: their plans depend on indexes, not
+/// The settings of every connection. Statements are planned once, for any parameters: their plans depend on indexes, not
 /// on values, and compiling them would take longer than running them.
 const SETTINGS: &str =
     "SET plan_cache_mode = force_generic_plan; SET jit = off; SET client_min_messages = warning;
@@ -90,7 +90,7 @@ impl Server {
             config.ssl_mode(mode);
             // A server that goes away may leave a connection that it took unanswered; the client's own limit ends with
             // the connection's first byte.
-            let limit = config.get_connect_timeout().copied().unwrap_or(PATIENCE);
+            let limit = config.get_connect_timeout().copied().unwrap_or(SERVER_TIMEOUT);
             let connecting = async { tokio::time::timeout(limit, config.connect(self.tls.clone())).await };
             let connected = self.runtime().block_on(connecting).map_err(|_| Error::Server {
                 path: self.path.clone(),
@@ -124,7 +124,7 @@ impl Server {
         let mut pause = Backoff::of_a_server();
         loop {
             match self.try_begin(words) {
-                Err(error) if error.is_transient() && began.elapsed() < PATIENCE => {
+                Err(error) if error.is_transient() && began.elapsed() < SERVER_TIMEOUT => {
                     self.forget_idle();
                     pause.sleep();
                 }
@@ -155,7 +155,7 @@ impl Server {
     /// Takes back a connection outside any transaction.
     pub(super) fn give_back(&self, connection: Connection) {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        if idle.len() < POOL && !connection.client.is_closed() {
+        if idle.len() < MAX_IDLE_CONNECTIONS && !connection.client.is_closed() {
             idle.push(connection);
         }
     }
@@ -181,7 +181,7 @@ impl Connection {
         if let Some(statement) = self.statements.borrow().get(sql) {
             return Ok(statement.clone());
         }
-        let statement = self.client.prepare(&sql.replace('?', "$")).await?;
+        let statement = self.client.prepare(&with_dollars(sql)).await?;
         self.statements.borrow_mut().insert(sql.to_owned(), statement.clone());
         Ok(statement)
     }
@@ -216,7 +216,7 @@ impl Connection {
         self.runtime.block_on(all).server_context(&self.path, doing)
     }
 
-    /// Runs a query and hands out its rows as they come; `each` must not ask anything of this connection.
+    /// Runs a query and passes its rows to `each` as they come; `each` must not use this connection.
     pub(super) fn each_row(
         &self,
         sql: &str,
@@ -275,5 +275,36 @@ impl Connection {
             sink.finish().await
         };
         self.runtime.block_on(copied).server_context(&self.path, doing)
+    }
+}
+
+/// Writes the other engine's parameters `?1`, `?2`, ... as PostgreSQL's; every other question mark stays.
+fn with_dollars(sql: &str) -> String {
+    let mut written = String::with_capacity(sql.len());
+    let mut quote = None;
+    let mut characters = sql.chars().peekable();
+    while let Some(character) = characters.next() {
+        match (character, quote) {
+            ('\'' | '"', None) => quote = Some(character),
+            (_, Some(end)) if character == end => quote = None,
+            _ => {}
+        }
+        let is_parameter =
+            character == '?' && quote.is_none() && characters.peek().is_some_and(char::is_ascii_digit);
+        written.push(if is_parameter { '$' } else { character });
+    }
+    written
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_parameters_become_dollars() {
+        let sql = "SELECT '?1', \"?2\", 'it''s ?3', a ? b FROM t WHERE a = ?1 AND b = $2 OR c IN (?10,?3)";
+        let expected =
+            "SELECT '?1', \"?2\", 'it''s ?3', a ? b FROM t WHERE a = $1 AND b = $2 OR c IN ($10,$3)";
+        assert_eq!(with_dollars(sql), expected);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::connect::PATIENCE;
+use super::connect::SERVER_TIMEOUT;
 use super::derived::Derived;
 use super::schema;
 use super::search::{halves, searched_text};
@@ -39,7 +39,7 @@ pub(super) fn check(
 pub(super) fn rebuild(store: &PostgresStore, derive: &mut Derive<'_>) -> Result<Rebuilt> {
     const NAMED: &str =
         "INSERT INTO primary_key (fingerprint, cert) SELECT fingerprint, id FROM cert ON CONFLICT DO NOTHING";
-    let view = View::within(store, store.server.begin(&WriterMode::Alone.begin(PATIENCE))?);
+    let view = View::within(store, store.server.begin(&WriterMode::Alone.begin(SERVER_TIMEOUT))?);
     let mut tables = Tables { view: &view, derived: Derived::default() };
     let rebuilt = derived::rebuild(&view, &mut tables, derive)?;
     view.execute(NAMED, &[], REBUILDING)?;

@@ -68,8 +68,8 @@ pub(super) enum CommitMarker {
 }
 
 impl CommitMarker {
-    /// Says whether it was committed, once whoever wrote it has come to an end: for a batch that is waited for; `None`
-    /// before.
+    /// Returns whether it was committed; `None` while its transaction is still running. For a batch, this waits for the
+    /// transaction to end.
     pub(super) fn is_committed(&self, view: &View<'_>) -> Result<Option<bool>> {
         match self {
             Self::Batch(entry, batch) => {

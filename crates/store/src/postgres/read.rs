@@ -1,7 +1,7 @@
 //! What a view answers.
 //!
-//! Certificates are read a part at a time, all tables of a part with one round trip, so that memory does not grow with
-//! their number and whoever is shown one may ask for others meanwhile.
+//! Certificates are read in parts, all tables of a part in one round trip. So memory does not grow with their number, and
+//! a visitor may run other queries.
 
 use std::collections::HashMap;
 use std::ops::{ControlFlow, RangeInclusive};

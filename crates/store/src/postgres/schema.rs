@@ -17,7 +17,7 @@ pub(super) const VERSION: i64 = 1;
 /// The most partitions: each costs planning time and files.
 const MOST_PARTITIONS: u32 = 256;
 
-/// What is taken while tables are made, by all who make them ("Khrd").
+/// The advisory lock that is taken while tables are created ("Khrd").
 const LOCK: i64 = 0x4b68_7264;
 
 /// A table that may be split.
@@ -243,9 +243,9 @@ pub(super) fn delete_derived(connection: &Connection, path: &Path) -> Result<()>
     connection.batch(&sql, DOING)
 }
 
-/// Makes the index for parts of user IDs where the server has what it takes; says whether it has.
+/// Creates the index for parts of user IDs if the server has the extension `pg_trgm`; returns whether it has.
 ///
-/// `pg_trgm` is one of the extensions that an ordinary user may add who may create in the database.
+/// A user who may create objects in the database may add this extension.
 fn create_search_index(connection: &Connection) -> Result<bool> {
     const EXTENSION: &str = "SELECT nspname FROM pg_catalog.pg_extension JOIN pg_catalog.pg_namespace n
         ON n.oid = extnamespace WHERE extname = 'pg_trgm' AND has_schema_privilege(n.oid, 'USAGE')";

@@ -1,9 +1,10 @@
 //! The parts of a URL that names a database.
 
-/// What to say of a URL that [may hide](may_hide_user) who connects.
+/// The message about a URL that [may hide its user](may_hide_user).
 pub(super) const HIDDEN_USER: &str = "no host is found; in a password / ? and @ are written %2F, %3F and %40";
 
-/// Says whether what stands where nobody connects may be a password with signs that should not stand there as they are.
+/// Says whether a URL in which no user is found may have one, with a password whose `/`, `?` or `@` is not
+/// percent-encoded.
 pub(super) fn may_hide_user(url: &str) -> bool {
     let rest = url.split_once("://").map_or("", |(_, rest)| rest);
     split_user(rest).0.is_none() && split_shown_user(rest).0.is_some()
@@ -26,8 +27,8 @@ pub fn without_password(text: &str) -> String {
     format!("{before}?{}", hidden.collect::<Vec<_>>().join("&"))
 }
 
-/// Takes who connects off what follows the scheme. That ends with the last `@` before the parameters, as a password may
-/// hold unencoded signs; or else with the first one of all that no `/` comes before, which is libpq's rule.
+/// Splits user and password from the rest of what follows the scheme. They end at the last `@` before the parameters,
+/// because a password may contain an unencoded `@`; else at the first `@` that no `/` precedes, which is libpq's rule.
 pub(super) fn split_user(rest: &str) -> (Option<&str>, &str) {
     let parameters = rest.find('?').unwrap_or(rest.len());
     let first = || rest.find(['@', '/']).filter(|&at| rest[at..].starts_with('@'));
@@ -37,8 +38,8 @@ pub(super) fn split_user(rest: &str) -> (Option<&str>, &str) {
     }
 }
 
-/// Takes who connects off for showing the rest: where nobody is found, what comes before the last `@` of all may be a
-/// password with signs that should not stand in a URL as they are.
+/// Splits user and password from the rest, so that the rest can be shown: where no user is found, everything before the
+/// last `@` may be a password with unencoded characters.
 fn split_shown_user(rest: &str) -> (Option<&str>, &str) {
     match split_user(rest) {
         (None, rest) => rest.rsplit_once('@').map_or((None, rest), |(user, rest)| (Some(user), rest)),
@@ -46,7 +47,7 @@ fn split_shown_user(rest: &str) -> (Option<&str>, &str) {
     }
 }
 
-/// Takes names and ports apart: `one:5432,two`, `[::1]:5432`, `%2Frun%2Fpostgresql`.
+/// Splits hosts into names and ports: `one:5432,two`, `[::1]:5432`, `%2Frun%2Fpostgresql`.
 pub(super) fn split_hosts(hosts: &str) -> (String, String) {
     let split = |host: &str| -> (String, String) {
         if let Some((address, rest)) = host.strip_prefix('[').and_then(|host| host.split_once(']')) {

@@ -45,7 +45,7 @@ impl<'s> View<'s> {
         self.connection.as_ref().expect("it is taken out by drop and commit only")
     }
 
-    /// Ends the transaction for good; without it, what was written is taken back.
+    /// Commits the transaction; without this it is rolled back.
     pub(super) fn commit(mut self) -> Result<()> {
         self.connection().batch("COMMIT", "committing")?;
         if let Some(connection) = self.connection.take() {
@@ -60,8 +60,8 @@ impl<'s> View<'s> {
         rows.iter().map(|row| Ok((self.column(row, 0)?, self.column(row, 1)?))).collect()
     }
 
-    /// Returns the certificates that stand beside these keys, in the order asked; `sql` selects keys and numbers of keys
-    /// in `$1`.
+    /// Returns the certificate of each of these keys, in their order; `sql` selects the keys in `$1` with the numbers of
+    /// their certificates.
     pub(super) fn lookup(
         &self,
         sql: &str,
@@ -104,6 +104,7 @@ impl<'s> View<'s> {
 
 impl Engine for View<'_> {
     const IN_LIST: &'static str = "= ANY (string_to_array(?1, ',')::bigint[])";
+    const IN_BYTE_STRINGS: &'static str = "= ANY (?1)";
     const BY_KEY_ID: &'static str = "SELECT cert FROM key_id
         WHERE short = (?1::bigint >> 32)::integer AND high = (?1::bigint << 32 >> 32)::integer";
     const BY_SHORT_KEY_ID: &'static str =
@@ -123,11 +124,14 @@ impl Engine for View<'_> {
             WHERE kept.digest = sha256(bound.email) AND kept.fingerprint = cert.fingerprint)";
     const OF_ADDRESS: [&'static str; 2] =
         ["digest = sha256(?1)", "cert = ANY (ARRAY(SELECT cert FROM mail WHERE hash = ?2)) AND email = ?1"];
+    const OF_ADDRESSES: &'static str =
+        "digest = ANY (ARRAY(SELECT sha256(address) FROM unnest(?1::bytea[]) AS address))";
     const ADDRESS_HASH: &'static str = "hash";
     const INSERT_BINDING: &'static str =
         "INSERT INTO tofu_binding (digest, email, hash, fingerprint, user_id, time, policy)
         VALUES (sha256(?1), ?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (digest, fingerprint)";
     const ENCRYPTION_ROW: &'static str = "ctid";
+    const FORMERS_AT_ONCE: usize = 16;
     const SET_USER_ID_ORIGIN: &'static str =
         "INSERT INTO user_id_origin (cert, digest, value, kind, updated, url)
         VALUES (?1, sha256(?2), ?2, ?3, ?4, ?5)

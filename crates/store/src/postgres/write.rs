@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use cert::{Fingerprint, Timestamp};
 
-use super::connect::PATIENCE;
+use super::connect::SERVER_TIMEOUT;
 use super::derived::Derived;
 use super::journal::{self, CommitMarker};
 use super::rows_out::{Encoded, Value};
@@ -17,14 +17,14 @@ use super::store::PostgresStore;
 use super::view::View;
 use super::{certificate_number, certificate_rows};
 use crate::engine::Engine;
-use crate::engine_writer::{self, EngineWriter};
+use crate::engine_writer::EngineWriter;
 use crate::journal::change_row::NewChange;
 use crate::journal::entry::{Entry, forget_inputs};
 use crate::retry::Backoff;
 use crate::rows::{parse_fingerprint, stored_fingerprint};
 use crate::{
     AssignedTrust, CertId, Error, InputDigest, JournalId, Migration, Origins, Put, PutKind, PutOutcome,
-    Removal, Result, Snapshot, Transaction, binding_rows, packed, provenance,
+    Removal, Result, Snapshot, Transaction, binding_rows, owner_trust_rows, packed, provenance, purge,
 };
 
 const DOING: &str = "writing";
@@ -78,7 +78,7 @@ impl<'s> Writer<'s> {
         journal: Option<JournalId>,
         now: Timestamp,
     ) -> Result<Self> {
-        let view = View::within(store, store.server.begin(&mode.begin(PATIENCE))?);
+        let view = View::within(store, store.server.begin(&mode.begin(SERVER_TIMEOUT))?);
         let journal = Entry::open(&view, command, journal, now)?;
         Ok(Self { view, now, journal, last: false })
     }
@@ -138,8 +138,11 @@ impl<'s> EngineWriter for Writer<'s> {
         self.now
     }
 
-    fn record(&mut self, key: &Fingerprint, change: NewChange<'_>) -> Result<()> {
-        journal::write(&mut self.journal, &self.view, std::iter::once((*key, change)))
+    fn record_all<'c>(
+        &mut self,
+        changes: impl IntoIterator<Item = (Fingerprint, NewChange<'c>)>,
+    ) -> Result<()> {
+        journal::write(&mut self.journal, &self.view, changes.into_iter())
     }
 }
 
@@ -215,11 +218,11 @@ impl Transaction for Writer<'_> {
     }
 
     fn set_owner_trust(&mut self, primary: &Fingerprint, trust: Option<AssignedTrust>) -> Result<()> {
-        engine_writer::set_owner_trust(self, primary, trust)
+        owner_trust_rows::set(self, primary, trust)
     }
 
     fn forget_owner_trust(&mut self, primaries: &[Fingerprint]) -> Result<()> {
-        engine_writer::forget_owner_trust(self, primaries)
+        owner_trust_rows::forget(self, primaries)
     }
 
     fn remove(&mut self, ids: &[CertId], removal: Removal) -> Result<()> {
@@ -278,7 +281,7 @@ impl Transaction for Writer<'_> {
     }
 
     fn purge_removed(&mut self, primary: &Fingerprint) -> Result<bool> {
-        if self.view.primary(primary)?.is_some() || engine_writer::purge_remains(&self.view, primary)? == 0 {
+        if self.view.primary(primary)?.is_some() || purge::remains(&self.view, primary)? == 0 {
             return Ok(false);
         }
         self.record(primary, NewChange::Purged)?;
@@ -344,12 +347,12 @@ mod tests {
         let address = Address::parse(&server.url("schema=locks")).expect("a URL");
         let store = PostgresStore::create(address, 0).expect("create");
         let begin = |mode: WriterMode, patience| store.server.begin(&mode.begin(patience));
-        let holder = begin(WriterMode::Alone, PATIENCE).expect("nobody else writes");
+        let holder = begin(WriterMode::Alone, SERVER_TIMEOUT).expect("nobody else writes");
         for mode in [WriterMode::Alone, WriterMode::Beside] {
             let refused = begin(mode, Duration::from_millis(50)).err();
             assert!(matches!(refused, Some(Error::Locked { .. })), "{refused:?}");
         }
         drop(holder);
-        begin(WriterMode::Beside, PATIENCE).expect("nobody else writes");
+        begin(WriterMode::Beside, SERVER_TIMEOUT).expect("nobody else writes");
     }
 }

@@ -102,7 +102,7 @@ fn connect_immutable(path: &Path) -> Result<Connection> {
 }
 
 fn prepare(connection: Connection, path: &Path) -> Result<Connection> {
-    connection.busy_timeout(write_lock::PATIENCE).context(path, "opening")?;
+    connection.busy_timeout(write_lock::LOCK_TIMEOUT).context(path, "opening")?;
     connection.set_prepared_statement_cache_capacity(64);
     // Else SQLite plans some queries anew whenever a parameter is bound, which takes longer than the queries.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).context(path, "opening")?;
@@ -149,7 +149,7 @@ fn create_tables(connection: &Connection, path: &Path) -> Result<()> {
     const DOING: &str = "creating the tables";
     connection.pragma_update(None, "page_size", schema::PAGE_SIZE).context(path, DOING)?;
     wal::sync_fully(connection, path)?;
-    write_lock::begin_immediate(connection, path, write_lock::PATIENCE)?;
+    write_lock::begin_immediate(connection, path, write_lock::LOCK_TIMEOUT)?;
     // Another process may have been quicker.
     if matches!(check_identity(connection, path), Err(Error::Missing { .. })) {
         for create in [schema::CREATE_KEPT, schema::CREATE_DERIVED, schema::CREATE_VIEWS] {

@@ -51,7 +51,7 @@ fn boxed(error: rusqlite::Error) -> BoxedError {
     }
 }
 
-/// Says whether it is only somebody else's lock that stands in the way.
+/// Returns whether the only reason is another connection's lock.
 pub(super) fn is_busy(code: ErrorCode) -> bool {
     matches!(code, ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked | ErrorCode::FileLockingProtocolFailed)
 }

@@ -6,7 +6,7 @@ use rusqlite::functions::FunctionFlags;
 
 use crate::rows::mail_hash;
 
-/// Gives a connection the functions that say what a user ID binds, and where that stands in the table `mail`.
+/// Adds the functions for the address that a user ID binds, and its hash in the table `mail`.
 pub(super) fn add(connection: &Connection) -> rusqlite::Result<()> {
     let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
     connection.create_scalar_function("bound_address", 1, flags, |call| {

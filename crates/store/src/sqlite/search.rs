@@ -9,7 +9,7 @@ use crate::find::{among_user_ids, certs, decided};
 use crate::{CertId, Query, Result};
 
 /// The most trigrams that are asked for; more would cost more than they exclude.
-const MOST: usize = 6;
+const MOST_TRIGRAMS: usize = 6;
 
 /// How many of the trigrams of a long part are looked at to find the rare ones.
 const TRIED: usize = 12;
@@ -73,7 +73,7 @@ pub(super) fn trigrams(part: &[u8]) -> Vec<String> {
 pub(super) fn rarest(mut trigrams: Vec<(i64, String)>) -> String {
     trigrams.sort_unstable_by(|one, other| other.cmp(one));
     let least = trigrams.first().map_or(0, |(last, _)| last / FREQUENCY_RATIO);
-    let rare = trigrams.into_iter().take(MOST).filter(|(last, _)| *last >= least);
+    let rare = trigrams.into_iter().take(MOST_TRIGRAMS).filter(|(last, _)| *last >= least);
     rare.map(|(_, trigram)| trigram).collect::<Vec<_>>().join(" AND ")
 }
 
@@ -134,7 +134,7 @@ mod tests {
     fn only_rare_trigrams_are_asked_for_and_at_most_six() {
         let trigrams = |ranks: &[i64]| ranks.iter().map(|&rank| (rank, format!("\"{rank}\""))).collect();
         assert_eq!(rarest(trigrams(&[64, 90_000, 80_000, 70])), "\"90000\" AND \"80000\"");
-        assert_eq!(rarest(trigrams(&[1, 2, 3, 4, 5, 6, 7])).matches("AND").count(), MOST - 1);
+        assert_eq!(rarest(trigrams(&[1, 2, 3, 4, 5, 6, 7])).matches("AND").count(), MOST_TRIGRAMS - 1);
     }
 
     #[test]

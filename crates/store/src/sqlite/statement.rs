@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use cert::Facts;
 use rusqlite::Connection;
 use rusqlite::functions::{Context as Call, FunctionFlags};
-pub use rusqlite::types::ValueRef as Value;
+use rusqlite::types::ValueRef;
 
 use super::error::Context;
 use super::signature_table;
@@ -14,12 +14,39 @@ use crate::{Error, Result, packed};
 
 const DOING: &str = "running the statement";
 
-/// What a user's statement asks of whoever shows its result.
+/// Receives the result of a user's statement.
 pub trait Rows {
     /// Takes the names of the columns, before the first row.
     fn columns(&mut self, names: &[&str]) -> ControlFlow<()>;
     /// Takes a row.
     fn row(&mut self, values: &[Value<'_>]) -> ControlFlow<()>;
+}
+
+/// A value of SQLite.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Value<'a> {
+    /// Nothing.
+    Null,
+    /// An integer.
+    Integer(i64),
+    /// A number that is no integer.
+    Real(f64),
+    /// Text, which SQLite does not check to be UTF-8.
+    Text(&'a [u8]),
+    /// Bytes.
+    Blob(&'a [u8]),
+}
+
+impl<'a> From<ValueRef<'a>> for Value<'a> {
+    fn from(value: ValueRef<'a>) -> Self {
+        match value {
+            ValueRef::Null => Self::Null,
+            ValueRef::Integer(number) => Self::Integer(number),
+            ValueRef::Real(number) => Self::Real(number),
+            ValueRef::Text(text) => Self::Text(text),
+            ValueRef::Blob(bytes) => Self::Blob(bytes),
+        }
+    }
 }
 
 impl SqliteStore {
@@ -55,7 +82,8 @@ fn run(connection: &Connection, sql: &str, rows: &mut dyn Rows) -> Result<()> {
     }
     let mut found = statement.query([]).map_err(wrong)?;
     while let Some(row) = found.next().map_err(wrong)? {
-        let values = (0..count).map(|index| row.get_ref(index)).collect::<rusqlite::Result<Vec<_>>>();
+        let values =
+            (0..count).map(|index| row.get_ref(index).map(Value::from)).collect::<rusqlite::Result<Vec<_>>>();
         if rows.row(&values.map_err(wrong)?).is_break() {
             break;
         }

@@ -31,7 +31,7 @@ impl SqliteStore {
         Ok(Self::with(path, connect::open(path)?))
     }
 
-    /// Opens a database, creating it, and the directories it stands in, if it is not there.
+    /// Opens a database; creates it, and its directories, if it is not there.
     ///
     /// Files are readable for their owner only, directories too.
     pub fn create(path: &Path) -> Result<Self> {

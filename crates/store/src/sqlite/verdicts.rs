@@ -27,7 +27,7 @@ pub(super) fn keep(store: &SqliteStore, found: &[(CertId, Vec<KeptVerdict>)]) ->
     let mut connection = store.take()?;
     connection.busy_timeout(Duration::ZERO).context(&store.path, DOING)?;
     let written = write(store, &mut connection, found);
-    connection.busy_timeout(write_lock::PATIENCE).context(&store.path, DOING)?;
+    connection.busy_timeout(write_lock::LOCK_TIMEOUT).context(&store.path, DOING)?;
     store.give_back(connection);
     match written {
         Ok(()) => Ok(true),
@@ -84,9 +84,9 @@ fn add_all(
 
 /// Adds to what is kept of one certificate, if it is still there.
 fn add(transaction: &Transaction<'_>, CertId(id): CertId, verdicts: &[KeptVerdict]) -> rusqlite::Result<()> {
-    const KEPT: &str = "SELECT verdicts FROM cert LEFT JOIN verdicts ON cert = id WHERE id = ?1";
+    const SQL: &str = "SELECT verdicts FROM cert LEFT JOIN verdicts ON cert = id WHERE id = ?1";
     let kept: Option<Option<Vec<u8>>> =
-        transaction.prepare_cached(KEPT)?.query_row([id], |row| row.get(0)).optional()?;
+        transaction.prepare_cached(SQL)?.query_row([id], |row| row.get(0)).optional()?;
     let Some(kept) = kept else { return Ok(()) };
     let kept = kept.unwrap_or_default();
     // What cannot be read is of no use to anybody.

@@ -101,6 +101,7 @@ impl<'s> View<'s> {
 
 impl Engine for View<'_> {
     const IN_LIST: &'static str = "IN (SELECT value FROM json_each('[' || ?1 || ']'))";
+    const IN_BYTE_STRINGS: &'static str = "IN (SELECT unhex(value) FROM json_each(?1))";
     const BY_KEY_ID: &'static str = "SELECT cert FROM key_id WHERE key_id = ?1";
     const BY_SHORT_KEY_ID: &'static str =
         "SELECT cert FROM key_id WHERE key_id BETWEEN ?1 << 32 AND (?1 << 32) + 4294967295";
@@ -114,11 +115,13 @@ impl Engine for View<'_> {
         WHERE (email, fingerprint) NOT IN (SELECT email, fingerprint FROM tofu_binding)";
     const OF_ADDRESS: [&'static str; 2] =
         ["email = ?1", "cert IN (SELECT cert FROM mail WHERE hash = ?2) AND bound_address(value) = ?1"];
+    const OF_ADDRESSES: &'static str = "email IN (SELECT unhex(value) FROM json_each(?1))";
     const ADDRESS_HASH: &'static str = "mail_hash(email)";
     const INSERT_BINDING: &'static str =
         "INSERT INTO tofu_binding (email, fingerprint, user_id, time, policy)
         VALUES (?1, ?3, ?4, ?5, ?6) ON CONFLICT (email, fingerprint)";
     const ENCRYPTION_ROW: &'static str = "rowid";
+    const FORMERS_AT_ONCE: usize = 1;
     const SET_USER_ID_ORIGIN: &'static str =
         "REPLACE INTO user_id_origin (cert, value, kind, updated, url) VALUES (?1, ?2, ?3, ?4, ?5)";
     const REMEMBER_MIGRATION: &'static str =
@@ -135,14 +138,20 @@ impl Engine for View<'_> {
         doing: &'static str,
         mut each: impl FnMut(Row<'_>) -> Result<ControlFlow<()>>,
     ) -> Result<()> {
-        let mut statement = self.connection().prepare_cached(sql).context(self.path(), doing)?;
-        let mut rows = statement.query(params_from_iter(parameters)).context(self.path(), doing)?;
-        while let Some(row) = rows.next().context(self.path(), doing)? {
-            if each(Row::sqlite(row, self.path()))?.is_break() {
-                break;
+        let mut read = || {
+            let mut statement = self.connection().prepare_cached(sql).context(self.path(), doing)?;
+            let mut rows = statement.query(params_from_iter(parameters)).context(self.path(), doing)?;
+            while let Some(row) = rows.next().context(self.path(), doing)? {
+                if each(Row::sqlite(row, self.path()))?.is_break() {
+                    break;
+                }
             }
-        }
-        self.store.check_unchanged()
+            Ok(())
+        };
+        let read = read();
+        // Whatever is wrong with what was read: first of all it may have changed.
+        self.store.check_unchanged()?;
+        read
     }
 
     fn execute(&self, sql: &str, parameters: Parameters<'_>, doing: &'static str) -> Result<u64> {

@@ -14,12 +14,14 @@ use super::error::Context;
 use super::{schema, write_lock};
 use crate::{Error, Result};
 
-/// Bytes that the log's file keeps for reuse; what it grew beyond that is given back.
-const KEPT: i64 = 8 << 20;
+/// The size to which the log's file is truncated after a checkpoint (`journal_size_limit`).
+const LOG_SIZE_LIMIT: i64 = 8 << 20;
 
-/// Pages in the log from which on they are moved into the database: 256 MiB. A large import's batches change the same
-/// pages of the indexes again and again; so each is moved once for several batches.
-const MOVED: i64 = (256 << 20) / schema::PAGE_SIZE;
+/// Pages in the log at which a checkpoint begins (`wal_autocheckpoint`): 256 MiB. A large import's batches change the same
+/// pages of the indexes again and again; so each page is copied once for several batches.
+const AUTOCHECKPOINT_PAGES: i64 = (256 << 20) / schema::PAGE_SIZE;
+
+const DOING: &str = "waiting to write";
 
 /// Says whether the database has its log, so that readers and the writer need not wait for each other.
 pub(super) fn is_there(connection: &Connection, path: &Path, access: &Access) -> Result<bool> {
@@ -31,12 +33,12 @@ pub(super) fn is_there(connection: &Connection, path: &Path, access: &Access) ->
     }
 }
 
-/// Prepares for reading: a database that has missed getting its log gets it now, if nobody else uses it.
+/// Prepares for reading: turns the log on where it is still missing, if no other connection uses the database.
 ///
-/// That happens when the first import was killed at its very end, or met a reader there. The reader does not become a
-/// writer by it: it waits for nobody, and changes the file's header but no row. Were it to leave that to
-/// the next writer, a slow reader (a listing in a pager) would hold that one up: without a log a commit waits for all
-/// readers, and a log cannot be begun while there are any.
+/// That happens when the first import was killed at its very end, or a reader was there then. The reader does not become a
+/// writer: it waits for no lock, and changes the file's header but no row. If this were left to the next writer, a slow
+/// reader (a listing in a pager) would delay it: without a log a commit waits for all readers, and the log cannot be
+/// started while there are any.
 pub(super) fn before_reading(connection: &Connection, path: &Path, access: &Access) -> Result<()> {
     if let Access::Local = access
         && !is_there(connection, path, access)?
@@ -47,25 +49,24 @@ pub(super) fn before_reading(connection: &Connection, path: &Path, access: &Acce
     Ok(())
 }
 
-/// Waits for the turn to write and begins. Returns whether [`enable_wal`] is to be called when it is done.
+/// Waits for the write lock and begins. Returns whether [`enable_wal`] is to be called when it is done.
 ///
-/// `reading` says that this process has snapshots, whose end a writer without a log would wait for in vain.
+/// `reading`: this process has snapshots open; a writer without a log would wait for them forever.
 pub(super) fn begin_writing(
     connection: &Connection,
     path: &Path,
     access: &Access,
     reading: bool,
 ) -> Result<bool> {
-    const DOING: &str = "waiting to write";
     sync_fully(connection, path)?;
-    let begin = || write_lock::begin_immediate(connection, path, write_lock::PATIENCE);
+    let begin = || write_lock::begin_immediate(connection, path, write_lock::LOCK_TIMEOUT);
     match access {
         Access::Local | Access::Network => {}
         Access::Immutable(_, obstacle) => return Err(obstacle.error(path, "writing")),
         Access::Empty => return Err(Error::Missing { path: path.to_owned() }),
     }
-    connection.pragma_update(None, "journal_size_limit", KEPT).context(path, DOING)?;
-    connection.pragma_update(None, "wal_autocheckpoint", MOVED).context(path, DOING)?;
+    connection.pragma_update(None, "journal_size_limit", LOG_SIZE_LIMIT).context(path, DOING)?;
+    connection.pragma_update(None, "wal_autocheckpoint", AUTOCHECKPOINT_PAGES).context(path, DOING)?;
     let logged = is_there(connection, path, access)?;
     if !logged && reading {
         return Err(Error::SnapshotHeld { path: path.to_owned() });
@@ -74,9 +75,8 @@ pub(super) fn begin_writing(
     if logged || matches!(access, Access::Network) {
         return Ok(false);
     }
-    let empty = is_empty(connection, path)?;
+    let empty = roll_back_unless_empty(connection, path)?;
     if !empty {
-        connection.execute_batch("ROLLBACK").context(path, DOING)?;
         enable_wal(connection);
         begin()?;
     }
@@ -90,7 +90,6 @@ pub(super) fn begin_first(
     access: &Access,
     reading: bool,
 ) -> Result<bool> {
-    const DOING: &str = "waiting to write";
     let local = matches!(access, Access::Local);
     if reading || !local || is_there(connection, path, access)? {
         return Ok(false);
@@ -99,6 +98,11 @@ pub(super) fn begin_first(
     if !write_lock::try_immediate(connection, path)? {
         return Ok(false);
     }
+    roll_back_unless_empty(connection, path)
+}
+
+/// Ends the transaction again unless the database is empty; says whether it goes on.
+fn roll_back_unless_empty(connection: &Connection, path: &Path) -> Result<bool> {
     let empty = is_empty(connection, path)?;
     if !empty {
         connection.execute_batch("ROLLBACK").context(path, DOING)?;
@@ -108,7 +112,7 @@ pub(super) fn begin_first(
 
 /// Makes every commit durable: with a log as SQLite's FULL does, without one the journal's end too.
 pub(super) fn sync_fully(connection: &Connection, path: &Path) -> Result<()> {
-    connection.pragma_update(None, "synchronous", "EXTRA").context(path, "waiting to write")
+    connection.pragma_update(None, "synchronous", "EXTRA").context(path, DOING)
 }
 
 /// Lets a log commit without waiting for the disk: a power cut may take the commit away, never part of it.
@@ -130,7 +134,7 @@ pub(super) fn enable_wal(connection: &Connection) {
     let quick = connection.busy_timeout(Duration::ZERO);
     // Both modes work; only speed is at stake.
     let _ = quick.and_then(|()| mode(connection, "PRAGMA journal_mode = WAL"));
-    let _ = connection.busy_timeout(write_lock::PATIENCE);
+    let _ = connection.busy_timeout(write_lock::LOCK_TIMEOUT);
 }
 
 /// Writes the whole database anew, since pages keep what was removed from them, and leaves nothing in the log, where the

@@ -12,13 +12,14 @@ use super::store::SqliteStore;
 use super::view::View;
 use super::{derived, journal, wal, write_lock};
 use crate::engine::{Engine, Parameters, Text, stored_time};
-use crate::engine_writer::{self, EngineWriter};
+use crate::engine_writer::EngineWriter;
 use crate::journal::change_row::NewChange;
 use crate::journal::entry::{Entry, forget_inputs};
 use crate::rows::{parse_fingerprint, stored_fingerprint};
 use crate::{
     AssignedTrust, CertId, Error, InputDigest, JournalId, Migration, Origin, Origins, Put, PutKind,
-    PutOutcome, ReadCertificates, Removal, Result, Snapshot, Transaction, binding_rows, packed, provenance,
+    PutOutcome, ReadCertificates, Removal, Result, Snapshot, Transaction, binding_rows, owner_trust_rows,
+    packed, provenance, purge,
 };
 
 const DOING: &str = "writing";
@@ -233,7 +234,7 @@ impl<'s> Writer<'s> {
         self.run("DELETE FROM packets WHERE cert = ?1", &[&id.0])?;
         self.run("DELETE FROM verdicts WHERE cert = ?1", &[&id.0])?;
         self.run("DELETE FROM cert WHERE id = ?1", &[&id.0])?;
-        self.run("DELETE FROM owner_trust WHERE fingerprint = ?1", &[&stored])?;
+        owner_trust_rows::purge(&self.view, &stored)?;
         Ok(Some(fingerprint))
     }
 }
@@ -249,8 +250,12 @@ impl<'s> EngineWriter for Writer<'s> {
         self.now
     }
 
-    fn record(&mut self, key: &Fingerprint, change: NewChange<'_>) -> Result<()> {
-        journal::write(&mut self.journal, &self.view, key, &change)
+    fn record_all<'c>(
+        &mut self,
+        changes: impl IntoIterator<Item = (Fingerprint, NewChange<'c>)>,
+    ) -> Result<()> {
+        let mut changes = changes.into_iter();
+        changes.try_for_each(|(key, change)| journal::write(&mut self.journal, &self.view, &key, &change))
     }
 }
 
@@ -290,11 +295,11 @@ impl Transaction for Writer<'_> {
     }
 
     fn set_owner_trust(&mut self, primary: &Fingerprint, trust: Option<AssignedTrust>) -> Result<()> {
-        engine_writer::set_owner_trust(self, primary, trust)
+        owner_trust_rows::set(self, primary, trust)
     }
 
     fn forget_owner_trust(&mut self, primaries: &[Fingerprint]) -> Result<()> {
-        engine_writer::forget_owner_trust(self, primaries)
+        owner_trust_rows::forget(self, primaries)
     }
 
     fn remove(&mut self, ids: &[CertId], removal: Removal) -> Result<()> {
@@ -320,7 +325,7 @@ impl Transaction for Writer<'_> {
         if self.view.primary(primary)?.is_some() {
             return Ok(false);
         }
-        let left = engine_writer::purge_remains(&self.view, primary)?;
+        let left = purge::remains(&self.view, primary)?;
         if left == 0 && !journal::is_overwriting(&self.view, &stored_fingerprint(primary))? {
             return Ok(false);
         }

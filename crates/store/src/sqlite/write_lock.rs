@@ -1,7 +1,7 @@
-//! Waiting for the turn to write.
+//! Waiting for the write lock.
 //!
-//! SQLite tells one who has to wait only that it is not his turn. Asking again at short and uneven intervals gives
-//! everybody the same chance; and whoever waits goes on waiting as long as the others get something done.
+//! SQLite reports only that the lock is taken. Trying again at short, uneven intervals gives every writer the same
+//! chance. A writer waits as long as the others make progress.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -13,8 +13,8 @@ use super::lock_holder;
 use crate::retry::Backoff;
 use crate::{Error, Result};
 
-/// How long nobody else may get anything done before waiting is given up.
-pub(super) const PATIENCE: Duration = Duration::from_secs(60);
+/// How long the others may make no progress before a writer gives up.
+pub(super) const LOCK_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Takes the write lock: waits for the writers before it, as long as they make progress.
 pub(super) fn begin_immediate(connection: &Connection, path: &Path, patience: Duration) -> Result<()> {
@@ -29,7 +29,7 @@ pub(super) fn begin_immediate(connection: &Connection, path: &Path, patience: Du
 pub(super) fn try_immediate(connection: &Connection, path: &Path) -> Result<bool> {
     connection.busy_timeout(Duration::ZERO).context(path, "beginning to write")?;
     let begun = connection.execute_batch("BEGIN IMMEDIATE");
-    connection.busy_timeout(PATIENCE).context(path, "beginning to write")?;
+    connection.busy_timeout(LOCK_TIMEOUT).context(path, "beginning to write")?;
     match begun {
         Err(error) if error.sqlite_error_code().is_some_and(is_busy) => Ok(false),
         begun => begun.map(|()| true).context(path, "beginning to write"),
@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn waiting_goes_on_as_long_as_another_writer_makes_progress() {
-        const PATIENCE: Duration = Duration::from_millis(400);
+        const LOCK_TIMEOUT: Duration = Duration::from_millis(400);
         let directory = tempfile::tempdir().expect("a temporary directory");
         let (path, busy, waiting) = database(directory.path());
         busy.execute_batch("BEGIN IMMEDIATE; INSERT INTO t VALUES (1)").expect("begin");
@@ -108,8 +108,8 @@ mod tests {
             scope.spawn(|| {
                 let busy = busy;
                 // Commits often, and mostly has the lock again before the other one asks; if not, that one has its turn.
-                while began.elapsed() < PATIENCE * 3 {
-                    std::thread::sleep(PATIENCE / 4);
+                while began.elapsed() < LOCK_TIMEOUT * 3 {
+                    std::thread::sleep(LOCK_TIMEOUT / 4);
                     busy.execute_batch("COMMIT").expect("commit");
                     if busy.execute_batch("BEGIN IMMEDIATE; INSERT INTO t VALUES (1)").is_err() {
                         return;
@@ -117,7 +117,7 @@ mod tests {
                 }
                 busy.execute_batch("COMMIT").expect("commit");
             });
-            begin_immediate(&waiting, &path, PATIENCE).expect("its turn comes");
+            begin_immediate(&waiting, &path, LOCK_TIMEOUT).expect("its turn comes");
         });
     }
 }

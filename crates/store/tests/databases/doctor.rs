@@ -7,10 +7,11 @@ use crate::engines::Database;
 use crate::made::{Made, NOW};
 use crate::{engines, made};
 use keyhoard_store as store;
-use keyhoard_store::Facts;
+use keyhoard_store::{BoundAddress, Facts};
 use store::doctor::{Finding, Rebuilt, StoredCertificate};
 use store::sqlite::SqliteStore;
-use store::{CertId, Error, PutKind, PutOutcome, Removal, Store};
+use store::tofu::BindingSelection;
+use store::{AssignedTrust, CertId, Detail, Error, PutKind, PutOutcome, Removal, Selection, Store};
 
 engines::on_every_engine! { |database| &database;
     a_database_that_was_written_to_in_every_way_is_sound
@@ -20,6 +21,7 @@ engines::on_every_engine! { |database| &database;
     one_changed_bit_is_damage_wherever_it_is
     lost_packets_are_one_finding_and_what_is_left_of_their_certificate_goes_with_rebuilding
     an_entry_of_the_journal_that_names_no_fingerprint_is_named_itself
+    a_number_out_of_range_is_an_error
     a_snapshot_sees_every_certificate_while_rows_are_derived_again
 }
 
@@ -148,6 +150,42 @@ fn every_kind_of_wrong_row_is_found_and_healed(database: &Database) {
         store.rebuild(&mut derive).expect("rebuild");
         assert_eq!(findings(store), [], "after {sql}");
     }
+}
+
+fn a_number_out_of_range_is_an_error(database: &Database) {
+    let store = &*database.store;
+    let ann = Made::named(1, "Ann <ann@example.org>");
+    let address = BoundAddress::of_user_id(b"Ann <ann@example.org>");
+    let mut transaction = store.begin("test", None, NOW).expect("begin");
+    transaction.put(&[ann.put()]).expect("put");
+    transaction.set_owner_trust(&ann.fingerprint(), AssignedTrust::from_number(4)).expect("set");
+    transaction.decide(&ann.fingerprint(), &address, b"", 2).expect("decide");
+    transaction.commit().expect("commit");
+    let read = || {
+        let snapshot = store.snapshot()?;
+        snapshot.owner_trusts()?;
+        snapshot.bindings(BindingSelection::All, &mut |_| ControlFlow::Continue(()))?;
+        snapshot.visit(Selection::All, Detail::Own, &mut |_| ControlFlow::Continue(()))?;
+        snapshot.journal(usize::MAX)
+    };
+    read().expect("all is right");
+    for (table, column, wrong) in [
+        ("owner_trust", "value", "-1"),
+        ("owner_trust", "value", "300"),
+        ("tofu_binding", "time", "-1"),
+        ("tofu_binding", "time", "4294967296"),
+        ("cert", "origin_kind", "256"),
+        ("cert", "changed", "-1"),
+        ("journal", "time", "4294967296"),
+        ("journal", "added", "-1"),
+    ] {
+        let right = database.number(&format!("SELECT {column} FROM {table}"));
+        database.sql(&format!("UPDATE {table} SET {column} = {wrong}"));
+        let error = read().expect_err("it is out of range");
+        assert!(matches!(error, Error::Sqlite { .. } | Error::Server { .. }), "{table}.{column}: {error:?}");
+        database.sql(&format!("UPDATE {table} SET {column} = {right}"));
+    }
+    read().expect("all is right again");
 }
 
 fn a_snapshot_sees_every_certificate_while_rows_are_derived_again(database: &Database) {

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use cert::{Fingerprint, Timestamp};
 use foldhash::fast::RandomState;
 
-use super::count::{Count, LevelCount, count};
+use super::user_id_validity::{IntroducerCount, LevelCount, count_introducers};
 use super::{Certificate, Delegation, Edge, Introducer, IntroducerStatus, Settings, Web};
 use crate::{KeyMap, KeySet, OwnerTrust, Validity};
 
@@ -23,7 +23,7 @@ pub struct Outcome<I> {
     pub first_expiry: Option<Timestamp>,
     pub(super) ultimate: KeySet,
     /// By certificate and component.
-    counts: HashMap<(I, usize), Count, RandomState>,
+    counts: HashMap<(I, usize), IntroducerCount, RandomState>,
     settings: Settings,
 }
 
@@ -162,35 +162,42 @@ impl<W: Web> Spreading<'_, W> {
     fn level(&mut self, level: u8, keys: &[Promoted]) -> Result<Vec<Promoted>, W::Error> {
         let mut summary = Level { valid: keys.len(), ..Level::default() };
         let mut issuers = KeyMap::with_capacity_and_hasher(keys.len(), Default::default());
+        let (mut trusted, mut untrusted) = (Vec::new(), Vec::new());
         for (key, delegation) in keys {
             let given = if level == 0 { OwnerTrust::Ultimate } else { self.web.owner_trust(key)? };
             let introducer = Introducer::new(level, given, delegation.clone(), self.settings);
             summary.trusts[introducer.trust as usize] += 1;
             if self.web.status(key)? == Some(IntroducerStatus::Usable) {
-                match self.can_wait(&introducer) {
-                    true => self.untrusted.push(*key),
-                    false => drop(issuers.insert(*key, introducer.clone())),
+                if self.can_wait(&introducer) {
+                    self.untrusted.push(*key);
+                } else {
+                    if introducer.weighs() { &mut trusted } else { &mut untrusted }.push(*key);
+                    issuers.insert(*key, introducer.clone());
                 }
             }
             self.outcome.introducers.insert(*key, introducer);
         }
-        let mut asked: Vec<Fingerprint> = issuers.keys().copied().collect();
-        asked.sort_unstable();
         let mut promoted = Vec::new();
-        for edges in self.certified_by(&asked)?.chunk_by(|a, b| a.certificate == b.certificate) {
+        for edges in self.certified_by(&trusted, &untrusted)?.chunk_by(|a, b| a.certificate == b.certificate)
+        {
             summary.certified += usize::from(self.certificate(edges, &issuers, &mut promoted)?);
         }
         self.outcome.levels.push(summary);
         Ok(promoted)
     }
 
-    fn certified_by(&mut self, issuers: &[Fingerprint]) -> Result<Vec<Edge<W::Id>>, W::Error> {
-        let Some(among) = &self.among else { return self.web.certified_by(issuers) };
+    fn certified_by(
+        &mut self,
+        trusted: &[Fingerprint],
+        untrusted: &[Fingerprint],
+    ) -> Result<Vec<Edge<W::Id>>, W::Error> {
+        let Some(among) = &self.among else { return self.web.certified_by(trusted, untrusted) };
+        let issuers = [trusted, untrusted].concat();
         let certified = issuers.iter().filter_map(|issuer| among.get(issuer));
         let keys: BTreeSet<Fingerprint> = certified.flatten().copied().collect();
         let mut edges = Vec::new();
         for key in keys {
-            edges.extend(self.web.certifications_of(&key, issuers)?);
+            edges.extend(self.web.certifications_of(&key, &issuers)?);
         }
         Ok(edges)
     }
@@ -252,7 +259,7 @@ impl<W: Web> Spreading<'_, W> {
     ) -> LevelCount {
         let id = edges[0].certificate;
         let before = |component| self.outcome.counts.get(&(id, component)).copied().unwrap_or_default();
-        count(edges, certificate, self.settings, &|key| issuers.get(key), &before, &mut |_, _| {})
+        count_introducers(edges, certificate, self.settings, &|key| issuers.get(key), &before, &mut |_, _| {})
     }
 
     /// Adds what nobody who is trusted certified.

@@ -27,7 +27,13 @@ pub trait Web {
 
     /// Returns the certifications by these keys, and their revocations: by certificate, by component, in the order of the
     /// packets.
-    fn certified_by(&mut self, issuers: &[Fingerprint]) -> Result<Vec<Edge<Self::Id>>, Self::Error>;
+    ///
+    /// Where an `untrusted` key certifies a user ID, those by other untrusted keys may be missing, unless they expire.
+    fn certified_by(
+        &mut self,
+        trusted: &[Fingerprint],
+        untrusted: &[Fingerprint],
+    ) -> Result<Vec<Edge<Self::Id>>, Self::Error>;
 
     /// Returns the components that one of these keys at least [certifies](super::certifies), in any order, several times
     /// perhaps.

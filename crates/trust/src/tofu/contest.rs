@@ -23,7 +23,7 @@ pub struct Claim {
     pub policy: Policy,
     /// What speaks for it.
     pub evidence: Evidence,
-    /// The user ID is revoked, or has ended: it keeps its place, but puts no older binding into question.
+    /// The user ID is revoked, or has expired: it keeps its place, but puts no older binding into question.
     pub lapsed: bool,
     /// Its place in the order of arrival: less is older.
     pub arrival: i128,

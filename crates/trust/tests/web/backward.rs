@@ -106,6 +106,27 @@ proptest! {
     }
 
     #[test]
+    fn a_summary_is_the_same_without_certifications_by_untrusted_keys_that_change_nothing(
+        mut web in web(),
+        rules in rules(),
+    ) {
+        let ultimate = [key(0), key(1), key(99)];
+        web.rules = Some(rules);
+        let all = spread(&mut web, &ultimate, Purpose::Summary, &rules).expect("no error");
+        web.is_sparing = true;
+        let spared = spread(&mut web, &ultimate, Purpose::Summary, &rules).expect("no error");
+        prop_assert_eq!(&spared.introducers, &all.introducers);
+        prop_assert_eq!(&spared.levels, &all.levels);
+        prop_assert_eq!(spared.first_expiry, all.first_expiry);
+        for number in 0..KEYS {
+            for component in 1..4 {
+                let [spared, all] = [&spared, &all].map(|outcome| web.validity(outcome, number, component));
+                prop_assert_eq!(spared, all);
+            }
+        }
+    }
+
+    #[test]
     fn validity_is_the_same_without_a_summary(mut web in web(), rules in rules()) {
         let ultimate = [key(0), key(1), key(99)];
         web.rules = Some(rules);

@@ -40,6 +40,8 @@ pub(crate) struct Made {
     pub(crate) trusts: HashMap<u8, OwnerTrust>,
     /// By which certifications count; [`settings`] if there are none.
     pub(crate) rules: Option<Settings>,
+    /// Leaves out every certification that [`Web::certified_by`] may leave out.
+    pub(crate) is_sparing: bool,
 }
 
 /// A certificate.
@@ -158,7 +160,7 @@ impl Made {
 
     /// Makes a web of certificates and owner trust.
     pub(crate) fn of(certificates: HashMap<u8, MadeCertificate>, trusts: HashMap<u8, OwnerTrust>) -> Self {
-        Self { certificates, trusts, rules: None }
+        Self { certificates, trusts, ..Self::default() }
     }
 
     /// Revokes a user ID.
@@ -199,6 +201,28 @@ impl Made {
         edges
     }
 
+    /// Says whether what one key made of a user ID certifies it, and never expires.
+    fn certifies_for_ever(&self, of_issuer: &[&Edge<u8>]) -> bool {
+        let certifications: Vec<_> = of_issuer.iter().map(|edge| &edge.certification).collect();
+        certifications.iter().all(|certification| certification.expires.is_none())
+            && certifies(&certifications, &self.rules.unwrap_or_else(settings))
+    }
+
+    /// Returns what untrusted keys certified of a user ID, without what may be left out.
+    fn spared(&self, of_user: &[Edge<u8>]) -> Vec<Edge<u8>> {
+        let mut issuers: Vec<_> = of_user.iter().map(|edge| edge.certification.issuer).collect();
+        issuers.sort_unstable();
+        issuers.dedup();
+        let of = |issuer| of_user.iter().filter(move |edge| edge.certification.issuer == issuer);
+        let enough = issuers.iter().find(|issuer| self.certifies_for_ever(&of(**issuer).collect::<Vec<_>>()));
+        let expires = |issuer| of(issuer).any(|edge| edge.certification.expires.is_some());
+        let stays = |edge: &&Edge<u8>| {
+            let issuer = edge.certification.issuer;
+            enough.is_none_or(|enough| *enough == issuer) || expires(issuer)
+        };
+        of_user.iter().filter(stays).cloned().collect()
+    }
+
     /// Returns the validity of a user ID by an outcome, which may not know whether it is live.
     pub(crate) fn validity(&self, outcome: &Outcome<u8>, number: u8, component: usize) -> Validity {
         let live = self.certificates.get(&number).is_some_and(|certificate| {
@@ -225,12 +249,29 @@ impl Web for Made {
         Ok(self.certificates.get(&number(key)).map(|certificate| certificate.status))
     }
 
-    fn certified_by(&mut self, issuers: &[Fingerprint]) -> Result<Vec<Edge<u8>>, Infallible> {
-        Ok(self.certificates.keys().flat_map(|&number| self.edges(number, issuers)).collect())
+    fn certified_by(
+        &mut self,
+        trusted: &[Fingerprint],
+        untrusted: &[Fingerprint],
+    ) -> Result<Vec<Edge<u8>>, Infallible> {
+        let mut all = Vec::new();
+        for &number in self.certificates.keys() {
+            if !self.is_sparing {
+                all.extend(self.edges(number, &[trusted, untrusted].concat()));
+                continue;
+            }
+            let mut edges = self.edges(number, trusted);
+            let by_untrusted = self.edges(number, untrusted);
+            edges
+                .extend(by_untrusted.chunk_by(Edge::is_on_the_same).flat_map(|of_user| self.spared(of_user)));
+            edges.sort_by_key(|edge| edge.component);
+            all.extend(edges);
+        }
+        Ok(all)
     }
 
     fn certified_by_untrusted(&mut self, issuers: &[Fingerprint]) -> Result<Vec<(u8, usize)>, Infallible> {
-        let edges = self.certified_by(issuers)?;
+        let edges = self.certified_by(&[], issuers)?;
         let users = edges.chunk_by(Edge::is_on_the_same).filter(|of_user| {
             let certifications: Vec<_> = of_user.iter().map(|edge| &edge.certification).collect();
             certifies(&certifications, &self.rules.unwrap_or_else(settings))

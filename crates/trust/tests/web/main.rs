@@ -1,6 +1,6 @@
 //! The web of trust on webs written down by hand, and on random ones.
 
-mod account;
 mod backward;
 mod made;
 mod rules;
+mod weights;

@@ -357,9 +357,7 @@ impl<'a> Report<'a> {
                 CleaningNote::RevocationsUnchecked(count) => {
                     (true, format!("key counts as invalid: {count} possible revocations not yet checked"))
                 }
-                CleaningNote::TooLarge(count) => {
-                    (true, format!("key too large: {count} signatures by others removed"))
-                }
+                CleaningNote::TooLarge(removed) => (true, format!("key too large: {removed} removed")),
             };
             if always && !self.settings.quiet || self.settings.verbose > 0 {
                 self.report_key(&imported.fingerprint, &text, streams);

@@ -52,8 +52,6 @@ pub(super) fn describe(note: &CleaningNote) -> String {
                 format!("{count} possible revocations are")
             }
         ),
-        CleaningNote::TooLarge(count) => {
-            format!("{} left out: the certificate is too large", counted(*count, "signature"))
-        }
+        CleaningNote::TooLarge(removed) => format!("{removed} left out: the certificate is too large"),
     }
 }

@@ -8,7 +8,7 @@ use keyhoard::find::find;
 use keyhoard::foreign_text::shown;
 use keyhoard::secret::file::FileKeys;
 use keyhoard::secret::{Name, SecretKeys, StoredKey};
-use keyhoard::secret_transfer::{held_by, with_secret_key};
+use keyhoard::secret_transfer::{secret_keys_of, with_secret_key};
 use keyhoard::store::query::Name as CertificateName;
 use keyhoard::store::{CertId, Fingerprint, JournalId, Query, Selection, Store};
 use serde::Serialize;
@@ -81,7 +81,7 @@ impl Deletion {
         let snapshot = store.snapshot()?;
         let names: Vec<&[u8]> = arguments.names.iter().map(|name| name.as_bytes()).collect();
         let found = find(snapshot.as_ref(), &names)?;
-        let of_certificates = held_by(snapshot.as_ref(), Selection::Ids(&found.ids), keys)?;
+        let of_certificates = secret_keys_of(snapshot.as_ref(), Selection::Ids(&found.ids), keys)?;
         let certificates = with_secret_key(snapshot.as_ref(), Selection::Ids(&found.ids), &of_certificates)?;
         let mut secret_keys: Vec<Fingerprint> = of_certificates.iter().map(|key| key.fingerprint).collect();
         let mut complete = certificates.len() == found.ids.len();

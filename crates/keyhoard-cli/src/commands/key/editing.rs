@@ -176,7 +176,7 @@ impl<'a> Editing<'a> {
 
 fn named_key(store: &dyn Store, name: &OsStr) -> anyhow::Result<Fingerprint> {
     let snapshot = store.snapshot()?;
-    let id = NamedCertificates::one(snapshot.as_ref(), name)?;
+    let id = NamedCertificates::find_one(snapshot.as_ref(), name)?;
     let found = fingerprints(snapshot.as_ref(), Selection::Ids(&[id]))?;
     found.first().copied().context("the certificate was deleted meanwhile")
 }

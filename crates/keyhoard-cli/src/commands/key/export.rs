@@ -35,7 +35,7 @@ pub(crate) struct Arguments {
     #[arg(long, conflicts_with = "names")]
     all: bool,
 
-    /// Leave out the secret parts of primary keys: a stub stands in their place, as with gpg --export-secret-subkeys.
+    /// Leave out the secret parts of primary keys: a stub replaces each, as with gpg --export-secret-subkeys.
     #[arg(long)]
     subkeys_only: bool,
 
@@ -68,7 +68,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
         |summary| summary.exported > 0,
     )?;
     print_summary(session, arguments, summary)?;
-    Ok(Outcome::found(summary.exported > 0))
+    Ok(Outcome::done_if(summary.exported > 0))
 }
 
 /// Prints the result of an export to a file.

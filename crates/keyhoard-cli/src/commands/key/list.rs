@@ -62,7 +62,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
             "there is no secret key here; `keyhoard generate` makes one, `keyhoard import` takes one in",
         );
     }
-    Ok(Outcome::found(named.complete && any))
+    Ok(Outcome::done_if(named.complete && any))
 }
 
 /// Returns the keys of the readable files, and warns of the others.

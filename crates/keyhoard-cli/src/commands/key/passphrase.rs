@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use keyhoard::passphrase::{Passphrases, Source};
 use keyhoard::secret::{Ask, Error, Name, Passphrase, Protection, SecretKeys};
-use keyhoard::secret_transfer::held_by;
+use keyhoard::secret_transfer::secret_keys_of;
 use keyhoard::store::Fingerprint;
 use serde_json::json;
 
@@ -64,7 +64,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     let store = session.open()?;
     let snapshot = store.snapshot()?;
     let named = NamedCertificates::find(session, snapshot.as_ref(), &arguments.names)?;
-    let stored = held_by(snapshot.as_ref(), named.selection(), &keys)?;
+    let stored = secret_keys_of(snapshot.as_ref(), named.selection(), &keys)?;
     let locked = stored
         .iter()
         .filter(|stored| !matches!(stored.protection, Protection::Dummy | Protection::Card { .. }));

@@ -187,7 +187,7 @@ pub(super) struct CertifyUserid {
 
 #[derive(Debug, clap::Args)]
 pub(super) struct ValidateUserid {
-    /// The user ID is a mail address, whatever stands beside it in the certificate's user ID.
+    /// The user ID is a mail address, whatever else the certificate's user ID contains.
     #[arg(long)]
     pub(super) addr_spec_only: bool,
     /// As of this time.

@@ -67,7 +67,7 @@ pub(super) fn policy(session: &mut Session, arguments: &PolicyArguments) -> anyh
     if named.complete && decided.is_empty() {
         session.warn("none of these keys has a user ID with this address");
     }
-    Ok(Outcome::found(named.complete && !decided.is_empty()))
+    Ok(Outcome::done_if(named.complete && !decided.is_empty()))
 }
 
 /// Forgets the policies of an address, and the messages seen with it.
@@ -85,7 +85,7 @@ pub(super) fn forget_address(session: &mut Session, arguments: &ForgetArguments)
         let keys = counted(forgotten.len() as u64, "key");
         session.output.line(format_args!("{}: forgotten with {keys}", printable(address.as_bytes())))?;
     }
-    Ok(Outcome::found(!forgotten.is_empty()))
+    Ok(Outcome::done_if(!forgotten.is_empty()))
 }
 
 /// A decision, as `docs/json.md` describes it.

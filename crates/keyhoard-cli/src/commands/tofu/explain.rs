@@ -50,7 +50,7 @@ pub(super) fn run(
     } else {
         write(&mut session.output, &shown, &holders)?;
     }
-    Ok(Outcome::found(!holders.is_empty()))
+    Ok(Outcome::done_if(!holders.is_empty()))
 }
 
 fn write(output: &mut Output, address: &str, holders: &[Holder]) -> io::Result<()> {

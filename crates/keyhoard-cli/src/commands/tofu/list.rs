@@ -58,7 +58,7 @@ pub(super) fn run(
     })?;
     written?;
     session.output.table(&table)?;
-    Ok(Outcome::found(any))
+    Ok(Outcome::done_if(any))
 }
 
 fn row(binding: &Binding, policy: Policy) -> [Cell; 4] {

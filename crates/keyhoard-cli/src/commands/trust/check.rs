@@ -42,7 +42,7 @@ pub(super) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
             missing: check.missing.iter().map(ToString::to_string).collect(),
             next: check.next.map(timestamp::rfc3339),
         })?;
-        return Ok(Outcome::found(!check.levels.is_empty()));
+        return Ok(Outcome::done_if(!check.levels.is_empty()));
     }
     if check.levels.is_empty() {
         session.note("no key is your own: say so with `keyhoard trust set ultimate NAME`");

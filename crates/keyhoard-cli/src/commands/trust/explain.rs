@@ -52,5 +52,5 @@ pub(super) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
         }
         text::write(&mut session.output, explanation, &settings, arguments.verbose)?;
     }
-    Ok(Outcome::found(named.complete && !explanations.is_empty()))
+    Ok(Outcome::done_if(named.complete && !explanations.is_empty()))
 }

@@ -47,7 +47,7 @@ pub(super) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     let settings = arguments.trust.settings(session.now, PacketView::Full)?;
     let store = session.open()?;
     let snapshot = store.snapshot()?;
-    let id = NamedCertificates::one(snapshot.as_ref(), &arguments.name)?;
+    let id = NamedCertificates::find_one(snapshot.as_ref(), &arguments.name)?;
     let explanations = explanations(store.as_ref(), snapshot.as_ref(), Selection::Ids(&[id]), &settings)?;
     let Some(explanation) = explanations.first() else { return Ok(Outcome::Nothing) };
     let drawn = &explanation.certificates[..explanation.certificates.len().min(arguments.most.max(1))];

@@ -123,7 +123,7 @@ impl NamedKeys {
         let snapshot = store.snapshot()?;
         let mut given = Vec::new();
         for name in &self.names {
-            let id = NamedCertificates::one(snapshot.as_ref(), name)?;
+            let id = NamedCertificates::find_one(snapshot.as_ref(), name)?;
             for key in fingerprints(snapshot.as_ref(), Selection::Ids(&[id]))? {
                 given.push(new(key, snapshot.owner_trust(&key)?));
             }
@@ -147,7 +147,7 @@ fn print_given(
     } else {
         session.note(in_words(given.len()));
     }
-    Ok(Outcome::found(!given.is_empty()))
+    Ok(Outcome::done_if(!given.is_empty()))
 }
 
 /// Lists the keys with owner trust, the most trusted first.
@@ -172,7 +172,7 @@ pub(super) fn list(session: &mut Session) -> anyhow::Result<Outcome> {
         table.push(cells);
     }
     session.output.table(&table)?;
-    Ok(Outcome::found(!given.is_empty()))
+    Ok(Outcome::done_if(!given.is_empty()))
 }
 
 /// Returns the entries of keys with owner trust.
@@ -212,7 +212,7 @@ pub(super) fn exchange(session: &mut Session, exchange: &Exchange) -> anyhow::Re
         Exchange::Export => {
             let given = session.open()?.snapshot()?.owner_trusts()?;
             session.output.write_all(owner_trust::lines(&given).as_bytes())?;
-            Ok(Outcome::found(!given.is_empty()))
+            Ok(Outcome::done_if(!given.is_empty()))
         }
         Exchange::Import { file } => import(session, file.as_ref()),
     }

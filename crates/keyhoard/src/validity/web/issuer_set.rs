@@ -1,6 +1,6 @@
 //! Whose certifications are asked for.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use cert::{Fingerprint, KeyId};
 use foldhash::fast::RandomState;
@@ -12,15 +12,29 @@ use crate::Result;
 #[derive(Clone, Default)]
 pub(super) struct IssuerSet {
     by_key_id: HashMap<KeyId, Vec<Fingerprint>, RandomState>,
+    /// The key IDs of keys of which every certification matters.
+    trusted: HashSet<KeyId, RandomState>,
 }
 
 impl IssuerSet {
-    pub(super) fn new(issuers: &[Fingerprint]) -> Self {
+    /// Of `untrusted` keys only that they certified a user ID matters, and when that expires.
+    pub(super) fn new(trusted: &[Fingerprint], untrusted: &[Fingerprint]) -> Self {
         let mut set = Self::default();
-        for issuer in issuers {
+        for issuer in trusted.iter().chain(untrusted) {
             set.by_key_id.entry(issuer.key_id()).or_default().push(*issuer);
         }
+        set.trusted.extend(trusted.iter().map(Fingerprint::key_id));
         set
+    }
+
+    /// Says whether every certification by keys with this key ID matters.
+    pub(super) fn trusts(&self, key_id: KeyId) -> bool {
+        self.trusted.contains(&key_id)
+    }
+
+    /// Says whether every certification by any of them matters.
+    pub(super) fn trusts_all(&self) -> bool {
+        self.trusted.len() == self.by_key_id.len()
     }
 
     /// Says whether a key with this key ID is one of them.

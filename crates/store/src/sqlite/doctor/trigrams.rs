@@ -29,7 +29,7 @@ impl Trigrams {
 
     /// Adds what a certificate's user IDs ask for.
     pub(super) fn expect(&mut self, cert: i64, user_ids: &[(i64, Vec<u8>)]) {
-        let sum = &mut self.sums[place(cert)];
+        let sum = &mut self.sums[sum_index(cert)];
         *sum = sum.wrapping_add(wanted(cert, user_ids));
     }
 
@@ -37,14 +37,14 @@ impl Trigrams {
     pub(super) fn differing(&mut self, view: &View<'_>, damaged: &HashSet<i64>) -> Result<Vec<i64>> {
         each_trigram(view, &mut |cert, trigram| {
             if !damaged.contains(&cert) {
-                let sum = &mut self.sums[place(cert)];
+                let sum = &mut self.sums[sum_index(cert)];
                 *sum = sum.wrapping_sub(hash(cert, trigram));
             }
         })?;
         if self.sums.iter().all(|&sum| sum == 0) {
             return Ok(Vec::new());
         }
-        let is_suspect = |cert: i64| self.sums[place(cert)] != 0 && !damaged.contains(&cert);
+        let is_suspect = |cert: i64| self.sums[sum_index(cert)] != 0 && !damaged.contains(&cert);
         let mut suspects: BTreeMap<i64, u64> = BTreeMap::new();
         view.each_row("SELECT id FROM cert", &[], DOING, |row| {
             let cert = row.get(0)?;
@@ -63,7 +63,7 @@ impl Trigrams {
     }
 }
 
-fn place(cert: i64) -> usize {
+fn sum_index(cert: i64) -> usize {
     cert as usize % SUMS
 }
 

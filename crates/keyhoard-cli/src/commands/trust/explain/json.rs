@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use keyhoard::listing::OwnerTrust;
-use keyhoard::trust::pgp::{AccountedCertification, IntroducerStatus, Weight};
+use keyhoard::trust::pgp::{IntroducerStatus, WeighedCertification, Weight};
 use keyhoard::validity::{Certifier, ExplainedUser, Explanation, TrustSettings};
 use serde::Serialize;
 
@@ -98,8 +98,8 @@ impl<'a> UserJson<'a> {
 }
 
 impl CertificationJson {
-    fn new(certification: &AccountedCertification) -> Self {
-        let AccountedCertification { issuer, kind, created, expires, weight } = certification;
+    fn new(certification: &WeighedCertification) -> Self {
+        let WeighedCertification { issuer, kind, created, expires, weight } = certification;
         Self {
             issuer: issuer.to_string(),
             kind: kind.0,

@@ -4,7 +4,7 @@ use std::io;
 
 use keyhoard::cert::Fingerprint;
 use keyhoard::listing::{OwnerTrust, Validity};
-use keyhoard::trust::pgp::{AccountedCertification, IntroducerStatus, Weight};
+use keyhoard::trust::pgp::{IntroducerStatus, WeighedCertification, Weight};
 use keyhoard::validity::{Certifier, ExplainedUser, Explanation, TrustSettings, UncountedCertifications};
 
 use crate::output::Output;
@@ -89,7 +89,7 @@ impl Text<'_> {
         Ok(())
     }
 
-    fn cells(&self, certification: &AccountedCertification) -> Vec<Cell> {
+    fn cells(&self, certification: &WeighedCertification) -> Vec<Cell> {
         let style = match certification.weight {
             Weight::Counted(_) => Style::Good,
             _ => Style::Faint,
@@ -103,7 +103,7 @@ impl Text<'_> {
     }
 
     /// Returns the weight of a certification as text, and if it does not count, why.
-    fn worth(&self, certification: &AccountedCertification) -> String {
+    fn worth(&self, certification: &WeighedCertification) -> String {
         let certifier = self.explanation.certifiers.get(&certification.issuer);
         let word = match certification.weight {
             Weight::Counted(trust) => return format!("counts: {}", naming::owner_trust_phrase(trust)),

@@ -1,4 +1,4 @@
-//! The parts of a batch that the writer thread has been given.
+//! The transaction into which the writer thread writes a batch part by part.
 
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
@@ -11,8 +11,8 @@ use super::mode::Mode;
 /// A transaction that others may wait for takes no further part after this time.
 const MAX_TRANSACTION_TIME: Duration = Duration::from_secs(4);
 
-/// What went into a transaction that is not committed yet.
-pub(super) struct Parts {
+/// What the writer thread has written into the open transaction of a batch.
+pub(super) struct BatchTransaction {
     fingerprints: HashSet<Fingerprint>,
     /// Certificates, including those that were refused or change nothing.
     certificates: usize,
@@ -21,8 +21,8 @@ pub(super) struct Parts {
     deadline: Option<Instant>,
 }
 
-impl Parts {
-    /// Begins, together with the transaction.
+impl BatchTransaction {
+    /// Makes one for a transaction that begins now.
     pub(super) fn new(mode: Mode) -> Self {
         let deadline = mode.is_concurrent().then(|| Instant::now() + MAX_TRANSACTION_TIME);
         Self { fingerprints: HashSet::new(), certificates: 0, input: 0, deadline }

@@ -15,7 +15,7 @@ const BATCH_CONTENTS: usize = 512;
 /// # Errors
 ///
 /// The databases' errors, and those of `items` and `report`.
-pub fn batch<T: Send + Sync, E: From<crate::Error>, Unread: Send>(
+pub fn examine_batch<T: Send + Sync, E: From<crate::Error>, Unread: Send>(
     examiner: &mut Examiner<'_>,
     items: impl IntoIterator<Item = std::result::Result<T, E>>,
     read: impl Fn(&T) -> std::result::Result<Vec<DataSignature>, Unread> + Sync,

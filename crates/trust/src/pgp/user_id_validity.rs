@@ -1,4 +1,4 @@
-//! Counting the certifications of one certificate by the introducers of one level.
+//! Which validity a user ID has: how many introducers certified it, and how many are needed.
 
 use cert::{Fingerprint, Timestamp};
 
@@ -11,7 +11,7 @@ use crate::{OwnerTrust, Validity};
 
 /// How many introducers certified a user ID.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Count {
+pub(super) struct IntroducerCount {
     pub(super) full: u32,
     pub(super) marginal: u32,
     /// A valid key certified it.
@@ -22,14 +22,15 @@ pub(super) struct Count {
 #[derive(Debug, Default)]
 pub(super) struct LevelCount {
     /// The new counts of the user IDs that they certified, by component.
-    pub(super) users: Vec<(usize, Count)>,
+    pub(super) users: Vec<(usize, IntroducerCount)>,
     /// What trust signatures of this level gave the key.
     pub(super) delegation: Delegation,
     /// When the first certification that counts expires.
     pub(super) first_expiry: Option<Timestamp>,
 }
 
-impl Count {
+impl IntroducerCount {
+    /// Returns what they make of the user ID: it is fully valid if enough fully or marginally trusted ones certified it.
     pub(super) fn validity(self, settings: &Settings) -> Validity {
         match self {
             Self { certified: false, .. } => Validity::Unknown,
@@ -66,12 +67,12 @@ impl LevelCount {
 /// Without the certificate, all its user IDs are taken for live, and introducers with a scope for responsible.
 /// `introducers` knows those of this level, `before` the counts of the levels before, and `note` is told of each
 /// certification by one of them, by its index.
-pub(super) fn count<'i, I: PartialEq>(
+pub(super) fn count_introducers<'i, I: PartialEq>(
     edges: &[Edge<I>],
     certificate: Option<&Certificate>,
     settings: &Settings,
     introducers: &dyn Fn(&Fingerprint) -> Option<&'i Introducer>,
-    before: &dyn Fn(usize) -> Count,
+    before: &dyn Fn(usize) -> IntroducerCount,
     note: &mut dyn FnMut(usize, Weight),
 ) -> LevelCount {
     let mut level = LevelCount::default();

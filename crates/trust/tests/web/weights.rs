@@ -1,6 +1,6 @@
 //! Accounts of single keys.
 
-use keyhoard_trust::pgp::{Purpose, Weight, account, spread};
+use keyhoard_trust::pgp::{Purpose, Weight, spread, weigh_certifications};
 use keyhoard_trust::{OwnerTrust, Validity};
 use proptest::prelude::*;
 
@@ -12,8 +12,8 @@ proptest! {
     fn an_account_comes_to_the_validity_that_spreading_gives(mut web in web(), rules in rules()) {
         let all = spread(&mut web, &[key(0), key(1)], Purpose::Summary, &rules).expect("no error");
         for number in 0..KEYS {
-            let account = account(&mut web, &all, &key(number), rules.max_cert_depth, &rules).expect("no error");
-            for user in account {
+            let users = weigh_certifications(&mut web, &all, &key(number), rules.max_cert_depth, &rules).expect("no error");
+            for user in users {
                 prop_assert_eq!(user.validity, web.validity(&all, number, user.component));
             }
         }
@@ -23,8 +23,8 @@ proptest! {
     fn every_introducer_is_fully_valid_because_of_those_before_it(mut web in web(), rules in rules()) {
         let all = spread(&mut web, &[key(0), key(1)], Purpose::Summary, &rules).expect("no error");
         for (introducer, known) in all.introducers.iter().filter(|(_, known)| known.level > 0) {
-            let account = account(&mut web, &all, introducer, known.level, &rules).expect("no error");
-            prop_assert!(account.iter().any(|user| user.validity == Validity::Full));
+            let users = weigh_certifications(&mut web, &all, introducer, known.level, &rules).expect("no error");
+            prop_assert!(users.iter().any(|user| user.validity == Validity::Full));
         }
     }
 }
@@ -32,8 +32,8 @@ proptest! {
 /// Key 0 is the user's own.
 fn weights(mut web: Made, number: u8) -> Vec<Weight> {
     let all = spread(&mut web, &[key(0)], Purpose::Summary, &settings()).expect("no error");
-    let account = account(&mut web, &all, &key(number), 5, &settings()).expect("no error");
-    account.iter().flat_map(|user| &user.certifications).map(|certification| certification.weight).collect()
+    let users = weigh_certifications(&mut web, &all, &key(number), 5, &settings()).expect("no error");
+    users.iter().flat_map(|user| &user.certifications).map(|certification| certification.weight).collect()
 }
 
 #[test]

@@ -5,13 +5,13 @@ use std::collections::{BTreeSet, HashMap};
 use cert::facts::SignatureType;
 use cert::{Fingerprint, Timestamp};
 
-use super::count::{Count, count};
+use super::user_id_validity::{IntroducerCount, count_introducers};
 use super::{Certificate, Edge, Introducer, IntroducerStatus, Outcome, Settings, Web, Weight};
 use crate::Validity;
 
 /// What the certifications of one user ID or attribute are worth.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AccountedUser {
+pub struct WeighedUser {
     /// Its index among the certificate's components.
     pub component: usize,
     /// What the certifications make of it.
@@ -21,12 +21,12 @@ pub struct AccountedUser {
     /// The number of marginally trusted ones that did.
     pub marginal: u32,
     /// The certifications that verified, and their revocations, in the order of the packets.
-    pub certifications: Vec<AccountedCertification>,
+    pub certifications: Vec<WeighedCertification>,
 }
 
 /// What a certification is worth, or the revocation of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct AccountedCertification {
+pub struct WeighedCertification {
     /// The primary key that made it.
     pub issuer: Fingerprint,
     /// 0x10 to 0x13, or 0x30 for a revocation.
@@ -45,13 +45,13 @@ pub struct AccountedCertification {
 /// # Errors
 ///
 /// Those of the web.
-pub fn account<W: Web>(
+pub fn weigh_certifications<W: Web>(
     web: &mut W,
     outcome: &Outcome<W::Id>,
     key: &Fingerprint,
     below: u8,
     settings: &Settings,
-) -> Result<Vec<AccountedUser>, W::Error> {
+) -> Result<Vec<WeighedUser>, W::Error> {
     let certifiers = web.certifiers(key)?;
     let mut introducers = HashMap::new();
     for certifier in &certifiers {
@@ -66,13 +66,13 @@ pub fn account<W: Web>(
     let edges = web.certifications_of(key, &certifiers)?;
     let Some(first) = edges.first() else { return Ok(Vec::new()) };
     let certificate = web.certificate(first.certificate)?;
-    let mut accounted = unaccounted(&edges);
+    let mut weighed = uncounted(&edges);
     if outcome.is_ultimate(key) {
-        accounted.iter_mut().for_each(|user| user.validity = Validity::Ultimate);
+        weighed.iter_mut().for_each(|user| user.validity = Validity::Ultimate);
     } else if let Some(certificate) = certificate.filter(|it| it.status != IntroducerStatus::Dead) {
-        count_levels(&edges, &certificate, &introducers, settings, &mut accounted);
+        count_levels(&edges, &certificate, &introducers, settings, &mut weighed);
     }
-    Ok(accounted)
+    Ok(weighed)
 }
 
 /// Unlike the computation this goes on when all user IDs are fully valid, so that everybody who counts is named.
@@ -81,35 +81,35 @@ fn count_levels<I: PartialEq>(
     certificate: &Certificate,
     introducers: &HashMap<Fingerprint, &Introducer>,
     settings: &Settings,
-    accounted: &mut [AccountedUser],
+    weighed: &mut [WeighedUser],
 ) {
-    let mut counts: HashMap<usize, Count> = HashMap::new();
+    let mut counts: HashMap<usize, IntroducerCount> = HashMap::new();
     let mut weights = vec![Weight::NotIntroduced; edges.len()];
     for level in introducers.values().map(|introducer| introducer.level).collect::<BTreeSet<_>>() {
         let of_level = |key: &Fingerprint| introducers.get(key).copied().filter(|it| it.level == level);
         let before = |component| counts.get(&component).copied().unwrap_or_default();
         let mut note = |index: usize, weight| weights[index] = weight;
-        let counted = count(edges, Some(certificate), settings, &of_level, &before, &mut note);
+        let counted = count_introducers(edges, Some(certificate), settings, &of_level, &before, &mut note);
         counts.extend(counted.users);
     }
-    let certifications = accounted.iter_mut().flat_map(|user| &mut user.certifications);
+    let certifications = weighed.iter_mut().flat_map(|user| &mut user.certifications);
     certifications.zip(weights).for_each(|(certification, weight)| certification.weight = weight);
-    for user in accounted {
+    for user in weighed {
         let count = counts.get(&user.component).copied().unwrap_or_default();
         user.validity = count.validity(settings);
         (user.full, user.marginal) = (count.full, count.marginal);
     }
 }
 
-fn unaccounted<I: PartialEq>(edges: &[Edge<I>]) -> Vec<AccountedUser> {
-    let certification = |Edge { certification, .. }: &Edge<I>| AccountedCertification {
+fn uncounted<I: PartialEq>(edges: &[Edge<I>]) -> Vec<WeighedUser> {
+    let certification = |Edge { certification, .. }: &Edge<I>| WeighedCertification {
         issuer: certification.issuer,
         kind: certification.kind,
         created: certification.created,
         expires: certification.expires,
         weight: Weight::NotIntroduced,
     };
-    let users = edges.chunk_by(Edge::is_on_the_same).map(|of_user| AccountedUser {
+    let users = edges.chunk_by(Edge::is_on_the_same).map(|of_user| WeighedUser {
         component: of_user[0].component,
         validity: Validity::Unknown,
         full: 0,

@@ -1,0 +1,21 @@
+//! OpenSSL, initialised at its first use and without any configuration.
+//!
+//! Every crate that calls the `openssl` crate depends on this one and calls [`initialise`] before. Without it the first
+//! call would initialise OpenSSL by itself, and with it what `openssl.cnf`, or the file that the variable `OPENSSL_CONF`
+//! names, tells it to load.
+//!
+//! - [`initialise`]: before every other use;
+//! - [`legacy`]: before algorithms of OpenSSL's legacy provider: Blowfish, CAST5 and IDEA;
+//! - [`argon2`]: keys from passwords;
+//! - [`ripemd160()`]: a digest that needs no initialisation;
+//! - [`Curve`]: the curves of ECDSA and ECDH keys.
+
+pub mod argon2;
+
+mod curve;
+mod initialisation;
+mod ripemd160;
+
+pub use curve::Curve;
+pub use initialisation::{Unavailable, initialise, legacy};
+pub use ripemd160::ripemd160;

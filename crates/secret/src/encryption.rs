@@ -1,0 +1,87 @@
+//! Encrypts session keys to public keys.
+
+use cert::key::Key;
+use libcrypto::Curve;
+use openssl::error::ErrorStack;
+use verify::PublicKeyAlgorithm;
+use zeroize::Zeroizing;
+
+use crate::curve25519::{self, CURVE25519_OID};
+use crate::ecdh::Wrapping;
+use crate::fields::write_number;
+use crate::montgomery::Function;
+use crate::{Error, Result, elgamal, rsa, weierstrass};
+
+/// Encrypts a session key to a public key; returns the algorithm-specific fields of its packet (RFC 9580, 5.1.3 to
+/// 5.1.7). `cipher` is the number of the cipher, which packets of version 3 have and those of version 6 do not.
+///
+/// # Errors
+///
+/// [`Error::Unsupported`] for a key that cannot be encrypted to.
+pub fn encrypt(key: &Key<'_>, cipher: Option<u8>, session_key: &[u8]) -> Result<Vec<u8>> {
+    libcrypto::initialise();
+    let encrypted = encrypted(key, cipher, session_key);
+    let encrypted = encrypted.map_err(|error| Error::failed(key, "encrypting a session key", &error))?;
+    encrypted.ok_or_else(|| Error::unsupported(key, "encrypting to this key"))
+}
+
+/// Encrypts a session key; `None` if the key cannot be encrypted to.
+fn encrypted(
+    key: &Key<'_>,
+    cipher: Option<u8>,
+    session_key: &[u8],
+) -> std::result::Result<Option<Vec<u8>>, ErrorStack> {
+    type Algorithm = PublicKeyAlgorithm;
+    let content = || numbered_and_summed(cipher, session_key);
+    match key.algorithm {
+        // The parameters of version 5 differ (LibrePGP).
+        _ if key.version == 5 => Ok(None),
+        Algorithm::RSA | Algorithm::RSA_ENCRYPT => rsa::encrypt(key.material, &content()),
+        // Only packets of version 3 support it.
+        Algorithm::ELGAMAL | Algorithm::ELGAMAL_BOTH if cipher.is_some() => {
+            elgamal::encrypt(key.material, &content())
+        }
+        Algorithm::ECDH => encrypted_by_ecdh(key, &content()),
+        Algorithm::X25519 => encrypted_natively(Function::X25519, key.material, cipher, session_key),
+        Algorithm::X448 => encrypted_natively(Function::X448, key.material, cipher, session_key),
+        _ => Ok(None),
+    }
+}
+
+/// Returns a session key after the number of its cipher, if there is one, and before the sum of its bytes.
+fn numbered_and_summed(cipher: Option<u8>, session_key: &[u8]) -> Zeroizing<Vec<u8>> {
+    let sum = session_key.iter().fold(0_u16, |sum, byte| sum.wrapping_add((*byte).into()));
+    Zeroizing::new([cipher.as_slice(), session_key, &sum.to_be_bytes()].concat())
+}
+
+fn encrypted_by_ecdh(key: &Key<'_>, content: &[u8]) -> std::result::Result<Option<Vec<u8>>, ErrorStack> {
+    let Some(wrapping) = Wrapping::of(key) else { return Ok(None) };
+    let agreed = match key.curve() {
+        Some(CURVE25519_OID) => {
+            let Some(public) = curve25519::point(key.material) else { return Ok(None) };
+            let agreed = Function::X25519.agree(&public)?;
+            agreed.map(|agreed| ([&[curve25519::NATIVE], &agreed.ephemeral[..]].concat(), agreed.shared))
+        }
+        Some(oid) => match Curve::by_oid(oid) {
+            Some(curve) => weierstrass::agree(curve, key.material)?,
+            None => None,
+        },
+        None => None,
+    };
+    let Some((point, shared)) = agreed else { return Ok(None) };
+    let Some(wrapped) = wrapping.wrap(&shared, content)? else { return Ok(None) };
+    Ok(Some([&write_number(&point)[..], &[wrapped.len() as u8], &wrapped].concat()))
+}
+
+/// Encrypts as RFC 9580 does with its own curves; the number of the cipher is not encrypted.
+fn encrypted_natively(
+    function: Function,
+    public: &[u8],
+    cipher: Option<u8>,
+    session_key: &[u8],
+) -> std::result::Result<Option<Vec<u8>>, ErrorStack> {
+    let Some(agreed) = function.agree(public)? else { return Ok(None) };
+    let wrapped = function.wrap(public, &agreed, session_key)?;
+    let wrapped = [cipher.as_slice(), &wrapped].concat();
+    Ok(Some([&agreed.ephemeral[..], &[wrapped.len() as u8], &wrapped].concat()))
+}
