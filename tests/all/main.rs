@@ -11,6 +11,7 @@ mod gpg_guess;
 mod gpg_import;
 mod gpg_keyrings;
 mod gpg_messages;
+mod gpg_network;
 mod gpg_options;
 mod gpg_packets;
 mod gpg_quick;

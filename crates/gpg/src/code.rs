@@ -31,7 +31,9 @@ impl Code {
     pub(crate) const TIME_CONFLICT: Self = Self::new(39, "Time conflict");
     pub(crate) const UNUSABLE_PUBLIC_KEY: Self = Self::new(53, "Unusable public key");
     pub(crate) const UNUSABLE_SECRET_KEY: Self = Self::new(54, "Unusable secret key");
+    pub(crate) const INVALID_URI: Self = Self::new(47, "Invalid URI");
     pub(crate) const INVALID_VALUE: Self = Self::new(55, "Invalid value");
+    pub(crate) const NO_DATA: Self = Self::new(58, "No data");
     pub(crate) const NOT_SUPPORTED: Self = Self::new(60, "Not supported");
     pub(crate) const TOO_LARGE: Self = Self::new(67, "Provided object is too large");
     pub(crate) const MISSING_ITEM: Self = Self::new(68, "Missing item in object");
@@ -45,7 +47,9 @@ impl Code {
     pub(crate) const AMBIGUOUS_NAME: Self = Self::new(107, "Ambiguous name");
     pub(crate) const WRONG_KEY_USAGE: Self = Self::new(125, "Wrong key usage");
     pub(crate) const NOT_ENABLED: Self = Self::new(179, "Not enabled");
+    pub(crate) const NO_KEYSERVER: Self = Self::new(186, "No keyserver available");
     pub(crate) const UNKNOWN_CURVE: Self = Self::new(188, "Unknown elliptic curve");
+    pub(crate) const NO_NAME: Self = Self::new(220, "No name");
     pub(crate) const IPC_PARAMETER: Self = Self::new(280, "IPC parameter error");
     pub(crate) const USER_ID_EXISTS: Self = Self::new(304, "User ID already exists");
     pub(crate) const UNKNOWN_FLAG: Self = Self::new(309, "Unknown flag");
@@ -77,6 +81,12 @@ impl Code {
     pub(crate) fn with_agent(self) -> u32 {
         const AGENT: u32 = 4;
         AGENT << 24 | self.bare()
+    }
+
+    /// Returns the number with the source dirmngr.
+    pub(crate) fn with_dirmngr(self) -> u32 {
+        const DIRMNGR: u32 = 10;
+        DIRMNGR << 24 | self.bare()
     }
 
     /// Returns the value with gpg's keybox as its source.

@@ -17,6 +17,7 @@ mod list_config;
 mod literal;
 mod message_output;
 mod multifile;
+mod network;
 mod owner_trust;
 mod passwd;
 mod print_md;
@@ -69,6 +70,12 @@ pub(crate) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
         Command::ListKeys | Command::ListSignatures | Command::CheckSignatures => {
             list::run(arguments, settings, streams)
         }
+        Command::ReceiveKeys => network::receive::run(arguments, settings, streams),
+        Command::SearchKeys => network::search::run(arguments, settings, streams),
+        Command::SendKeys => network::send::run(arguments, settings, streams),
+        Command::RefreshKeys => network::refresh::run(arguments, settings, streams),
+        Command::FetchKeys => network::fetch_keys::run(arguments, settings, streams),
+        Command::LocateKeys(is_external) => network::locate::run(arguments, settings, streams, is_external),
         Command::ListSecretKeys => list::run_secret(arguments, settings, streams),
         Command::ExportOwnerTrust => owner_trust::export(arguments, settings, streams),
         Command::ImportOwnerTrust => owner_trust::import(arguments, settings, streams),

@@ -7,6 +7,7 @@ pub(crate) mod import_words;
 pub(crate) mod list;
 pub(crate) mod list_words;
 pub(crate) mod message;
+pub(crate) mod network;
 pub(crate) mod signature;
 pub(crate) mod trust;
 
@@ -30,6 +31,7 @@ pub(crate) use import_words::ImportSettings;
 pub(crate) use list::{KeyIdFormat, ListSettings};
 pub(crate) use list_words::{ListFlags, VerifyFlags};
 pub(crate) use message::{DefaultRecipient, MessageOperation, MessageSettings, RecipientKind, RecipientName};
+pub(crate) use network::{Mechanism, NetworkSettings};
 pub(crate) use signature::{Form, SignatureSettings};
 pub(crate) use trust::TrustNumbers;
 
@@ -105,6 +107,7 @@ pub(crate) struct Settings {
     pub(crate) import_filter: ImportFilter,
     pub(crate) export: ExportSettings,
     pub(crate) export_filter: ExportFilter,
+    pub(crate) network: NetworkSettings,
     /// `--cert-digest-algo`.
     pub(crate) cert_digest: Option<HashAlgorithm>,
     /// The kind of each algorithm that an option named wrongly; reported once all options are read, as by gpg.

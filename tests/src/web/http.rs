@@ -11,6 +11,8 @@ pub(super) struct Request {
     /// The path with the query.
     pub(super) target: String,
     pub(super) body: Vec<u8>,
+    /// Whether the client waits for the end of the connection, as with HTTP/1.0.
+    is_last: bool,
 }
 
 impl Request {
@@ -69,7 +71,7 @@ pub(super) fn answer_all(stream: TcpStream, answer: impl Fn(&Request) -> (u16, &
             "HTTP/1.1 {status} Status\r\nContent-Type: {kind}\r\nContent-Length: {}\r\n\r\n",
             body.len()
         );
-        if (&stream).write_all(&[head.as_bytes(), &body].concat()).is_err() {
+        if (&stream).write_all(&[head.as_bytes(), &body].concat()).is_err() || request.is_last {
             break;
         }
     }
@@ -83,6 +85,7 @@ pub(super) fn read(reader: &mut impl BufRead) -> io::Result<Option<Request>> {
     }
     let mut words = line.split_whitespace().map(str::to_owned);
     let (method, target) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+    let is_last = words.next().as_deref() == Some("HTTP/1.0");
     let mut length = 0;
     loop {
         let mut header = String::new();
@@ -97,5 +100,5 @@ pub(super) fn read(reader: &mut impl BufRead) -> io::Result<Option<Request>> {
     }
     let mut body = vec![0; length];
     reader.read_exact(&mut body)?;
-    Ok(Some(Request { method, target, body }))
+    Ok(Some(Request { method, target, body, is_last }))
 }

@@ -12,8 +12,10 @@ use keyhoard::cert::clean::CleanOptions;
 use keyhoard::cert::effective::{EvaluationContext, PacketView, evaluate};
 use keyhoard::cert::split::RawRevocation;
 use keyhoard::compact::{CompactOptions, compact};
+use keyhoard::fetch::{Asked, taken_options};
 use keyhoard::import::{
-    Filter, ImportEvent, ImportOptions, Imported, NewOwnerTrust, Preview, examine, import_all, preview,
+    Filter, ImportEvent, ImportOptions, ImportOutcome, Imported, NewOwnerTrust, Preview, examine, import_all,
+    preview,
 };
 use keyhoard::keyring_file::KeyringFile;
 use keyhoard::store::{Origin, ReadCertificates, Store};
@@ -68,7 +70,7 @@ fn import_inputs(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Strea
     let store = keyrings.writable(settings, streams)?;
     let options = ImportOptions {
         command: format!("gpg-keyhoard --import {}", names.join(" ")),
-        clean: clean_options(settings),
+        clean: clean_options(&settings.import, settings),
         merge_only: settings.import.merge_only,
         owner_trust: match settings.import.keep_ownertrust {
             true => NewOwnerTrust::Kept,
@@ -78,7 +80,7 @@ fn import_inputs(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Strea
         dry_run: false,
         show: settings.import.show || settings.interactive,
         names: !settings.quiet || streams.status_wanted(),
-        filter: filter(settings, Some(store)),
+        filter: filter(&settings.import, settings, Some(store)),
         origin: origin(settings),
         secret_keys: Some(&secret_keys),
     };
@@ -119,6 +121,72 @@ fn import_inputs(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Strea
     import_all(store, readers, &options, settings.now, &mut on_event)?;
     report.finish(streams);
     outcome
+}
+
+/// Keys that came over the network.
+pub(super) struct Downloads<'a> {
+    pub(super) answers: Vec<Download>,
+    /// How they are imported.
+    pub(super) import: &'a ImportSettings,
+    pub(super) origin: Origin,
+    /// For the journal.
+    pub(super) command: String,
+}
+
+/// Certificates of an answer that say to be what was asked for.
+pub(super) struct Download {
+    pub(super) bytes: Vec<u8>,
+    pub(super) asked: Asked,
+}
+
+/// Imports keys that came over the network, if they are what was asked for; returns their fingerprints.
+pub(super) fn import_downloads(
+    downloads: Downloads<'_>,
+    settings: &Settings,
+    streams: &mut Streams,
+) -> anyhow::Result<Vec<Fingerprint>> {
+    let Downloads { answers, import, origin, command } = downloads;
+    let mut keyrings = Keyrings::open(settings, streams)?;
+    let store = keyrings.writable(settings, streams)?;
+    let own = filter(import, settings, Some(store));
+    let of_address = answers.first().and_then(|answer| taken_options(&answer.asked).filter);
+    let both = move |certificate: Certificate| {
+        let certificate = match &of_address {
+            Some(of_address) => of_address(certificate),
+            None => certificate,
+        };
+        own.as_ref().map_or_else(|| certificate.clone(), |own| own(certificate.clone()))
+    };
+    let options = ImportOptions {
+        command,
+        clean: clean_options(import, settings),
+        merge_only: import.merge_only,
+        owner_trust: NewOwnerTrust::None,
+        show: true,
+        names: true,
+        filter: Some(Box::new(both)),
+        origin: Some(origin),
+        ..ImportOptions::default()
+    };
+    let mut report = Report::new(settings, answers.iter().map(|_| "[keyserver]".to_owned()).collect());
+    let mut taken_keys = Vec::new();
+    let mut on_event = |event: ImportEvent<'_>| match event {
+        ImportEvent::Cleaned { certificate, taken, .. } => {
+            *taken = answers.iter().any(|answer| answer.asked.query.matches(&certificate.facts));
+        }
+        ImportEvent::Certificate(imported) => {
+            report.imported(imported, streams);
+            if imported.outcome != ImportOutcome::Declined {
+                taken_keys.push(imported.fingerprint);
+            }
+        }
+        ImportEvent::Refused { input, position, reason } => report.refused(input, position, reason, streams),
+        ImportEvent::Revocation(_) | ImportEvent::Progress { .. } => {}
+    };
+    let inputs = answers.iter().map(|answer| answer.bytes.as_slice());
+    import_all(store, inputs, &options, settings.now, &mut on_event)?;
+    report.finish(streams);
+    Ok(taken_keys)
 }
 
 /// Returns the designated revokers whose revocations cannot be verified, since their certificates are missing.
@@ -166,8 +234,8 @@ fn preview_inputs(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
     let sources = snapshots.sources()?;
     let secrets = Secrets::kept(settings)?;
     let now = settings.now;
-    let clean = clean_options(settings);
-    let filter = filter(settings, store);
+    let clean = clean_options(&settings.import, settings);
+    let filter = filter(&settings.import, settings, store);
     let inputs = open_inputs(arguments, streams);
     let keyring = sources.certificates.first().copied();
     let mut show = Show::new(settings, streams, sources, secrets);
@@ -215,8 +283,8 @@ fn preview_inputs(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
     Ok(())
 }
 
-fn clean_options(settings: &Settings) -> CleanOptions {
-    let ImportSettings { local_sigs, no_repair, self_sigs_only, repair_pks_subkey_bug, .. } = settings.import;
+fn clean_options(import: &ImportSettings, settings: &Settings) -> CleanOptions {
+    let ImportSettings { local_sigs, no_repair, self_sigs_only, repair_pks_subkey_bug, .. } = *import;
     CleanOptions {
         keep_local: local_sigs,
         no_repair,
@@ -237,14 +305,18 @@ fn origin(settings: &Settings) -> Option<Origin> {
 
 /// Returns the filter for each certificate before it is imported: it drops unusable parts (`import-clean`), and then
 /// what the import filters say. Certifications are usable if a key in `store` verifies them; none is without a database.
-fn filter<'a>(settings: &'a Settings, store: Option<&'a dyn Store>) -> Option<Filter<'a>> {
+fn filter<'a>(
+    import: &'a ImportSettings,
+    settings: &'a Settings,
+    store: Option<&'a dyn Store>,
+) -> Option<Filter<'a>> {
     let Settings { import_filter: ImportFilter { keep_uid, drop_sig }, now, .. } = settings;
-    if keep_uid.is_none() && drop_sig.is_none() && !settings.import.clean {
+    if keep_uid.is_none() && drop_sig.is_none() && !import.clean {
         return None;
     }
     Some(Box::new(move |certificate: Certificate| {
-        let mut certificate = match settings.import.clean {
-            true => cleaned(&certificate, settings, store),
+        let mut certificate = match import.clean {
+            true => cleaned(&certificate, import, settings, store),
             false => certificate,
         };
         if let Some(filter) = keep_uid {
@@ -265,9 +337,14 @@ fn filter<'a>(settings: &'a Settings, store: Option<&'a dyn Store>) -> Option<Fi
     }))
 }
 
-fn cleaned(certificate: &Certificate, settings: &Settings, store: Option<&dyn Store>) -> Certificate {
+fn cleaned(
+    certificate: &Certificate,
+    import: &ImportSettings,
+    settings: &Settings,
+    store: Option<&dyn Store>,
+) -> Certificate {
     let options = CompactOptions {
-        minimal: settings.import.minimal,
+        minimal: import.minimal,
         expired_subkeys: false,
         min_cert_level: settings.trust.min_cert_level.try_into().unwrap_or_default(),
         accept_unsigned_user_ids: settings.allow_non_selfsigned_uid,

@@ -28,23 +28,39 @@ const FLUSH_SIZE: usize = 64 * 1024;
 
 /// Lists the keys that the arguments name, or all of them.
 pub(super) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) -> anyhow::Result<()> {
-    if settings.list.with_colons {
-        let record = trust_record(settings);
-        streams.out().write_all(record.as_bytes())?;
+    write_trust_record(settings, streams)?;
+    if !arguments.is_empty() {
+        return list_named(arguments, settings, streams);
     }
     let keyrings = Keyrings::open(settings, streams)?;
-    if arguments.is_empty() {
-        let spreads = trust::settings(settings).model.spreads();
-        let snapshots = match shows_validity(settings) && spreads {
-            true => keyrings.snapshots_on_all_cores()?,
-            false => keyrings.snapshots()?,
-        };
-        return list(arguments, settings, streams, &snapshots, None);
-    }
+    let spreads = trust::settings(settings).model.spreads();
+    let snapshots = match shows_validity(settings) && spreads {
+        true => keyrings.snapshots_on_all_cores()?,
+        false => keyrings.snapshots()?,
+    };
+    list(arguments, settings, streams, &snapshots, None)
+}
+
+/// Lists the keys that the arguments name.
+pub(super) fn list_named(
+    arguments: &[Vec<u8>],
+    settings: &Settings,
+    streams: &mut Streams,
+) -> anyhow::Result<()> {
+    let keyrings = Keyrings::open(settings, streams)?;
     let snapshots = keyrings.snapshots()?;
     let Some(names) = names(arguments, streams) else { return Ok(()) };
     let found = find(&names, &snapshots)?;
     list_found(arguments, settings, streams, &snapshots, &found, Code::NO_PUBLIC_KEY)
+}
+
+/// Writes the record about trust that a listing for programs begins with.
+pub(super) fn write_trust_record(settings: &Settings, streams: &mut Streams) -> anyhow::Result<()> {
+    if settings.list.with_colons {
+        let record = trust_record(settings);
+        streams.out().write_all(record.as_bytes())?;
+    }
+    Ok(())
 }
 
 /// Lists the keys that the arguments name, or all, that have a secret key here.

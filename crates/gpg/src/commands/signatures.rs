@@ -12,6 +12,7 @@ use keyhoard::cert::{BoundAddress, Timestamp};
 use keyhoard::listing::UserTrust;
 use keyhoard::message::{DataSignature, HashHeaders};
 use keyhoard::recipients;
+use keyhoard::validity::TrustSettings;
 use keyhoard::verification::{
     CandidateSigner, ExaminedSignature, Examiner, GnupgVerdict, Notation, SignatureContents, SignaturePolicy,
     SignatureVerdict, remember,
@@ -20,6 +21,7 @@ use keyhoard::verify::HashAlgorithm;
 use keyhoard::verify::hash::Hasher;
 
 use super::first_use;
+use super::network::retrieve;
 use crate::algorithms::{digest_name, public_key_name};
 use crate::code::Code;
 use crate::keyrings::Keyrings;
@@ -56,6 +58,7 @@ pub(super) fn report(
     };
     let snapshots = keyrings.snapshots()?;
     let sources = snapshots.sources()?;
+    let retrievable = settings.network.auto_key_retrieve.then(|| signatures.clone());
     let mut verdicts = Examiner::new(sources, trust_settings.clone()).search(signatures, &policy)?;
     let store = keyrings.working_database().filter(|_| trust_settings.model.remembers());
     let remembered = store.map_or(Ok(()), |store| {
@@ -65,10 +68,21 @@ pub(super) fn report(
     // What is remembered now counts already.
     let snapshots = keyrings.snapshots()?;
     let sources = snapshots.sources()?;
-    Examiner::new(sources, trust_settings).compute_validities(&mut verdicts)?;
+    Examiner::new(sources, trust_settings.clone()).compute_validities(&mut verdicts)?;
     let mut has_bad = false;
-    for verdict in &verdicts {
-        let gnupg = verdict.examined.gnupg(announced, &policy);
+    for (number, verdict) in verdicts.iter_mut().enumerate() {
+        let mut gnupg = verdict.examined.gnupg(announced, &policy);
+        if let Some(statement) = &verdict.examined.statement {
+            report_statement(streams, statement);
+            let original = retrievable.as_ref().and_then(|signatures| signatures.get(number));
+            if let Some(original) = original.filter(|_| lacks_key(verdict, gnupg))
+                && retrieve::run(statement, settings, streams)?
+                && let Some(again) = examine_again(original, settings, &trust_settings, &policy, streams)?
+            {
+                *verdict = again;
+                gnupg = verdict.examined.gnupg(announced, &policy);
+            }
+        }
         report_one(settings, streams, verdict, gnupg);
         if gnupg.counts_as_bad(verdict.trust.key) {
             has_bad = true;
@@ -84,13 +98,40 @@ pub(super) fn report(
     Ok(has_bad)
 }
 
-/// Reports one signature.
+/// Says whether a signature was not checked since its key is not here.
+fn lacks_key(verdict: &SignatureVerdict, gnupg: GnupgVerdict) -> bool {
+    let has_reason = matches!(
+        gnupg,
+        GnupgVerdict::UnknownDigest
+            | GnupgVerdict::UnsupportedAlgorithm
+            | GnupgVerdict::Undecided
+            | GnupgVerdict::DigestConflict
+    );
+    verdict.examined.signer.candidate().is_none() && !has_reason
+}
+
+/// Examines a signature again, whose key may be here now.
+fn examine_again(
+    signature: &DataSignature,
+    settings: &Settings,
+    trust_settings: &TrustSettings,
+    policy: &SignaturePolicy<'_>,
+    streams: &mut Streams,
+) -> anyhow::Result<Option<SignatureVerdict>> {
+    let keyrings = Keyrings::open(settings, streams)?;
+    let snapshots = keyrings.snapshots()?;
+    let mut examiner = Examiner::new(snapshots.sources()?, trust_settings.clone());
+    let mut verdicts = examiner.search(vec![signature.clone()], policy)?;
+    examiner.compute_validities(&mut verdicts)?;
+    Ok(verdicts.pop())
+}
+
+/// Reports the result of one signature, after what it says.
 fn report_one(settings: &Settings, streams: &mut Streams, verdict: &SignatureVerdict, gnupg: GnupgVerdict) {
     let SignatureVerdict { examined, trust, .. } = verdict;
     let Some(statement) = &examined.statement else {
         return streams.error("Can't check signature: Unknown version");
     };
-    report_statement(streams, statement);
     // gpg does not look for the key of a signature whose hash algorithm is not announced.
     let signer = examined.signer.candidate().filter(|_| gnupg != GnupgVerdict::DigestConflict);
     let Some(signer) = signer else {

@@ -101,7 +101,7 @@ fn help<T>(words: &[Word<T>]) -> String {
 }
 
 /// Splits a list into words with their values.
-fn tokens(text: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn tokens(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = Some(text);
     let tokens = std::iter::from_fn(move || {
         let text = rest?;

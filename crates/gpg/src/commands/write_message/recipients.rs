@@ -16,8 +16,9 @@ use keyhoard::verification::remember_encrypted;
 
 use crate::code::Code;
 use crate::commands::first_use;
+use crate::commands::network::locate;
 use crate::commands::sign::choice::{self, DefaultChoice, DefaultKeys};
-use crate::failure::{Failure, reported};
+use crate::failure::{CodedFailure, Failure, reported};
 use crate::keyrings::Keyrings;
 use crate::prompt::{self, Question};
 use crate::settings::{DefaultRecipient, Group, RecipientKind, RecipientName, Settings};
@@ -40,12 +41,21 @@ pub(super) fn collect(
     streams: &mut Streams,
     default_keys: &mut DefaultKeys,
 ) -> Result<Vec<Chosen>, Failure> {
-    let keyrings = Keyrings::open(settings, streams)?;
     let names = expanded(&settings.message.recipients, &settings.groups);
+    let keys = names.iter().filter(|name| name.kind != RecipientKind::File);
+    let not_located = locate::recipients(keys.map(|name| name.name.as_slice()), settings, streams)?;
+    let keyrings = Keyrings::open(settings, streams)?;
     let snapshots = keyrings.snapshots()?;
     let sources = snapshots.sources()?;
-    let mut search =
-        Search { settings, streams, keyrings: &keyrings, sources, default_keys, chosen: Vec::new() };
+    let mut search = Search {
+        settings,
+        streams,
+        keyrings: &keyrings,
+        sources,
+        default_keys,
+        not_located,
+        chosen: Vec::new(),
+    };
     let outcome = search.all(&names);
     let mut chosen = search.chosen;
     chosen.reverse();
@@ -103,6 +113,8 @@ struct Search<'a> {
     keyrings: &'a Keyrings,
     sources: Sources<'a>,
     default_keys: &'a mut DefaultKeys,
+    /// Names that were looked for in the network, and what went wrong.
+    not_located: Vec<(Vec<u8>, CodedFailure)>,
     chosen: Vec<Chosen>,
 }
 
@@ -175,7 +187,9 @@ impl Search<'_> {
         let candidate = match candidate {
             Ok(candidate) => candidate,
             Err(failure) => {
-                let code = failure.coded()?.code;
+                let here = failure.coded()?.code;
+                let searched = self.failure_of_search(&name.name).filter(|_| here == Code::NO_PUBLIC_KEY);
+                let code = searched.map_or(here, |searched| searched.code);
                 let reason = match code {
                     Code::NO_PUBLIC_KEY => 1,
                     Code::INVALID_USER_ID => 14,
@@ -184,7 +198,7 @@ impl Search<'_> {
                 let failure = self.skipped(&name.name, code, reason);
                 return Err(match name.kind {
                     RecipientKind::File => Failure::from(code),
-                    _ => failure,
+                    _ => searched.map_or(failure, Failure::from),
                 });
             }
         };
@@ -197,6 +211,12 @@ impl Search<'_> {
         }
         self.add(candidate, name);
         Ok(())
+    }
+
+    /// Returns why a name was not found in the network, if it was looked for there.
+    fn failure_of_search(&self, name: &[u8]) -> Option<CodedFailure> {
+        let looked_for = self.not_located.iter().find(|(not_located, _)| not_located == name);
+        looked_for.map(|(_, failure)| *failure)
     }
 
     /// Adds the default recipient; returns whether there is one.

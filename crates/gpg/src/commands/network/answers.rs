@@ -1,0 +1,80 @@
+//! Answers of keyservers: asked for, filtered, imported.
+
+use keyhoard::fetch::{Answer, Asked, wanted};
+use keyhoard::network::{Client, Fetched, Keyserver, Search, Url};
+use keyhoard::store::query::Name;
+use keyhoard::store::{Origin, Query};
+
+use super::servers;
+use crate::code::Code;
+use crate::commands::import::{Download, Downloads, import_downloads};
+use crate::failure::Failure;
+use crate::settings::Settings;
+use crate::streams::Streams;
+
+/// GnuPG's numbers for where a key came from (its `g10/keydb.h`).
+pub(super) mod kind {
+    pub(in crate::commands::network) const KEYSERVER: u8 = 1;
+    pub(in crate::commands::network) const WKD: u8 = 4;
+    pub(in crate::commands::network) const URL: u8 = 5;
+}
+
+/// Returns what a keyserver is asked for if a name is a key's fingerprint or key ID.
+pub(super) fn of_key(name: &[u8]) -> Option<(Search, Query)> {
+    let query = Name::parse(name).ok()?.query;
+    let search = match &query {
+        Query::Fingerprint(fingerprint) => Search::Fingerprint(fingerprint.to_string()),
+        Query::KeyId(key_id) => Search::KeyId(key_id.to_string()),
+        Query::ShortKeyId(short) => Search::KeyId(format!("{short:08X}")),
+        _ => return None,
+    };
+    Some((search, query))
+}
+
+/// Returns the certificates of an answer that were asked for; `None` if there is none.
+pub(super) fn download(fetched: &Fetched, asked: Asked) -> Option<Download> {
+    let answer = Answer { bytes: &fetched.bytes, asked: &asked, origin: &Origin::default() };
+    let (bytes, _) = wanted(answer);
+    (!bytes.is_empty()).then_some(Download { bytes, asked })
+}
+
+/// Asks a keyserver for keys, and imports what it has of them.
+///
+/// # Errors
+///
+/// That it has none of them, and why it could not be asked.
+pub(super) fn get(
+    command: &str,
+    keys: &[(Search, Query)],
+    server: &Keyserver,
+    client: &Client,
+    settings: &Settings,
+    streams: &mut Streams,
+) -> Result<(), Failure> {
+    let mut answers = Vec::new();
+    // As in gpg, the last one is asked for first.
+    for (search, query) in keys.iter().rev() {
+        let asked = Asked { query: query.clone(), only_address: false };
+        match server.get(client, search) {
+            Ok(fetched) => answers.extend(fetched.and_then(|fetched| download(&fetched, asked))),
+            Err(error) => return Err(servers::failure(&error, settings, streams)),
+        }
+    }
+    if answers.is_empty() {
+        return Err(servers::of_dirmngr(Code::NO_DATA).into());
+    }
+    let origin = Origin { kind: kind::KEYSERVER, updated: Some(settings.now), url: Some(base(server.url())) };
+    let command = format!("gpg-keyhoard --{command} (from {server})");
+    import_downloads(
+        Downloads { answers, import: &settings.network.import, origin, command },
+        settings,
+        streams,
+    )?;
+    Ok(())
+}
+
+/// Returns the address of a web server as gpg writes it.
+pub(super) fn base(url: &Url) -> String {
+    let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
+    format!("{}://{}{port}", url.scheme(), url.host_str().unwrap_or_default())
+}

@@ -1,0 +1,69 @@
+//! `--fetch-keys`: keys at URLs.
+
+use keyhoard::fetch::Asked;
+use keyhoard::foreign_text::shown;
+use keyhoard::network::client::Whose;
+use keyhoard::network::limits::MAX_CERTIFICATES;
+use keyhoard::network::{Fetched, Url};
+use keyhoard::store::{Origin, Query};
+
+use super::answers::{self, kind};
+use super::servers;
+use crate::code::Code;
+use crate::commands::import::{Downloads, import_downloads};
+use crate::failure::{CodedFailure, CommandFailed, Failure};
+use crate::settings::Settings;
+use crate::streams::Streams;
+
+/// Imports what is at the URLs.
+pub(in crate::commands) fn run(
+    arguments: &[Vec<u8>],
+    settings: &Settings,
+    streams: &mut Streams,
+) -> anyhow::Result<()> {
+    let mut last = match arguments {
+        [] => Some(CodedFailure { code: Code::NO_NAME, value: Code::NO_NAME.with_gpg() }),
+        _ => None,
+    };
+    for url in arguments {
+        if !settings.quiet {
+            streams.info(format_args!("requesting key from '{}'", shown(url)));
+        }
+        last = fetch(url, settings, streams).err().map(Failure::coded).transpose()?;
+        if let Some(failure) = last {
+            streams.info(format_args!("WARNING: unable to fetch URI {}: {}", shown(url), failure.code));
+        }
+    }
+    let Some(CodedFailure { code, value }) = last else { return Ok(()) };
+    streams.status_failure_value("fetch-keys", value);
+    streams.error(format_args!("key fetch failed: {code}"));
+    match code {
+        Code::NO_DATA => Err(CommandFailed.into()),
+        _ => Ok(()),
+    }
+}
+
+fn fetch(text: &[u8], settings: &Settings, streams: &mut Streams) -> Result<(), Failure> {
+    let invalid = || Failure::from(servers::of_dirmngr(Code::INVALID_URI));
+    let url = std::str::from_utf8(text).ok().and_then(|text| Url::parse(text).ok()).ok_or_else(invalid)?;
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err(invalid());
+    }
+    let client = servers::client(settings)?;
+    let bytes = match client.get(&url, Whose::User, MAX_CERTIFICATES) {
+        Ok(Some(bytes)) => bytes,
+        Ok(None) => return Err(servers::of_dirmngr(Code::NO_DATA).into()),
+        Err(error) => return Err(servers::failure(&error, settings, streams)),
+    };
+    let fetched = Fetched { bytes, url: url.to_string() };
+    let asked = Asked { query: Query::All, only_address: false };
+    let answers = answers::download(&fetched, asked).into_iter().collect();
+    let origin = Origin { kind: kind::URL, updated: Some(settings.now), url: Some(url.to_string()) };
+    let command = format!("gpg-keyhoard --fetch-keys {url}");
+    import_downloads(
+        Downloads { answers, import: &settings.network.import, origin, command },
+        settings,
+        streams,
+    )?;
+    Ok(())
+}

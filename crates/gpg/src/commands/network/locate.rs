@@ -1,0 +1,192 @@
+//! `--locate-keys`, `--locate-external-keys`, and the recipients of messages: keys of mail addresses, here or in the network.
+
+use keyhoard::cert::Fingerprint;
+use keyhoard::fetch::Asked;
+use keyhoard::foreign_text::shown;
+use keyhoard::network::wkd::{self, Address};
+use keyhoard::network::{Fetched, Search};
+use keyhoard::recipients::{self, RecipientSelection};
+use keyhoard::store::{Detail, Origin, Query, Selection};
+
+use super::answers::{self, kind};
+use super::servers;
+use crate::code::Code;
+use crate::commands::import::{Downloads, import_downloads};
+use crate::commands::list;
+use crate::failure::{CodedFailure, Failure};
+use crate::keyrings::Keyrings;
+use crate::names;
+use crate::settings::{Mechanism, Settings};
+use crate::streams::Streams;
+use crate::trust;
+
+/// Lists the key of each name: one that is here, unless `is_external`, or one from the places of `--auto-key-locate`.
+pub(in crate::commands) fn run(
+    arguments: &[Vec<u8>],
+    settings: &Settings,
+    streams: &mut Streams,
+    is_external: bool,
+) -> anyhow::Result<()> {
+    list::write_trust_record(settings, streams)?;
+    for name in arguments {
+        match locate(name, is_external, settings, streams).map_err(Failure::coded) {
+            Ok(Some(key)) => list::list_named(&[key.to_string().into_bytes()], settings, streams)?,
+            Ok(None) => {}
+            Err(failure) => streams.error(format_args!("error reading key: {}", failure?.code)),
+        }
+    }
+    Ok(())
+}
+
+/// Finds the key that a name stands for; `None` if there is none.
+fn locate(
+    name: &[u8],
+    is_external: bool,
+    settings: &Settings,
+    streams: &mut Streams,
+) -> Result<Option<Fingerprint>, Failure> {
+    let places = &settings.network.locate;
+    let here = !is_external && !places.contains(&Mechanism::NoDefault);
+    if here && let Some(key) = find_here(name, settings, streams)? {
+        return Ok(Some(key));
+    }
+    let Some(address) = address(name) else { return Ok(None) };
+    let mut last = None;
+    for place in places {
+        if *place == Mechanism::Local {
+            if !is_external && let Some(key) = find_here(name, settings, streams)? {
+                return Ok(Some(key));
+            }
+            continue;
+        }
+        match find_at(place, &address, settings, streams) {
+            Ok(Some(key)) => return Ok(Some(key)),
+            Ok(None) => {}
+            Err(failure) => {
+                let failure = failure.coded()?;
+                let place = place.name();
+                streams.info(format_args!(
+                    "error retrieving '{}' via {place}: {}",
+                    shown(name),
+                    failure.code
+                ));
+                last = Some(failure);
+            }
+        }
+    }
+    last.map_or(Ok(None), |failure| Err(failure.into()))
+}
+
+/// Looks for keys of recipients that are not here, where `--auto-key-locate` says so. Returns what went wrong for those that
+/// were not found there either.
+pub(in crate::commands) fn recipients<'n>(
+    names: impl Iterator<Item = &'n [u8]>,
+    settings: &Settings,
+    streams: &mut Streams,
+) -> anyhow::Result<Vec<(Vec<u8>, CodedFailure)>> {
+    let is_local = |place: &Mechanism| matches!(place, Mechanism::Local | Mechanism::NoDefault);
+    if settings.network.locate.iter().all(is_local) {
+        return Ok(Vec::new());
+    }
+    let mut missing = Vec::new();
+    for name in names.filter(|name| address(name).is_some()) {
+        if let Err(failure) = locate(name, false, settings, streams).map(drop) {
+            missing.push((name.to_vec(), failure.coded()?));
+        }
+    }
+    Ok(missing)
+}
+
+impl Mechanism {
+    fn name(&self) -> &str {
+        match self {
+            Self::Local | Self::NoDefault => "Local",
+            Self::Wkd => "WKD",
+            Self::Keyserver => "keyserver",
+            Self::Server(server) => server,
+            Self::Unsupported(name) => name,
+        }
+    }
+}
+
+/// Returns the address that a name is, with or without angle brackets; only for such a name the network is asked.
+fn address(name: &[u8]) -> Option<Address> {
+    let text = std::str::from_utf8(name).ok()?;
+    let inner = text.strip_prefix('<').and_then(|text| text.strip_suffix('>')).unwrap_or(text);
+    Address::parse(inner).ok()
+}
+
+/// Finds the key that is here: for an address the most valid one, else the first one.
+fn find_here(
+    name: &[u8],
+    settings: &Settings,
+    streams: &mut Streams,
+) -> Result<Option<Fingerprint>, Failure> {
+    let keyrings = Keyrings::open(settings, streams)?;
+    let snapshots = keyrings.snapshots()?;
+    let sources = snapshots.sources()?;
+    let Ok(parsed) = names::parsed(name, Code::NO_PUBLIC_KEY) else { return Ok(None) };
+    if address(name).is_some() {
+        let mut candidates = Vec::new();
+        for source in 0..sources.certificates.len() {
+            candidates.extend(recipients::named(&sources, source, &parsed, &trust::settings(settings))?);
+        }
+        if let RecipientSelection::Recipient(best) = recipients::select(&parsed, true, true, candidates) {
+            return Ok(Some(best.fingerprint));
+        }
+    }
+    let mut first = None;
+    for (_, snapshot) in snapshots.iter() {
+        let ids = snapshot.find(&parsed.query)?;
+        snapshot.visit(Selection::Ids(&ids), Detail::Name, &mut |record| {
+            first = first.or(Some(record.fingerprint));
+            std::ops::ControlFlow::Break(())
+        })?;
+    }
+    Ok(first)
+}
+
+/// Asks a place for an address, and imports what it has.
+fn find_at(
+    place: &Mechanism,
+    address: &Address,
+    settings: &Settings,
+    streams: &mut Streams,
+) -> Result<Option<Fingerprint>, Failure> {
+    let query = Query::Mail(address.to_string().into_bytes());
+    let search = Search::Exact(address.to_string());
+    let (fetched, kind, url) = match place {
+        Mechanism::Wkd => (wkd::get(&servers::client(settings)?, address), kind::WKD, None),
+        Mechanism::Keyserver => {
+            let server = servers::keyserver(settings)?;
+            (
+                server.get(&servers::client(settings)?, &search),
+                kind::KEYSERVER,
+                Some(answers::base(server.url())),
+            )
+        }
+        Mechanism::Server(server) => {
+            let server: keyhoard::network::Keyserver = server.parse()?;
+            (
+                server.get(&servers::client(settings)?, &search),
+                kind::KEYSERVER,
+                Some(answers::base(server.url())),
+            )
+        }
+        Mechanism::Unsupported(_) => return Err(Code::NOT_SUPPORTED.into()),
+        Mechanism::Local | Mechanism::NoDefault => return Ok(None),
+    };
+    let fetched: Option<Fetched> = fetched.map_err(|error| servers::failure(&error, settings, streams))?;
+    let asked = Asked { query, only_address: *place == Mechanism::Wkd };
+    let Some(answer) = fetched.and_then(|fetched| answers::download(&fetched, asked)) else {
+        return Err(servers::of_dirmngr(Code::NO_DATA).into());
+    };
+    let origin = Origin { kind, updated: Some(settings.now), url };
+    let command = format!("gpg-keyhoard --auto-key-locate {} {address}", place.name());
+    let downloads = Downloads { answers: vec![answer], import: &settings.network.import, origin, command };
+    let imported = import_downloads(downloads, settings, streams)?;
+    match imported.first() {
+        Some(key) => Ok(Some(*key)),
+        None => Err(servers::of_dirmngr(Code::NO_DATA).into()),
+    }
+}
