@@ -91,7 +91,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     if !is_asked {
         bail!("not everything could be asked for");
     }
-    Ok(Outcome::found(is_complete))
+    Ok(Outcome::done_if(is_complete))
 }
 
 /// Says what came from a place.

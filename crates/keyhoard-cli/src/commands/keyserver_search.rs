@@ -39,7 +39,7 @@ pub(super) fn run(
             "as {server} says, not verified; `keyhoard fetch --from {server} FINGERPRINT` takes one in"
         ));
     }
-    Ok(Outcome::found(found > 0))
+    Ok(Outcome::done_if(found > 0))
 }
 
 fn write(session: &mut Session, key: &IndexedKey) -> std::io::Result<()> {

@@ -140,7 +140,7 @@ fn write(
     if written.is_empty() {
         session.warn("no valid user ID has an address that could be published");
     }
-    Ok(Outcome::found(!written.is_empty()))
+    Ok(Outcome::done_if(!written.is_empty()))
 }
 
 /// A certificate that was sent, as `docs/json.md` describes it.

@@ -80,7 +80,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     if summary.given_up {
         bail!("the keyservers failed too often: not everything was asked for");
     }
-    Ok(Outcome::found(named.complete && (summary.asked > 0 || summary.too_soon > 0)))
+    Ok(Outcome::done_if(named.complete && (summary.asked > 0 || summary.too_soon > 0)))
 }
 
 fn report(session: &mut Session, summary: &RefreshSummary) -> anyhow::Result<()> {
