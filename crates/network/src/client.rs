@@ -3,9 +3,9 @@
 //! - A request as a whole takes no longer than [`Settings::timeout`], connecting no longer than ten seconds of that.
 //! - An answer that is longer than the caller's limit is an error, when the limit is passed.
 //! - A redirect goes to `https://` only, at most [`MAX_REDIRECTS`] times, and never after something was sent.
-//! - A connection goes to a public address, which is checked after the name was resolved. Other addresses have to be the
-//!   user's own wish: written as a number or as `localhost` in a URL that the user gave ([`Whose::User`]), or given for a
-//!   name in the settings ([`Settings::addresses`]). Proxies may be anywhere; they resolve names themselves.
+//! - A connection goes to a public address, which is checked after the name was resolved. Other addresses have to be
+//!   the user's own wish: written as a number or as `localhost` in a URL that the user gave ([`Whose::User`]), or given
+//!   for a name in the settings ([`Settings::addresses`]). Proxies may be anywhere; they resolve names themselves.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;

@@ -1,8 +1,8 @@
 //! Through which proxy requests go.
 //!
-//! The environment says so as for other programs: `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY`, `NO_PROXY`, in capital or small
-//! letters. A proxy with the scheme `socks5h` resolves names itself, as Tor does; unless its address has a user name, each
-//! key is asked for under another one, for which Tor makes another circuit (`IsolateSOCKSAuth`).
+//! The environment says so as for other programs: `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY`, `NO_PROXY`, in capital or
+//! small letters. A proxy with the scheme `socks5h` resolves names itself, as Tor does; unless its address has a user
+//! name, each key is asked for under another one, for which Tor makes another circuit (`IsolateSOCKSAuth`).
 
 use std::env;
 

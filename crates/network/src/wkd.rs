@@ -82,9 +82,9 @@ impl fmt::Display for Address {
     }
 }
 
-/// Returns the keys that a domain has for an address: from the server `openpgpkey.` of the domain, or from the domain itself
-/// if that name does not exist; none if neither exists. Where a proxy resolves names, a server that cannot be reached counts as one that does not
-/// exist.
+/// Returns the keys that a domain has for an address: from the server `openpgpkey.` of the domain, or from the domain
+/// itself if that name does not exist; none if neither exists. Where a proxy resolves names, a server that cannot be
+/// reached counts as one that does not exist.
 ///
 /// # Errors
 ///

@@ -110,7 +110,8 @@ pub fn taken_options(asked: &Asked) -> ImportOptions<'_> {
     }
 }
 
-/// The certificates of an answer that say to be what was asked for, without their secret keys; nothing of it is verified.
+/// The certificates of an answer that say to be what was asked for, without their secret keys; nothing of it is
+/// verified.
 #[derive(Debug, Default)]
 pub(super) struct Claimed {
     /// Those whose primary key it is.
@@ -122,8 +123,8 @@ pub(super) struct Claimed {
 }
 
 impl Claimed {
-    /// Returns those that are meant: where the primary key of one is what was asked for, those that list the key as a subkey
-    /// are not, as anybody can.
+    /// Returns those that are meant: where the primary key of one is what was asked for, those that list the key as a
+    /// subkey are not, as anybody can.
     fn preferred(self, not_asked_for: &mut u64) -> Vec<u8> {
         if self.primaries.is_empty() {
             return self.others;

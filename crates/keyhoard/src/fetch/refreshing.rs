@@ -1,7 +1,7 @@
 //! Refresh: asks again for certificates that are here.
 //!
-//! In random order, and with a pause after each, so that nobody sees from the requests which keyring it is. What is asked
-//! for is a fingerprint; of the answer only what adds to that certificate is taken.
+//! In random order, and with a pause after each, so that nobody sees from the requests which keyring it is. What is
+//! asked for is a fingerprint; of the answer only what adds to that certificate is taken.
 
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;

@@ -112,8 +112,8 @@ impl fmt::Display for Source<'_> {
     }
 }
 
-/// Asks for a request at one place after the other until something is taken, and says of each what came. Returns whether
-/// something that was asked for is now here.
+/// Asks for a request at one place after the other until something is taken, and says of each what came. Returns
+/// whether something that was asked for is now here.
 ///
 /// # Errors
 ///

@@ -1,4 +1,5 @@
-//! `--locate-keys`, `--locate-external-keys`, and the recipients of messages: keys of mail addresses, here or in the network.
+//! `--locate-keys`, `--locate-external-keys`, and the recipients of messages: keys of mail addresses, here or in the
+//! network.
 
 use keyhoard::cert::Fingerprint;
 use keyhoard::fetch::Asked;
@@ -77,8 +78,8 @@ fn locate(
     last.map_or(Ok(None), |failure| Err(failure.into()))
 }
 
-/// Looks for keys of recipients that are not here, where `--auto-key-locate` says so. Returns what went wrong for those that
-/// were not found there either.
+/// Looks for keys of recipients that are not here, where `--auto-key-locate` says so. Returns what went wrong for those
+/// that were not found there either.
 pub(in crate::commands) fn recipients<'n>(
     names: impl Iterator<Item = &'n [u8]>,
     settings: &Settings,
