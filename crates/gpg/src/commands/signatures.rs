@@ -56,10 +56,12 @@ pub(super) fn report(
         overlooked: &[Objection::FromFuture],
         ..SignaturePolicy::new(settings.digests, settings.now)
     };
-    let snapshots = keyrings.snapshots()?;
-    let sources = snapshots.sources()?;
     let retrievable = settings.network.auto_key_retrieve.then(|| signatures.clone());
-    let mut verdicts = Examiner::new(sources, trust_settings.clone()).search(signatures, &policy)?;
+    let mut verdicts = {
+        // Ends before the next snapshot begins, which uses the same connection then.
+        let snapshots = keyrings.snapshots()?;
+        Examiner::new(snapshots.sources()?, trust_settings.clone()).search(signatures, &policy)?
+    };
     let store = keyrings.working_database().filter(|_| trust_settings.model.remembers());
     let remembered = store.map_or(Ok(()), |store| {
         let seen = verdicts.iter().filter(|verdict| verdict.examined.is_announced(announced));
