@@ -16,7 +16,7 @@ use crate::settings::Settings;
 use crate::streams::Streams;
 
 /// Imports what is at the URLs.
-pub(in crate::commands) fn run(
+pub(crate) fn run(
     arguments: &[Vec<u8>],
     settings: &Settings,
     streams: &mut Streams,

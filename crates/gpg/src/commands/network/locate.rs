@@ -22,7 +22,7 @@ use crate::streams::Streams;
 use crate::trust;
 
 /// Lists the key of each name: one that is here, unless `is_external`, or one from the places of `--auto-key-locate`.
-pub(in crate::commands) fn run(
+pub(crate) fn run(
     arguments: &[Vec<u8>],
     settings: &Settings,
     streams: &mut Streams,
@@ -80,7 +80,7 @@ fn locate(
 
 /// Looks for keys of recipients that are not here, where `--auto-key-locate` says so. Returns what went wrong for those
 /// that were not found there either.
-pub(in crate::commands) fn recipients<'n>(
+pub(crate) fn recipients<'n>(
     names: impl Iterator<Item = &'n [u8]>,
     settings: &Settings,
     streams: &mut Streams,

@@ -8,7 +8,7 @@ use crate::settings::Settings;
 use crate::streams::Streams;
 
 /// Asks the keyserver for the keys that the arguments name, and imports them.
-pub(in crate::commands) fn run(
+pub(crate) fn run(
     arguments: &[Vec<u8>],
     settings: &Settings,
     streams: &mut Streams,

@@ -19,7 +19,7 @@ use crate::streams::Streams;
 const SCREEN_LINES: usize = 24;
 
 /// Shows the keys for a text, asks which to take, and imports these.
-pub(in crate::commands) fn run(
+pub(crate) fn run(
     arguments: &[Vec<u8>],
     settings: &Settings,
     streams: &mut Streams,

@@ -15,7 +15,7 @@ use crate::settings::Settings;
 use crate::streams::Streams;
 
 /// Sends the keys that the arguments name.
-pub(in crate::commands) fn run(
+pub(crate) fn run(
     arguments: &[Vec<u8>],
     settings: &Settings,
     streams: &mut Streams,
