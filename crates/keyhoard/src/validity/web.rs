@@ -12,9 +12,8 @@ use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 
-use cert::effective::Effective;
-use cert::facts::{Facts, SignatureFacts};
-use cert::{Fingerprint, Timestamp};
+use cert::Fingerprint;
+use cert::facts::SignatureFacts;
 use foldhash::fast::RandomState;
 use store::{CertId, ReadCertificates, Selection};
 use trust::pgp::{self, Certificate, Edge, IntroducerStatus};
@@ -32,7 +31,7 @@ use verified_edges::{Found, certified_components, verified_edges};
 
 pub use certificate_position::CertificatePosition;
 pub(super) use certificate_position::PresentCertificate;
-pub(super) use user_state::{is_live, name, status, users};
+pub(super) use user_state::{can_be_valid, is_live, name, status, users};
 
 /// So many certificates are verified at once where not all is verified that is said of them.
 const CERTIFICATES_AT_ONCE: usize = 4096;
@@ -102,13 +101,10 @@ impl<'a> Web<'a> {
 
     /// Verifies what these issuers certified of certificates of one database, whose numbers ascend: all that matters.
     fn verify(&mut self, source: usize, ids: &[CertId], issuers: &IssuerSet) -> Result<Vec<PositionedEdge>> {
-        if ids.is_empty() || issuers.trusts_all() {
-            return self.verify_wanted(source, ids, issuers, &|_| true);
-        }
         let Reader { settings, .. } = self.reader;
         let mut edges = Vec::new();
         for ids in ids.chunks(CERTIFICATES_AT_ONCE) {
-            let mut claims = Claims::read(issuers, ids, self.reader.sources[source], settings)?;
+            let mut claims = Claims::read(issuers, source, ids, &self.reader)?;
             while let Some((ids, due)) = claims.next() {
                 let is_due = |signature: &SignatureFacts| {
                     signature.content.is_none_or(|content| due.contains(&content))
@@ -135,9 +131,6 @@ impl<'a> Web<'a> {
     ) -> Result<Vec<PositionedEdge>> {
         let Self { reader: Reader { settings, .. }, verifiers, .. } = self;
         let mut edges = Vec::new();
-        if ids.is_empty() {
-            return Ok(edges);
-        }
         let wanted = |signature: &SignatureFacts| {
             issuers.names(signature.issuer.key_id) && accepts(settings, signature) && wanted(signature)
         };
@@ -198,13 +191,15 @@ impl pgp::Web for Web<'_> {
         &mut self,
         trusted: &[Fingerprint],
         untrusted: &[Fingerprint],
+        is_settled: &dyn Fn(CertificatePosition) -> bool,
     ) -> Result<Vec<Edge<CertificatePosition>>> {
         let issuers = IssuerSet::new(trusted, untrusted);
         let mut all = Vec::new();
         for source in 0..self.verifiers.len() {
             let settings = self.reader.settings;
-            let Found { found: mut edges, open } =
+            let Found { found: mut edges, mut open } =
                 verified_edges(&issuers, source, self.reader.sources[source], settings)?;
+            open.retain(|id| !is_settled((source, *id)));
             edges.extend(self.verify(source, &open, &issuers)?);
             if source > 0 {
                 self.drop_later_copies(source, &mut edges)?;
@@ -217,17 +212,19 @@ impl pgp::Web for Web<'_> {
     fn certified_by_untrusted(
         &mut self,
         issuers: &[Fingerprint],
+        is_settled: &dyn Fn(CertificatePosition) -> bool,
     ) -> Result<Vec<(CertificatePosition, usize)>> {
         // Nothing tells which certificates of several databases are copies before they are read.
         if let [source] = *self.reader.sources.as_slice() {
             let issuers = IssuerSet::new(&[], issuers);
-            let Found { found: mut components, open } =
+            let Found { found: mut components, mut open } =
                 certified_components(&issuers, source, self.reader.settings)?;
+            open.retain(|id| !is_settled((0, *id)));
             let verified = in_order(self.verify(0, &open, &issuers)?);
             components.extend(certified_in(&verified, self.reader.settings));
             return Ok(components);
         }
-        let edges = self.certified_by(&[], issuers)?;
+        let edges = self.certified_by(&[], issuers, is_settled)?;
         Ok(certified_in(&edges, self.reader.settings))
     }
 
@@ -255,7 +252,7 @@ impl pgp::Web for Web<'_> {
         let known = self.reader.known_edges(position, facts.primary().created, &issuers)?;
         let edges = match known {
             Some(edges) => edges,
-            None => self.verify(position.0, &[position.1], &issuers)?,
+            None => self.verify_wanted(position.0, &[position.1], &issuers, &|_| true)?,
         };
         Ok(in_order(edges))
     }
@@ -302,9 +299,4 @@ fn certified_in(
     };
     let users = edges.chunk_by(Edge::is_on_the_same).filter(is_certified);
     users.map(|of_user| (of_user[0].certificate, of_user[0].component)).collect()
-}
-
-/// Says whether nothing about a certificate itself keeps certifications from making its user IDs valid.
-pub(super) fn can_be_valid(facts: &Facts, effective: &Effective, now: Timestamp) -> bool {
-    status(facts, effective) != IntroducerStatus::Dead && facts.primary().created <= now
 }

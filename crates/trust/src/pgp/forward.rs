@@ -191,13 +191,16 @@ impl<W: Web> Spreading<'_, W> {
         trusted: &[Fingerprint],
         untrusted: &[Fingerprint],
     ) -> Result<Vec<Edge<W::Id>>, W::Error> {
-        let Some(among) = &self.among else { return self.web.certified_by(trusted, untrusted) };
+        let Self { web, among, settled, .. } = self;
+        let Some(among) = among else {
+            return web.certified_by(trusted, untrusted, &|id| settled.contains(&id));
+        };
         let issuers = [trusted, untrusted].concat();
         let certified = issuers.iter().filter_map(|issuer| among.get(issuer));
         let keys: BTreeSet<Fingerprint> = certified.flatten().copied().collect();
         let mut edges = Vec::new();
         for key in keys {
-            edges.extend(self.web.certifications_of(&key, &issuers)?);
+            edges.extend(web.certifications_of(&key, &issuers)?);
         }
         Ok(edges)
     }
@@ -265,10 +268,16 @@ impl<W: Web> Spreading<'_, W> {
     /// Adds what nobody who is trusted certified.
     fn finish(mut self) -> Result<Outcome<W::Id>, W::Error> {
         self.untrusted.sort_unstable();
-        let certified = self.web.certified_by_untrusted(&self.untrusted)?;
-        for user in certified {
-            self.outcome.counts.entry(user).or_default().certified = true;
+        let Self { web, mut outcome, certificates, untrusted, .. } = self;
+        let is_certified = |id| match certificates.get(&id) {
+            Some(Some(Certificate { users, .. })) => {
+                users.iter().all(|user| !user.live || outcome.is_certified(id, user.component))
+            }
+            _ => false,
+        };
+        for user in web.certified_by_untrusted(&untrusted, &is_certified)? {
+            outcome.counts.entry(user).or_default().certified = true;
         }
-        Ok(self.outcome)
+        Ok(outcome)
     }
 }

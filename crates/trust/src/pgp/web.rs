@@ -29,17 +29,20 @@ pub trait Web {
     /// packets.
     ///
     /// Where an `untrusted` key certifies a user ID, those by other untrusted keys may be missing, unless they expire.
+    /// So may all of certificates that `is_settled` names, and of dead certificates and user IDs.
     fn certified_by(
         &mut self,
         trusted: &[Fingerprint],
         untrusted: &[Fingerprint],
+        is_settled: &dyn Fn(Self::Id) -> bool,
     ) -> Result<Vec<Edge<Self::Id>>, Self::Error>;
 
     /// Returns the components that one of these keys at least [certifies](super::certifies), in any order, several times
-    /// perhaps.
+    /// perhaps. Those of certificates that `is_settled` names, and dead ones, may be missing.
     fn certified_by_untrusted(
         &mut self,
         issuers: &[Fingerprint],
+        is_settled: &dyn Fn(Self::Id) -> bool,
     ) -> Result<Vec<(Self::Id, usize)>, Self::Error>;
 
     /// Returns a certificate; `None` if nothing can make it valid at this moment.

@@ -253,25 +253,34 @@ impl Web for Made {
         &mut self,
         trusted: &[Fingerprint],
         untrusted: &[Fingerprint],
+        is_settled: &dyn Fn(u8) -> bool,
     ) -> Result<Vec<Edge<u8>>, Infallible> {
         let mut all = Vec::new();
-        for &number in self.certificates.keys() {
+        for (&number, certificate) in &self.certificates {
             if !self.is_sparing {
                 all.extend(self.edges(number, &[trusted, untrusted].concat()));
+                continue;
+            }
+            if certificate.status == IntroducerStatus::Dead || is_settled(number) {
                 continue;
             }
             let mut edges = self.edges(number, trusted);
             let by_untrusted = self.edges(number, untrusted);
             edges
                 .extend(by_untrusted.chunk_by(Edge::is_on_the_same).flat_map(|of_user| self.spared(of_user)));
+            edges.retain(|edge| certificate.users[edge.component - 1].live);
             edges.sort_by_key(|edge| edge.component);
             all.extend(edges);
         }
         Ok(all)
     }
 
-    fn certified_by_untrusted(&mut self, issuers: &[Fingerprint]) -> Result<Vec<(u8, usize)>, Infallible> {
-        let edges = self.certified_by(&[], issuers)?;
+    fn certified_by_untrusted(
+        &mut self,
+        issuers: &[Fingerprint],
+        is_settled: &dyn Fn(u8) -> bool,
+    ) -> Result<Vec<(u8, usize)>, Infallible> {
+        let edges = self.certified_by(&[], issuers, is_settled)?;
         let users = edges.chunk_by(Edge::is_on_the_same).filter(|of_user| {
             let certifications: Vec<_> = of_user.iter().map(|edge| &edge.certification).collect();
             certifies(&certifications, &self.rules.unwrap_or_else(settings))

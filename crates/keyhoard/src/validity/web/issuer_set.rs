@@ -32,11 +32,6 @@ impl IssuerSet {
         self.trusted.contains(&key_id)
     }
 
-    /// Says whether every certification by any of them matters.
-    pub(super) fn trusts_all(&self) -> bool {
-        self.trusted.len() == self.by_key_id.len()
-    }
-
     /// Says whether a key with this key ID is one of them.
     pub(super) fn names(&self, key_id: KeyId) -> bool {
         self.by_key_id.contains_key(&key_id)

@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
-use cert::attribute;
 use cert::effective::objections::{IssuerKey, Objection, objections};
 use cert::effective::{ComponentState, Effective};
 use cert::facts::{Component, ComponentKind, Facts, SignatureType};
+use cert::{Timestamp, attribute};
 use trust::pgp::{CertificateUser, IntroducerStatus};
 
 /// Returns what a certificate says about its user IDs and attributes.
@@ -48,6 +48,11 @@ pub(crate) fn status(facts: &Facts, effective: &Effective) -> IntroducerStatus {
     } else {
         IntroducerStatus::Unbound
     }
+}
+
+/// Says whether nothing about a certificate itself keeps certifications from making its user IDs valid.
+pub(crate) fn can_be_valid(facts: &Facts, effective: &Effective, now: Timestamp) -> bool {
+    status(facts, effective) != IntroducerStatus::Dead && facts.primary().created <= now
 }
 
 /// Says whether a component is a user ID or attribute that is neither revoked nor expired.
