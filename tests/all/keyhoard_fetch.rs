@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use harness::web::{Keyserver, Nginx, Socks};
 use harness::{Home, Output, OwnKey, Run};
+use packet_builder::{Certificate, Key, Packet, Signature, Signed, Subpacket};
 
 /// A user with a configuration of the network.
 struct User {
@@ -215,8 +216,12 @@ fn a_certificate_is_published_without_what_is_not_exportable() {
     assert_eq!(unasked.code, Some(2));
     assert!(unasked.errors().contains("use --yes"), "{}", unasked.errors());
     assert_eq!(server.take_requests(), Vec::<String>::new());
+    let exported = user.run(&["export"]).succeed().stdout;
+    let with_local = user.run(&["export", "--local-signatures"]).succeed().stdout;
+    assert_ne!(exported, with_local, "there is a local signature");
     user.run(&["publish", "--yes", key.fingerprint(), "--to", &server.hkp()]).succeed();
     assert_eq!(server.take_requests(), ["/pks/add"]);
+    assert_eq!(uploaded(&server), exported);
     let other = User::new();
     other.run(&["fetch", "--from", &server.hkp(), key.fingerprint()]).succeed();
     assert_eq!(other.run(&["export"]).succeed().stdout, key.certificate());
@@ -230,6 +235,47 @@ fn a_certificate_is_published_without_what_is_not_exportable() {
         "{sent:?}"
     );
     assert_eq!(server.take_requests(), ["/vks/v1/upload", "/vks/v1/request-verify"]);
+    assert_eq!(uploaded(&server), exported);
+}
+
+/// Returns the one certificate that was sent to a server, as it came.
+fn uploaded(server: &Keyserver) -> Vec<u8> {
+    let uploads = server.take_uploads();
+    assert_eq!(uploads.len(), 1);
+    Run::gpg(&Home::new()).arg("--dearmor").stdin(uploads[0].clone()).succeed().stdout
+}
+
+#[test]
+fn what_cannot_be_read_and_user_ids_with_local_signatures_alone_are_not_published() {
+    let key = Key::ed25519("Ann");
+    let mut certificate = Certificate::new(&key, "Ann <ann@example.org>");
+    let public = User::new();
+    public.import(certificate.bytes());
+    let public = public.run(&["export"]).succeed().stdout;
+    let local = "Ann at home <ann@home.example>";
+    let signature = Signature::by(&key, 0x13).with(Subpacket::exportable(false));
+    certificate
+        .add(Packet::new(2, [9, 1, 2, 3]))
+        .add(Packet::user_id(local))
+        .add(signature.sign(&key, &Signed::UserId(&key, local.as_bytes())));
+    let user = User::new();
+    user.run(&["import", "--local-signatures"]).stdin(certificate.bytes()).succeed();
+    let exported = user.run(&["export", "--local-signatures"]).succeed().stdout;
+    let contains = |part: &[u8]| exported.windows(part.len()).any(|window| window == part);
+    assert!(contains(&[9, 1, 2, 3]), "the signature of a version to come is here");
+    assert!(contains(local.as_bytes()), "the user ID is here");
+    for address in [Keyserver::hkp, Keyserver::vks] {
+        let server = Keyserver::with(&[]);
+        user.run(&["publish", "--yes", &key.fingerprint_text(), "--to", &address(&server)]).succeed();
+        assert_eq!(uploaded(&server), public);
+    }
+    let made = Home::new();
+    let path = made.path().to_str().expect("a path in UTF-8");
+    let written =
+        user.run(&["publish", "--json", &key.fingerprint_text(), "--wkd", path]).succeed().json_lines();
+    assert_eq!(written.len(), 1, "{written:?}");
+    let file = written[0]["file"].as_str().expect("a path");
+    assert_eq!(fs::read(file).expect("a file"), public);
 }
 
 #[test]
@@ -341,6 +387,50 @@ fn a_key_that_is_not_here_is_looked_up_for_a_message_only_where_that_is_configur
     assert!(!nginx.requests().contains("GET"), "{}", nginx.requests());
     assert_eq!(encrypt("unknown-recipients = \"wkd\""), (Some(0), 2));
     assert!(nginx.requests().contains("GET"));
+}
+
+#[test]
+fn what_is_looked_up_for_a_message_is_reported_beside_it() {
+    let key = ann();
+    let nginx = web_server_with(&key, &[]);
+    for option in ["--quiet", "--json", "--armor"] {
+        let table = "unknown-recipients = \"wkd\"";
+        let user = User::new().with_web_server(&nginx, &["openpgpkey.example.org"], table);
+        let words = ["encrypt", "--armor", "--trust-model", "always", "--to", "ann@example.org"];
+        let words = if option == "--armor" { words.to_vec() } else { [&words[..], &[option]].concat() };
+        let done = user.run(&words).stdin("secret").succeed();
+        assert_eq!(user.count(), 1, "{option}: the key was looked up");
+        let text = done.text();
+        assert!(text.starts_with("-----BEGIN PGP MESSAGE-----\n"), "{option}: {text}");
+        assert!(text.ends_with("-----END PGP MESSAGE-----\n"), "{option}: {text}");
+        assert_eq!(text.matches("-----").count(), 4, "{option}: {text}");
+        let decrypt = ["--pinentry-mode", "loopback", "--passphrase", "", "--decrypt"];
+        let clear = Run::gpg_with_agent(key.home()).args(decrypt).stdin(text).succeed().stdout;
+        assert_eq!(clear, b"secret", "{option}");
+    }
+}
+
+#[test]
+fn users_and_passwords_of_urls_are_kept_nowhere() {
+    let key = ann();
+    let nginx = Nginx::start(&["keys.example.org"], "");
+    fs::write(nginx.root().join("ann.pgp"), key.certificate()).expect("the root is writable");
+    let user = User::new().with_web_server(&nginx, &["keys.example.org"], "");
+    let done = user.run(&["fetch", "https://somebody:geheim@keys.example.org/ann.pgp"]).succeed();
+    let failed = user.run(&["fetch", "https://somebody:geheim@keys.example.org/index/"]).output();
+    let server = "--from=hkps://somebody:geheim@keys.example.org";
+    let unknown = user.run(&["fetch", server, key.fingerprint()]).output();
+    let wrong = user.run(&["fetch", "https://somebody:gehe/im@keys.example.org/"]).output();
+    let logged = user.run(&["log", "--json"]).succeed().text();
+    let shown = user.run(&["show", "--json", key.fingerprint()]).succeed().text();
+    assert!(shown.contains("https://keys.example.org/ann.pgp"), "{shown}");
+    assert!(logged.contains("(from https://keys.example.org/ann.pgp)"), "{logged}");
+    assert_eq!((unknown.code, wrong.code), (Some(1), Some(2)), "{}", wrong.errors());
+    let errors = [done.errors(), failed.errors(), unknown.errors(), wrong.errors()];
+    for text in errors.iter().chain([&logged, &shown]) {
+        assert!(!text.contains("gehe") && !text.contains("somebody"), "{text}");
+    }
+    assert!(nginx.requests().contains("somebody"), "the server is told: {}", nginx.requests());
 }
 
 #[test]

@@ -99,6 +99,16 @@ fn what_is_no_certificate_is_refused() {
 }
 
 #[test]
+fn millions_of_damaged_packets_cost_no_memory() {
+    let damaged = Lie::Bytes([0x98, 1, 3].repeat(5_500_000));
+    assert_lie_is_refused(damaged.clone(), 1, "the answer cannot be read");
+    let (liar, victim) = (Liar::telling(damaged), Victim::new(""));
+    let done = victim.run(&["fetch", "--json", "--from", &liar.hkp(), ASKED_FOR]).output().json_lines();
+    assert_eq!(done[0]["refused"].as_array().map(Vec::len), Some(10));
+    assert!(done[0]["refused_count"].as_u64() > Some(1_000_000), "{}", done[0]["refused_count"]);
+}
+
+#[test]
 fn a_body_without_an_end_is_cut() {
     assert_lie_is_refused(Lie::TenGigabytes, 2, "is longer than 16777216 bytes");
     assert_lie_is_refused(Lie::Endless(Keyring::Nonupload.bytes()), 2, "is longer than 16777216 bytes");
@@ -173,7 +183,7 @@ fn redirects_in_circles_end() {
     let table = format!("[network.addresses]\n\"keys.example.org\" = \"127.0.0.1:{}\"", nginx.port());
     let victim = Victim::new(&table);
     let run = victim.run(&["fetch", "--from", "hkps://keys.example.org", ASKED_FOR]);
-    victim.assert_refuses(run.env("SSL_CERT_FILE", nginx.authority()), 2, "once too often");
+    victim.assert_refuses(run.env("SSL_CERT_FILE", nginx.authority()), 2, "redirected more than 4 times");
     assert_eq!(nginx.requests().lines().count(), 5, "{}", nginx.requests());
     // An upload is not sent anywhere else at all.
     let key = OwnKey::new("Ann <ann@example.org>");

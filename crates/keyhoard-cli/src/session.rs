@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::anyhow;
 use keyhoard::cert::Timestamp;
 use keyhoard::migrate::outdated;
+use keyhoard::network::without_user;
 use keyhoard::permissions::{exposed_database, secret_keys_beside};
 use keyhoard::secret::file::FileKeys;
 use keyhoard::store::{ReadJournal, Store};
@@ -133,7 +134,17 @@ pub(crate) fn command_line() -> String {
     for argument in std::env::args_os().skip(1) {
         line.push(' ');
         // Everybody who may read the database may read the journal: passwords of URLs are left out.
-        line.push_str(&database::shown(Path::new(&argument)));
+        line.push_str(&shown_argument(&database::shown(Path::new(&argument))));
     }
     line
+}
+
+/// Returns an argument without the user of a URL, which may be a secret, unless it is a database's.
+fn shown_argument(argument: &str) -> String {
+    match argument.split_once("://") {
+        Some((scheme, _)) if !scheme.ends_with("postgres") && !scheme.ends_with("postgresql") => {
+            without_user(argument)
+        }
+        _ => argument.to_owned(),
+    }
 }

@@ -27,6 +27,7 @@ use crate::limits::MAX_REDIRECTS;
 use crate::proxy::Proxies;
 use crate::public_address::is_public;
 use crate::resolver::{NotPublic, Resolver};
+use crate::shown::{shown, without_user};
 
 /// How long connecting may take.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -142,7 +143,11 @@ impl Client {
                 }
                 (target, whose) = (redirected(&target, &response)?, Whose::Others);
             }
-            Err(Error::Redirect { url: url.to_string(), target: target.into(), reason: "once too often" })
+            Err(Error::Redirect {
+                url: shown(url),
+                target: shown(&target),
+                reason: "redirected more than 4 times",
+            })
         })
     }
 
@@ -158,9 +163,9 @@ impl Client {
             let response = request.send().await.map_err(|error| failed(url, error))?;
             let status = response.status();
             if status.is_redirection() {
-                let target = redirected(url, &response)?.into();
+                let target = shown(&redirected(url, &response)?);
                 let reason = "an upload is not redirected";
-                return Err(Error::Redirect { url: url.to_string(), target, reason });
+                return Err(Error::Redirect { url: shown(url), target, reason });
             }
             Ok(Receipt { status, body: read(url, response, limit).await? })
         })
@@ -187,7 +192,7 @@ impl Client {
         let timeout = self.settings.timeout;
         let runtime = self.runtime.as_ref().expect("the runtime lasts until the client is dropped");
         let limited = runtime.block_on(async { tokio::time::timeout(timeout, request).await });
-        limited.unwrap_or_else(|_| Err(Error::Timeout { url: url.to_string(), seconds: timeout.as_secs() }))
+        limited.unwrap_or_else(|_| Err(Error::Timeout { url: shown(url), seconds: timeout.as_secs() }))
     }
 
     /// Refuses a URL whose host is written as an address that is not public, unless the user wrote it.
@@ -198,7 +203,7 @@ impl Client {
         let literal = literal.or(is_this_machine.then_some(IpAddr::from([127, 0, 0, 1])));
         match literal {
             Some(address) if whose == Whose::Others && !is_public(address) => {
-                Err(Error::NotPublic { url: url.to_string(), host: host.to_owned(), address })
+                Err(Error::NotPublic { url: shown(url), host: host.to_owned(), address })
             }
             _ => Ok(()),
         }
@@ -242,7 +247,7 @@ fn random_name() -> std::result::Result<String, getrandom::Error> {
 fn redirected(url: &Url, response: &Response) -> Result<Url> {
     let location = response.headers().get(LOCATION).and_then(|location| location.to_str().ok());
     let refused =
-        |target: &str, reason| Error::Redirect { url: url.to_string(), target: target.to_owned(), reason };
+        |target: &str, reason| Error::Redirect { url: shown(url), target: without_user(target), reason };
     let location = location.ok_or_else(|| refused("", "there is no address"))?;
     let target = url.join(location).map_err(|_| refused(location, "not an address"))?;
     match target.scheme() {
@@ -265,7 +270,7 @@ async fn found(url: &Url, mut response: Response, limit: usize) -> Result<Option
                 }
             }
             let text = String::from_utf8_lossy(&text).into_owned();
-            Err(Error::Status { url: url.to_string(), status, text })
+            Err(Error::Status { url: shown(url), status, text })
         }
     }
 }
@@ -275,7 +280,7 @@ async fn read(url: &Url, mut response: Response, limit: usize) -> Result<Vec<u8>
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(|error| failed(url, error))? {
         if body.len() + chunk.len() > limit {
-            return Err(Error::TooLong { url: url.to_string(), limit });
+            return Err(Error::TooLong { url: shown(url), limit });
         }
         body.extend_from_slice(&chunk);
     }
@@ -290,12 +295,12 @@ fn failed(url: &Url, error: reqwest::Error) -> Error {
         let inner = current.downcast_ref::<std::io::Error>().and_then(|error| error.get_ref());
         let refused = current.downcast_ref().or_else(|| inner.and_then(|inner| inner.downcast_ref()));
         if let Some(NotPublic { host, address }) = refused {
-            return Error::NotPublic { url: url.to_string(), host: host.clone(), address: *address };
+            return Error::NotPublic { url: shown(url), host: host.clone(), address: *address };
         }
         cause = current.source();
     }
     match error.is_timeout() {
-        true => Error::Timeout { url: url.to_string(), seconds: CONNECT_TIMEOUT.as_secs() },
-        false => Error::Unreachable { url: url.to_string(), source: error },
+        true => Error::Timeout { url: shown(url), seconds: CONNECT_TIMEOUT.as_secs() },
+        false => Error::Unreachable { url: shown(url), source: error },
     }
 }

@@ -9,6 +9,7 @@ use std::env;
 use reqwest::{NoProxy, Proxy, Url};
 
 use crate::error::{Error, Result};
+use crate::shown::without_user;
 
 /// The proxies of a client.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -93,7 +94,7 @@ fn variable(name: &str) -> Option<String> {
 }
 
 fn parse(address: &str) -> Result<Url> {
-    let wrong = |reason| Error::Address { text: address.to_owned(), reason };
+    let wrong = |reason| Error::Address { text: without_user(address), reason };
     let with_scheme = if address.contains("://") { address.to_owned() } else { format!("http://{address}") };
     let url = Url::parse(&with_scheme).map_err(|_| wrong("not the address of a proxy"))?;
     match (url.scheme(), url.host_str()) {

@@ -10,6 +10,7 @@ use crate::Fetched;
 use crate::client::{Client, Whose};
 use crate::error::{Error, Result};
 use crate::limits::MAX_CERTIFICATES;
+use crate::shown::shown;
 
 /// The place of the directory on a web server.
 pub const WELL_KNOWN: &str = ".well-known/openpgpkey";
@@ -94,7 +95,7 @@ pub fn get(client: &Client, address: &Address) -> Result<Option<Fetched>> {
     let advanced = address.advanced()?;
     let fetched = |url: &Url| {
         let bytes = client.get(url, Whose::Others, MAX_CERTIFICATES)?;
-        Ok(bytes.map(|bytes| Fetched { bytes, url: url.to_string() }))
+        Ok(bytes.map(|bytes| Fetched { bytes, url: shown(url) }))
     };
     match client.resolves(&advanced)? {
         Some(true) => fetched(&advanced),

@@ -94,23 +94,24 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     Ok(Outcome::done_if(is_complete))
 }
 
-/// Says what came from a place.
-pub(super) fn report(
-    session: &mut Session,
-    request: &Request,
-    source: Source<'_>,
-    came: &Came,
-) -> std::io::Result<()> {
+/// Reports what came from a place.
+fn report(session: &mut Session, request: &Request, source: Source<'_>, came: &Came) -> std::io::Result<()> {
     if session.output.is_json() {
         return session.output.json(&CameJson::new(request, source, came));
     }
+    if let Came::Answer { taken, .. } = came {
+        taken.certificates.iter().try_for_each(|imported| certificate_line(session, imported))?;
+    }
+    note(session, request, source, came);
+    Ok(())
+}
+
+/// Says on standard error what came from a place.
+pub(super) fn note(session: &Session, request: &Request, source: Source<'_>, came: &Came) {
     match came {
         Came::Nothing => session.note(format_args!("{request}: {source}: not found")),
         Came::Failed(error) => session.warn(format_args!("{request}: {source}: {}", causes(error))),
         Came::Answer { url, taken } => {
-            for imported in &taken.certificates {
-                certificate_line(session, imported)?;
-            }
             match taken.is_something() {
                 true => session.note(format_args!("{request}: from {url}")),
                 false => session.warn(format_args!("{request}: {url}: {}", of_no_use(taken))),
@@ -121,7 +122,6 @@ pub(super) fn report(
             }
         }
     }
-    Ok(())
 }
 
 /// Returns why an answer is of no use.
@@ -139,7 +139,15 @@ fn of_no_use(taken: &Taken) -> String {
 
 /// Prints what became of a certificate.
 pub(super) fn certificate_line(session: &mut Session, imported: &Imported) -> std::io::Result<()> {
-    let (style, word) = match imported.outcome {
+    let (style, word) = outcome(imported);
+    let name = imported.name.as_deref().map(printable).unwrap_or_default();
+    let output = &mut session.output;
+    output.line(format_args!("{}  {}  {name}", imported.fingerprint, output.styled(style, word)))
+}
+
+/// Says in a word what became of a certificate.
+fn outcome(imported: &Imported) -> (Style, &'static str) {
+    match imported.outcome {
         ImportOutcome::New => (Style::Good, "new"),
         ImportOutcome::Changed(added) if added.revocations > 0 => (Style::Error, "revoked"),
         ImportOutcome::Changed(_) => (Style::Name, "changed"),
@@ -147,10 +155,7 @@ pub(super) fn certificate_line(session: &mut Session, imported: &Imported) -> st
         ImportOutcome::SkippedNew | ImportOutcome::SkippedWithoutUserId | ImportOutcome::Declined => {
             (Style::Warning, "not taken")
         }
-    };
-    let name = imported.name.as_deref().map(printable).unwrap_or_default();
-    let output = &mut session.output;
-    output.line(format_args!("{}  {}  {name}", imported.fingerprint, output.styled(style, word)))
+    }
 }
 
 /// What came from a place, as `docs/json.md` describes it.
@@ -163,7 +168,8 @@ struct CameJson<'a> {
     error: Option<String>,
     certificates: Vec<CertificateJson<'a>>,
     not_asked_for: u64,
-    refused: Vec<String>,
+    refused: &'a [String],
+    refused_count: u64,
     entry: Option<i64>,
 }
 
@@ -181,7 +187,8 @@ impl<'a> CameJson<'a> {
             error: None,
             certificates: Vec::new(),
             not_asked_for: 0,
-            refused: Vec::new(),
+            refused: &[],
+            refused_count: 0,
             entry: None,
         };
         match came {
@@ -192,7 +199,8 @@ impl<'a> CameJson<'a> {
                 url: Some(url.clone()),
                 certificates: taken.certificates.iter().map(CertificateJson::new).collect(),
                 not_asked_for: taken.not_asked_for,
-                refused: taken.refused.clone(),
+                refused: &taken.refused,
+                refused_count: taken.refused_count,
                 entry: taken.summary.journal.map(|journal| journal.0),
                 ..nothing
             },

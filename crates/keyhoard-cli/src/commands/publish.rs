@@ -80,7 +80,7 @@ fn send(
     server: &Keyserver,
 ) -> anyhow::Result<Outcome> {
     let certificates = counted(ids.len() as u64, "certificate");
-    let question = format!("Send {certificates} to {server}, for good?");
+    let question = format!("Send {certificates} to {server}? It cannot be taken back.");
     if !arguments.confirmation.is_given(format_args!("sending {certificates}"), question)? {
         return Ok(Outcome::Nothing);
     }

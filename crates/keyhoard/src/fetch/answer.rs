@@ -31,6 +31,9 @@ pub struct Answer<'a> {
     pub origin: &'a Origin,
 }
 
+/// How many reasons are kept why something could not be read; an answer may have millions of damaged packets.
+const MOST_REASONS: usize = 10;
+
 /// What was taken of an answer.
 #[derive(Debug, Default)]
 pub struct Taken {
@@ -38,8 +41,10 @@ pub struct Taken {
     pub certificates: Vec<Imported>,
     /// How many others came, which were dropped.
     pub not_asked_for: u64,
-    /// What could not be read, and why.
+    /// Why something could not be read: the first ten reasons.
     pub refused: Vec<String>,
+    /// How much could not be read.
+    pub refused_count: u64,
     /// The sums of the import.
     pub summary: ImportSummary,
 }
@@ -81,7 +86,7 @@ pub fn take(store: &dyn Store, answer: Answer<'_>, command: &str, now: Timestamp
             taken.not_asked_for += 1
         }
         ImportEvent::Certificate(imported) => taken.certificates.push(imported.clone()),
-        ImportEvent::Refused { reason, .. } => taken.refused.push(causes(reason)),
+        ImportEvent::Refused { reason, .. } => taken.refuse(reason),
         ImportEvent::Revocation(_) | ImportEvent::Progress { .. } => {}
     })?;
     Ok(taken)
@@ -134,6 +139,14 @@ impl Claimed {
 }
 
 impl Taken {
+    /// Counts what could not be read.
+    fn refuse(&mut self, reason: &dyn std::error::Error) {
+        self.refused_count += 1;
+        if self.refused.len() < MOST_REASONS {
+            self.refused.push(causes(reason));
+        }
+    }
+
     /// Splits an answer, and counts what was not asked for and what could not be read.
     pub(super) fn claimed(&mut self, answer: Answer<'_>) -> Claimed {
         let mut claimed = Claimed::default();
@@ -148,7 +161,7 @@ impl Taken {
                     None => self.not_asked_for += 1,
                 },
                 Ok(Piece::Revocation(_) | Piece::Ignored(_)) => {}
-                Err(error) => self.refused.push(causes(&error)),
+                Err(error) => self.refuse(&error),
             }
         }
         claimed

@@ -12,8 +12,8 @@ use cert::{Fingerprint, Timestamp};
 use network::wkd::{Address, WELL_KNOWN};
 use store::{CertId, ReadCertificates};
 
-use super::published::{addresses, each};
-use crate::export::{ExportOptions, packets};
+use super::published::{PUBLIC, addresses, each, public_part};
+use crate::export::ExportOptions;
 use crate::output_file::{Content, Existing, OutputFile};
 use crate::{Error, Result};
 
@@ -62,7 +62,9 @@ pub fn write_directory(
     now: Timestamp,
 ) -> Result<Vec<WrittenKey>> {
     let mut files: BTreeMap<String, (Address, Vec<u8>, Vec<Fingerprint>)> = BTreeMap::new();
+    let export = ExportOptions { certifications: false, attributes: false, ..PUBLIC };
     each(snapshot, ids, &mut |fingerprint, certificate| {
+        let certificate = public_part(&certificate, &export);
         for text in addresses(&certificate, now) {
             // What is no address of mail on the internet has no directory.
             let Ok(address) = Address::parse(&text) else { continue };
@@ -71,10 +73,8 @@ pub fn write_directory(
                 continue;
             }
             let own = of_address(&certificate, &text);
-            let export =
-                ExportOptions { certifications: false, attributes: false, ..ExportOptions::default() };
             let (_, bytes, fingerprints) = files.entry(text).or_insert((address, Vec::new(), Vec::new()));
-            bytes.extend_from_slice(&packets(&own, &export));
+            bytes.extend_from_slice(&own.bytes);
             fingerprints.push(fingerprint);
         }
         Ok(())

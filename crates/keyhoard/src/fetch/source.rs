@@ -72,7 +72,7 @@ impl Source<'_> {
             (Self::Wkd, _) => Ok(None),
             (Self::Named, Request::Url(url)) => {
                 let bytes = client.get(url, Whose::User, MAX_CERTIFICATES)?;
-                Ok(bytes.map(|bytes| Fetched { bytes, url: url.to_string() }))
+                Ok(bytes.map(|bytes| Fetched { bytes, url: network::shown(url) }))
             }
             (Self::Named, Request::File(path)) => {
                 let failed = |source| network::Error::File { path: path.clone(), source };

@@ -4,7 +4,7 @@ use keyhoard::fetch::Asked;
 use keyhoard::foreign_text::shown;
 use keyhoard::network::client::Whose;
 use keyhoard::network::limits::MAX_CERTIFICATES;
-use keyhoard::network::{Fetched, Url};
+use keyhoard::network::{self, Fetched, Url};
 use keyhoard::store::{Origin, Query};
 
 use super::answers::{self, kind};
@@ -55,11 +55,11 @@ fn fetch(text: &[u8], settings: &Settings, streams: &mut Streams) -> Result<(), 
         Ok(None) => return Err(servers::of_dirmngr(Code::NO_DATA).into()),
         Err(error) => return Err(servers::failure(&error, settings, streams)),
     };
-    let fetched = Fetched { bytes, url: url.to_string() };
+    let fetched = Fetched { bytes, url: network::shown(&url) };
     let asked = Asked { query: Query::All, only_address: false };
     let answers = answers::download(&fetched, asked).into_iter().collect();
-    let origin = Origin { kind: kind::URL, updated: Some(settings.now), url: Some(url.to_string()) };
-    let command = format!("gpg-keyhoard --fetch-keys {url}");
+    let origin = Origin { kind: kind::URL, updated: Some(settings.now), url: Some(network::shown(&url)) };
+    let command = format!("gpg-keyhoard --fetch-keys {}", network::shown(&url));
     import_downloads(
         Downloads { answers, import: &settings.network.import, origin, command },
         settings,
