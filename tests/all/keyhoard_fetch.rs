@@ -346,6 +346,71 @@ fn a_refresh_reports_new_revocations_first_and_can_be_taken_back() {
 }
 
 #[test]
+fn what_two_servers_know_is_counted_once() {
+    let (user, server, keys) = user_with_news();
+    let other = Keyserver::with(&[keys[0].certificate(), keys[1].certificate()].concat());
+    let table = format!("keyservers = [\"{}\", \"{}\"]", server.hkp(), other.hkp());
+    let user = user.with_network(&table);
+    let lines = user.run(&["refresh", "--json"]).succeed().json_lines();
+    assert_eq!(lines.len(), 3, "{lines:?}");
+    let sums = ["asked", "changed", "revoked", "unchanged", "unknown", "failed"];
+    assert_eq!(sums.map(|name| lines[2][name].as_u64()), [3, 2, 1, 0, 1, 0].map(Some));
+    let lines = user.run(&["refresh", "--again", "--json"]).succeed().json_lines();
+    assert_eq!(sums.map(|name| lines[0][name].as_u64()), [3, 0, 0, 2, 1, 0].map(Some));
+    assert_eq!((server.take_requests().len(), other.take_requests().len()), (6, 6));
+}
+
+#[test]
+fn a_refresh_does_not_say_where_a_certificate_came_from() {
+    let (user, _server, keys) = user_with_news();
+    user.run(&["refresh"]).succeed();
+    for key in &keys {
+        let shown = &user.run(&["show", "--json", key.fingerprint()]).succeed().json_lines()[0];
+        let origin = &shown["origin"];
+        assert_eq!((origin["kind"].as_u64(), origin["url"].as_str()), (Some(0), None), "{origin}");
+        assert_eq!(origin["updated"], "2026-01-01T00:00:00Z");
+    }
+}
+
+#[test]
+fn a_refresh_without_keyservers_says_that_there_is_nobody_to_ask() {
+    let (user, _server, _) = user_with_news();
+    let user = user.with_network("keyservers = []");
+    let done = user.run(&["refresh"]).output();
+    assert_eq!(done.code, Some(1), "{}", done.errors());
+    assert!(done.text().contains("3  with nobody to ask: no keyserver is configured"), "{}", done.text());
+    assert!(!done.text().contains("nobody answered"), "{}", done.text());
+    let user = user.with_network("refresh-pause = -1");
+    assert_eq!(user.run(&["refresh"]).output().code, Some(2));
+}
+
+#[test]
+fn a_refresh_asks_a_directory_for_the_address_and_takes_no_other() {
+    let key = ann();
+    key.add_user_id("20240201T000000!", "Ann elsewhere <ann@elsewhere.example>");
+    let nginx = web_server_with(&key, &[]);
+    let user = User::new().with_web_server(&nginx, &["openpgpkey.example.org"], "keyservers = []");
+    user.run(&["fetch", "Ann@Example.org"]).succeed();
+    // From now on the server offers the whole certificate, with a third user ID.
+    key.add_user_id("20240301T000000!", "Ann at work <ann@work.example>");
+    let files = nginx.root().join(".well-known/openpgpkey/example.org/hu");
+    let file = fs::read_dir(&files).expect("a directory").next().expect("a file").expect("a file").path();
+    fs::write(&file, key.certificate()).expect("the root is writable");
+    let user_ids = || {
+        let shown = &user.run(&["show", "--json", key.fingerprint()]).succeed().json_lines()[0];
+        shown["user_ids"].as_array().map(Vec::len)
+    };
+    user.run(&["refresh", "--again", "--pause", "0"]).succeed();
+    assert_eq!(user_ids(), Some(1));
+    assert_eq!(nginx.requests().matches("?l=Ann HTTP").count(), 2, "{}", nginx.requests());
+    // What else the certificate has is not told to this domain, nor is another domain asked.
+    user.import(key.certificate());
+    assert_eq!(user_ids(), Some(3));
+    user.run(&["refresh", "--again", "--pause", "0"]).succeed();
+    assert_eq!(nginx.requests().matches("?l=Ann HTTP").count(), 3, "{}", nginx.requests());
+}
+
+#[test]
 fn nothing_is_asked_for_twice_a_day() {
     let (user, server, _) = user_with_news();
     user.run(&["refresh"]).succeed();
@@ -444,9 +509,82 @@ fn through_tor_every_key_is_asked_for_under_another_name() {
     user.run(&["refresh", "--again", "--pause", "0"]).succeed();
     let seen = socks.seen();
     assert_eq!(seen.len(), 4, "{seen:?}");
+    assert_are_isolated(&seen);
+}
+
+#[test]
+fn through_tor_every_url_is_asked_for_under_another_name() {
+    let nginx = Nginx::start(&["keys.example.org"], "");
+    fs::write(nginx.root().join("ann.pgp"), ann().certificate()).expect("the root is writable");
+    let socks = Socks::to(([127, 0, 0, 1], nginx.port()).into());
+    let user = User { authority: Some(nginx.authority()), ..User::new() };
+    let user = user.with_network(&format!("proxy = \"{}\"", socks.url()));
+    let url = "https://keys.example.org/ann.pgp";
+    user.run(&["fetch", url, url]).succeed();
+    let seen = socks.seen();
+    assert_eq!(seen.len(), 2, "{seen:?}");
+    assert_are_isolated(&seen);
+}
+
+/// Asserts that each connection had a user name of its own.
+#[track_caller]
+fn assert_are_isolated(seen: &[(String, String)]) {
     assert!(seen.iter().all(|(user, host)| user.len() == 32 && host == "keys.example.org"), "{seen:?}");
     let users: std::collections::HashSet<_> = seen.iter().map(|(user, _)| user).collect();
-    assert_eq!(users.len(), 4, "{seen:?}");
+    assert_eq!(users.len(), seen.len(), "{seen:?}");
+}
+
+#[test]
+fn through_a_proxy_only_a_name_that_it_does_not_find_leads_to_the_domain_itself() {
+    let key = ann();
+    let nginx = web_server_with(&key, &["--direct"]);
+    let target = ([127, 0, 0, 1], nginx.port()).into();
+    let user = User { authority: Some(nginx.authority()), ..User::new() };
+    let socks = Socks::without("openpgpkey.example.org", target);
+    let user = user.with_network(&format!("proxy = \"{}\"", socks.url()));
+    user.run(&["fetch", "--no-keyserver", "ann@example.org"]).succeed();
+    let hosts: Vec<String> = socks.seen().into_iter().map(|(_, host)| host).collect();
+    assert_eq!(hosts, ["openpgpkey.example.org", "example.org"]);
+
+    // A server that shows a certificate for another name is there.
+    let nginx = Nginx::start(&["example.org"], "");
+    let socks = Socks::to(([127, 0, 0, 1], nginx.port()).into());
+    let user = User { authority: Some(nginx.authority()), ..User::new() };
+    let user = user.with_network(&format!("proxy = \"{}\"", socks.url()));
+    let done = user.run(&["fetch", "--no-keyserver", "ann@example.org"]).output();
+    assert_eq!(done.code, Some(2), "{}", done.errors());
+    let hosts: Vec<String> = socks.seen().into_iter().map(|(_, host)| host).collect();
+    assert_eq!(hosts, ["openpgpkey.example.org"]);
+    assert_eq!(nginx.requests(), "");
+}
+
+#[test]
+fn international_domains_are_the_same_written_and_encoded() {
+    let key = OwnKey::new("Ann <Ann@B\u{fc}cher.example>");
+    let encoded = "xn--bcher-kva.example";
+    let nginx = Nginx::start(&[&format!("openpgpkey.{encoded}")], "");
+    let publisher = User::new();
+    publisher.import(key.certificate());
+    let root = nginx.root();
+    let root = root.to_str().expect("a path in UTF-8");
+    publisher
+        .run(&["publish", key.fingerprint(), "--wkd", root, "--domain", "B\u{fc}cher.example"])
+        .succeed();
+    for name in ["Ann@b\u{fc}cher.example", "Ann@xn--bcher-kva.example"] {
+        let user = User::new().with_web_server(&nginx, &[&format!("openpgpkey.{encoded}")], "");
+        user.run(&["fetch", "--no-keyserver", name]).succeed();
+        assert_eq!(user.count(), 1, "{name}");
+    }
+}
+
+#[test]
+fn a_search_on_a_server_has_nothing_to_do_with_validity() {
+    let user = User::new();
+    for option in [["--trust-model", "always"], ["--trusted-key", "0123456789ABCDEF"]] {
+        let done = user.run(&["search", "--on", "hkp://127.0.0.1:1", "ann"]).args(option).output();
+        assert_eq!(done.code, Some(2));
+        assert!(done.errors().contains("cannot be used with"), "{}", done.errors());
+    }
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use harness::web::{Keyserver, Liar, Lie, Nginx};
 use harness::{Home, Keyring, Output, OwnKey, Run};
+use packet_builder::{Certificate, Key};
 
 /// How long a request may take here, in seconds.
 const TIMEOUT: u64 = 3;
@@ -77,6 +78,23 @@ fn a_certificate_that_only_claims_the_key_as_a_subkey_is_dropped() {
     let liar = Liar::telling(Lie::Bytes([liar_key.certificate(), claimed].concat()));
     let run = user.run(&["fetch", "--from", &liar.hkp(), victim.fingerprint()]);
     user.assert_refuses(run, 1, "not what was asked for");
+}
+
+#[test]
+fn a_subkey_that_signs_has_to_say_so_itself() {
+    let (ann, mallory) = (Key::ed25519("Ann"), Key::ed25519("Mallory"));
+    let mut claimed = Certificate::new(&mallory, "Mallory <mallory@example.org>");
+    claimed.add(ann.subkey_packet()).add(Certificate::binding(&mallory, &ann, 2, None));
+    let (liar, victim) = (Liar::telling(Lie::Bytes(claimed.bytes())), Victim::new(""));
+    let run = victim.run(&["fetch", "--from", &liar.hkp(), &ann.fingerprint_text()]);
+    victim.assert_refuses(run, 1, "not what was asked for");
+    // With the back-signature it is taken, and said to be another's.
+    let mut own = Certificate::new(&mallory, "Mallory <mallory@example.org>");
+    own.add_subkey(&mallory, &ann, 2);
+    let server = Liar::telling(Lie::Bytes(own.bytes()));
+    let done = victim.run(&["fetch", "--from", &server.hkp(), &ann.fingerprint_text()]).succeed();
+    let said = format!("a subkey of the certificate {}", mallory.fingerprint_text());
+    assert!(done.errors().contains(&said), "{}", done.errors());
 }
 
 #[test]
@@ -193,6 +211,21 @@ fn redirects_in_circles_end() {
     assert_eq!(done.code, Some(2));
     assert!(done.errors().contains("an upload is not redirected"), "{}", done.errors());
     assert_eq!(nginx.requests().lines().count(), 6, "{}", nginx.requests());
+}
+
+#[test]
+fn a_redirect_does_not_reach_a_private_host_of_the_configuration() {
+    let configuration = "location /pks/ { return 302 https://internal.example.org/; }";
+    let nginx = Nginx::start(&["keys.example.org", "internal.example.org"], configuration);
+    let table = format!(
+        "[network.addresses]\n\"keys.example.org\" = \"127.0.0.1:{0}\"\n\"internal.example.org\" = \"127.0.0.1:{0}\"",
+        nginx.port()
+    );
+    let victim = Victim::new(&table);
+    let run = victim.run(&["fetch", "--from", "hkps://keys.example.org", ASKED_FOR]);
+    let run = run.env("SSL_CERT_FILE", nginx.authority());
+    victim.assert_refuses(run, 2, "which is no public address; no redirect leads there");
+    assert_eq!(nginx.requests().lines().count(), 1, "{}", nginx.requests());
 }
 
 #[test]

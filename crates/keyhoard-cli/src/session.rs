@@ -1,6 +1,7 @@
 //! What every command needs: the clock, the output, the database.
 
 use std::cell::Cell;
+use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -126,6 +127,11 @@ pub(crate) fn with_advice(error: keyhoard::Error) -> anyhow::Error {
         ),
         error => error.into(),
     }
+}
+
+/// Returns a variable of the environment.
+pub(crate) fn environment(name: &str) -> Option<OsString> {
+    std::env::var_os(name)
 }
 
 /// Returns the command line for the journal: the program's name and the arguments.

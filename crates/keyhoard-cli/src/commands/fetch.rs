@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::exit::Outcome;
 use crate::listing::TextJson;
 use crate::printable::{counted, printable};
-use crate::session::{Session, command_line};
+use crate::session::{Session, command_line, environment};
 use crate::style::Style;
 
 /// The arguments of `keyhoard fetch`.
@@ -70,7 +70,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     let requests = arguments.names.iter().map(|name| Request::parse(name)).collect::<Result<Vec<_>, _>>()?;
     let network = Configuration::read()?.network;
     let keyservers = arguments.keyservers(&network)?;
-    let client = network.client()?;
+    let client = network.client(&environment)?;
     let store = session.open_or_create()?;
     let command = command_line();
     let (mut is_complete, mut is_asked) = (true, true);
@@ -112,6 +112,14 @@ pub(super) fn note(session: &Session, request: &Request, source: Source<'_>, cam
         Came::Nothing => session.note(format_args!("{request}: {source}: not found")),
         Came::Failed(error) => session.warn(format_args!("{request}: {source}: {}", causes(error))),
         Came::Answer { url, taken } => {
+            for imported in &taken.certificates {
+                if let Request::Key(query) = request
+                    && !query.names_key(&imported.fingerprint)
+                {
+                    let of = imported.fingerprint;
+                    session.note(format_args!("{request}: a subkey of the certificate {of}"));
+                }
+            }
             match taken.is_something() {
                 true => session.note(format_args!("{request}: from {url}")),
                 false => session.warn(format_args!("{request}: {url}: {}", of_no_use(taken))),

@@ -10,7 +10,7 @@ use keyhoard::find::query;
 use super::fetch::note;
 use crate::printable::printable;
 use crate::question::is_agreed;
-use crate::session::{Session, command_line};
+use crate::session::{Session, command_line, environment};
 
 /// Asks Web Key Directories for the addresses among `names` that no certificate here has, if the user wants it: the
 /// setting `unknown-recipients` says so, or the user on the terminal.
@@ -29,7 +29,7 @@ pub(super) fn look_up(session: &mut Session, names: &[&OsString]) -> anyhow::Res
         if !may_ask(network.unknown_recipients, &request)? {
             continue;
         }
-        let (store, client, now) = (session.open_or_create()?, network.client()?, session.now);
+        let (store, client, now) = (session.open_or_create()?, network.client(&environment)?, session.now);
         fetch(
             store.as_ref(),
             &client,

@@ -200,6 +200,19 @@ impl Additions {
     }
 }
 
+impl std::ops::Add for Additions {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            user_ids: self.user_ids + other.user_ids,
+            signatures: self.signatures + other.signatures,
+            subkeys: self.subkeys + other.subkeys,
+            revocations: self.revocations + other.revocations,
+        }
+    }
+}
+
 /// The sums over an import.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ImportSummary {

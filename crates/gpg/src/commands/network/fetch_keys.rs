@@ -2,9 +2,7 @@
 
 use keyhoard::fetch::Asked;
 use keyhoard::foreign_text::shown;
-use keyhoard::network::client::Whose;
-use keyhoard::network::limits::MAX_CERTIFICATES;
-use keyhoard::network::{self, Fetched, Url};
+use keyhoard::network::Url;
 use keyhoard::store::{Origin, Query};
 
 use super::answers::{self, kind};
@@ -50,16 +48,15 @@ fn fetch(text: &[u8], settings: &Settings, streams: &mut Streams) -> Result<(), 
         return Err(invalid());
     }
     let client = servers::client(settings)?;
-    let bytes = match client.get(&url, Whose::User, MAX_CERTIFICATES) {
-        Ok(Some(bytes)) => bytes,
+    let fetched = match client.fetch(&url) {
+        Ok(Some(fetched)) => fetched,
         Ok(None) => return Err(servers::of_dirmngr(Code::NO_DATA).into()),
         Err(error) => return Err(servers::failure(&error, settings, streams)),
     };
-    let fetched = Fetched { bytes, url: network::shown(&url) };
     let asked = Asked { query: Query::All, only_address: false };
     let answers = answers::download(&fetched, asked).into_iter().collect();
-    let origin = Origin { kind: kind::URL, updated: Some(settings.now), url: Some(network::shown(&url)) };
-    let command = format!("gpg-keyhoard --fetch-keys {}", network::shown(&url));
+    let origin = Origin { kind: kind::URL, updated: Some(settings.now), url: Some(fetched.url.clone()) };
+    let command = format!("gpg-keyhoard --fetch-keys {}", fetched.url);
     import_downloads(
         Downloads { answers, import: &settings.network.import, origin, command },
         settings,
