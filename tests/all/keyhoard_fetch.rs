@@ -559,6 +559,40 @@ fn through_a_proxy_only_a_name_that_it_does_not_find_leads_to_the_domain_itself(
 }
 
 #[test]
+fn an_http_proxy_that_does_not_connect_leads_to_the_domain_itself() {
+    // It knows no CONNECT.
+    let proxy = Keyserver::with(&[]);
+    let user = User::new().with_network(&format!("proxy = \"http://127.0.0.1:{}\"", proxy.port()));
+    let done = user.run(&["fetch", "--no-keyserver", "ann@example.org"]).output();
+    assert_eq!(done.code, Some(2));
+    assert!(done.errors().contains("the proxy makes no connection"), "{}", done.errors());
+    assert_eq!(proxy.take_requests(), ["openpgpkey.example.org:443", "example.org:443"]);
+}
+
+#[test]
+fn names_are_resolved_here_for_socks5_and_without_a_proxy() {
+    let key = ann();
+    let nginx = web_server_with(&key, &["--direct"]);
+    let socks = Socks::to(([127, 0, 0, 1], nginx.port()).into());
+    let addresses = format!(
+        "[network.addresses]\n\"openpgpkey.example.org\" = \"none\"\n\"example.org\" = \"127.0.0.1:{}\"",
+        nginx.port()
+    );
+    let proxy = socks.url().replace("socks5h", "socks5");
+    let fetch = |table: &str, variables: &[(&str, &str)]| {
+        let user = User { authority: Some(nginx.authority()), ..User::new() };
+        let user = user.with_network(&format!("{table}\n{addresses}"));
+        let run = user.run(&["fetch", "--no-keyserver", "ann@example.org"]);
+        variables.iter().fold(run, |run, (name, value)| run.env(name, value)).succeed();
+    };
+    fetch(&format!("proxy = \"{proxy}\""), &[]);
+    let hosts: Vec<String> = socks.seen().into_iter().map(|(_, host)| host).collect();
+    assert_eq!(hosts, ["[127, 0, 0, 1]"], "the domain itself, as a number");
+    fetch("", &[("ALL_PROXY", &socks.url()), ("NO_PROXY", "example.org")]);
+    assert_eq!(socks.seen().len(), 1, "an exception is not asked for through the proxy");
+}
+
+#[test]
 fn international_domains_are_the_same_written_and_encoded() {
     let key = OwnKey::new("Ann <Ann@B\u{fc}cher.example>");
     let encoded = "xn--bcher-kva.example";

@@ -2,7 +2,7 @@
 
 use keyhoard::fetch::Asked;
 use keyhoard::foreign_text::shown;
-use keyhoard::network::Url;
+use keyhoard::network::{Url, without_user};
 use keyhoard::store::{Origin, Query};
 
 use super::answers::{self, kind};
@@ -25,11 +25,11 @@ pub(in crate::commands) fn run(
     };
     for url in arguments {
         if !settings.quiet {
-            streams.info(format_args!("requesting key from '{}'", shown(url)));
+            streams.info(format_args!("requesting key from '{}'", shown_url(url)));
         }
         last = fetch(url, settings, streams).err().map(Failure::coded).transpose()?;
         if let Some(failure) = last {
-            streams.info(format_args!("WARNING: unable to fetch URI {}: {}", shown(url), failure.code));
+            streams.info(format_args!("WARNING: unable to fetch URI {}: {}", shown_url(url), failure.code));
         }
     }
     let Some(CodedFailure { code, value }) = last else { return Ok(()) };
@@ -38,6 +38,14 @@ pub(in crate::commands) fn run(
     match code {
         Code::NO_DATA => Err(CommandFailed.into()),
         _ => Ok(()),
+    }
+}
+
+/// Returns a URL for messages, without a user and a password.
+fn shown_url(url: &[u8]) -> String {
+    match std::str::from_utf8(url) {
+        Ok(text) => shown(without_user(text).as_bytes()),
+        Err(_) => shown(url),
     }
 }
 
