@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
@@ -90,5 +91,47 @@ fn every_promise_in_security_md_names_a_test_that_is_there() {
         let text = fs::read_to_string(&path).unwrap_or_else(|_| panic!("{} is not there", path.display()));
         let is_there = text.contains(&format!("fn {name}("));
         assert!(is_there, "{} has no test {name}", path.display());
+    }
+}
+
+/// Returns the crates that a package's programs are linked with, each with the address of its repository.
+fn linked_with(package: &str) -> BTreeSet<(String, String)> {
+    let arguments = ["tree", "--locked", "--offline", "--edges", "normal", "--prefix", "none", "--no-dedupe"];
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.current_dir(root()).args(arguments).args(["--format", "{p} {r}", "--package", package]);
+    let output = cargo.output().expect("cargo tree");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let lines = String::from_utf8(output.stdout).expect("text");
+    let crates: BTreeSet<_> = lines
+        .lines()
+        .filter_map(|line| Some((line.split_once(' ')?.0.to_owned(), line.rsplit_once(' ')?.1.to_owned())))
+        .collect();
+    assert!(crates.len() > 50, "only {} crates", crates.len());
+    crates
+}
+
+#[test]
+fn the_readme_names_every_cryptographic_crate_that_a_program_is_linked_with() {
+    let readme = page("README.md");
+    let (_, section) = readme.split_once("\n## What a binary contains\n").expect("the section");
+    let (section, _) = section.split_once("\n## ").expect("a section after it");
+    for package in ["keyhoard-gpg", "keyhoard-cli", "keyhoard-lab", "hn2nntp"] {
+        let linked = linked_with(package);
+        let is_linked = |name: &str| linked.iter().any(|(linked, _)| linked == name);
+        assert!(is_linked("aws-lc-sys"), "{package}");
+        let uses_openpgp = ["keyhoard-gpg", "keyhoard-cli"].contains(&package);
+        assert_eq!(is_linked("openssl-sys"), uses_openpgp, "{package}");
+        for stack in ["sequoia-openpgp", "ring", "botan", "nettle", "gpgme"] {
+            assert!(!is_linked(stack), "{package}: {stack}");
+        }
+        // Not what RustCrypto shares among its crates without cryptography of its own.
+        let is_cryptography = |repository: &str| {
+            repository.contains("RustCrypto/")
+                && !repository.ends_with("/utils")
+                && !repository.ends_with("/hybrid-array")
+        };
+        for (name, _) in linked.iter().filter(|(_, repository)| is_cryptography(repository)) {
+            assert!(uses_openpgp && section.contains(&format!("`{name}`")), "{package}: {name}");
+        }
     }
 }

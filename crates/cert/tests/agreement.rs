@@ -1,5 +1,5 @@
 //! Verdicts on the signatures of Debian's keyrings, as they are and with a bit flipped, against sequoia-openpgp, which
-//! reads the very packets itself and verifies with OpenSSL.
+//! reads the very packets itself and verifies with RustCrypto.
 
 #[path = "../../../tests/src/scale.rs"]
 #[allow(unreachable_pub, reason = "shared with the harness, which exports it")]
@@ -17,10 +17,13 @@ use keyhoard_cert::packet::Packets;
 use keyhoard_cert::signed::question;
 use keyhoard_cert::split::{Piece, Splitter};
 use keyhoard_cert::{Certificate, KeyId, Timestamp, key, signature};
+use rsa::traits::PublicKeyParts as _;
+use rsa::{BigUint, Pkcs1v15Sign, RsaPublicKey};
 use sequoia_openpgp::Packet;
+use sequoia_openpgp::crypto::mpi::{PublicKey, Signature};
 use sequoia_openpgp::parse::{PacketParser, PacketParserResult, Parse};
-use verify::Verdict;
 use verify::hash::Digest;
+use verify::{HashAlgorithm, Verdict};
 
 /// 2026-01-01, when the keyrings were imported.
 const NOW: Timestamp = Timestamp(1_767_225_600);
@@ -55,6 +58,12 @@ impl Claim<'_> {
         let Packet::PublicKey(key) = packet_of_sequoia(self.key)? else { return None };
         let Packet::Signature(signature) = packet_of_sequoia(self.signature)? else { return None };
         let digest = self.digest.as_bytes();
+        if let (PublicKey::RSA { e, n }, Signature::RSA { s }) = (key.mpis(), signature.mpis())
+            && n.bits() > 4096
+        {
+            let content = verify::digest_info(HashAlgorithm(signature.hash_algo().into()), digest)?;
+            return Some(is_good_to_rustcrypto(n.value(), e.value(), s.value(), &content));
+        }
         Some(key.verify(signature.mpis(), signature.hash_algo(), digest).is_ok())
     }
 
@@ -66,6 +75,15 @@ impl Claim<'_> {
         assert_eq!(ours, theirs, "{what}: {:02x?} by {:02x?}", self.signature, self.key);
         Some(ours)
     }
+}
+
+/// Asks the library that sequoia verifies RSA with, since sequoia lets it take keys of up to 4,096 bits only.
+fn is_good_to_rustcrypto(n: &[u8], e: &[u8], s: &[u8], content: &[u8]) -> bool {
+    let [n, e] = [n, e].map(BigUint::from_bytes_be);
+    let Ok(key) = RsaPublicKey::new_with_max_size(n, e, 16_384) else { return false };
+    let mut padded = vec![0; key.size().saturating_sub(s.len())];
+    padded.extend(s);
+    key.verify(Pkcs1v15Sign::new_unprefixed(), content, &padded).is_ok()
 }
 
 fn body(packet: &[u8]) -> &[u8] {

@@ -22,6 +22,7 @@ mod owner_trust;
 mod passwd;
 mod print_md;
 mod sign;
+mod signature_messages;
 mod signatures;
 mod tofu_policy;
 mod trustdb;

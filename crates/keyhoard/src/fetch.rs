@@ -1,9 +1,10 @@
 //! Keys from the network: asked for, filtered, imported; and sent to keyservers and web servers.
 //!
 //! What comes back is not believed. Of an answer, only the certificates are taken that were asked for: that have the
-//! fingerprint, key ID or address, verified as in every import. From a Web Key Directory, a certificate is taken with the
-//! user IDs of the address alone. Secret keys and lone revocations are left out. What is taken goes through the ordinary
-//! import: the journal's entry and the certificate's origin say from where and when it came, and `undo` takes it back.
+//! fingerprint, key ID or address, verified as in every import. From a Web Key Directory, a certificate is taken with
+//! the user IDs of the address alone. Secret keys and lone revocations are left out. What is taken goes through the
+//! ordinary import: the journal's entry and the certificate's origin say from where and when it came, and `undo` takes
+//! it back.
 //!
 //! - [`Request`]: what the user asks for; [`Source`]: where that is looked for; [`fetch`]: asks one after the other.
 //! - [`take`]: takes an answer in.

@@ -22,6 +22,9 @@ use crate::{Error, Result};
 
 /// The bytes of a file by which a keybox is recognised.
 const MAGIC_LENGTH: u64 = 32;
+/// Certificates with fewer bytes than this are verified by the caller's thread: it takes a millisecond at most, and to
+/// start rayon's threads a large part of one.
+const MIN_PARALLEL_BYTES: usize = 16 << 10;
 
 /// The certificates of a file, in its order.
 #[derive(Debug)]
@@ -140,7 +143,12 @@ impl Pieces {
         let keep = |(raw, since): (RawCertificate, Timestamp)| {
             rebuild(&raw.bytes, &[]).ok().map(|certificate| Kept { certificate, since })
         };
-        let certificates: Vec<Kept> = self.certificates.into_par_iter().filter_map(keep).collect();
+        let bytes: usize = self.certificates.iter().map(|(raw, _)| raw.bytes.len()).sum();
+        let certificates: Vec<Kept> = if bytes < MIN_PARALLEL_BYTES {
+            self.certificates.into_iter().filter_map(keep).collect()
+        } else {
+            self.certificates.into_par_iter().filter_map(keep).collect()
+        };
         let unreadable = self.unreadable + count - certificates.len() as u64;
         KeyringFile { path: path.to_owned(), certificates, unreadable, foreign: !self.knows_any }
     }

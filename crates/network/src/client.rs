@@ -3,10 +3,10 @@
 //! - A request as a whole takes no longer than [`Settings::timeout`], connecting no longer than ten seconds of that.
 //! - An answer that is longer than the caller's limit is an error, when the limit is passed.
 //! - A redirect goes to `https://` only, at most [`MAX_REDIRECTS`] times, and never after something was sent.
-//! - A connection goes to a public address, which is checked after the name was resolved. Other addresses have to be the
-//!   user's own wish: written as a number or as `localhost` in a URL that the user gave ([`Whose::User`]), or given for a
-//!   name in the settings ([`Settings::addresses`]), which no redirect to another host leads to. Proxies may be anywhere;
-//!   unless they are `socks5://`, they resolve names themselves.
+//! - A connection goes to a public address, which is checked after the name was resolved. Other addresses have to be
+//!   the user's own wish: written as a number or as `localhost` in a URL that the user gave ([`Whose::User`]), or given
+//!   for a name in the settings ([`Settings::addresses`]), which no redirect to another host leads to. Proxies may be
+//!   anywhere; unless they are `socks5://`, they resolve names themselves.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -40,8 +40,8 @@ const MAX_REFUSAL: usize = 4 << 10;
 const ADDRESSES: &str = "[network.addresses] in config.toml can say that it is meant";
 /// Nothing but what the user names leads to a private address.
 const NO_REDIRECT: &str = "no redirect leads there";
-/// What the HTTP client says if a proxy would not connect, or not find the name. It passes on the text only: an answer to
-/// CONNECT other than 200, and the replies 1 and 4 of RFC 1928.
+/// What the HTTP client says if a proxy would not connect, or not find the name. It passes on the text only: an answer
+/// to CONNECT other than 200, and the replies 1 and 4 of RFC 1928.
 const NOT_CONNECTED: [&str; 3] =
     ["tunnel error: unsuccessful", "SOCKS error: general server failure", "SOCKS error: host unreachable"];
 
@@ -235,8 +235,8 @@ impl Client {
         }
     }
 
-    /// Refuses a URL that a redirect leads to if the user gave its host an address that is not public: that was meant for the
-    /// user's own requests.
+    /// Refuses a URL that a redirect leads to if the user gave its host an address that is not public: that was meant
+    /// for the user's own requests.
     fn check_fixed(&self, url: &Url) -> Result<()> {
         let host = url.host_str().unwrap_or_default().trim_end_matches('.').to_ascii_lowercase();
         match self.settings.addresses.get(&host) {

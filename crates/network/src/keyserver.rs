@@ -15,7 +15,8 @@ use crate::{Fetched, hkp, vks};
 ///
 /// - `hkps://keys.example.org`, `hkp://keys.example.org` (port 11371), `https://`, `http://`: the protocol that all
 ///   keyservers speak; a name without a scheme is `hkps`;
-/// - `vks://keys.openpgp.org`: the protocol of keys.openpgp.org, over TLS; `vks+http://` without it, on this machine only.
+/// - `vks://keys.openpgp.org`: the protocol of keys.openpgp.org, over TLS; `vks+http://` without it, on this machine
+///   only.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Keyserver {
     /// As it was given, but for a user and a password.
@@ -101,7 +102,8 @@ impl Keyserver {
         hkp::index(client, &self.url, text)
     }
 
-    /// Sends an armored certificate, and asks for mail to those of its `addresses` that the server does not publish yet.
+    /// Sends an armored certificate, and asks for mail to those of its `addresses` that the server does not publish
+    /// yet.
     ///
     /// # Errors
     ///

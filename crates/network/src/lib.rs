@@ -1,12 +1,12 @@
 //! Requests for OpenPGP certificates: keyservers, Web Key Directories, URLs.
 //!
-//! Nothing here is asked unless a caller asks for it, and nothing that comes back is believed: the functions return bytes,
-//! of which the crate `keyhoard` takes what was asked for, verified.
+//! Nothing here is asked unless a caller asks for it, and nothing that comes back is believed: the functions return
+//! bytes, of which the crate `keyhoard` takes what was asked for, verified.
 //!
-//! - [`client`]: requests with limits of time, size and redirects, and to public addresses only; [`proxy`]: through which
-//!   proxy they go.
-//! - [`keyserver`]: a keyserver's address, and what can be asked there: [`hkp`] is the protocol that all keyservers speak
-//!   (draft-gallagher-openpgp-hkp), [`vks`] that of keys.openpgp.org.
+//! - [`client`]: requests with limits of time, size and redirects, and to public addresses only; [`proxy`]: through
+//!   which proxy they go.
+//! - [`keyserver`]: a keyserver's address, and what can be asked there: [`hkp`] is the protocol that all keyservers
+//!   speak (draft-gallagher-openpgp-hkp), [`vks`] that of keys.openpgp.org.
 //! - [`wkd`]: the Web Key Directory (draft-koch-openpgp-webkey-service).
 //!
 //! Sent is what a request needs: no name of this program, no cookies, no referring page.

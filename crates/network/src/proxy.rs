@@ -1,9 +1,9 @@
 //! Through which proxy requests go.
 //!
-//! The environment says so as for other programs: `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY`, `NO_PROXY`, in capital or small
-//! letters. A proxy with the scheme `socks5h` resolves names itself, as Tor does; unless its address has a user name, each
-//! key is asked for under another one, for which Tor makes another circuit (`IsolateSOCKSAuth`). With the scheme `socks5`
-//! names are resolved here.
+//! The environment says so as for other programs: `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY`, `NO_PROXY`, in capital or
+//! small letters. A proxy with the scheme `socks5h` resolves names itself, as Tor does; unless its address has a user
+//! name, each key is asked for under another one, for which Tor makes another circuit (`IsolateSOCKSAuth`). With the
+//! scheme `socks5` names are resolved here.
 
 use std::ffi::OsString;
 use std::net::IpAddr;

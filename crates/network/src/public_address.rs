@@ -2,7 +2,8 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Says whether an address belongs to the public internet: not to this machine, a private network or a purpose of its own.
+/// Says whether an address belongs to the public internet: not to this machine, a private network or a purpose of its
+/// own.
 pub(crate) fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_public_v4(address),

@@ -68,7 +68,8 @@ impl Resolver {
     }
 }
 
-/// What getaddrinfo says of a name that does not exist (EAI_NONAME, EAI_NODATA). The standard library passes on the text only.
+/// What getaddrinfo says of a name that does not exist (EAI_NONAME, EAI_NODATA). The standard library passes on the
+/// text only.
 const NO_SUCH_NAME: &str = "Name or service not known";
 const NO_ADDRESS: &str = "No address associated with hostname";
 

@@ -8,8 +8,8 @@ pub fn shown(url: &Url) -> String {
 }
 
 /// Returns a text without the user information of the URL in it, be it one that can be read or not: `hkps://a:b@c/` is
-/// `hkps://c/`. Where a password has characters that a URL would have encoded, everything before the last `@` may be a part
-/// of it.
+/// `hkps://c/`. Where a password has characters that a URL would have encoded, everything before the last `@` may be a
+/// part of it.
 pub fn without_user(text: &str) -> String {
     let (scheme, rest) = match text.split_once("://") {
         Some((scheme, rest)) => (Some(scheme), rest),

@@ -95,9 +95,9 @@ impl fmt::Display for Address {
     }
 }
 
-/// Returns the keys that a domain has for an address: from the server `openpgpkey.` of the domain, or from the domain itself
-/// if that name does not exist; none if neither exists. Where a proxy resolves names, the name counts as one that does not
-/// exist if the proxy does not connect to it; any other failure is an error.
+/// Returns the keys that a domain has for an address: from the server `openpgpkey.` of the domain, or from the domain
+/// itself if that name does not exist; none if neither exists. Where a proxy resolves names, the name counts as one
+/// that does not exist if the proxy does not connect to it; any other failure is an error.
 ///
 /// # Errors
 ///

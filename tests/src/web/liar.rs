@@ -106,9 +106,11 @@ fn tell(lie: &Lie, mut stream: TcpStream) -> std::io::Result<()> {
         Lie::Redirect(target) => stream.write_all(
             format!("HTTP/1.1 302 Found\r\nLocation: {target}\r\nContent-Length: 0\r\n\r\n").as_bytes(),
         ),
-        Lie::Status(status) => stream.write_all(
-            format!("HTTP/1.1 {status} No\r\nConnection: close\r\nContent-Length: 0\r\n\r\n").as_bytes(),
-        ),
+        Lie::Status(status) => {
+            // Without `close` the client may send its next request before it sees the end of the connection.
+            let head = format!("HTTP/1.1 {status} No\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
+            stream.write_all(head.as_bytes())
+        }
         Lie::EndlessHeaders => {
             stream.write_all(b"HTTP/1.1 200 OK\r\n")?;
             loop {

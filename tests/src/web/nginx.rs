@@ -23,8 +23,8 @@ pub struct Nginx {
 }
 
 impl Nginx {
-    /// Starts nginx with a certificate for these names; it offers the files of [`Nginx::root`]. `configuration` is added to
-    /// the server's.
+    /// Starts nginx with a certificate for these names; it offers the files of [`Nginx::root`]. `configuration` is
+    /// added to the server's.
     pub fn start(names: &[&str], configuration: &str) -> Nginx {
         let directory =
             Builder::new().prefix("keyhoard-test-").permissions(Permissions::from_mode(0o755)).tempdir();

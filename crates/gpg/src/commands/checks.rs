@@ -6,7 +6,7 @@ use keyhoard::listing::{KeyListing, ListedSignature};
 use keyhoard::store::ReadCertificates;
 use keyhoard::verify::HashAlgorithm;
 
-use super::signatures::{later, report_rejected};
+use super::signature_messages::{report_rejected, time_between};
 use crate::keyrings::Ring;
 use crate::render;
 use crate::settings::{ListSettings, Settings};
@@ -112,7 +112,7 @@ impl Checks {
                 ));
             }
             Unverifiable::Time => {
-                let later = later(listing.primary().0.created, facts.created);
+                let later = time_between(listing.primary().0.created, facts.created);
                 streams.info(format_args!("public key {key} is {later} newer than the signature"));
             }
             _ => {}

@@ -305,7 +305,8 @@ fn origin(settings: &Settings) -> Option<Origin> {
 }
 
 /// Returns the filter for each certificate before it is imported: it drops unusable parts (`import-clean`), and then
-/// what the import filters say. Certifications are usable if a key in `store` verifies them; none is without a database.
+/// what the import filters say. Certifications are usable if a key in `store` verifies them; none is without a
+/// database.
 fn filter<'a>(
     import: &'a ImportSettings,
     settings: &'a Settings,

@@ -22,6 +22,7 @@ use keyhoard::verify::hash::Hasher;
 
 use super::first_use;
 use super::network::retrieve;
+use super::signature_messages::{report_rejected, time_between};
 use crate::algorithms::{digest_name, public_key_name};
 use crate::code::Code;
 use crate::keyrings::Keyrings;
@@ -56,10 +57,12 @@ pub(super) fn report(
         overlooked: &[Objection::FromFuture],
         ..SignaturePolicy::new(settings.digests, settings.now)
     };
-    let snapshots = keyrings.snapshots()?;
-    let sources = snapshots.sources()?;
     let retrievable = settings.network.auto_key_retrieve.then(|| signatures.clone());
-    let mut verdicts = Examiner::new(sources, trust_settings.clone()).search(signatures, &policy)?;
+    let mut verdicts = {
+        // Ends before the next snapshot begins, which uses the same connection then.
+        let snapshots = keyrings.snapshots()?;
+        Examiner::new(snapshots.sources()?, trust_settings.clone()).search(signatures, &policy)?
+    };
     let store = keyrings.working_database().filter(|_| trust_settings.model.remembers());
     let remembered = store.map_or(Ok(()), |store| {
         let seen = verdicts.iter().filter(|verdict| verdict.examined.is_announced(announced));
@@ -191,7 +194,8 @@ impl Report<'_> {
             }
             GnupgVerdict::KeyFromFuture => {
                 let primary = signer.certificate.facts.primary();
-                let (key, later) = (primary.fingerprint.key_id(), later(primary.created, settings.now));
+                let (key, later) =
+                    (primary.fingerprint.key_id(), time_between(primary.created, settings.now));
                 streams.info(format_args!(
                     "key {key} was created {later} in the future (time warp or clock problem)"
                 ));
@@ -342,21 +346,8 @@ impl Report<'_> {
 
 /// Reports that a key is newer than its signature.
 fn report_newer_key(streams: &mut Streams, signer: &CandidateSigner, signed: Timestamp) {
-    let (key, later) = (signer.key().fingerprint.key_id(), later(signer.key().created, signed));
+    let (key, later) = (signer.key().fingerprint.key_id(), time_between(signer.key().created, signed));
     streams.info(format_args!("public key {key} is {later} newer than the signature"));
-}
-
-/// Returns the span between two times, in days, or in seconds if it is less than a day.
-pub(super) fn later(signature: Timestamp, other: Timestamp) -> String {
-    const DAY: u32 = 86_400;
-    let seconds = signature.0.saturating_sub(other.0);
-    let (count, unit) = if seconds < DAY { (seconds, "second") } else { (seconds / DAY, "day") };
-    format!("{count} {unit}{}", if count == 1 { "" } else { "s" })
-}
-
-pub(super) fn report_rejected(streams: &mut Streams, hash: HashAlgorithm) {
-    let name = digest_name(hash.0);
-    streams.info(format_args!("Note: signatures using the {name} algorithm are rejected"));
 }
 
 /// Returns the uses of a key as libgcrypt's numbers.

@@ -66,8 +66,8 @@ impl Default for NetworkSettings {
 }
 
 impl NetworkSettings {
-    /// Reads the words of `--keyserver-options`, which may be those of imports and exports too. As in gpg, an unknown word is
-    /// only pointed out.
+    /// Reads the words of `--keyserver-options`, which may be those of imports and exports too. As in gpg, an unknown
+    /// word is only pointed out.
     pub(crate) fn read(&mut self, text: &[u8]) -> Outcome {
         if text == b"help" {
             return words::read("keyserver options", WORDS, text, self);

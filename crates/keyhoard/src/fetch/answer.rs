@@ -120,7 +120,8 @@ pub fn taken_options(asked: &Asked) -> ImportOptions<'_> {
     }
 }
 
-/// The certificates of an answer that say to be what was asked for, without their secret keys; nothing of it is verified.
+/// The certificates of an answer that say to be what was asked for, without their secret keys; nothing of it is
+/// verified.
 #[derive(Debug, Default)]
 pub(super) struct Claimed {
     /// Those whose primary key it is.
@@ -132,8 +133,8 @@ pub(super) struct Claimed {
 }
 
 impl Claimed {
-    /// Returns those that are meant: where the primary key of one is what was asked for, those that list the key as a subkey
-    /// are not, as anybody can.
+    /// Returns those that are meant: where the primary key of one is what was asked for, those that list the key as a
+    /// subkey are not, as anybody can.
     fn preferred(self, not_asked_for: &mut u64) -> Vec<u8> {
         if self.primaries.is_empty() {
             return self.others;
@@ -200,8 +201,8 @@ fn fingerprint(body: &[u8]) -> Option<Fingerprint> {
     key::parse_public(body).ok().map(|key| key.fingerprint())
 }
 
-/// Says whether a certificate, after its self-signatures were verified, is what was asked for. A subkey counts only if it
-/// is bound and, where it can make signatures, says so itself: anybody can list the key of another.
+/// Says whether a certificate, after its self-signatures were verified, is what was asked for. A subkey counts only if
+/// it is bound and, where it can make signatures, says so itself: anybody can list the key of another.
 pub fn is_asked_for(query: &Query, certificate: &Certificate, now: Timestamp) -> bool {
     let facts = &certificate.facts;
     match query {
@@ -238,8 +239,8 @@ pub(super) fn matches_user_id(query: &Query, user_id: &[u8]) -> bool {
     }
 }
 
-/// Says whether two addresses are the same, one of which may have an international domain as it is written, and the other as
-/// it is encoded.
+/// Says whether two addresses are the same, one of which may have an international domain as it is written, and the
+/// other as it is encoded.
 fn is_same_address(one: &[u8], other: &[u8]) -> bool {
     if one.is_ascii() && other.is_ascii() {
         return one.eq_ignore_ascii_case(other);

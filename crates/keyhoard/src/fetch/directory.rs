@@ -45,9 +45,9 @@ pub struct WrittenKey {
     pub certificates: Vec<Fingerprint>,
 }
 
-/// Writes certificates to a directory: for each address in their valid user IDs a file with the certificates that have it,
-/// each with the user IDs of the address alone and without certifications by others; and for each domain an empty policy
-/// file, unless there is one. A file of an address that is there is replaced.
+/// Writes certificates to a directory: for each address in their valid user IDs a file with the certificates that have
+/// it, each with the user IDs of the address alone and without certifications by others; and for each domain an empty
+/// policy file, unless there is one. A file of an address that is there is replaced.
 ///
 /// # Errors
 ///

@@ -59,8 +59,8 @@ pub fn publish(
     Ok(published)
 }
 
-/// Returns what of a certificate is published: user IDs, attributes and subkeys only with a signature that is, so that one
-/// that has local signatures alone stays here.
+/// Returns what of a certificate is published: user IDs, attributes and subkeys only with a signature that is, so that
+/// one that has local signatures alone stays here.
 pub(super) fn public_part(certificate: &Certificate, options: &ExportOptions) -> Certificate {
     certificate.retain(|asked| match asked {
         Retained::Component(component) => {

@@ -1,7 +1,7 @@
 //! Refresh: asks again for certificates that are here.
 //!
-//! In random order, and with a pause after each, so that nobody sees from the requests which keyring it is. What is asked
-//! for is a fingerprint; of the answer only what adds to that certificate is taken.
+//! In random order, and with a pause after each, so that nobody sees from the requests which keyring it is. What is
+//! asked for is a fingerprint; of the answer only what adds to that certificate is taken.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -188,8 +188,8 @@ fn is_within_a_day(asked: Timestamp, now: Timestamp) -> bool {
     now.0.checked_sub(asked.0).is_some_and(|age| u64::from(age) < INTERVAL.as_secs())
 }
 
-/// Returns the address by which a certificate came from a Web Key Directory. GnuPG does not note it: then it is the one of
-/// the certificate's user IDs, if they all have addresses of one domain, since no other domain is told of it.
+/// Returns the address by which a certificate came from a Web Key Directory. GnuPG does not note it: then it is the one
+/// of the certificate's user IDs, if they all have addresses of one domain, since no other domain is told of it.
 fn directory_address(origin: &Origin, facts: &Facts) -> Option<Address> {
     if origin.kind != kind::WKD {
         return None;
@@ -322,8 +322,8 @@ fn both(one: ImportOutcome, other: ImportOutcome) -> ImportOutcome {
     }
 }
 
-/// Returns the packets of an answer for a certificate that is here; from a directory those of the address alone. Nothing is
-/// verified.
+/// Returns the packets of an answer for a certificate that is here; from a directory those of the address alone.
+/// Nothing is verified.
 fn wanted(bytes: &[u8], fingerprint: &Fingerprint, asked: &Asked) -> Vec<u8> {
     let key = Asked { query: Query::Fingerprint(*fingerprint), only_address: false };
     let primaries =

@@ -24,11 +24,13 @@ pub enum Request {
 }
 
 impl Request {
-    /// Reads a fingerprint, a key ID, a mail address (with or without a name before it), an `https:` URL or a `file:` URL.
+    /// Reads a fingerprint, a key ID, a mail address (with or without a name before it), an `https:` URL or a `file:`
+    /// URL.
     ///
     /// # Errors
     ///
-    /// [`Error::Network`](crate::Error::Network) for what nothing can be asked for by; [`Error::Name`](crate::Error::Name).
+    /// [`Error::Network`](crate::Error::Network) for what nothing can be asked for by;
+    /// [`Error::Name`](crate::Error::Name).
     pub fn parse(text: &str) -> Result<Self> {
         let wrong = |reason| network::Error::Address { text: text.to_owned(), reason };
         if let Some(path) = text.strip_prefix("file:") {

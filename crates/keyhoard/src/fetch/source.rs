@@ -85,8 +85,8 @@ impl Source<'_> {
         }
     }
 
-    /// Returns where a certificate comes from that this place has. As in GnuPG, of a keyserver that is the server alone. Of a
-    /// directory it is the address that was asked for, which a refresh asks for again; GnuPG notes none.
+    /// Returns where a certificate comes from that this place has. As in GnuPG, of a keyserver that is the server
+    /// alone. Of a directory it is the address that was asked for, which a refresh asks for again; GnuPG notes none.
     pub(super) fn origin(self, request: &Request, url: &str, now: Timestamp) -> Origin {
         let (kind, url) = match self {
             Self::Keyserver(server) => (kind::KEYSERVER, Some(server.to_string())),
@@ -108,8 +108,8 @@ impl fmt::Display for Source<'_> {
     }
 }
 
-/// Asks for a request at one place after the other until something is taken, and says of each what came. Returns whether
-/// something that was asked for is now here.
+/// Asks for a request at one place after the other until something is taken, and says of each what came. Returns
+/// whether something that was asked for is now here.
 ///
 /// # Errors
 ///

@@ -132,8 +132,8 @@ impl Imported {
         }
     }
 
-    /// Says whether too much of it is unchecked: a possible revocation, so that it is not valid until somebody goes on, or
-    /// all that could vouch for one of its user IDs or subkeys, so that it was not taken.
+    /// Says whether too much of it is unchecked: a possible revocation, so that it is not valid until somebody goes on,
+    /// or all that could vouch for one of its user IDs or subkeys, so that it was not taken.
     pub fn is_not_fully_checked(&self) -> bool {
         let is_without = self.outcome == ImportOutcome::SkippedWithoutUserId;
         self.notes.iter().any(|note| match note {

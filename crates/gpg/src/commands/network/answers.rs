@@ -14,9 +14,9 @@ use crate::streams::Streams;
 
 /// GnuPG's numbers for where a key came from (its `g10/keydb.h`).
 pub(super) mod kind {
-    pub(in crate::commands::network) const KEYSERVER: u8 = 1;
-    pub(in crate::commands::network) const WKD: u8 = 4;
-    pub(in crate::commands::network) const URL: u8 = 5;
+    pub(crate) const KEYSERVER: u8 = 1;
+    pub(crate) const WKD: u8 = 4;
+    pub(crate) const URL: u8 = 5;
 }
 
 /// Returns what a keyserver is asked for if a name is a key's fingerprint or key ID.

@@ -14,11 +14,7 @@ use crate::settings::Settings;
 use crate::streams::Streams;
 
 /// Imports what is at the URLs.
-pub(in crate::commands) fn run(
-    arguments: &[Vec<u8>],
-    settings: &Settings,
-    streams: &mut Streams,
-) -> anyhow::Result<()> {
+pub(crate) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) -> anyhow::Result<()> {
     let mut last = match arguments {
         [] => Some(CodedFailure { code: Code::NO_NAME, value: Code::NO_NAME.with_gpg() }),
         _ => None,

@@ -1,4 +1,5 @@
-//! `--locate-keys`, `--locate-external-keys`, and the recipients of messages: keys of mail addresses, here or in the network.
+//! `--locate-keys`, `--locate-external-keys`, and the recipients of messages: keys of mail addresses, here or in the
+//! network.
 
 use keyhoard::cert::Fingerprint;
 use keyhoard::fetch::Asked;
@@ -21,7 +22,7 @@ use crate::streams::Streams;
 use crate::trust;
 
 /// Lists the key of each name: one that is here, unless `is_external`, or one from the places of `--auto-key-locate`.
-pub(in crate::commands) fn run(
+pub(crate) fn run(
     arguments: &[Vec<u8>],
     settings: &Settings,
     streams: &mut Streams,
@@ -77,9 +78,9 @@ fn locate(
     last.map_or(Ok(None), |failure| Err(failure.into()))
 }
 
-/// Looks for keys of recipients that are not here, where `--auto-key-locate` says so. Returns what went wrong for those that
-/// were not found there either.
-pub(in crate::commands) fn recipients<'n>(
+/// Looks for keys of recipients that are not here, where `--auto-key-locate` says so. Returns what went wrong for those
+/// that were not found there either.
+pub(crate) fn recipients<'n>(
     names: impl Iterator<Item = &'n [u8]>,
     settings: &Settings,
     streams: &mut Streams,

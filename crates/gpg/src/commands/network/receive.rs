@@ -8,11 +8,7 @@ use crate::settings::Settings;
 use crate::streams::Streams;
 
 /// Asks the keyserver for the keys that the arguments name, and imports them.
-pub(in crate::commands) fn run(
-    arguments: &[Vec<u8>],
-    settings: &Settings,
-    streams: &mut Streams,
-) -> anyhow::Result<()> {
+pub(crate) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) -> anyhow::Result<()> {
     let keys: Vec<_> = arguments.iter().filter_map(|name| key(name, streams)).collect();
     if keys.is_empty() {
         return Ok(());

@@ -14,11 +14,7 @@ use crate::settings::Settings;
 use crate::streams::Streams;
 
 /// Asks the keyserver for the keys that the arguments name, or for all.
-pub(in crate::commands) fn run(
-    arguments: &[Vec<u8>],
-    settings: &Settings,
-    streams: &mut Streams,
-) -> anyhow::Result<()> {
+pub(crate) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) -> anyhow::Result<()> {
     let mut keys = Vec::new();
     {
         let keyrings = Keyrings::open(settings, streams)?;

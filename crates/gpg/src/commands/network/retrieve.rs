@@ -9,7 +9,7 @@ use crate::settings::Settings;
 use crate::streams::Streams;
 
 /// Asks the keyserver for the key that a signature names as its maker's; returns whether something was imported.
-pub(in crate::commands) fn run(
+pub(crate) fn run(
     statement: &SignatureContents,
     settings: &Settings,
     streams: &mut Streams,

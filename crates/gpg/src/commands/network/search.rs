@@ -19,11 +19,7 @@ use crate::streams::Streams;
 const SCREEN_LINES: usize = 24;
 
 /// Shows the keys for a text, asks which to take, and imports these.
-pub(in crate::commands) fn run(
-    arguments: &[Vec<u8>],
-    settings: &Settings,
-    streams: &mut Streams,
-) -> anyhow::Result<()> {
+pub(crate) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) -> anyhow::Result<()> {
     if arguments.is_empty() {
         return Ok(());
     }

@@ -15,11 +15,7 @@ use crate::settings::Settings;
 use crate::streams::Streams;
 
 /// Sends the keys that the arguments name.
-pub(in crate::commands) fn run(
-    arguments: &[Vec<u8>],
-    settings: &Settings,
-    streams: &mut Streams,
-) -> anyhow::Result<()> {
+pub(crate) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) -> anyhow::Result<()> {
     let keyrings = Keyrings::open(settings, streams)?;
     let snapshots = keyrings.snapshots()?;
     let mut last = None;
