@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use harness::web::{Keyserver, Nginx, Socks};
 use harness::{Home, Output, OwnKey, Run};
+use packet_builder::{Certificate, Key, Packet, Signature, Signed, Subpacket};
 
 /// A user with a configuration of the network.
 struct User {
@@ -215,8 +216,12 @@ fn a_certificate_is_published_without_what_is_not_exportable() {
     assert_eq!(unasked.code, Some(2));
     assert!(unasked.errors().contains("use --yes"), "{}", unasked.errors());
     assert_eq!(server.take_requests(), Vec::<String>::new());
+    let exported = user.run(&["export"]).succeed().stdout;
+    let with_local = user.run(&["export", "--local-signatures"]).succeed().stdout;
+    assert_ne!(exported, with_local, "there is a local signature");
     user.run(&["publish", "--yes", key.fingerprint(), "--to", &server.hkp()]).succeed();
     assert_eq!(server.take_requests(), ["/pks/add"]);
+    assert_eq!(uploaded(&server), exported);
     let other = User::new();
     other.run(&["fetch", "--from", &server.hkp(), key.fingerprint()]).succeed();
     assert_eq!(other.run(&["export"]).succeed().stdout, key.certificate());
@@ -230,6 +235,47 @@ fn a_certificate_is_published_without_what_is_not_exportable() {
         "{sent:?}"
     );
     assert_eq!(server.take_requests(), ["/vks/v1/upload", "/vks/v1/request-verify"]);
+    assert_eq!(uploaded(&server), exported);
+}
+
+/// Returns the one certificate that was sent to a server, as it came.
+fn uploaded(server: &Keyserver) -> Vec<u8> {
+    let uploads = server.take_uploads();
+    assert_eq!(uploads.len(), 1);
+    Run::gpg(&Home::new()).arg("--dearmor").stdin(uploads[0].clone()).succeed().stdout
+}
+
+#[test]
+fn what_cannot_be_read_and_user_ids_with_local_signatures_alone_are_not_published() {
+    let key = Key::ed25519("Ann");
+    let mut certificate = Certificate::new(&key, "Ann <ann@example.org>");
+    let public = User::new();
+    public.import(certificate.bytes());
+    let public = public.run(&["export"]).succeed().stdout;
+    let local = "Ann at home <ann@home.example>";
+    let signature = Signature::by(&key, 0x13).with(Subpacket::exportable(false));
+    certificate
+        .add(Packet::new(2, [9, 1, 2, 3]))
+        .add(Packet::user_id(local))
+        .add(signature.sign(&key, &Signed::UserId(&key, local.as_bytes())));
+    let user = User::new();
+    user.run(&["import", "--local-signatures"]).stdin(certificate.bytes()).succeed();
+    let exported = user.run(&["export", "--local-signatures"]).succeed().stdout;
+    let contains = |part: &[u8]| exported.windows(part.len()).any(|window| window == part);
+    assert!(contains(&[9, 1, 2, 3]), "the signature of a version to come is here");
+    assert!(contains(local.as_bytes()), "the user ID is here");
+    for address in [Keyserver::hkp, Keyserver::vks] {
+        let server = Keyserver::with(&[]);
+        user.run(&["publish", "--yes", &key.fingerprint_text(), "--to", &address(&server)]).succeed();
+        assert_eq!(uploaded(&server), public);
+    }
+    let made = Home::new();
+    let path = made.path().to_str().expect("a path in UTF-8");
+    let written =
+        user.run(&["publish", "--json", &key.fingerprint_text(), "--wkd", path]).succeed().json_lines();
+    assert_eq!(written.len(), 1, "{written:?}");
+    let file = written[0]["file"].as_str().expect("a path");
+    assert_eq!(fs::read(file).expect("a file"), public);
 }
 
 #[test]
@@ -300,6 +346,71 @@ fn a_refresh_reports_new_revocations_first_and_can_be_taken_back() {
 }
 
 #[test]
+fn what_two_servers_know_is_counted_once() {
+    let (user, server, keys) = user_with_news();
+    let other = Keyserver::with(&[keys[0].certificate(), keys[1].certificate()].concat());
+    let table = format!("keyservers = [\"{}\", \"{}\"]", server.hkp(), other.hkp());
+    let user = user.with_network(&table);
+    let lines = user.run(&["refresh", "--json"]).succeed().json_lines();
+    assert_eq!(lines.len(), 3, "{lines:?}");
+    let sums = ["asked", "changed", "revoked", "unchanged", "unknown", "failed"];
+    assert_eq!(sums.map(|name| lines[2][name].as_u64()), [3, 2, 1, 0, 1, 0].map(Some));
+    let lines = user.run(&["refresh", "--again", "--json"]).succeed().json_lines();
+    assert_eq!(sums.map(|name| lines[0][name].as_u64()), [3, 0, 0, 2, 1, 0].map(Some));
+    assert_eq!((server.take_requests().len(), other.take_requests().len()), (6, 6));
+}
+
+#[test]
+fn a_refresh_does_not_say_where_a_certificate_came_from() {
+    let (user, _server, keys) = user_with_news();
+    user.run(&["refresh"]).succeed();
+    for key in &keys {
+        let shown = &user.run(&["show", "--json", key.fingerprint()]).succeed().json_lines()[0];
+        let origin = &shown["origin"];
+        assert_eq!((origin["kind"].as_u64(), origin["url"].as_str()), (Some(0), None), "{origin}");
+        assert_eq!(origin["updated"], "2026-01-01T00:00:00Z");
+    }
+}
+
+#[test]
+fn a_refresh_without_keyservers_says_that_there_is_nobody_to_ask() {
+    let (user, _server, _) = user_with_news();
+    let user = user.with_network("keyservers = []");
+    let done = user.run(&["refresh"]).output();
+    assert_eq!(done.code, Some(1), "{}", done.errors());
+    assert!(done.text().contains("3  with nobody to ask: no keyserver is configured"), "{}", done.text());
+    assert!(!done.text().contains("nobody answered"), "{}", done.text());
+    let user = user.with_network("refresh-pause = -1");
+    assert_eq!(user.run(&["refresh"]).output().code, Some(2));
+}
+
+#[test]
+fn a_refresh_asks_a_directory_for_the_address_and_takes_no_other() {
+    let key = ann();
+    key.add_user_id("20240201T000000!", "Ann elsewhere <ann@elsewhere.example>");
+    let nginx = web_server_with(&key, &[]);
+    let user = User::new().with_web_server(&nginx, &["openpgpkey.example.org"], "keyservers = []");
+    user.run(&["fetch", "Ann@Example.org"]).succeed();
+    // From now on the server offers the whole certificate, with a third user ID.
+    key.add_user_id("20240301T000000!", "Ann at work <ann@work.example>");
+    let files = nginx.root().join(".well-known/openpgpkey/example.org/hu");
+    let file = fs::read_dir(&files).expect("a directory").next().expect("a file").expect("a file").path();
+    fs::write(&file, key.certificate()).expect("the root is writable");
+    let user_ids = || {
+        let shown = &user.run(&["show", "--json", key.fingerprint()]).succeed().json_lines()[0];
+        shown["user_ids"].as_array().map(Vec::len)
+    };
+    user.run(&["refresh", "--again", "--pause", "0"]).succeed();
+    assert_eq!(user_ids(), Some(1));
+    assert_eq!(nginx.requests().matches("?l=Ann HTTP").count(), 2, "{}", nginx.requests());
+    // What else the certificate has is not told to this domain, nor is another domain asked.
+    user.import(key.certificate());
+    assert_eq!(user_ids(), Some(3));
+    user.run(&["refresh", "--again", "--pause", "0"]).succeed();
+    assert_eq!(nginx.requests().matches("?l=Ann HTTP").count(), 3, "{}", nginx.requests());
+}
+
+#[test]
 fn nothing_is_asked_for_twice_a_day() {
     let (user, server, _) = user_with_news();
     user.run(&["refresh"]).succeed();
@@ -344,6 +455,50 @@ fn a_key_that_is_not_here_is_looked_up_for_a_message_only_where_that_is_configur
 }
 
 #[test]
+fn what_is_looked_up_for_a_message_is_reported_beside_it() {
+    let key = ann();
+    let nginx = web_server_with(&key, &[]);
+    for option in ["--quiet", "--json", "--armor"] {
+        let table = "unknown-recipients = \"wkd\"";
+        let user = User::new().with_web_server(&nginx, &["openpgpkey.example.org"], table);
+        let words = ["encrypt", "--armor", "--trust-model", "always", "--to", "ann@example.org"];
+        let words = if option == "--armor" { words.to_vec() } else { [&words[..], &[option]].concat() };
+        let done = user.run(&words).stdin("secret").succeed();
+        assert_eq!(user.count(), 1, "{option}: the key was looked up");
+        let text = done.text();
+        assert!(text.starts_with("-----BEGIN PGP MESSAGE-----\n"), "{option}: {text}");
+        assert!(text.ends_with("-----END PGP MESSAGE-----\n"), "{option}: {text}");
+        assert_eq!(text.matches("-----").count(), 4, "{option}: {text}");
+        let decrypt = ["--pinentry-mode", "loopback", "--passphrase", "", "--decrypt"];
+        let clear = Run::gpg_with_agent(key.home()).args(decrypt).stdin(text).succeed().stdout;
+        assert_eq!(clear, b"secret", "{option}");
+    }
+}
+
+#[test]
+fn users_and_passwords_of_urls_are_kept_nowhere() {
+    let key = ann();
+    let nginx = Nginx::start(&["keys.example.org"], "");
+    fs::write(nginx.root().join("ann.pgp"), key.certificate()).expect("the root is writable");
+    let user = User::new().with_web_server(&nginx, &["keys.example.org"], "");
+    let done = user.run(&["fetch", "https://somebody:geheim@keys.example.org/ann.pgp"]).succeed();
+    let failed = user.run(&["fetch", "https://somebody:geheim@keys.example.org/index/"]).output();
+    let server = "--from=hkps://somebody:geheim@keys.example.org";
+    let unknown = user.run(&["fetch", server, key.fingerprint()]).output();
+    let wrong = user.run(&["fetch", "https://somebody:gehe/im@keys.example.org/"]).output();
+    let logged = user.run(&["log", "--json"]).succeed().text();
+    let shown = user.run(&["show", "--json", key.fingerprint()]).succeed().text();
+    assert!(shown.contains("https://keys.example.org/ann.pgp"), "{shown}");
+    assert!(logged.contains("(from https://keys.example.org/ann.pgp)"), "{logged}");
+    assert_eq!((unknown.code, wrong.code), (Some(1), Some(2)), "{}", wrong.errors());
+    let errors = [done.errors(), failed.errors(), unknown.errors(), wrong.errors()];
+    for text in errors.iter().chain([&logged, &shown]) {
+        assert!(!text.contains("gehe") && !text.contains("somebody"), "{text}");
+    }
+    assert!(nginx.requests().contains("somebody"), "the server is told: {}", nginx.requests());
+}
+
+#[test]
 fn through_tor_every_key_is_asked_for_under_another_name() {
     let (key, other) = (ann(), OwnKey::new("Bob <bob@example.org>"));
     let server = Keyserver::with(&[key.certificate(), other.certificate()].concat());
@@ -354,9 +509,116 @@ fn through_tor_every_key_is_asked_for_under_another_name() {
     user.run(&["refresh", "--again", "--pause", "0"]).succeed();
     let seen = socks.seen();
     assert_eq!(seen.len(), 4, "{seen:?}");
+    assert_are_isolated(&seen);
+}
+
+#[test]
+fn through_tor_every_url_is_asked_for_under_another_name() {
+    let nginx = Nginx::start(&["keys.example.org"], "");
+    fs::write(nginx.root().join("ann.pgp"), ann().certificate()).expect("the root is writable");
+    let socks = Socks::to(([127, 0, 0, 1], nginx.port()).into());
+    let user = User { authority: Some(nginx.authority()), ..User::new() };
+    let user = user.with_network(&format!("proxy = \"{}\"", socks.url()));
+    let url = "https://keys.example.org/ann.pgp";
+    user.run(&["fetch", url, url]).succeed();
+    let seen = socks.seen();
+    assert_eq!(seen.len(), 2, "{seen:?}");
+    assert_are_isolated(&seen);
+}
+
+/// Asserts that each connection had a user name of its own.
+#[track_caller]
+fn assert_are_isolated(seen: &[(String, String)]) {
     assert!(seen.iter().all(|(user, host)| user.len() == 32 && host == "keys.example.org"), "{seen:?}");
     let users: std::collections::HashSet<_> = seen.iter().map(|(user, _)| user).collect();
-    assert_eq!(users.len(), 4, "{seen:?}");
+    assert_eq!(users.len(), seen.len(), "{seen:?}");
+}
+
+#[test]
+fn through_a_proxy_only_a_name_that_it_does_not_find_leads_to_the_domain_itself() {
+    let key = ann();
+    let nginx = web_server_with(&key, &["--direct"]);
+    let target = ([127, 0, 0, 1], nginx.port()).into();
+    let user = User { authority: Some(nginx.authority()), ..User::new() };
+    let socks = Socks::without("openpgpkey.example.org", target);
+    let user = user.with_network(&format!("proxy = \"{}\"", socks.url()));
+    user.run(&["fetch", "--no-keyserver", "ann@example.org"]).succeed();
+    let hosts: Vec<String> = socks.seen().into_iter().map(|(_, host)| host).collect();
+    assert_eq!(hosts, ["openpgpkey.example.org", "example.org"]);
+
+    // A server that shows a certificate for another name is there.
+    let nginx = Nginx::start(&["example.org"], "");
+    let socks = Socks::to(([127, 0, 0, 1], nginx.port()).into());
+    let user = User { authority: Some(nginx.authority()), ..User::new() };
+    let user = user.with_network(&format!("proxy = \"{}\"", socks.url()));
+    let done = user.run(&["fetch", "--no-keyserver", "ann@example.org"]).output();
+    assert_eq!(done.code, Some(2), "{}", done.errors());
+    let hosts: Vec<String> = socks.seen().into_iter().map(|(_, host)| host).collect();
+    assert_eq!(hosts, ["openpgpkey.example.org"]);
+    assert_eq!(nginx.requests(), "");
+}
+
+#[test]
+fn an_http_proxy_that_does_not_connect_leads_to_the_domain_itself() {
+    // It knows no CONNECT.
+    let proxy = Keyserver::with(&[]);
+    let user = User::new().with_network(&format!("proxy = \"http://127.0.0.1:{}\"", proxy.port()));
+    let done = user.run(&["fetch", "--no-keyserver", "ann@example.org"]).output();
+    assert_eq!(done.code, Some(2));
+    assert!(done.errors().contains("the proxy makes no connection"), "{}", done.errors());
+    assert_eq!(proxy.take_requests(), ["openpgpkey.example.org:443", "example.org:443"]);
+}
+
+#[test]
+fn names_are_resolved_here_for_socks5_and_without_a_proxy() {
+    let key = ann();
+    let nginx = web_server_with(&key, &["--direct"]);
+    let socks = Socks::to(([127, 0, 0, 1], nginx.port()).into());
+    let addresses = format!(
+        "[network.addresses]\n\"openpgpkey.example.org\" = \"none\"\n\"example.org\" = \"127.0.0.1:{}\"",
+        nginx.port()
+    );
+    let proxy = socks.url().replace("socks5h", "socks5");
+    let fetch = |table: &str, variables: &[(&str, &str)]| {
+        let user = User { authority: Some(nginx.authority()), ..User::new() };
+        let user = user.with_network(&format!("{table}\n{addresses}"));
+        let run = user.run(&["fetch", "--no-keyserver", "ann@example.org"]);
+        variables.iter().fold(run, |run, (name, value)| run.env(name, value)).succeed();
+    };
+    fetch(&format!("proxy = \"{proxy}\""), &[]);
+    let hosts: Vec<String> = socks.seen().into_iter().map(|(_, host)| host).collect();
+    assert_eq!(hosts, ["[127, 0, 0, 1]"], "the domain itself, as a number");
+    fetch("", &[("ALL_PROXY", &socks.url()), ("NO_PROXY", "example.org")]);
+    assert_eq!(socks.seen().len(), 1, "an exception is not asked for through the proxy");
+}
+
+#[test]
+fn international_domains_are_the_same_written_and_encoded() {
+    let key = OwnKey::new("Ann <Ann@B\u{fc}cher.example>");
+    let encoded = "xn--bcher-kva.example";
+    let nginx = Nginx::start(&[&format!("openpgpkey.{encoded}")], "");
+    let publisher = User::new();
+    publisher.import(key.certificate());
+    let root = nginx.root();
+    let root = root.to_str().expect("a path in UTF-8");
+    publisher
+        .run(&["publish", key.fingerprint(), "--wkd", root, "--domain", "B\u{fc}cher.example"])
+        .succeed();
+    for name in ["Ann@b\u{fc}cher.example", "Ann@xn--bcher-kva.example"] {
+        let user = User::new().with_web_server(&nginx, &[&format!("openpgpkey.{encoded}")], "");
+        user.run(&["fetch", "--no-keyserver", name]).succeed();
+        assert_eq!(user.count(), 1, "{name}");
+    }
+}
+
+#[test]
+fn a_search_on_a_server_has_nothing_to_do_with_validity() {
+    let user = User::new();
+    for option in [["--trust-model", "always"], ["--trusted-key", "0123456789ABCDEF"]] {
+        let done = user.run(&["search", "--on", "hkp://127.0.0.1:1", "ann"]).args(option).output();
+        assert_eq!(done.code, Some(2));
+        assert!(done.errors().contains("cannot be used with"), "{}", done.errors());
+    }
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use harness::web::{Keyserver, Liar, Lie, Nginx};
 use harness::{Home, Keyring, Output, OwnKey, Run};
+use packet_builder::{Certificate, Key};
 
 /// How long a request may take here, in seconds.
 const TIMEOUT: u64 = 3;
@@ -80,6 +81,23 @@ fn a_certificate_that_only_claims_the_key_as_a_subkey_is_dropped() {
 }
 
 #[test]
+fn a_subkey_that_signs_has_to_say_so_itself() {
+    let (ann, mallory) = (Key::ed25519("Ann"), Key::ed25519("Mallory"));
+    let mut claimed = Certificate::new(&mallory, "Mallory <mallory@example.org>");
+    claimed.add(ann.subkey_packet()).add(Certificate::binding(&mallory, &ann, 2, None));
+    let (liar, victim) = (Liar::telling(Lie::Bytes(claimed.bytes())), Victim::new(""));
+    let run = victim.run(&["fetch", "--from", &liar.hkp(), &ann.fingerprint_text()]);
+    victim.assert_refuses(run, 1, "not what was asked for");
+    // With the back-signature it is taken, and said to be another's.
+    let mut own = Certificate::new(&mallory, "Mallory <mallory@example.org>");
+    own.add_subkey(&mallory, &ann, 2);
+    let server = Liar::telling(Lie::Bytes(own.bytes()));
+    let done = victim.run(&["fetch", "--from", &server.hkp(), &ann.fingerprint_text()]).succeed();
+    let said = format!("a subkey of the certificate {}", mallory.fingerprint_text());
+    assert!(done.errors().contains(&said), "{}", done.errors());
+}
+
+#[test]
 fn a_user_id_that_nobody_signed_is_no_address() {
     let mallory = OwnKey::new("Mallory <mallory@example.org>").certificate();
     let user_id = b"Ann <ann@example.org>";
@@ -96,6 +114,16 @@ fn what_is_no_certificate_is_refused() {
     assert_lie_is_refused(Lie::Bytes(page), 1, "the answer");
     assert_lie_is_refused(Lie::Bytes(Vec::new()), 1, "the answer holds no certificate");
     assert_lie_is_refused(Lie::Bytes(vec![0; 100_000]), 1, "the answer");
+}
+
+#[test]
+fn millions_of_damaged_packets_cost_no_memory() {
+    let damaged = Lie::Bytes([0x98, 1, 3].repeat(5_500_000));
+    assert_lie_is_refused(damaged.clone(), 1, "the answer cannot be read");
+    let (liar, victim) = (Liar::telling(damaged), Victim::new(""));
+    let done = victim.run(&["fetch", "--json", "--from", &liar.hkp(), ASKED_FOR]).output().json_lines();
+    assert_eq!(done[0]["refused"].as_array().map(Vec::len), Some(10));
+    assert!(done[0]["refused_count"].as_u64() > Some(1_000_000), "{}", done[0]["refused_count"]);
 }
 
 #[test]
@@ -173,7 +201,7 @@ fn redirects_in_circles_end() {
     let table = format!("[network.addresses]\n\"keys.example.org\" = \"127.0.0.1:{}\"", nginx.port());
     let victim = Victim::new(&table);
     let run = victim.run(&["fetch", "--from", "hkps://keys.example.org", ASKED_FOR]);
-    victim.assert_refuses(run.env("SSL_CERT_FILE", nginx.authority()), 2, "once too often");
+    victim.assert_refuses(run.env("SSL_CERT_FILE", nginx.authority()), 2, "redirected more than 4 times");
     assert_eq!(nginx.requests().lines().count(), 5, "{}", nginx.requests());
     // An upload is not sent anywhere else at all.
     let key = OwnKey::new("Ann <ann@example.org>");
@@ -183,6 +211,21 @@ fn redirects_in_circles_end() {
     assert_eq!(done.code, Some(2));
     assert!(done.errors().contains("an upload is not redirected"), "{}", done.errors());
     assert_eq!(nginx.requests().lines().count(), 6, "{}", nginx.requests());
+}
+
+#[test]
+fn a_redirect_does_not_reach_a_private_host_of_the_configuration() {
+    let configuration = "location /pks/ { return 302 https://internal.example.org/; }";
+    let nginx = Nginx::start(&["keys.example.org", "internal.example.org"], configuration);
+    let table = format!(
+        "[network.addresses]\n\"keys.example.org\" = \"127.0.0.1:{0}\"\n\"internal.example.org\" = \"127.0.0.1:{0}\"",
+        nginx.port()
+    );
+    let victim = Victim::new(&table);
+    let run = victim.run(&["fetch", "--from", "hkps://keys.example.org", ASKED_FOR]);
+    let run = run.env("SSL_CERT_FILE", nginx.authority());
+    victim.assert_refuses(run, 2, "which is no public address; no redirect leads there");
+    assert_eq!(nginx.requests().lines().count(), 1, "{}", nginx.requests());
 }
 
 #[test]

@@ -1,12 +1,14 @@
 //! What every command needs: the clock, the output, the database.
 
 use std::cell::Cell;
+use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
 use keyhoard::cert::Timestamp;
 use keyhoard::migrate::outdated;
+use keyhoard::network::without_user;
 use keyhoard::permissions::{exposed_database, secret_keys_beside};
 use keyhoard::secret::file::FileKeys;
 use keyhoard::store::{ReadJournal, Store};
@@ -127,13 +129,28 @@ pub(crate) fn with_advice(error: keyhoard::Error) -> anyhow::Error {
     }
 }
 
+/// Returns a variable of the environment.
+pub(crate) fn environment(name: &str) -> Option<OsString> {
+    std::env::var_os(name)
+}
+
 /// Returns the command line for the journal: the program's name and the arguments.
 pub(crate) fn command_line() -> String {
     let mut line = String::from("keyhoard");
     for argument in std::env::args_os().skip(1) {
         line.push(' ');
         // Everybody who may read the database may read the journal: passwords of URLs are left out.
-        line.push_str(&database::shown(Path::new(&argument)));
+        line.push_str(&shown_argument(&database::shown(Path::new(&argument))));
     }
     line
+}
+
+/// Returns an argument without the user of a URL, which may be a secret, unless it is a database's.
+fn shown_argument(argument: &str) -> String {
+    match argument.split_once("://") {
+        Some((scheme, _)) if !scheme.ends_with("postgres") && !scheme.ends_with("postgresql") => {
+            without_user(argument)
+        }
+        _ => argument.to_owned(),
+    }
 }

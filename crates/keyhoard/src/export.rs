@@ -45,7 +45,7 @@ impl Default for ExportOptions {
 }
 
 impl ExportOptions {
-    fn keep_component(&self, component: &Component) -> bool {
+    pub(crate) fn keep_component(&self, component: &Component) -> bool {
         match component.kind {
             ComponentKind::Attribute(_) => self.attributes,
             ComponentKind::Unknown(_) => self.unreadable,
@@ -53,7 +53,7 @@ impl ExportOptions {
         }
     }
 
-    fn keep_signature(&self, signature: &SignatureFacts) -> bool {
+    pub(crate) fn keep_signature(&self, signature: &SignatureFacts) -> bool {
         let own = signature.own.as_deref();
         let names_sensitive = own.is_some_and(|own| own.revokers.iter().any(Revoker::is_sensitive));
         (self.local_signatures || signature.flags.exportable)

@@ -20,7 +20,7 @@ mod refreshing;
 mod request;
 mod source;
 
-pub use answer::{Answer, Asked, Taken, take, taken_options, wanted};
+pub use answer::{Answer, Asked, Taken, is_asked_for, take, taken_options, wanted};
 pub use configuration::{NetworkConfiguration, UnknownRecipients};
 pub use directory::{DirectoryLayout, DirectoryOptions, WrittenKey, write_directory};
 pub use published::{Published, publish};

@@ -5,7 +5,8 @@
 //! - A redirect goes to `https://` only, at most [`MAX_REDIRECTS`] times, and never after something was sent.
 //! - A connection goes to a public address, which is checked after the name was resolved. Other addresses have to be
 //!   the user's own wish: written as a number or as `localhost` in a URL that the user gave ([`Whose::User`]), or given
-//!   for a name in the settings ([`Settings::addresses`]). Proxies may be anywhere; they resolve names themselves.
+//!   for a name in the settings ([`Settings::addresses`]), which no redirect to another host leads to. Proxies may be
+//!   anywhere; unless they are `socks5://`, they resolve names themselves.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -22,16 +23,27 @@ use rustls::ClientConfig;
 use rustls_platform_verifier::BuilderVerifierExt;
 use tokio::runtime::{Builder, Runtime};
 
+use crate::Fetched;
 use crate::error::{Error, Result};
-use crate::limits::MAX_REDIRECTS;
+use crate::limits::{MAX_CERTIFICATES, MAX_REDIRECTS};
 use crate::proxy::Proxies;
 use crate::public_address::is_public;
 use crate::resolver::{NotPublic, Resolver};
+use crate::shown::{shown, without_user};
 
 /// How long connecting may take.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// How much of a refusal's text is kept, in bytes.
 const MAX_REFUSAL: usize = 4 << 10;
+
+/// What a user can do who means a private address.
+const ADDRESSES: &str = "[network.addresses] in config.toml can say that it is meant";
+/// Nothing but what the user names leads to a private address.
+const NO_REDIRECT: &str = "no redirect leads there";
+/// What the HTTP client says if a proxy would not connect, or not find the name. It passes on the text only: an answer
+/// to CONNECT other than 200, and the replies 1 and 4 of RFC 1928.
+const NOT_CONNECTED: [&str; 3] =
+    ["tunnel error: unsuccessful", "SOCKS error: general server failure", "SOCKS error: host unreachable"];
 
 /// What a client is told.
 #[derive(Clone, Debug)]
@@ -125,6 +137,17 @@ impl Client {
         Ok(())
     }
 
+    /// Returns the certificates at a URL that the user names; through Tor, over a circuit of its own.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Client::get`], and [`Error::Setup`].
+    pub fn fetch(&self, url: &Url) -> Result<Option<Fetched>> {
+        self.begin_key()?;
+        let bytes = self.get(url, Whose::User, MAX_CERTIFICATES)?;
+        Ok(bytes.map(|bytes| Fetched { bytes, url: shown(url) }))
+    }
+
     /// Returns what is at a URL, at most `limit` bytes; `None` if there is nothing (HTTP 404 and 410).
     ///
     /// # Errors
@@ -135,14 +158,22 @@ impl Client {
             let (mut target, mut whose) = (url.clone(), whose);
             for _ in 0..=MAX_REDIRECTS {
                 self.check_host(&target, whose)?;
+                let advice = if target.host() == url.host() { ADDRESSES } else { NO_REDIRECT };
+                if advice == NO_REDIRECT {
+                    self.check_fixed(&target)?;
+                }
                 let request = self.http.borrow().get(target.clone());
-                let response = request.send().await.map_err(|error| failed(&target, error))?;
+                let response = request.send().await.map_err(|error| failed(&target, error, advice))?;
                 if !response.status().is_redirection() {
                     return found(&target, response, limit).await;
                 }
                 (target, whose) = (redirected(&target, &response)?, Whose::Others);
             }
-            Err(Error::Redirect { url: url.to_string(), target: target.into(), reason: "once too often" })
+            Err(Error::Redirect {
+                url: shown(url),
+                target: shown(&target),
+                reason: "redirected more than 4 times",
+            })
         })
     }
 
@@ -155,12 +186,12 @@ impl Client {
         self.in_time(url, async {
             self.check_host(url, whose)?;
             let request = self.http.borrow().post(url.clone()).header(CONTENT_TYPE, kind).body(body);
-            let response = request.send().await.map_err(|error| failed(url, error))?;
+            let response = request.send().await.map_err(|error| failed(url, error, ADDRESSES))?;
             let status = response.status();
             if status.is_redirection() {
-                let target = redirected(url, &response)?.into();
+                let target = shown(&redirected(url, &response)?);
                 let reason = "an upload is not redirected";
-                return Err(Error::Redirect { url: url.to_string(), target, reason });
+                return Err(Error::Redirect { url: shown(url), target, reason });
             }
             Ok(Receipt { status, body: read(url, response, limit).await? })
         })
@@ -172,7 +203,7 @@ impl Client {
     ///
     /// [`Error::Resolve`] and [`Error::Timeout`].
     pub(crate) fn resolves(&self, url: &Url) -> Result<Option<bool>> {
-        if self.settings.proxies.is_used_for(url) {
+        if self.settings.proxies.resolve(url) {
             return Ok(None);
         }
         let host = url.host_str().unwrap_or_default();
@@ -187,7 +218,7 @@ impl Client {
         let timeout = self.settings.timeout;
         let runtime = self.runtime.as_ref().expect("the runtime lasts until the client is dropped");
         let limited = runtime.block_on(async { tokio::time::timeout(timeout, request).await });
-        limited.unwrap_or_else(|_| Err(Error::Timeout { url: url.to_string(), seconds: timeout.as_secs() }))
+        limited.unwrap_or_else(|_| Err(Error::Timeout { url: shown(url), seconds: timeout.as_secs() }))
     }
 
     /// Refuses a URL whose host is written as an address that is not public, unless the user wrote it.
@@ -198,7 +229,19 @@ impl Client {
         let literal = literal.or(is_this_machine.then_some(IpAddr::from([127, 0, 0, 1])));
         match literal {
             Some(address) if whose == Whose::Others && !is_public(address) => {
-                Err(Error::NotPublic { url: url.to_string(), host: host.to_owned(), address })
+                Err(Error::NotPublic { url: shown(url), host: host.to_owned(), address, advice: NO_REDIRECT })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses a URL that a redirect leads to if the user gave its host an address that is not public: that was meant
+    /// for the user's own requests.
+    fn check_fixed(&self, url: &Url) -> Result<()> {
+        let host = url.host_str().unwrap_or_default().trim_end_matches('.').to_ascii_lowercase();
+        match self.settings.addresses.get(&host) {
+            Some(FixedAddress::At(address)) if !is_public(address.ip()) => {
+                Err(Error::NotPublic { url: shown(url), host, address: address.ip(), advice: NO_REDIRECT })
             }
             _ => Ok(()),
         }
@@ -217,18 +260,17 @@ impl Drop for Client {
 fn http_client(settings: &Settings, resolver: &Resolver, tls: &ClientConfig) -> Result<reqwest::Client> {
     let setup = |error: reqwest::Error| Error::Setup(error.into());
     let user = random_name().map_err(|error| Error::Setup(error.to_string().into()))?;
-    let mut builder = reqwest::Client::builder()
+    reqwest::Client::builder()
         .tls_backend_preconfigured(tls.clone())
         .http1_only()
         .connect_timeout(CONNECT_TIMEOUT.min(settings.timeout))
         .redirect(Policy::none())
         .referer(false)
         .no_proxy()
-        .dns_resolver(Arc::new(resolver.clone()));
-    for proxy in settings.proxies.for_client(&user).map_err(setup)? {
-        builder = builder.proxy(proxy);
-    }
-    builder.build().map_err(setup)
+        .dns_resolver(Arc::new(resolver.clone()))
+        .proxy(settings.proxies.for_client(&user))
+        .build()
+        .map_err(setup)
 }
 
 /// Returns a name that was never used.
@@ -242,7 +284,7 @@ fn random_name() -> std::result::Result<String, getrandom::Error> {
 fn redirected(url: &Url, response: &Response) -> Result<Url> {
     let location = response.headers().get(LOCATION).and_then(|location| location.to_str().ok());
     let refused =
-        |target: &str, reason| Error::Redirect { url: url.to_string(), target: target.to_owned(), reason };
+        |target: &str, reason| Error::Redirect { url: shown(url), target: without_user(target), reason };
     let location = location.ok_or_else(|| refused("", "there is no address"))?;
     let target = url.join(location).map_err(|_| refused(location, "not an address"))?;
     match target.scheme() {
@@ -265,7 +307,7 @@ async fn found(url: &Url, mut response: Response, limit: usize) -> Result<Option
                 }
             }
             let text = String::from_utf8_lossy(&text).into_owned();
-            Err(Error::Status { url: url.to_string(), status, text })
+            Err(Error::Status { url: shown(url), status, text })
         }
     }
 }
@@ -273,9 +315,9 @@ async fn found(url: &Url, mut response: Response, limit: usize) -> Result<Option
 /// Returns the body of an answer.
 async fn read(url: &Url, mut response: Response, limit: usize) -> Result<Vec<u8>> {
     let mut body = Vec::new();
-    while let Some(chunk) = response.chunk().await.map_err(|error| failed(url, error))? {
+    while let Some(chunk) = response.chunk().await.map_err(|error| failed(url, error, ADDRESSES))? {
         if body.len() + chunk.len() > limit {
-            return Err(Error::TooLong { url: url.to_string(), limit });
+            return Err(Error::TooLong { url: shown(url), limit });
         }
         body.extend_from_slice(&chunk);
     }
@@ -283,19 +325,23 @@ async fn read(url: &Url, mut response: Response, limit: usize) -> Result<Vec<u8>
 }
 
 /// Returns the error for a request that failed. The HTTP client's own would name the URL again.
-fn failed(url: &Url, error: reqwest::Error) -> Error {
+/// `advice` is for a name at an address that is not public.
+fn failed(url: &Url, error: reqwest::Error, advice: &'static str) -> Error {
     let error = error.without_url();
     let mut cause = error.source();
     while let Some(current) = cause {
         let inner = current.downcast_ref::<std::io::Error>().and_then(|error| error.get_ref());
         let refused = current.downcast_ref().or_else(|| inner.and_then(|inner| inner.downcast_ref()));
         if let Some(NotPublic { host, address }) = refused {
-            return Error::NotPublic { url: url.to_string(), host: host.clone(), address: *address };
+            return Error::NotPublic { url: shown(url), host: host.clone(), address: *address, advice };
+        }
+        if NOT_CONNECTED.contains(&current.to_string().as_str()) {
+            return Error::NotConnected { url: shown(url), source: error };
         }
         cause = current.source();
     }
     match error.is_timeout() {
-        true => Error::Timeout { url: url.to_string(), seconds: CONNECT_TIMEOUT.as_secs() },
-        false => Error::Unreachable { url: url.to_string(), source: error },
+        true => Error::Timeout { url: shown(url), seconds: CONNECT_TIMEOUT.as_secs() },
+        false => Error::Unreachable { url: shown(url), source: error },
     }
 }

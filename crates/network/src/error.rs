@@ -30,7 +30,7 @@ pub enum Error {
         source: reqwest::Error,
     },
     /// A name stands for an address that is not public, or an address of this kind was not given by the user.
-    #[error("{url}: {host} is at {address}, which is no public address")]
+    #[error("{url}: {host} is at {address}, which is no public address; {advice}")]
     NotPublic {
         /// What was asked for.
         url: String,
@@ -38,6 +38,22 @@ pub enum Error {
         host: String,
         /// The address.
         address: IpAddr,
+        /// What the user can do.
+        advice: &'static str,
+    },
+    /// The proxy could not, or would not, connect to the server: the name may not exist.
+    #[error("{url}: the proxy makes no connection")]
+    NotConnected {
+        /// What was asked for.
+        url: String,
+        /// What the proxy says.
+        source: reqwest::Error,
+    },
+    /// A variable of the environment is not UTF-8.
+    #[error("the variable {name} of the environment is not UTF-8")]
+    Variable {
+        /// Its name.
+        name: String,
     },
     /// A name could not be resolved, and it is not known whether it exists.
     #[error("{host}: the name cannot be resolved")]
@@ -56,7 +72,7 @@ pub enum Error {
         seconds: u64,
     },
     /// The server refuses.
-    #[error("{url}: the server says {status}")]
+    #[error("{url}: the server says {status}{}", first_line(.text))]
     Status {
         /// What was asked for.
         url: String,
@@ -106,9 +122,35 @@ impl Error {
     pub fn is_of_server(&self) -> bool {
         match self {
             Self::Setup(_) | Self::Unreachable { .. } | Self::Resolve { .. } | Self::Timeout { .. } => true,
-            Self::NotPublic { .. } => true,
+            Self::NotPublic { .. } | Self::NotConnected { .. } | Self::Variable { .. } => true,
             Self::Status { status, .. } => status.is_server_error() || status.as_u16() == 429,
             _ => false,
         }
+    }
+}
+
+/// How many characters of what a server says are shown.
+const LONGEST_LINE: usize = 200;
+
+/// Returns the first line of what a server says about a refusal, escaped and cut.
+fn first_line(text: &str) -> String {
+    let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+    let cut: String = line.chars().take(LONGEST_LINE).flat_map(char::escape_debug).collect();
+    let more = if line.chars().nth(LONGEST_LINE).is_some() { "..." } else { "" };
+    if cut.is_empty() { cut } else { format!(": \"{cut}{more}\"") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_line_of_a_refusal_is_shown_escaped_and_cut() {
+        assert_eq!(first_line(" \r\n\n"), "");
+        assert_eq!(
+            first_line("\nToo many\x1b[2J \u{202e}requests\nwait"),
+            ": \"Too many\\u{1b}[2J \\u{202e}requests\""
+        );
+        assert_eq!(first_line(&"a".repeat(201)), format!(": \"{}...\"", "a".repeat(200)));
     }
 }

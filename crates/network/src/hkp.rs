@@ -7,6 +7,7 @@ use crate::Fetched;
 use crate::client::{Client, Receipt, Whose};
 use crate::error::{Error, Result};
 use crate::limits::{MAX_CERTIFICATES, MAX_INDEX, MAX_RECEIPT};
+use crate::shown::shown;
 
 /// The answer to a search.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -54,7 +55,7 @@ pub(crate) fn get(client: &Client, server: &Url, search: &str, exact: bool) -> R
     client.begin_key()?;
     let url = lookup(server, "get", search, exact);
     let bytes = client.get(&url, Whose::User, MAX_CERTIFICATES)?;
-    Ok(bytes.map(|bytes| Fetched { bytes, url: url.into() }))
+    Ok(bytes.map(|bytes| Fetched { bytes, url: shown(&url) }))
 }
 
 /// Returns the keys whose user IDs contain a text, as the server says.
@@ -64,7 +65,7 @@ pub(crate) fn index(client: &Client, server: &Url, search: &str) -> Result<Index
     match client.get(&url, Whose::User, MAX_INDEX)? {
         Some(text) => match parse_index(&text) {
             Some(keys) => Ok(Index { text, keys }),
-            None => Err(Error::Answer { url: url.into(), expected: "a keyserver to a search" }),
+            None => Err(Error::Answer { url: shown(&url), expected: "a keyserver to a search" }),
         },
         None => Ok(Index::default()),
     }

@@ -8,6 +8,7 @@ use reqwest::Url;
 use crate::client::Client;
 use crate::error::{Error, Result};
 use crate::hkp::Index;
+use crate::shown::{shown, without_user};
 use crate::{Fetched, hkp, vks};
 
 /// A keyserver, as its address names it:
@@ -18,7 +19,7 @@ use crate::{Fetched, hkp, vks};
 ///   only.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Keyserver {
-    /// As it was given.
+    /// As it was given, but for a user and a password.
     name: String,
     url: Url,
     protocol: Protocol,
@@ -115,7 +116,7 @@ impl Keyserver {
                 true => Ok(Submission::Taken),
                 false => {
                     let text = String::from_utf8_lossy(&receipt.body).into_owned();
-                    Err(Error::Status { url: url.to_string(), status: receipt.status, text })
+                    Err(Error::Status { url: shown(url), status: receipt.status, text })
                 }
             };
         }
@@ -133,7 +134,7 @@ impl FromStr for Keyserver {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        let wrong = |reason| Error::Address { text: text.to_owned(), reason };
+        let wrong = |reason| Error::Address { text: without_user(text), reason };
         let (scheme, rest) = text.split_once("://").unwrap_or(("hkps", text));
         let scheme = scheme.to_ascii_lowercase();
         let (protocol, scheme, port) = match scheme.as_str() {
@@ -152,7 +153,7 @@ impl FromStr for Keyserver {
         if let (Some(port), None) = (port, port_of(rest)) {
             url.set_port(Some(port)).map_err(|()| wrong("not the address of a server"))?;
         }
-        let server = Self { name: text.to_owned(), url, protocol };
+        let server = Self { name: without_user(text), url, protocol };
         if protocol == Protocol::Vks && scheme == "http" && !server.is_local() {
             return Err(wrong("without TLS on this machine only"));
         }

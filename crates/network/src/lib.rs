@@ -21,11 +21,13 @@ pub mod wkd;
 mod error;
 mod public_address;
 mod resolver;
+mod shown;
 
 pub use client::{Client, Settings};
 pub use error::{Error, Result};
 pub use keyserver::{Keyserver, Search};
 pub use reqwest::Url;
+pub use shown::{shown, without_user};
 
 /// Limits on what others send.
 pub mod limits {
@@ -44,6 +46,6 @@ pub mod limits {
 pub struct Fetched {
     /// The bytes, as they came.
     pub bytes: Vec<u8>,
-    /// The address that was asked, before any redirect.
+    /// The address that was asked, before any redirect, without a user and a password.
     pub url: String,
 }

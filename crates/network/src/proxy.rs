@@ -2,13 +2,19 @@
 //!
 //! The environment says so as for other programs: `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY`, `NO_PROXY`, in capital or
 //! small letters. A proxy with the scheme `socks5h` resolves names itself, as Tor does; unless its address has a user
-//! name, each key is asked for under another one, for which Tor makes another circuit (`IsolateSOCKSAuth`).
+//! name, each key is asked for under another one, for which Tor makes another circuit (`IsolateSOCKSAuth`). With the
+//! scheme `socks5` names are resolved here.
 
-use std::env;
+use std::ffi::OsString;
+use std::net::IpAddr;
 
-use reqwest::{NoProxy, Proxy, Url};
+use reqwest::{Proxy, Url};
 
 use crate::error::{Error, Result};
+use crate::shown::without_user;
+
+/// Returns what a variable of the environment is.
+pub type Environment<'a> = &'a dyn Fn(&str) -> Option<OsString>;
 
 /// The proxies of a client.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -17,8 +23,19 @@ pub struct Proxies {
     https: Option<Url>,
     /// For `http://`.
     http: Option<Url>,
-    /// Whether `NO_PROXY` counts.
-    is_from_environment: bool,
+    /// Which hosts are reached without one.
+    exceptions: Vec<Exception>,
+}
+
+/// Hosts that are reached without a proxy, as one part of `NO_PROXY` names them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Exception {
+    /// `*`.
+    All,
+    /// Addresses whose first bits are these.
+    Network(IpAddr, u32),
+    /// A domain, in lower case, and all below it.
+    Domain(String),
 }
 
 impl Proxies {
@@ -29,29 +46,39 @@ impl Proxies {
     /// [`Error::Address`] for what is no address of a proxy.
     pub fn for_all(address: &str) -> Result<Self> {
         let proxy = parse(address)?;
-        Ok(Self { https: Some(proxy.clone()), http: Some(proxy), is_from_environment: false })
+        Ok(Self { https: Some(proxy.clone()), http: Some(proxy), exceptions: Vec::new() })
     }
 
     /// Those of the environment.
     ///
     /// # Errors
     ///
-    /// [`Error::Address`] for what is no address of a proxy.
-    pub fn of_environment() -> Result<Self> {
-        let all = variable("ALL_PROXY");
+    /// [`Error::Address`] for what is no address of a proxy; [`Error::Variable`].
+    pub fn of_environment(environment: Environment<'_>) -> Result<Self> {
+        let all = variable(environment, "ALL_PROXY")?;
         // A program that a web server runs gets `HTTP_PROXY` from whoever asks the server (CVE-2016-5385).
-        let http = variable("HTTP_PROXY").filter(|_| env::var_os("REQUEST_METHOD").is_none());
+        let is_served = environment("REQUEST_METHOD").is_some();
+        let http = if is_served { None } else { variable(environment, "HTTP_PROXY")? };
+        let https = variable(environment, "HTTPS_PROXY")?;
         let read = |address: Option<String>| address.as_deref().map(parse).transpose();
+        let exceptions = variable(environment, "NO_PROXY")?.unwrap_or_default();
         Ok(Self {
-            https: read(variable("HTTPS_PROXY").or_else(|| all.clone()))?,
+            https: read(https.or_else(|| all.clone()))?,
             http: read(http.or(all))?,
-            is_from_environment: true,
+            exceptions: exceptions.split(',').filter_map(Exception::parse).collect(),
         })
     }
 
-    /// Says whether there is one for a URL's scheme, which then resolves the names.
-    pub(crate) fn is_used_for(&self, url: &Url) -> bool {
-        if url.scheme() == "https" { self.https.is_some() } else { self.http.is_some() }
+    /// Returns the one that a URL is asked for through.
+    fn of(&self, url: &Url) -> Option<&Url> {
+        let proxy = if url.scheme() == "https" { &self.https } else { &self.http };
+        let host = url.host_str().unwrap_or_default();
+        proxy.as_ref().filter(|_| !self.exceptions.iter().any(|exception| exception.covers(host)))
+    }
+
+    /// Says whether a proxy resolves a URL's name.
+    pub(crate) fn resolve(&self, url: &Url) -> bool {
+        self.of(url).is_some_and(|proxy| proxy.scheme() != "socks5")
     }
 
     /// Says whether each key is asked for under a user name of its own.
@@ -66,34 +93,84 @@ impl Proxies {
     }
 
     /// Returns them for the HTTP client; `user` is the name for the one who isolates.
-    pub(crate) fn for_client(&self, user: &str) -> reqwest::Result<Vec<Proxy>> {
-        let named = |proxy: &Url| {
-            let mut proxy = proxy.clone();
+    pub(crate) fn for_client(&self, user: &str) -> Proxy {
+        let (proxies, user) = (self.clone(), user.to_owned());
+        Proxy::custom(move |url| {
+            let mut proxy = proxies.of(url)?.clone();
             if isolates(&proxy) {
                 // Only an address without a host could not have them.
-                let _ = proxy.set_username(user);
-                let _ = proxy.set_password(Some(user));
+                let _ = proxy.set_username(&user);
+                let _ = proxy.set_password(Some(&user));
             }
-            proxy
-        };
-        let exceptions = || self.is_from_environment.then(NoProxy::from_env).flatten();
-        let https = self.https.as_ref().map(|proxy| Proxy::https(named(proxy).as_str()));
-        let http = self.http.as_ref().map(|proxy| Proxy::http(named(proxy).as_str()));
-        [https, http].into_iter().flatten().map(|proxy| Ok(proxy?.no_proxy(exceptions()))).collect()
+            Some(proxy)
+        })
     }
+}
+
+impl Exception {
+    fn parse(text: &str) -> Option<Self> {
+        let text = text.trim();
+        if text == "*" {
+            return Some(Self::All);
+        }
+        if let Ok(address) = text.trim_matches(['[', ']']).parse() {
+            return Some(Self::Network(address, width(address)));
+        }
+        if let Some((address, bits)) = text.split_once('/')
+            && let (Ok(address), Ok(bits)) = (address.parse(), bits.parse())
+        {
+            return (bits <= width(address)).then_some(Self::Network(address, bits));
+        }
+        let domain = text.trim_start_matches('.').to_ascii_lowercase();
+        (!domain.is_empty()).then_some(Self::Domain(domain))
+    }
+
+    fn covers(&self, host: &str) -> bool {
+        let host = host.trim_matches(['[', ']']).trim_end_matches('.').to_ascii_lowercase();
+        match (self, host.parse::<IpAddr>()) {
+            (Self::All, _) => true,
+            (Self::Network(network, bits), Ok(address)) => has_prefix(address, *network, *bits),
+            (Self::Domain(domain), Err(_)) => host
+                .strip_suffix(domain.as_str())
+                .is_some_and(|below| below.is_empty() || below.ends_with('.')),
+            _ => false,
+        }
+    }
+}
+
+/// Returns how many bits an address has.
+fn width(address: IpAddr) -> u32 {
+    if address.is_ipv4() { 32 } else { 128 }
+}
+
+fn has_prefix(address: IpAddr, network: IpAddr, bits: u32) -> bool {
+    let number = |address| match address {
+        IpAddr::V4(address) => u128::from(address.to_bits()),
+        IpAddr::V6(address) => address.to_bits(),
+    };
+    let rest = width(network) - bits;
+    let shifted = |address| number(address).checked_shr(rest).unwrap_or(0);
+    address.is_ipv4() == network.is_ipv4() && shifted(address) == shifted(network)
 }
 
 fn isolates(proxy: &Url) -> bool {
     proxy.scheme() == "socks5h" && proxy.username().is_empty()
 }
 
-fn variable(name: &str) -> Option<String> {
-    let value = env::var(name).ok().or_else(|| env::var(name.to_ascii_lowercase()).ok())?;
-    Some(value).filter(|value| !value.is_empty())
+/// Returns a variable's value, in capital or small letters; an empty one is none.
+fn variable(environment: Environment<'_>, name: &str) -> Result<Option<String>> {
+    let small = name.to_ascii_lowercase();
+    for name in [name, small.as_str()] {
+        if let Some(value) = environment(name).filter(|value| !value.is_empty()) {
+            let value = value.into_string();
+            return value.map(Some).map_err(|_| Error::Variable { name: name.to_owned() });
+        }
+    }
+    Ok(None)
 }
 
 fn parse(address: &str) -> Result<Url> {
-    let wrong = |reason| Error::Address { text: address.to_owned(), reason };
+    let wrong = |reason| Error::Address { text: without_user(address), reason };
     let with_scheme = if address.contains("://") { address.to_owned() } else { format!("http://{address}") };
     let url = Url::parse(&with_scheme).map_err(|_| wrong("not the address of a proxy"))?;
     match (url.scheme(), url.host_str()) {
@@ -104,7 +181,13 @@ fn parse(address: &str) -> Result<Url> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::ffi::OsStringExt;
+
     use super::*;
+
+    fn url(text: &str) -> Url {
+        Url::parse(text).expect("a URL")
+    }
 
     #[test]
     fn only_a_socks_proxy_that_resolves_names_and_has_no_user_is_given_one() {
@@ -115,5 +198,48 @@ mod tests {
         assert!(!isolating("proxy.example.org:3128"));
         assert!(Proxies::for_all("ftp://example.org").is_err());
         assert!(Proxies::for_all("socks5h://").is_err());
+    }
+
+    #[test]
+    fn names_are_resolved_here_for_socks5_alone() {
+        let resolves =
+            |address| Proxies::for_all(address).expect("a proxy").resolve(&url("https://example.org"));
+        assert!(!resolves("socks5://127.0.0.1:9050"));
+        assert!(resolves("socks5h://127.0.0.1:9050"));
+        assert!(resolves("http://proxy.example.org:3128"));
+        assert!(!Proxies::default().resolve(&url("https://example.org")));
+    }
+
+    #[test]
+    fn exceptions_are_domains_addresses_networks_or_everything() {
+        let is_direct = |exceptions: &str, host: &str| {
+            let environment = |name: &str| match name {
+                "ALL_PROXY" => Some(OsString::from("http://proxy.example.org")),
+                "NO_PROXY" => Some(OsString::from(exceptions)),
+                _ => None,
+            };
+            let proxies = Proxies::of_environment(&environment).expect("proxies");
+            let target = url(&format!("https://{host}/"));
+            assert_eq!(proxies.of(&target).is_some(), proxies.resolve(&target));
+            proxies.of(&target).is_none()
+        };
+        assert!(is_direct("a.example, .Example.ORG", "example.org"));
+        assert!(is_direct("example.org", "openpgpkey.example.org"));
+        assert!(!is_direct("example.org", "badexample.org"));
+        assert!(is_direct("10.0.0.0/8,::1", "10.1.2.3") && is_direct("10.0.0.0/8,::1", "[::1]"));
+        assert!(!is_direct("10.0.0.0/8", "11.1.2.3") && is_direct("0.0.0.0/0", "11.1.2.3"));
+        assert!(is_direct("*", "example.org") && !is_direct("", "example.org"));
+    }
+
+    #[test]
+    fn a_variable_that_is_not_utf_8_is_an_error() {
+        for wrong in ["HTTPS_PROXY", "http_proxy", "ALL_PROXY", "NO_PROXY"] {
+            let environment = |name: &str| (name == wrong).then(|| OsString::from_vec(vec![b'h', 0xff]));
+            let read = Proxies::of_environment(&environment);
+            assert!(matches!(read, Err(Error::Variable { name }) if name == wrong));
+        }
+        let environment = |name: &str| (name == "https_proxy").then(|| OsString::from("p.example.org:1"));
+        let read = Proxies::of_environment(&environment).expect("a proxy");
+        assert!(read.resolve(&url("https://example.org")) && !read.resolve(&url("http://example.org")));
     }
 }

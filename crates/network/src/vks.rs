@@ -10,6 +10,7 @@ use crate::Fetched;
 use crate::client::{Client, Whose};
 use crate::error::{Error, Result};
 use crate::limits::{MAX_CERTIFICATES, MAX_RECEIPT};
+use crate::shown::shown;
 
 /// What became of an upload.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -28,7 +29,7 @@ pub(crate) fn get(client: &Client, server: &Url, path: &str, name: &str) -> Resu
     let name = utf8_percent_encode(name, NON_ALPHANUMERIC);
     let url = at(server, &format!("{path}/{name}"));
     let bytes = client.get(&url, Whose::User, MAX_CERTIFICATES)?;
-    Ok(bytes.map(|bytes| Fetched { bytes, url: url.into() }))
+    Ok(bytes.map(|bytes| Fetched { bytes, url: shown(&url) }))
 }
 
 /// Uploads an armored certificate.
@@ -73,8 +74,8 @@ fn post(client: &Client, url: &Url, body: &impl Serialize) -> Result<Upload> {
     let receipt = client.post(url, Whose::User, "application/json", body, MAX_RECEIPT)?;
     if !receipt.status.is_success() {
         let text = String::from_utf8_lossy(&receipt.body).into_owned();
-        return Err(Error::Status { url: url.to_string(), status: receipt.status, text });
+        return Err(Error::Status { url: shown(url), status: receipt.status, text });
     }
     serde_json::from_slice(&receipt.body)
-        .map_err(|_| Error::Answer { url: url.to_string(), expected: "a server that verifies addresses" })
+        .map_err(|_| Error::Answer { url: shown(url), expected: "a server that verifies addresses" })
 }

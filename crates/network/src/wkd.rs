@@ -10,6 +10,7 @@ use crate::Fetched;
 use crate::client::{Client, Whose};
 use crate::error::{Error, Result};
 use crate::limits::MAX_CERTIFICATES;
+use crate::shown::shown;
 
 /// The place of the directory on a web server.
 pub const WELL_KNOWN: &str = ".well-known/openpgpkey";
@@ -31,20 +32,16 @@ impl Address {
     pub fn parse(text: &str) -> Result<Self> {
         let wrong = || Error::Address { text: text.to_owned(), reason: "not a mail address" };
         let (local, domain) = text.rsplit_once('@').ok_or_else(wrong)?;
-        let is_strange =
-            |text: &str| text.chars().any(|character| character.is_control() || character == ' ');
-        let is_domain =
-            |text: &str| !text.is_empty() && !text.contains(['/', ':', '?', '#', '@', '[', '\\', '%']);
-        if local.is_empty() || is_strange(local) || is_strange(domain) || !is_domain(domain) {
+        if local.is_empty() || is_strange(local) {
             return Err(wrong());
         }
-        let url = Url::parse(&format!("https://{domain}/")).map_err(|_| wrong())?;
-        // A number is no domain.
-        let domain = url.domain().ok_or_else(wrong)?.trim_end_matches('.').to_owned();
-        match domain.contains('.') || domain == "localhost" {
-            true => Ok(Self { local: local.to_owned(), domain }),
-            false => Err(wrong()),
-        }
+        let domain = encoded_domain(domain).ok_or_else(wrong)?;
+        Ok(Self { local: local.to_owned(), domain })
+    }
+
+    /// Says whether it is the same address as another one, but for the case of ASCII letters.
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.domain == other.domain && self.local.eq_ignore_ascii_case(&other.local)
     }
 
     /// Returns the domain.
@@ -76,6 +73,22 @@ impl Address {
     }
 }
 
+/// Returns a domain in lower case, with its international labels encoded (RFC 5891); `None` if it is none.
+pub fn encoded_domain(text: &str) -> Option<String> {
+    if text.is_empty() || is_strange(text) || text.contains(['/', ':', '?', '#', '@', '[', '\\', '%']) {
+        return None;
+    }
+    let url = Url::parse(&format!("https://{text}/")).ok()?;
+    // A number is no domain.
+    let domain = url.domain()?.trim_end_matches('.');
+    (domain.contains('.') || domain == "localhost").then(|| domain.to_owned())
+}
+
+/// Says whether a text has characters that no part of an address has.
+fn is_strange(text: &str) -> bool {
+    text.chars().any(|character| character.is_control() || character == ' ')
+}
+
 impl fmt::Display for Address {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{}@{}", self.local, self.domain)
@@ -83,8 +96,8 @@ impl fmt::Display for Address {
 }
 
 /// Returns the keys that a domain has for an address: from the server `openpgpkey.` of the domain, or from the domain
-/// itself if that name does not exist; none if neither exists. Where a proxy resolves names, a server that cannot be
-/// reached counts as one that does not exist.
+/// itself if that name does not exist; none if neither exists. Where a proxy resolves names, the name counts as one
+/// that does not exist if the proxy does not connect to it; any other failure is an error.
 ///
 /// # Errors
 ///
@@ -94,7 +107,7 @@ pub fn get(client: &Client, address: &Address) -> Result<Option<Fetched>> {
     let advanced = address.advanced()?;
     let fetched = |url: &Url| {
         let bytes = client.get(url, Whose::Others, MAX_CERTIFICATES)?;
-        Ok(bytes.map(|bytes| Fetched { bytes, url: url.to_string() }))
+        Ok(bytes.map(|bytes| Fetched { bytes, url: shown(url) }))
     };
     match client.resolves(&advanced)? {
         Some(true) => fetched(&advanced),
@@ -103,7 +116,7 @@ pub fn get(client: &Client, address: &Address) -> Result<Option<Fetched>> {
             if client.resolves(&direct)? == Some(false) { Ok(None) } else { fetched(&direct) }
         }
         None => match fetched(&advanced) {
-            Err(Error::Unreachable { .. }) => fetched(&address.direct()?),
+            Err(Error::NotConnected { .. }) => fetched(&address.direct()?),
             answer => answer,
         },
     }
@@ -161,5 +174,8 @@ mod tests {
         // International labels are encoded.
         let address = Address::parse("x@b\u{fc}cher.example").expect("an address");
         assert_eq!(address.domain(), "xn--bcher-kva.example");
+        let encoded = Address::parse("X@XN--BCHER-KVA.example").expect("an address");
+        assert!(address.is_same(&encoded));
+        assert!(!address.is_same(&Address::parse("y@xn--bcher-kva.example").expect("an address")));
     }
 }

@@ -30,6 +30,7 @@ struct Shared {
     _directory: TempDir,
     store: Box<dyn Store>,
     requests: Mutex<Vec<String>>,
+    uploads: Mutex<Vec<Vec<u8>>>,
 }
 
 impl std::fmt::Debug for Shared {
@@ -43,7 +44,8 @@ impl Keyserver {
     pub fn with(certificates: &[u8]) -> Keyserver {
         let directory = tempfile::tempdir().expect("a directory for temporary files");
         let store = database::create(&directory.path().join("keys.db")).expect("a new database");
-        let shared = Shared { _directory: directory, store, requests: Mutex::default() };
+        let shared =
+            Shared { _directory: directory, store, requests: Mutex::default(), uploads: Mutex::default() };
         let shared = Arc::new(shared);
         let of_thread = Arc::clone(&shared);
         let address = serve(move |stream| answer_all(stream, |request| of_thread.answer(request)));
@@ -72,6 +74,11 @@ impl Keyserver {
         self.address.port()
     }
 
+    /// Returns what was sent to it, in order, each as it came in its armor, and forgets it.
+    pub fn take_uploads(&self) -> Vec<Vec<u8>> {
+        std::mem::take(&mut *self.shared.uploads.lock().expect("no thread panics with it"))
+    }
+
     /// Returns what it was asked, in order, and forgets it.
     pub fn take_requests(&self) -> Vec<String> {
         std::mem::take(&mut *self.shared.requests.lock().expect("no thread panics with it"))
@@ -79,6 +86,12 @@ impl Keyserver {
 }
 
 impl Shared {
+    /// Keeps an upload as it came, and adds its certificates.
+    fn upload(&self, armored: Vec<u8>) {
+        self.add(&armored);
+        self.uploads.lock().expect("no thread panics with it").push(armored);
+    }
+
     fn add(&self, certificates: &[u8]) {
         let options = ImportOptions { command: "test".to_owned(), ..ImportOptions::default() };
         import(self.store.as_ref(), certificates, &options, NOW, &mut |_| {}).expect("an import");
@@ -97,7 +110,7 @@ impl Shared {
                 }
             }
             ("POST", "/pks/add") => {
-                self.add(&form_value(&request.body, "keytext").unwrap_or_default());
+                self.upload(form_value(&request.body, "keytext").unwrap_or_default());
                 (200, "text/plain", Vec::new())
             }
             ("GET", path) if path.starts_with("/vks/v1/by-") => {
@@ -112,7 +125,7 @@ impl Shared {
             ("POST", "/vks/v1/upload") => {
                 let body = String::from_utf8_lossy(&request.body).into_owned();
                 let document: serde_json::Value = serde_json::from_str(&body).unwrap_or_default();
-                self.add(document["keytext"].as_str().unwrap_or_default().as_bytes());
+                self.upload(document["keytext"].as_str().unwrap_or_default().as_bytes().to_vec());
                 verification("unpublished")
             }
             ("POST", "/vks/v1/request-verify") => verification("pending"),

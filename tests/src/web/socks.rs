@@ -17,11 +17,20 @@ pub struct Socks {
 impl Socks {
     /// Starts a proxy that takes every connection to `target`.
     pub fn to(target: SocketAddr) -> Socks {
+        Socks::start(target, String::new())
+    }
+
+    /// Starts a proxy that takes every connection to `target`, but those to `unknown`, a name that it does not find.
+    pub fn without(unknown: &str, target: SocketAddr) -> Socks {
+        Socks::start(target, unknown.to_owned())
+    }
+
+    fn start(target: SocketAddr, unknown: String) -> Socks {
         let seen = Arc::new(Mutex::new(Vec::new()));
         let of_thread = Arc::clone(&seen);
         let address = serve(move |stream| {
             // A client may go away at any time.
-            let _ = pass(stream, target, &of_thread);
+            let _ = pass(stream, target, &unknown, &of_thread);
         });
         Socks { address, seen }
     }
@@ -37,7 +46,12 @@ impl Socks {
     }
 }
 
-fn pass(mut client: TcpStream, target: SocketAddr, seen: &Mutex<Vec<(String, String)>>) -> io::Result<()> {
+fn pass(
+    mut client: TcpStream,
+    target: SocketAddr,
+    unknown: &str,
+    seen: &Mutex<Vec<(String, String)>>,
+) -> io::Result<()> {
     let [_, methods] = bytes(&mut client)?;
     let offered = variable(&mut client, methods)?;
     let mut user = String::new();
@@ -61,7 +75,12 @@ fn pass(mut client: TcpStream, target: SocketAddr, seen: &Mutex<Vec<(String, Str
         _ => format!("{:?}", bytes::<16>(&mut client)?),
     };
     let _port: [u8; 2] = bytes(&mut client)?;
+    let is_unknown = host == unknown;
     seen.lock().expect("no thread panics with it").push((user, host));
+    if is_unknown {
+        // Host unreachable.
+        return client.write_all(&[5, 4, 0, 1, 0, 0, 0, 0, 0, 0]);
+    }
     let mut server = TcpStream::connect(target)?;
     client.write_all(&[5, 0, 0, 1, 0, 0, 0, 0, 0, 0])?;
     let (mut from_client, mut to_server) = (client.try_clone()?, server.try_clone()?);

@@ -12,7 +12,7 @@ use keyhoard::cert::clean::CleanOptions;
 use keyhoard::cert::effective::{EvaluationContext, PacketView, evaluate};
 use keyhoard::cert::split::RawRevocation;
 use keyhoard::compact::{CompactOptions, compact};
-use keyhoard::fetch::{Asked, taken_options};
+use keyhoard::fetch::{Asked, is_asked_for, taken_options};
 use keyhoard::import::{
     Filter, ImportEvent, ImportOptions, ImportOutcome, Imported, NewOwnerTrust, Preview, examine, import_all,
     preview,
@@ -172,7 +172,8 @@ pub(super) fn import_downloads(
     let mut taken_keys = Vec::new();
     let mut on_event = |event: ImportEvent<'_>| match event {
         ImportEvent::Cleaned { certificate, taken, .. } => {
-            *taken = answers.iter().any(|answer| answer.asked.query.matches(&certificate.facts));
+            *taken =
+                answers.iter().any(|answer| is_asked_for(&answer.asked.query, certificate, settings.now));
         }
         ImportEvent::Certificate(imported) => {
             report.imported(imported, streams);
@@ -304,7 +305,8 @@ fn origin(settings: &Settings) -> Option<Origin> {
 }
 
 /// Returns the filter for each certificate before it is imported: it drops unusable parts (`import-clean`), and then
-/// what the import filters say. Certifications are usable if a key in `store` verifies them; none is without a database.
+/// what the import filters say. Certifications are usable if a key in `store` verifies them; none is without a
+/// database.
 fn filter<'a>(
     import: &'a ImportSettings,
     settings: &'a Settings,

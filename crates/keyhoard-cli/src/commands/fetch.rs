@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::exit::Outcome;
 use crate::listing::TextJson;
 use crate::printable::{counted, printable};
-use crate::session::{Session, command_line};
+use crate::session::{Session, command_line, environment};
 use crate::style::Style;
 
 /// The arguments of `keyhoard fetch`.
@@ -70,7 +70,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     let requests = arguments.names.iter().map(|name| Request::parse(name)).collect::<Result<Vec<_>, _>>()?;
     let network = Configuration::read()?.network;
     let keyservers = arguments.keyservers(&network)?;
-    let client = network.client()?;
+    let client = network.client(&environment)?;
     let store = session.open_or_create()?;
     let command = command_line();
     let (mut is_complete, mut is_asked) = (true, true);
@@ -94,22 +94,31 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     Ok(Outcome::done_if(is_complete))
 }
 
-/// Says what came from a place.
-pub(super) fn report(
-    session: &mut Session,
-    request: &Request,
-    source: Source<'_>,
-    came: &Came,
-) -> std::io::Result<()> {
+/// Reports what came from a place.
+fn report(session: &mut Session, request: &Request, source: Source<'_>, came: &Came) -> std::io::Result<()> {
     if session.output.is_json() {
         return session.output.json(&CameJson::new(request, source, came));
     }
+    if let Came::Answer { taken, .. } = came {
+        taken.certificates.iter().try_for_each(|imported| certificate_line(session, imported))?;
+    }
+    note(session, request, source, came);
+    Ok(())
+}
+
+/// Says on standard error what came from a place.
+pub(super) fn note(session: &Session, request: &Request, source: Source<'_>, came: &Came) {
     match came {
         Came::Nothing => session.note(format_args!("{request}: {source}: not found")),
         Came::Failed(error) => session.warn(format_args!("{request}: {source}: {}", causes(error))),
         Came::Answer { url, taken } => {
             for imported in &taken.certificates {
-                certificate_line(session, imported)?;
+                if let Request::Key(query) = request
+                    && !query.names_key(&imported.fingerprint)
+                {
+                    let of = imported.fingerprint;
+                    session.note(format_args!("{request}: a subkey of the certificate {of}"));
+                }
             }
             match taken.is_something() {
                 true => session.note(format_args!("{request}: from {url}")),
@@ -121,7 +130,6 @@ pub(super) fn report(
             }
         }
     }
-    Ok(())
 }
 
 /// Returns why an answer is of no use.
@@ -139,7 +147,15 @@ fn of_no_use(taken: &Taken) -> String {
 
 /// Prints what became of a certificate.
 pub(super) fn certificate_line(session: &mut Session, imported: &Imported) -> std::io::Result<()> {
-    let (style, word) = match imported.outcome {
+    let (style, word) = outcome(imported);
+    let name = imported.name.as_deref().map(printable).unwrap_or_default();
+    let output = &mut session.output;
+    output.line(format_args!("{}  {}  {name}", imported.fingerprint, output.styled(style, word)))
+}
+
+/// Says in a word what became of a certificate.
+fn outcome(imported: &Imported) -> (Style, &'static str) {
+    match imported.outcome {
         ImportOutcome::New => (Style::Good, "new"),
         ImportOutcome::Changed(added) if added.revocations > 0 => (Style::Error, "revoked"),
         ImportOutcome::Changed(_) => (Style::Name, "changed"),
@@ -147,10 +163,7 @@ pub(super) fn certificate_line(session: &mut Session, imported: &Imported) -> st
         ImportOutcome::SkippedNew | ImportOutcome::SkippedWithoutUserId | ImportOutcome::Declined => {
             (Style::Warning, "not taken")
         }
-    };
-    let name = imported.name.as_deref().map(printable).unwrap_or_default();
-    let output = &mut session.output;
-    output.line(format_args!("{}  {}  {name}", imported.fingerprint, output.styled(style, word)))
+    }
 }
 
 /// What came from a place, as `docs/json.md` describes it.
@@ -163,7 +176,8 @@ struct CameJson<'a> {
     error: Option<String>,
     certificates: Vec<CertificateJson<'a>>,
     not_asked_for: u64,
-    refused: Vec<String>,
+    refused: &'a [String],
+    refused_count: u64,
     entry: Option<i64>,
 }
 
@@ -181,7 +195,8 @@ impl<'a> CameJson<'a> {
             error: None,
             certificates: Vec::new(),
             not_asked_for: 0,
-            refused: Vec::new(),
+            refused: &[],
+            refused_count: 0,
             entry: None,
         };
         match came {
@@ -192,7 +207,8 @@ impl<'a> CameJson<'a> {
                 url: Some(url.clone()),
                 certificates: taken.certificates.iter().map(CertificateJson::new).collect(),
                 not_asked_for: taken.not_asked_for,
-                refused: taken.refused.clone(),
+                refused: &taken.refused,
+                refused_count: taken.refused_count,
                 entry: taken.summary.journal.map(|journal| journal.0),
                 ..nothing
             },

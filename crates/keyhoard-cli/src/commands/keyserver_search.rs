@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::exit::Outcome;
 use crate::listing::TextJson;
 use crate::printable::printable;
-use crate::session::Session;
+use crate::session::{Session, environment};
 use crate::style::Style;
 use crate::timestamp;
 
@@ -21,7 +21,7 @@ pub(super) fn run(
     limit: Option<usize>,
 ) -> anyhow::Result<Outcome> {
     let server: Keyserver = server.parse()?;
-    let client = Configuration::read()?.network.client()?;
+    let client = Configuration::read()?.network.client(&environment)?;
     let mut keys = server.index(&client, text)?.keys;
     let found = keys.len();
     keys.truncate(limit.unwrap_or(usize::MAX));

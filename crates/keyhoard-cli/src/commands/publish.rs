@@ -16,7 +16,7 @@ use super::named_certificates::NamedCertificates;
 use crate::exit::Outcome;
 use crate::printable::counted;
 use crate::question::Confirmation;
-use crate::session::Session;
+use crate::session::{Session, environment};
 
 /// The arguments of `keyhoard publish`.
 #[derive(Debug, clap::Args)]
@@ -80,11 +80,11 @@ fn send(
     server: &Keyserver,
 ) -> anyhow::Result<Outcome> {
     let certificates = counted(ids.len() as u64, "certificate");
-    let question = format!("Send {certificates} to {server}, for good?");
+    let question = format!("Send {certificates} to {server}? It cannot be taken back.");
     if !arguments.confirmation.is_given(format_args!("sending {certificates}"), question)? {
         return Ok(Outcome::Nothing);
     }
-    let client = Configuration::read()?.network.client()?;
+    let client = Configuration::read()?.network.client(&environment)?;
     let published = publish(snapshot, ids, server, &client, session.now)?;
     for one in &published {
         report(session, server, one)?;
@@ -125,7 +125,7 @@ fn write(
     directory: &Path,
 ) -> anyhow::Result<Outcome> {
     let layout = if arguments.direct { DirectoryLayout::Direct } else { DirectoryLayout::Advanced };
-    let domains = arguments.domain.iter().map(|domain| domain.to_ascii_lowercase()).collect();
+    let domains = arguments.domain.clone();
     let options = DirectoryOptions { layout, domains };
     let written = write_directory(snapshot, ids, directory, &options, session.now)?;
     for WrittenKey { address, path, certificates } in &written {

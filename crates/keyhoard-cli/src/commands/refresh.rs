@@ -14,7 +14,7 @@ use super::named_certificates::NamedCertificates;
 use crate::exit::Outcome;
 use crate::printable::counted;
 use crate::progress::Unit;
-use crate::session::{Session, command_line};
+use crate::session::{Session, command_line, environment};
 use crate::style::Style;
 use crate::table::{Cell, Table};
 
@@ -64,7 +64,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
         again: arguments.again,
         command: &command_line(),
     };
-    let client = network.client()?;
+    let client = network.client(&environment)?;
     let mut progress = session.progress(Unit::Certificates, None);
     let summary = refresh(store.as_ref(), &client, &options, session.now, &mut |event| match event {
         RefreshEvent::Progress(done, total) => progress.set_of(done, total),
@@ -107,6 +107,7 @@ fn report(session: &mut Session, summary: &RefreshSummary) -> anyhow::Result<()>
         (summary.unknown, "unknown there", Style::Faint),
         (summary.not_asked_for, "not taken", Style::Warning),
         (summary.failed, "not asked for, since nobody answered", Style::Error),
+        (summary.without_source, "with nobody to ask: no keyserver is configured", Style::Warning),
         (summary.too_soon, "asked for within a day, not again", Style::Faint),
     ];
     let mut table = Table::default();
@@ -141,6 +142,7 @@ struct SummaryJson {
     unknown: u64,
     not_taken: u64,
     failed: u64,
+    without_source: u64,
     too_soon: u64,
     complete: bool,
 }
@@ -156,6 +158,7 @@ impl SummaryJson {
             unknown: summary.unknown,
             not_taken: summary.not_asked_for,
             failed: summary.failed,
+            without_source: summary.without_source,
             too_soon: summary.too_soon,
             complete: !summary.given_up,
         }

@@ -15,6 +15,16 @@ use crate::listing::Details;
 use crate::session::Session;
 use crate::trust_options::TrustOptions;
 
+/// The trust options, which say nothing about what a keyserver has.
+const TRUST: [&str; 6] = [
+    "trust_model",
+    "trusted_key",
+    "marginals_needed",
+    "completes_needed",
+    "max_cert_depth",
+    "min_cert_level",
+];
+
 /// The arguments of `keyhoard search`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
@@ -34,7 +44,7 @@ pub(crate) struct Arguments {
     limit: Option<usize>,
 
     /// Ask this keyserver, and show what it says.
-    #[arg(long, value_name = "SERVER")]
+    #[arg(long, value_name = "SERVER", conflicts_with_all = TRUST)]
     on: Option<String>,
 
     #[command(flatten)]

@@ -4,12 +4,13 @@ use std::ffi::OsString;
 use std::io::{self, IsTerminal};
 
 use keyhoard::configuration::Configuration;
-use keyhoard::fetch::{Request, Source, UnknownRecipients, fetch};
+use keyhoard::fetch::{Came, Request, Source, UnknownRecipients, fetch};
 use keyhoard::find::query;
 
-use super::fetch::report;
+use super::fetch::note;
+use crate::printable::printable;
 use crate::question::is_agreed;
-use crate::session::{Session, command_line};
+use crate::session::{Session, command_line, environment};
 
 /// Asks Web Key Directories for the addresses among `names` that no certificate here has, if the user wants it: the
 /// setting `unknown-recipients` says so, or the user on the terminal.
@@ -28,7 +29,7 @@ pub(super) fn look_up(session: &mut Session, names: &[&OsString]) -> anyhow::Res
         if !may_ask(network.unknown_recipients, &request)? {
             continue;
         }
-        let (store, client, now) = (session.open_or_create()?, network.client()?, session.now);
+        let (store, client, now) = (session.open_or_create()?, network.client(&environment)?, session.now);
         fetch(
             store.as_ref(),
             &client,
@@ -36,10 +37,24 @@ pub(super) fn look_up(session: &mut Session, names: &[&OsString]) -> anyhow::Res
             &[Source::Wkd],
             &command_line(),
             now,
-            &mut |source, came| report(session, &request, source, came).map_err(keyhoard::Error::Output),
+            &mut |source, came| {
+                report(session, &request, source, came);
+                Ok(())
+            },
         )?;
     }
     Ok(())
+}
+
+/// Says what came, on standard error: the message goes to standard output.
+fn report(session: &Session, request: &Request, source: Source<'_>, came: &Came) {
+    if let Came::Answer { taken, .. } = came {
+        for imported in &taken.certificates {
+            let name = imported.name.as_deref().map(printable).unwrap_or_default();
+            session.note(format_args!("{}  {name}", imported.fingerprint));
+        }
+    }
+    note(session, request, source, came);
 }
 
 fn may_ask(setting: UnknownRecipients, request: &Request) -> io::Result<bool> {

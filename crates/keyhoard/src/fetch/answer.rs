@@ -1,12 +1,17 @@
 //! Takes in what the network answered: only what was asked for, by the ordinary import.
 
 use cert::certificate::{Certificate, Retained};
+use cert::cross_certification::cross_certification;
+use cert::effective::objections::CrossCertification;
+use cert::effective::{ComponentState, EvaluationContext, PacketView, Usage, evaluate};
 use cert::facts::ComponentKind;
-use cert::mailbox::mailbox;
+use cert::mailbox::{mail_address, mailbox};
 use cert::packet::{Packets, Tag};
 use cert::split::{Piece, RawCertificate, Splitter};
 use cert::{Fingerprint, Origin, key};
+use network::wkd::Address;
 use store::{Query, Store, Timestamp};
+use verify::policy::DigestPolicy;
 
 use crate::import::{ImportEvent, ImportOptions, ImportOutcome, ImportSummary, Imported, import};
 use crate::{Result, causes};
@@ -31,6 +36,9 @@ pub struct Answer<'a> {
     pub origin: &'a Origin,
 }
 
+/// How many reasons are kept why something could not be read; an answer may have millions of damaged packets.
+const MOST_REASONS: usize = 10;
+
 /// What was taken of an answer.
 #[derive(Debug, Default)]
 pub struct Taken {
@@ -38,8 +46,10 @@ pub struct Taken {
     pub certificates: Vec<Imported>,
     /// How many others came, which were dropped.
     pub not_asked_for: u64,
-    /// What could not be read, and why.
+    /// Why something could not be read: the first ten reasons.
     pub refused: Vec<String>,
+    /// How much could not be read.
+    pub refused_count: u64,
     /// The sums of the import.
     pub summary: ImportSummary,
 }
@@ -75,13 +85,13 @@ pub fn take(store: &dyn Store, answer: Answer<'_>, command: &str, now: Timestamp
     }
     let query = &answer.asked.query;
     taken.summary = import(store, wanted.as_slice(), &options, now, &mut |event| match event {
-        ImportEvent::Cleaned { certificate, taken, .. } => *taken = query.matches(&certificate.facts),
+        ImportEvent::Cleaned { certificate, taken, .. } => *taken = is_asked_for(query, certificate, now),
         // What was verified is not what was asked for.
         ImportEvent::Certificate(imported) if imported.outcome == ImportOutcome::Declined => {
             taken.not_asked_for += 1
         }
         ImportEvent::Certificate(imported) => taken.certificates.push(imported.clone()),
-        ImportEvent::Refused { reason, .. } => taken.refused.push(causes(reason)),
+        ImportEvent::Refused { reason, .. } => taken.refuse(reason),
         ImportEvent::Revocation(_) | ImportEvent::Progress { .. } => {}
     })?;
     Ok(taken)
@@ -135,6 +145,14 @@ impl Claimed {
 }
 
 impl Taken {
+    /// Counts what could not be read.
+    fn refuse(&mut self, reason: &dyn std::error::Error) {
+        self.refused_count += 1;
+        if self.refused.len() < MOST_REASONS {
+            self.refused.push(causes(reason));
+        }
+    }
+
     /// Splits an answer, and counts what was not asked for and what could not be read.
     pub(super) fn claimed(&mut self, answer: Answer<'_>) -> Claimed {
         let mut claimed = Claimed::default();
@@ -149,7 +167,7 @@ impl Taken {
                     None => self.not_asked_for += 1,
                 },
                 Ok(Piece::Revocation(_) | Piece::Ignored(_)) => {}
-                Err(error) => self.refused.push(causes(&error)),
+                Err(error) => self.refuse(&error),
             }
         }
         claimed
@@ -172,7 +190,7 @@ fn claim(raw: &RawCertificate, query: &Query) -> Option<Claim> {
         match packet.tag {
             Tag::PUBLIC_KEY if names(packet.body) => return Some(Claim::Primary),
             Tag::PUBLIC_SUBKEY if names(packet.body) => claim = Some(Claim::Other),
-            Tag::USER_ID if query.matches_user_id(packet.body) => claim = Some(Claim::Other),
+            Tag::USER_ID if matches_user_id(query, packet.body) => claim = Some(Claim::Other),
             _ => {}
         }
     }
@@ -183,9 +201,58 @@ fn fingerprint(body: &[u8]) -> Option<Fingerprint> {
     key::parse_public(body).ok().map(|key| key.fingerprint())
 }
 
+/// Says whether a certificate, after its self-signatures were verified, is what was asked for. A subkey counts only if
+/// it is bound and, where it can make signatures, says so itself: anybody can list the key of another.
+pub fn is_asked_for(query: &Query, certificate: &Certificate, now: Timestamp) -> bool {
+    let facts = &certificate.facts;
+    match query {
+        Query::ShortKeyId(_) | Query::KeyId(_) | Query::Fingerprint(_) => {
+            query.names_key(&facts.primary().fingerprint) || has_subkey(query, certificate, now)
+        }
+        Query::Mail(_) => facts.user_ids().any(|user_id| matches_user_id(query, user_id)),
+        _ => query.matches(facts),
+    }
+}
+
+fn has_subkey(query: &Query, certificate: &Certificate, now: Timestamp) -> bool {
+    let facts = &certificate.facts;
+    let effective = evaluate(facts, EvaluationContext::new(now, PacketView::Full));
+    let states = facts.components.iter().zip(&effective.components).enumerate().skip(1);
+    states.into_iter().any(|(index, (component, state))| match (&component.kind, state) {
+        (ComponentKind::Key(key), ComponentState::Key(state)) if query.names_key(&key.fingerprint) => {
+            let agrees = || cross_certification(certificate, index, DigestPolicy::GNUPG, now);
+            let is_bound = state.binding.is_some();
+            is_bound && (!state.usage.contains(Usage::SIGN) || agrees() == CrossCertification::Holds)
+        }
+        _ => false,
+    })
+}
+
+/// Says whether a user ID has what is asked for; of addresses, the encoded domains are compared.
+pub(super) fn matches_user_id(query: &Query, user_id: &[u8]) -> bool {
+    match query {
+        Query::Mail(address) => {
+            query.matches_user_id(user_id)
+                || mail_address(user_id).is_some_and(|own| is_same_address(own, address))
+        }
+        _ => query.matches_user_id(user_id),
+    }
+}
+
+/// Says whether two addresses are the same, one of which may have an international domain as it is written, and the
+/// other as it is encoded.
+fn is_same_address(one: &[u8], other: &[u8]) -> bool {
+    if one.is_ascii() && other.is_ascii() {
+        return one.eq_ignore_ascii_case(other);
+    }
+    let parse = |bytes| std::str::from_utf8(bytes).ok().and_then(|text| Address::parse(text).ok());
+    matches!((parse(one), parse(other)), (Some(one), Some(other)) if one.is_same(&other))
+}
+
 /// Returns a certificate with the user IDs of one address alone.
-fn with_address(certificate: &Certificate, address: &[u8]) -> Certificate {
-    let has_address = |user_id: &[u8]| mailbox(user_id).is_some_and(|own| own.eq_ignore_ascii_case(address));
+pub(super) fn with_address(certificate: &Certificate, address: &[u8]) -> Certificate {
+    let query = Query::Mail(address.to_vec());
+    let has_address = |user_id: &[u8]| mailbox(user_id).is_some() && matches_user_id(&query, user_id);
     certificate.retain(|asked| match asked {
         Retained::Component(component) => match &component.kind {
             ComponentKind::UserId(user_id) => has_address(user_id),

@@ -24,9 +24,10 @@ use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 use network::client::FixedAddress;
-use network::proxy::Proxies;
+use network::proxy::{Environment, Proxies};
 use network::{Client, Keyserver, Settings};
-use serde::Deserialize;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
 
 use crate::{Error, Result};
 
@@ -45,8 +46,9 @@ pub struct NetworkConfiguration {
     pub timeout: u64,
     /// The proxy, instead of those of the environment.
     pub proxy: Option<String>,
-    /// How long a refresh waits after a key, in seconds.
-    pub refresh_pause: f64,
+    /// How long a refresh waits after a key.
+    #[serde(deserialize_with = "seconds")]
+    pub refresh_pause: Duration,
     /// Addresses that are taken for names; `none` for a name that does not exist.
     pub addresses: BTreeMap<String, String>,
 }
@@ -71,7 +73,7 @@ impl Default for NetworkConfiguration {
             unknown_recipients: UnknownRecipients::default(),
             timeout: 30,
             proxy: None,
-            refresh_pause: 1.0,
+            refresh_pause: Duration::from_secs(1),
             addresses: BTreeMap::new(),
         }
     }
@@ -87,23 +89,21 @@ impl NetworkConfiguration {
         self.keyservers.iter().map(|server| Ok(server.parse()?)).collect()
     }
 
-    /// Returns how long a refresh waits after a key; not at all for servers on this machine.
+    /// Returns how long a refresh waits after a key; not at all if all servers are on this machine.
     pub fn pause(&self, servers: &[Keyserver]) -> Duration {
-        match servers.iter().all(Keyserver::is_local) {
-            true => Duration::ZERO,
-            false => Duration::try_from_secs_f64(self.refresh_pause).unwrap_or(Duration::ZERO),
-        }
+        let are_local = !servers.is_empty() && servers.iter().all(Keyserver::is_local);
+        if are_local { Duration::ZERO } else { self.refresh_pause }
     }
 
-    /// Makes a client, which sends nothing by itself.
+    /// Makes a client, which sends nothing by itself; the environment may name proxies.
     ///
     /// # Errors
     ///
     /// [`Error::Network`] for wrong addresses, and if the system lacks something.
-    pub fn client(&self) -> Result<Client> {
+    pub fn client(&self, environment: Environment<'_>) -> Result<Client> {
         let proxies = match &self.proxy {
             Some(proxy) => Proxies::for_all(proxy)?,
-            None => Proxies::of_environment()?,
+            None => Proxies::of_environment(environment)?,
         };
         let addresses = self.addresses.iter().map(|(host, address)| {
             Ok((host.trim_end_matches('.').to_ascii_lowercase(), fixed_address(address)?))
@@ -112,6 +112,11 @@ impl NetworkConfiguration {
         let timeout = Duration::from_secs(self.timeout.max(1));
         Ok(Client::new(Settings { timeout, proxies, addresses })?)
     }
+}
+
+fn seconds<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Duration, D::Error> {
+    let seconds = f64::deserialize(deserializer)?;
+    Duration::try_from_secs_f64(seconds).map_err(|_| D::Error::custom("not a number of seconds"))
 }
 
 fn fixed_address(text: &str) -> Result<FixedAddress> {
@@ -144,5 +149,22 @@ mod tests {
         assert_eq!((read.timeout, read.unknown_recipients), (30, UnknownRecipients::Wkd));
         assert_eq!(read.servers().expect("none is wrong"), []);
         assert!(toml::from_str::<NetworkConfiguration>("keyserver = 'x'").is_err());
+    }
+
+    #[test]
+    fn a_refresh_pauses_unless_all_servers_are_on_this_machine() {
+        let read = |text: &str| toml::from_str::<NetworkConfiguration>(text);
+        let pause = |servers: &[&str]| {
+            let servers: Vec<Keyserver> =
+                servers.iter().map(|server| server.parse().expect("a server")).collect();
+            read("refresh-pause = 2").expect("right").pause(&servers)
+        };
+        assert_eq!(pause(&["hkp://127.0.0.1", "hkp://[::1]"]), Duration::ZERO);
+        assert_eq!(pause(&["hkp://127.0.0.1", "hkp://keys.example.org"]), Duration::from_secs(2));
+        // Directories are asked nevertheless.
+        assert_eq!(pause(&[]), Duration::from_secs(2));
+        for wrong in ["-1", "nan", "inf", "1e30", "'1'"] {
+            assert!(read(&format!("refresh-pause = {wrong}")).is_err(), "{wrong}");
+        }
     }
 }

@@ -1,19 +1,17 @@
 //! A Web Key Directory: the files that a web server offers as they are.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use cert::certificate::{Certificate, Retained};
-use cert::facts::ComponentKind;
-use cert::mailbox::mailbox;
 use cert::{Fingerprint, Timestamp};
-use network::wkd::{Address, WELL_KNOWN};
+use network::wkd::{Address, WELL_KNOWN, encoded_domain};
 use store::{CertId, ReadCertificates};
 
-use super::published::{addresses, each};
-use crate::export::{ExportOptions, packets};
+use super::answer::with_address;
+use super::published::{PUBLIC, addresses, each, public_part};
+use crate::export::ExportOptions;
 use crate::output_file::{Content, Existing, OutputFile};
 use crate::{Error, Result};
 
@@ -62,19 +60,25 @@ pub fn write_directory(
     now: Timestamp,
 ) -> Result<Vec<WrittenKey>> {
     let mut files: BTreeMap<String, (Address, Vec<u8>, Vec<Fingerprint>)> = BTreeMap::new();
+    let domains = encoded_domains(&options.domains)?;
+    let export = ExportOptions { certifications: false, attributes: false, ..PUBLIC };
     each(snapshot, ids, &mut |fingerprint, certificate| {
+        let certificate = public_part(&certificate, &export);
+        let mut seen = BTreeSet::new();
         for text in addresses(&certificate, now) {
             // What is no address of mail on the internet has no directory.
             let Ok(address) = Address::parse(&text) else { continue };
-            if !options.domains.is_empty() && !options.domains.iter().any(|domain| domain == address.domain())
-            {
+            if !domains.is_empty() && !domains.iter().any(|domain| domain == address.domain()) {
                 continue;
             }
-            let own = of_address(&certificate, &text);
-            let export =
-                ExportOptions { certifications: false, attributes: false, ..ExportOptions::default() };
+            let text = address.to_string();
+            // With its domain as written and as encoded, an address is the same.
+            if !seen.insert(text.clone()) {
+                continue;
+            }
+            let own = with_address(&certificate, text.as_bytes());
             let (_, bytes, fingerprints) = files.entry(text).or_insert((address, Vec::new(), Vec::new()));
-            bytes.extend_from_slice(&packets(&own, &export));
+            bytes.extend_from_slice(&own.bytes);
             fingerprints.push(fingerprint);
         }
         Ok(())
@@ -92,6 +96,15 @@ pub fn write_directory(
         Ok(WrittenKey { address: text, path, certificates })
     });
     written.collect()
+}
+
+/// Returns the domains as they are in addresses.
+fn encoded_domains(domains: &[String]) -> Result<Vec<String>> {
+    let encoded = domains.iter().map(|text| {
+        let wrong = || network::Error::Address { text: text.clone(), reason: "not a domain" };
+        Ok(encoded_domain(text).ok_or_else(wrong)?)
+    });
+    encoded.collect()
 }
 
 fn refuse_several_domains(
@@ -115,18 +128,6 @@ fn place(directory: &Path, address: &Address, layout: DirectoryLayout) -> PathBu
         DirectoryLayout::Advanced => well_known.join(address.domain()),
         DirectoryLayout::Direct => well_known,
     }
-}
-
-/// Returns a certificate with the user IDs of one address alone.
-fn of_address(certificate: &Certificate, address: &str) -> Certificate {
-    certificate.retain(|asked| match asked {
-        Retained::Component(component) => match &component.kind {
-            ComponentKind::UserId(user_id) => mailbox(user_id).as_deref() == Some(address.as_bytes()),
-            ComponentKind::Attribute(_) => false,
-            ComponentKind::Key(_) | ComponentKind::Unknown(_) => true,
-        },
-        Retained::Signature(..) | Retained::Unread(..) => true,
-    })
 }
 
 fn make_directory(path: &Path) -> Result<()> {

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::ops::ControlFlow;
 
 use cert::armor_writer::ArmorWriter;
-use cert::certificate::Certificate;
+use cert::certificate::{Certificate, Retained};
 use cert::effective::{ComponentState, EvaluationContext, PacketView, evaluate};
 use cert::facts::ComponentKind;
 use cert::mailbox::mailbox;
@@ -13,9 +13,19 @@ use network::keyserver::Submission;
 use network::{Client, Keyserver};
 use store::{CertId, Detail, ReadCertificates, Selection};
 
-use crate::export::{ExportOptions, packets};
+use crate::export::ExportOptions;
 use crate::stored::try_visit;
 use crate::{Error, Result};
+
+/// What is published: nothing that could not be read, since it may be a local signature.
+pub(super) const PUBLIC: ExportOptions = ExportOptions {
+    local_signatures: false,
+    superseded: true,
+    attributes: true,
+    sensitive_revokers: false,
+    certifications: true,
+    unreadable: false,
+};
 
 /// A certificate that was sent, and what became of it.
 #[derive(Debug)]
@@ -40,12 +50,26 @@ pub fn publish(
 ) -> Result<Vec<Published>> {
     let mut published = Vec::new();
     each(snapshot, ids, &mut |fingerprint, certificate| {
-        let armored = armored(&packets(&certificate, &ExportOptions::default()))?;
+        let certificate = public_part(&certificate, &PUBLIC);
+        let armored = armored(&certificate.bytes)?;
         let addresses = addresses(&certificate, now);
         published.push(Published { fingerprint, outcome: server.submit(client, &armored, &addresses) });
         Ok(())
     })?;
     Ok(published)
+}
+
+/// Returns what of a certificate is published: user IDs, attributes and subkeys only with a signature that is, so that
+/// one that has local signatures alone stays here.
+pub(super) fn public_part(certificate: &Certificate, options: &ExportOptions) -> Certificate {
+    certificate.retain(|asked| match asked {
+        Retained::Component(component) => {
+            options.keep_component(component)
+                && component.signatures.iter().any(|signature| options.keep_signature(signature))
+        }
+        Retained::Signature(_, signature) => options.keep_signature(signature),
+        Retained::Unread(..) => options.unreadable,
+    })
 }
 
 /// Visits certificates with their bytes.

@@ -3,19 +3,23 @@
 //! In random order, and with a pause after each, so that nobody sees from the requests which keyring it is. What is
 //! asked for is a fingerprint; of the answer only what adds to that certificate is taken.
 
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
 use std::io::Cursor;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use cert::mailbox::mailbox;
+use cert::facts::Facts;
+use cert::mailbox::{mail_address, mailbox};
+use cert::packet::{Packets, Tag};
 use cert::{Fingerprint, Origin};
 use network::wkd::Address;
 use network::{Client, Keyserver};
 use store::{CertId, Detail, Origins, Query, ReadCertificates, Selection, Store, Timestamp};
 
-use super::answer::{Answer, Asked, Taken, taken_options};
+use super::answer::{Answer, Asked, Taken, matches_user_id, taken_options};
 use super::request::Request;
 use super::source::{Source, kind};
 use crate::Result;
@@ -80,6 +84,8 @@ pub struct RefreshSummary {
     pub unknown: u64,
     /// Certificates that no source could be asked for.
     pub failed: u64,
+    /// Certificates for which there is nobody to ask: no keyserver is configured, and they came from no directory.
+    pub without_source: u64,
     /// Certificates that are not here any more, or came and were not asked for.
     pub not_asked_for: u64,
     /// Certificates that did not change.
@@ -159,23 +165,43 @@ fn tasks(
     let selection = options.ids.map_or(Selection::All, Selection::Ids);
     snapshot.visit(selection, Detail::Own, &mut |record| {
         let asked = record.origin.updated.filter(|_| !options.again);
-        match asked.is_some_and(|asked| u64::from(now.0) < u64::from(asked.0) + INTERVAL.as_secs()) {
-            true => summary.too_soon += 1,
-            false => {
-                let user_ids = record.facts.as_ref().filter(|_| record.origin.kind == kind::WKD);
-                let address = user_ids.and_then(|facts| {
-                    let address = facts.user_ids().find_map(mailbox)?;
-                    Address::parse(&String::from_utf8_lossy(&address)).ok()
-                });
-                let (id, fingerprint, origin) = (record.id, record.fingerprint, record.origin);
-                tasks.push(Task { id, fingerprint, origin, address });
-            }
+        if asked.is_some_and(|asked| is_within_a_day(asked, now)) {
+            summary.too_soon += 1;
+            return ControlFlow::Continue(());
         }
+        let address = record.facts.as_ref().and_then(|facts| directory_address(&record.origin, facts));
+        if options.keyservers.is_empty() && address.is_none() {
+            summary.without_source += 1;
+            return ControlFlow::Continue(());
+        }
+        let (id, fingerprint, origin) = (record.id, record.fingerprint, record.origin);
+        tasks.push(Task { id, fingerprint, origin, address });
         ControlFlow::Continue(())
     })?;
     let random = RandomState::new();
     tasks.sort_by_cached_key(|task| random.hash_one(task.fingerprint.as_bytes()));
     Ok(tasks)
+}
+
+/// Says whether a time is in the day before now. One in the future says nothing: a clock was wrong.
+fn is_within_a_day(asked: Timestamp, now: Timestamp) -> bool {
+    now.0.checked_sub(asked.0).is_some_and(|age| u64::from(age) < INTERVAL.as_secs())
+}
+
+/// Returns the address by which a certificate came from a Web Key Directory. GnuPG does not note it: then it is the one
+/// of the certificate's user IDs, if they all have addresses of one domain, since no other domain is told of it.
+fn directory_address(origin: &Origin, facts: &Facts) -> Option<Address> {
+    if origin.kind != kind::WKD {
+        return None;
+    }
+    if let Some(address) = &origin.url {
+        return Address::parse(address).ok();
+    }
+    let written = facts.user_ids().filter(|user_id| mailbox(user_id).is_some()).filter_map(mail_address);
+    let mut addresses =
+        written.map(|address| std::str::from_utf8(address).ok().and_then(|text| Address::parse(text).ok()));
+    let first = addresses.next()??;
+    addresses.all(|other| other.is_some_and(|other| other.domain() == first.domain())).then_some(first)
 }
 
 struct Refresher<'a> {
@@ -197,12 +223,12 @@ impl Refresher<'_> {
     fn ask(&mut self, task: Task, on_event: &mut dyn FnMut(RefreshEvent<'_>)) -> Option<Pending> {
         let request = Request::Key(Query::Fingerprint(task.fingerprint));
         let (mut bytes, mut is_asked) = (Vec::new(), false);
-        let mut add = |answer: network::Result<Option<network::Fetched>>| match answer {
+        let mut add = |asked: &Asked, answer: network::Result<Option<network::Fetched>>| match answer {
             Ok(fetched) => {
                 is_asked = true;
-                bytes.extend(
-                    fetched.map(|fetched| wanted(&fetched.bytes, &task.fingerprint)).unwrap_or_default(),
-                );
+                if let Some(fetched) = fetched {
+                    bytes.extend(wanted(&fetched.bytes, &task.fingerprint, asked));
+                }
                 true
             }
             Err(error) => {
@@ -211,13 +237,16 @@ impl Refresher<'_> {
             }
         };
         if let Some(address) = &task.address {
-            add(Source::Wkd.ask(self.client, &Request::Address(address.clone())));
+            let request = Request::Address(address.clone());
+            let asked = Asked { query: request.query(), only_address: true };
+            add(&asked, Source::Wkd.ask(self.client, &request));
         }
+        let asked = Asked { query: request.query(), only_address: false };
         let mut given_up = None;
         for (server, failures) in self.options.keyservers.iter().zip(&mut self.failures) {
             if *failures < MOST_FAILURES {
-                *failures =
-                    if add(Source::Keyserver(server).ask(self.client, &request)) { 0 } else { *failures + 1 };
+                let is_answered = add(&asked, Source::Keyserver(server).ask(self.client, &request));
+                *failures = if is_answered { 0 } else { *failures + 1 };
                 if *failures == MOST_FAILURES {
                     given_up = Some(server.to_string());
                 }
@@ -251,20 +280,31 @@ impl Refresher<'_> {
         let inputs = pending.iter().filter(|pending| !pending.bytes.is_empty());
         let inputs: Vec<_> = inputs.map(|pending| Cursor::new(pending.bytes.as_slice())).collect();
         let mut journal = None;
+        // Several servers can have news of one certificate.
+        let mut outcomes: BTreeMap<Fingerprint, Imported> = BTreeMap::new();
         if !inputs.is_empty() {
             let imported = import_all(*store, inputs, &import_options, *now, &mut |event| {
                 let ImportEvent::Certificate(imported) = event else { return };
-                match imported.outcome {
-                    ImportOutcome::Changed(_) => summary.changed.push(Refreshed(imported.clone())),
-                    ImportOutcome::Unchanged => summary.unchanged += 1,
-                    _ => summary.not_asked_for += 1,
+                match outcomes.entry(imported.fingerprint) {
+                    Entry::Vacant(first) => drop(first.insert(imported.clone())),
+                    Entry::Occupied(mut all) => {
+                        all.get_mut().outcome = both(all.get().outcome, imported.outcome);
+                    }
                 }
             })?;
             journal = imported.journal;
         }
+        for imported in outcomes.into_values() {
+            match imported.outcome {
+                ImportOutcome::Changed(_) => summary.changed.push(Refreshed(imported)),
+                ImportOutcome::Unchanged => summary.unchanged += 1,
+                _ => summary.not_asked_for += 1,
+            }
+        }
         let mut transaction = store.begin(options.command, journal, *now)?;
         for Pending { task, .. } in &pending {
-            let origin = origin_of(&task.origin, options.keyservers, *now);
+            // It stays where it came from; only when it was last asked for is new.
+            let origin = Origin { updated: Some(*now), ..task.origin.clone() };
             transaction.set_origins(task.id, &Origins { certificate: Some(origin), user_ids: Vec::new() })?;
         }
         transaction.finish_journal_if_changed()?;
@@ -272,16 +312,53 @@ impl Refresher<'_> {
     }
 }
 
-/// Returns the packets of an answer for a certificate that is here.
-fn wanted(bytes: &[u8], fingerprint: &Fingerprint) -> Vec<u8> {
-    let asked = Asked { query: Query::Fingerprint(*fingerprint), only_address: false };
-    Taken::default().claimed(Answer { bytes, asked: &asked, origin: &Origin::default() }).primaries
+/// Returns what two answers brought for one certificate.
+fn both(one: ImportOutcome, other: ImportOutcome) -> ImportOutcome {
+    match (one, other) {
+        (ImportOutcome::Changed(one), ImportOutcome::Changed(other)) => ImportOutcome::Changed(one + other),
+        (changed @ ImportOutcome::Changed(_), _) | (_, changed @ ImportOutcome::Changed(_)) => changed,
+        (ImportOutcome::Unchanged, _) | (_, ImportOutcome::Unchanged) => ImportOutcome::Unchanged,
+        (one, _) => one,
+    }
 }
 
-/// Returns the origin of a certificate that was asked for: where it came from first, and when it was last asked for.
-fn origin_of(before: &Origin, keyservers: &[Keyserver], now: Timestamp) -> Origin {
-    match (before.kind, keyservers.first()) {
-        (0, Some(server)) => Source::Keyserver(server).origin("", now),
-        _ => Origin { updated: Some(now), ..before.clone() },
+/// Returns the packets of an answer for a certificate that is here; from a directory those of the address alone.
+/// Nothing is verified.
+fn wanted(bytes: &[u8], fingerprint: &Fingerprint, asked: &Asked) -> Vec<u8> {
+    let key = Asked { query: Query::Fingerprint(*fingerprint), only_address: false };
+    let primaries =
+        Taken::default().claimed(Answer { bytes, asked: &key, origin: &Origin::default() }).primaries;
+    if asked.only_address { packets_of_address(&primaries, &asked.query) } else { primaries }
+}
+
+/// Drops the user IDs of other addresses, and user attributes, each with the signatures behind it.
+fn packets_of_address(bytes: &[u8], query: &Query) -> Vec<u8> {
+    let mut kept = Vec::new();
+    let mut is_kept = true;
+    for packet in Packets::new(bytes).map_while(std::result::Result::ok) {
+        is_kept = match packet.tag {
+            Tag::SIGNATURE => is_kept,
+            Tag::USER_ID => matches_user_id(query, packet.body),
+            Tag::ATTRIBUTE => false,
+            _ => true,
+        };
+        if is_kept {
+            kept.extend_from_slice(packet.span.of(bytes));
+        }
+    }
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_past_day_is_too_soon() {
+        let day = INTERVAL.as_secs() as u32;
+        let now = Timestamp(10 * day);
+        let is_too_soon = |asked| is_within_a_day(Timestamp(asked), now);
+        assert!(is_too_soon(10 * day) && is_too_soon(9 * day + 1));
+        assert!(!is_too_soon(9 * day) && !is_too_soon(10 * day + 1) && !is_too_soon(u32::MAX));
     }
 }

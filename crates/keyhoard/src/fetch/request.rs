@@ -39,6 +39,7 @@ impl Request {
             return Ok(Self::File(PathBuf::from(path)));
         }
         if text.contains("://") {
+            let wrong = |reason| network::Error::Address { text: network::without_user(text), reason };
             let url = Url::parse(text).map_err(|_| wrong("not a URL"))?;
             return match url.scheme() {
                 "https" => Ok(Self::Url(url)),
@@ -84,7 +85,7 @@ impl fmt::Display for Request {
             Self::Key(Query::Fingerprint(fingerprint)) => fingerprint.fmt(formatter),
             Self::Key(Query::KeyId(key_id)) => key_id.fmt(formatter),
             Self::Key(_) => formatter.write_str("a key"),
-            Self::Url(url) => url.fmt(formatter),
+            Self::Url(url) => formatter.write_str(&network::shown(url)),
             Self::File(path) => path.display().fmt(formatter),
         }
     }

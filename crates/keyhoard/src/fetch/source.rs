@@ -5,7 +5,6 @@ use std::fs::File;
 use std::io::Read;
 
 use cert::Origin;
-use network::client::Whose;
 use network::limits::MAX_CERTIFICATES;
 use network::{Client, Fetched, Keyserver, wkd};
 use store::{Store, Timestamp};
@@ -70,10 +69,7 @@ impl Source<'_> {
             },
             (Self::Wkd, Request::Address(address)) => wkd::get(client, address),
             (Self::Wkd, _) => Ok(None),
-            (Self::Named, Request::Url(url)) => {
-                let bytes = client.get(url, Whose::User, MAX_CERTIFICATES)?;
-                Ok(bytes.map(|bytes| Fetched { bytes, url: url.to_string() }))
-            }
+            (Self::Named, Request::Url(url)) => client.fetch(url),
             (Self::Named, Request::File(path)) => {
                 let failed = |source| network::Error::File { path: path.clone(), source };
                 let mut bytes = Vec::new();
@@ -89,12 +85,12 @@ impl Source<'_> {
         }
     }
 
-    /// Returns where a certificate comes from that this place has. GnuPG writes a keyserver as the server alone, and a
-    /// directory without an address.
-    pub(super) fn origin(self, url: &str, now: Timestamp) -> Origin {
+    /// Returns where a certificate comes from that this place has. As in GnuPG, of a keyserver that is the server
+    /// alone. Of a directory it is the address that was asked for, which a refresh asks for again; GnuPG notes none.
+    pub(super) fn origin(self, request: &Request, url: &str, now: Timestamp) -> Origin {
         let (kind, url) = match self {
             Self::Keyserver(server) => (kind::KEYSERVER, Some(server.to_string())),
-            Self::Wkd => (kind::WKD, None),
+            Self::Wkd => (kind::WKD, Some(request.to_string())),
             Self::Named if url.starts_with("file:") => (kind::FILE, Some(url.to_owned())),
             Self::Named => (kind::URL, Some(url.to_owned())),
         };
@@ -133,7 +129,7 @@ pub fn fetch(
             Err(error) => Came::Failed(error),
             Ok(Some(Fetched { bytes, url })) => {
                 let asked = Asked { query: request.query(), only_address: matches!(source, Source::Wkd) };
-                let origin = source.origin(&url, now);
+                let origin = source.origin(request, &url, now);
                 let answer = Answer { bytes: &bytes, asked: &asked, origin: &origin };
                 let taken = take(store, answer, &format!("{command} (from {url})"), now)?;
                 Came::Answer { url, taken }

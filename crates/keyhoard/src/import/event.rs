@@ -132,8 +132,8 @@ impl Imported {
         }
     }
 
-    /// Says whether too much of it is unchecked: a possible revocation, so that it is not valid until somebody goes on, or
-    /// all that could vouch for one of its user IDs or subkeys, so that it was not taken.
+    /// Says whether too much of it is unchecked: a possible revocation, so that it is not valid until somebody goes on,
+    /// or all that could vouch for one of its user IDs or subkeys, so that it was not taken.
     pub fn is_not_fully_checked(&self) -> bool {
         let is_without = self.outcome == ImportOutcome::SkippedWithoutUserId;
         self.notes.iter().any(|note| match note {
@@ -196,6 +196,19 @@ impl Additions {
             signatures: merged.new_signatures,
             subkeys: merged.new_subkeys,
             revocations: merged.new_revocations,
+        }
+    }
+}
+
+impl std::ops::Add for Additions {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            user_ids: self.user_ids + other.user_ids,
+            signatures: self.signatures + other.signatures,
+            subkeys: self.subkeys + other.subkeys,
+            revocations: self.revocations + other.revocations,
         }
     }
 }

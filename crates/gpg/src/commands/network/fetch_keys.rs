@@ -2,9 +2,7 @@
 
 use keyhoard::fetch::Asked;
 use keyhoard::foreign_text::shown;
-use keyhoard::network::client::Whose;
-use keyhoard::network::limits::MAX_CERTIFICATES;
-use keyhoard::network::{Fetched, Url};
+use keyhoard::network::{Url, without_user};
 use keyhoard::store::{Origin, Query};
 
 use super::answers::{self, kind};
@@ -23,11 +21,11 @@ pub(crate) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
     };
     for url in arguments {
         if !settings.quiet {
-            streams.info(format_args!("requesting key from '{}'", shown(url)));
+            streams.info(format_args!("requesting key from '{}'", shown_url(url)));
         }
         last = fetch(url, settings, streams).err().map(Failure::coded).transpose()?;
         if let Some(failure) = last {
-            streams.info(format_args!("WARNING: unable to fetch URI {}: {}", shown(url), failure.code));
+            streams.info(format_args!("WARNING: unable to fetch URI {}: {}", shown_url(url), failure.code));
         }
     }
     let Some(CodedFailure { code, value }) = last else { return Ok(()) };
@@ -39,6 +37,14 @@ pub(crate) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
     }
 }
 
+/// Returns a URL for messages, without a user and a password.
+fn shown_url(url: &[u8]) -> String {
+    match std::str::from_utf8(url) {
+        Ok(text) => shown(without_user(text).as_bytes()),
+        Err(_) => shown(url),
+    }
+}
+
 fn fetch(text: &[u8], settings: &Settings, streams: &mut Streams) -> Result<(), Failure> {
     let invalid = || Failure::from(servers::of_dirmngr(Code::INVALID_URI));
     let url = std::str::from_utf8(text).ok().and_then(|text| Url::parse(text).ok()).ok_or_else(invalid)?;
@@ -46,16 +52,15 @@ fn fetch(text: &[u8], settings: &Settings, streams: &mut Streams) -> Result<(), 
         return Err(invalid());
     }
     let client = servers::client(settings)?;
-    let bytes = match client.get(&url, Whose::User, MAX_CERTIFICATES) {
-        Ok(Some(bytes)) => bytes,
+    let fetched = match client.fetch(&url) {
+        Ok(Some(fetched)) => fetched,
         Ok(None) => return Err(servers::of_dirmngr(Code::NO_DATA).into()),
         Err(error) => return Err(servers::failure(&error, settings, streams)),
     };
-    let fetched = Fetched { bytes, url: url.to_string() };
     let asked = Asked { query: Query::All, only_address: false };
     let answers = answers::download(&fetched, asked).into_iter().collect();
-    let origin = Origin { kind: kind::URL, updated: Some(settings.now), url: Some(url.to_string()) };
-    let command = format!("gpg-keyhoard --fetch-keys {url}");
+    let origin = Origin { kind: kind::URL, updated: Some(settings.now), url: Some(fetched.url.clone()) };
+    let command = format!("gpg-keyhoard --fetch-keys {}", fetched.url);
     import_downloads(
         Downloads { answers, import: &settings.network.import, origin, command },
         settings,

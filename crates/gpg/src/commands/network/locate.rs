@@ -5,7 +5,7 @@ use keyhoard::cert::Fingerprint;
 use keyhoard::fetch::Asked;
 use keyhoard::foreign_text::shown;
 use keyhoard::network::wkd::{self, Address};
-use keyhoard::network::{Fetched, Search};
+use keyhoard::network::{Fetched, Search, without_user};
 use keyhoard::recipients::{self, RecipientSelection};
 use keyhoard::store::{Detail, Origin, Query, Selection};
 
@@ -65,7 +65,7 @@ fn locate(
             Ok(None) => {}
             Err(failure) => {
                 let failure = failure.coded()?;
-                let place = place.name();
+                let place = without_user(place.name());
                 streams.info(format_args!(
                     "error retrieving '{}' via {place}: {}",
                     shown(name),
@@ -183,7 +183,7 @@ fn find_at(
         return Err(servers::of_dirmngr(Code::NO_DATA).into());
     };
     let origin = Origin { kind, updated: Some(settings.now), url };
-    let command = format!("gpg-keyhoard --auto-key-locate {} {address}", place.name());
+    let command = format!("gpg-keyhoard --auto-key-locate {} {address}", without_user(place.name()));
     let downloads = Downloads { answers: vec![answer], import: &settings.network.import, origin, command };
     let imported = import_downloads(downloads, settings, streams)?;
     match imported.first() {

@@ -1,6 +1,6 @@
 //! The keyserver, the client, and gpg's codes for what goes wrong.
 
-use std::fs;
+use std::{env, fs};
 
 use keyhoard::causes;
 use keyhoard::configuration::Configuration;
@@ -63,7 +63,7 @@ pub(super) fn client(settings: &Settings) -> anyhow::Result<Client> {
     let tor = conf.uses_tor.then(|| TOR.to_owned());
     configuration.proxy = settings.network.proxy.clone().or(configuration.proxy).or(tor).or(conf.proxy);
     configuration.timeout = settings.network.timeout.unwrap_or(configuration.timeout);
-    Ok(configuration.client()?)
+    Ok(configuration.client(&|name| env::var_os(name))?)
 }
 
 /// Returns the failure of a request, and says what is behind a code that does not.
@@ -82,7 +82,9 @@ pub(super) fn of_dirmngr(code: Code) -> CodedFailure {
 
 fn code(error: &network::Error) -> Code {
     match error {
-        network::Error::Unreachable { .. } | network::Error::Timeout { .. } => Code::NO_KEYSERVER,
+        network::Error::Unreachable { .. }
+        | network::Error::NotConnected { .. }
+        | network::Error::Timeout { .. } => Code::NO_KEYSERVER,
         network::Error::Resolve { .. } => Code::NO_NAME,
         network::Error::Status { .. } => Code::NO_DATA,
         _ => Code::GENERAL,
