@@ -12,7 +12,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::error::Error as _;
 use std::fmt;
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -23,8 +23,9 @@ use rustls::ClientConfig;
 use rustls_platform_verifier::BuilderVerifierExt;
 use tokio::runtime::{Builder, Runtime};
 
-use crate::Fetched;
 use crate::error::{Error, Result};
+use crate::fetched::Fetched;
+use crate::fixed_address::FixedAddress;
 use crate::limits::{MAX_CERTIFICATES, MAX_REDIRECTS};
 use crate::proxy::Proxies;
 use crate::public_address::is_public;
@@ -60,15 +61,6 @@ impl Default for Settings {
     fn default() -> Self {
         Self { timeout: Duration::from_secs(30), proxies: Proxies::default(), addresses: BTreeMap::new() }
     }
-}
-
-/// What the user says of a name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FixedAddress {
-    /// It is there. A port other than 0 counts where a URL has none.
-    At(SocketAddr),
-    /// It does not exist.
-    Nowhere,
 }
 
 /// Who named the host of a URL.

@@ -3,9 +3,9 @@
 use percent_encoding::{NON_ALPHANUMERIC, percent_decode, utf8_percent_encode};
 use reqwest::Url;
 
-use crate::Fetched;
 use crate::client::{Client, Receipt, Whose};
 use crate::error::{Error, Result};
+use crate::fetched::Fetched;
 use crate::limits::{MAX_CERTIFICATES, MAX_INDEX, MAX_RECEIPT};
 use crate::shown::shown;
 

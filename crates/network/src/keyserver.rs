@@ -7,9 +7,10 @@ use reqwest::Url;
 
 use crate::client::Client;
 use crate::error::{Error, Result};
+use crate::fetched::Fetched;
 use crate::hkp::Index;
 use crate::shown::{shown, without_user};
-use crate::{Fetched, hkp, vks};
+use crate::{hkp, vks};
 
 /// A keyserver, as its address names it:
 ///

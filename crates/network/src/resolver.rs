@@ -8,7 +8,7 @@ use std::sync::Arc;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use tokio::net::lookup_host;
 
-use crate::client::FixedAddress;
+use crate::fixed_address::FixedAddress;
 use crate::public_address::is_public;
 
 /// A name that stands for an address that is not public.

@@ -6,9 +6,9 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use reqwest::Url;
 use serde::{Deserialize, Serialize};
 
-use crate::Fetched;
 use crate::client::{Client, Whose};
 use crate::error::{Error, Result};
+use crate::fetched::Fetched;
 use crate::limits::{MAX_CERTIFICATES, MAX_RECEIPT};
 use crate::shown::shown;
 

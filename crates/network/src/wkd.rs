@@ -6,9 +6,9 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use reqwest::Url;
 use verify::naming;
 
-use crate::Fetched;
 use crate::client::{Client, Whose};
 use crate::error::{Error, Result};
+use crate::fetched::Fetched;
 use crate::limits::MAX_CERTIFICATES;
 use crate::shown::shown;
 

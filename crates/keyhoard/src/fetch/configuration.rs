@@ -23,7 +23,7 @@ use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
-use network::client::FixedAddress;
+use network::FixedAddress;
 use network::proxy::{Environment, Proxies};
 use network::{Client, Keyserver, Settings};
 use serde::de::Error as _;

@@ -15,10 +15,10 @@ use crate::Result;
 
 /// GnuPG's numbers for where a key came from (its `g10/keydb.h`, KEYORG).
 pub(super) mod kind {
-    pub(in crate::fetch) const KEYSERVER: u8 = 1;
-    pub(in crate::fetch) const WKD: u8 = 4;
-    pub(in crate::fetch) const URL: u8 = 5;
-    pub(in crate::fetch) const FILE: u8 = 6;
+    pub(crate) const KEYSERVER: u8 = 1;
+    pub(crate) const WKD: u8 = 4;
+    pub(crate) const URL: u8 = 5;
+    pub(crate) const FILE: u8 = 6;
 }
 
 /// A place where something is looked for.
