@@ -155,8 +155,9 @@ impl Skesk {
         let nonce = &random::<16>()?[..mode.nonce_size()];
         let key = s2k.key(password, cipher.key_size())?;
         let associated = associated(version, cipher, mode);
-        let mut data = session_key.key().to_vec();
         let aead = AeadKey::new(cipher, mode, &sealing_key(&key, &associated))?;
+        // Nothing fails before it is encrypted.
+        let mut data = session_key.key().to_vec();
         let tag = aead.seal(nonce, &associated, &mut data);
         let s2k = s2k.to_bytes();
         let mut body = vec![version];
