@@ -5,7 +5,7 @@ use zeroize::Zeroizing;
 
 use crate::{Aead, Cfb, Cipher, Error, Result, S2k, SessionKey};
 use symmetric::random;
-use symmetric::{AeadKey, TAG};
+use symmetric::{AeadKey, HkdfHash, TAG};
 
 /// A session key encrypted with a password.
 #[derive(Clone, Debug)]
@@ -181,7 +181,7 @@ fn sealing_key(key: &Zeroizing<Vec<u8>>, associated: &[u8; 4]) -> Zeroizing<Vec<
     let [_, version, ..] = associated;
     let mut derived = key.clone();
     if *version == 6 {
-        symmetric::expand(key, &[], associated, &mut derived);
+        symmetric::expand(HkdfHash::Sha256, key, &[], associated, &mut derived);
     }
     derived
 }
