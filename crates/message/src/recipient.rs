@@ -129,7 +129,8 @@ impl Pkesk {
         let cipher = encrypted.cipher.and_then(Cipher::of);
         Ok(match (self.algorithm, self.version, cipher) {
             (PublicKeyAlgorithm::X25519 | PublicKeyAlgorithm::X448, 3, cipher) => {
-                cipher.and_then(|cipher| SessionKey::new(cipher, &opened))
+                // Only AES is allowed (RFC 9580, 5.1.6 and 5.1.7).
+                cipher.filter(is_aes).and_then(|cipher| SessionKey::new(cipher, &opened))
             }
             (PublicKeyAlgorithm::X25519 | PublicKeyAlgorithm::X448, ..) => {
                 data_cipher.and_then(|cipher| SessionKey::new(cipher, &opened))
@@ -138,6 +139,10 @@ impl Pkesk {
             _ => data_cipher.zip(checked(&opened, 0)).and_then(|(cipher, key)| SessionKey::new(cipher, key)),
         })
     }
+}
+
+fn is_aes(cipher: &Cipher) -> bool {
+    matches!(cipher, Cipher::Aes128 | Cipher::Aes192 | Cipher::Aes256)
 }
 
 /// Parses the version of a key and its fingerprint.
