@@ -65,6 +65,6 @@ pub enum Verdict {
     Good,
     /// The equation does not hold.
     Bad,
-    /// The algorithm, the curve or the size is not supported.
+    /// The algorithm, the curve or the size is not supported, or memory was missing.
     Unsupported,
 }
