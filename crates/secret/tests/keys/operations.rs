@@ -189,6 +189,26 @@ fn nothing_is_opened_with_another_key_or_after_a_change() {
 }
 
 #[test]
+fn a_key_opens_nothing_that_was_encrypted_with_another_algorithm() {
+    let mut refused = 0;
+    for (kind, key) in made::every_kind() {
+        let mut unlocked = key.unlock_plain().expect("its secret");
+        for (other_kind, other) in made::every_kind().into_iter().filter(|(_, other)| encrypts(other)) {
+            let (own, algorithm) = (key.key().algorithm, other.key().algorithm);
+            if own == algorithm {
+                continue;
+            }
+            let encrypted = encrypt(&other.key(), None, &SESSION_KEY).expect(other_kind);
+            let read = Ciphertext::read(algorithm, 6, &encrypted).expect("what was written");
+            let error = unlocked.decrypt(&read.ciphertext).expect_err(kind);
+            assert!(matches!(error, Error::Unsupported { .. }), "{kind}, {other_kind}: {error}");
+            refused += 1;
+        }
+    }
+    assert!(refused > 100, "{refused}");
+}
+
+#[test]
 fn a_key_that_does_not_encrypt_is_refused() {
     for (kind, key) in made::every_kind().into_iter().filter(|(_, key)| !encrypts(key)) {
         let error = encrypt(&key.key(), None, &SESSION_KEY).expect_err(kind);
