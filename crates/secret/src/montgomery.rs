@@ -24,6 +24,7 @@ pub(crate) struct Agreed {
 impl Function {
     /// Makes an ephemeral key for a public one; `None` if that has a small order or another length.
     pub(crate) fn agree(self, public: &[u8]) -> Result<Option<Agreed>, ErrorStack> {
+        libcrypto::initialise();
         let own = match self {
             Self::X25519 => PKey::generate_x25519()?,
             Self::X448 => PKey::generate_x448()?,
@@ -39,6 +40,7 @@ impl Function {
         secret: &[u8],
         ephemeral: &[u8],
     ) -> Result<Option<Zeroizing<Vec<u8>>>, ErrorStack> {
+        libcrypto::initialise();
         self.derived(&*PKey::private_key_from_raw_bytes(secret, self.id())?, ephemeral)
     }
 
@@ -108,7 +110,6 @@ mod tests {
 
     #[test]
     fn a_point_of_small_order_and_a_key_of_another_length_share_no_secret() {
-        libcrypto::initialise();
         for (function, length) in [(Function::X25519, 32), (Function::X448, 56)] {
             let secret = vec![9; length];
             let mut one = vec![0; length];

@@ -49,7 +49,6 @@ fn rsa_decrypts_and_shows_no_wrong_padding() {
 
 #[test]
 fn x25519_and_x448_agree() {
-    libcrypto::initialise();
     for (name, function) in [(xdh::TestName::X25519, Function::X25519), (xdh::TestName::X448, Function::X448)]
     {
         let (mut agreed, mut refused) = (0, 0);
