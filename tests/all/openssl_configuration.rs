@@ -25,6 +25,20 @@ fn a_configuration_of_openssl_has_no_effect() {
     assert_eq!(run(&["decrypt"], encrypted), b"secret\n");
 }
 
+/// A key on Curve25519 is read without OpenSSL, so that its first use is the decryption of the session key.
+#[test]
+fn a_configuration_of_openssl_has_no_effect_on_a_key_that_is_read_without_it() {
+    let home = Home::new();
+    let configuration = home.write("openssl.cnf", HOSTILE);
+    let run = |arguments: &[&str], stdin: &[u8]| {
+        let run = Run::keyhoard(&home).at(NOW).env("OPENSSL_CONF", &configuration);
+        run.args(arguments).stdin(stdin).succeed().stdout
+    };
+    run(&["generate", "--algorithm", "curve25519", ANN, "--no-passphrase"], b"");
+    let encrypted = run(&["encrypt", "--to", "ann@example.org"], b"secret\n");
+    assert_eq!(run(&["decrypt"], &encrypted), b"secret\n");
+}
+
 #[test]
 fn a_configuration_of_openssl_has_no_effect_on_ciphers() {
     let home = Home::new();

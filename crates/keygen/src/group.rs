@@ -3,7 +3,7 @@
 //! New keys should not use these algorithms (RFC 9580, 9.1); they are generated for compatibility.
 
 use crate::error::{Error, Result};
-use openssl::bn::{BigNum, BigNumContext, BigNumRef, MsbOption};
+use openssl::bn::{BigNum, BigNumContext, BigNumRef};
 use openssl::error::ErrorStack;
 use zeroize::Zeroizing;
 
@@ -144,17 +144,16 @@ pub(crate) struct Numbers {
 ///
 /// # Errors
 ///
-/// An error of OpenSSL without memory or randomness.
-pub(crate) fn dsa(size: DsaSize) -> std::result::Result<Numbers, ErrorStack> {
+/// [`Error::Library`] without memory, [`Error::Randomness`].
+pub(crate) fn dsa(size: DsaSize) -> Result<Numbers> {
     libcrypto::initialise();
     let mut q = BigNum::new()?;
     q.generate_prime(size.subgroup_bits() as i32, false, None, None)?;
     let p = prime_above_multiple(size.bits() as i32, &q)?;
     let g = generator(&p, &q)?;
     let x = loop {
-        let mut x = secret()?;
-        q.rand_range(&mut x)?;
-        if x.num_bits() > 0 {
+        let x = random_secret(q.num_bits())?;
+        if x.num_bits() > 0 && x < q {
             break x;
         }
     };
@@ -195,20 +194,27 @@ fn generator(p: &BigNumRef, q: &BigNumRef) -> std::result::Result<BigNum, ErrorS
 ///
 /// # Errors
 ///
-/// An error of OpenSSL without memory or randomness.
-pub(crate) fn elgamal(size: ElgamalSize) -> std::result::Result<Numbers, ErrorStack> {
+/// [`Error::Library`] without memory, [`Error::Randomness`].
+pub(crate) fn elgamal(size: ElgamalSize) -> Result<Numbers> {
     libcrypto::initialise();
     let (p, g) = (size.prime()?, BigNum::from_u32(2)?);
-    let mut x = secret()?;
-    x.rand(size.exponent_bits(), MsbOption::ONE, false)?;
+    let bits = size.exponent_bits();
+    let mut x = random_secret(bits)?;
+    x.set_bit(bits - 1)?;
     let y = power(&g, &x, &p)?;
     Ok(Numbers { public: [p, g, y].map(|number| number.to_vec()).to_vec(), x: Zeroizing::new(x.to_vec()) })
 }
 
-/// Creates a secret number, which is computed with in constant time and wiped.
-fn secret() -> std::result::Result<BigNum, ErrorStack> {
+/// Makes a random number of at most `bits` bits, which is computed with in constant time and wiped. It comes from the
+/// operating system, and not from the generator whose other output the public numbers show.
+fn random_secret(bits: i32) -> Result<BigNum> {
+    let bits = bits as usize;
+    let mut bytes = Zeroizing::new(vec![0; bits.div_ceil(8)]);
+    getrandom::fill(&mut bytes)?;
+    bytes[0] >>= 8 * bytes.len() - bits;
     let mut number = BigNum::new_secure()?;
     number.set_const_time();
+    number.copy_from_slice(&bytes)?;
     Ok(number)
 }
 

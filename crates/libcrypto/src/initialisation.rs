@@ -40,14 +40,14 @@ const NO_CONFIGURATION: u64 = 0x80;
 ///
 /// [`Unavailable`] without memory.
 pub fn legacy() -> Result<(), Unavailable> {
-    /// A provider is unloaded when it is dropped, so that both stay here.
-    static PROVIDERS: OnceLock<[Provider; 2]> = OnceLock::new();
+    /// The provider is unloaded when it is dropped, so that it stays here.
+    static PROVIDER: OnceLock<Provider> = OnceLock::new();
     initialise();
-    if PROVIDERS.get().is_none() {
-        let load = |name| Provider::load(None, name).map_err(Unavailable);
-        // Once a provider is loaded by name, the default one no longer is without it.
-        let loaded = [load("default")?, load("legacy")?];
-        PROVIDERS.get_or_init(|| loaded);
+    if PROVIDER.get().is_none() {
+        // The default provider stays available at every moment, also to other threads.
+        const KEEP_DEFAULT: bool = true;
+        let loaded = Provider::try_load(None, "legacy", KEEP_DEFAULT).map_err(Unavailable)?;
+        PROVIDER.get_or_init(|| loaded);
     }
     Ok(())
 }

@@ -8,14 +8,17 @@
 //! - [`legacy`]: before algorithms of OpenSSL's legacy provider: Blowfish, CAST5 and IDEA;
 //! - [`argon2`]: keys from passwords;
 //! - [`ripemd160()`]: a digest that needs no initialisation;
+//! - [`is_about_input`]: whether an error of OpenSSL's is one of the input;
 //! - [`Curve`]: the curves of ECDSA and ECDH keys.
 
 pub mod argon2;
 
 mod curve;
 mod initialisation;
+mod reason;
 mod ripemd160;
 
 pub use curve::Curve;
 pub use initialisation::{Unavailable, initialise, legacy};
+pub use reason::is_about_input;
 pub use ripemd160::ripemd160;

@@ -4,7 +4,7 @@ use zeroize::Zeroizing;
 
 use crate::pipeline::Buffer;
 use crate::{Aead, Cipher, Error, Result, SessionKey};
-use symmetric::AeadKey;
+use symmetric::{AeadKey, HkdfHash};
 
 /// The format of an encrypted data packet, with its unencrypted fields.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -127,7 +127,7 @@ impl ChunkKey {
             (AeadKey::new(cipher, mode, session_key.key())?, salt.to_vec())
         } else {
             let mut derived = Zeroizing::new(vec![0; cipher.key_size() + mode.nonce_size() - 8]);
-            symmetric::expand(session_key.key(), salt, &associated, &mut derived);
+            symmetric::expand(HkdfHash::Sha256, session_key.key(), salt, &associated, &mut derived);
             let (key, nonce) = derived.split_at(cipher.key_size());
             (AeadKey::new(cipher, mode, key)?, nonce.to_vec())
         };

@@ -5,7 +5,7 @@ use zeroize::Zeroizing;
 
 use crate::{Aead, Cfb, Cipher, Error, Result, S2k, SessionKey};
 use symmetric::random;
-use symmetric::{AeadKey, TAG};
+use symmetric::{AeadKey, HkdfHash, TAG};
 
 /// A session key encrypted with a password.
 #[derive(Clone, Debug)]
@@ -155,8 +155,9 @@ impl Skesk {
         let nonce = &random::<16>()?[..mode.nonce_size()];
         let key = s2k.key(password, cipher.key_size())?;
         let associated = associated(version, cipher, mode);
-        let mut data = session_key.key().to_vec();
         let aead = AeadKey::new(cipher, mode, &sealing_key(&key, &associated))?;
+        // Nothing fails before it is encrypted.
+        let mut data = session_key.key().to_vec();
         let tag = aead.seal(nonce, &associated, &mut data);
         let s2k = s2k.to_bytes();
         let mut body = vec![version];
@@ -180,7 +181,7 @@ fn sealing_key(key: &Zeroizing<Vec<u8>>, associated: &[u8; 4]) -> Zeroizing<Vec<
     let [_, version, ..] = associated;
     let mut derived = key.clone();
     if *version == 6 {
-        symmetric::expand(key, &[], associated, &mut derived);
+        symmetric::expand(HkdfHash::Sha256, key, &[], associated, &mut derived);
     }
     derived
 }

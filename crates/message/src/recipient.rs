@@ -129,7 +129,8 @@ impl Pkesk {
         let cipher = encrypted.cipher.and_then(Cipher::of);
         Ok(match (self.algorithm, self.version, cipher) {
             (PublicKeyAlgorithm::X25519 | PublicKeyAlgorithm::X448, 3, cipher) => {
-                cipher.and_then(|cipher| SessionKey::new(cipher, &opened))
+                // Only AES is allowed (RFC 9580, 5.1.6 and 5.1.7).
+                cipher.filter(is_aes).and_then(|cipher| SessionKey::new(cipher, &opened))
             }
             (PublicKeyAlgorithm::X25519 | PublicKeyAlgorithm::X448, ..) => {
                 data_cipher.and_then(|cipher| SessionKey::new(cipher, &opened))
@@ -138,6 +139,10 @@ impl Pkesk {
             _ => data_cipher.zip(checked(&opened, 0)).and_then(|(cipher, key)| SessionKey::new(cipher, key)),
         })
     }
+}
+
+fn is_aes(cipher: &Cipher) -> bool {
+    matches!(cipher, Cipher::Aes128 | Cipher::Aes192 | Cipher::Aes256)
 }
 
 /// Parses the version of a key and its fingerprint.
@@ -156,4 +161,78 @@ fn checked(bytes: &[u8], before: usize) -> Option<&[u8]> {
     let (bytes, sum) = bytes.split_last_chunk::<2>()?;
     let expected = bytes.get(before..)?.iter().fold(0u16, |sum, &byte| sum.wrapping_add(byte.into()));
     (u16::from_be_bytes(*sum) == expected).then_some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use secret::{Role, Unlocked, write_number};
+    use std::iter::repeat_n;
+    use zeroize::Zeroizing;
+
+    const AES_128: u8 = 7;
+
+    fn numbers(numbers: &[&[u8]]) -> Vec<u8> {
+        numbers.iter().flat_map(|number| write_number(number).to_vec()).collect()
+    }
+
+    /// Returns an Elgamal key with g = y = x = 1: its ciphertexts are the padded session keys themselves.
+    fn transparent_key() -> Unlocked {
+        let public =
+            [&[4, 0, 0, 0, 0, PublicKeyAlgorithm::ELGAMAL.0][..], &numbers(&[&[0xff; 64], &[1], &[1]])];
+        Unlocked::new(Role::Subkey, &public.concat(), &numbers(&[&[1]])).expect("a key")
+    }
+
+    #[test]
+    fn wrong_padding_of_elgamal_looks_like_a_wrong_checksum() {
+        let mut key = transparent_key();
+        let frame = |start: [u8; 2], sum: u8| {
+            let filling = repeat_n(1, 64 - 2 - 1 - 1 - 16 - 2);
+            let content = [AES_128].into_iter().chain(repeat_n(1, 16)).chain([0, sum]);
+            start.into_iter().chain(filling).chain([0]).chain(content).collect::<Vec<u8>>()
+        };
+        let mut open = |frame: &[u8]| {
+            let head = [&[3], &[0; 8][..], &[PublicKeyAlgorithm::ELGAMAL.0]].concat();
+            let body = [head, numbers(&[&[1], frame])].concat();
+            Pkesk::parse(&body).expect("a packet").open(&mut key, None)
+        };
+        let good = open(&frame([0, 2], 16)).expect("a key that decrypts").expect("a session key");
+        assert_eq!((good.cipher(), good.key()), (Cipher::Aes128, &[1; 16][..]));
+        let mut short = frame([0, 2], 16);
+        short[9] = 0;
+        let mut endless = frame([0, 2], 16);
+        endless.iter_mut().skip(1).filter(|byte| **byte == 0).for_each(|byte| *byte = 1);
+        let wrong_sum = frame([0, 2], 17);
+        for wrong in [wrong_sum, frame([1, 2], 16), frame([0, 1], 16), short, endless, vec![7]] {
+            assert!(matches!(open(&wrong), Ok(None)), "{wrong:?}");
+        }
+    }
+
+    /// A key that unwraps any session key, as a wrong implementation of one might.
+    struct Unwrapping(Unlocked);
+
+    impl Decryptor for Unwrapping {
+        fn key(&self) -> Key<'_> {
+            self.0.key()
+        }
+
+        fn decrypt(&mut self, _: &Ciphertext<'_>) -> secret::Result<Zeroizing<Vec<u8>>> {
+            Ok(Zeroizing::new(vec![1; 32]))
+        }
+    }
+
+    #[test]
+    fn packets_of_version_3_for_x25519_and_x448_name_aes_only() {
+        let mut key = Unwrapping(transparent_key());
+        for (algorithm, length) in [(PublicKeyAlgorithm::X25519, 32), (PublicKeyAlgorithm::X448, 56)] {
+            let mut open = |cipher: Cipher| {
+                let head = [&[3], &[0; 8][..], &[algorithm.0]].concat();
+                let fields = [&vec![9; length][..], &[41, cipher.number()], &[0; 40]].concat();
+                let pkesk = Pkesk::parse(&[head, fields].concat()).expect("a packet");
+                pkesk.open(&mut key, None).expect("a session key or none")
+            };
+            assert!(open(Cipher::Aes256).is_some(), "{algorithm:?}");
+            assert!(open(Cipher::Twofish).is_none() && open(Cipher::Camellia256).is_none(), "{algorithm:?}");
+        }
+    }
 }

@@ -100,10 +100,13 @@ impl<'a> Pair<'a> {
     ///
     /// # Errors
     ///
-    /// [`Error::Unsupported`] for a key that does not decrypt, [`Error::Operation`] if the session key was not encrypted
-    /// to this key.
+    /// [`Error::Unsupported`] for a key of another algorithm than the ciphertext's, [`Error::Operation`] if the session key
+    /// was not encrypted to this key. For RSA and Elgamal that is no error: the result is another one.
     pub(crate) fn decrypt(&self, ciphertext: &Ciphertext<'_>) -> Result<Zeroizing<Vec<u8>>> {
         let public = self.key.material;
+        if !ciphertext.is_for(self.key.algorithm) {
+            return Err(Error::unsupported(self.key, "this way of encrypting to this key"));
+        }
         let decrypted = match (&self.numbers, *ciphertext) {
             (Numbers::Rsa(numbers), Ciphertext::Rsa { c }) => numbers.decrypt(c).map(Some),
             (Numbers::Elgamal(numbers), Ciphertext::Elgamal { e, c }) => numbers.decrypt(e, c),

@@ -77,6 +77,18 @@ impl<'a> Ciphertext<'a> {
         };
         Some(Encrypted { cipher: None, ciphertext })
     }
+
+    /// Returns whether keys of an algorithm decrypt it. Keys of other algorithms with the same numbers must not.
+    pub(crate) fn is_for(&self, algorithm: PublicKeyAlgorithm) -> bool {
+        type Algorithm = PublicKeyAlgorithm;
+        match self {
+            Self::Rsa { .. } => matches!(algorithm, Algorithm::RSA | Algorithm::RSA_ENCRYPT),
+            Self::Elgamal { .. } => matches!(algorithm, Algorithm::ELGAMAL | Algorithm::ELGAMAL_BOTH),
+            Self::Ecdh { .. } => algorithm == Algorithm::ECDH,
+            Self::X25519 { .. } => algorithm == Algorithm::X25519,
+            Self::X448 { .. } => algorithm == Algorithm::X448,
+        }
+    }
 }
 
 /// Takes the number of the cipher off, which stands in packets of version 3 only.

@@ -62,17 +62,20 @@ impl Kind {
 pub(crate) struct Numbers {
     kind: Kind,
     public: [u8; 32],
-    secret: Zeroizing<[u8; 32]>,
+    /// In a place of its own, so that no copies are left where the numbers are moved from.
+    secret: Box<Zeroizing<[u8; 32]>>,
 }
 
 impl Numbers {
     /// Reads both parts of a key of this kind in the encoding of packets; `None` if they are malformed.
     pub(crate) fn read(kind: Kind, key: &Key<'_>, material: &[u8]) -> Option<Self> {
         if matches!(key.algorithm, PublicKeyAlgorithm::ED25519 | PublicKeyAlgorithm::X25519) {
-            let (public, secret) = (key.material.try_into().ok()?, material.try_into().ok()?);
-            return Some(Self { kind, public, secret: Zeroizing::new(secret) });
+            let secret = padded(material).filter(|_| material.len() == 32)?;
+            return Some(Self { kind, public: key.material.try_into().ok()?, secret });
         }
-        let mut secret = padded(material)?;
+        let mut fields = Fields(material);
+        let number = fields.number().filter(|_| fields.0.is_empty())?;
+        let mut secret = padded(number)?;
         if kind == Kind::X25519 {
             // OpenPGP writes this number in the reverse byte order.
             secret.reverse();
@@ -90,7 +93,7 @@ impl Numbers {
         if self.kind != Kind::Ed25519 {
             return None;
         }
-        let pair = Ed25519KeyPair::from_seed_unchecked(&*self.secret).ok()?;
+        let pair = Ed25519KeyPair::from_seed_unchecked(self.secret()).ok()?;
         pair.sign(digest).as_ref().try_into().ok()
     }
 
@@ -101,7 +104,7 @@ impl Numbers {
 
     /// Returns the secret part, in the byte order of RFC 7748.
     pub(crate) fn secret(&self) -> &[u8] {
-        &*self.secret
+        &**self.secret
     }
 }
 
@@ -121,11 +124,9 @@ pub(crate) fn point(material: &[u8]) -> Option<[u8; 32]> {
     fields.number()?.strip_prefix(&[NATIVE])?.try_into().ok()
 }
 
-/// Reads the only secret number, padded with leading zeros.
-fn padded(material: &[u8]) -> Option<Zeroizing<[u8; 32]>> {
-    let mut fields = Fields(material);
-    let number = fields.number().filter(|_| fields.0.is_empty())?;
-    let mut secret = Zeroizing::new([0; 32]);
+/// Copies a secret number, padded with leading zeros; `None` if it is too long.
+fn padded(number: &[u8]) -> Option<Box<Zeroizing<[u8; 32]>>> {
+    let mut secret = Box::new(Zeroizing::new([0; 32]));
     secret[32_usize.checked_sub(number.len())?..].copy_from_slice(number);
     Some(secret)
 }
@@ -149,7 +150,7 @@ mod tests {
     #[test]
     fn a_key_belongs_to_its_own_public_half_only() {
         for kind in [Kind::Ed25519, Kind::X25519] {
-            let secret = Zeroizing::new([7; 32]);
+            let secret = Box::new(Zeroizing::new([7; 32]));
             let public = kind.public_of(&secret).expect("memory");
             let mut numbers = Numbers { kind, public, secret };
             assert!(numbers.belong(), "{kind:?}");

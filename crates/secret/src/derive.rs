@@ -1,7 +1,7 @@
 //! Derives cipher keys from passphrases.
 
 use cert::Fingerprint;
-use symmetric::{Aead, AeadKey, Cipher, S2k};
+use symmetric::{Aead, AeadKey, Cipher, HkdfHash, S2k};
 
 use crate::memory::Guarded;
 use crate::{Error, Passphrase, Result, Role};
@@ -46,7 +46,7 @@ pub(crate) fn authenticated(
     let tag = 0xc0 | role.secret_tag().0;
     let mut expanded = Guarded::zeroed(derived.len());
     let info = [tag, key.version(), cipher.number(), mode.number()];
-    symmetric::expand(derived, &[], &info, &mut expanded);
+    symmetric::expand(HkdfHash::Sha256, derived, &[], &info, &mut expanded);
     let aead = AeadKey::new(cipher, mode, &expanded).map_err(|error| derivation_error(error, key))?;
     Ok((aead, [&[tag], public].concat()))
 }

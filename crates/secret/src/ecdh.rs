@@ -2,7 +2,8 @@
 
 use cert::key::Key;
 use openssl::error::ErrorStack;
-use openssl::hash::{Hasher, MessageDigest};
+use openssl::md::{Md, MdRef};
+use openssl::md_ctx::MdCtx;
 use verify::{HashAlgorithm, PublicKeyAlgorithm};
 use zeroize::Zeroizing;
 
@@ -14,7 +15,7 @@ const PADDED: usize = 40;
 
 /// How session keys for an ECDH key are wrapped.
 pub(crate) struct Wrapping {
-    digest: MessageDigest,
+    digest: &'static MdRef,
     size: KeySize,
     /// The curve, the algorithms and the key's fingerprint, which the derived key depends on.
     parameters: Vec<u8>,
@@ -29,9 +30,9 @@ impl Wrapping {
         let algorithms = fields.counted().filter(|_| fields.0.is_empty())?;
         let &[1, hash, cipher] = algorithms else { return None };
         let digest = match HashAlgorithm(hash) {
-            HashAlgorithm::SHA256 => MessageDigest::sha256(),
-            HashAlgorithm::SHA384 => MessageDigest::sha384(),
-            HashAlgorithm::SHA512 => MessageDigest::sha512(),
+            HashAlgorithm::SHA256 => Md::sha256(),
+            HashAlgorithm::SHA384 => Md::sha384(),
+            HashAlgorithm::SHA512 => Md::sha512(),
             _ => return None,
         };
         let mut parameters = vec![curve.len() as u8];
@@ -63,12 +64,16 @@ impl Wrapping {
     }
 
     fn derived(&self, shared: &[u8]) -> Result<Zeroizing<Vec<u8>>, ErrorStack> {
-        let mut hasher = Hasher::new(self.digest)?;
-        hasher.update(&[0, 0, 0, 1])?;
-        hasher.update(shared)?;
-        hasher.update(&self.parameters)?;
+        let mut context = MdCtx::new()?;
+        context.digest_init(self.digest)?;
+        context.digest_update(&[0, 0, 0, 1])?;
+        context.digest_update(shared)?;
+        context.digest_update(&self.parameters)?;
+        let mut key = Zeroizing::new(vec![0; self.digest.size()]);
+        context.digest_final(&mut key)?;
         // No digest is shorter than a key of AES.
-        Ok(Zeroizing::new(hasher.finish()?[..self.size.bytes()].to_vec()))
+        key.truncate(self.size.bytes());
+        Ok(key)
     }
 }
 

@@ -4,7 +4,8 @@
 
 use openssl::bn::{BigNum, BigNumRef};
 use openssl::error::ErrorStack;
-use openssl::rand::rand_bytes;
+use openssl::rand::{rand_bytes, rand_priv_bytes};
+use subtle::{Choice, ConditionallySelectable as _, ConstantTimeEq as _, ConstantTimeGreater as _};
 use zeroize::Zeroizing;
 
 use crate::fields::{Fields, write_number};
@@ -56,7 +57,10 @@ impl<'a> Numbers<'a> {
         Ok(x < p && numbers::power(&g, &x, &p)? == y)
     }
 
-    /// Decrypts; `None` if the message was not encrypted to the key.
+    /// Decrypts; `None` if the numbers of the ciphertext are not those of the key's group, which everybody can see.
+    ///
+    /// Where the padding is wrong, the result is empty. The callers treat that as another wrong checksum, so that their
+    /// errors do not tell whether the padding was right: whoever can ask that often enough decrypts without the key.
     pub(crate) fn decrypt(&self, e: &[u8], c: &[u8]) -> Result<Option<Zeroizing<Vec<u8>>>, ErrorStack> {
         let Some(Public { p, .. }) = Public::read(self.public)? else { return Ok(None) };
         let (x, e, c) = (numbers::secret(self.x)?, numbers::public(e)?, numbers::public(c)?);
@@ -69,7 +73,7 @@ impl<'a> Numbers<'a> {
         exponent.sub_word(1)?;
         let inverse = numbers::power(&e, &exponent, &p)?;
         let frame = numbers::padded(&*product(&c, &inverse, &p)?, &p)?;
-        Ok(unpadded(&frame).map(|content| Zeroizing::new(content.to_vec())))
+        Ok(Some(Zeroizing::new(unpadded(&frame).to_vec())))
     }
 }
 
@@ -78,7 +82,7 @@ pub(crate) fn encrypt(public: &[u8], content: &[u8]) -> Result<Option<Vec<u8>>, 
     let Some(Public { p, g, y }) = Public::read(public)? else { return Ok(None) };
     let Some(frame) = padded(content, p.num_bytes() as usize)? else { return Ok(None) };
     let mut k = Zeroizing::new(vec![0; p.num_bits() as usize / 8]);
-    rand_bytes(&mut k)?;
+    rand_priv_bytes(&mut k)?;
     let (k, frame) = (numbers::secret(&k)?, numbers::secret(&frame)?);
     let e = numbers::power(&g, &k, &p)?;
     let c = product(&frame, &*numbers::power(&y, &k, &p)?, &p)?;
@@ -108,12 +112,21 @@ fn padded(content: &[u8], length: usize) -> Result<Option<Zeroizing<Vec<u8>>>, E
     Ok(Some(frame))
 }
 
-/// Returns the content after the padding. It has a checksum of its own, so that errors do not reveal where wrong
-/// padding ends.
-fn unpadded(frame: &[u8]) -> Option<&[u8]> {
-    let rest = frame.strip_prefix(&[0, 2])?;
-    let filling = rest.iter().position(|byte| *byte == 0)?;
-    (filling + 3 >= LEAST_PADDING).then(|| &rest[filling + 1..])
+/// Returns the content after the padding; nothing if the padding is wrong. All of the frame is read in either case.
+fn unpadded(frame: &[u8]) -> &[u8] {
+    let Some(([zero, two], rest)) = frame.split_first_chunk().map(|(start, rest)| (*start, rest)) else {
+        return &[];
+    };
+    // The position after the first zero.
+    let (mut start, mut is_found) = (0, Choice::from(0));
+    for (position, byte) in (3..).zip(rest) {
+        let is_end = byte.ct_eq(&0) & !is_found;
+        start = u64::conditional_select(&start, &position, is_end);
+        is_found |= is_end;
+    }
+    let is_long = !(LEAST_PADDING as u64).ct_gt(&start);
+    let is_padded = zero.ct_eq(&0) & two.ct_eq(&2) & is_found & is_long;
+    &frame[u64::conditional_select(&(frame.len() as u64), &start, is_padded) as usize..]
 }
 
 #[cfg(test)]
@@ -144,11 +157,21 @@ mod tests {
     fn padding_fills_all_there_is_without_zeros_and_what_is_too_long_has_no_room() {
         let frame = padded(b"session", 64).unwrap().expect("room");
         assert!(frame.len() == 64 && frame[2..56].iter().all(|byte| *byte != 0));
-        assert_eq!(unpadded(&frame), Some(&b"session"[..]));
+        assert_eq!(unpadded(&frame), b"session");
         assert!(padded(&[1; 54], 64).unwrap().is_none());
-        assert_eq!(unpadded(&[0, 2, 1, 1, 0, 7]), None);
-        assert_eq!(unpadded(&[0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 7]), None);
-        assert_eq!(unpadded(&[0, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1]), None);
+        assert_eq!(unpadded(&[0, 2, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 7]), [0, 7]);
+        for wrong in [
+            &[][..],
+            &[0],
+            &[0, 2],
+            &[0, 2, 1, 1, 0, 7],
+            &[0, 2, 1, 1, 1, 1, 1, 1, 1, 0, 7, 0, 7],
+            &[0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 7],
+            &[1, 2, 1, 1, 1, 1, 1, 1, 1, 1, 0, 7],
+            &[0, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1],
+        ] {
+            assert!(unpadded(wrong).is_empty(), "{wrong:?}");
+        }
     }
 
     #[test]
@@ -167,7 +190,7 @@ mod tests {
             numbers.decrypt(e, c).expect("memory").map(|content| content.to_vec())
         };
         assert_eq!(decrypted(&[9; 15], e), Some(b"key".to_vec()));
-        assert_eq!(decrypted(&[8; 15], e), None);
+        assert_eq!(decrypted(&[8; 15], e), Some(Vec::new()), "only the padding is wrong");
         assert_eq!(decrypted(&[9; 15], &p), None);
         assert_eq!(decrypted(&[9; 15], &[]), None);
     }

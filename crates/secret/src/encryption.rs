@@ -9,6 +9,7 @@ use zeroize::Zeroizing;
 use crate::curve25519::{self, CURVE25519_OID};
 use crate::ecdh::Wrapping;
 use crate::fields::write_number;
+use crate::key_wrap::KeySize;
 use crate::montgomery::Function;
 use crate::{Error, Result, elgamal, rsa, weierstrass};
 
@@ -17,8 +18,13 @@ use crate::{Error, Result, elgamal, rsa, weierstrass};
 ///
 /// # Errors
 ///
-/// [`Error::Unsupported`] for a key that cannot be encrypted to.
+/// [`Error::Unsupported`] for a key that cannot be encrypted to, and for other ciphers than AES in packets of version 3
+/// with X25519 or X448.
 pub fn encrypt(key: &Key<'_>, cipher: Option<u8>, session_key: &[u8]) -> Result<Vec<u8>> {
+    let is_native = matches!(key.algorithm, PublicKeyAlgorithm::X25519 | PublicKeyAlgorithm::X448);
+    if is_native && cipher.is_some_and(|cipher| KeySize::of(cipher).is_none()) {
+        return Err(Error::unsupported(key, "encrypting to this key with another cipher than AES"));
+    }
     libcrypto::initialise();
     let encrypted = encrypted(key, cipher, session_key);
     let encrypted = encrypted.map_err(|error| Error::failed(key, "encrypting a session key", &error))?;

@@ -28,10 +28,12 @@ impl<'a> Fields<'a> {
         self.take(count.into())
     }
 
-    /// Reads a multiprecision integer (RFC 9580, 3.2).
+    /// Reads a multiprecision integer (RFC 9580, 3.2), and returns it without the leading zeros that other programs write.
     pub fn number(&mut self) -> Option<&'a [u8]> {
         let bits = self.array().map(u16::from_be_bytes)?;
-        self.take(usize::from(bits).div_ceil(8))
+        let number = self.take(usize::from(bits).div_ceil(8))?;
+        let zeros = number.iter().take_while(|byte| **byte == 0).count();
+        Some(&number[zeros..])
     }
 
     /// Reads `N` multiprecision integers, after which nothing may follow.
@@ -67,5 +69,15 @@ mod tests {
             assert_eq!(*write_number(bytes), written);
             assert_eq!(Fields(written).number(), Some(&written[2..]));
         }
+    }
+
+    #[test]
+    fn a_number_is_read_without_zeros_before_it() {
+        for written in [&[0, 9, 1, 2][..], &[0, 16, 1, 2], &[0, 32, 0, 0, 1, 2]] {
+            let mut fields = Fields(written);
+            assert_eq!((fields.number(), fields.0), (Some(&[1, 2][..]), &[][..]));
+        }
+        assert_eq!(Fields(&[0, 16, 0, 0]).number(), Some(&[][..]));
+        assert_eq!(Fields(&[0, 17, 0, 0]).number(), None);
     }
 }

@@ -2,9 +2,8 @@
 
 use openssl::derive::Deriver;
 use openssl::error::ErrorStack;
-use openssl::kdf::{HkdfMode, hkdf};
-use openssl::md::Md;
 use openssl::pkey::{Id, PKey, PKeyRef, Private};
+use symmetric::HkdfHash;
 use zeroize::Zeroizing;
 
 use crate::key_wrap::{self, KeySize};
@@ -25,6 +24,7 @@ pub(crate) struct Agreed {
 impl Function {
     /// Makes an ephemeral key for a public one; `None` if that has a small order or another length.
     pub(crate) fn agree(self, public: &[u8]) -> Result<Option<Agreed>, ErrorStack> {
+        libcrypto::initialise();
         let own = match self {
             Self::X25519 => PKey::generate_x25519()?,
             Self::X448 => PKey::generate_x448()?,
@@ -40,6 +40,7 @@ impl Function {
         secret: &[u8],
         ephemeral: &[u8],
     ) -> Result<Option<Zeroizing<Vec<u8>>>, ErrorStack> {
+        libcrypto::initialise();
         self.derived(&*PKey::private_key_from_raw_bytes(secret, self.id())?, ephemeral)
     }
 
@@ -62,7 +63,7 @@ impl Function {
         agreed: &Agreed,
         session_key: &[u8],
     ) -> Result<Vec<u8>, ErrorStack> {
-        let key = self.wrapping_key(&agreed.ephemeral, public, &agreed.shared)?;
+        let key = self.wrapping_key(&agreed.ephemeral, public, &agreed.shared);
         key_wrap::wrap(self.size(), &key, session_key)
     }
 
@@ -74,23 +75,18 @@ impl Function {
         shared: &[u8],
         wrapped: &[u8],
     ) -> Result<Option<Zeroizing<Vec<u8>>>, ErrorStack> {
-        key_wrap::unwrap(self.size(), &self.wrapping_key(ephemeral, public, shared)?, wrapped)
+        key_wrap::unwrap(self.size(), &self.wrapping_key(ephemeral, public, shared), wrapped)
     }
 
-    fn wrapping_key(
-        self,
-        ephemeral: &[u8],
-        public: &[u8],
-        shared: &[u8],
-    ) -> Result<Zeroizing<Vec<u8>>, ErrorStack> {
-        let (digest, info): (_, &[u8]) = match self {
-            Self::X25519 => (Md::sha256(), b"OpenPGP X25519"),
-            Self::X448 => (Md::sha512(), b"OpenPGP X448"),
+    fn wrapping_key(self, ephemeral: &[u8], public: &[u8], shared: &[u8]) -> Zeroizing<Vec<u8>> {
+        let (hash, info): (_, &[u8]) = match self {
+            Self::X25519 => (HkdfHash::Sha256, b"OpenPGP X25519"),
+            Self::X448 => (HkdfHash::Sha512, b"OpenPGP X448"),
         };
         let input = Zeroizing::new([ephemeral, public, shared].concat());
         let mut key = Zeroizing::new(vec![0; self.size().bytes()]);
-        hkdf(digest, &input, None, Some(info), HkdfMode::ExtractAndExpand, None, &mut key)?;
-        Ok(key)
+        symmetric::expand(hash, &input, &[], info, &mut key);
+        key
     }
 
     fn size(self) -> KeySize {
@@ -114,7 +110,6 @@ mod tests {
 
     #[test]
     fn a_point_of_small_order_and_a_key_of_another_length_share_no_secret() {
-        libcrypto::initialise();
         for (function, length) in [(Function::X25519, 32), (Function::X448, 56)] {
             let secret = vec![9; length];
             let mut one = vec![0; length];

@@ -28,7 +28,8 @@ impl<'a> Numbers<'a> {
         Some(Self { n, e, d, p, q, u })
     }
 
-    /// Returns whether both parts belong together: n = p q, u p = 1 modulo q, and d e = 1 modulo p - 1 and q - 1.
+    /// Returns whether both parts belong together: n = p q, u p = 1 modulo q, and d e = 1 modulo p - 1 and q - 1; and
+    /// whether u and d are below q and n, as OpenSSL needs them.
     ///
     /// OpenSSL would sign with d alone and not notice wrong primes. It multiplies and divides in time that depends only
     /// on the sizes of the numbers.
@@ -41,7 +42,9 @@ impl<'a> Numbers<'a> {
         }
         let (inverse, exponents) = (product(&u, &p)?, product(&d, &e)?);
         let [p_less_one, q_less_one] = [less_one(&p)?, less_one(&q)?];
-        Ok(product(&p, &q)? == n
+        Ok(u < q
+            && d < n
+            && product(&p, &q)? == n
             && is_one_modulo(&inverse, &q)?
             && is_one_modulo(&exponents, &p_less_one)?
             && is_one_modulo(&exponents, &q_less_one)?)
@@ -147,6 +150,8 @@ mod tests {
             other[at] = 0;
             assert_eq!(belongs(&packed(&public), &packed(&other)), false, "number {at}");
         }
+        assert_eq!(belongs(&packed(&public), &packed(&[2753 + 60 * 52, 61, 53, 20])), false, "a large d");
+        assert_eq!(belongs(&packed(&public), &packed(&[2753, 61, 53, 20 + 53])), false, "a large u");
         assert_eq!(belongs(&packed(&[3235, 17]), &packed(&secret)), false);
         assert_eq!(belongs(&packed(&[3233, 19]), &packed(&secret)), false);
         assert_eq!(belongs(&packed(&[3233, 17]), &packed(&[2753, 3233, 1, 1])), false);

@@ -24,5 +24,5 @@ pub use crate::aead_key::{AeadKey, TAG};
 pub use crate::cfb::{Cfb, MAX_BLOCK};
 pub use crate::cipher::Cipher;
 pub use crate::error::{Error, MAX_ARGON2_EXPONENT, Result};
-pub use crate::expand::expand;
+pub use crate::expand::{HkdfHash, expand};
 pub use crate::s2k::{MAX_ARGON2_WORK, S2k, decode_count, encode_count, random};

@@ -6,12 +6,17 @@ use crate::{
     Check, HashAlgorithm, PublicKey, PublicKeyAlgorithm, SignatureValue, Verdict, Verifier, fast,
     hash::Digest, hash::Hasher, reference, verify,
 };
+use openssl::bn::BigNumContext;
+use openssl::ec::{EcKey, EcPoint, PointConversionForm};
+use openssl::error::ErrorStack;
+use openssl::pkey::Public;
 use sequoia_openpgp::crypto::Signer;
 use sequoia_openpgp::crypto::mpi::{self, MPI};
 use sequoia_openpgp::packet::Key;
 use sequoia_openpgp::packet::key::{Key4, PublicParts, SecretParts, UnspecifiedRole};
 use sequoia_openpgp::serialize::MarshalInto;
 use sequoia_openpgp::types::Curve;
+use std::process::Command;
 use std::sync::LazyLock;
 use std::time::UNIX_EPOCH;
 
@@ -320,6 +325,94 @@ fn a_number_written_with_zeros_in_front_is_the_same_number() {
     }
 }
 
+impl Made {
+    /// Encodes the point of an ECDSA key in another way.
+    fn with_point(&self, encode: impl Fn(&EcKey<Public>) -> Vec<u8>) -> Self {
+        let mut fields = Fields(&self.key);
+        let (oid, point) = (fields.oid().expect("a curve"), fields.mpi().expect("a point"));
+        libcrypto::initialise();
+        let group = libcrypto::Curve::by_oid(oid).and_then(|curve| curve.group().ok()).expect("a curve");
+        let mut context = BigNumContext::new().expect("memory");
+        let point = EcPoint::from_bytes(&group, point, &mut context).expect("a point");
+        let encoded = encode(&EcKey::from_public_key(&group, &point).expect("a key"));
+        let bits = (8 * encoded.len() as u16).to_be_bytes();
+        Self { key: [&[oid.len() as u8], oid, &bits, &encoded].concat(), ..self.clone() }
+    }
+
+    fn compressed(&self) -> Self {
+        self.with_point(|key| {
+            let mut context = BigNumContext::new().expect("memory");
+            let point = key.public_key().to_bytes(key.group(), PointConversionForm::COMPRESSED, &mut context);
+            point.expect("memory")
+        })
+    }
+}
+
+fn on_nist_curves() -> Vec<Made> {
+    let is_ecdsa = |made: &Made| made.algorithm == PublicKeyAlgorithm::ECDSA;
+    of_the_fast_kinds().into_iter().filter(is_ecdsa).collect()
+}
+
+#[test]
+fn a_compressed_point_is_a_point_to_both() {
+    for made in on_nist_curves() {
+        let compressed = made.compressed();
+        assert!(compressed.key.len() < made.key.len() * 2 / 3, "{}", made.name());
+        assert_eq!(compressed.fast(), Some(true), "{}", made.name());
+        assert_eq!(reference::verify(&compressed.check()), Verdict::Good, "{}", made.name());
+    }
+}
+
+#[test]
+fn a_key_in_the_form_of_x_509_is_no_point_to_either() {
+    for made in on_nist_curves() {
+        let x509 = made.with_point(|key| key.public_key_to_der().expect("memory"));
+        assert_eq!(x509.fast(), None, "{}", made.name());
+        assert_eq!(x509.verdict(&made.name()), Verdict::Bad, "{}", made.name());
+    }
+}
+
+#[test]
+fn a_rejection_leaves_no_errors_behind() {
+    for made in on_nist_curves() {
+        let zeros = made.with_numbers(&[vec![], vec![]]);
+        assert_eq!(reference::verify(&zeros.check()), Verdict::Bad);
+        assert_eq!(ErrorStack::get().errors().len(), 0, "{}", made.name());
+    }
+}
+
+/// Names the variable with the key and the signature that a child process of the test verifies.
+const MADE: &str = "KEYHOARD_TEST_WITHOUT_ALGORITHMS";
+
+/// With this configuration OpenSSL has no algorithms at all.
+const NO_ALGORITHMS: &str = "openssl_conf = start\n[start]\nproviders = providers\n[providers]\nnull = null\n\
+                             [null]\nactivate = 1\n";
+
+/// OpenSSL is initialised once in a process, so that the test runs itself in another one.
+#[test]
+fn a_signature_that_could_not_be_verified_is_not_bad() {
+    if let Ok(hex) = std::env::var(MADE) {
+        openssl::init();
+        let dsa = made_elsewhere(PublicKeyAlgorithm::DSA, HashAlgorithm::SHA256, &hex);
+        assert_eq!(reference::verify(&dsa.check()), Verdict::Unsupported);
+        return;
+    }
+    let mut made = of_the_other_kinds().into_iter();
+    let dsa = made.find(|made| made.algorithm == PublicKeyAlgorithm::DSA).expect("a DSA key");
+    let hex =
+        [&dsa.key, &dsa.signature].map(|bytes| bytes.iter().map(|byte| format!("{byte:02x}")).collect());
+    let hex: [String; 2] = hex;
+    let file = std::env::temp_dir().join(format!("keyhoard-verify-{}.cnf", std::process::id()));
+    std::fs::write(&file, NO_ALGORITHMS).expect("a temporary file");
+    let name = "agreement::a_signature_that_could_not_be_verified_is_not_bad";
+    let mut child = Command::new(std::env::current_exe().expect("this program"));
+    let child = child.args(["--exact", name]).env(MADE, hex.join("\n")).env("OPENSSL_CONF", &file);
+    let output = child.output().expect("it starts");
+    std::fs::remove_file(&file).expect("it was written");
+    let printed = String::from_utf8_lossy(&output.stdout);
+    assert!(printed.contains("running 1 test") && output.status.success(), "{printed}");
+}
+
 #[test]
 fn what_follows_the_numbers_does_not_count() {
     for mut made in of_the_fast_kinds().into_iter().chain(of_the_other_kinds()) {
@@ -383,7 +476,9 @@ fn a_key_that_takes_long_to_verify_with_costs_more() {
     let cost = |made: &Made| made.check().issuer.cost();
     assert_eq!(cost(&rsa(2048, HashAlgorithm::SHA256)), 1);
     assert_eq!(cost(&ecc(Curve::Ed25519, HashAlgorithm::SHA512)), 1);
-    assert!(cost(&ecc(Curve::NistP521, HashAlgorithm::SHA512)) > 30);
+    let large_curve = ecc(Curve::NistP521, HashAlgorithm::SHA512);
+    assert!(cost(&large_curve) > 30);
+    assert_eq!(cost(&large_curve.compressed()), cost(&large_curve), "the point is the same");
     let mut long_exponent = rsa(3072, HashAlgorithm::SHA256);
     let modulus = long_exponent.key[..2 + 384].to_vec();
     long_exponent.key = [&modulus[..], &modulus].concat();

@@ -2,6 +2,7 @@
 
 use crate::mpi::{Fields, bits};
 use crate::{HashAlgorithm, PublicKeyAlgorithm, hash::Digest};
+use libcrypto::Curve;
 
 /// A public key, encoded as in its packet.
 #[derive(Clone, Copy, Debug)]
@@ -21,15 +22,15 @@ impl PublicKey<'_> {
         /// The bit operations of 17 multiplications of 4096 bits, for an exponent of 17 bits.
         const UNIT: u64 = 4096 * 4096 * 17;
         let mut fields = Fields(self.material);
-        if self.algorithm == PublicKeyAlgorithm::ECDSA {
-            fields.oid();
-        }
         let mut number = || fields.mpi().map_or(0, |value| bits(value) as u64);
         let multiplications = match self.algorithm {
             algorithm if algorithm.is_rsa() => number().pow(2) * number().max(17),
             PublicKeyAlgorithm::DSA => number().pow(2) * 2 * number(),
-            // A point has two coordinates of the curve's size, and adding points takes many multiplications.
-            PublicKeyAlgorithm::ECDSA => 68 * (number() / 2).pow(3),
+            // Adding points takes many multiplications of the curve's size.
+            PublicKeyAlgorithm::ECDSA => {
+                let curve = Fields(self.material).oid().and_then(Curve::by_oid);
+                curve.map_or(0, |curve| 68 * u64::from(curve.bits()).pow(3))
+            }
             _ => 0,
         };
         multiplications.div_ceil(UNIT).max(1) as usize
@@ -65,6 +66,6 @@ pub enum Verdict {
     Good,
     /// The equation does not hold.
     Bad,
-    /// The algorithm, the curve or the size is not supported.
+    /// The algorithm, the curve or the size is not supported, or memory was missing.
     Unsupported,
 }

@@ -70,7 +70,9 @@ impl Issuer {
     fn ecdsa(mut fields: Fields<'_>, hash: HashAlgorithm) -> Option<Self> {
         let curve = Curve::from_oid(fields.oid()?)?;
         let (algorithm, digest) = curve.with(hash)?;
-        let key = ParsedPublicKey::new(algorithm, fields.mpi()?).ok()?;
+        // aws-lc also reads keys in the form of X.509, which are no points.
+        let point = fields.mpi().filter(|point| curve.has_form_of_point(point))?;
+        let key = ParsedPublicKey::new(algorithm, point).ok()?;
         Some(Self { key, family: Family::Ecdsa(digest) })
     }
 
@@ -133,6 +135,20 @@ impl Curve {
             [0x2b, 0x81, 4, 0, 0x22] => Some(Self::P384),
             [0x2b, 0x81, 4, 0, 0x23] => Some(Self::P521),
             _ => None,
+        }
+    }
+
+    /// Returns whether bytes are a point in the uncompressed or the compressed form (SEC 1, 2.3.3).
+    fn has_form_of_point(&self, bytes: &[u8]) -> bool {
+        let size = match self {
+            Self::P256 => 32,
+            Self::P384 => 48,
+            Self::P521 => 66,
+        };
+        match bytes {
+            [4, coordinates @ ..] => coordinates.len() == 2 * size,
+            [2 | 3, coordinate @ ..] => coordinate.len() == size,
+            _ => false,
         }
     }
 

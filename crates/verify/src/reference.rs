@@ -32,8 +32,11 @@ pub(crate) fn verify(check: &Check<'_>) -> Verdict {
     match verified {
         None => Verdict::Unsupported,
         Some(Ok(true)) => Verdict::Good,
+        Some(Ok(false)) => Verdict::Bad,
         // OpenSSL fails where a number is out of range or a point is not on its curve.
-        Some(Ok(false) | Err(_)) => Verdict::Bad,
+        Some(Err(errors)) if libcrypto::is_about_input(&errors) => Verdict::Bad,
+        // Without memory or an algorithm nothing was verified, and a signature that may be good must not be called bad.
+        Some(Err(_)) => Verdict::Unsupported,
     }
 }
 
@@ -97,7 +100,10 @@ fn ecdsa_verifies(curve: Curve, point: &[u8], [r, s]: [&[u8]; 2], digest: &[u8])
     let point = EcPoint::from_bytes(&group, point, &mut *BigNumContext::new()?)?;
     let key = EcKey::from_public_key(&group, &point)?;
     let signature = EcdsaSig::from_private_components(BigNum::from_slice(r)?, BigNum::from_slice(s)?)?;
-    signature.verify(digest, &key)
+    let verified = signature.verify(digest, &key);
+    // What OpenSSL says of a bad signature would be taken for the reason of a later error.
+    ErrorStack::get();
+    verified
 }
 
 /// Verifies a signature that GnuPG writes as two numbers.

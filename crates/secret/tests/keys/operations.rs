@@ -139,6 +139,24 @@ fn packets_of_version_3_name_the_cipher_before_the_session_key_or_beside_it() {
 }
 
 #[test]
+fn packets_of_version_3_for_the_curves_of_rfc_9580_are_for_aes_only() {
+    let keys = made::every_kind().into_iter();
+    let mut refused = 0;
+    for (kind, key) in keys.filter(|(kind, _)| ["X25519", "X448"].contains(kind)) {
+        let public = key.key();
+        for (cipher, size) in [(7, 16), (8, 24), (9, 32)] {
+            assert!(encrypt(&public, Some(cipher), &SESSION_KEY[..size]).is_ok(), "{kind}, {cipher}");
+        }
+        for (cipher, size) in [(2, 24), (10, 32), (11, 16), (13, 32)] {
+            let error = encrypt(&public, Some(cipher), &SESSION_KEY[..size]).expect_err(kind);
+            assert!(matches!(error, Error::Unsupported { .. }), "{kind}, {cipher}: {error}");
+            refused += 1;
+        }
+    }
+    assert_eq!(refused, 8);
+}
+
+#[test]
 fn nothing_is_opened_with_another_key_or_after_a_change() {
     let keys = made::every_kind().into_iter().zip(made::another_of_every_kind());
     let mut refused = 0;
@@ -168,6 +186,26 @@ fn nothing_is_opened_with_another_key_or_after_a_change() {
         }
     }
     assert_eq!(refused, 9);
+}
+
+#[test]
+fn a_key_opens_nothing_that_was_encrypted_with_another_algorithm() {
+    let mut refused = 0;
+    for (kind, key) in made::every_kind() {
+        let mut unlocked = key.unlock_plain().expect("its secret");
+        for (other_kind, other) in made::every_kind().into_iter().filter(|(_, other)| encrypts(other)) {
+            let (own, algorithm) = (key.key().algorithm, other.key().algorithm);
+            if own == algorithm {
+                continue;
+            }
+            let encrypted = encrypt(&other.key(), None, &SESSION_KEY).expect(other_kind);
+            let read = Ciphertext::read(algorithm, 6, &encrypted).expect("what was written");
+            let error = unlocked.decrypt(&read.ciphertext).expect_err(kind);
+            assert!(matches!(error, Error::Unsupported { .. }), "{kind}, {other_kind}: {error}");
+            refused += 1;
+        }
+    }
+    assert!(refused > 100, "{refused}");
 }
 
 #[test]

