@@ -1,8 +1,8 @@
 //! Packs the addresses that the dynamic loader adjusts when a program starts.
 //!
-//! The programs have some 46,000 of them, most in the tables of OpenSSL and aws-lc. As they are packed (`DT_RELR`), the
-//! loader reads 20 KB instead of a megabyte, a tenth of the processor time that a short command takes. The GNU C library
-//! can read them since version 2.36.
+//! The programs have some 46,000 of them, most in the tables of OpenSSL and aws-lc. Packed (`DT_RELR`) they are some 20 KB
+//! instead of a megabyte, which the loader reads at each start (docs/benchmarks.md). The GNU C library can read them since
+//! version 2.36.
 
 use std::env;
 use std::process::Command;
