@@ -59,8 +59,8 @@ impl ElgamalSize {
     pub fn at_least(bits: u32) -> Result<Self> {
         match bits {
             ..=2048 => Ok(Self::Bits2048),
-            ..=3072 => Ok(Self::Bits3072),
-            ..=4096 => Ok(Self::Bits4096),
+            2049..=3072 => Ok(Self::Bits3072),
+            3073..=4096 => Ok(Self::Bits4096),
             _ => Err(Error::GroupSize(bits)),
         }
     }

@@ -10,7 +10,7 @@ use crate::curve25519::{self, CURVE25519_OID};
 use crate::ecdh::Wrapping;
 use crate::fields::write_number;
 use crate::key_wrap::KeySize;
-use crate::montgomery::Function;
+use crate::montgomery::{Agreed, Function};
 use crate::{Error, Result, elgamal, rsa, weierstrass};
 
 /// Encrypts a session key to a public key; returns the algorithm-specific fields of its packet (RFC 9580, 5.1.3 to
@@ -66,7 +66,10 @@ fn encrypted_by_ecdh(key: &Key<'_>, content: &[u8]) -> std::result::Result<Optio
         Some(CURVE25519_OID) => {
             let Some(public) = curve25519::point(key.material) else { return Ok(None) };
             let agreed = Function::X25519.agree(&public)?;
-            agreed.map(|agreed| ([&[curve25519::NATIVE], &agreed.ephemeral[..]].concat(), agreed.shared))
+            agreed.map(|agreed| Agreed {
+                ephemeral: [&[curve25519::NATIVE], &agreed.ephemeral[..]].concat(),
+                ..agreed
+            })
         }
         Some(oid) => match Curve::by_oid(oid) {
             Some(curve) => weierstrass::agree(curve, key.material)?,
@@ -74,7 +77,7 @@ fn encrypted_by_ecdh(key: &Key<'_>, content: &[u8]) -> std::result::Result<Optio
         },
         None => None,
     };
-    let Some((point, shared)) = agreed else { return Ok(None) };
+    let Some(Agreed { ephemeral: point, shared }) = agreed else { return Ok(None) };
     let Some(wrapped) = wrapping.wrap(&shared, content)? else { return Ok(None) };
     Ok(Some([&write_number(&point)[..], &[wrapped.len() as u8], &wrapped].concat()))
 }

@@ -10,6 +10,7 @@ use openssl::pkey::{PKey, Private, Public};
 use zeroize::Zeroizing;
 
 use crate::fields::{Fields, write_number};
+use crate::montgomery::Agreed;
 use crate::numbers;
 
 /// The numbers of a key, public and secret.
@@ -53,20 +54,17 @@ impl<'a> Numbers<'a> {
 
 /// Makes an ephemeral key for a public one; returns its point, and the secret that they share. `None` if the public one
 /// cannot be read.
-pub(crate) fn agree(
-    curve: Curve,
-    public: &[u8],
-) -> Result<Option<(Vec<u8>, Zeroizing<Vec<u8>>)>, ErrorStack> {
+pub(crate) fn agree(curve: Curve, public: &[u8]) -> Result<Option<Agreed>, ErrorStack> {
     let Some(partner) = point(public).and_then(|point| public_key(curve, point).ok()) else {
         return Ok(None);
     };
-    let ephemeral = EcKey::generate(partner.group())?;
-    let point = ephemeral.public_key().to_bytes(
-        ephemeral.group(),
+    let own = EcKey::generate(partner.group())?;
+    let ephemeral = own.public_key().to_bytes(
+        own.group(),
         PointConversionForm::UNCOMPRESSED,
         &mut *BigNumContext::new()?,
     )?;
-    Ok(Some((point, shared(ephemeral, partner)?)))
+    Ok(Some(Agreed { ephemeral, shared: shared(own, partner)? }))
 }
 
 /// Reads the point of a public key, which comes after the curve.

@@ -287,9 +287,10 @@ impl Preparer<'_> {
     fn prepare(&self, step: Step, known: &HashMap<Fingerprint, Stored>) -> Result<Item> {
         let clean = match step {
             Step::Clean(clean) => *clean,
-            Step::Unfinished(unfinished) => match unfinished.take_up(known) {
-                Ok(stored) => stored,
-                Err(item) => return Ok(item),
+            Step::Unfinished(unfinished) => match known.get(&unfinished.imported.fingerprint) {
+                Some(stored) => unfinished.take_up(stored),
+                // This import writes it already.
+                None => return Ok(unfinished.report()),
             },
             Step::Done(item) => return Ok(item),
         };
@@ -364,20 +365,20 @@ fn unfinished(InputDigest(input): &InputDigest) -> InputDigest {
 }
 
 impl Unfinished {
-    /// Takes the stored certificate up as if it had been imported once more; a report that nothing was done, if this
-    /// import writes it already.
-    fn take_up(self, known: &HashMap<Fingerprint, Stored>) -> std::result::Result<CleanedCertificate, Item> {
-        let Self { imported, digest, id } = self;
-        match known.get(&imported.fingerprint) {
-            None => Err(Item::Known { imported, digest: unfinished(&digest), id }),
-            Some(stored) => Ok(CleanedCertificate {
-                imported,
-                digest: Some(digest),
-                certificate: stored.certificate.clone(),
-                has_user_ids: true,
-                secrets: Vec::new(),
-            }),
+    /// Takes the stored certificate up as if it had been imported once more.
+    fn take_up(self, stored: &Stored) -> CleanedCertificate {
+        CleanedCertificate {
+            imported: self.imported,
+            digest: Some(self.digest),
+            certificate: stored.certificate.clone(),
+            has_user_ids: true,
+            secrets: Vec::new(),
         }
+    }
+
+    /// Reports that nothing was done.
+    fn report(self) -> Item {
+        Item::Known { imported: self.imported, digest: unfinished(&self.digest), id: self.id }
     }
 }
 

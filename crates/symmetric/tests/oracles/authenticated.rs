@@ -14,7 +14,7 @@ type Block<'a> = &'a dyn Fn(u128) -> u128;
 type Sealed = (Vec<u8>, [u8; 16]);
 
 fn double(block: u128) -> u128 {
-    block << 1 ^ (block >> 127) * 0x87
+    (block << 1) ^ ((block >> 127) * 0x87)
 }
 
 /// Fills a block with the bit 1 and zeros.

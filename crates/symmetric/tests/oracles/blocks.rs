@@ -30,5 +30,5 @@ fn keyed<C: BlockCipherEncrypt + KeyInit + 'static>(key: &[u8]) -> EncryptBlock 
 
 /// Returns bytes that look random.
 pub(crate) fn bytes(count: usize, seed: usize) -> Vec<u8> {
-    (0..count).map(|index| ((index + seed) * (index + 7 * seed + 13) * 167 >> 5) as u8).collect()
+    (0..count).map(|index| (((index + seed) * (index + 7 * seed + 13) * 167) >> 5) as u8).collect()
 }
