@@ -175,7 +175,8 @@ mod tests {
 
     #[test]
     fn level_0_is_no_compression_and_there_is_none_beyond_9() {
-        let settings = MessageSettings { compression: Some(Compression::Zlib), ..MessageSettings::default() };
+        let mut settings =
+            MessageSettings { compression: Some(Compression::Zlib), ..MessageSettings::default() };
         assert_eq!(settings.forced_compression(), Some(Compression::Zlib));
         assert_eq!(settings.level(Compression::Zlib), Some(DEFAULT_LEVEL));
         settings.set_level(10);
