@@ -126,7 +126,7 @@ fn gpg_import_options_do_what_they_do_in_gpg() {
 fn gpg_import_show_knows_that_a_designated_revoker_has_revoked_a_key() {
     let both = Both::new();
     let [revoked, revoker] = ["karl", "rita"].map(|name| {
-        let file = format!("/../crates/keyhoard/src/testdata/designated-revoker-{name}.asc");
+        let file = format!("/../crates/engine/src/testdata/designated-revoker-{name}.asc");
         env!("CARGO_MANIFEST_DIR").to_owned() + &file
     });
     let [gpg, keyhoard] = [Both::new().gpg, Both::new().keyhoard];

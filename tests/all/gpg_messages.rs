@@ -219,7 +219,7 @@ fn a_key_that_its_designated_revoker_has_revoked_is_skipped_as_in_gpg() {
     const KARL: &str = "0F78DE360189BD0F7682849D7209DA07F14A20C8";
     let both = Both::with_agent();
     let [karl, rita] = ["karl", "rita"].map(|name| {
-        let file = format!("/../crates/keyhoard/src/testdata/designated-revoker-{name}.asc");
+        let file = format!("/../crates/engine/src/testdata/designated-revoker-{name}.asc");
         env!("CARGO_MANIFEST_DIR").to_owned() + &file
     });
     let assert_refused = |option: &str, name: &str| {

@@ -13,8 +13,8 @@ use harness::{Engine, Home, Run, on_both_engines, scale};
 const RSA_4096: &[u8] = include_bytes!("testdata/revocable-rsa-4096.pgp");
 const RSA_16384: &[u8] = include_bytes!("testdata/revocable-rsa-16384.pgp");
 const DSA_3072: &[u8] = include_bytes!("testdata/revocable-dsa-3072.pgp");
-const KARL: &[u8] = include_bytes!("../../crates/keyhoard/src/testdata/designated-revoker-karl.asc");
-const RITA: &[u8] = include_bytes!("../../crates/keyhoard/src/testdata/designated-revoker-rita.asc");
+const KARL: &[u8] = include_bytes!("../../crates/engine/src/testdata/designated-revoker-karl.asc");
+const RITA: &[u8] = include_bytes!("../../crates/engine/src/testdata/designated-revoker-rita.asc");
 
 /// As many bytes of forgeries as the issue of 2026 was about.
 const FLOOD: usize = 20_000_000;

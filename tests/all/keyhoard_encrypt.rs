@@ -446,7 +446,7 @@ fn a_key_from_a_file_that_its_designated_revoker_has_revoked_is_not_encrypted_to
 
 /// Karl named Rita as his revoker, and she revoked his key.
 fn certificate(name: &str) -> PathBuf {
-    let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/keyhoard/src/testdata");
+    let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/engine/src/testdata");
     Path::new(directory).join(format!("designated-revoker-{name}.asc"))
 }
 

@@ -303,7 +303,7 @@ fn a_key_that_cannot_certify_or_sign_is_refused() {
 fn a_key_that_its_designated_revoker_has_revoked_is_neither_encrypted_to_nor_valid() {
     let sop = Sop::new();
     for name in ["karl", "rita"] {
-        let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/keyhoard/src/testdata");
+        let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/engine/src/testdata");
         let file = Path::new(directory).join(format!("designated-revoker-{name}.asc"));
         sop.put(&format!("{name}.cert"), fs::read(file).expect("it is there"));
     }

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
+use engine::cert::effective::PacketView;
+use engine::store::JournalId;
+use engine::verification::SignatureStatus;
 use harness::Engine;
-use keyhoard::cert::effective::PacketView;
-use keyhoard::store::JournalId;
-use keyhoard::verification::SignatureStatus;
 use proptest::collection::vec;
 use proptest::prelude::*;
 

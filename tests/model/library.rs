@@ -3,22 +3,22 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
+use engine::cert::certificate::Certificate;
+use engine::cert::effective::{ComponentState, Effective, EvaluationContext, PacketView};
+use engine::cert::facts::{Component, ComponentKind};
+use engine::cert::{Fingerprint, Timestamp};
+use engine::designated_revocation::evaluate_certificate;
+use engine::doctor;
+use engine::import::{ImportOptions, import};
+use engine::message::DetachedSignatures;
+use engine::recipients::candidates;
+use engine::store::{CertId, Detail, JournalId, Query, ReadCertificates, Selection, Store};
+use engine::trust::Validity;
+use engine::undo::{UndoOptions, undo};
+use engine::validity::{Sources, TrustSettings, TrustedKey, ValidityResult};
+use engine::verification::{Examiner, SignatureStatus};
+use engine::{Error, database};
 use harness::{Engine, Home};
-use keyhoard::cert::certificate::Certificate;
-use keyhoard::cert::effective::{ComponentState, Effective, EvaluationContext, PacketView};
-use keyhoard::cert::facts::{Component, ComponentKind};
-use keyhoard::cert::{Fingerprint, Timestamp};
-use keyhoard::designated_revocation::evaluate_certificate;
-use keyhoard::doctor;
-use keyhoard::import::{ImportOptions, import};
-use keyhoard::message::DetachedSignatures;
-use keyhoard::recipients::candidates;
-use keyhoard::store::{CertId, Detail, JournalId, Query, ReadCertificates, Selection, Store};
-use keyhoard::trust::Validity;
-use keyhoard::undo::{UndoOptions, undo};
-use keyhoard::validity::{Sources, TrustSettings, TrustedKey, ValidityResult};
-use keyhoard::verification::{Examiner, SignatureStatus};
-use keyhoard::{Error, database};
 
 use crate::account::{Account, Accounts, hex};
 use crate::model::Time;

@@ -2,7 +2,7 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use keyhoard::cert::Timestamp;
+use engine::cert::Timestamp;
 use time::{Date, Month, OffsetDateTime};
 
 use crate::number;

@@ -30,7 +30,7 @@ mod trustdb_records;
 mod verify;
 mod write_message;
 
-use keyhoard::secret_transfer::SecretParts;
+use engine::secret_transfer::SecretParts;
 
 use crate::settings::{Command, Settings};
 use crate::streams::Streams;

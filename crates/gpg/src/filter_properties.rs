@@ -2,12 +2,12 @@
 
 use std::borrow::Cow;
 
-use keyhoard::cert::Timestamp;
-use keyhoard::cert::attribute;
-use keyhoard::cert::certificate::{Certificate, Retained};
-use keyhoard::cert::effective::{ComponentState, Effective, KeyState, Usage, UserIdState};
-use keyhoard::cert::facts::{Component, ComponentKind, Facts, KeyFacts, SignatureFacts, SignatureType};
-use keyhoard::cert::mailbox::mailbox;
+use engine::cert::Timestamp;
+use engine::cert::attribute;
+use engine::cert::certificate::{Certificate, Retained};
+use engine::cert::effective::{ComponentState, Effective, KeyState, Usage, UserIdState};
+use engine::cert::facts::{Component, ComponentKind, Facts, KeyFacts, SignatureFacts, SignatureType};
+use engine::cert::mailbox::mailbox;
 
 use crate::clock;
 use crate::filter::Filter;

@@ -16,9 +16,9 @@ pub(crate) mod parameters;
 pub(crate) mod preferences;
 pub(crate) mod size;
 
-use keyhoard::cert::effective::Usage;
-use keyhoard::cert::facts::Revoker;
-use keyhoard::cert::{Keygrip, Timestamp};
+use engine::cert::effective::Usage;
+use engine::cert::facts::Revoker;
+use engine::cert::{Keygrip, Timestamp};
 
 /// A key to generate.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,6 +4,6 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     process::protect_memory();
-    keyhoard::message::use_batch_scheduling();
+    engine::message::use_batch_scheduling();
     keyhoard_gpg::run_gpgv(std::env::args_os().skip(1))
 }

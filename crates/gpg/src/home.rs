@@ -8,8 +8,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use keyhoard::permissions::secret_keys_beside;
-use keyhoard::secret_keys::SecretKeys as AgentKeys;
+use engine::permissions::secret_keys_beside;
+use engine::secret_keys::SecretKeys as AgentKeys;
 use rustix::process::geteuid;
 use secret::file::FileKeys;
 
@@ -49,17 +49,17 @@ impl Home {
     ///
     /// # Errors
     ///
-    /// [`keyhoard::Error::NoHome`] if the default path is unknown.
-    pub(crate) fn database(&self) -> keyhoard::Result<PathBuf> {
+    /// [`engine::Error::NoHome`] if the default path is unknown.
+    pub(crate) fn database(&self) -> engine::Result<PathBuf> {
         match self.is_default {
-            true => keyhoard::database::default_path(),
-            false => Ok(keyhoard::database::in_home(&self.directory)),
+            true => engine::database::default_path(),
+            false => Ok(engine::database::in_home(&self.directory)),
         }
     }
 
     /// Returns where GnuPG's agent keeps the secret keys of this home directory.
     pub(crate) fn agent_keys(&self) -> AgentKeys {
-        AgentKeys::near(&keyhoard::database::in_home(&self.directory))
+        AgentKeys::near(&engine::database::in_home(&self.directory))
     }
 
     /// Returns where secret keys are kept: beside the database.

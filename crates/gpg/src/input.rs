@@ -6,10 +6,10 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use keyhoard::descriptor;
-use keyhoard::foreign_text::shown;
-use keyhoard::output_file::FileId;
-use keyhoard::secret::read_all;
+use engine::descriptor;
+use engine::foreign_text::shown;
+use engine::output_file::FileId;
+use engine::secret::read_all;
 use zeroize::Zeroizing;
 
 use crate::code::Code;

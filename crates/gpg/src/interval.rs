@@ -1,6 +1,6 @@
 //! Reads validity periods and creation times of keys and signatures, as gpg's options and parameter files give them.
 
-use keyhoard::cert::Timestamp;
+use engine::cert::Timestamp;
 
 use crate::clock;
 use crate::number;

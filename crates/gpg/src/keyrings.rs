@@ -7,12 +7,12 @@ use std::io::{self, Read};
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
-use keyhoard::database::{self, SQLITE_HEADER};
-use keyhoard::foreign_text::shown;
-use keyhoard::keyring_file::KeyringFile;
-use keyhoard::permissions::{exposed_database, exposed_with_directory};
-use keyhoard::store::{Error, ReadCertificates, ReadTrust, Snapshot, Store};
-use keyhoard::validity::Sources;
+use engine::database::{self, SQLITE_HEADER};
+use engine::foreign_text::shown;
+use engine::keyring_file::KeyringFile;
+use engine::permissions::{exposed_database, exposed_with_directory};
+use engine::store::{Error, ReadCertificates, ReadTrust, Snapshot, Store};
+use engine::validity::Sources;
 
 use crate::code::Code;
 use crate::home::Home;
@@ -171,19 +171,19 @@ impl Keyrings {
     }
 
     /// Opens a snapshot of every existing keyring.
-    pub(crate) fn snapshots(&self) -> keyhoard::Result<Snapshots<'_>> {
+    pub(crate) fn snapshots(&self) -> engine::Result<Snapshots<'_>> {
         self.snapshots_by(Ring::snapshot)
     }
 
     /// Opens a snapshot of every existing keyring, to be read as a whole on all cores.
-    pub(crate) fn snapshots_on_all_cores(&self) -> keyhoard::Result<Snapshots<'_>> {
+    pub(crate) fn snapshots_on_all_cores(&self) -> engine::Result<Snapshots<'_>> {
         self.snapshots_by(Ring::snapshot_on_all_cores)
     }
 
     fn snapshots_by<'k>(
         &'k self,
-        open: impl Fn(&'k Ring) -> keyhoard::Result<Option<Box<dyn ReadCertificates + 'k>>>,
-    ) -> keyhoard::Result<Snapshots<'k>> {
+        open: impl Fn(&'k Ring) -> engine::Result<Option<Box<dyn ReadCertificates + 'k>>>,
+    ) -> engine::Result<Snapshots<'k>> {
         let opened =
             self.rings.iter().filter_map(|ring| Some(open(ring).transpose()?.map(|view| (ring, view))));
         Ok(Snapshots {
@@ -253,9 +253,7 @@ impl Keyrings {
     fn add(&mut self, path: PathBuf, primary: bool, streams: &mut Streams) -> anyhow::Result<()> {
         let content = match kind(&path) {
             Ok(Kind::Server) => match database::open(&path) {
-                Err(keyhoard::Error::Store(Error::Missing { .. })) if self.rings.is_empty() => {
-                    Content::Missing
-                }
+                Err(engine::Error::Store(Error::Missing { .. })) if self.rings.is_empty() => Content::Missing,
                 opened => Content::Database(opened?),
             },
             Ok(Kind::Database) => Content::Database(database::open(&path)?),
@@ -284,7 +282,7 @@ impl Keyrings {
 impl Ring {
     /// Says whether a database may be created here: at its default path, or with the file extension of a database. Under
     /// any other name other programs would take it for a keyring file.
-    fn may_be_made(&self, home: &Home) -> keyhoard::Result<bool> {
+    fn may_be_made(&self, home: &Home) -> engine::Result<bool> {
         const SUFFIXES: [&str; 3] = ["db", "sqlite", "sqlite3"];
         let suffix = self.path.extension().and_then(OsStr::to_str);
         Ok(database::is_server(&self.path)
@@ -306,7 +304,7 @@ impl Ring {
     }
 
     /// Opens a snapshot to be read as a whole on all cores; `None` for a database that does not exist yet.
-    fn snapshot_on_all_cores(&self) -> keyhoard::Result<Option<Box<dyn ReadCertificates + '_>>> {
+    fn snapshot_on_all_cores(&self) -> engine::Result<Option<Box<dyn ReadCertificates + '_>>> {
         match &self.content {
             Content::Database(store) => Ok(Some(store.snapshot_on_all_cores()?)),
             Content::Missing | Content::File(_) => self.snapshot(),
@@ -314,7 +312,7 @@ impl Ring {
     }
 
     /// Opens a snapshot; `None` for a database that does not exist yet.
-    fn snapshot(&self) -> keyhoard::Result<Option<Box<dyn ReadCertificates + '_>>> {
+    fn snapshot(&self) -> engine::Result<Option<Box<dyn ReadCertificates + '_>>> {
         Ok(match &self.content {
             Content::Missing => None,
             Content::Database(store) => Some(store.snapshot()?),
@@ -323,7 +321,7 @@ impl Ring {
     }
 }
 
-fn read(path: &Path, streams: &mut Streams) -> keyhoard::Result<KeyringFile> {
+fn read(path: &Path, streams: &mut Streams) -> engine::Result<KeyringFile> {
     let file = KeyringFile::read(path)?;
     if file.is_foreign() {
         streams.error(format_args!("keyring '{}': no valid OpenPGP data found.", path.display()));

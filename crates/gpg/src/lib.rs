@@ -42,8 +42,8 @@ use std::io::ErrorKind;
 use std::os::unix::ffi::OsStringExt;
 use std::process::ExitCode;
 
+use engine::{causes, lacks_search_index};
 use failure::CommandFailed;
-use keyhoard::{causes, lacks_search_index};
 use options::load::{self, Loaded, Stop};
 use program::Program;
 use streams::Streams;

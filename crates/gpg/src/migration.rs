@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use keyhoard::cert::Timestamp;
-use keyhoard::migrate::{self, Source};
-use keyhoard::store::Store;
+use engine::cert::Timestamp;
+use engine::migrate::{self, Source};
+use engine::store::Store;
 
 use crate::home::Home;
 use crate::streams::Streams;
@@ -18,7 +18,7 @@ pub(crate) fn point_out(
     store: Option<&dyn Store>,
     now: Timestamp,
     streams: &mut Streams,
-) -> keyhoard::Result<()> {
+) -> engine::Result<()> {
     let sources = match store {
         Some(store) => migrate::never_mentioned(store.snapshot()?.as_ref(), home.directory())?,
         None => migrate::keyrings_in_home(home.directory()),
@@ -29,7 +29,7 @@ pub(crate) fn point_out(
     for Source { path, .. } in &sources {
         streams.info(format_args!("Note: the keys in '{}' are not in this database", path.display()));
     }
-    let (database, home) = (keyhoard::database::shown(database), home.directory().display());
+    let (database, home) = (engine::database::shown(database), home.directory().display());
     streams.info(format_args!("Note: this takes them over: keyhoard --db '{database}' migrate '{home}'"));
     if let Some(store) = store {
         // If that fails, they are named again next time.

@@ -1,7 +1,7 @@
 //! Names of keys on the command line.
 
-use keyhoard::store::query::{Name, NameError};
-use keyhoard::store::{CertId, Fingerprint, ReadCertificates};
+use engine::store::query::{Name, NameError};
+use engine::store::{CertId, Fingerprint, ReadCertificates};
 
 use crate::code::Code;
 
@@ -57,7 +57,7 @@ impl Names {
     }
 
     /// Finds the certificates that match one of the names, each once, in database order.
-    pub(crate) fn find(&self, snapshot: &dyn ReadCertificates) -> keyhoard::Result<Vec<Hit>> {
+    pub(crate) fn find(&self, snapshot: &dyn ReadCertificates) -> engine::Result<Vec<Hit>> {
         let mut hits = Vec::new();
         for (name, parsed) in self.names.iter().enumerate() {
             hits.extend(snapshot.find(&parsed.query)?.into_iter().map(|id| Hit { id, name }));

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-use keyhoard::output_file::{Content, Existing, FileId, OutputFile};
+use engine::output_file::{Content, Existing, FileId, OutputFile};
 
 use crate::code::Code;
 use crate::failure::Failure;
@@ -15,7 +15,7 @@ use crate::prompt::{self, Question};
 use crate::settings::Settings;
 use crate::streams::Streams;
 use crate::system_error::system_words;
-use keyhoard::descriptor;
+use engine::descriptor;
 
 /// An output that is about to be written.
 pub(crate) enum Output {

@@ -1,7 +1,7 @@
 //! Passphrases: given with the command, asked for, or refused, as the options say.
 
-use keyhoard::cert::Fingerprint;
-use keyhoard::passphrase::{self, Source};
+use engine::cert::Fingerprint;
+use engine::passphrase::{self, Source};
 use secret::{Ask, Error, Passphrase, Question};
 use zeroize::Zeroizing;
 
@@ -140,7 +140,7 @@ impl Ask for Passphrases<'_> {
                 self.answered(question, asked.map_err(|error| Error::Asking(format!("{error:#}"))))
             }
             PinentryMode::Ask => {
-                let source = Source::usual().map_err(|error| Error::Asking(keyhoard::causes(&error)))?;
+                let source = Source::usual().map_err(|error| Error::Asking(engine::causes(&error)))?;
                 if source == Source::Terminal && self.settings.no_tty {
                     return Ok(self.refuse(Code::NO_PINENTRY));
                 }

@@ -12,7 +12,7 @@ use zeroize::Zeroizing;
 use crate::render::text::for_people;
 use crate::settings::{CommandInput, Settings};
 use crate::streams::Streams;
-use keyhoard::descriptor;
+use engine::descriptor;
 
 /// A question.
 pub(crate) struct Question<'a> {

@@ -29,7 +29,7 @@ pub(crate) mod subpacket;
 pub(crate) mod validity;
 mod wkd;
 
-use keyhoard::listing::{KeyListing, ListOptions, ListedItem, ListedSignature, Signatures};
+use engine::listing::{KeyListing, ListOptions, ListedItem, ListedSignature, Signatures};
 
 use crate::settings::ListSettings;
 

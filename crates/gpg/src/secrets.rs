@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use keyhoard::cert::Facts;
-use keyhoard::listing::SecretPart;
-use keyhoard::secret_keys::SecretKeys as AgentKeys;
-use keyhoard::store::{CertId, Fingerprint, Query, ReadCertificates};
+use engine::cert::Facts;
+use engine::listing::SecretPart;
+use engine::secret_keys::SecretKeys as AgentKeys;
+use engine::store::{CertId, Fingerprint, Query, ReadCertificates};
 use secret::{Protection, SecretKeys, StoredKey};
 
 use crate::render::digits::hex_text;
@@ -44,7 +44,7 @@ impl Secrets {
     }
 
     /// Finds the certificates of all secret keys beside the database, in database order.
-    pub(crate) fn certificates(&self, snapshot: &dyn ReadCertificates) -> keyhoard::Result<Vec<CertId>> {
+    pub(crate) fn certificates(&self, snapshot: &dyn ReadCertificates) -> engine::Result<Vec<CertId>> {
         let mut ids = Vec::new();
         for key in self.kept.keys() {
             ids.extend(snapshot.find(&Query::Fingerprint(*key))?);

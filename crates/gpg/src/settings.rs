@@ -11,11 +11,11 @@ pub(crate) mod network;
 pub(crate) mod signature;
 pub(crate) mod trust;
 
-use keyhoard::cert::Timestamp;
-use keyhoard::trust::tofu::Policy;
-use keyhoard::validity::{Model, TrustedKey};
-use keyhoard::verify::HashAlgorithm;
-use keyhoard::verify::policy::DigestPolicy;
+use engine::cert::Timestamp;
+use engine::trust::tofu::Policy;
+use engine::validity::{Model, TrustedKey};
+use engine::verify::HashAlgorithm;
+use engine::verify::policy::DigestPolicy;
 use secret::Passphrase;
 
 use crate::filter::Filter;

@@ -1,7 +1,7 @@
 //! Notations and policy URLs of options.
 
-use keyhoard::edit;
-use keyhoard::store::Fingerprint;
+use engine::edit;
+use engine::store::Fingerprint;
 use sign::Subpacket;
 
 /// A notation or policy URL for signatures, before the `%` sequences for keys are expanded.

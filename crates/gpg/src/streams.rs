@@ -6,8 +6,8 @@ use std::io::{self, BufWriter, Write};
 use std::os::fd::AsFd;
 use std::path::Path;
 
-use keyhoard::cert::{Fingerprint, Timestamp};
-use keyhoard::descriptor;
+use engine::cert::{Fingerprint, Timestamp};
+use engine::descriptor;
 
 use crate::clock;
 use crate::code::Code;

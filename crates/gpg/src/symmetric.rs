@@ -1,8 +1,8 @@
 //! Passphrases of messages, and their string-to-key specifiers.
 
-use keyhoard::message::{Result as MessageResult, S2k, decode_count};
-use keyhoard::passphrase::{Passphrases, Source};
-use keyhoard::verify::HashAlgorithm;
+use engine::message::{Result as MessageResult, S2k, decode_count};
+use engine::passphrase::{Passphrases, Source};
+use engine::verify::HashAlgorithm;
 use secret::Passphrase;
 
 use crate::code::Code;

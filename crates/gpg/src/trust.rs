@@ -1,9 +1,9 @@
 //! The trust settings of a run, and the database with the owner trust.
 
-use keyhoard::cert::effective::PacketView;
-use keyhoard::database;
-use keyhoard::store::{Error, Store};
-use keyhoard::validity::{TofuSettings, TrustSettings};
+use engine::cert::effective::PacketView;
+use engine::database;
+use engine::store::{Error, Store};
+use engine::validity::{TofuSettings, TrustSettings};
 
 use crate::home::Home;
 use crate::settings::{Settings, TrustNumbers};
@@ -37,7 +37,7 @@ pub(crate) fn database(home: &Home) -> anyhow::Result<Option<Box<dyn Store>>> {
         return Ok(None);
     }
     match database::open(&path) {
-        Err(keyhoard::Error::Store(Error::Missing { .. })) => Ok(None),
+        Err(engine::Error::Store(Error::Missing { .. })) => Ok(None),
         opened => Ok(Some(opened?)),
     }
 }

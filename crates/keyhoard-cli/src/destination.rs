@@ -5,9 +5,9 @@ use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use keyhoard::cert::armor_writer::ArmorWriter;
-use keyhoard::descriptor::duplicate;
-use keyhoard::output_file::{Content, Existing, FileId, OutputFile};
+use engine::cert::armor_writer::ArmorWriter;
+use engine::descriptor::duplicate;
+use engine::output_file::{Content, Existing, FileId, OutputFile};
 
 use crate::output::StandardOutput;
 use crate::question::is_agreed;

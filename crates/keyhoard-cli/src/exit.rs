@@ -4,8 +4,8 @@ use std::error::Error;
 use std::fmt;
 use std::process::ExitCode;
 
-use keyhoard::stateless::Failure;
-use keyhoard::{causes, lacks_search_index, secret};
+use engine::stateless::Failure;
+use engine::{causes, lacks_search_index, secret};
 
 use crate::output::is_standard_output_closed;
 use crate::stderr;
@@ -85,11 +85,11 @@ fn advice(error: &anyhow::Error) -> Option<&'static str> {
         );
     }
     Some(match error.downcast_ref()? {
-        keyhoard::Error::NoSuchEntry { .. } => "`keyhoard log` lists them",
-        keyhoard::Error::NothingInEntry { .. } => {
+        engine::Error::NoSuchEntry { .. } => "`keyhoard log` lists them",
+        engine::Error::NothingInEntry { .. } => {
             "messages that were seen are forgotten with `keyhoard tofu forget`"
         }
-        keyhoard::Error::OtherPartitions { .. } => "`keyhoard copy` makes another",
+        engine::Error::OtherPartitions { .. } => "`keyhoard copy` makes another",
         _ => return None,
     })
 }
@@ -101,7 +101,7 @@ fn is_locked(error: &anyhow::Error) -> bool {
 
 fn secret_error(error: &anyhow::Error) -> Option<&secret::Error> {
     error.downcast_ref().or_else(|| match error.downcast_ref() {
-        Some(keyhoard::Error::Secret(error)) => Some(error),
+        Some(engine::Error::Secret(error)) => Some(error),
         _ => None,
     })
 }

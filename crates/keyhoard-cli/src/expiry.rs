@@ -2,10 +2,10 @@
 
 use std::str::FromStr;
 
-use keyhoard::cert::Timestamp;
-use keyhoard::keygen::profile_file::seconds;
-use keyhoard::store::query::Name;
-use keyhoard::store::{Fingerprint, Query};
+use engine::cert::Timestamp;
+use engine::keygen::profile_file::seconds;
+use engine::store::query::Name;
+use engine::store::{Fingerprint, Query};
 
 use crate::timestamp;
 

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use keyhoard::cert::Timestamp;
+use engine::cert::Timestamp;
 
 use crate::output::Colour;
 use crate::timestamp;

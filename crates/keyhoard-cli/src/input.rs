@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use anyhow::{Context, bail};
-use keyhoard::output_file::FileId;
+use engine::output_file::FileId;
 
 /// Opens a file, or standard input for `None` and `-`.
 pub(crate) fn open(path: Option<&Path>) -> anyhow::Result<Box<dyn Read + Send>> {

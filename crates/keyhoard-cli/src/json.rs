@@ -2,7 +2,7 @@
 
 use std::io::{self, BufWriter, Write};
 
-use keyhoard::foreign_text::is_control;
+use engine::foreign_text::is_control;
 use serde::Serialize;
 
 /// The size of the buffer whose contents are scanned at once, in bytes.

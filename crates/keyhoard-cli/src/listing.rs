@@ -1,4 +1,4 @@
-//! Certificates as text and as JSON, from [`keyhoard::listing::KeyListing`].
+//! Certificates as text and as JSON, from [`engine::listing::KeyListing`].
 
 mod component_status;
 mod json;

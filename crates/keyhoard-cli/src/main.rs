@@ -39,7 +39,7 @@ use clap::Parser;
 
 fn main() -> ExitCode {
     process::protect_memory();
-    keyhoard::message::use_batch_scheduling();
+    engine::message::use_batch_scheduling();
     match arguments::Arguments::try_parse() {
         Ok(arguments) => exit::report(commands::run(arguments)),
         Err(error) if error.use_stderr() && commands::sop::is_requested() => {

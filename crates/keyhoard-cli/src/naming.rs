@@ -1,11 +1,11 @@
 //! Names of OpenPGP's numbers, for text and JSON.
 
-use keyhoard::cert::effective::Usage;
-use keyhoard::cert::facts::{KeyFacts, SignatureType};
-use keyhoard::listing::OwnerTrust;
-use keyhoard::message::{Cipher, Compression};
-use keyhoard::store::AssignedTrust;
-use keyhoard::verify::HashAlgorithm;
+use engine::cert::effective::Usage;
+use engine::cert::facts::{KeyFacts, SignatureType};
+use engine::listing::OwnerTrust;
+use engine::message::{Cipher, Compression};
+use engine::store::AssignedTrust;
+use engine::verify::HashAlgorithm;
 
 /// Returns a key's algorithm and size or curve, as GnuPG writes it: `rsa4096`, `ed25519`.
 pub(crate) fn algorithm(key: &KeyFacts) -> String {
@@ -112,13 +112,13 @@ pub(crate) fn assigned_trust_phrase(assigned: Option<AssignedTrust>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use keyhoard::cert::{Fingerprint, Timestamp};
+    use engine::cert::{Fingerprint, Timestamp};
 
     fn key(algorithm: u8, bits: u32, curve: Option<&[u8]>) -> KeyFacts {
         KeyFacts {
             fingerprint: Fingerprint::V4([0; 20]),
             created: Timestamp(0),
-            algorithm: keyhoard::verify::PublicKeyAlgorithm(algorithm),
+            algorithm: engine::verify::PublicKeyAlgorithm(algorithm),
             bits,
             curve: curve.map(<[u8]>::to_vec),
             keygrip: None,

@@ -3,10 +3,10 @@
 use std::os::fd::RawFd;
 use std::path::PathBuf;
 
-use keyhoard::cert::Fingerprint;
-use keyhoard::passphrase::Source;
-use keyhoard::secret_keys::owner_of;
-use keyhoard::store::ReadCertificates;
+use engine::cert::Fingerprint;
+use engine::passphrase::Source;
+use engine::secret_keys::owner_of;
+use engine::store::ReadCertificates;
 
 use crate::printable::printable;
 
@@ -32,7 +32,7 @@ pub(crate) struct PassphraseOptions {
 
 impl PassphraseOptions {
     /// Returns the source that the options name, or the usual one.
-    pub(crate) fn source(&self) -> keyhoard::Result<Source> {
+    pub(crate) fn source(&self) -> engine::Result<Source> {
         match self {
             Self { passphrase_fd: Some(number), .. } => Ok(Source::Descriptor(*number)),
             Self { passphrase_file: Some(path), .. } => Ok(Source::File(path.clone())),
@@ -41,7 +41,7 @@ impl PassphraseOptions {
     }
 
     /// Returns the source of a passphrase that the file and descriptor do not hold: the program, or the usual one.
-    pub(crate) fn source_of_questions(&self) -> keyhoard::Result<Source> {
+    pub(crate) fn source_of_questions(&self) -> engine::Result<Source> {
         self.passphrase_program.clone().map_or_else(Source::usual, |program| Ok(Source::Program(program)))
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-pub(crate) use keyhoard::foreign_text::{harmless, is_harmless, printable};
+pub(crate) use engine::foreign_text::{harmless, is_harmless, printable};
 
 /// Escapes the control characters of a text, except line feeds.
 pub(crate) fn harmless_lines(text: &str) -> String {

@@ -6,13 +6,13 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
-use keyhoard::cert::Timestamp;
-use keyhoard::migrate::outdated;
-use keyhoard::network::without_user;
-use keyhoard::permissions::{exposed_database, secret_keys_beside};
-use keyhoard::secret::file::FileKeys;
-use keyhoard::store::{ReadJournal, Store};
-use keyhoard::{Result, database};
+use engine::cert::Timestamp;
+use engine::migrate::outdated;
+use engine::network::without_user;
+use engine::permissions::{exposed_database, secret_keys_beside};
+use engine::secret::file::FileKeys;
+use engine::store::{ReadJournal, Store};
+use engine::{Result, database};
 
 use crate::global_options::GlobalOptions;
 use crate::output::Output;
@@ -66,9 +66,7 @@ impl Session {
     /// Opens the database, or an empty one if it does not exist.
     pub(crate) fn open_or_empty(&self) -> Result<Box<dyn Store>> {
         match database::open(&self.path()?) {
-            Err(keyhoard::Error::Store(keyhoard::store::Error::Missing { path })) => {
-                Ok(database::empty(&path))
-            }
+            Err(engine::Error::Store(engine::store::Error::Missing { path })) => Ok(database::empty(&path)),
             opened => opened,
         }
     }
@@ -119,9 +117,9 @@ impl Session {
 }
 
 /// Adds to the error of a missing database how to create it.
-pub(crate) fn with_advice(error: keyhoard::Error) -> anyhow::Error {
+pub(crate) fn with_advice(error: engine::Error) -> anyhow::Error {
     match error {
-        keyhoard::Error::Store(keyhoard::store::Error::Missing { path }) => anyhow!(
+        engine::Error::Store(engine::store::Error::Missing { path }) => anyhow!(
             "{}: there is no database yet; `keyhoard import FILE`, `keyhoard generate` or `keyhoard migrate` makes it",
             path.display()
         ),

@@ -2,11 +2,11 @@
 
 use std::os::unix::ffi::OsStrExt;
 
-use keyhoard::cert::Timestamp;
-use keyhoard::cert::effective::PacketView;
-use keyhoard::store::query::Name;
-use keyhoard::store::{Query, ReadCertificates, Store};
-use keyhoard::validity::{Model, Sources, TrustSettings, TrustedKey};
+use engine::cert::Timestamp;
+use engine::cert::effective::PacketView;
+use engine::store::query::Name;
+use engine::store::{Query, ReadCertificates, Store};
+use engine::validity::{Model, Sources, TrustSettings, TrustedKey};
 
 /// How validity is computed.
 #[derive(Clone, Debug, clap::Args)]

@@ -1,7 +1,7 @@
 //! Requests for OpenPGP certificates: keyservers, Web Key Directories, URLs.
 //!
 //! Nothing here is asked unless a caller asks for it, and nothing that comes back is believed: the functions return
-//! bytes, of which the crate `keyhoard` takes what was asked for, verified.
+//! bytes, of which the crate `engine` takes what was asked for, verified.
 //!
 //! - [`client`]: requests with limits of time, size and redirects, and to public addresses only; [`proxy`]: through
 //!   which proxy they go.

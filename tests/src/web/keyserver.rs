@@ -7,10 +7,10 @@ use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex};
 
 use cert::armor_writer::ArmorWriter;
-use keyhoard::export::{ExportOptions, export};
-use keyhoard::import::{ImportOptions, import};
-use keyhoard::store::{CertId, Detail, Query, Selection, Store, Timestamp};
-use keyhoard::{database, find};
+use engine::export::{ExportOptions, export};
+use engine::import::{ImportOptions, import};
+use engine::store::{CertId, Detail, Query, Selection, Store, Timestamp};
+use engine::{database, find};
 use tempfile::TempDir;
 
 use super::http::{Request, answer_all, form_value, serve};

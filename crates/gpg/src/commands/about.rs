@@ -66,7 +66,7 @@ fn version(home: &Home) -> String {
     let _ = writeln!(text, "There is NO WARRANTY, to the extent permitted by law.\n");
     let _ = writeln!(text, "Home: {}", home.directory().display());
     if let Ok(database) = home.database() {
-        let _ = writeln!(text, "Database: {}", keyhoard::database::shown(&database));
+        let _ = writeln!(text, "Database: {}", engine::database::shown(&database));
     }
     let _ = writeln!(text, "Supported algorithms:");
     for (title, list) in [

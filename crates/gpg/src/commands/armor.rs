@@ -2,8 +2,8 @@
 
 use std::io::{self, BufReader, Read, Write};
 
-use keyhoard::cert::armor_writer::{ArmorWriter, Headers};
-use keyhoard::cert::dearmor::DearmoredMessage;
+use engine::cert::armor_writer::{ArmorWriter, Headers};
+use engine::cert::dearmor::DearmoredMessage;
 
 use super::message_output;
 use crate::failure::Failure;

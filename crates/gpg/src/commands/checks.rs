@@ -1,10 +1,10 @@
 //! `--check-signatures`: the messages about signatures besides the marks in the listing.
 
-use keyhoard::cert::effective::PacketView;
-use keyhoard::certifications::{CertificationRules, CertificationStatus, Checker, IssuerRule, Unverifiable};
-use keyhoard::listing::{KeyListing, ListedSignature};
-use keyhoard::store::ReadCertificates;
-use keyhoard::verify::HashAlgorithm;
+use engine::cert::effective::PacketView;
+use engine::certifications::{CertificationRules, CertificationStatus, Checker, IssuerRule, Unverifiable};
+use engine::listing::{KeyListing, ListedSignature};
+use engine::store::ReadCertificates;
+use engine::verify::HashAlgorithm;
 
 use super::signature_messages::{report_rejected, time_between};
 use crate::keyrings::Ring;

@@ -13,9 +13,9 @@ use std::io::{BufRead, BufReader};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use keyhoard::causes;
-use keyhoard::foreign_text::shown;
-use keyhoard::message::{self, Allowed, Error, MessageVerifier};
+use engine::causes;
+use engine::foreign_text::shown;
+use engine::message::{self, Allowed, Error, MessageVerifier};
 
 use super::{multifile, signatures, verify};
 use crate::code::Code;

@@ -2,13 +2,13 @@
 
 use std::ops::ControlFlow;
 
-use keyhoard::cert::Facts;
-use keyhoard::cert::effective::Effective;
-use keyhoard::delete::{candidates, delete, delete_subkey};
-use keyhoard::foreign_text::shown;
-use keyhoard::listing::{self, ListOptions, ListedItem, UserTrust};
-use keyhoard::store::query::Name;
-use keyhoard::store::{CertId, Fingerprint, Query, ReadCertificates, Selection, Store};
+use engine::cert::Facts;
+use engine::cert::effective::Effective;
+use engine::delete::{candidates, delete, delete_subkey};
+use engine::foreign_text::shown;
+use engine::listing::{self, ListOptions, ListedItem, UserTrust};
+use engine::store::query::Name;
+use engine::store::{CertId, Fingerprint, Query, ReadCertificates, Selection, Store};
 use secret::SecretKeys as _;
 
 use crate::code::Code;
@@ -202,7 +202,7 @@ pub(super) fn show(
     list: &ListSettings,
     snapshot: &dyn ReadCertificates,
     id: CertId,
-) -> keyhoard::Result<Shown> {
+) -> engine::Result<Shown> {
     let options = ListOptions::as_gnupg(settings.now, settings.self_signature_digests());
     let mut issuers = listing::Names::new(Vec::new(), options.now, options.view);
     let mut trust = |_: CertId, _: &Facts, _: &Effective| Ok(UserTrust::default());

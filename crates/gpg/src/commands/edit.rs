@@ -10,14 +10,14 @@ pub(super) mod user_ids;
 
 use std::ops::ControlFlow;
 
-use keyhoard::cert::Facts;
-use keyhoard::cert::effective::objections::{IssuerKey, objections};
-use keyhoard::cert::effective::{EvaluationContext, PacketView, evaluate};
-use keyhoard::cert::facts::SignatureType;
-use keyhoard::edit::{EditRefusal, Editor};
-use keyhoard::foreign_text::shown;
-use keyhoard::store::query::Name as KeyName;
-use keyhoard::store::{CertId, Detail, Fingerprint, Query, Record, Selection};
+use engine::cert::Facts;
+use engine::cert::effective::objections::{IssuerKey, objections};
+use engine::cert::effective::{EvaluationContext, PacketView, evaluate};
+use engine::cert::facts::SignatureType;
+use engine::edit::{EditRefusal, Editor};
+use engine::foreign_text::shown;
+use engine::store::query::Name as KeyName;
+use engine::store::{CertId, Detail, Fingerprint, Query, Record, Selection};
 use secret::file::FileKeys;
 use secret::{Name, SecretKeys};
 
@@ -192,7 +192,7 @@ impl<'a> EditKeys<'a> {
         &mut self,
         command: &str,
         by: &Fingerprint,
-        edit: impl FnOnce(&mut Editor<'_>) -> keyhoard::Result<T>,
+        edit: impl FnOnce(&mut Editor<'_>) -> engine::Result<T>,
     ) -> Result<T, Failure> {
         let hint = self.hint(by)?;
         let Self { settings, streams, keyrings, secrets } = self;
@@ -206,12 +206,12 @@ impl<'a> EditKeys<'a> {
             Editor::new(store, secrets, &mut ask, command, settings.now).with_digest(settings.cert_digest);
         match edit(&mut editor) {
             Ok(done) => Ok(done),
-            Err(keyhoard::Error::Secret(error) | keyhoard::Error::Sign(sign::Error::Signer(error))) => {
+            Err(engine::Error::Secret(error) | engine::Error::Sign(sign::Error::Signer(error))) => {
                 let code = ask.code(&error);
                 streams.error(format_args!("signing failed: {code}"));
                 Err(Failure::of_agent(code))
             }
-            Err(keyhoard::Error::Edit(refusal)) => {
+            Err(engine::Error::Edit(refusal)) => {
                 let code = code_of(&refusal);
                 if code == Code::GENERAL {
                     streams.info(&refusal);

@@ -2,15 +2,15 @@
 
 use std::io::Write;
 
-use keyhoard::cert::Fingerprint;
-use keyhoard::cert::certificate::Certificate;
-use keyhoard::cert::effective::{EvaluationContext, PacketView, evaluate};
-use keyhoard::cert::facts::{Component, ComponentKind};
-use keyhoard::compact::{CompactOptions, compact};
-use keyhoard::export::{ExportOptions, Preparation, export};
-use keyhoard::foreign_text::shown;
-use keyhoard::secret_transfer::{SecretParts, export_secret};
-use keyhoard::store::{CertId, ReadCertificates, Record, Selection};
+use engine::cert::Fingerprint;
+use engine::cert::certificate::Certificate;
+use engine::cert::effective::{EvaluationContext, PacketView, evaluate};
+use engine::cert::facts::{Component, ComponentKind};
+use engine::compact::{CompactOptions, compact};
+use engine::export::{ExportOptions, Preparation, export};
+use engine::foreign_text::shown;
+use engine::secret_transfer::{SecretParts, export_secret};
+use engine::store::{CertId, ReadCertificates, Record, Selection};
 use secret::file::FileKeys;
 
 use super::checks::checker_for_clean;

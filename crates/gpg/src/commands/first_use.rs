@@ -1,13 +1,13 @@
 //! What trust on first use reports about the signer of a message, or about its recipients: how many messages were
 //! seen with their keys, and what that means.
 
-use keyhoard::cert::{BoundAddress, Timestamp};
-use keyhoard::listing::{FirstUse, UserTrust};
-use keyhoard::recipients::UserFirstUse;
-use keyhoard::store::Fingerprint;
-use keyhoard::store::tofu::Messages;
-use keyhoard::trust::Validity;
-use keyhoard::trust::tofu::Policy;
+use engine::cert::{BoundAddress, Timestamp};
+use engine::listing::{FirstUse, UserTrust};
+use engine::recipients::UserFirstUse;
+use engine::store::Fingerprint;
+use engine::store::tofu::Messages;
+use engine::trust::Validity;
+use engine::trust::tofu::Policy;
 
 use crate::render::tofu::statistics;
 use crate::settings::Settings;
@@ -75,7 +75,7 @@ fn report_status(
 fn report_one(settings: &Settings, streams: &mut Streams, address: &BoundAddress, known: &FirstUse) -> bool {
     let FirstUse { policy, messages, .. } = known;
     let (verified, encrypted) = (messages.verified, messages.encrypted);
-    let address = keyhoard::foreign_text::shown(address.as_bytes());
+    let address = engine::foreign_text::shown(address.as_bytes());
     let ago = |first: Option<Timestamp>| span(settings.now.0.saturating_sub(first.map_or(0, |time| time.0)));
     let mut text = match (verified.count, encrypted.count) {
         (0, 0) => format!("{address}: Verified 0~signatures and encrypted 0~messages."),

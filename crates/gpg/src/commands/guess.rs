@@ -3,15 +3,15 @@
 use std::fs::File;
 use std::io::{BufReader, Read};
 
-use keyhoard::cert::certificate::Certificate;
-use keyhoard::cert::clean::rebuild;
-use keyhoard::cert::dearmor::DearmoredMessage;
-use keyhoard::cert::effective::{EvaluationContext, PacketView};
-use keyhoard::cert::packet::Tag;
-use keyhoard::cert::split::{Piece, Splitter};
-use keyhoard::designated_revocation::evaluate_certificate;
-use keyhoard::listing::{Names, UserTrust};
-use keyhoard::validity::{Sources, ValidityResult};
+use engine::cert::certificate::Certificate;
+use engine::cert::clean::rebuild;
+use engine::cert::dearmor::DearmoredMessage;
+use engine::cert::effective::{EvaluationContext, PacketView};
+use engine::cert::packet::Tag;
+use engine::cert::split::{Piece, Splitter};
+use engine::designated_revocation::evaluate_certificate;
+use engine::listing::{Names, UserTrust};
+use engine::validity::{Sources, ValidityResult};
 
 use super::decrypt;
 use super::decrypt::plaintext::{MessageSource, Naming};

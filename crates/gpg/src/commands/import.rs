@@ -6,20 +6,20 @@ mod show;
 use std::fs::File;
 use std::path::Path;
 
-use keyhoard::cert::Fingerprint;
-use keyhoard::cert::certificate::{Certificate, Retained};
-use keyhoard::cert::clean::CleanOptions;
-use keyhoard::cert::effective::{EvaluationContext, PacketView, evaluate};
-use keyhoard::cert::split::RawRevocation;
-use keyhoard::compact::{CompactOptions, compact};
-use keyhoard::fetch::{Asked, is_asked_for, taken_options};
-use keyhoard::import::{
+use engine::cert::Fingerprint;
+use engine::cert::certificate::{Certificate, Retained};
+use engine::cert::clean::CleanOptions;
+use engine::cert::effective::{EvaluationContext, PacketView, evaluate};
+use engine::cert::split::RawRevocation;
+use engine::compact::{CompactOptions, compact};
+use engine::fetch::{Asked, is_asked_for, taken_options};
+use engine::import::{
     Filter, ImportEvent, ImportOptions, ImportOutcome, Imported, NewOwnerTrust, Preview, examine, import_all,
     preview,
 };
-use keyhoard::keyring_file::KeyringFile;
-use keyhoard::store::{Origin, ReadCertificates, Store};
-use keyhoard::validity::Sources;
+use engine::keyring_file::KeyringFile;
+use engine::store::{Origin, ReadCertificates, Store};
+use engine::validity::Sources;
 
 use super::checks::checker_for_clean;
 use crate::filter_properties;
@@ -191,7 +191,7 @@ pub(super) fn import_downloads(
 }
 
 /// Returns the designated revokers whose revocations cannot be verified, since their certificates are missing.
-fn missing_revokers(imported: &Imported, store: &dyn Store) -> keyhoard::Result<Vec<Fingerprint>> {
+fn missing_revokers(imported: &Imported, store: &dyn Store) -> engine::Result<Vec<Fingerprint>> {
     let here = store.snapshot()?.by_fingerprint(&imported.revokers)?;
     let revokers = imported.revokers.iter().zip(here);
     Ok(revokers.filter(|(_, here)| here.is_none()).map(|(&revoker, _)| revoker).collect())
@@ -356,7 +356,7 @@ fn cleaned(
         Some(store) => store.snapshot().map(|snapshot| -> Box<dyn ReadCertificates> { snapshot }),
         None => Ok(nobody.snapshot()),
     };
-    let compacted = issuers.map_err(keyhoard::Error::from).and_then(|issuers| {
+    let compacted = issuers.map_err(engine::Error::from).and_then(|issuers| {
         compact(certificate, &mut checker_for_clean(issuers.as_ref(), settings), &options, settings.now)
     });
     // The import itself reports a database that cannot be read.

@@ -2,11 +2,11 @@
 
 use std::ops::ControlFlow;
 
-use keyhoard::cert::effective::{ComponentState, Effective, EvaluationContext, PacketView, Usage, evaluate};
-use keyhoard::cert::facts::{Component, ComponentKind, KeyFacts};
-use keyhoard::cert::{Facts, KeyId};
-use keyhoard::store::{Detail, Fingerprint, Query, Selection};
-use keyhoard::trust::OwnerTrust;
+use engine::cert::effective::{ComponentState, Effective, EvaluationContext, PacketView, Usage, evaluate};
+use engine::cert::facts::{Component, ComponentKind, KeyFacts};
+use engine::cert::{Facts, KeyId};
+use engine::store::{Detail, Fingerprint, Query, Selection};
+use engine::trust::OwnerTrust;
 
 use crate::keyrings::Keyrings;
 use crate::render::validity;

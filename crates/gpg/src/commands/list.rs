@@ -5,12 +5,12 @@ use std::ops::ControlFlow;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use keyhoard::cert::effective::{Effective, PacketView};
-use keyhoard::cert::facts::Facts;
-use keyhoard::certifications::Checker;
-use keyhoard::listing::{self, KeyListing, ListOptions, UserTrust};
-use keyhoard::store::{CertId, Detail, Fingerprint, ReadCertificates, Selection};
-use keyhoard::validity::{Model, Sources, ValidityResult};
+use engine::cert::effective::{Effective, PacketView};
+use engine::cert::facts::Facts;
+use engine::certifications::Checker;
+use engine::listing::{self, KeyListing, ListOptions, UserTrust};
+use engine::store::{CertId, Detail, Fingerprint, ReadCertificates, Selection};
+use engine::validity::{Model, Sources, ValidityResult};
 
 use super::checks::Checks;
 use crate::code::Code;
@@ -98,7 +98,7 @@ fn names(arguments: &[Vec<u8>], streams: &mut Streams) -> Option<Names> {
     None
 }
 
-fn find(names: &Names, snapshots: &Snapshots<'_>) -> keyhoard::Result<Vec<Vec<CertId>>> {
+fn find(names: &Names, snapshots: &Snapshots<'_>) -> engine::Result<Vec<Vec<CertId>>> {
     let ids = |hits: Vec<Hit>| hits.iter().map(|hit| hit.id).collect();
     snapshots.iter().map(|(_, snapshot)| names.find(snapshot.as_ref()).map(ids)).collect()
 }
@@ -165,7 +165,7 @@ fn compute_validity<'a>(
     settings: &Settings,
     sources: &Sources<'a>,
     found: Option<&[Vec<CertId>]>,
-) -> keyhoard::Result<ValidityResult<'a>> {
+) -> engine::Result<ValidityResult<'a>> {
     let trust = trust::settings(settings);
     if !shows_validity(settings) {
         return ValidityResult::nothing(sources, &trust);

@@ -1,6 +1,6 @@
 //! The content of a new message: what it says of itself, and how it is compressed.
 
-use keyhoard::message::{Compression, DEFAULT_LEVEL, Format, Literal, LiteralOptions};
+use engine::message::{Compression, DEFAULT_LEVEL, Format, Literal, LiteralOptions};
 
 use crate::input;
 use crate::settings::Settings;

@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use keyhoard::cert::Fingerprint;
-use keyhoard::owner_trust::{self, Assignment};
-use keyhoard::store::AssignedTrust;
+use engine::cert::Fingerprint;
+use engine::owner_trust::{self, Assignment};
+use engine::store::AssignedTrust;
 
 use crate::clock;
 use crate::settings::Settings;

@@ -3,8 +3,8 @@
 use std::cell::RefCell;
 use std::ops::ControlFlow;
 
-use keyhoard::foreign_text::shown;
-use keyhoard::store::{Detail, Fingerprint, Selection};
+use engine::foreign_text::shown;
+use engine::store::{Detail, Fingerprint, Selection};
 use secret::ask::KeyName;
 use secret::file::FileKeys;
 use secret::{Ask, Error, Name, Passphrase, Question, SecretKeys};

@@ -2,8 +2,8 @@
 
 use std::io::{self, Read};
 
-use keyhoard::verify::HashAlgorithm;
-use keyhoard::verify::hash::{Digest, Hasher};
+use engine::verify::HashAlgorithm;
+use engine::verify::hash::{Digest, Hasher};
 
 use crate::render::digits::hex_text;
 use crate::render::text::for_people;
@@ -31,7 +31,7 @@ pub(super) fn one_algorithm(
         return each_file(settings, streams, files, &ALGORITHMS, true);
     }
     let Some(number) = named(name) else {
-        let name = keyhoard::foreign_text::shown(name);
+        let name = engine::foreign_text::shown(name);
         streams.error(format_args!("invalid hash algorithm '{name}'"));
         return Ok(());
     };

@@ -6,8 +6,8 @@ pub(super) mod signers;
 
 use std::io::{self, Read, Write};
 
-use keyhoard::cert::facts::SignatureType;
-use keyhoard::message::{self, LiteralOptions};
+use engine::cert::facts::SignatureType;
+use engine::message::{self, LiteralOptions};
 
 use super::{literal, message_output};
 use crate::failure::{CodedFailure, Failure};

@@ -1,7 +1,7 @@
 //! Messages about signatures that several commands print.
 
-use keyhoard::cert::Timestamp;
-use keyhoard::verify::HashAlgorithm;
+use engine::cert::Timestamp;
+use engine::verify::HashAlgorithm;
 
 use crate::algorithms::digest_name;
 use crate::streams::Streams;

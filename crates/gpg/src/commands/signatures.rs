@@ -5,20 +5,20 @@ mod certainty;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
-use keyhoard::cert::effective::objections::{BackSignatureFlaw, CrossCertification, Objection};
-use keyhoard::cert::effective::{ComponentState, Usage};
-use keyhoard::cert::facts::{ComponentKind, SignatureType};
-use keyhoard::cert::{BoundAddress, Timestamp};
-use keyhoard::listing::UserTrust;
-use keyhoard::message::{DataSignature, HashHeaders};
-use keyhoard::recipients;
-use keyhoard::validity::TrustSettings;
-use keyhoard::verification::{
+use engine::cert::effective::objections::{BackSignatureFlaw, CrossCertification, Objection};
+use engine::cert::effective::{ComponentState, Usage};
+use engine::cert::facts::{ComponentKind, SignatureType};
+use engine::cert::{BoundAddress, Timestamp};
+use engine::listing::UserTrust;
+use engine::message::{DataSignature, HashHeaders};
+use engine::recipients;
+use engine::validity::TrustSettings;
+use engine::verification::{
     CandidateSigner, ExaminedSignature, Examiner, GnupgVerdict, Notation, SignatureContents, SignaturePolicy,
     SignatureVerdict, remember,
 };
-use keyhoard::verify::HashAlgorithm;
-use keyhoard::verify::hash::Hasher;
+use engine::verify::HashAlgorithm;
+use engine::verify::hash::Hasher;
 
 use super::first_use;
 use super::network::retrieve;

@@ -1,10 +1,10 @@
 //! `--tofu-policy`.
 
-use keyhoard::foreign_text::shown;
-use keyhoard::store::query::Name;
-use keyhoard::store::{CertId, Query, Store};
-use keyhoard::tofu::{Decided, bindings_of, decide};
-use keyhoard::trust::tofu::Policy;
+use engine::foreign_text::shown;
+use engine::store::query::Name;
+use engine::store::{CertId, Query, Store};
+use engine::tofu::{Decided, bindings_of, decide};
+use engine::trust::tofu::Policy;
 
 use crate::code::Code;
 use crate::failure::CommandFailed;

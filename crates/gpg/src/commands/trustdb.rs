@@ -3,12 +3,12 @@
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
-use keyhoard::cert::Fingerprint;
-use keyhoard::owner_trust::{self, Assignment};
-use keyhoard::store::{Detail, Selection};
-use keyhoard::trust::OwnerTrust;
-use keyhoard::trust::pgp::Level;
-use keyhoard::validity::{self, Check, Model, Sources, TrustSettings, ValidityResult};
+use engine::cert::Fingerprint;
+use engine::owner_trust::{self, Assignment};
+use engine::store::{Detail, Selection};
+use engine::trust::OwnerTrust;
+use engine::trust::pgp::Level;
+use engine::validity::{self, Check, Model, Sources, TrustSettings, ValidityResult};
 
 use super::trustdb_records;
 use crate::clock;
@@ -89,7 +89,7 @@ fn sum_up(settings: &Settings, streams: &mut Streams) -> anyhow::Result<()> {
 fn with_sources<T>(
     settings: &Settings,
     streams: &mut Streams,
-    compute: impl FnOnce(&Sources<'_>, &TrustSettings) -> keyhoard::Result<T>,
+    compute: impl FnOnce(&Sources<'_>, &TrustSettings) -> engine::Result<T>,
 ) -> anyhow::Result<T> {
     let keyrings = Keyrings::open(settings, streams)?;
     let snapshots = keyrings.snapshots()?;
@@ -191,7 +191,7 @@ fn introduction(settings: &Settings, streams: &mut Streams, key: &Fingerprint) -
     ))
 }
 
-fn names(sources: &Sources<'_>, key: &Fingerprint) -> keyhoard::Result<String> {
+fn names(sources: &Sources<'_>, key: &Fingerprint) -> engine::Result<String> {
     let mut names = String::new();
     for snapshot in &sources.certificates {
         let Some(id) = snapshot.by_fingerprint(&[*key])?[0] else { continue };

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::ops::ControlFlow;
 
-use keyhoard::cert::Fingerprint;
-use keyhoard::cert::effective::{Effective, PacketView};
-use keyhoard::cert::facts::Facts;
-use keyhoard::listing::{self, KeyListing, ListOptions, ListedItem, Names};
-use keyhoard::store::{AssignedTrust, CertId, ReadTrust, Selection};
-use keyhoard::trust::{OwnerTrust, Validity};
-use keyhoard::validity::{Check, Model, Sources, TrustSettings, ValidityResult};
-use keyhoard::verify::naming;
+use engine::cert::Fingerprint;
+use engine::cert::effective::{Effective, PacketView};
+use engine::cert::facts::Facts;
+use engine::listing::{self, KeyListing, ListOptions, ListedItem, Names};
+use engine::store::{AssignedTrust, CertId, ReadTrust, Selection};
+use engine::trust::{OwnerTrust, Validity};
+use engine::validity::{Check, Model, Sources, TrustSettings, ValidityResult};
+use engine::verify::naming;
 
 use crate::clock;
 use crate::render::digits::hex_text;
@@ -23,7 +23,7 @@ pub(super) fn listing(
     settings: &TrustSettings,
     options: (Model, TrustNumbers),
     check: &Check,
-) -> keyhoard::Result<String> {
+) -> engine::Result<String> {
     let validity_result = ValidityResult::all(sources, settings)?;
     let given = sources.owner_trust.map(ReadTrust::owner_trusts).transpose()?.unwrap_or_default();
     let mut records = Records {
@@ -76,7 +76,7 @@ impl Records<'_> {
             numbers.max_cert_depth,
             model_number(model),
             numbers.min_cert_level,
-            clock::day_string(keyhoard::cert::Timestamp(next)),
+            clock::day_string(engine::cert::Timestamp(next)),
         );
         self.add(&version);
     }

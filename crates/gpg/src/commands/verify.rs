@@ -6,10 +6,10 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use keyhoard::cert::dearmor::DearmoredMessage as Armored;
-use keyhoard::cert::packet::Tag;
-use keyhoard::foreign_text::shown;
-use keyhoard::message::{
+use engine::cert::dearmor::DearmoredMessage as Armored;
+use engine::cert::packet::Tag;
+use engine::foreign_text::shown;
+use engine::message::{
     Allowed, Authenticity, DataSignature, DetachedSignatures, Error, Event, HashHeaders, MessageVerifier,
     NoKeys, Result, Sink, decrypt,
 };
@@ -167,7 +167,7 @@ fn report(
         VerifyOutcome::NoSignature(error) => {
             report_if_damaged(streams, &error);
             if !matches!(error, Error::Unsigned) {
-                streams.error(keyhoard::causes(&error));
+                streams.error(engine::causes(&error));
             }
             streams.status("NODATA 4");
             streams.error("no signature found");

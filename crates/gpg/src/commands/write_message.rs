@@ -6,9 +6,9 @@ mod recipients;
 use std::fs::File;
 use std::io::{self, Read, Write};
 
-use keyhoard::cert::facts::SignatureType;
-use keyhoard::foreign_text::shown;
-use keyhoard::message::{
+use engine::cert::facts::SignatureType;
+use engine::foreign_text::shown;
+use engine::message::{
     self, Cipher, Compression, ContentSigner, DataProtection, Encryption, MessageRecipients, NoSigner,
     Recipient, S2k,
 };
@@ -206,7 +206,7 @@ fn recipient<'a>(settings: &Settings, chosen: &'a Chosen) -> Recipient<'a> {
 
 fn report_recipients(streams: &mut Streams, keys: &[Chosen], cipher: Cipher) {
     for Chosen { key, user_id, .. } in keys {
-        let algorithm = keyhoard::cert::key::parse_public(&key.public).map(|key| key.algorithm.0);
+        let algorithm = engine::cert::key::parse_public(&key.public).map(|key| key.algorithm.0);
         let algorithm = algorithm.map_or("[?]", algorithms::public_key_name);
         let key_id = key.fingerprint.key_id();
         let head = format!("{algorithm}/{cipher} encrypted for: \"{key_id} ");

@@ -1,6 +1,6 @@
 //! Algorithms as `--quick-generate-key` takes them: `ALGO[/FLAGS][+SUBALGO[/FLAGS]]`.
 
-use keyhoard::cert::effective::Usage;
+use engine::cert::effective::Usage;
 
 use super::size::{self, Range};
 use super::{Curve, Family, Kind, Material};

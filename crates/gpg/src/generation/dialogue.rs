@@ -7,7 +7,7 @@ mod asker;
 mod menu;
 mod name;
 
-use keyhoard::cert::Keygrip;
+use engine::cert::Keygrip;
 
 use super::parameters::Defaults;
 use super::{Family, Part, Request, algorithm};

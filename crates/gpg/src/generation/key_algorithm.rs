@@ -1,7 +1,7 @@
 //! The algorithm and the flags of a key to generate.
 
+use engine::cert::effective::Usage;
 use keygen::{Algorithm, DsaSize, ElgamalSize};
-use keyhoard::cert::effective::Usage;
 use sign::KeyFlags;
 
 use super::{Curve, Material, size};

@@ -1,9 +1,9 @@
 //! The blocks of a parameter file, one for each key.
 
-use keyhoard::cert::effective::Usage;
-use keyhoard::cert::facts::Revoker;
-use keyhoard::cert::{Fingerprint, Timestamp};
-use keyhoard::verify::PublicKeyAlgorithm;
+use engine::cert::effective::Usage;
+use engine::cert::facts::Revoker;
+use engine::cert::{Fingerprint, Timestamp};
+use engine::verify::PublicKeyAlgorithm;
 use zeroize::Zeroizing;
 
 use super::parameter_file::Keyword;

@@ -1,7 +1,7 @@
 //! Preference lists, as `setpref` and `--default-preference-list` take them.
 
+use engine::verify::HashAlgorithm;
 use keygen::Preferences;
-use keyhoard::verify::HashAlgorithm;
 
 use crate::algorithms;
 

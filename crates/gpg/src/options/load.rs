@@ -9,10 +9,10 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use keyhoard::causes;
-use keyhoard::cert::Timestamp;
-use keyhoard::foreign_text::shown;
-use keyhoard::permissions::exposed_with_directory;
+use engine::causes;
+use engine::cert::Timestamp;
+use engine::foreign_text::shown;
+use engine::permissions::exposed_with_directory;
 
 use super::config_file::{self, Event};
 use super::meta::{Owner, Rules};

@@ -3,9 +3,9 @@
 //! It holds every option of gpg 2.2.40. Names of one row mean the same; the first is the one to use. An option that is
 //! only accepted, because nothing depends on it yet, is in one of the `harmless` rows.
 
-use keyhoard::message::{Cipher, Compression};
-use keyhoard::validity::Model;
-use keyhoard::verify::HashAlgorithm;
+use engine::message::{Cipher, Compression};
+use engine::validity::Model;
+use engine::verify::HashAlgorithm;
 
 use super::refusal::Outcome;
 use super::row::{

@@ -1,8 +1,8 @@
 //! Setters of options whose values are parsed when they are read.
 
-use keyhoard::cert::mailbox::mailbox;
-use keyhoard::foreign_text::shown;
-use keyhoard::verify::HashAlgorithm;
+use engine::cert::mailbox::mailbox;
+use engine::foreign_text::shown;
+use engine::verify::HashAlgorithm;
 
 use super::refusal::{Outcome, Refusal};
 use crate::algorithms::digest;

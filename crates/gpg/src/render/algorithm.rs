@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use keyhoard::cert::facts::KeyFacts;
+use engine::cert::facts::KeyFacts;
 use verify::PublicKeyAlgorithm as Algorithm;
 
 use super::digits::decimal;

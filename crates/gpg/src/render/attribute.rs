@@ -1,10 +1,10 @@
 //! User attributes: what they are called, and their data for `--attribute-fd`.
 
-use keyhoard::cert::Timestamp;
-use keyhoard::cert::attribute;
-use keyhoard::cert::effective::UserIdState;
-use keyhoard::cert::facts::AttributeFacts;
-use keyhoard::listing::{KeyListing, ListedItem};
+use engine::cert::Timestamp;
+use engine::cert::attribute;
+use engine::cert::effective::UserIdState;
+use engine::cert::facts::AttributeFacts;
+use engine::listing::{KeyListing, ListedItem};
 
 use super::digits::{decimal, hex};
 use crate::settings::ListSettings;

@@ -1,9 +1,9 @@
 //! The packets of a key in a file, as gpg lists them when it is given the file and no command (its `list_node`).
 
-use keyhoard::cert::attribute;
-use keyhoard::cert::effective::{ComponentState, Effective, KeyState};
-use keyhoard::cert::facts::{AttributeFacts, ComponentKind, Facts, KeyFacts, SignatureFacts, SignatureType};
-use keyhoard::listing::{Names, UserTrust};
+use engine::cert::attribute;
+use engine::cert::effective::{ComponentState, Effective, KeyState};
+use engine::cert::facts::{AttributeFacts, ComponentKind, Facts, KeyFacts, SignatureFacts, SignatureType};
+use engine::listing::{Names, UserTrust};
 
 use super::digits::{date, hex, lower_hex};
 use super::identity::{fingerprint_line, pad};

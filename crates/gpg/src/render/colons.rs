@@ -1,13 +1,13 @@
 //! The records for programs (gpg's `list_keyblock_colon`; fields in GnuPG's `doc/DETAILS`).
 
-use keyhoard::cert::Fingerprint;
-use keyhoard::cert::effective::{KeyState, Usage, UserIdState};
-use keyhoard::cert::facts::{KeyFacts, Revoker, SignatureFacts};
-use keyhoard::certifications::CertificationStatus;
-use keyhoard::listing::{
+use engine::cert::Fingerprint;
+use engine::cert::effective::{KeyState, Usage, UserIdState};
+use engine::cert::facts::{KeyFacts, Revoker, SignatureFacts};
+use engine::certifications::CertificationStatus;
+use engine::listing::{
     IssuerName, KeyListing, ListedComponent, ListedItem, ListedSignature, SecretPart, UserTrust, Validity,
 };
-use keyhoard::store::Origin;
+use engine::store::Origin;
 use verify::naming;
 
 use super::digits::{decimal, hex, lower_hex, seconds};

@@ -1,6 +1,6 @@
 //! Numbers, dates and bytes as digits: `write!` costs more than all the rest of a listing.
 
-use keyhoard::cert::Timestamp;
+use engine::cert::Timestamp;
 
 const UPPER: &[u8; 16] = b"0123456789ABCDEF";
 const LOWER: &[u8; 16] = b"0123456789abcdef";

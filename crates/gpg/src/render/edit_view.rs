@@ -1,9 +1,9 @@
 //! A key as it is shown before it is changed (gpg's `show_key_with_all_names`).
 
-use keyhoard::cert::attribute;
-use keyhoard::edit::CertifiedIdentity;
-use keyhoard::listing::{KeyListing, ListedItem};
-use keyhoard::validity::Model;
+use engine::cert::attribute;
+use engine::edit::CertifiedIdentity;
+use engine::listing::{KeyListing, ListedItem};
+use engine::validity::Model;
 
 use super::digits::date_or_never;
 use super::human::usage_letters;

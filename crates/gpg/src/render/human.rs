@@ -1,12 +1,12 @@
 //! The listing for people (gpg's `list_keyblock_print`).
 
-use keyhoard::cert::attribute;
-use keyhoard::cert::effective::{KeyState, Usage, UserIdState, can_be_primary};
-use keyhoard::cert::facts::{KeyFacts, SignatureFacts};
-use keyhoard::cert::mailbox::mailbox;
-use keyhoard::certifications::CertificationStatus;
-use keyhoard::listing::{KeyListing, ListedComponent, ListedItem, ListedSignature, SecretPart};
-use keyhoard::store::Origin;
+use engine::cert::attribute;
+use engine::cert::effective::{KeyState, Usage, UserIdState, can_be_primary};
+use engine::cert::facts::{KeyFacts, SignatureFacts};
+use engine::cert::mailbox::mailbox;
+use engine::certifications::CertificationStatus;
+use engine::listing::{KeyListing, ListedComponent, ListedItem, ListedSignature, SecretPart};
+use engine::store::Origin;
 
 use super::digits::{date, date_or_never, decimal, hex, lower_hex};
 use super::identity::{fingerprint_line, pad};

@@ -1,6 +1,6 @@
 //! Key IDs and fingerprints as people read them.
 
-use keyhoard::cert::{Fingerprint, KeyId};
+use engine::cert::{Fingerprint, KeyId};
 
 use super::digits::hex;
 use crate::settings::{KeyIdFormat, ListSettings};

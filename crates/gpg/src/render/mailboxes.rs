@@ -1,7 +1,7 @@
 //! Fingerprints and mail addresses only (`--list-options show-only-fpr-mbox`).
 
-use keyhoard::cert::mailbox::mailbox;
-use keyhoard::listing::{KeyListing, ListedItem};
+use engine::cert::mailbox::mailbox;
+use engine::listing::{KeyListing, ListedItem};
 
 use super::{digits, text};
 

@@ -1,7 +1,7 @@
 //! The numbers of a public key, as `pkd` records.
 
-use keyhoard::cert::facts::KeyFacts;
-use keyhoard::cert::key::{self, Parameter};
+use engine::cert::facts::KeyFacts;
+use engine::cert::key::{self, Parameter};
 
 use super::digits::{decimal, hex};
 

@@ -7,9 +7,9 @@ mod session_key;
 mod signature;
 mod subpacket;
 
-use keyhoard::cert::attribute;
-use keyhoard::cert::packet::Length;
-use keyhoard::message::Found;
+use engine::cert::attribute;
+use engine::cert::packet::Length;
+use engine::message::Found;
 
 use escape::plain;
 use fields::{Complaint, Fields};

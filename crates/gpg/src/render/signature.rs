@@ -1,8 +1,8 @@
 //! What both listings call signatures.
 
-use keyhoard::cert::facts::SignatureType;
-use keyhoard::certifications::{CertificationStatus, Unverifiable};
-use keyhoard::listing::IssuerName;
+use engine::cert::facts::SignatureType;
+use engine::certifications::{CertificationStatus, Unverifiable};
+use engine::listing::IssuerName;
 
 use crate::code::Code;
 

@@ -1,8 +1,8 @@
 //! The subpackets of a signature: policies, notations and keyservers as text, others as records.
 
-use keyhoard::cert::signature::{self, Signature};
-use keyhoard::cert::subpacket::{Kind, Notation, Subpacket, Subpackets};
-use keyhoard::listing::ListedSignature;
+use engine::cert::signature::{self, Signature};
+use engine::cert::subpacket::{Kind, Notation, Subpacket, Subpackets};
+use engine::listing::ListedSignature;
 
 use super::digits::{decimal, hex};
 use super::text;

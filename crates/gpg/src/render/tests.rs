@@ -1,17 +1,17 @@
 //! Listings of one small certificate, varied one property at a time.
 
-use keyhoard::cert::effective::{KeyState, Revocation, Usage, UserIdState};
-use keyhoard::cert::facts::{
+use engine::cert::effective::{KeyState, Revocation, Usage, UserIdState};
+use engine::cert::facts::{
     AttributeFacts, AttributeSubpacket, Issuer, KeyFacts, RevocationReason, Revoker, SignatureFacts,
     SignatureFlags, SignatureType, TrustSignature,
 };
-use keyhoard::cert::packet::Span;
-use keyhoard::cert::{Fingerprint, KeyId, Timestamp};
-use keyhoard::certifications::{CertificationStatus, Unverifiable};
-use keyhoard::listing::{
+use engine::cert::packet::Span;
+use engine::cert::{Fingerprint, KeyId, Timestamp};
+use engine::certifications::{CertificationStatus, Unverifiable};
+use engine::listing::{
     IssuerName, KeyListing, ListedComponent, ListedItem, ListedSignature, UserTrust, Validity,
 };
-use keyhoard::store::Origin;
+use engine::store::Origin;
 use verify::{HashAlgorithm, PublicKeyAlgorithm};
 
 use crate::settings::{KeyIdFormat, ListSettings};
@@ -378,7 +378,7 @@ fn designated_revokers_come_before_the_fingerprint() {
 fn validity_and_owner_trust_have_letters() {
     let mut fixture = fixture();
     fixture.trust.key = Validity::Ultimate;
-    fixture.trust.owner = keyhoard::listing::OwnerTrust::Marginal;
+    fixture.trust.owner = engine::listing::OwnerTrust::Marginal;
     fixture.trust.disabled = true;
     assert!(fixture.record("pub").starts_with("pub:u:"));
     assert!(fixture.record("pub").contains(":m:::scESCD:"));

@@ -1,6 +1,6 @@
 //! Foreign text on its way to a terminal or a record.
 
-use keyhoard::foreign_text;
+use engine::foreign_text;
 
 /// Appends text for people, as gpg does in a UTF-8 locale: control characters as `\n`, `\x1b` and so on, whatever
 /// is not UTF-8 byte by byte as `\xff`. An incomplete character at the end vanishes. Unlike gpg, it escapes the bytes of

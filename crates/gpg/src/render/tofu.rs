@@ -1,9 +1,9 @@
 //! What trust on first use knows of a user ID, as a `tfs` record (GnuPG's `doc/DETAILS`).
 
-use keyhoard::cert::Timestamp;
-use keyhoard::listing::FirstUse;
-use keyhoard::store::tofu::Messages;
-use keyhoard::trust::tofu::{History, Policy};
+use engine::cert::Timestamp;
+use engine::listing::FirstUse;
+use engine::store::tofu::Messages;
+use engine::trust::tofu::{History, Policy};
 
 /// Appends the record.
 pub(super) fn record(first_use: &FirstUse, out: &mut Vec<u8>) {

@@ -1,6 +1,6 @@
 //! A validity as listings write it: a letter for programs, a word for people.
 
-use keyhoard::listing::Validity;
+use engine::listing::Validity;
 
 pub(crate) fn letter(validity: Validity) -> u8 {
     match validity {

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use keyhoard::cert::armor_writer::{ArmorWriter, Headers};
+use engine::cert::armor_writer::{ArmorWriter, Headers};
 
 /// The headers of ASCII armor that the options select.
 #[derive(Clone, Debug, Default)]

@@ -1,7 +1,7 @@
 //! The settings for messages: recipients, algorithms, output and input.
 
-use keyhoard::message::{Cipher, Compression, DEFAULT_LEVEL};
-use keyhoard::verify::HashAlgorithm;
+use engine::message::{Cipher, Compression, DEFAULT_LEVEL};
+use engine::verify::HashAlgorithm;
 
 /// How a message is made: `--sign`, `--encrypt` and `--symmetric` can be combined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! `--keyserver`, `--keyserver-options`, `--auto-key-locate`: what may go over the network.
 
-use keyhoard::foreign_text::shown;
+use engine::foreign_text::shown;
 
 use super::{ExportSettings, ImportSettings};
 use crate::options::refusal::{Outcome, Refusal};

@@ -1,9 +1,9 @@
 //! The trust model and its numbers, and the values of options about trust.
 
-use keyhoard::store::Query;
-use keyhoard::store::query::Name;
-use keyhoard::trust::tofu::Policy;
-use keyhoard::validity::{Model, TrustedKey};
+use engine::store::Query;
+use engine::store::query::Name;
+use engine::trust::tofu::Policy;
+use engine::validity::{Model, TrustedKey};
 
 /// The values of `--trust-model`; `auto` is the web of trust, since there is no trust database that could say otherwise.
 pub(crate) const MODELS: [(&str, Model); 7] = [

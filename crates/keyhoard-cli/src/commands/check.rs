@@ -5,9 +5,9 @@ use std::io;
 use std::ops::ControlFlow;
 
 use anyhow::bail;
-use keyhoard::certifications::{CertificationStatus, CertificationStatuses};
-use keyhoard::check::{Count, check};
-use keyhoard::store::Record;
+use engine::certifications::{CertificationStatus, CertificationStatuses};
+use engine::check::{Count, check};
+use engine::store::Record;
 use serde::Serialize;
 
 use super::checked_signatures::{self, DigestOptions, IssuerNames, SignatureJson};

@@ -2,15 +2,15 @@
 
 use std::io;
 
-use keyhoard::cert::effective::{EvaluationContext, PacketView, evaluate};
-use keyhoard::cert::facts::{ComponentKind, Facts, SignatureFacts};
-use keyhoard::cert::{Fingerprint, Timestamp};
-use keyhoard::certifications::{CertificationStatus, CertificationStatuses, Unverifiable};
-use keyhoard::check::CheckOptions;
-use keyhoard::listing::{IssuerName, Names};
-use keyhoard::store::ReadCertificates;
-use keyhoard::verify::HashAlgorithm;
-use keyhoard::verify::policy::DigestPolicy;
+use engine::cert::effective::{EvaluationContext, PacketView, evaluate};
+use engine::cert::facts::{ComponentKind, Facts, SignatureFacts};
+use engine::cert::{Fingerprint, Timestamp};
+use engine::certifications::{CertificationStatus, CertificationStatuses, Unverifiable};
+use engine::check::CheckOptions;
+use engine::listing::{IssuerName, Names};
+use engine::store::ReadCertificates;
+use engine::verify::HashAlgorithm;
+use engine::verify::policy::DigestPolicy;
 use serde::Serialize;
 
 use crate::listing::TextJson;
@@ -81,7 +81,7 @@ impl<'s> IssuerNames<'s> {
     }
 
     /// Looks up the issuers of these signatures.
-    pub(super) fn prepare(&mut self, signatures: &[CheckedSignature<'_>]) -> keyhoard::Result<()> {
+    pub(super) fn prepare(&mut self, signatures: &[CheckedSignature<'_>]) -> engine::Result<()> {
         self.0.prepare_issuers(signatures.iter().map(|signature| signature.facts.issuer.key_id))
     }
 

@@ -3,9 +3,9 @@
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 
-use keyhoard::cert::Timestamp;
-use keyhoard::cert::facts::SignatureType;
-use keyhoard::message::{Compression, DEFAULT_LEVEL, Format, Literal, LiteralOptions};
+use engine::cert::Timestamp;
+use engine::cert::facts::SignatureType;
+use engine::message::{Compression, DEFAULT_LEVEL, Format, Literal, LiteralOptions};
 
 use crate::timestamp;
 

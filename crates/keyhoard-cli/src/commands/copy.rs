@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use keyhoard::copy::{CopySummary, copy};
-use keyhoard::database;
+use engine::copy::{CopySummary, copy};
+use engine::database;
 
 use crate::exit::Outcome;
 use crate::printable::counted;

@@ -1,9 +1,9 @@
 //! Signatures over data: their verification, as text and as JSON.
 
-use keyhoard::store::Store;
-use keyhoard::trust::Validity;
-use keyhoard::validity::TrustSettings;
-use keyhoard::verification::{Examiner, Notation, SignatureStatus, SignatureVerdict, remember};
+use engine::store::Store;
+use engine::trust::Validity;
+use engine::validity::TrustSettings;
+use engine::verification::{Examiner, Notation, SignatureStatus, SignatureVerdict, remember};
 use serde::Serialize;
 
 use crate::listing::TextJson;
@@ -28,7 +28,7 @@ pub(super) fn examine(
 }
 
 /// Returns the lines that describe a signature.
-pub(super) fn lines(verdict: &SignatureVerdict, now: keyhoard::cert::Timestamp) -> Vec<String> {
+pub(super) fn lines(verdict: &SignatureVerdict, now: engine::cert::Timestamp) -> Vec<String> {
     let SignatureVerdict { examined, status, trust } = verdict;
     let mut lines = Vec::new();
     match examined.signer.candidate() {

@@ -1,7 +1,7 @@
 //! `keyhoard db`: creates and upgrades the database.
 
 use clap::Subcommand;
-use keyhoard::database;
+use engine::database;
 
 use crate::exit::Outcome;
 use crate::printable::counted;

@@ -6,13 +6,13 @@ use std::os::fd::RawFd;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow, bail};
-use keyhoard::cert::Fingerprint;
-use keyhoard::cert::effective::PacketView;
-use keyhoard::decryption::{PlaintextOutput, SessionKeyFinder};
-use keyhoard::message::{Allowed, DataSignature, Error, MessageVerifier, SessionKey, decrypt};
-use keyhoard::output_file::Content;
-use keyhoard::passphrase::{Passphrases, Source};
-use keyhoard::verification::{SignatureStatus, SignatureVerdict, any_bad};
+use engine::cert::Fingerprint;
+use engine::cert::effective::PacketView;
+use engine::decryption::{PlaintextOutput, SessionKeyFinder};
+use engine::message::{Allowed, DataSignature, Error, MessageVerifier, SessionKey, decrypt};
+use engine::output_file::Content;
+use engine::passphrase::{Passphrases, Source};
+use engine::verification::{SignatureStatus, SignatureVerdict, any_bad};
 use serde::Serialize;
 
 use super::data_signatures::{SignatureJson, examine, lines};
@@ -83,7 +83,7 @@ struct PasswordSource {
 
 impl PasswordSource {
     /// Returns where the password comes from.
-    fn source(&self) -> keyhoard::Result<Source> {
+    fn source(&self) -> engine::Result<Source> {
         match (&self.password_file, self.password_fd) {
             (Some(file), _) => Ok(Source::File(file.clone())),
             (None, Some(number)) => Ok(Source::Descriptor(number)),

@@ -4,12 +4,12 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 
 use anyhow::bail;
-use keyhoard::delete::{DeletionCandidate, Purge, candidates, delete, purge};
-use keyhoard::find::find;
-use keyhoard::foreign_text::shown;
-use keyhoard::secret_keys::SecretKeys;
-use keyhoard::store::query::Name;
-use keyhoard::store::{CertId, Fingerprint, JournalId, Query, Store};
+use engine::delete::{DeletionCandidate, Purge, candidates, delete, purge};
+use engine::find::find;
+use engine::foreign_text::shown;
+use engine::secret_keys::SecretKeys;
+use engine::store::query::Name;
+use engine::store::{CertId, Fingerprint, JournalId, Query, Store};
 use serde::Serialize;
 
 use crate::exit::Outcome;

@@ -3,7 +3,7 @@
 use std::fmt::Display;
 use std::io;
 
-use keyhoard::doctor::{DoctorEvent, Findings, Problem, examine, rebuild};
+use engine::doctor::{DoctorEvent, Findings, Problem, examine, rebuild};
 use serde::Serialize;
 
 use crate::exit::Outcome;

@@ -7,20 +7,20 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use keyhoard::cert::effective::PacketView;
-use keyhoard::find::query;
-use keyhoard::foreign_text::shown;
-use keyhoard::message::{
+use engine::cert::effective::PacketView;
+use engine::find::query;
+use engine::foreign_text::shown;
+use engine::message::{
     Aead, Cipher, ContentSigner, DEFAULT_CHUNK, DEFAULT_HASH, DataProtection, Encryption, MessageRecipients,
     NoSigner, Recipient, S2k, Signing, encrypt,
 };
-use keyhoard::output_file::Content;
-use keyhoard::passphrase::{Passphrases, Source};
-use keyhoard::recipients::{self, EncryptionKey, RecipientCandidate, candidates, owners};
-use keyhoard::store::{Query, ReadCertificates};
-use keyhoard::trust::Validity;
-use keyhoard::validity::{Model, TrustSettings};
-use keyhoard::verification::remember_encrypted;
+use engine::output_file::Content;
+use engine::passphrase::{Passphrases, Source};
+use engine::recipients::{self, EncryptionKey, RecipientCandidate, candidates, owners};
+use engine::store::{Query, ReadCertificates};
+use engine::trust::Validity;
+use engine::validity::{Model, TrustSettings};
+use engine::verification::remember_encrypted;
 use serde::Serialize;
 use zeroize::Zeroizing;
 
@@ -117,7 +117,7 @@ struct PasswordOptions {
 
 impl PasswordOptions {
     /// Returns where each password comes from.
-    fn sources(&self) -> keyhoard::Result<Vec<Source>> {
+    fn sources(&self) -> engine::Result<Vec<Source>> {
         let files = self.password_file.iter().cloned().map(Source::File);
         let mut sources: Vec<Source> =
             files.chain(self.password_fd.iter().copied().map(Source::Descriptor)).collect();

@@ -3,9 +3,9 @@
 use std::ffi::OsString;
 use std::io::Write;
 
-use keyhoard::export::{ExportOptions, ExportSummary, export};
-use keyhoard::output_file::Content;
-use keyhoard::store::Selection;
+use engine::export::{ExportOptions, ExportSummary, export};
+use engine::output_file::Content;
+use engine::store::Selection;
 use serde::Serialize;
 
 use crate::commands::named_certificates::NamedCertificates;

@@ -1,11 +1,11 @@
 //! `keyhoard fetch`: looks for certificates in the network, and takes them in.
 
 use anyhow::bail;
-use keyhoard::causes;
-use keyhoard::configuration::Configuration;
-use keyhoard::fetch::{Came, NetworkConfiguration, Request, Source, Taken, fetch};
-use keyhoard::import::{Additions, ImportOutcome, Imported};
-use keyhoard::network::Keyserver;
+use engine::causes;
+use engine::configuration::Configuration;
+use engine::fetch::{Came, NetworkConfiguration, Request, Source, Taken, fetch};
+use engine::import::{Additions, ImportOutcome, Imported};
+use engine::network::Keyserver;
 use serde::Serialize;
 
 use crate::exit::Outcome;
@@ -83,7 +83,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
         let now = session.now;
         let found = fetch(store.as_ref(), &client, request, &sources, &command, now, &mut |source, came| {
             failures += usize::from(matches!(came, Came::Failed(_)));
-            report(session, request, source, came).map_err(keyhoard::Error::Output)
+            report(session, request, source, came).map_err(engine::Error::Output)
         })?;
         is_complete &= found;
         is_asked &= found || failures == 0;

@@ -6,12 +6,12 @@ use std::num::NonZeroU32;
 use std::os::unix::ffi::OsStrExt;
 
 use anyhow::{Context, bail};
-use keyhoard::cert::Timestamp;
-use keyhoard::generate::{self, Algorithm, GeneratedKey, KeyDestination, Step, generate, named_profile};
-use keyhoard::keygen::{Profile, profile};
-use keyhoard::passphrase::{Passphrases, Source};
-use keyhoard::secret::Ask;
-use keyhoard::store::{Fingerprint, JournalId};
+use engine::cert::Timestamp;
+use engine::generate::{self, Algorithm, GeneratedKey, KeyDestination, Step, generate, named_profile};
+use engine::keygen::{Profile, profile};
+use engine::passphrase::{Passphrases, Source};
+use engine::secret::Ask;
+use engine::store::{Fingerprint, JournalId};
 use serde::Serialize;
 
 use crate::exit::Outcome;
@@ -69,7 +69,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
              --no-passphrase"
         );
     }
-    let path = keyhoard::database::local(&session.path()?);
+    let path = engine::database::local(&session.path()?);
     let store = session.open_or_create()?;
     let destination = KeyDestination {
         store: store.as_ref(),

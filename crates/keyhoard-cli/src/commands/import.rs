@@ -9,14 +9,14 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use keyhoard::causes;
-use keyhoard::cert::clean::CleanOptions;
-use keyhoard::import::{
+use engine::causes;
+use engine::cert::clean::CleanOptions;
+use engine::import::{
     ImportEvent, ImportOptions, ImportOutcome, ImportRefusal, ImportSummary, Imported, ImportedSecret,
     SecretOutcome, import_all,
 };
-use keyhoard::secret::SecretKeys;
-use keyhoard::secret::file::FileKeys;
+use engine::secret::SecretKeys;
+use engine::secret::file::FileKeys;
 
 use crate::exit::Outcome;
 use crate::output::Output;

@@ -1,9 +1,9 @@
 //! `keyhoard search --on`: what a keyserver says it has.
 
-use keyhoard::configuration::Configuration;
-use keyhoard::network::Keyserver;
-use keyhoard::network::hkp::IndexedKey;
-use keyhoard::store::Timestamp;
+use engine::configuration::Configuration;
+use engine::network::Keyserver;
+use engine::network::hkp::IndexedKey;
+use engine::store::Timestamp;
 use serde::Serialize;
 
 use crate::exit::Outcome;

@@ -2,8 +2,8 @@
 
 use std::ffi::OsString;
 
-use keyhoard::cert::effective::PacketView;
-use keyhoard::listing::Signatures;
+use engine::cert::effective::PacketView;
+use engine::listing::Signatures;
 
 use super::listings::Listing;
 use crate::commands::named_certificates::NamedCertificates;

@@ -3,12 +3,12 @@
 use std::io;
 use std::ops::ControlFlow;
 
-use keyhoard::cert::Facts;
-use keyhoard::cert::effective::{Effective, PacketView};
-use keyhoard::listing::{KeyListing, ListOptions, Names, Signatures, list};
-use keyhoard::store::{CertId, Selection, Snapshot, Store};
-use keyhoard::validity::ValidityResult;
-use keyhoard::verify::policy::DigestPolicy;
+use engine::cert::Facts;
+use engine::cert::effective::{Effective, PacketView};
+use engine::listing::{KeyListing, ListOptions, Names, Signatures, list};
+use engine::store::{CertId, Selection, Snapshot, Store};
+use engine::validity::ValidityResult;
+use engine::verify::policy::DigestPolicy;
 
 use super::named_certificates::fingerprints;
 use crate::listing::{CertificateJson, Details, write};

@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 use std::io;
 use std::ops::ControlFlow;
 
-use keyhoard::store::tofu::{BindingChange, KeptBinding, policy_of};
-use keyhoard::store::{AssignedTrust, Change, ChangeKind, JournalEntry, JournalId, ReadJournal};
-use keyhoard::trust::tofu::Policy;
+use engine::store::tofu::{BindingChange, KeptBinding, policy_of};
+use engine::store::{AssignedTrust, Change, ChangeKind, JournalEntry, JournalId, ReadJournal};
+use engine::trust::tofu::Policy;
 use serde::Serialize;
 
 use crate::exit::Outcome;

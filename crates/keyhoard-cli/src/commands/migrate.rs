@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use anyhow::bail;
-use keyhoard::migrate::{
+use engine::migrate::{
     Differing, Kind, MigrateEvent, MigrateOptions, MigrateSummary, SecretKeysLeft, Source, migrate, outdated,
     secret_keys_left, usual, within,
 };
-use keyhoard::secret::StoredKey;
+use engine::secret::StoredKey;
 use serde::Serialize;
 use serde_json::json;
 

@@ -5,9 +5,9 @@ use std::ops::ControlFlow;
 use std::os::unix::ffi::OsStrExt;
 
 use anyhow::bail;
-use keyhoard::find::{find, resolve};
-use keyhoard::foreign_text::shown;
-use keyhoard::store::{CertId, Detail, Fingerprint, ReadCertificates, Selection};
+use engine::find::{find, resolve};
+use engine::foreign_text::shown;
+use engine::store::{CertId, Detail, Fingerprint, ReadCertificates, Selection};
 
 use crate::exit::NotFound;
 use crate::printable::counted;
@@ -65,7 +65,7 @@ impl NamedCertificates {
 pub(super) fn fingerprints(
     snapshot: &dyn ReadCertificates,
     selection: Selection<'_>,
-) -> keyhoard::Result<Vec<Fingerprint>> {
+) -> engine::Result<Vec<Fingerprint>> {
     let mut keys = Vec::new();
     snapshot.visit(selection, Detail::Name, &mut |record| {
         keys.push(record.fingerprint);

@@ -1,7 +1,7 @@
 //! `keyhoard policy`: prints which algorithms are accepted.
 
-use keyhoard::policy::{Acceptance, rules};
-use keyhoard::verify::policy::DigestPolicy;
+use engine::policy::{Acceptance, rules};
+use engine::verify::policy::DigestPolicy;
 use serde::Serialize;
 
 use crate::exit::Outcome;

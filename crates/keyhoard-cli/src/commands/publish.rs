@@ -4,12 +4,12 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
-use keyhoard::causes;
-use keyhoard::configuration::Configuration;
-use keyhoard::fetch::{DirectoryLayout, DirectoryOptions, Published, WrittenKey, publish, write_directory};
-use keyhoard::network::Keyserver;
-use keyhoard::network::keyserver::Submission;
-use keyhoard::store::{CertId, ReadCertificates};
+use engine::causes;
+use engine::configuration::Configuration;
+use engine::fetch::{DirectoryLayout, DirectoryOptions, Published, WrittenKey, publish, write_directory};
+use engine::network::Keyserver;
+use engine::network::keyserver::Submission;
+use engine::store::{CertId, ReadCertificates};
 use serde::Serialize;
 
 use super::named_certificates::NamedCertificates;

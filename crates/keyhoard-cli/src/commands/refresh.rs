@@ -4,9 +4,9 @@ use std::ffi::OsString;
 use std::time::Duration;
 
 use anyhow::bail;
-use keyhoard::causes;
-use keyhoard::configuration::Configuration;
-use keyhoard::fetch::{RefreshEvent, RefreshOptions, RefreshSummary, refresh};
+use engine::causes;
+use engine::configuration::Configuration;
+use engine::fetch::{RefreshEvent, RefreshOptions, RefreshSummary, refresh};
 use serde::Serialize;
 
 use super::fetch::{CertificateJson, certificate_line, named_servers};

@@ -3,10 +3,10 @@
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 
-use keyhoard::cert::effective::PacketView;
-use keyhoard::find::search;
-use keyhoard::listing::Signatures;
-use keyhoard::store::Selection;
+use engine::cert::effective::PacketView;
+use engine::find::search;
+use engine::listing::Signatures;
+use engine::store::Selection;
 
 use super::keyserver_search;
 use super::listings::Listing;

@@ -3,11 +3,11 @@
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
-use keyhoard::cert::armor_writer::Headers;
-use keyhoard::cert::facts::SignatureType;
-use keyhoard::message::{Signing, sign, sign_clear, sign_detached};
-use keyhoard::output_file::Content;
-use keyhoard::signing_keys::SigningKey;
+use engine::cert::armor_writer::Headers;
+use engine::cert::facts::SignatureType;
+use engine::message::{Signing, sign, sign_clear, sign_detached};
+use engine::output_file::Content;
+use engine::signing_keys::SigningKey;
 use secret::OpenKey;
 use serde::Serialize;
 

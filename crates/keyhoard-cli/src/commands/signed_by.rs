@@ -3,10 +3,10 @@
 use std::ffi::OsString;
 use std::ops::ControlFlow;
 
-use keyhoard::cert::Fingerprint;
-use keyhoard::certifications::CertificationStatuses;
-use keyhoard::check::{is_said_to_be_by, signed_by};
-use keyhoard::store::Record;
+use engine::cert::Fingerprint;
+use engine::certifications::CertificationStatuses;
+use engine::check::{is_said_to_be_by, signed_by};
+use engine::store::Record;
 
 use super::checked_signatures::{self, DigestOptions, IssuerNames};
 use crate::commands::named_certificates::{NamedCertificates, fingerprints};

@@ -4,14 +4,14 @@ use std::ffi::OsString;
 use std::num::NonZeroU32;
 
 use anyhow::{Context, bail};
-use keyhoard::cert::facts::SignatureType;
-use keyhoard::cert::{Fingerprint, Timestamp};
-use keyhoard::message::SignatureRequest;
-use keyhoard::passphrase::Passphrases;
-use keyhoard::secret_keys::owner_of;
-use keyhoard::signing_keys::{SigningKey, signing_key};
-use keyhoard::store::{CertId, ReadCertificates};
-use keyhoard::verify::HashAlgorithm;
+use engine::cert::facts::SignatureType;
+use engine::cert::{Fingerprint, Timestamp};
+use engine::message::SignatureRequest;
+use engine::passphrase::Passphrases;
+use engine::secret_keys::owner_of;
+use engine::signing_keys::{SigningKey, signing_key};
+use engine::store::{CertId, ReadCertificates};
+use engine::verify::HashAlgorithm;
 use secret::{OpenKey, SecretKeys, Signer, StoredKey};
 use sign::{Builder, Subpacket, hash_for};
 

@@ -14,7 +14,7 @@ use std::ffi::OsStr;
 use std::io::Write;
 
 use clap::error::ErrorKind;
-use keyhoard::stateless::{Failure, Kind, Profile, Result, key_profiles};
+use engine::stateless::{Failure, Kind, Profile, Result, key_profiles};
 
 pub(crate) use arguments::Arguments;
 use arguments::{Subcommand, Version};

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::io::{self, Read, Write};
 use std::ops::ControlFlow;
 
-use keyhoard::sql::{Rows, Value, query};
+use engine::sql::{Rows, Value, query};
 use serde_json::{Map, Number};
 
 use crate::exit::Outcome;

@@ -4,8 +4,8 @@ mod decide;
 mod explain;
 mod list;
 
-use keyhoard::cert::effective::PacketView;
-use keyhoard::validity::{Model, TrustSettings};
+use engine::cert::effective::PacketView;
+use engine::validity::{Model, TrustSettings};
 
 use crate::exit::Outcome;
 use crate::session::Session;

@@ -1,8 +1,8 @@
 //! `keyhoard undo`: undoes an earlier command.
 
-use keyhoard::secret_keys::orphans;
-use keyhoard::store::{Fingerprint, JournalId};
-use keyhoard::undo::{KeptReason, UndoEvent, UndoOptions, UndoSummary, undo};
+use engine::secret_keys::orphans;
+use engine::store::{Fingerprint, JournalId};
+use engine::undo::{KeptReason, UndoEvent, UndoOptions, UndoSummary, undo};
 use serde::Serialize;
 
 use crate::exit::Outcome;

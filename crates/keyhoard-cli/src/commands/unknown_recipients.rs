@@ -3,9 +3,9 @@
 use std::ffi::OsString;
 use std::io::{self, IsTerminal};
 
-use keyhoard::configuration::Configuration;
-use keyhoard::fetch::{Came, Request, Source, UnknownRecipients, fetch};
-use keyhoard::find::query;
+use engine::configuration::Configuration;
+use engine::fetch::{Came, Request, Source, UnknownRecipients, fetch};
+use engine::find::query;
 
 use super::fetch::note;
 use crate::printable::printable;

@@ -4,13 +4,11 @@ use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow, bail};
-use keyhoard::cert::effective::PacketView;
-use keyhoard::decryption::PlaintextOutput;
-use keyhoard::message::{
-    Allowed, DataSignature, DetachedSignatures, Error, MessageVerifier, NoKeys, decrypt,
-};
-use keyhoard::output_file::Content;
-use keyhoard::verification::{SignatureVerdict, all_hold};
+use engine::cert::effective::PacketView;
+use engine::decryption::PlaintextOutput;
+use engine::message::{Allowed, DataSignature, DetachedSignatures, Error, MessageVerifier, NoKeys, decrypt};
+use engine::output_file::Content;
+use engine::verification::{SignatureVerdict, all_hold};
 use serde::Serialize;
 
 use super::data_signatures::{SignatureJson, examine, lines};

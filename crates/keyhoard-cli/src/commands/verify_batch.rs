@@ -8,11 +8,11 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use keyhoard::foreign_text::shown;
-use keyhoard::git_signatures::{SignedObject, SignedObjects};
-use keyhoard::message::{self, DataSignature, DetachedSignatures, Error};
-use keyhoard::validity::TrustSettings;
-use keyhoard::verification::{SignatureStatus, all_hold, examine_batch};
+use engine::foreign_text::shown;
+use engine::git_signatures::{SignedObject, SignedObjects};
+use engine::message::{self, DataSignature, DetachedSignatures, Error};
+use engine::validity::TrustSettings;
+use engine::verification::{SignatureStatus, all_hold, examine_batch};
 use serde::Serialize;
 
 use super::data_signatures::{SignatureJson, examine};
@@ -114,7 +114,7 @@ fn pair(line: &[u8]) -> Result<Pair, String> {
 
 fn read_line(line: &Line) -> Result<Vec<DataSignature>, String> {
     match &line.files {
-        Ok((signature, data)) => read_pair(signature, data).map_err(|error| keyhoard::causes(&error)),
+        Ok((signature, data)) => read_pair(signature, data).map_err(|error| engine::causes(&error)),
         Err(malformed) => Err(format!("line {}: {malformed}", line.number)),
     }
 }
@@ -127,7 +127,7 @@ fn read_pair(signature: &Path, data: &Path) -> message::Result<Vec<DataSignature
 fn read_object(object: &SignedObject) -> Result<Vec<DataSignature>, String> {
     let (payload, signature) = object.content.as_ref().map_err(ToString::to_string)?;
     let read = DetachedSignatures::read(&mut &signature[..]);
-    read.and_then(|read| read.over(&mut &payload[..])).map_err(|error| keyhoard::causes(&error))
+    read.and_then(|read| read.over(&mut &payload[..])).map_err(|error| engine::causes(&error))
 }
 
 /// What came of one content, as `docs/json.md` describes it.

@@ -3,9 +3,9 @@
 use std::ffi::OsString;
 use std::ops::ControlFlow;
 
-use keyhoard::certifications::CertificationStatuses;
-use keyhoard::check::check;
-use keyhoard::store::Record;
+use engine::certifications::CertificationStatuses;
+use engine::check::check;
+use engine::store::Record;
 
 use super::checked_signatures::{self, DigestOptions, IssuerNames};
 use crate::commands::named_certificates::NamedCertificates;

@@ -1,7 +1,7 @@
 //! The status of a key or user ID in one word.
 
-use keyhoard::cert::Timestamp;
-use keyhoard::cert::effective::{KeyState, UserIdState};
+use engine::cert::Timestamp;
+use engine::cert::effective::{KeyState, UserIdState};
 use serde::Serialize;
 
 use crate::style::Style;

@@ -2,10 +2,10 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use keyhoard::cert::effective::KeyState;
-use keyhoard::cert::facts::{KeyFacts, Revoker, SignatureFacts};
-use keyhoard::listing::{IssuerName, KeyListing, ListedComponent, ListedItem, ListedSignature, Signatures};
-use keyhoard::store::Origin;
+use engine::cert::effective::KeyState;
+use engine::cert::facts::{KeyFacts, Revoker, SignatureFacts};
+use engine::listing::{IssuerName, KeyListing, ListedComponent, ListedItem, ListedSignature, Signatures};
+use engine::store::Origin;
 use serde::Serialize;
 
 use super::component_status::ComponentStatus;

@@ -2,13 +2,13 @@
 
 use std::io;
 
-use keyhoard::cert::effective::KeyState;
-use keyhoard::cert::facts::{KeyFacts, SelfSignature};
-use keyhoard::cert::{Fingerprint, Timestamp};
-use keyhoard::listing::{
+use engine::cert::effective::KeyState;
+use engine::cert::facts::{KeyFacts, SelfSignature};
+use engine::cert::{Fingerprint, Timestamp};
+use engine::listing::{
     IssuerName, KeyListing, ListedComponent, ListedItem, ListedSignature, OwnerTrust, Validity,
 };
-use keyhoard::verify::HashAlgorithm;
+use engine::verify::HashAlgorithm;
 
 use super::component_status::ComponentStatus;
 use crate::output::Output;

@@ -1,7 +1,7 @@
 //! The recipients of an encrypted message, and whether each could open it.
 
-use keyhoard::cert::KeyId;
-use keyhoard::message::{Addressee, Pkesk, SessionKey};
+use engine::cert::KeyId;
+use engine::message::{Addressee, Pkesk, SessionKey};
 
 use crate::algorithms::public_key_name;
 use crate::clock;

@@ -1,7 +1,7 @@
 //! How the decryption of a message ended, and gpg's report of it.
 
-use keyhoard::causes;
-use keyhoard::message::Error;
+use engine::causes;
+use engine::message::Error;
 
 use super::unlock::{Outcome, Unlocked};
 use crate::code::Code;

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::io::{BufRead, BufReader, Read};
 
-use keyhoard::message::{self, EncryptedDataFormat, Error, Step};
+use engine::message::{self, EncryptedDataFormat, Error, Step};
 
 use super::ending::Ending;
 use super::unlock::{Unlocked, Unlocker};

@@ -4,9 +4,9 @@
 use std::cell::RefCell;
 use std::io::Write;
 
-use keyhoard::cert::armor_writer::ArmorWriter;
-use keyhoard::foreign_text::shown;
-use keyhoard::message::{Authenticity, Error, Event, Format, HashHeaders, Literal, Result, Sink};
+use engine::cert::armor_writer::ArmorWriter;
+use engine::foreign_text::shown;
+use engine::message::{Authenticity, Error, Event, Format, HashHeaders, Literal, Result, Sink};
 
 use super::ending::Ending;
 use crate::code::Code;

@@ -4,11 +4,11 @@
 use std::cell::RefCell;
 use std::io;
 
-use keyhoard::message::{
+use engine::message::{
     Addressee, EncryptedDataFormat, EncryptedSessionKey, Error, Pkesk, Result, SessionKey, Skesk, Unlock,
 };
-use keyhoard::store::Query;
-use keyhoard::store::query::Name as KeyName;
+use engine::store::Query;
+use engine::store::query::Name as KeyName;
 use secret::{Name, SecretKeys, StoredKey};
 
 use super::attempt::{self, Attempt, RecipientFailure, key_id};
@@ -21,7 +21,7 @@ use crate::prompt;
 use crate::settings::Settings;
 use crate::streams::Streams;
 use crate::symmetric::{self, Purpose};
-use keyhoard::descriptor;
+use engine::descriptor;
 
 /// The result of the search for a session key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

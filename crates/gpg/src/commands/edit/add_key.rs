@@ -1,8 +1,8 @@
 //! `--quick-add-key`.
 
+use engine::cert::Timestamp;
+use engine::edit::NewSubkey;
 use keygen::{Algorithm, Plan, Silent, Version, subkey};
-use keyhoard::cert::Timestamp;
-use keyhoard::edit::NewSubkey;
 use sign::KeyFlags;
 
 use super::EditKeys;
@@ -32,7 +32,7 @@ pub(crate) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
         notes.iter().for_each(|note| edit_keys.streams.info(note));
         let version = if key.version() == 6 { Version::V6 } else { Version::V4 };
         let made = subkey(version, &plan, now, &mut Silent).map_err(|error| {
-            edit_keys.streams.info(keyhoard::causes(&error));
+            edit_keys.streams.info(engine::causes(&error));
             Code::GENERAL
         })?;
         Ok(NewSubkey { key: made, flags: plan.flags(), end })

@@ -2,12 +2,12 @@
 
 use std::num::NonZeroU32;
 
-use keyhoard::cert::attribute;
-use keyhoard::edit::{
+use engine::cert::attribute;
+use engine::edit::{
     Certification, CertificationObstacle, CertifiedIdentity, PlannedCertification, Recertify, Target,
 };
-use keyhoard::foreign_text::shown;
-use keyhoard::store::Fingerprint;
+use engine::foreign_text::shown;
+use engine::store::Fingerprint;
 
 use super::EditKeys;
 use super::shown_key;

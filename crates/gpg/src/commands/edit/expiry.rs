@@ -1,9 +1,9 @@
 //! `--quick-set-expire`.
 
-use keyhoard::cert::Timestamp;
-use keyhoard::edit::ExpiryTarget;
-use keyhoard::foreign_text::shown;
-use keyhoard::store::Fingerprint;
+use engine::cert::Timestamp;
+use engine::edit::ExpiryTarget;
+use engine::foreign_text::shown;
+use engine::store::Fingerprint;
 
 use super::{EditKeys, fingerprint};
 use crate::code::Code;

@@ -1,9 +1,9 @@
 //! `--generate-revocation`: makes a revocation certificate after a dialogue.
 
-use keyhoard::cert::facts::RevocationReason;
-use keyhoard::edit::armored;
-use keyhoard::foreign_text::shown;
-use keyhoard::store::Fingerprint;
+use engine::cert::facts::RevocationReason;
+use engine::edit::armored;
+use engine::foreign_text::shown;
+use engine::store::Fingerprint;
 
 use super::EditKeys;
 use crate::code::Code;

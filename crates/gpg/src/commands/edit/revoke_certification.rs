@@ -1,7 +1,7 @@
 //! `--quick-revoke-sig`.
 
-use keyhoard::cert::facts::RevocationReason;
-use keyhoard::edit::CertifiedIdentity;
+use engine::cert::facts::RevocationReason;
+use engine::edit::CertifiedIdentity;
 
 use super::EditKeys;
 use super::certify::matches_user_id;

@@ -2,11 +2,11 @@
 
 use std::ops::ControlFlow;
 
-use keyhoard::cert::effective::Effective;
-use keyhoard::cert::facts::Facts;
-use keyhoard::listing::{self, ListOptions};
-use keyhoard::store::{CertId, Fingerprint, Selection};
-use keyhoard::validity::ValidityResult;
+use engine::cert::effective::Effective;
+use engine::cert::facts::Facts;
+use engine::listing::{self, ListOptions};
+use engine::store::{CertId, Fingerprint, Selection};
+use engine::validity::ValidityResult;
 
 use super::EditKeys;
 use crate::render::edit_view::{Names, edit_view};

@@ -1,9 +1,9 @@
 //! `--quick-add-uid`, `--quick-revoke-uid` and `--quick-set-primary-uid`.
 
-use keyhoard::cert::facts::RevocationReason;
-use keyhoard::edit::{Revoked, UserId};
-use keyhoard::store::Fingerprint;
-use keyhoard::verify::naming::ripemd160;
+use engine::cert::facts::RevocationReason;
+use engine::edit::{Revoked, UserId};
+use engine::store::Fingerprint;
+use engine::verify::naming::ripemd160;
 use sign::Subpacket;
 
 use super::EditKeys;

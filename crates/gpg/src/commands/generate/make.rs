@@ -4,11 +4,11 @@ use std::fmt::Display;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
+use engine::cert::Fingerprint;
+use engine::database;
+use engine::generate::{self, KeyDestination, Progress, Step};
+use engine::verify::PublicKeyAlgorithm;
 use keygen::{Plan, Profile, Source, Version};
-use keyhoard::cert::Fingerprint;
-use keyhoard::database;
-use keyhoard::generate::{self, KeyDestination, Progress, Step};
-use keyhoard::verify::PublicKeyAlgorithm;
 use secret::{Ask, Passphrase};
 
 use super::defaults::key_preferences;
@@ -115,7 +115,7 @@ fn generated(
     let command = "gpg-keyhoard --generate-key";
     match generate::generate(&destination, profile, ask, command, created, &mut primes) {
         Ok(made) => Ok(made),
-        Err(keyhoard::Error::Secret(error) | keyhoard::Error::Keygen(keygen::Error::Secret(error))) => {
+        Err(engine::Error::Secret(error) | engine::Error::Keygen(keygen::Error::Secret(error))) => {
             Err(failure(&error, profile, &mut passphrases))
         }
         Err(error) => Err(error.into()),

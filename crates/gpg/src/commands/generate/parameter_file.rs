@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
-use keyhoard::foreign_text::shown;
+use engine::foreign_text::shown;
 
 use super::defaults::defaults;
 use super::make::{self, Order, report_not_generated};

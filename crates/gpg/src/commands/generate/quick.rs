@@ -2,9 +2,9 @@
 
 use std::io::{self, IsTerminal as _};
 
-use keyhoard::cert::effective::Usage;
-use keyhoard::foreign_text::shown;
-use keyhoard::store::query::Name;
+use engine::cert::effective::Usage;
+use engine::foreign_text::shown;
+use engine::store::query::Name;
 
 use super::defaults::defaults;
 use super::make::{self, Order, is_forbidden, report_failure};
@@ -173,7 +173,7 @@ impl Words {
 
 #[cfg(test)]
 mod tests {
-    use keyhoard::cert::Timestamp;
+    use engine::cert::Timestamp;
 
     use super::*;
     use crate::generation::{Curve, Material, preferences};

@@ -2,11 +2,11 @@
 
 use std::collections::HashSet;
 
-use keyhoard::causes;
-use keyhoard::cert::clean::CleaningNote;
-use keyhoard::cert::{Error, Fingerprint, Flaw, KeyId};
-use keyhoard::certifications::CertificationStatus;
-use keyhoard::import::{
+use engine::causes;
+use engine::cert::clean::CleaningNote;
+use engine::cert::{Error, Fingerprint, Flaw, KeyId};
+use engine::certifications::CertificationStatus;
+use engine::import::{
     Additions, ImportOutcome, ImportRefusal, Imported, ImportedSecret, SecretOutcome, StandaloneRevocation,
 };
 

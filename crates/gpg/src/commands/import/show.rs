@@ -2,17 +2,17 @@
 
 use std::io::{self, Write};
 
-use keyhoard::cert::Timestamp;
-use keyhoard::cert::certificate::{Certificate, Retained};
-use keyhoard::cert::effective::{Effective, EvaluationContext, PacketView, evaluate};
-use keyhoard::cert::{Facts, Fingerprint};
-use keyhoard::designated_revocation::evaluate_certificate;
-use keyhoard::import::StandaloneRevocation;
-use keyhoard::listing::{ListOptions, ListedSignature, Lister, Names, Signatures, Source, UserTrust};
-use keyhoard::output_file::FileId;
-use keyhoard::store::{Origin, ReadCertificates, Store};
-use keyhoard::validity::{Sources, TrustSettings, ValidityResult};
-use keyhoard::verify::policy::DigestPolicy;
+use engine::cert::Timestamp;
+use engine::cert::certificate::{Certificate, Retained};
+use engine::cert::effective::{Effective, EvaluationContext, PacketView, evaluate};
+use engine::cert::{Facts, Fingerprint};
+use engine::designated_revocation::evaluate_certificate;
+use engine::import::StandaloneRevocation;
+use engine::listing::{ListOptions, ListedSignature, Lister, Names, Signatures, Source, UserTrust};
+use engine::output_file::FileId;
+use engine::store::{Origin, ReadCertificates, Store};
+use engine::validity::{Sources, TrustSettings, ValidityResult};
+use engine::verify::policy::DigestPolicy;
 
 use crate::commands::list;
 use crate::output::{Holds, Output};
@@ -119,7 +119,7 @@ impl<'a> Show<'a> {
         Ok(UserTrust { secret_keys, ..validity_result.trust_of_copy(facts, effective)? })
     }
 
-    fn is_here(&self, key: &Fingerprint) -> keyhoard::Result<bool> {
+    fn is_here(&self, key: &Fingerprint) -> engine::Result<bool> {
         for keyring in &self.sources.certificates {
             if keyring.by_fingerprint(&[*key])?[0].is_some() {
                 return Ok(true);

@@ -1,9 +1,9 @@
 //! Answers of keyservers: asked for, filtered, imported.
 
-use keyhoard::fetch::{Answer, Asked, wanted};
-use keyhoard::network::{Client, Fetched, Keyserver, Search, Url};
-use keyhoard::store::query::Name;
-use keyhoard::store::{Origin, Query};
+use engine::fetch::{Answer, Asked, wanted};
+use engine::network::{Client, Fetched, Keyserver, Search, Url};
+use engine::store::query::Name;
+use engine::store::{Origin, Query};
 
 use super::servers;
 use crate::code::Code;

@@ -1,9 +1,9 @@
 //! `--fetch-keys`: keys at URLs.
 
-use keyhoard::fetch::Asked;
-use keyhoard::foreign_text::shown;
-use keyhoard::network::{Url, without_user};
-use keyhoard::store::{Origin, Query};
+use engine::fetch::Asked;
+use engine::foreign_text::shown;
+use engine::network::{Url, without_user};
+use engine::store::{Origin, Query};
 
 use super::answers::{self, kind};
 use super::servers;

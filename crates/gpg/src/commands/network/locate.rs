@@ -1,13 +1,13 @@
 //! `--locate-keys`, `--locate-external-keys`, and the recipients of messages: keys of mail addresses, here or in the
 //! network.
 
-use keyhoard::cert::Fingerprint;
-use keyhoard::fetch::Asked;
-use keyhoard::foreign_text::shown;
-use keyhoard::network::wkd::{self, Address};
-use keyhoard::network::{Fetched, Search, without_user};
-use keyhoard::recipients::{self, RecipientSelection};
-use keyhoard::store::{Detail, Origin, Query, Selection};
+use engine::cert::Fingerprint;
+use engine::fetch::Asked;
+use engine::foreign_text::shown;
+use engine::network::wkd::{self, Address};
+use engine::network::{Fetched, Search, without_user};
+use engine::recipients::{self, RecipientSelection};
+use engine::store::{Detail, Origin, Query, Selection};
 
 use super::answers::{self, kind};
 use super::servers;
@@ -167,7 +167,7 @@ fn find_at(
             )
         }
         Mechanism::Server(server) => {
-            let server: keyhoard::network::Keyserver = server.parse()?;
+            let server: engine::network::Keyserver = server.parse()?;
             (
                 server.get(&servers::client(settings)?, &search),
                 kind::KEYSERVER,

@@ -1,6 +1,6 @@
 //! `--receive-keys`: keys by their fingerprints or key IDs, from a keyserver.
 
-use keyhoard::foreign_text::shown;
+use engine::foreign_text::shown;
 
 use super::{answers, servers};
 use crate::failure::Failure;
@@ -23,7 +23,7 @@ pub(crate) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
 }
 
 /// Reads the name of a key; any other name is reported.
-fn key(name: &[u8], streams: &mut Streams) -> Option<(keyhoard::network::Search, keyhoard::store::Query)> {
+fn key(name: &[u8], streams: &mut Streams) -> Option<(engine::network::Search, engine::store::Query)> {
     let key = answers::of_key(name);
     if key.is_none() {
         streams.error(format_args!("\"{}\" not a key ID: skipping", shown(name)));

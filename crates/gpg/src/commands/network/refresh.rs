@@ -2,8 +2,8 @@
 
 use std::ops::ControlFlow;
 
-use keyhoard::network::Search;
-use keyhoard::store::{Detail, Query, Selection};
+use engine::network::Search;
+use engine::store::{Detail, Query, Selection};
 
 use super::{answers, servers};
 use crate::code::Code;

@@ -1,8 +1,8 @@
 //! `--auto-key-retrieve`: the key of a signature that is not here.
 
-use keyhoard::network::Search;
-use keyhoard::store::Query;
-use keyhoard::verification::SignatureContents;
+use engine::network::Search;
+use engine::store::Query;
+use engine::verification::SignatureContents;
 
 use super::{answers, servers};
 use crate::settings::Settings;

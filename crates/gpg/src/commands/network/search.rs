@@ -1,9 +1,9 @@
 //! `--search-keys`: what a keyserver has for a text, and a choice of it.
 
-use keyhoard::cert::{KeyId, Timestamp};
-use keyhoard::foreign_text::harmless;
-use keyhoard::network::hkp::IndexedKey;
-use keyhoard::network::{Client, Keyserver};
+use engine::cert::{KeyId, Timestamp};
+use engine::foreign_text::harmless;
+use engine::network::hkp::IndexedKey;
+use engine::network::{Client, Keyserver};
 
 use super::{answers, servers};
 use crate::algorithms::public_key_name;

@@ -2,10 +2,10 @@
 
 use std::ops::ControlFlow;
 
-use keyhoard::cert::{Fingerprint, KeyId};
-use keyhoard::fetch::publish;
-use keyhoard::foreign_text::shown;
-use keyhoard::store::{CertId, Detail, Query, ReadCertificates, Selection};
+use engine::cert::{Fingerprint, KeyId};
+use engine::fetch::publish;
+use engine::foreign_text::shown;
+use engine::store::{CertId, Detail, Query, ReadCertificates, Selection};
 
 use super::{answers, servers};
 use crate::code::Code;

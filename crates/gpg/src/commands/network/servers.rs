@@ -2,9 +2,9 @@
 
 use std::{env, fs};
 
-use keyhoard::causes;
-use keyhoard::configuration::Configuration;
-use keyhoard::network::{self, Client, Keyserver};
+use engine::causes;
+use engine::configuration::Configuration;
+use engine::network::{self, Client, Keyserver};
 
 use crate::code::Code;
 use crate::failure::{CodedFailure, Failure};

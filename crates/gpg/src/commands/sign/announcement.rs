@@ -1,7 +1,7 @@
 //! Messages and status lines about signatures that are made.
 
-use keyhoard::cert::facts::SignatureType;
-use keyhoard::verify::HashAlgorithm;
+use engine::cert::facts::SignatureType;
+use engine::verify::HashAlgorithm;
 
 use super::signers::Signer;
 use crate::algorithms::{digest_name, public_key_name};

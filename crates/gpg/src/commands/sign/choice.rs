@@ -1,8 +1,8 @@
 //! The signing keys: those of `--local-user`, else that of `--default-key`, else the first usable one.
 
-use keyhoard::foreign_text::shown;
-use keyhoard::signing_keys::{SigningKey, SigningKeys, named_signing_key, signing_key};
-use keyhoard::store::query::Name;
+use engine::foreign_text::shown;
+use engine::signing_keys::{SigningKey, SigningKeys, named_signing_key, signing_key};
+use engine::store::query::Name;
 use secret::{SecretKeys, StoredKey};
 
 use crate::code::Code;

@@ -1,12 +1,12 @@
 //! The signers of content: the chosen keys, unlocked, with their hash algorithms.
 
-use keyhoard::cert::facts::{KeyFacts, SignatureType};
-use keyhoard::cert::mailbox;
-use keyhoard::edit::CertificationSubpacket;
-use keyhoard::message::{Error, SignatureRequest, Signing};
-use keyhoard::signing_keys::SigningKey;
-use keyhoard::store::Fingerprint;
-use keyhoard::verify::{HashAlgorithm, PublicKeyAlgorithm};
+use engine::cert::facts::{KeyFacts, SignatureType};
+use engine::cert::mailbox;
+use engine::edit::CertificationSubpacket;
+use engine::message::{Error, SignatureRequest, Signing};
+use engine::signing_keys::SigningKey;
+use engine::store::Fingerprint;
+use engine::verify::{HashAlgorithm, PublicKeyAlgorithm};
 use secret::OpenKey;
 use sign::{Builder, Subpacket};
 
@@ -86,7 +86,7 @@ fn open(
     let hint = Hint { primary: key.primary, user_id: known.user_id.clone() };
     let mut ask = Passphrases::new(settings, streams).with_hint(hint);
     key.open(&keys, &mut ask).map_err(|error| match error {
-        keyhoard::Error::Secret(error) => Failure::of_agent(ask.code(&error)),
+        engine::Error::Secret(error) => Failure::of_agent(ask.code(&error)),
         error => error.into(),
     })
 }
@@ -167,7 +167,7 @@ fn builder(settings: &Settings, signer: &Signer, kind: SignatureType) -> Builder
 pub(crate) fn refused(streams: &mut Streams, error: Error) -> Failure {
     match code_of(&error) {
         Some(code) => {
-            streams.info(keyhoard::causes(&error));
+            streams.info(engine::causes(&error));
             Failure::from(code)
         }
         None => error.into(),

@@ -1,9 +1,9 @@
 //! Reports how certain it is that the key of a signature belongs to the person that its user ID names.
 
-use keyhoard::listing::UserTrust;
-use keyhoard::trust::Validity;
-use keyhoard::validity::Model;
-use keyhoard::verification::CandidateSigner;
+use engine::listing::UserTrust;
+use engine::trust::Validity;
+use engine::validity::Model;
+use engine::verification::CandidateSigner;
 
 use crate::commands::first_use;
 use crate::render::identity::grouped;

@@ -1,7 +1,7 @@
 //! The algorithms of a message: those of the options, else the preferred ones among those that all recipients read.
 
-use keyhoard::message::{Cipher, Compression};
-use keyhoard::verify::HashAlgorithm;
+use engine::message::{Cipher, Compression};
+use engine::verify::HashAlgorithm;
 
 /// Algorithms that GnuPG adds to every preference list.
 const IMPLICIT_CIPHER: u8 = Cipher::TripleDes as u8;

@@ -5,14 +5,14 @@ use std::fs::File;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use keyhoard::cert::Fingerprint;
-use keyhoard::foreign_text::shown;
-use keyhoard::recipients::{self, EncryptionKey, RecipientCandidate, RecipientSelection};
-use keyhoard::store::Query;
-use keyhoard::store::query::Name;
-use keyhoard::trust::Validity;
-use keyhoard::validity::{Model, Sources};
-use keyhoard::verification::remember_encrypted;
+use engine::cert::Fingerprint;
+use engine::foreign_text::shown;
+use engine::recipients::{self, EncryptionKey, RecipientCandidate, RecipientSelection};
+use engine::store::Query;
+use engine::store::query::Name;
+use engine::trust::Validity;
+use engine::validity::{Model, Sources};
+use engine::verification::remember_encrypted;
 
 use crate::code::Code;
 use crate::commands::first_use;
@@ -72,7 +72,7 @@ fn remember(settings: &Settings, streams: &mut Streams, keyrings: &Keyrings, cho
     let recipients: Vec<Fingerprint> = chosen.iter().map(|chosen| chosen.primary).collect();
     recipients.iter().for_each(|recipient| streams.considered(recipient));
     if let Err(error) = remember_encrypted(store, &recipients, "gpg-keyhoard --encrypt", settings.now) {
-        let error = keyhoard::causes(&error);
+        let error = engine::causes(&error);
         streams.info(format_args!("WARNING: the message is not counted by trust on first use: {error}"));
     }
 }

@@ -1,6 +1,6 @@
 //! Asks the questions of the dialogue.
 
-use keyhoard::cert::Keygrip;
+use engine::cert::Keygrip;
 
 use crate::clock;
 use crate::generation::Family;
@@ -47,7 +47,7 @@ impl Asker<'_> {
                 context = "invalid value\n".to_owned();
                 continue;
             };
-            let expires = defaults.now.0.checked_add(seconds).map(keyhoard::cert::Timestamp);
+            let expires = defaults.now.0.checked_add(seconds).map(engine::cert::Timestamp);
             context = match expires {
                 _ if seconds == 0 => "Key does not expire at all\n".to_owned(),
                 Some(time) => format!("Key expires at {}\n", clock::long_string(time)),

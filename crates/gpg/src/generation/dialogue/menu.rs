@@ -1,6 +1,6 @@
 //! Which algorithm, for which uses, on which curve, how large.
 
-use keyhoard::cert::effective::Usage;
+use engine::cert::effective::Usage;
 
 use super::asker::Asker;
 use crate::generation::algorithm::Pair;

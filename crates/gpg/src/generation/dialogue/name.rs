@@ -1,6 +1,6 @@
 //! The parts of the user ID.
 
-use keyhoard::cert::mailbox::mailbox;
+use engine::cert::mailbox::mailbox;
 
 use super::asker::Asker;
 use crate::generation::parameters::user_id;

@@ -1,7 +1,7 @@
 //! Keys, public and secret.
 
-use keyhoard::cert::key::{parse_public, parse_secret};
-use keyhoard::message::{Cipher, decode_count};
+use engine::cert::key::{parse_public, parse_secret};
+use engine::message::{Cipher, decode_count};
 
 use super::escape::plain;
 use super::fields::{Complaint, Fields};

@@ -1,6 +1,6 @@
 //! Packets that hold session keys.
 
-use keyhoard::message::decode_count;
+use engine::message::decode_count;
 
 use super::fields::{Complaint, Fields};
 

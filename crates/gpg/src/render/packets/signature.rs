@@ -1,6 +1,6 @@
 //! Signatures, and the announcements of some.
 
-use keyhoard::cert::subpacket::{Kind, Subpackets};
+use engine::cert::subpacket::{Kind, Subpackets};
 
 use super::fields::{Complaint, Fields};
 use super::subpacket;

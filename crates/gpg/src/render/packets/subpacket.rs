@@ -1,7 +1,7 @@
 //! Signature subpackets (RFC 9580, 5.2.3.7).
 
-use keyhoard::cert::Timestamp;
-use keyhoard::cert::subpacket::Subpacket;
+use engine::cert::Timestamp;
+use engine::cert::subpacket::Subpacket;
 
 use super::escape::sanitized;
 use super::fields::Fields;

@@ -1,7 +1,7 @@
 //! The results of an import as JSON. `docs/json.md` describes every key.
 
-use keyhoard::causes;
-use keyhoard::import::{
+use engine::causes;
+use engine::import::{
     Additions, ImportOutcome, ImportRefusal, ImportSummary, Imported, ImportedSecret, SecretOutcome,
 };
 use serde::Serialize;

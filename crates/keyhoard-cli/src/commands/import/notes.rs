@@ -1,6 +1,6 @@
 //! The notes of cleaning a certificate, as text.
 
-use keyhoard::cert::clean::CleaningNote;
+use engine::cert::clean::CleaningNote;
 
 use crate::printable::{counted, printable};
 

@@ -1,7 +1,7 @@
 //! `keyhoard key add-subkey`.
 
+use engine::edit::NewSubkey;
 use keygen::{Algorithm, Plan, Silent, Version, subkey};
-use keyhoard::edit::NewSubkey;
 use sign::KeyFlags;
 
 use super::editing::EditedKey;

@@ -4,12 +4,12 @@ use std::ffi::OsString;
 use std::num::NonZeroU32;
 use std::os::unix::ffi::OsStrExt;
 
-use keyhoard::cert::Timestamp;
-use keyhoard::cert::facts::TrustSignature;
-use keyhoard::edit::{
+use engine::cert::Timestamp;
+use engine::cert::facts::TrustSignature;
+use engine::edit::{
     Certification, CertificationObstacle, CertifiedIdentity, PlannedCertification, Recertify,
 };
-use keyhoard::store::{Fingerprint, JournalId};
+use engine::store::{Fingerprint, JournalId};
 use serde::Serialize;
 
 use super::editing::Editing;

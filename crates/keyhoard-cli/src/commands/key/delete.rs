@@ -3,14 +3,14 @@
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 
-use keyhoard::delete::delete;
-use keyhoard::find::find;
-use keyhoard::foreign_text::shown;
-use keyhoard::secret::file::FileKeys;
-use keyhoard::secret::{Name, SecretKeys, StoredKey};
-use keyhoard::secret_transfer::{secret_keys_of, with_secret_key};
-use keyhoard::store::query::Name as CertificateName;
-use keyhoard::store::{CertId, Fingerprint, JournalId, Query, Selection, Store};
+use engine::delete::delete;
+use engine::find::find;
+use engine::foreign_text::shown;
+use engine::secret::file::FileKeys;
+use engine::secret::{Name, SecretKeys, StoredKey};
+use engine::secret_transfer::{secret_keys_of, with_secret_key};
+use engine::store::query::Name as CertificateName;
+use engine::store::{CertId, Fingerprint, JournalId, Query, Selection, Store};
 use serde::Serialize;
 
 use crate::exit::Outcome;

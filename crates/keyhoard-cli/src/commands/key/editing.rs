@@ -4,11 +4,11 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 
 use anyhow::{Context, bail};
-use keyhoard::cert::Timestamp;
-use keyhoard::cert::facts::RevocationReason;
-use keyhoard::edit::{Edited, Editor, Revoked, Target};
-use keyhoard::passphrase::Passphrases;
-use keyhoard::store::{Fingerprint, JournalId, Selection, Store};
+use engine::cert::Timestamp;
+use engine::cert::facts::RevocationReason;
+use engine::edit::{Edited, Editor, Revoked, Target};
+use engine::passphrase::Passphrases;
+use engine::store::{Fingerprint, JournalId, Selection, Store};
 use secret::SecretKeys;
 use secret::file::FileKeys;
 use serde::Serialize;
@@ -111,7 +111,7 @@ impl<'a> Editing<'a> {
     /// Runs an edit, asking for passphrases as the options say.
     pub(super) fn edit<T>(
         &self,
-        edit: impl FnOnce(&mut Editor<'_>, &Fingerprint) -> keyhoard::Result<T>,
+        edit: impl FnOnce(&mut Editor<'_>, &Fingerprint) -> engine::Result<T>,
     ) -> anyhow::Result<T> {
         let owner = |key: &Fingerprint| owner(self.store.snapshot().ok()?.as_ref(), key);
         let mut ask = Passphrases::new(self.passphrase.source()?, owner);

@@ -3,11 +3,11 @@
 use std::ffi::OsString;
 use std::io::Write;
 
-use keyhoard::export::ExportOptions;
-use keyhoard::output_file::Content;
-use keyhoard::secret::SecretKeys;
-use keyhoard::secret_transfer::{SecretExportSummary, SecretParts, export_secret, with_secret_key};
-use keyhoard::store::Selection;
+use engine::export::ExportOptions;
+use engine::output_file::Content;
+use engine::secret::SecretKeys;
+use engine::secret_transfer::{SecretExportSummary, SecretParts, export_secret, with_secret_key};
+use engine::store::Selection;
 use serde::Serialize;
 
 use crate::commands::named_certificates::NamedCertificates;

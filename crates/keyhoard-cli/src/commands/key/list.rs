@@ -4,12 +4,12 @@ use std::ffi::OsString;
 use std::io;
 use std::ops::ControlFlow;
 
-use keyhoard::cert::Facts;
-use keyhoard::secret::file::FileKeys;
-use keyhoard::secret::{Protection, Role, StoredKey};
-use keyhoard::secret_keys::owner_of;
-use keyhoard::secret_transfer::with_secret_key;
-use keyhoard::store::{Detail, Fingerprint, ReadCertificates, Selection};
+use engine::cert::Facts;
+use engine::secret::file::FileKeys;
+use engine::secret::{Protection, Role, StoredKey};
+use engine::secret_keys::owner_of;
+use engine::secret_transfer::with_secret_key;
+use engine::store::{Detail, Fingerprint, ReadCertificates, Selection};
 use serde::Serialize;
 
 use crate::commands::named_certificates::NamedCertificates;

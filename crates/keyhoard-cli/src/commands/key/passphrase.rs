@@ -4,10 +4,10 @@ use std::ffi::OsString;
 use std::os::fd::RawFd;
 use std::path::PathBuf;
 
-use keyhoard::passphrase::{Passphrases, Source};
-use keyhoard::secret::{Ask, Error, Name, Passphrase, Protection, SecretKeys};
-use keyhoard::secret_transfer::secret_keys_of;
-use keyhoard::store::Fingerprint;
+use engine::passphrase::{Passphrases, Source};
+use engine::secret::{Ask, Error, Name, Passphrase, Protection, SecretKeys};
+use engine::secret_transfer::secret_keys_of;
+use engine::store::Fingerprint;
 use serde_json::json;
 
 use crate::commands::named_certificates::NamedCertificates;
@@ -48,7 +48,7 @@ pub(crate) struct Arguments {
 
 impl Arguments {
     /// Returns where the new passphrase comes from.
-    fn new_source(&self) -> keyhoard::Result<Source> {
+    fn new_source(&self) -> engine::Result<Source> {
         Ok(match (&self.new_passphrase_file, self.new_passphrase_fd) {
             _ if self.remove => Source::Given(Passphrase::new(b"")),
             (Some(path), _) => Source::File(path.clone()),

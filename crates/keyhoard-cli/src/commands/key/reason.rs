@@ -1,6 +1,6 @@
 //! The options that say why a key is revoked.
 
-use keyhoard::cert::facts::RevocationReason;
+use engine::cert::facts::RevocationReason;
 
 use super::editing::Comment;
 

@@ -3,9 +3,9 @@
 use std::io::Write;
 
 use anyhow::Context;
-use keyhoard::cert::armor_writer::Headers;
-use keyhoard::edit::armored;
-use keyhoard::output_file::Content;
+use engine::cert::armor_writer::Headers;
+use engine::edit::armored;
+use engine::output_file::Content;
 
 use super::editing::EditedKey;
 use super::reason::KeyReason;

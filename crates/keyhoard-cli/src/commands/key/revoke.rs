@@ -1,6 +1,6 @@
 //! `keyhoard key revoke`.
 
-use keyhoard::store::Fingerprint;
+use engine::store::Fingerprint;
 
 use super::editing::EditedKey;
 use super::reason::KeyReason;

@@ -3,8 +3,8 @@
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 
-use keyhoard::cert::facts::RevocationReason;
-use keyhoard::edit::CertifiedIdentity;
+use engine::cert::facts::RevocationReason;
+use engine::edit::CertifiedIdentity;
 
 use super::editing::{Comment, Editing};
 use crate::exit::Outcome;

@@ -1,6 +1,6 @@
 //! `keyhoard key revoke-user-id`.
 
-use keyhoard::cert::facts::RevocationReason;
+use engine::cert::facts::RevocationReason;
 
 use super::editing::{Comment, EditedUserId};
 use crate::exit::Outcome;

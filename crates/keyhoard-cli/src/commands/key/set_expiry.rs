@@ -1,7 +1,7 @@
 //! `keyhoard key set-expiry`.
 
-use keyhoard::edit::ExpiryTarget;
-use keyhoard::store::Fingerprint;
+use engine::edit::ExpiryTarget;
+use engine::store::Fingerprint;
 
 use super::editing::EditedKey;
 use crate::exit::Outcome;

@@ -2,14 +2,14 @@
 
 use std::io::{self, Write};
 
-use keyhoard::cert::Timestamp;
-use keyhoard::cert::armor_writer::ArmorWriter;
-use keyhoard::message::SessionKey;
-use keyhoard::stateless::{
+use engine::cert::Timestamp;
+use engine::cert::armor_writer::ArmorWriter;
+use engine::message::SessionKey;
+use engine::stateless::{
     self, Decryption, Encryption, Failure, Inline, Keys, Kind, Password, Period, Profile, Result,
     Verification,
 };
-use keyhoard::verify::HashAlgorithm;
+use engine::verify::HashAlgorithm;
 
 use super::arguments::{
     DataKind, DateLimits, Decrypt, Encrypt, InlineDetach, InlineKind, InlineSign, InlineVerify, Sign,

@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use keyhoard::cert::Timestamp;
+use engine::cert::Timestamp;
 use time::format_description::BorrowedFormatItem;
 use time::format_description::well_known::Rfc3339;
 use time::macros::format_description;

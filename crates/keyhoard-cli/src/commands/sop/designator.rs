@@ -7,9 +7,9 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-use keyhoard::descriptor::duplicate;
-use keyhoard::secret::read_all;
-use keyhoard::stateless::{Certificates, Failure, Keys, Kind, Password, Result, Signers};
+use engine::descriptor::duplicate;
+use engine::secret::read_all;
+use engine::stateless::{Certificates, Failure, Keys, Kind, Password, Result, Signers};
 use zeroize::Zeroizing;
 
 use crate::destination;

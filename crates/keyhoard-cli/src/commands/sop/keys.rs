@@ -2,9 +2,9 @@
 
 use std::io::Write;
 
-use keyhoard::cert::Timestamp;
-use keyhoard::cert::armor_writer::ArmorWriter;
-use keyhoard::stateless::{
+use engine::cert::Timestamp;
+use engine::cert::armor_writer::ArmorWriter;
+use engine::stateless::{
     Certificates, Keys, Request, Result, Update, Wanted, certify, generate, key_profile, revoke, update,
     validate,
 };

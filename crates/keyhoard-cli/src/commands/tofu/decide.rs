@@ -3,9 +3,9 @@
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 
-use keyhoard::cert::BoundAddress;
-use keyhoard::tofu::{decide, forget};
-use keyhoard::trust::tofu::Policy;
+use engine::cert::BoundAddress;
+use engine::tofu::{decide, forget};
+use engine::trust::tofu::Policy;
 use serde::Serialize;
 
 use crate::commands::named_certificates::NamedCertificates;

@@ -4,11 +4,11 @@ use std::ffi::OsString;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 
-use keyhoard::cert::BoundAddress;
-use keyhoard::store::tofu::{MessageStatistics, Messages};
-use keyhoard::tofu::{Holder, UserIdStatus, explain};
-use keyhoard::trust::tofu::{Evidence, Policy};
-use keyhoard::validity::{TrustAnchors, TrustSettings};
+use engine::cert::BoundAddress;
+use engine::store::tofu::{MessageStatistics, Messages};
+use engine::tofu::{Holder, UserIdStatus, explain};
+use engine::trust::tofu::{Evidence, Policy};
+use engine::validity::{TrustAnchors, TrustSettings};
 use serde::Serialize;
 
 use super::list::style;

@@ -2,9 +2,9 @@
 
 use std::ops::ControlFlow;
 
-use keyhoard::store::tofu::{Binding, BindingSelection};
-use keyhoard::trust::tofu::Policy;
-use keyhoard::validity::{FirstUseResult, TrustAnchors, TrustSettings};
+use engine::store::tofu::{Binding, BindingSelection};
+use engine::trust::tofu::Policy;
+use engine::validity::{FirstUseResult, TrustAnchors, TrustSettings};
 use serde::Serialize;
 
 use crate::exit::Outcome;

@@ -1,8 +1,8 @@
 //! `keyhoard trust check`: counts the valid keys of each level of the web of trust.
 
-use keyhoard::cert::effective::PacketView;
-use keyhoard::trust::pgp::Level;
-use keyhoard::validity::check;
+use engine::cert::effective::PacketView;
+use engine::trust::pgp::Level;
+use engine::validity::check;
 use serde::Serialize;
 
 use crate::exit::Outcome;

@@ -5,7 +5,7 @@ mod text;
 
 use std::ffi::OsString;
 
-use keyhoard::cert::effective::PacketView;
+use engine::cert::effective::PacketView;
 
 use super::explanations::explanations;
 use crate::commands::named_certificates::NamedCertificates;

@@ -1,7 +1,7 @@
 //! Explanations of validity, for text, JSON and pictures.
 
-use keyhoard::store::{ReadCertificates, Selection, Store};
-use keyhoard::validity::{Explanation, TrustSettings};
+use engine::store::{ReadCertificates, Selection, Store};
+use engine::validity::{Explanation, TrustSettings};
 
 use crate::commands::named_certificates::fingerprints;
 use crate::trust_options::sources;

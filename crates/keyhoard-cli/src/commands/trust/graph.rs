@@ -6,11 +6,11 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::io::Write;
 
-use keyhoard::cert::Fingerprint;
-use keyhoard::cert::effective::PacketView;
-use keyhoard::listing::{OwnerTrust, Validity};
-use keyhoard::store::Selection;
-use keyhoard::validity::{Certifier, Explained, ExplainedUser, Explanation};
+use engine::cert::Fingerprint;
+use engine::cert::effective::PacketView;
+use engine::listing::{OwnerTrust, Validity};
+use engine::store::Selection;
+use engine::validity::{Certifier, Explained, ExplainedUser, Explanation};
 
 use super::explanations::explanations;
 use crate::commands::named_certificates::NamedCertificates;

@@ -7,10 +7,10 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use anyhow::Context;
-use keyhoard::cert::Fingerprint;
-use keyhoard::owner_trust::{self, Assignment};
-use keyhoard::store::{AssignedTrust, Detail, ReadCertificates, Selection};
-use keyhoard::trust::OwnerTrust;
+use engine::cert::Fingerprint;
+use engine::owner_trust::{self, Assignment};
+use engine::store::{AssignedTrust, Detail, ReadCertificates, Selection};
+use engine::trust::OwnerTrust;
 use serde::Serialize;
 
 use crate::commands::named_certificates::{NamedCertificates, fingerprints};

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use keyhoard::listing::OwnerTrust;
-use keyhoard::trust::pgp::{IntroducerStatus, WeighedCertification, Weight};
-use keyhoard::validity::{Certifier, ExplainedUser, Explanation, TrustSettings};
+use engine::listing::OwnerTrust;
+use engine::trust::pgp::{IntroducerStatus, WeighedCertification, Weight};
+use engine::validity::{Certifier, ExplainedUser, Explanation, TrustSettings};
 use serde::Serialize;
 
 use crate::listing::TextJson;

@@ -2,10 +2,10 @@
 
 use std::io;
 
-use keyhoard::cert::Fingerprint;
-use keyhoard::listing::{OwnerTrust, Validity};
-use keyhoard::trust::pgp::{IntroducerStatus, WeighedCertification, Weight};
-use keyhoard::validity::{Certifier, ExplainedUser, Explanation, TrustSettings, UncountedCertifications};
+use engine::cert::Fingerprint;
+use engine::listing::{OwnerTrust, Validity};
+use engine::trust::pgp::{IntroducerStatus, WeighedCertification, Weight};
+use engine::validity::{Certifier, ExplainedUser, Explanation, TrustSettings, UncountedCertifications};
 
 use crate::output::Output;
 use crate::printable::{counted, printable};

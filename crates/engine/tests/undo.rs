@@ -5,12 +5,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use cert::packet::{Packet, Packets, Tag};
 use cert::split::{Piece, Splitter};
 use cert::{key, signature};
-use keyhoard::Error;
-use keyhoard::import::{self, ImportOptions};
-use keyhoard::store::doctor::{Derive, Finding, Rebuilt};
-use keyhoard::store::sqlite::SqliteStore;
-use keyhoard::store::{self, CertId, JournalId, KeptVerdict, Snapshot, Store, Timestamp, Transaction};
-use keyhoard::undo::{UndoOptions, UndoSummary, undo};
+use keyhoard_engine::Error;
+use keyhoard_engine::import::{self, ImportOptions};
+use keyhoard_engine::store::doctor::{Derive, Finding, Rebuilt};
+use keyhoard_engine::store::sqlite::SqliteStore;
+use keyhoard_engine::store::{self, CertId, JournalId, KeptVerdict, Snapshot, Store, Timestamp, Transaction};
+use keyhoard_engine::undo::{UndoOptions, UndoSummary, undo};
 
 const NOW: Timestamp = Timestamp(1_767_225_600);
 
@@ -87,7 +87,7 @@ fn growing() -> Vec<Vec<u8>> {
 }
 
 /// Undoes the import of a certificate to which others add `often` times meanwhile; says how often it was tried.
-fn undo_beside(often: usize, force: bool) -> (keyhoard::Result<UndoSummary>, usize) {
+fn undo_beside(often: usize, force: bool) -> (keyhoard_engine::Result<UndoSummary>, usize) {
     let directory = tempfile::tempdir().expect("a temporary directory");
     let mut others = growing();
     let store = SqliteStore::create(&directory.path().join("keyhoard.db")).expect("a new database");

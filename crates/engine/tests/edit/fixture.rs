@@ -1,12 +1,12 @@
 //! Alice and Bob: two certificates in a database, with their secret keys in files beside it.
 
-use keyhoard::cert::split::{Piece, Splitter};
-use keyhoard::cert::{Fingerprint, Timestamp};
-use keyhoard::doctor::examine;
-use keyhoard::edit::{Editor, Target};
-use keyhoard::import::{ImportOptions, import};
-use keyhoard::store::Store;
-use keyhoard::{database, undo};
+use keyhoard_engine::cert::split::{Piece, Splitter};
+use keyhoard_engine::cert::{Fingerprint, Timestamp};
+use keyhoard_engine::doctor::examine;
+use keyhoard_engine::edit::{Editor, Target};
+use keyhoard_engine::import::{ImportOptions, import};
+use keyhoard_engine::store::Store;
+use keyhoard_engine::{database, undo};
 use secret::ask::Nobody;
 use secret::file::FileKeys;
 use secret::{Role, SecretKey, SecretKeys};

@@ -1,16 +1,16 @@
 //! What an owner changes about a key.
 
 use crate::fixture::{ALICE, BOB, DAY, House, NOW, SECOND};
-use keyhoard::Error;
-use keyhoard::cert::effective::Usage;
-use keyhoard::cert::facts::{RevocationReason, SelfSignature};
-use keyhoard::cert::{Fingerprint, Timestamp};
-use keyhoard::edit::{EditRefusal, ExpiryTarget, NewSubkey, Revoked, Target};
-use keyhoard::import::{ImportOptions, import};
+use keyhoard_engine::Error;
+use keyhoard_engine::cert::effective::Usage;
+use keyhoard_engine::cert::facts::{RevocationReason, SelfSignature};
+use keyhoard_engine::cert::{Fingerprint, Timestamp};
+use keyhoard_engine::edit::{EditRefusal, ExpiryTarget, NewSubkey, Revoked, Target};
+use keyhoard_engine::import::{ImportOptions, import};
 use secret::{Name, Role, SecretKey, SecretKeys, Unlocked};
 use sign::{KeyFlags, Subpacket};
 
-fn refusal<T>(result: keyhoard::Result<T>) -> EditRefusal {
+fn refusal<T>(result: keyhoard_engine::Result<T>) -> EditRefusal {
     match result {
         Err(Error::Edit(refusal)) => refusal,
         Err(error) => panic!("not a refusal: {error}"),
@@ -29,10 +29,9 @@ fn invalid() -> RevocationReason {
 /// What the self-signature that binds a user ID says.
 fn said(target: &Target, user_id: &[u8]) -> SelfSignature {
     let found = target.user_id(user_id).expect("the user ID");
-    let component =
-        target.certificate.facts.components.iter().find(|component| {
-            component.kind == keyhoard::cert::facts::ComponentKind::UserId(user_id.to_vec())
-        });
+    let component = target.certificate.facts.components.iter().find(|component| {
+        component.kind == keyhoard_engine::cert::facts::ComponentKind::UserId(user_id.to_vec())
+    });
     let signature = &component.expect("the user ID").signatures[found.state.binding.expect("it is bound")];
     *signature.own.clone().expect("a self-signature")
 }

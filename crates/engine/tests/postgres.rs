@@ -10,14 +10,16 @@ use std::time::{Duration, Instant};
 
 use cert::split::{Piece, Splitter};
 use cert::{BoundAddress, Facts, SignatureDigest};
-use keyhoard::copy::{CopySummary, copy};
-use keyhoard::import::{ImportEvent, ImportOptions, import_all};
-use keyhoard::store::postgres::{Address, PostgresStore};
-use keyhoard::store::sqlite::SqliteStore;
-use keyhoard::store::tofu::{Binding, BindingSelection, VerifiedMessage};
-use keyhoard::store::{AssignedTrust, Detail, Fingerprint, KeptVerdict, Query, Selection, Store, Timestamp};
-use keyhoard::undo::{UndoOptions, undo};
-use keyhoard::verification::remember_encrypted;
+use keyhoard_engine::copy::{CopySummary, copy};
+use keyhoard_engine::import::{ImportEvent, ImportOptions, import_all};
+use keyhoard_engine::store::postgres::{Address, PostgresStore};
+use keyhoard_engine::store::sqlite::SqliteStore;
+use keyhoard_engine::store::tofu::{Binding, BindingSelection, VerifiedMessage};
+use keyhoard_engine::store::{
+    AssignedTrust, Detail, Fingerprint, KeptVerdict, Query, Selection, Store, Timestamp,
+};
+use keyhoard_engine::undo::{UndoOptions, undo};
+use keyhoard_engine::verification::remember_encrypted;
 use scratch_postgres::{Listen, Server};
 
 const NOW: Timestamp = Timestamp(1_767_225_600);
@@ -277,7 +279,7 @@ fn a_copy_into_the_other_engine_and_back_is_equal_and_goes_on_where_it_was_inter
     assert_eq!(again, CopySummary { copied: 0, there: certificates, ..there });
     assert_eq!(copy(&store, &back, "copy", LATER, &mut |_| {}).expect("equal"), there);
     assert!(content(&back) == content(&file));
-    assert!(keyhoard::doctor::examine(back.path(), &mut |_| {}).expect("examine").problems == 0);
+    assert!(keyhoard_engine::doctor::examine(back.path(), &mut |_| {}).expect("examine").problems == 0);
 }
 
 #[test]

@@ -1,10 +1,10 @@
 //! What holds for every edit.
 
 use crate::fixture::{ALICE, DAY, House, NOW, SECOND};
-use keyhoard::Result;
-use keyhoard::cert::Timestamp;
-use keyhoard::cert::facts::RevocationReason;
-use keyhoard::edit::{Certification, Editor, ExpiryTarget};
+use keyhoard_engine::Result;
+use keyhoard_engine::cert::Timestamp;
+use keyhoard_engine::cert::facts::RevocationReason;
+use keyhoard_engine::edit::{Certification, Editor, ExpiryTarget};
 
 /// One edit of each kind, by its number; says whether something was written.
 fn edit(house: &House, editor: &mut Editor<'_>, number: usize) -> Result<bool> {

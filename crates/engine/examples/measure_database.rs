@@ -12,9 +12,9 @@ use std::time::{Duration, Instant};
 
 use cert::Facts;
 use cert::mailbox::mail_address;
-use keyhoard::import::{ImportOptions, import};
-use keyhoard::store::{CertId, Detail, Query, ReadCertificates, Selection, Store, Timestamp};
-use keyhoard::{Result, database};
+use keyhoard_engine::import::{ImportOptions, import};
+use keyhoard_engine::store::{CertId, Detail, Query, ReadCertificates, Selection, Store, Timestamp};
+use keyhoard_engine::{Result, database};
 
 /// Certificates that are looked up, spread over all.
 const LOOKED_UP: u64 = 200;
@@ -59,8 +59,8 @@ fn main() -> Result<()> {
 fn import_file(store: &dyn Store, keyring: &Path) -> Result<Duration> {
     let began = Instant::now();
     let options = ImportOptions { command: "measure".to_owned(), ..ImportOptions::default() };
-    let file =
-        File::open(keyring).map_err(|source| keyhoard::Error::File { path: keyring.to_owned(), source })?;
+    let file = File::open(keyring)
+        .map_err(|source| keyhoard_engine::Error::File { path: keyring.to_owned(), source })?;
     import(store, file, &options, NOW, &mut |_| {})?;
     Ok(began.elapsed())
 }

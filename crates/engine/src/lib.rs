@@ -5,21 +5,21 @@
 //! Opens a database and finds certificates by mail address:
 //!
 //! ```
-//! # use keyhoard::generate::{KeyDestination, Silent, generate, revocations_beside};
-//! # use keyhoard::{keygen::Profile, secret::file::FileKeys};
+//! # use engine::generate::{KeyDestination, Silent, generate, revocations_beside};
+//! # use engine::{keygen::Profile, secret::file::FileKeys};
 //! # let home = tempfile::tempdir()?;
 //! # let path = home.path().join("keyhoard.db");
-//! # let now = keyhoard::cert::Timestamp(1_767_225_600);
+//! # let now = engine::cert::Timestamp(1_767_225_600);
 //! # {
-//! #     let (store, secrets) = (keyhoard::database::create(&path)?, FileKeys::beside(&path));
+//! #     let (store, secrets) = (engine::database::create(&path)?, FileKeys::beside(&path));
 //! #     let mut profile = Profile::named("compatible").expect("it is always there");
 //! #     profile.user_ids = vec![b"Ann <ann@example.org>".to_vec()];
 //! #     let revocations = revocations_beside(&path);
 //! #     let destination = KeyDestination { store: store.as_ref(), secrets: &secrets, revocations, certificate: None };
 //! #     generate(&destination, &profile, None, "example", now, &mut Silent)?;
 //! # }
-//! use keyhoard::store::{Detail, Selection};
-//! use keyhoard::{database, find::find};
+//! use engine::store::{Detail, Selection};
+//! use engine::{database, find::find};
 //! use std::ops::ControlFlow;
 //!
 //! let store = database::open(&path)?;
@@ -38,9 +38,9 @@
 //! ```
 //! # let home = tempfile::tempdir()?;
 //! # let path = home.path().join("keyhoard.db");
-//! # let now = keyhoard::cert::Timestamp(1_767_225_600);
-//! use keyhoard::generate::{KeyDestination, Silent, generate, revocations_beside};
-//! use keyhoard::{database, keygen::Profile, secret::file::FileKeys};
+//! # let now = engine::cert::Timestamp(1_767_225_600);
+//! use engine::generate::{KeyDestination, Silent, generate, revocations_beside};
+//! use engine::{database, keygen::Profile, secret::file::FileKeys};
 //!
 //! let (store, secrets) = (database::create(&path)?, FileKeys::beside(&path));
 //! let mut profile = Profile::named("modern").expect("a profile that is always there");
@@ -56,7 +56,7 @@
 //!
 //! ```
 //! # let (mut input, mut output) = (&b"a stream"[..], Vec::new());
-//! use keyhoard::message::{NoSigner, Cipher, DEFAULT_HASH, Encryption, MessageRecipients, S2k, encrypt};
+//! use engine::message::{NoSigner, Cipher, DEFAULT_HASH, Encryption, MessageRecipients, S2k, encrypt};
 //!
 //! let password = (b"open sesame".to_vec().into(), S2k::iterated(DEFAULT_HASH, 1 << 20)?);
 //! let for_whom = MessageRecipients { passwords: vec![password], ..MessageRecipients::default() };
@@ -69,13 +69,13 @@
 //! Encrypts to a recipient from the database who is certain, and signs:
 //!
 //! ```
-//! # use keyhoard::generate::{KeyDestination, Silent, generate, revocations_beside};
-//! # use keyhoard::{keygen::Profile, secret::file::FileKeys};
+//! # use engine::generate::{KeyDestination, Silent, generate, revocations_beside};
+//! # use engine::{keygen::Profile, secret::file::FileKeys};
 //! # let home = tempfile::tempdir()?;
 //! # let path = home.path().join("keyhoard.db");
-//! # let now = keyhoard::cert::Timestamp(1_767_225_600);
+//! # let now = engine::cert::Timestamp(1_767_225_600);
 //! # {
-//! #     let (store, secrets) = (keyhoard::database::create(&path)?, FileKeys::beside(&path));
+//! #     let (store, secrets) = (engine::database::create(&path)?, FileKeys::beside(&path));
 //! #     let mut profile = Profile::named("compatible").expect("it is always there");
 //! #     profile.user_ids = vec![b"Ann <ann@example.org>".to_vec()];
 //! #     let revocations = revocations_beside(&path);
@@ -83,12 +83,12 @@
 //! #     generate(&destination, &profile, None, "example", now, &mut Silent)?;
 //! # }
 //! # let (mut input, mut output) = (&b"a stream"[..], Vec::new());
-//! use keyhoard::cert::{effective::PacketView, facts::SignatureType};
-//! use keyhoard::message::{Encryption, MessageRecipients, Recipient, SignatureRequest, Signing, encrypt};
-//! use keyhoard::secret::{SecretKeys, Signer, ask::Nobody};
-//! use keyhoard::sign::{Builder, hash_for};
-//! use keyhoard::{database, find, recipients::candidates, signing_keys::signing_key};
-//! use keyhoard::{trust::Validity, validity::TrustSettings};
+//! use engine::cert::{effective::PacketView, facts::SignatureType};
+//! use engine::message::{Encryption, MessageRecipients, Recipient, SignatureRequest, Signing, encrypt};
+//! use engine::secret::{SecretKeys, Signer, ask::Nobody};
+//! use engine::sign::{Builder, hash_for};
+//! use engine::{database, find, recipients::candidates, signing_keys::signing_key};
+//! use engine::{trust::Validity, validity::TrustSettings};
 //!
 //! let (store, secrets) = (database::open(&path)?, FileKeys::beside(&path));
 //! let snapshot = store.snapshot()?;
@@ -114,36 +114,36 @@
 //! Verifies a detached signature, and says how sure it is whose it is:
 //!
 //! ```
-//! # use keyhoard::generate::{KeyDestination, Silent, generate, revocations_beside};
-//! # use keyhoard::{keygen::Profile, secret::file::FileKeys};
+//! # use engine::generate::{KeyDestination, Silent, generate, revocations_beside};
+//! # use engine::{keygen::Profile, secret::file::FileKeys};
 //! # let home = tempfile::tempdir()?;
 //! # let path = home.path().join("keyhoard.db");
-//! # let now = keyhoard::cert::Timestamp(1_767_225_600);
+//! # let now = engine::cert::Timestamp(1_767_225_600);
 //! # {
-//! #     let (store, secrets) = (keyhoard::database::create(&path)?, FileKeys::beside(&path));
+//! #     let (store, secrets) = (engine::database::create(&path)?, FileKeys::beside(&path));
 //! #     let mut profile = Profile::named("compatible").expect("it is always there");
 //! #     profile.user_ids = vec![b"Ann <ann@example.org>".to_vec()];
 //! #     let revocations = revocations_beside(&path);
 //! #     let destination = KeyDestination { store: store.as_ref(), secrets: &secrets, revocations, certificate: None };
 //! #     generate(&destination, &profile, None, "example", now, &mut Silent)?;
 //! # }
-//! # use keyhoard::{find::find, signing_keys::signing_key};
-//! # use keyhoard::message::{SignatureRequest, Signing, sign_detached};
-//! # use keyhoard::secret::SecretKeys;
+//! # use engine::{find::find, signing_keys::signing_key};
+//! # use engine::message::{SignatureRequest, Signing, sign_detached};
+//! # use engine::secret::SecretKeys;
 //! # let mut data = &b"data"[..];
 //! # let signature = {
-//! #     let (store, secrets) = (keyhoard::database::open(&path)?, FileKeys::beside(&path));
+//! #     let (store, secrets) = (engine::database::open(&path)?, FileKeys::beside(&path));
 //! #     let snapshot = store.snapshot()?;
 //! #     let ann = find(snapshot.as_ref(), &["<ann@example.org>"])?.ids;
 //! #     let key = signing_key(snapshot.as_ref(), ann[0], &secrets.list()?, now)?.ok_or("no key")?;
-//! #     let mut key = key.open(&secrets, &mut keyhoard::secret::ask::Nobody)?;
-//! #     let kind = keyhoard::cert::facts::SignatureType::BINARY;
-//! #     let builder = keyhoard::sign::Builder::new(kind, keyhoard::verify::HashAlgorithm::SHA256, now);
+//! #     let mut key = key.open(&secrets, &mut engine::secret::ask::Nobody)?;
+//! #     let kind = engine::cert::facts::SignatureType::BINARY;
+//! #     let builder = engine::sign::Builder::new(kind, engine::verify::HashAlgorithm::SHA256, now);
 //! #     sign_detached(&mut &b"data"[..], Signing::new(vec![SignatureRequest { key: key.as_mut(), builder }])?)?
 //! # };
-//! use keyhoard::message::DetachedSignatures;
-//! use keyhoard::validity::{Sources, TrustSettings};
-//! use keyhoard::{cert::effective::PacketView, database, verification::Examiner};
+//! use engine::message::DetachedSignatures;
+//! use engine::validity::{Sources, TrustSettings};
+//! use engine::{cert::effective::PacketView, database, verification::Examiner};
 //!
 //! let store = database::open(&path)?;
 //! let snapshot = store.snapshot()?;
@@ -156,8 +156,8 @@
 //! let signatures = DetachedSignatures::read(&mut &signature[..])?.over(&mut data)?;
 //! for verdict in examiner.examine(signatures)? {
 //!     println!("{}, validity {:?}", verdict.status, verdict.trust.key);
-//! #   assert_eq!(verdict.status, keyhoard::verification::SignatureStatus::Good);
-//! #   assert_eq!(verdict.trust.key, keyhoard::trust::Validity::Ultimate);
+//! #   assert_eq!(verdict.status, engine::verification::SignatureStatus::Good);
+//! #   assert_eq!(verdict.trust.key, engine::trust::Validity::Ultimate);
 //! }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

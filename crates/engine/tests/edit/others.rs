@@ -1,10 +1,10 @@
 //! What one key certifies about another.
 
 use crate::fixture::{ALICE, BOB, DAY, House, NOW, SECOND};
-use keyhoard::cert::facts::{RevocationReason, SignatureFacts, SignatureType, TrustSignature};
-use keyhoard::cert::signed::{Digester, Subject, question};
-use keyhoard::cert::{Fingerprint, Timestamp};
-use keyhoard::edit::{
+use keyhoard_engine::cert::facts::{RevocationReason, SignatureFacts, SignatureType, TrustSignature};
+use keyhoard_engine::cert::signed::{Digester, Subject, question};
+use keyhoard_engine::cert::{Fingerprint, Timestamp};
+use keyhoard_engine::edit::{
     Certification, CertificationObstacle, CertifiedIdentity, PlannedCertification, Recertify,
     RevokedCertifications,
 };
@@ -25,7 +25,7 @@ fn user_ids<const N: usize>(values: [&[u8]; N]) -> [CertifiedIdentity; N] {
 /// What a key said about a user ID, oldest first.
 fn said(house: &House, target: &Fingerprint, user_id: &[u8], by: &Fingerprint) -> Vec<SignatureFacts> {
     let certificate = house.at(NOW, target).certificate;
-    let is_it = |kind: &_| *kind == keyhoard::cert::facts::ComponentKind::UserId(user_id.to_vec());
+    let is_it = |kind: &_| *kind == keyhoard_engine::cert::facts::ComponentKind::UserId(user_id.to_vec());
     let component = certificate.facts.components.iter().find(|component| is_it(&component.kind));
     let signatures = component.expect("the user ID").signatures.iter();
     signatures.filter(|signature| signature.issuer.may_be(by)).cloned().collect()
@@ -130,11 +130,11 @@ fn a_certification_made_here_verifies() {
         for facts in component.signatures.iter().filter(|facts| facts.issuer.may_be(&house.bob)) {
             let subject = Subject::UserId(certificate.body(component.span).expect("a user ID"));
             let body = certificate.body(facts.span).expect("a packet");
-            let signature = keyhoard::cert::signature::parse(body).expect("a signature");
+            let signature = keyhoard_engine::cert::signature::parse(body).expect("a signature");
             let digest = digester.over(subject).digest(&signature).expect("a digest");
             let check = question(&issuer, &signature, digest).expect("a question");
-            verdicts.extend(keyhoard::verify::verify(&[check]));
+            verdicts.extend(keyhoard_engine::verify::verify(&[check]));
         }
     }
-    assert_eq!(verdicts, [keyhoard::verify::Verdict::Good; 2]);
+    assert_eq!(verdicts, [keyhoard_engine::verify::Verdict::Good; 2]);
 }
