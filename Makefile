@@ -95,10 +95,11 @@ attacks: programs ## runs the attacks of tests/attacks through other OpenPGP pro
 setup:
 	@scripts/setup
 
-# INN, the checked programs, and beside their compilation the homes that the real gpg makes for the comparisons.
+# INN, the real GnuPGs, the checked programs, and beside their compilation the homes that the real gpg makes for the comparisons.
 .PHONY: programs
 programs:
 	@scripts/setup test
 	@scripts/inn $(TARGET) >/dev/null
+	@scripts/gnupg $(TARGET) >/dev/null
 	@scripts/reference-homes $(TARGET) >/dev/null & homes=$$!; \
 	cargo build $(CHECKED) --bins --tests --examples; wait $$homes
