@@ -120,6 +120,9 @@ fn area<'a>(version: u8, fields: &mut Fields<'a>) -> Result<&'a [u8], Flaw> {
 fn material(algorithm: PublicKeyAlgorithm, mut fields: Fields<'_>) -> Result<&[u8], Flaw> {
     type Algorithm = PublicKeyAlgorithm;
     let all = fields.rest();
+    if let Some(length) = algorithm.fixed_signature_length() {
+        return fields.take(length);
+    }
     match algorithm {
         Algorithm::RSA | Algorithm::RSA_ENCRYPT | Algorithm::RSA_SIGN => {
             fields.number()?;
@@ -128,8 +131,6 @@ fn material(algorithm: PublicKeyAlgorithm, mut fields: Fields<'_>) -> Result<&[u
             fields.number()?;
             fields.number()?;
         }
-        Algorithm::ED25519 => return fields.take(64),
-        Algorithm::ED448 => return fields.take(114),
         _ => return Ok(all),
     }
     Ok(&all[..all.len() - fields.rest().len()])

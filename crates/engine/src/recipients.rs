@@ -398,10 +398,18 @@ fn preferences(certificate: &Certificate, effective: &Effective) -> Preferences 
         _ => None,
     });
     let of_key = effective.primary().binding.map(|index| &facts.components[0].signatures[index]);
+    let has_post_quantum_key = facts.components.iter().any(
+        |component| matches!(&component.kind, ComponentKind::Key(key) if key.algorithm.is_post_quantum()),
+    );
     let said: Vec<&SelfSignature> =
         [of_user, of_key].into_iter().flatten().filter_map(|signature| signature.own.as_deref()).collect();
+    let mut ciphers = said.iter().find_map(|own| own.cipher_preferences.clone()).unwrap_or_default();
+    // Who has such a key reads AES-256 without saying so (RFC 9980, 7.1).
+    if has_post_quantum_key && !ciphers.contains(&Cipher::Aes256.number()) {
+        ciphers.push(Cipher::Aes256.number());
+    }
     Preferences {
-        ciphers: said.iter().find_map(|own| own.cipher_preferences.clone()).unwrap_or_default(),
+        ciphers,
         digests: said.iter().find_map(|own| own.hash_preferences.clone()).unwrap_or_default(),
         compressions: said.iter().find_map(|own| own.compression_preferences.clone()),
         seipd2: said.iter().any(|own| own.features.is_some_and(|features| features & 8 != 0)),

@@ -54,6 +54,13 @@ impl DigestPolicy {
     }
 }
 
+/// Returns whether a hash algorithm is accepted in the binding signature of a subkey of this algorithm: those of RFC 9980
+/// need a better one than SHA-1 (RFC 9980, 7.2).
+pub fn accepts_subkey_binding(subkey: PublicKeyAlgorithm, hash: HashAlgorithm) -> bool {
+    let is_broken = matches!(hash, HashAlgorithm::MD5 | HashAlgorithm::SHA1 | HashAlgorithm::RIPEMD160);
+    !(is_broken && subkey.is_post_quantum())
+}
+
 /// 2019-01-19 00:00 UTC, the latest creation time of SHA-1 certifications by other keys that GnuPG accepts.
 const END_OF_SHA1_CERTIFICATIONS: u32 = 1_547_856_000;
 
@@ -104,6 +111,15 @@ mod tests {
         assert!(policy.is_weak(HashAlgorithm::SHA1) && policy.is_weak(HashAlgorithm::MD5));
         assert!(!policy.accepts_certification(HashAlgorithm::SHA1, 0));
         assert!(!GNUPG.with_weak(HashAlgorithm(200)).is_weak(HashAlgorithm(200 - 64)));
+    }
+
+    #[test]
+    fn no_binding_of_a_post_quantum_subkey_is_made_with_sha1() {
+        let (new, old) = (PublicKeyAlgorithm::ML_KEM_768_X25519, PublicKeyAlgorithm::ECDH);
+        for hash in HashAlgorithm::ALL {
+            assert_eq!(accepts_subkey_binding(new, hash), hash.0 > 3, "{hash:?}");
+            assert!(accepts_subkey_binding(old, hash), "{hash:?}");
+        }
     }
 
     #[test]

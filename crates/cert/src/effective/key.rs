@@ -6,6 +6,7 @@ use super::usage::{Usage, is_usable};
 use super::user_id::UserIdStates;
 use crate::facts::{Component, ComponentKind, Facts, KeyFacts, Revoker, SignatureFacts, SignatureType};
 use crate::identity::{Fingerprint, Timestamp};
+use verify::policy::accepts_subkey_binding;
 
 /// Evaluates the primary key: a direct-key signature takes precedence over those of the user IDs and attributes,
 /// separately for usage and expiration time. Returns also the designated revokers, each once, in the order of the
@@ -51,13 +52,14 @@ pub(super) fn subkey(
 ) -> KeyState {
     let bindings = self_signatures
         .of_kind(component, SignatureType::SUBKEY_BINDING)
-        .filter(|(_, signature)| !self_signatures.has_expired(signature));
+        .filter(|(_, signature)| !self_signatures.has_expired(signature))
+        .filter(|(_, signature)| accepts_subkey_binding(key.algorithm, signature.hash_algorithm));
     let revocation = self_signatures.of_kind(component, SignatureType::SUBKEY_REVOCATION).last();
     let revoked = revocation.map(|(_, signature)| Revocation { date: signature.created, designated: false });
 
     let mut state = KeyState { revoked: revoked.or(primary.revoked), ..KeyState::default() };
     if let Some((index, signature)) = newest(bindings) {
-        state.valid = is_usable(key.algorithm) && primary.valid;
+        state.valid = is_usable(key.algorithm, key.fingerprint.version()) && primary.valid;
         state.usage = flags(signature).under(key.algorithm);
         state.expires = key_expiration(key.created, signature);
         state.expired = self_signatures.is_expired_key(state.expires);

@@ -159,10 +159,11 @@ fn locked(key: &Unlocked, password: Option<&Password>) -> Result<SecretKey> {
 }
 
 /// The other names that profiles have in the interface.
-const ALIASES: [(&str, &str); 6] = [
+const ALIASES: [(&str, &str); 7] = [
     ("default", "compatible"),
     ("rfc4880", "compatible"),
     ("rfc9580", "modern"),
+    ("rfc9980", "post-quantum"),
     ("performance", "modern"),
     ("security", "modern"),
     ("compatibility", "rsa4096"),
