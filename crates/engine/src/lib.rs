@@ -198,6 +198,7 @@
 //! - [`undo`]: takes back what an entry of the journal did.
 //! - [`validity`]: how sure one may be of user IDs.
 
+pub mod agent_keys;
 pub mod certifications;
 pub mod check;
 pub mod compact;
@@ -243,6 +244,7 @@ mod stored;
 #[cfg(test)]
 mod test_keyrings;
 
+pub use agent;
 pub use cert;
 pub use error::{Error, ForeignError, Result, causes, lacks_search_index};
 pub use keygen;

@@ -50,6 +50,7 @@ mod vectors;
 mod weierstrass;
 
 pub use ask::{Ask, Question};
+pub use asymmetric::unwrap_agreed;
 pub use ciphertext::{Ciphertext, Encrypted};
 pub use encryption::encrypt;
 pub use error::{Error, Result};
