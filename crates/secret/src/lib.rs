@@ -49,7 +49,7 @@ mod weierstrass;
 
 pub use ask::{Ask, Question};
 pub use ciphertext::{Ciphertext, Encrypted};
-pub use encryption::encrypt;
+pub use encryption::{encrypt, is_safe_to_encrypt_to};
 pub use error::{Error, Result};
 pub use fields::{Fields, write_number};
 pub use input::read_all;

@@ -1,6 +1,5 @@
 //! `--encrypt` and `--symmetric`.
 
-mod choice;
 mod recipients;
 
 use std::fs::File;
@@ -8,6 +7,7 @@ use std::io::{self, Read, Write};
 
 use engine::cert::facts::SignatureType;
 use engine::foreign_text::shown;
+use engine::message_algorithms as choice;
 use engine::message::{
     self, Cipher, Compression, ContentSigner, DataProtection, Encryption, MessageRecipients, NoSigner,
     Recipient, S2k,
