@@ -18,7 +18,7 @@ pub(crate) fn expression(ciphertext: &Ciphertext<'_>) -> Option<Sexp> {
             let wrapped = [&[u8::try_from(key.len()).ok()?], key].concat();
             Sexp::named("ecdh", [value("s", Sexp::atom(&wrapped)), value("e", Sexp::atom(e))])
         }
-        Ciphertext::X25519 { .. } | Ciphertext::X448 { .. } => return None,
+        Ciphertext::X25519 { .. } | Ciphertext::X448 { .. } | Ciphertext::MlKem { .. } => return None,
     };
     Some(Sexp::named("enc-val", [inner]))
 }

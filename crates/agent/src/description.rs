@@ -33,7 +33,8 @@ pub(crate) fn command(public: &PublicKey, purpose: Purpose) -> Option<String> {
     let fingerprint = key.fingerprint();
     let is_subkey = fingerprint != public.primary;
     let user_id = String::from_utf8_lossy(&public.user_id[..public.user_id.len().min(MOST_BYTES)]);
-    let user_id: String = user_id.chars().map(|letter| if letter.is_control() { '?' } else { letter }).collect();
+    let user_id: String =
+        user_id.chars().map(|letter| if letter.is_control() { '?' } else { letter }).collect();
     let main = if is_subkey { format!(" (main key ID {})", public.primary.key_id()) } else { String::new() };
     let text = format!(
         "{}\n\"{user_id}\"\n{}-bit {} key, ID {},\ncreated {}{main}.\n{}",

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use cert::Keygrip;
 use secret::ask::KeyName;
 use secret::{
-    Ask, Error, Name, OpenKey, Passphrase, Protection, Question, Result, SecretKey, SecretKeys, Stored, StoredKey,
+    Ask, Error, Name, OpenKey, Passphrase, Protection, Question, Result, SecretKey, SecretKeys, Stored,
+    StoredKey,
 };
 
 use crate::connection::{Respond, Silent, Wait};

