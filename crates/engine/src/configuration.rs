@@ -3,6 +3,8 @@
 //! `config.toml` has settings for all commands of both programs:
 //!
 //! ```toml
+//! # Follow the output of gpg 2.2.40, not 2.4.9.
+//! compat = "2.2"
 //! # Is started with the question as its only argument, and writes the passphrase as the first line.
 //! passphrase-program = "/usr/local/bin/ask-passphrase"
 //! ```
@@ -12,6 +14,7 @@
 //! A file that somebody else can change is an error.
 
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use serde::Deserialize;
 
@@ -24,9 +27,46 @@ use crate::{Error, ForeignError, Result, database, permissions};
 pub struct Configuration {
     /// The program that is asked for passphrases, instead of the user on the terminal.
     pub passphrase_program: Option<PathBuf>,
+    /// Whose output `gpg-keyhoard` follows.
+    #[serde(default)]
+    pub compat: Compat,
     /// What goes over the network.
     #[serde(default)]
     pub network: NetworkConfiguration,
+}
+
+/// The GnuPG whose output `gpg-keyhoard` and `gpgv-keyhoard` follow where GnuPG's versions differ.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+pub enum Compat {
+    /// Debian 12's 2.2.40.
+    #[serde(rename = "2.2")]
+    V2_2,
+    /// Debian testing's 2.4.9.
+    #[default]
+    #[serde(rename = "2.4")]
+    V2_4,
+}
+
+impl Compat {
+    /// Returns the version number.
+    pub fn version(self) -> &'static str {
+        match self {
+            Self::V2_2 => "2.2.40",
+            Self::V2_4 => "2.4.9",
+        }
+    }
+}
+
+impl FromStr for Compat {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        match text {
+            "2.2" => Ok(Self::V2_2),
+            "2.4" => Ok(Self::V2_4),
+            _ => Err(format!("'{text}' is neither 2.2 nor 2.4")),
+        }
+    }
 }
 
 impl Configuration {
@@ -68,5 +108,13 @@ mod tests {
         let read = toml::from_str::<Configuration>("passphrase-program = '/bin/ask'").expect("right");
         assert_eq!(read.passphrase_program, Some(PathBuf::from("/bin/ask")));
         assert_eq!(toml::from_str::<Configuration>(""), Ok(Configuration::default()));
+    }
+
+    #[test]
+    fn the_gnupg_that_is_followed_is_2_4_unless_another_is_named() {
+        assert_eq!(Configuration::default().compat, Compat::V2_4);
+        let read = toml::from_str::<Configuration>("compat = '2.2'").expect("right");
+        assert_eq!(read.compat, Compat::V2_2);
+        assert!(toml::from_str::<Configuration>("compat = '2.3'").is_err());
     }
 }

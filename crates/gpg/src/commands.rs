@@ -43,7 +43,7 @@ pub(crate) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
     };
     match command {
         Command::GpgconfTest => Ok(()),
-        Command::GpgconfList => about::gpgconf_list(streams),
+        Command::GpgconfList => about::gpgconf_list(settings, streams),
         Command::ListConfig => list_config::run(arguments, settings, streams),
         Command::Decrypt => decrypt::run(arguments, settings, streams),
         Command::WriteMessage(operation) => write_message::run(arguments, settings, streams, operation),

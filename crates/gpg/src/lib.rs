@@ -11,6 +11,7 @@ mod algorithms;
 mod clock;
 mod code;
 mod commands;
+mod compat;
 mod failure;
 mod filter;
 mod filter_properties;
@@ -94,7 +95,9 @@ fn run_command(Loaded { settings, arguments }: &Loaded, streams: &mut Streams) -
 
 fn stopped(program: Program, stop: &Stop, streams: &mut Streams) -> u8 {
     let text = match stop {
-        Stop::Inform(information, home) => commands::about::text(program, *information, home),
+        Stop::Inform(information, home, compat) => {
+            commands::about::text(program, *compat, *information, home)
+        }
         Stop::Help(text) => text.clone(),
         Stop::Exit(code) => return *code,
     };

@@ -1,8 +1,5 @@
 //! The programs of GnuPG that this crate replaces.
 
-/// The version of gpg that this program replaces.
-pub(crate) const GPG_VERSION: &str = "2.2.40";
-
 /// The program of GnuPG that a run replaces.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Program {

@@ -1,4 +1,4 @@
-//! Listings as gpg 2.2.40 prints them, byte for byte: pure functions of a [`KeyListing`] and the settings.
+//! Listings as gpg prints them, byte for byte: pure functions of a [`KeyListing`] and the settings.
 //!
 //! - [`human`]: the text for people;
 //! - [`colons`]: the records for programs (GnuPG's `doc/DETAILS`);
@@ -55,6 +55,15 @@ pub(crate) fn revocation(listed: &ListedSignature<'_>, settings: &ListSettings, 
 /// Says whether the listing for people leaves a component out, with its signatures.
 pub(crate) fn is_hidden(item: ListedItem<'_>, settings: &ListSettings) -> bool {
     human::is_hidden(item, &settings.flags)
+}
+
+/// Says whether the listing for people leaves a signature out.
+pub(crate) fn is_hidden_signature(
+    listing: &KeyListing<'_>,
+    listed: &ListedSignature<'_>,
+    settings: &ListSettings,
+) -> bool {
+    signature::is_hidden(listing, listed, settings)
 }
 
 /// Completes the options of a listing with what [`listing`] needs, and [`attribute::data`] if `attributes` are

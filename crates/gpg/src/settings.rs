@@ -14,6 +14,7 @@ pub(crate) mod trust;
 use std::path::PathBuf;
 
 use engine::cert::Timestamp;
+use engine::configuration::Compat;
 use engine::trust::tofu::Policy;
 use engine::validity::{Model, TrustedKey};
 use engine::verify::HashAlgorithm;
@@ -41,6 +42,8 @@ pub(crate) use trust::TrustNumbers;
 #[derive(Debug, Default)]
 pub(crate) struct Settings {
     pub(crate) program: Program,
+    /// Whose output is followed.
+    pub(crate) compat: Compat,
     pub(crate) home: Home,
     /// The current time, or that of `--faked-system-time`.
     pub(crate) now: Timestamp,
@@ -214,11 +217,14 @@ pub(crate) struct ExportFilter {
 }
 
 impl Settings {
-    /// Returns the default settings of a program.
-    pub(crate) fn of(program: Program) -> Self {
+    /// Returns the default settings of a program of one of GnuPG's versions.
+    pub(crate) fn of(program: Program, compat: Compat) -> Self {
+        let list = ListSettings::of(compat);
         match program {
-            Program::Gpg => Self { verify: VerifyFlags::of_gpg(), ..Self::default() },
+            Program::Gpg => Self { compat, list, verify: VerifyFlags::of_gpg(), ..Self::default() },
             Program::Gpgv => Self {
+                compat,
+                list,
                 program,
                 command: Some(Command::Verify),
                 batch: true,

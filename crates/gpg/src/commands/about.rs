@@ -2,60 +2,71 @@
 
 use std::fmt::Write as _;
 
+use engine::configuration::Compat;
+
 use crate::algorithms::{self, Named};
+use crate::generation::algorithm;
 use crate::home::Home;
 use crate::options::row::{Argument, Information, OptionAction, Row};
 use crate::options::table::{OPTIONS, rows};
-use crate::program::GPG_VERSION;
 use crate::program::Program;
-use crate::settings::Command;
+use crate::settings::{Command, Settings};
 use crate::streams::Streams;
 
 /// Returns the text of `--version`, `--help` and the like.
-pub(crate) fn text(program: Program, information: Information, home: &Home) -> String {
+pub(crate) fn text(program: Program, compat: Compat, information: Information, home: &Home) -> String {
     match (information, program) {
-        (Information::Version, Program::Gpg) => version(home),
-        (Information::Version, Program::Gpgv) => gpgv_version(),
-        (Information::Help, Program::Gpg) => help(home),
-        (Information::Help, Program::Gpgv) => gpgv_help(),
+        (Information::Version, Program::Gpg) => version(home, compat),
+        (Information::Version, Program::Gpgv) => gpgv_version(compat),
+        (Information::Help, Program::Gpg) => help(home, compat),
+        (Information::Help, Program::Gpgv) => gpgv_help(compat),
         (Information::Warranty, _) => warranty(),
-        (Information::Options, _) => dump_options(program),
-        (Information::OptionTable, _) => dump_option_table(program),
+        (Information::Options, _) => dump_options(program, compat),
+        (Information::OptionTable, _) => dump_option_table(program, compat),
     }
 }
 
-fn gpgv_version() -> String {
+fn gpgv_version(compat: Compat) -> String {
+    let gnupg = compat.version();
     let (version, licence) = (env!("CARGO_PKG_VERSION"), env!("CARGO_PKG_LICENSE"));
     format!(
-        "gpgv (GnuPG) {GPG_VERSION}\nThis is gpgv-keyhoard {version}, not GnuPG\nLicence: {licence}\n\
+        "gpgv (GnuPG) {gnupg}\nThis is gpgv-keyhoard {version}, not GnuPG\nLicence: {licence}\n\
          There is NO WARRANTY, to the extent permitted by law.\n"
     )
 }
 
-fn gpgv_help() -> String {
-    let mut text = gpgv_version();
+fn gpgv_help(compat: Compat) -> String {
+    let mut text = gpgv_version(compat);
     text.push_str(
         "\nSyntax: gpgv-keyhoard [options] [files]\nVerifies signatures with keys that are all trusted.\n\n",
     );
     text.push_str("The options are gpgv's; its manual page gpgv(1) explains them.\n\nOptions:\n\n");
-    text.extend(rows(Program::Gpgv).into_iter().filter(|row| !row.help.is_empty()).map(help_line));
+    text.extend(rows(Program::Gpgv, compat).into_iter().filter(|row| !row.help.is_empty()).map(help_line));
     text
 }
 
 /// Writes the options for `gpgconf` (`--gpgconf-list`).
-pub(super) fn gpgconf_list(streams: &mut Streams) -> anyhow::Result<()> {
+pub(super) fn gpgconf_list(settings: &Settings, streams: &mut Streams) -> anyhow::Result<()> {
     const HAS_DEFAULT: u32 = 16;
     let out = streams.out();
+    let compliance = match settings.compat {
+        Compat::V2_2 => "gnupg",
+        Compat::V2_4 => "openpgp",
+    };
+    let algorithm = algorithm::default(settings.compat);
     writeln!(out, "debug-level:{HAS_DEFAULT}:\"none:")?;
-    writeln!(out, "compliance:{HAS_DEFAULT}:\"gnupg:")?;
-    writeln!(out, "default_pubkey_algo:{HAS_DEFAULT}:\"rsa3072/cert,sign+rsa3072/encr:")?;
+    writeln!(out, "compliance:{HAS_DEFAULT}:\"{compliance}:")?;
+    writeln!(out, "default_pubkey_algo:{HAS_DEFAULT}:\"{algorithm}:")?;
     writeln!(out, "compliance_de_vs:{HAS_DEFAULT}:0:")?;
+    if settings.compat >= Compat::V2_4 {
+        writeln!(out, "use_keyboxd:{HAS_DEFAULT}:0:")?;
+    }
     Ok(())
 }
 
 /// Programs read the first line, `Home:` and the algorithms; the rest names this program.
-fn version(home: &Home) -> String {
-    let mut text = format!("gpg (GnuPG) {GPG_VERSION}\n");
+fn version(home: &Home, compat: Compat) -> String {
+    let mut text = format!("gpg (GnuPG) {}\n", compat.version());
     // Writing to a string does not fail.
     let _ = writeln!(
         text,
@@ -99,8 +110,8 @@ fn wrapped(title: &str, list: &[Named]) -> String {
     text
 }
 
-fn help(home: &Home) -> String {
-    let mut text = version(home);
+fn help(home: &Home, compat: Compat) -> String {
+    let mut text = version(home, compat);
     text.push_str("\nSyntax: gpg-keyhoard [options] [files]\n");
     text.push_str("The options are gpg's; its manual page gpg(1) explains them.\n\nCommands:\n\n");
     let is_command =
@@ -137,8 +148,8 @@ fn warranty() -> String {
 }
 
 /// Lists every long option, but for those that are only ignored.
-fn dump_options(program: Program) -> String {
-    let rows = rows(program).into_iter().filter(|row| !matches!(row.meaning, OptionAction::IgnoredInFile));
+fn dump_options(program: Program, compat: Compat) -> String {
+    let rows = rows(program, compat).into_iter().filter(|row| !matches!(row.meaning, OptionAction::IgnoredInFile));
     let names = rows.flat_map(|row| match program {
         Program::Gpg => row.names().collect(),
         Program::Gpgv => vec![row.name()],
@@ -148,10 +159,10 @@ fn dump_options(program: Program) -> String {
 
 /// Lists every long option as `NAME:NUMBER:FLAGS:HELP:`. Flags are gpg's; names with one number mean the same, and
 /// the number is that of the short option, where there is one.
-fn dump_option_table(program: Program) -> String {
+fn dump_option_table(program: Program, compat: Compat) -> String {
     const FIRST_NUMBER: usize = 500;
     let mut text = String::new();
-    for (index, row) in rows(program).into_iter().enumerate() {
+    for (index, row) in rows(program, compat).into_iter().enumerate() {
         let number = row.short.map_or(FIRST_NUMBER + index, usize::from);
         let help = if row.help.is_empty() {
             "@".to_owned()
@@ -160,14 +171,14 @@ fn dump_option_table(program: Program) -> String {
         };
         for name in row.names() {
             // Writing to a string does not fail.
-            let _ = writeln!(text, "{name}:{number}:{}:{help}:", flags(row));
+            let _ = writeln!(text, "{name}:{number}:{}:{help}:", flags(row, compat));
         }
     }
     text
 }
 
 /// Returns gpg's flags of an option.
-fn flags(row: &Row) -> u32 {
+fn flags(row: &Row, compat: Compat) -> u32 {
     const OPTIONAL: u32 = 1 << 3;
     const PREFIX: u32 = 1 << 4;
     let argument = match row.argument() {
@@ -181,6 +192,7 @@ fn flags(row: &Row) -> u32 {
         | match row.meaning {
             OptionAction::IgnoredInFile => 1 << 6,
             OptionAction::Command(_) => 1 << 7,
+            OptionAction::Inform(_) if compat >= Compat::V2_4 => 1 << 7,
             _ if row.name() == "fingerprint" => 1 << 7,
             OptionAction::OptionsFile | OptionAction::NoOptions => 1 << 8,
             _ => 0,
@@ -195,8 +207,8 @@ mod tests {
 
     #[test]
     fn the_first_line_of_the_version_is_gpgs() {
-        let text = version(&Home::find(Some(b"/h")));
-        assert_eq!(text.lines().next(), Some("gpg (GnuPG) 2.2.40"));
+        let text = version(&Home::find(Some(b"/h")), Compat::V2_4);
+        assert_eq!(text.lines().next(), Some("gpg (GnuPG) 2.4.9"));
         assert!(
             text.contains("\nHome: /h\nDatabase: /h/keyhoard.db\nSupported algorithms:\nPubkey: RSA, ELG,")
         );

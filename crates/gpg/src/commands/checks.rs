@@ -71,19 +71,30 @@ impl Checks {
     pub(super) fn add(&mut self, listing: &KeyListing<'_>, settings: &ListSettings, streams: &mut Streams) {
         for listed in &listing.components {
             if settings.with_colons || !render::is_hidden(listed.item, settings) {
-                listed.signatures.iter().for_each(|signature| self.add_one(listing, signature, streams));
+                for signature in &listed.signatures {
+                    let is_counted =
+                        settings.with_colons || !render::is_hidden_signature(listing, signature, settings);
+                    self.add_one(listing, signature, is_counted, streams);
+                }
             }
         }
     }
 
-    fn add_one(&mut self, listing: &KeyListing<'_>, signature: &ListedSignature<'_>, streams: &mut Streams) {
+    /// Adds a signature; `is_counted` says whether an error counts.
+    fn add_one(
+        &mut self,
+        listing: &KeyListing<'_>,
+        signature: &ListedSignature<'_>,
+        is_counted: bool,
+        streams: &mut Streams,
+    ) {
         match signature.status {
             None => {}
             Some(CertificationStatus::Good(_)) => self.good += 1,
             Some(CertificationStatus::Bad) => self.bad += 1,
             Some(CertificationStatus::NoIssuer | CertificationStatus::UnusableIssuer(_)) => self.no_key += 1,
             Some(CertificationStatus::Refused(refusal)) => {
-                self.other += 1;
+                self.other += u64::from(is_counted);
                 self.explain(refusal, listing, signature, streams);
             }
         }

@@ -222,7 +222,7 @@ fn wanted(certificate: &Certificate, settings: &Settings, streams: &mut Streams)
     streams.status(status::with_text(check, facts.user_ids().next().unwrap_or_default()));
     let question = Question {
         keyword: "import.okay",
-        context: &show::described(certificate, settings.now),
+        context: &show::described(certificate, settings),
         text: "Do you want to import this key? (y/N) ",
     };
     prompt::ask(&question, settings, streams)

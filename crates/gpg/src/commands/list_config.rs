@@ -1,7 +1,6 @@
 //! `--list-config`, for programs that ask what gpg can do.
 
 use crate::algorithms::{self, Named};
-use crate::program::GPG_VERSION;
 use crate::render::{algorithm, text};
 use crate::settings::{Group, Settings};
 use crate::streams::Streams;
@@ -14,13 +13,13 @@ pub(super) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
     let names = arguments.join(&b' ');
     if arguments.is_empty() {
         for item in ITEMS.iter().filter(|item| item.always) {
-            streams.out().write_all(&item.text(&settings.groups))?;
+            streams.out().write_all(&item.text(settings))?;
         }
         return Ok(());
     }
     for name in names.split(|&byte| byte == b' ') {
         match ITEMS.iter().find(|item| item.is_called(name)) {
-            Some(item) => streams.out().write_all(&item.text(&settings.groups))?,
+            Some(item) => streams.out().write_all(&item.text(settings))?,
             None => {
                 let name = String::from_utf8_lossy(name);
                 streams.error(format_args!("unknown configuration item '{name}'"));
@@ -41,7 +40,8 @@ struct Item {
 
 enum Value {
     Groups,
-    Text(&'static str),
+    /// The version of gpg.
+    Version,
     Numbers(&'static [Named]),
     Names(&'static [Named]),
     CurveNames,
@@ -53,7 +53,7 @@ enum Value {
 #[rustfmt::skip]
 const ITEMS: &[Item] = &[
     Item { names: "group", always: true, value: Value::Groups },
-    Item { names: "version", always: true, value: Value::Text(GPG_VERSION) },
+    Item { names: "version", always: true, value: Value::Version },
     Item { names: "pubkey", always: true, value: Value::Numbers(algorithms::PUBLIC_KEY) },
     Item { names: "pubkeyname", always: true, value: Value::Names(algorithms::PUBLIC_KEY) },
     Item { names: "cipher", always: true, value: Value::Numbers(algorithms::CIPHER) },
@@ -72,12 +72,12 @@ impl Item {
         self.names.split('|').any(|known| known.as_bytes().eq_ignore_ascii_case(name))
     }
 
-    fn text(&self, groups: &[Group]) -> Vec<u8> {
+    fn text(&self, settings: &Settings) -> Vec<u8> {
         let name = self.names.split('|').next().unwrap_or_default();
         let joined = |values: Vec<String>| format!("cfg:{name}:{}\n", values.join(";")).into_bytes();
         match self.value {
-            Value::Groups => groups.iter().flat_map(group_line).collect(),
-            Value::Text(text) => joined(vec![text.to_owned()]),
+            Value::Groups => settings.groups.iter().flat_map(group_line).collect(),
+            Value::Version => joined(vec![settings.compat.version().to_owned()]),
             Value::Numbers(list) => joined(list.iter().map(|(number, _)| number.to_string()).collect()),
             Value::Names(list) => joined(list.iter().map(|(_, name)| (*name).to_owned()).collect()),
             Value::CurveNames => {

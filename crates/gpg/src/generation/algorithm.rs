@@ -1,15 +1,24 @@
 //! Algorithms as `--quick-generate-key` takes them: `ALGO[/FLAGS][+SUBALGO[/FLAGS]]`.
 
 use engine::cert::effective::Usage;
+use engine::configuration::Compat;
 
 use super::size::{self, Range};
 use super::{Curve, Family, Kind, Material};
 use crate::code::Code;
 
-/// The algorithm `default`.
+/// The algorithm `default` of gpg 2.2.
 pub(crate) const DEFAULT: &str = "rsa3072/cert,sign+rsa3072/encr";
 /// The algorithm `future-default`.
 const FUTURE_DEFAULT: &str = "ed25519/cert,sign+cv25519/encr";
+
+/// Returns the algorithm `default` of one of GnuPG's versions.
+pub(crate) fn default(compat: Compat) -> &'static str {
+    match compat {
+        Compat::V2_2 => DEFAULT,
+        Compat::V2_4 => FUTURE_DEFAULT,
+    }
+}
 
 /// A primary key and perhaps a subkey.
 #[derive(Clone, Debug, PartialEq, Eq)]

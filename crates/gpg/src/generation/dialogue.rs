@@ -17,9 +17,6 @@ use crate::settings::Settings;
 use crate::streams::Streams;
 use asker::Asker;
 
-/// The validity period of a key if it is not asked for.
-pub(crate) const DEFAULT_VALIDITY: &[u8] = b"2y";
-
 /// The result of a dialogue.
 #[derive(Debug)]
 pub(crate) enum Answer {
@@ -47,7 +44,7 @@ pub(crate) fn ask(
     let (choice, valid_for) = match full {
         true => (menu::ask(&mut asker)?, asker.validity(defaults)?),
         false => match algorithm::pair("", defaults.algorithm) {
-            Ok(choice) => (choice, interval::validity(DEFAULT_VALIDITY, defaults.now).unwrap_or(0)),
+            Ok(choice) => (choice, interval::validity(defaults.validity, defaults.now).unwrap_or(0)),
             Err(code) => return Ok(Answer::Impossible(code)),
         },
     };

@@ -33,6 +33,8 @@ pub(crate) struct Defaults<'a> {
     pub(crate) algorithm: &'a str,
     /// The preference list `default`.
     pub(crate) preferences: &'a str,
+    /// How long a key is valid unless that is asked for.
+    pub(crate) validity: &'static [u8],
 }
 
 /// What is wrong with a block: an invalid parameter with its line, or a missing one.
@@ -296,6 +298,7 @@ mod tests {
         now: Timestamp(1_767_225_600),
         algorithm: algorithm::DEFAULT,
         preferences: crate::generation::preferences::DEFAULT,
+        validity: b"2y",
     };
 
     fn block(text: &str) -> Block {

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 
 use engine::causes;
 use engine::cert::Timestamp;
+use engine::configuration::Compat;
 use engine::foreign_text::shown;
 use engine::permissions::exposed_with_directory;
 
@@ -21,10 +22,11 @@ use super::refusal::{Fault, Refusal};
 use super::row::{Information, OptionAction};
 use crate::clock;
 use crate::code::Code;
+use crate::compat;
 use crate::home::Home;
 use crate::input;
 use crate::passphrases;
-use crate::program::{GPG_VERSION, Program};
+use crate::program::Program;
 use crate::settings::{Command, Settings};
 use crate::streams::Streams;
 use crate::system_error::system_words;
@@ -43,7 +45,7 @@ pub(crate) struct Loaded {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Stop {
     /// Information about the program is printed instead.
-    Inform(Information, Home),
+    Inform(Information, Home, Compat),
     /// A list of words is printed instead.
     Help(String),
     /// An error was reported; the exit code.
@@ -57,10 +59,14 @@ pub(crate) fn load(
     system_time: Timestamp,
     streams: &mut Streams,
 ) -> Result<Loaded, Stop> {
-    let early = Early::find(program, words);
+    let compat = compat::configured(program).map_err(|error| {
+        streams.error(error);
+        Stop::Exit(2)
+    })?;
+    let early = Early::find(program, compat, words);
     let home = Home::find(early.home);
     if let Some(information) = early.information {
-        return Err(Stop::Inform(information, home));
+        return Err(Stop::Inform(information, home, compat));
     }
     if program == Program::Gpg
         && !early.no_permission_warning
@@ -68,7 +74,7 @@ pub(crate) fn load(
     {
         streams.info(format_args!("WARNING: unsafe {wrong} on homedir '{}'", home.directory().display()));
     }
-    let settings = Settings { home, ..Settings::of(program) };
+    let settings = Settings { home, ..Settings::of(program, compat) };
     let mut loader = OptionLoader { settings, rules: Rules::default(), streams };
     loader.settings.no_permission_warning = early.no_permission_warning;
     if program == Program::Gpg {
@@ -94,7 +100,7 @@ struct Early<'a> {
 
 impl<'a> Early<'a> {
     /// Reads the command line; errors are reported later.
-    fn find(program: Program, words: &'a [Vec<u8>]) -> Self {
+    fn find(program: Program, compat: Compat, words: &'a [Vec<u8>]) -> Self {
         let mut early = Self {
             home: None,
             options_file: None,
@@ -102,7 +108,7 @@ impl<'a> Early<'a> {
             no_permission_warning: false,
             information: None,
         };
-        for item in CommandLine::new(program, words).flatten() {
+        for item in CommandLine::new(program, compat, words).flatten() {
             match (&item.row.meaning, item.value) {
                 // As in gpg, an invalid option before --version is reported instead.
                 (OptionAction::Inform(Information::Version), _) => {}
@@ -150,7 +156,7 @@ impl OptionLoader<'_> {
                 }
             }
             None => {
-                let path = user_file(self.settings.home.directory());
+                let path = user_file(self.settings.home.directory(), self.settings.compat);
                 fs::read(&path).map_or(Ok(()), |text| self.file(&path, &text, Owner::User))
             }
         }
@@ -175,7 +181,7 @@ impl OptionLoader<'_> {
     }
 
     fn command_line(&mut self, words: &[Vec<u8>]) -> Result<Vec<Vec<u8>>, Stop> {
-        let mut line = CommandLine::new(self.settings.program, words);
+        let mut line = CommandLine::new(self.settings.program, self.settings.compat, words);
         while let Some(item) = line.next() {
             let item = match item {
                 Ok(item) if self.rules.drops_on_command_line(item.row) => {
@@ -190,7 +196,8 @@ impl OptionLoader<'_> {
             match item.row.meaning {
                 OptionAction::IgnoredInFile => return self.fault(Fault::Unknown, line.last_word()),
                 OptionAction::Inform(information) => {
-                    return Err(Stop::Inform(information, self.settings.home.clone()));
+                    let Settings { home, compat, .. } = &self.settings;
+                    return Err(Stop::Inform(information, home.clone(), *compat));
                 }
                 OptionAction::OptionsFile | OptionAction::NoOptions => {}
                 _ => self.apply(item, "")?,
@@ -372,9 +379,9 @@ impl OptionLoader<'_> {
 }
 
 /// Returns the user's configuration file: the one with the longest prefix of gpg's version in its name.
-fn user_file(home: &Path) -> PathBuf {
+fn user_file(home: &Path, compat: Compat) -> PathBuf {
     let plain = home.join(CONFIG_FILE);
-    let mut version = GPG_VERSION;
+    let mut version = compat.version();
     loop {
         let versioned = home.join(format!("{CONFIG_FILE}-{version}"));
         if fs::File::open(&versioned).is_ok() {

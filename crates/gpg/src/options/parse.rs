@@ -2,6 +2,8 @@
 //!
 //! The first word that is not an option, or `--`, ends the options; all words after it are arguments.
 
+use engine::configuration::Compat;
+
 use super::refusal::Fault;
 use super::row::{Argument, Row};
 use super::table::{OPTIONS, rows};
@@ -27,6 +29,7 @@ pub(crate) enum Value<'a> {
 /// The options of a command line, one after the other.
 pub(crate) struct CommandLine<'a> {
     program: Program,
+    compat: Compat,
     words: &'a [Vec<u8>],
     /// Position inside a cluster of short options; 0 at the start of a word.
     inside: usize,
@@ -37,8 +40,8 @@ pub(crate) struct CommandLine<'a> {
 
 impl<'a> CommandLine<'a> {
     /// Begins to read `words`, which do not include the program's name.
-    pub(crate) fn new(program: Program, words: &'a [Vec<u8>]) -> Self {
-        Self { program, words, inside: 0, stop_seen: false, last: b"" }
+    pub(crate) fn new(program: Program, compat: Compat, words: &'a [Vec<u8>]) -> Self {
+        Self { program, compat, words, inside: 0, stop_seen: false, last: b"" }
     }
 
     /// Returns the word of the last option, for messages.
@@ -58,7 +61,7 @@ impl<'a> CommandLine<'a> {
         };
         let following = self.words.get(1).map(Vec::as_slice);
         self.words = &self.words[1..];
-        let row = find_long(self.program, name)?;
+        let row = find_long(self.program, self.compat, name)?;
         let argument = row.argument();
         if argument == Argument::None {
             // A value for an option that takes none is ignored, as in gpg.
@@ -79,7 +82,7 @@ impl<'a> CommandLine<'a> {
         let letter = word[self.inside];
         let rest = &word[self.inside + 1..];
         self.inside += 1;
-        let row = find_short(self.program, letter);
+        let row = find_short(self.program, self.compat, letter);
         let argument = row.map_or(Argument::None, Row::argument);
         if argument == Argument::None {
             if rest.is_empty() {
@@ -134,12 +137,12 @@ pub(crate) fn find_exactly(name: &[u8]) -> Option<&'static Row> {
 }
 
 /// Finds an option by its name or an abbreviation that fits no other option.
-fn find_long(program: Program, name: &[u8]) -> Result<&'static Row, Fault> {
+fn find_long(program: Program, compat: Compat, name: &[u8]) -> Result<&'static Row, Fault> {
     if name.is_empty() {
         return Err(Fault::Unknown);
     }
     let is_it = |row: &&Row| row.names().any(|known| known.as_bytes() == name);
-    let rows = rows(program);
+    let rows = rows(program, compat);
     if let Some(row) = rows.iter().copied().find(is_it) {
         return Ok(row);
     }
@@ -152,9 +155,9 @@ fn find_long(program: Program, name: &[u8]) -> Result<&'static Row, Fault> {
     }
 }
 
-fn find_short(program: Program, letter: u8) -> Option<&'static Row> {
+fn find_short(program: Program, compat: Compat, letter: u8) -> Option<&'static Row> {
     let letter = if letter == b'?' { b'h' } else { letter };
-    rows(program).into_iter().find(|row| row.short == Some(letter))
+    rows(program, compat).into_iter().find(|row| row.short == Some(letter))
 }
 
 /// Joins an option and the text given for it.
@@ -184,7 +187,7 @@ mod tests {
     /// Reads a command line; gives options with their values, and the arguments.
     fn read(line: &[&str]) -> (Seen, Vec<String>) {
         let words: Vec<Vec<u8>> = line.iter().map(|word| word.as_bytes().to_vec()).collect();
-        let mut reader = CommandLine::new(Program::Gpg, &words);
+        let mut reader = CommandLine::new(Program::Gpg, Compat::V2_4, &words);
         let mut seen = Seen::new();
         for item in reader.by_ref() {
             seen.push(item.map(|item| (called(item.row), shown(item.value))));

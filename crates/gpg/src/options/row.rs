@@ -1,5 +1,7 @@
 //! One of gpg's options: names, argument, meaning, help.
 
+use engine::configuration::Compat;
+
 use super::refusal::Outcome;
 use crate::settings::{Command, Settings};
 use crate::streams::Channel;
@@ -12,6 +14,8 @@ pub(crate) struct Row {
     pub(crate) meaning: OptionAction,
     /// One line for `--help`; empty to leave it out.
     pub(crate) help: &'static str,
+    /// The first version of gpg that has it.
+    pub(crate) since: Compat,
 }
 
 /// What an option does.
@@ -84,11 +88,16 @@ impl Row {
     }
 
     const fn new(names: &'static str, meaning: OptionAction) -> Self {
-        Self { names, short: None, meaning, help: "" }
+        Self { names, short: None, meaning, help: "", since: Compat::V2_2 }
     }
 
     pub(super) const fn short(self, short: u8) -> Self {
         Self { short: Some(short), ..self }
+    }
+
+    /// Says that gpg 2.2 does not have the option.
+    pub(super) const fn new_in_2_4(self) -> Self {
+        Self { since: Compat::V2_4, ..self }
     }
 
     pub(super) const fn help(self, help: &'static str) -> Self {

@@ -1,8 +1,9 @@
 //! The table of gpg's options, each declared once.
 //!
-//! It holds every option of gpg 2.2.40. Names of one row mean the same; the first is the one to use. An option that is
+//! It holds every option of gpg 2.2.40 and 2.4.9. Names of one row mean the same; the first is the one to use. An option that is
 //! only accepted, because nothing depends on it yet, is in one of the `harmless` rows.
 
+use engine::configuration::Compat;
 use engine::message::{Cipher, Compression};
 use engine::validity::Model;
 use engine::verify::HashAlgorithm;
@@ -43,11 +44,11 @@ const GPGV: [&str; 17] = [
     "dump-options",
 ];
 
-/// Returns the options of a program, in its order.
-pub(crate) fn rows(program: Program) -> Vec<&'static Row> {
+/// Returns the options that a program of one of GnuPG's versions has, in its order.
+pub(crate) fn rows(program: Program, compat: Compat) -> Vec<&'static Row> {
     let named = |name: &&str| OPTIONS.iter().find(|row| row.name() == *name);
     match program {
-        Program::Gpg => OPTIONS.iter().collect(),
+        Program::Gpg => OPTIONS.iter().filter(|row| row.since <= compat).collect(),
         Program::Gpgv => GPGV.iter().filter_map(named).collect(),
     }
 }
@@ -76,7 +77,7 @@ fn prefer(settings: &mut Settings, sort: &'static str, list: &[u8]) -> Outcome {
     Ok(())
 }
 
-/// Every option of gpg 2.2.40.
+/// Every option of gpg 2.2.40 and 2.4.9.
 #[rustfmt::skip]
 pub(crate) static OPTIONS: &[Row] = &[
     // Commands of this version.
@@ -357,7 +358,7 @@ pub(crate) static OPTIONS: &[Row] = &[
     harmless("no-require-cross-certification|no-require-backsigs"), flag("enable-special-filenames", |s| s.special_file_names = true),
     harmless("ignore-time-conflict"), harmless("ignore-valid-from"), harmless("ignore-crc-error"),
     flag("ignore-mdc-error", |s| s.message.ignore_mdc_error = true), harmless_text("disable-cipher-algo"), harmless_text("disable-pubkey-algo"),
-    harmless("override-compliance-check"), flag("allow-weak-key-signatures", |s| s.digests = s.digests.with_sha1_certifications()),
+    harmless("override-compliance-check"), flag("allow-weak-key-signatures", |s| { s.digests = s.digests.with_sha1_certifications(); s.list.weak_key_signatures = true; }),
     flag("allow-weak-digest-algos", |s| s.digests = s.digests.without_weak()),
     text("weak-digest", values::weak_digest), harmless("allow-multisig-verification"), harmless("allow-multiple-messages"),
     harmless("no-allow-multiple-messages"), 

@@ -9,6 +9,7 @@ use super::digits::{date, hex, lower_hex};
 use super::identity::{fingerprint_line, pad};
 use super::text::{field, for_people, sanitized};
 use super::{colons, human, signature, validity};
+use crate::compat;
 use crate::settings::{KeyIdFormat, ListSettings};
 
 /// A key in a file.
@@ -42,6 +43,11 @@ impl Block<'_> {
 
     fn key(&self, is_primary: bool, key: &KeyFacts, state: &KeyState, out: &mut Vec<u8>) {
         let settings = self.settings;
+        let state = match is_primary {
+            true => *state,
+            false => compat::shown_subkey(settings.compat, self.effective.primary(), state),
+        };
+        let state = &state;
         let word: &[u8] = if is_primary { b"pub" } else { b"sub" };
         let is_fingerprint_asked = settings.fingerprint > if is_primary { 0 } else { 1 };
         if !settings.with_colons {

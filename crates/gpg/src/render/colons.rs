@@ -13,6 +13,7 @@ use verify::naming;
 use super::digits::{decimal, hex, lower_hex, seconds};
 use super::text::field;
 use super::{algorithm, attribute, material, signature, subpacket, tofu, validity};
+use crate::compat;
 use crate::settings::ListSettings;
 
 /// Appends the records of one certificate.
@@ -102,6 +103,7 @@ impl Writer<'_> {
     }
 
     fn subkey(&mut self, key: &KeyFacts, state: &KeyState, out: &mut Vec<u8>) {
+        let state = &compat::shown_subkey(self.settings.compat, self.listing.primary().1, state);
         out.extend(if self.settings.secret { b"ssb:" } else { b"sub:" });
         self.key(key, state, out);
         out.extend(b":::::");

@@ -2,9 +2,10 @@
 
 use engine::cert::attribute;
 use engine::cert::effective::{KeyState, Usage, UserIdState, can_be_primary};
-use engine::cert::facts::{KeyFacts, SignatureFacts};
+use engine::cert::facts::{KeyFacts, Revoker, SignatureFacts};
 use engine::cert::mailbox::mailbox;
 use engine::certifications::CertificationStatus;
+use engine::configuration::Compat;
 use engine::listing::{KeyListing, ListedComponent, ListedItem, ListedSignature, SecretPart};
 use engine::store::Origin;
 
@@ -12,6 +13,7 @@ use super::digits::{date, date_or_never, decimal, hex, lower_hex};
 use super::identity::{fingerprint_line, pad};
 use super::text::{for_people, sanitized};
 use super::{algorithm, material, signature, subpacket, validity, wkd};
+use crate::compat;
 use crate::settings::{KEY_ORIGINS, KeyIdFormat, ListFlags, ListSettings};
 
 /// Columns of a user ID's validity.
@@ -22,7 +24,9 @@ pub(super) fn listing(listing: &KeyListing<'_>, settings: &ListSettings, out: &m
     let mut renderer = Renderer { listing, settings };
     for listed in &listing.components {
         if renderer.component(listed, out) && settings.signatures {
-            listed.signatures.iter().for_each(|signature| renderer.signature(signature, out));
+            for signature in signature::shown(listing, &listed.signatures, settings) {
+                renderer.signature(signature, out);
+            }
         }
     }
     out.push(b'\n');
@@ -97,10 +101,14 @@ impl Renderer<'_> {
         if self.settings.with_key_origin {
             origin(self.listing.origin, 3, out);
         }
+        if self.settings.compat >= Compat::V2_4 {
+            self.listing.revokers.iter().for_each(|it| revoker(it, out));
+        }
     }
 
     fn subkey(&self, key: &KeyFacts, state: &KeyState, body: Option<&[u8]>, out: &mut Vec<u8>) {
-        self.key_line(if self.settings.secret { b"ssb" } else { b"sub" }, key, state, false, out);
+        let state = compat::shown_subkey(self.settings.compat, self.listing.primary().1, state);
+        self.key_line(if self.settings.secret { b"ssb" } else { b"sub" }, key, &state, false, out);
         if self.settings.fingerprint > 1 || self.settings.with_subkey_fingerprint {
             fingerprint_line(&key.fingerprint, false, self.settings, out);
             self.card(key, out);
@@ -200,11 +208,22 @@ impl Renderer<'_> {
             (Some(CertificationStatus::Refused(refusal)), _) => {
                 out.extend(format!("[{}] ", signature::code(refusal)).into_bytes());
             }
+            _ if self.settings.compat >= Compat::V2_4 && signature::is_own(self.listing, facts) => {
+                out.extend(b"[self-signature]");
+            }
             (_, issuer) => for_people(signature::issuer_name(issuer), out),
         }
         out.push(b'\n');
         subpacket::lines(listed, &self.settings.flags, out);
-        reason(facts, out);
+        self.reason(facts, out);
+    }
+
+    /// Appends why a revocation was made; since 2.4 only where the revocation says more than that no reason is specified.
+    fn reason(&self, facts: &SignatureFacts, out: &mut Vec<u8>) {
+        let is_specified = facts.reason.as_ref().is_some_and(|it| it.code != 0 || !it.comment.is_empty());
+        if is_specified || self.settings.compat < Compat::V2_4 {
+            reason(facts, out);
+        }
     }
 }
 
@@ -317,6 +336,13 @@ fn reason(signature: &SignatureFacts, out: &mut Vec<u8>) {
         sanitized(line, out);
         out.push(b'\n');
     }
+}
+
+fn revoker(revoker: &Revoker, out: &mut Vec<u8>) {
+    out.extend(b"      Revocable by: ");
+    hex(revoker.fingerprint.as_bytes(), out);
+    out.extend(revoker.is_sensitive().then_some(b" (sensitive)").into_iter().flatten());
+    out.push(b'\n');
 }
 
 /// Appends where a certificate or user ID came from, if that is known.

@@ -1,10 +1,14 @@
 //! What a key listing shows, and how.
 
+use engine::configuration::Compat;
+
 use super::ListFlags;
 
 /// What a key listing shows.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ListSettings {
+    /// Whose output is followed.
+    pub(crate) compat: Compat,
     pub(crate) with_colons: bool,
     /// How often `--fingerprint` or `--with-fingerprint` was given.
     pub(crate) fingerprint: u32,
@@ -24,10 +28,19 @@ pub(crate) struct ListSettings {
     pub(crate) check_signatures: bool,
     /// `--no-sig-cache`: stored verdicts do not count, and checked signatures name the key that made them.
     pub(crate) no_sig_cache: bool,
+    /// `--allow-weak-key-signatures`.
+    pub(crate) weak_key_signatures: bool,
     pub(crate) fast: bool,
     pub(crate) legacy: bool,
     pub(crate) key_id_format: KeyIdFormat,
     pub(crate) flags: ListFlags,
+}
+
+impl ListSettings {
+    /// Returns the default settings of one of GnuPG's versions.
+    pub(crate) fn of(compat: Compat) -> Self {
+        Self { compat, flags: ListFlags::of(compat), ..Self::default() }
+    }
 }
 
 /// How key IDs are written.

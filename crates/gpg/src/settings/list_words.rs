@@ -1,5 +1,7 @@
 //! `--list-options` and `--verify-options`.
 
+use engine::configuration::Compat;
+
 use crate::options::refusal::Outcome;
 use crate::options::words::{self, Word, flag, flags, ignored, value};
 
@@ -14,6 +16,11 @@ pub(crate) struct ListFlags {
     pub(crate) uid_validity: bool,
     pub(crate) unusable_uids: bool,
     pub(crate) unusable_subkeys: bool,
+    /// Signatures whose algorithms are not accepted.
+    pub(crate) unusable_sigs: bool,
+    /// The listing for people puts self-signatures first, then orders by issuer and date.
+    pub(crate) sorted_sigs: bool,
+    pub(crate) owner_trust: bool,
     pub(crate) keyring: bool,
     pub(crate) sig_expire: bool,
     /// Types of the signature subpackets to print, ascending; empty for none.
@@ -32,6 +39,9 @@ impl Default for ListFlags {
             uid_validity: true,
             unusable_uids: false,
             unusable_subkeys: false,
+            unusable_sigs: false,
+            sorted_sigs: true,
+            owner_trust: false,
             keyring: false,
             sig_expire: false,
             sig_subpackets: Vec::new(),
@@ -41,6 +51,14 @@ impl Default for ListFlags {
 }
 
 impl ListFlags {
+    /// Returns the default settings of one of GnuPG's versions.
+    pub(crate) fn of(compat: Compat) -> Self {
+        match compat {
+            Compat::V2_2 => Self { unusable_sigs: true, sorted_sigs: false, ..Self::default() },
+            Compat::V2_4 => Self::default(),
+        }
+    }
+
     /// Reads one `--list-options` list.
     pub(crate) fn read(&mut self, text: &[u8]) -> Outcome {
         words::read("list options", LIST_WORDS, text, self)
@@ -110,6 +128,9 @@ const LIST_WORDS: &[Word<ListFlags>] = &[
     flag("show-uid-validity", |s| &mut s.uid_validity, "show the validity of user IDs"),
     flag("show-unusable-uids", |s| &mut s.unusable_uids, "show revoked and expired user IDs"),
     flag("show-unusable-subkeys", |s| &mut s.unusable_subkeys, "show revoked and expired subkeys"),
+    flag("show-unusable-sigs", |s| &mut s.unusable_sigs, "show signatures with algorithms that are not accepted"),
+    flag("sort-sigs", |s| &mut s.sorted_sigs, ""),
+    flag("show-ownertrust", |s| &mut s.owner_trust, "show how far owners are trusted"),
     flag("show-keyring", |s| &mut s.keyring, "show where a key is kept"),
     flag("show-sig-expire", |s| &mut s.sig_expire, "show when signatures expire"),
     value("show-sig-subpackets", ListFlags::set_subpackets, ""),

@@ -1,5 +1,6 @@
 //! `--quick-add-key`.
 
+use engine::configuration::Compat;
 use engine::cert::Timestamp;
 use engine::edit::NewSubkey;
 use keygen::{Algorithm, Plan, Silent, Version, subkey};
@@ -65,7 +66,10 @@ fn wanted(
 ) -> Result<(Plan, Vec<String>, Option<Timestamp>), Code> {
     let name = String::from_utf8_lossy(algorithm).to_ascii_lowercase();
     let name = match name.as_str() {
-        "" | "-" | "default" => "rsa3072",
+        "" | "-" | "default" => match settings.compat {
+            Compat::V2_2 => "rsa3072",
+            Compat::V2_4 => "cv25519",
+        },
         "future-default" | "futuredefault" => "cv25519",
         name => name,
     };
@@ -104,7 +108,7 @@ mod tests {
     const NOW: Timestamp = Timestamp(1_767_225_600);
 
     fn read(algorithm: &str, usage: &str) -> Result<(String, KeyFlags), Code> {
-        let settings = Settings::default();
+        let settings = Settings { compat: Compat::V2_2, ..Settings::default() };
         let (plan, _, _) = wanted(algorithm.as_bytes(), usage.as_bytes(), b"", NOW, &settings)?;
         Ok((plan.algorithm().expect("a new key").to_string(), plan.flags()))
     }
@@ -132,7 +136,7 @@ mod tests {
 
     #[test]
     fn an_end_is_read_as_everywhere() {
-        let settings = Settings::default();
+        let settings = Settings { compat: Compat::V2_2, ..Settings::default() };
         let (_, _, end) = wanted(b"", b"", b"1d", NOW, &settings).expect("a plan");
         assert_eq!(end, Some(Timestamp(NOW.0 + 86_400)));
         assert_eq!(wanted(b"", b"", b"xx", NOW, &settings).err(), Some(Code::INVALID_VALUE));

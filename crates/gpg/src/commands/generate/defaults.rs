@@ -1,13 +1,19 @@
 //! The defaults of new keys.
 
+use engine::configuration::Compat;
+
 use crate::generation::parameters::Defaults;
 use crate::generation::{algorithm, preferences};
 use crate::settings::Settings;
 
 /// Returns the defaults with which requests are read.
 pub(super) fn defaults(settings: &Settings) -> Defaults<'_> {
-    let algorithm = settings.default_new_key_algorithm.as_deref().unwrap_or(algorithm::DEFAULT);
-    Defaults { now: settings.now, algorithm, preferences: default_list(settings) }
+    let algorithm = settings.default_new_key_algorithm.as_deref().unwrap_or(algorithm::default(settings.compat));
+    let validity = match settings.compat {
+        Compat::V2_2 => b"2y",
+        Compat::V2_4 => b"3y",
+    };
+    Defaults { now: settings.now, algorithm, preferences: default_list(settings), validity }
 }
 
 /// Returns the default preferences of new keys. As in gpg a default list of `none` means no compression here.

@@ -10,7 +10,6 @@ use super::defaults::defaults;
 use super::make::{self, Order, is_forbidden, report_failure};
 
 use crate::code::Code;
-use crate::generation::dialogue::DEFAULT_VALIDITY;
 use crate::generation::parameters::Defaults;
 use crate::generation::{Kind, Part, Request, algorithm};
 use crate::interval;
@@ -124,7 +123,7 @@ struct Words {
 impl Words {
     fn request(&self, user_id: Vec<u8>, defaults: &Defaults<'_>) -> Result<Request, Code> {
         let expiry = match self.expiry.as_bytes() {
-            b"" | b"-" => DEFAULT_VALIDITY,
+            b"" | b"-" => defaults.validity,
             expiry => expiry,
         };
         let (primary, subkey) = match self.asks_for_pair() {
@@ -184,6 +183,7 @@ mod tests {
             now: Timestamp(1_767_225_600),
             algorithm: algorithm::DEFAULT,
             preferences: preferences::DEFAULT,
+            validity: b"2y",
         };
         Words { algorithm, usage, expiry }.request(b"x".to_vec(), &defaults)
     }

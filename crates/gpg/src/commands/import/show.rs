@@ -153,7 +153,8 @@ impl<'a> Show<'a> {
 }
 
 /// Returns the listing of one key before a question about it.
-pub(super) fn described(certificate: &Certificate, now: Timestamp) -> Vec<u8> {
+pub(super) fn described(certificate: &Certificate, settings: &Settings) -> Vec<u8> {
+    let now = settings.now;
     let options = ListOptions::as_gnupg(now, DigestPolicy::GNUPG);
     let effective = evaluate(&certificate.facts, EvaluationContext::new(now, PacketView::Gnupg));
     let source = Source {
@@ -168,7 +169,7 @@ pub(super) fn described(certificate: &Certificate, now: Timestamp) -> Vec<u8> {
     };
     let names = Names::new(Vec::new(), now, PacketView::Gnupg);
     let mut text = Vec::new();
-    let mut settings = ListSettings::default();
+    let mut settings = ListSettings::of(settings.compat);
     settings.flags.uid_validity = false;
     render::listing(&Lister { options, names: &names }.listing(source), &settings, &mut text);
     text
