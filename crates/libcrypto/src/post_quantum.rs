@@ -384,8 +384,7 @@ impl Context {
     fn named(name: &CStr) -> Result<Self, ErrorStack> {
         initialise();
         // SAFETY: the name ends with a zero byte; null pointers stand for the default library and properties.
-        let context =
-            unsafe { ffi::EVP_PKEY_CTX_new_from_name(ptr::null_mut(), name.as_ptr(), ptr::null()) };
+        let context = unsafe { ffi::EVP_PKEY_CTX_new_from_name(ptr::null_mut(), name.as_ptr(), ptr::null()) };
         NonNull::new(context).map(Self).ok_or_else(ErrorStack::get)
     }
 

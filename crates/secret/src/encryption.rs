@@ -22,7 +22,9 @@ use crate::{Error, Result, elgamal, rsa, weierstrass};
 /// [`Error::Unsupported`] for a key that cannot be encrypted to, and for other ciphers than AES in packets of version 3
 /// with X25519 or X448, alone or beside ML-KEM.
 pub fn encrypt(key: &Key<'_>, cipher: Option<u8>, session_key: &[u8]) -> Result<Vec<u8>> {
-    if key.algorithm.encrypts_bare_session_keys() && cipher.is_some_and(|cipher| KeySize::of(cipher).is_none()) {
+    if key.algorithm.encrypts_bare_session_keys()
+        && cipher.is_some_and(|cipher| KeySize::of(cipher).is_none())
+    {
         return Err(Error::unsupported(key, "encrypting to this key with another cipher than AES"));
     }
     libcrypto::initialise();

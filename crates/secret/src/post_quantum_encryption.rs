@@ -7,9 +7,9 @@ use openssl::md_ctx::MdCtx;
 use verify::PublicKeyAlgorithm;
 use zeroize::Zeroizing;
 
-use crate::raw_key;
 use crate::key_wrap::{self, KeySize};
 use crate::montgomery::{Agreed, Function};
+use crate::raw_key;
 
 /// The two parts of an algorithm.
 #[derive(Clone, Copy)]
@@ -103,17 +103,12 @@ pub(crate) struct Numbers<'a> {
 
 impl<'a> Numbers<'a> {
     /// Reads both parts of a key; `None` if one of them has another length.
-    pub(crate) fn read(
-        algorithm: PublicKeyAlgorithm,
-        public: &'a [u8],
-        secret: &'a [u8],
-    ) -> Option<Self> {
+    pub(crate) fn read(algorithm: PublicKeyAlgorithm, public: &'a [u8], secret: &'a [u8]) -> Option<Self> {
         let scheme = Scheme::of(algorithm)?;
         let (public_on_curve, public) = scheme.split(public)?;
         let (secret_on_curve, seed) =
             secret.split_at_checked(secret.len().checked_sub(scheme.kem.secret_length())?)?;
-        let on_curve =
-            raw_key::Numbers::part(algorithm.curve_part()?, public_on_curve, secret_on_curve)?;
+        let on_curve = raw_key::Numbers::part(algorithm.curve_part()?, public_on_curve, secret_on_curve)?;
         Some(Self { scheme, on_curve, public_on_curve, public, seed })
     }
 

@@ -17,11 +17,7 @@ pub(crate) struct Numbers<'a> {
 
 impl<'a> Numbers<'a> {
     /// Reads both parts of a key; `None` if one of them has another length.
-    pub(crate) fn read(
-        algorithm: PublicKeyAlgorithm,
-        public: &'a [u8],
-        secret: &'a [u8],
-    ) -> Option<Self> {
+    pub(crate) fn read(algorithm: PublicKeyAlgorithm, public: &'a [u8], secret: &'a [u8]) -> Option<Self> {
         let scheme = algorithm.signature_scheme()?;
         let (public_on_curve, public) =
             public.split_at_checked(public.len().checked_sub(scheme.public_length())?)?;

@@ -82,6 +82,11 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "MODE", value_enum)]
     aead: Option<Mode>,
 
+    /// Hide the exact length, with padding that makes the message longer by up to an eighth; only programs of RFC 9580
+    /// read it.
+    #[arg(long)]
+    pad: bool,
+
     #[command(flatten)]
     content: ContentOptions,
 
@@ -226,7 +231,12 @@ impl Arguments {
             |reads: fn(&EncryptionKey) -> bool| !keys.is_empty() && keys.iter().all(|key| reads(&key.key));
         let authenticated = !self.cipher.is_old() && all_read(|key| key.preferences.seipd2);
         let mode = self.aead.unwrap_or(if authenticated { Mode::Ocb } else { Mode::None });
-        Encryption { cipher: self.cipher, protection: mode.protection(), content: self.content.content() }
+        Encryption {
+            cipher: self.cipher,
+            protection: mode.protection(),
+            content: self.content.content(),
+            is_padded: self.pad,
+        }
     }
 
     fn password(&self, source: Source) -> anyhow::Result<(Zeroizing<Vec<u8>>, S2k)> {

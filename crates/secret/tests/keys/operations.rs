@@ -31,9 +31,7 @@ fn digest(hash: HashAlgorithm) -> Digest {
 
 fn encrypts(key: &SecretKey) -> bool {
     let algorithm = key.key().algorithm;
-    algorithm.is_rsa()
-        || algorithm == PublicKeyAlgorithm::ECDH
-        || algorithm.encrypts_bare_session_keys()
+    algorithm.is_rsa() || algorithm == PublicKeyAlgorithm::ECDH || algorithm.encrypts_bare_session_keys()
 }
 
 #[test]
