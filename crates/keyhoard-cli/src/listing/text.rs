@@ -191,7 +191,7 @@ impl Text<'_> {
     fn preferences(&mut self, stated: &StatedPreferences<'_>) -> io::Result<()> {
         let preferences = PreferencesJson::new(stated);
         let pairs =
-            preferences.ciphersuites.iter().map(|[cipher, mode]| format!("{cipher} {mode}")).collect();
+            preferences.ciphersuites.iter().map(|[cipher, mode]| format!("{cipher}-{mode}")).collect();
         self.names("ciphers", preferences.ciphers)?;
         self.names("digests", preferences.digests)?;
         self.names("compression", preferences.compressions)?;

@@ -147,27 +147,3 @@ fn a_malformed_public_key_or_ciphertext_is_an_error() {
         }
     }
 }
-
-#[test]
-fn timing_temporary() {
-    for scheme in SignatureScheme::ALL {
-        let key = scheme.generate().expect("a key");
-        let start = std::time::Instant::now();
-        let signature = scheme.sign(&key.secret, &[7; 64]).expect("a signature");
-        let signing = start.elapsed();
-        let start = std::time::Instant::now();
-        for _ in 0..20 {
-            assert!(scheme.verifies(&key.public, &[7; 64], &signature).expect("memory"));
-        }
-        println!("{scheme:?} sign {signing:?} verify {:?}", start.elapsed() / 20);
-    }
-    let key = openssl::pkey::PKey::from_rsa(openssl::rsa::Rsa::generate(4096).unwrap()).unwrap();
-    let mut signer = openssl::sign::Signer::new(openssl::hash::MessageDigest::sha512(), &key).unwrap();
-    let signature = signer.sign_oneshot_to_vec(b"a").unwrap();
-    let start = std::time::Instant::now();
-    for _ in 0..200 {
-        let mut v = openssl::sign::Verifier::new(openssl::hash::MessageDigest::sha512(), &key).unwrap();
-        assert!(v.verify_oneshot(&signature, b"a").unwrap());
-    }
-    println!("rsa4096 verify {:?}", start.elapsed() / 200);
-}
