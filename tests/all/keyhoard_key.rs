@@ -117,3 +117,38 @@ fn home_of(engine: Engine, file: &Path) -> Home {
     Run::gpg_keyhoard(&home).args(["--batch", "--import"]).arg(file).succeed();
     home
 }
+
+#[test]
+fn preferences_are_set_where_certificates_of_each_version_have_them() {
+    for (profile, signatures) in [("compatible", 1), ("modern", 1), ("post-quantum", 1)] {
+        let home = Home::new();
+        let generate = ["generate", "--no-passphrase", "--profile", profile, "ann@example.org"];
+        assert_eq!(at(&home, TIME, &generate).code, Some(0));
+        let set = ["set-preferences", "--json", "ann@example.org"];
+        let options =
+            ["--ciphers", "camellia256,aes256", "--aead", "aes256-gcm,aes128-ocb", "--digests", "sha384"];
+        let said = key(&home, &[&set[..], &options].concat()).text();
+        let said: serde_json::Value = serde_json::from_str(&said).expect("a document");
+        assert_eq!(said["signatures"], signatures, "{profile}");
+        let shown = || {
+            let text = at(&home, TIME, &["show", "--json", "ann@example.org"]).text();
+            serde_json::from_str::<serde_json::Value>(&text).expect("a document")["preferences"].clone()
+        };
+        let preferences = shown();
+        assert_eq!(preferences["ciphers"].to_string(), r#"["CAMELLIA256","AES256"]"#, "{profile}");
+        assert_eq!(preferences["digests"].to_string(), r#"["SHA384"]"#, "{profile}");
+        assert_eq!(
+            preferences["ciphersuites"].to_string(),
+            r#"[["AES256","GCM"],["AES","OCB"]]"#,
+            "{profile}"
+        );
+        assert_eq!(preferences["features"].to_string(), r#"["SEIPD 1","SEIPD 2"]"#, "{profile}");
+        key(&home, &["set-preferences", "ann@example.org", "--no-aead"]);
+        let preferences = shown();
+        assert_eq!(preferences["ciphersuites"].to_string(), "[]", "{profile}");
+        assert_eq!(preferences["features"].to_string(), r#"["SEIPD 1"]"#, "{profile}");
+        assert_eq!(preferences["digests"].to_string(), r#"["SHA384"]"#, "{profile}");
+        let refused = at(&home, TIME, &["key", "set-preferences", "ann@example.org"]);
+        assert!(refused.errors().contains("--ciphers"), "{}", refused.errors());
+    }
+}

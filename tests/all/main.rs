@@ -69,6 +69,7 @@ mod oracle_trust_debian;
 mod oracle_trust_webs;
 mod output_files;
 mod permissions;
+mod post_quantum;
 mod protected_memory;
 mod secret_keys_killed;
 mod sop;

@@ -5,8 +5,8 @@
 //! somebody sent, so that `undo` takes an edit back like an import. Nothing is written unless everything was signed.
 //!
 //! One file per action: [`Editor::add_user_id`], [`Editor::revoke_user_id`], [`Editor::set_primary_user_id`],
-//! [`Editor::add_subkey`], [`Editor::set_expiry`], [`Editor::certify`], [`Editor::revoke_certification`],
-//! [`Editor::revoke`] and [`Editor::revocation_certificate`].
+//! [`Editor::add_subkey`], [`Editor::set_expiry`], [`Editor::set_preferences`], [`Editor::certify`],
+//! [`Editor::revoke_certification`], [`Editor::revoke`] and [`Editor::revocation_certificate`].
 
 mod add_subkey;
 mod add_user_id;
@@ -14,6 +14,7 @@ mod certify;
 mod change;
 mod editor;
 mod expiry;
+mod preferences;
 mod primary_user_id;
 mod refusal;
 mod revocation_certificate;
@@ -30,6 +31,7 @@ pub use certify::{
 };
 pub use editor::{Edited, Editor};
 pub use expiry::ExpiryTarget;
+pub use preferences::NewPreferences;
 pub use refusal::EditRefusal;
 pub use revocation_certificate::armored;
 pub use revoke::Revoked;

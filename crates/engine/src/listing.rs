@@ -9,6 +9,7 @@ mod key_listing;
 mod lister;
 mod names;
 mod options;
+mod preferences;
 mod trust;
 
 pub use self::trust::{FirstUse, SecretPart, UserTrust};
@@ -18,3 +19,4 @@ pub use key_listing::{IssuerName, KeyListing, ListedComponent, ListedItem, Liste
 pub use lister::{Lister, Source};
 pub use names::Names;
 pub use options::{ListOptions, Signatures};
+pub use preferences::StatedPreferences;

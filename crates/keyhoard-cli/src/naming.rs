@@ -3,7 +3,7 @@
 use engine::cert::effective::Usage;
 use engine::cert::facts::{KeyFacts, SignatureType};
 use engine::listing::OwnerTrust;
-use engine::message::{Cipher, Compression};
+use engine::message::{Aead, Cipher, Compression};
 use engine::store::AssignedTrust;
 use engine::verify::HashAlgorithm;
 
@@ -94,6 +94,19 @@ pub(crate) fn hash_algorithm_named(name: &str) -> Result<HashAlgorithm, String> 
 pub(crate) fn compression(number: u8) -> String {
     Compression::of(number)
         .map_or_else(|| format!("compression-{number}"), |compression| compression.name().to_owned())
+}
+
+/// Returns the name of an authenticated mode.
+pub(crate) fn aead_mode(number: u8) -> String {
+    Aead::of(number).map_or_else(|| format!("mode-{number}"), |mode| mode.name().to_owned())
+}
+
+/// Returns the names of features (RFC 9580, 5.2.3.32): the versions of encrypted data, and GnuPG's form of it.
+pub(crate) fn features(flags: u8) -> Vec<String> {
+    let words = [(1, "SEIPD 1"), (2, "GnuPG's OCB"), (4, "version 5 keys"), (8, "SEIPD 2")];
+    let known = words.into_iter().filter(|(flag, _)| flags & flag != 0).map(|(_, word)| word.to_owned());
+    let other = (flags & 0xf0 != 0).then(|| format!("others ({:#04x})", flags & 0xf0));
+    known.chain(other).collect()
 }
 
 /// Returns an owner trust as a phrase.

@@ -9,6 +9,7 @@ use zeroize::Zeroizing;
 use crate::content_writer::{ContentSigner, LiteralOptions};
 use crate::decrypt::MAX_PASSWORDS;
 use crate::encrypted_data::EncryptedDataFormat;
+use crate::padding::Counted;
 use crate::recipient::Recipient;
 use crate::{Aead, Cipher, Error, Result, S2k, SessionKey, Skesk, encrypt_stream};
 use symmetric::random;
@@ -55,12 +56,20 @@ pub struct Encryption {
     pub protection: DataProtection,
     /// The options of the content.
     pub content: LiteralOptions,
+    /// Whether the content is padded, so that the message does not show its exact length; before RFC 9580 programs did
+    /// not know padding.
+    pub is_padded: bool,
 }
 
 impl Default for Encryption {
     /// AES-256 in the format that every implementation reads, uncompressed.
     fn default() -> Self {
-        Self { cipher: Cipher::Aes256, protection: DataProtection::Mdc, content: LiteralOptions::default() }
+        Self {
+            cipher: Cipher::Aes256,
+            protection: DataProtection::Mdc,
+            content: LiteralOptions::default(),
+            is_padded: false,
+        }
     }
 }
 
@@ -82,7 +91,9 @@ pub fn encrypt(
     let (packets, key) = session_key(encrypted_keys, encryption)?;
     output.write_all(&packets).map_err(Error::Write)?;
     encrypt_stream::encrypt_stream(&container(encryption)?, &key, output, |sealed| {
-        encryption.content.write(input, sealed, signer)
+        let mut counted = Counted::new(sealed);
+        encryption.content.write(input, &mut counted, signer)?;
+        if encryption.is_padded { counted.pad() } else { Ok(()) }
     })?;
     output.flush().map_err(Error::Write)?;
     Ok(key)

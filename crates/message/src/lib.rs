@@ -30,6 +30,7 @@ mod frame;
 mod literal;
 mod ordered;
 mod packets;
+mod padding;
 mod password;
 mod pipeline;
 mod recipient;

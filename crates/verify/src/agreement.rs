@@ -483,6 +483,8 @@ fn a_key_that_takes_long_to_verify_with_costs_more() {
     let modulus = long_exponent.key[..2 + 384].to_vec();
     long_exponent.key = [&modulus[..], &modulus].concat();
     assert!(cost(&long_exponent) > 100);
+    let hashing = PublicKey { algorithm: PublicKeyAlgorithm::SLH_DSA_SHAKE_128F, material: &[7; 32] };
+    assert_eq!(hashing.cost(), 40);
     long_exponent.key.clear();
     assert_eq!(cost(&long_exponent), 1, "what cannot be read is not verified with");
 }

@@ -6,6 +6,7 @@ use cert::facts::{AttributeFacts, KeyFacts, Revoker, SignatureFacts};
 use cert::{Fingerprint, Timestamp};
 use store::Origin;
 
+use super::preferences::StatedPreferences;
 use super::trust::{FirstUse, UserTrust};
 use crate::certifications::CertificationStatus;
 
@@ -15,6 +16,8 @@ pub struct KeyListing<'a> {
     /// The primary key first, then the rest in the order of the certificate, except that the primary user ID comes
     /// before the other user IDs and attributes.
     pub components: Vec<ListedComponent<'a>>,
+    /// What its owner's programs read.
+    pub preferences: StatedPreferences<'a>,
     /// Who else may revoke it.
     pub revokers: &'a [Revoker],
     /// Every possible revocation was verified; otherwise it is not valid.

@@ -8,7 +8,7 @@ use store::Origin;
 
 use super::{
     IssuerName, KeyListing, ListOptions, ListedComponent, ListedItem, ListedSignature, Names, Signatures,
-    StoredTimes, UserTrust,
+    StatedPreferences, StoredTimes, UserTrust,
 };
 use crate::certifications::CertificationStatuses;
 
@@ -48,6 +48,7 @@ impl<'a> Lister<'a> {
         let components = order(source.facts, source.effective);
         KeyListing {
             components: components.into_iter().filter_map(|index| self.component(index, &source)).collect(),
+            preferences: StatedPreferences::of(source.facts, source.effective),
             revokers: &source.effective.revokers,
             fully_checked: source.effective.fully_checked,
             trust: source.trust,

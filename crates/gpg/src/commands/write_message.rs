@@ -161,7 +161,7 @@ fn encrypt(
         announcement::begin(streams, &signers);
     }
     let content = literal::options(settings, streams, compression, name);
-    let encryption = Encryption { cipher, protection: DataProtection::Mdc, content };
+    let encryption = Encryption { cipher, protection: DataProtection::Mdc, content, ..Encryption::default() };
     let mut signing = operation.sign.then(|| signing(settings, &mut signers, kind)).transpose()?;
     let signer: &mut dyn ContentSigner = match &mut signing {
         Some(signing) => signing,

@@ -9,7 +9,8 @@ use engine::cert::packet::Span;
 use engine::cert::{Fingerprint, KeyId, Timestamp};
 use engine::certifications::{CertificationStatus, Unverifiable};
 use engine::listing::{
-    IssuerName, KeyListing, ListedComponent, ListedItem, ListedSignature, UserTrust, Validity,
+    IssuerName, KeyListing, ListedComponent, ListedItem, ListedSignature, StatedPreferences, UserTrust,
+    Validity,
 };
 use engine::store::Origin;
 use verify::{HashAlgorithm, PublicKeyAlgorithm};
@@ -115,6 +116,7 @@ impl Fixture {
                 listed(1, user, vec![signature]),
                 listed(2, ListedItem::Subkey(&self.subkey, &self.subkey_state), vec![]),
             ],
+            preferences: StatedPreferences::default(),
             revokers: &self.revokers,
             trust: &self.trust,
             origin: &NOWHERE,

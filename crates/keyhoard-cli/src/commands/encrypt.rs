@@ -82,6 +82,11 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "MODE", value_enum)]
     aead: Option<Mode>,
 
+    /// Hide the exact length, with padding that makes the message longer by up to an eighth; only programs of RFC 9580
+    /// read it.
+    #[arg(long)]
+    pad: bool,
+
     #[command(flatten)]
     content: ContentOptions,
 
@@ -229,7 +234,12 @@ impl Arguments {
             (None, _) => (recipients::preferred_cipher(&recipients), DataProtection::Mdc),
             (Some(mode), _) => (recipients::preferred_cipher(&recipients), mode.protection()),
         };
-        Encryption { cipher: self.cipher.unwrap_or(cipher), protection, content: self.content.content() }
+        Encryption {
+            cipher: self.cipher.unwrap_or(cipher),
+            protection,
+            content: self.content.content(),
+            is_padded: self.pad,
+        }
     }
 
     fn password(&self, source: Source) -> anyhow::Result<(Zeroizing<Vec<u8>>, S2k)> {

@@ -15,6 +15,7 @@ mod revoke;
 mod revoke_certification;
 mod revoke_user_id;
 mod set_expiry;
+mod set_preferences;
 
 use super::{import, publish};
 use crate::exit::Outcome;
@@ -66,6 +67,8 @@ enum Command {
     AddSubkey(add_subkey::Arguments),
     /// Set when a key or its subkeys end.
     SetExpiry(set_expiry::Arguments),
+    /// Set which ciphers, digests and compressions others are to use.
+    SetPreferences(set_preferences::Arguments),
     /// Certify that user IDs of somebody else's key are right.
     Certify(certify::Arguments),
     /// Take certifications of somebody else's user IDs back.
@@ -90,6 +93,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
         Command::PrimaryUserId(arguments) => primary_user_id::run(session, arguments),
         Command::AddSubkey(arguments) => add_subkey::run(session, arguments),
         Command::SetExpiry(arguments) => set_expiry::run(session, arguments),
+        Command::SetPreferences(arguments) => set_preferences::run(session, arguments),
         Command::Certify(arguments) => certify::run(session, arguments),
         Command::RevokeCertification(arguments) => revoke_certification::run(session, arguments),
         Command::Revoke(arguments) => revoke::run(session, arguments),

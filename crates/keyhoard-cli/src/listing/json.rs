@@ -4,8 +4,11 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use engine::cert::effective::KeyState;
 use engine::cert::facts::{KeyFacts, Revoker, SignatureFacts};
-use engine::listing::{IssuerName, KeyListing, ListedComponent, ListedItem, ListedSignature, Signatures};
+use engine::listing::{
+    IssuerName, KeyListing, ListedComponent, ListedItem, ListedSignature, Signatures, StatedPreferences,
+};
 use engine::store::Origin;
+use engine::verify::HashAlgorithm;
 use serde::Serialize;
 
 use super::component_status::ComponentStatus;
@@ -20,6 +23,8 @@ pub(crate) struct CertificateJson<'a> {
     user_ids: Vec<UserIdJson<'a>>,
     attributes: Vec<AttributeJson<'a>>,
     subkeys: Vec<KeyJson<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    preferences: Option<PreferencesJson>,
     revokers: Vec<RevokerJson>,
     validity: &'static str,
     owner_trust: &'static str,
@@ -111,6 +116,19 @@ struct SignatureJson<'a> {
     trust_regexp: Option<TextJson<'a>>,
 }
 
+/// What the owner's programs read, by name.
+#[derive(Serialize)]
+pub(crate) struct PreferencesJson {
+    pub(crate) ciphers: Vec<String>,
+    pub(crate) digests: Vec<String>,
+    pub(crate) compressions: Vec<String>,
+    #[serde(rename = "aead_modes")]
+    pub(crate) modes: Vec<String>,
+    /// Each a cipher and a mode.
+    pub(crate) ciphersuites: Vec<[String; 2]>,
+    pub(crate) features: Vec<String>,
+}
+
 #[derive(Serialize)]
 struct RevokerJson {
     fingerprint: String,
@@ -140,6 +158,7 @@ impl<'a> CertificateJson<'a> {
             user_ids: Vec::new(),
             attributes: Vec::new(),
             subkeys: Vec::new(),
+            preferences: wanted.then(|| PreferencesJson::new(&listing.preferences)),
             revokers: listing.revokers.iter().map(revoker).collect(),
             validity: listing.trust.key.word(),
             owner_trust: listing.trust.owner.word(),
@@ -180,6 +199,25 @@ impl<'a> CertificateJson<'a> {
                 expires: state.expires.map(timestamp::rfc3339),
                 signatures,
             }),
+        }
+    }
+}
+
+impl PreferencesJson {
+    /// Returns the names of numbers.
+    pub(crate) fn new(stated: &StatedPreferences<'_>) -> Self {
+        let names =
+            |numbers: &[u8], name: fn(u8) -> String| numbers.iter().map(|number| name(*number)).collect();
+        let pairs = stated.ciphersuites.as_chunks().0.iter();
+        Self {
+            ciphers: names(stated.ciphers, naming::cipher),
+            digests: names(stated.digests, |number| naming::hash_algorithm(HashAlgorithm(number))),
+            compressions: names(stated.compressions, naming::compression),
+            modes: names(stated.modes, naming::aead_mode),
+            ciphersuites: pairs
+                .map(|&[cipher, mode]| [naming::cipher(cipher), naming::aead_mode(mode)])
+                .collect(),
+            features: naming::features(stated.features),
         }
     }
 }

@@ -3,14 +3,15 @@
 use std::io;
 
 use engine::cert::effective::KeyState;
-use engine::cert::facts::{KeyFacts, SelfSignature};
+use engine::cert::facts::KeyFacts;
 use engine::cert::{Fingerprint, Timestamp};
 use engine::listing::{
-    IssuerName, KeyListing, ListedComponent, ListedItem, ListedSignature, OwnerTrust, Validity,
+    IssuerName, KeyListing, ListedComponent, ListedItem, ListedSignature, OwnerTrust, StatedPreferences,
+    Validity,
 };
-use engine::verify::HashAlgorithm;
 
 use super::component_status::ComponentStatus;
+use super::json::PreferencesJson;
 use crate::output::Output;
 use crate::printable::{counted, printable};
 use crate::style::Style;
@@ -171,9 +172,7 @@ impl Text<'_> {
         if listing.trust.disabled {
             self.field("  ", "disabled", self.output.styled(Style::Warning, "yes").to_string())?;
         }
-        if let Some(own) = binding(listing) {
-            self.preferences(own)?;
-        }
+        self.preferences(&listing.preferences)?;
         for revoker in listing.revokers {
             self.field("  ", "revoker", grouped(&revoker.fingerprint))?;
         }
@@ -189,16 +188,19 @@ impl Text<'_> {
         Ok(())
     }
 
-    fn preferences(&mut self, own: &SelfSignature) -> io::Result<()> {
-        self.numbers("ciphers", own.cipher_preferences.as_deref(), naming::cipher)?;
-        self.numbers("digests", own.hash_preferences.as_deref(), |number| {
-            naming::hash_algorithm(HashAlgorithm(number))
-        })?;
-        self.numbers("compression", own.compression_preferences.as_deref(), naming::compression)
+    fn preferences(&mut self, stated: &StatedPreferences<'_>) -> io::Result<()> {
+        let preferences = PreferencesJson::new(stated);
+        let pairs =
+            preferences.ciphersuites.iter().map(|[cipher, mode]| format!("{cipher}-{mode}")).collect();
+        self.names("ciphers", preferences.ciphers)?;
+        self.names("digests", preferences.digests)?;
+        self.names("compression", preferences.compressions)?;
+        self.names("AEAD modes", preferences.modes)?;
+        self.names("AEAD ciphers", pairs)?;
+        self.names("features", preferences.features)
     }
 
-    fn numbers(&mut self, label: &str, numbers: Option<&[u8]>, name: fn(u8) -> String) -> io::Result<()> {
-        let names: Vec<String> = numbers.unwrap_or_default().iter().map(|number| name(*number)).collect();
+    fn names(&mut self, label: &str, names: Vec<String>) -> io::Result<()> {
         if names.is_empty() { Ok(()) } else { self.field("  ", label, names.join(", ")) }
     }
 
@@ -280,20 +282,6 @@ fn signature_counts(signatures: &[ListedSignature<'_>]) -> String {
     let own = signatures.iter().filter(|signature| signature.facts.own.is_some()).count();
     let others = signatures.len() - own;
     format!("{}, {}", counted(own, "self-signature"), counted(others, "certification") + " by others")
-}
-
-/// Returns the self-signature whose preferences count: that of the primary user ID.
-fn binding<'a>(listing: &KeyListing<'a>) -> Option<&'a SelfSignature> {
-    listing.components.iter().find_map(|listed| match listed.item {
-        ListedItem::UserId(_, state, _) if state.primary => listed
-            .signatures
-            .iter()
-            .filter(|signature| {
-                signature.facts.own.is_some() && state.created == Some(signature.facts.created)
-            })
-            .find_map(|signature| signature.facts.own.as_deref()),
-        _ => None,
-    })
 }
 
 /// Returns a fingerprint in groups of four digits.

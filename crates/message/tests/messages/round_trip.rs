@@ -47,6 +47,25 @@ fn contents_of_every_length_around_the_borders_are_read_back() {
 }
 
 #[test]
+fn padded_content_is_read_back_from_messages_of_few_lengths() {
+    for protection in [DataProtection::Aead { mode: Aead::Ocb, chunk: 6 }, DataProtection::Mdc] {
+        let mut lengths = Vec::new();
+        for length in 1000..1050 {
+            let plain = text(length);
+            let message =
+                encrypted(&plain, &Encryption { protection, is_padded: true, ..mdc(Compression::Zlib) });
+            let (reading, result) = read(&message);
+            result.expect("a message");
+            assert!(reading.content == plain, "{protection:?}, {length} bytes");
+            lengths.push(message.len());
+        }
+        lengths.sort_unstable();
+        lengths.dedup();
+        assert!(lengths.len() < 5, "{lengths:?}");
+    }
+}
+
+#[test]
 fn every_authenticated_cipher_is_read_back_or_refused_by_name() {
     let mut read_back = 0;
     for cipher in Cipher::ALL {

@@ -24,7 +24,7 @@ pub(crate) struct Arguments {
     #[arg(long = "for", value_name = "PURPOSE", value_enum, required = true, value_delimiter = ',')]
     purposes: Vec<Purpose>,
 
-    /// What it is made of: curve25519, curve448, nistp256, brainpoolp256r1, rsa3072 and the like.
+    /// What it is made of: curve25519, curve448, nistp256, brainpoolp256r1, rsa3072, ml-kem-768+x25519 and the like.
     #[arg(long, value_name = "ALGORITHM", default_value = "curve25519", value_parser = Algorithm::parse)]
     algorithm: Algorithm,
 
