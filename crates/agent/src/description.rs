@@ -10,7 +10,6 @@ use crate::connection::escaped;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
     Unlock,
-    Import,
     Delete,
 }
 
@@ -18,7 +17,6 @@ impl Purpose {
     fn prompt(self, is_subkey: bool) -> &'static str {
         match (self, is_subkey) {
             (Self::Unlock, _) => "Please enter the passphrase to unlock the OpenPGP secret key:",
-            (Self::Import, _) => "Please enter the passphrase to import the OpenPGP secret key:",
             (Self::Delete, false) => "Do you really want to permanently delete the OpenPGP secret key:",
             (Self::Delete, true) => "Do you really want to permanently delete the OpenPGP secret subkey key:",
         }
