@@ -1,22 +1,20 @@
 //! A certificate.
 
 use std::fmt;
-use std::io::Write;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::SystemTime;
 
 use engine::cert::Facts;
-use engine::cert::armor_writer::ArmorWriter;
 use engine::cert::effective::{
     ComponentState, Effective, EvaluationContext, KeyState, PacketView, Usage, UserIdState,
 };
 use engine::cert::facts::{ComponentKind, KeyFacts};
 use engine::cert::mailbox::mail_address;
 use engine::designated_revocation::evaluate_with_revokers;
-use engine::export::{ExportOptions, export};
 use engine::store::{CertId, Detail, Selection, Snapshot};
 
+use crate::cert_signature::{CertSignature, read_signatures};
 use crate::time::{from_timestamp, to_timestamp};
 use crate::validity::ValidityReport;
 use crate::{Error, Fingerprint, KeyId, Keyhoard, Result};
@@ -60,8 +58,12 @@ pub struct Key {
     pub expires: Option<SystemTime>,
     /// The algorithm: of a curve its name, such as `ed25519`, else the algorithm's with the size, such as `rsa4096`.
     pub algorithm: String,
+    /// The algorithm's number (RFC 9580, 9.1).
+    pub algorithm_id: u8,
     /// The size in bits, as GnuPG has it.
     pub bits: u32,
+    /// GnuPG's keygrip, in hexadecimal digits, if one is defined for the algorithm.
+    pub keygrip: Option<String>,
     /// It is the primary key.
     pub is_primary: bool,
     /// It is bound to the certificate, and neither revoked nor expired.
@@ -163,18 +165,23 @@ impl Cert {
         self.keyhoard.handle.read(report)?.ok_or_else(|| self.missing())
     }
 
+    /// Returns the signatures on the certificate's keys and user IDs, in the order of the packets. Only those by the
+    /// certificate itself are verified: see [`Cert::validity`] for who certified it.
+    ///
+    /// # Errors
+    ///
+    /// `database`.
+    pub fn signatures(&self) -> Result<Vec<CertSignature>> {
+        self.keyhoard.handle.read(|snapshot| read_signatures(snapshot, self.id))
+    }
+
     /// Returns the packets, as they are exported: without local signatures.
     ///
     /// # Errors
     ///
     /// `not-found` if it is no longer in the database; `database`.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
-        let mut bytes = Vec::new();
-        let (selection, options) = ([self.id], ExportOptions::default());
-        self.keyhoard.handle.read(|snapshot| {
-            Ok(export(snapshot, Selection::Ids(&selection), &options, None, &mut bytes, |_| {})?)
-        })?;
-        if bytes.is_empty() { Err(self.missing()) } else { Ok(bytes) }
+        self.keyhoard.certs().export([self])
     }
 
     /// Returns the packets in ASCII armor.
@@ -183,9 +190,7 @@ impl Cert {
     ///
     /// Those of [`Cert::to_bytes`].
     pub fn armored(&self) -> Result<String> {
-        let mut armored = ArmorWriter::titled(Vec::new(), "PUBLIC KEY BLOCK");
-        armored.write_all(&self.to_bytes()?)?;
-        Ok(String::from_utf8_lossy(&armored.finish()?).into_owned())
+        self.keyhoard.certs().export_armored([self])
     }
 
     fn missing(&self) -> Error {
@@ -254,7 +259,9 @@ impl Key {
             created: from_timestamp(facts.created),
             expires: state.expires.map(from_timestamp),
             algorithm: algorithm(facts),
+            algorithm_id: facts.algorithm.0,
             bits: facts.bits,
+            keygrip: facts.keygrip.map(|keygrip| keygrip.to_string()),
             is_primary,
             is_usable: state.is_usable(),
             is_revoked: state.revoked.is_some(),

@@ -1,10 +1,14 @@
 //! Looking certificates up.
 
+use std::collections::BTreeMap;
+use std::io::Write;
 use std::ops::ControlFlow;
 
+use engine::cert::armor_writer::ArmorWriter;
+use engine::export::{ExportOptions, export};
 use engine::find;
 use engine::store::query::Query;
-use engine::store::{CertId, Detail, Selection, Snapshot};
+use engine::store::{CertId, Detail, Record, Selection, Snapshot};
 
 use crate::cert::read_certs;
 use crate::{Cert, Error, Keyhoard, Result};
@@ -85,6 +89,38 @@ impl Certs<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Returns the packets of certificates, in the order of the database, as they are exported: without local signatures.
+    ///
+    /// # Errors
+    ///
+    /// `not-found` if one is no longer in the database; `database`.
+    pub fn export<'c>(&self, certs: impl IntoIterator<Item = &'c Cert>) -> Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        let mut wanted: BTreeMap<CertId, &Cert> = certs.into_iter().map(|cert| (cert.id, cert)).collect();
+        let (ids, options) = (wanted.keys().copied().collect::<Vec<_>>(), ExportOptions::default());
+        self.keyhoard.handle.read(|snapshot| {
+            let exported = |record: &Record| {
+                wanted.remove(&record.id);
+            };
+            Ok(export(snapshot, Selection::Ids(&ids), &options, None, &mut bytes, exported)?)
+        })?;
+        match wanted.into_values().next() {
+            Some(missing) => Err(Error::NotFound { name: missing.fingerprint().to_string() }),
+            None => Ok(bytes),
+        }
+    }
+
+    /// Returns the packets of certificates in one block of ASCII armor.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Certs::export`].
+    pub fn export_armored<'c>(&self, certs: impl IntoIterator<Item = &'c Cert>) -> Result<String> {
+        let mut armored = ArmorWriter::titled(Vec::new(), "PUBLIC KEY BLOCK");
+        armored.write_all(&self.export(certs)?)?;
+        Ok(String::from_utf8_lossy(&armored.finish()?).into_owned())
     }
 
     /// Returns the number of certificates.

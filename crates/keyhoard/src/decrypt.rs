@@ -3,14 +3,17 @@
 use std::io::{Read, Write};
 
 use engine::decryption::{PlaintextOutput, SessionKeyFinder};
-use engine::message::{self, Allowed, DataSignature, MessageVerifier};
+use engine::message::{
+    self, Addressee, Allowed, DataSignature, EncryptedDataFormat, EncryptedSessionKey, MessageVerifier,
+    SessionKey, Unlock,
+};
 use engine::secret;
 
 use crate::passphrase::Passphrases;
 use crate::time::from_timestamp;
 use crate::verdict::Verdicts;
 use crate::verify::examine;
-use crate::{Error, Keyhoard, Passphrase, PassphraseRequest, Result};
+use crate::{Error, KeyId, Keyhoard, Passphrase, PassphraseRequest, Result};
 
 /// Decrypts a message with the secret keys of the database, or with passwords.
 #[derive(Clone, Debug)]
@@ -102,6 +105,22 @@ impl<'k> Decrypt<'k> {
         Ok((content, decrypted))
     }
 
+    /// Returns the key IDs of the keys that a message is encrypted to, without decrypting it; hidden recipients are not
+    /// among them.
+    ///
+    /// # Errors
+    ///
+    /// `malformed`; `io`.
+    pub fn recipients(self, mut message: impl Read + Send) -> Result<Vec<KeyId>> {
+        let mut named = NamedRecipients(None);
+        let mut content = PlaintextOutput::to_stream(Box::new(std::io::sink()), true);
+        let read = message::decrypt(&mut message, Allowed::default(), &mut named, &mut content);
+        match (read, named.0) {
+            (_, Some(recipients)) => Ok(recipients),
+            (read, None) => read.map(|()| Vec::new()).map_err(Error::from),
+        }
+    }
+
     fn read(
         &self,
         message: &mut (dyn Read + Send),
@@ -126,5 +145,28 @@ impl<'k> Decrypt<'k> {
                 (read, _) => Ok(read?),
             }
         })
+    }
+}
+
+/// Notes whom a message is encrypted to, and opens nothing.
+struct NamedRecipients(Option<Vec<KeyId>>);
+
+impl Unlock for NamedRecipients {
+    fn session_key(
+        &mut self,
+        encrypted_keys: &[EncryptedSessionKey],
+        _: &EncryptedDataFormat,
+        _: &dyn Fn(&SessionKey) -> bool,
+    ) -> message::Result<SessionKey> {
+        let recipients = encrypted_keys.iter().filter_map(|key| match key {
+            EncryptedSessionKey::Recipient(recipient) => match &recipient.addressee {
+                Addressee::KeyId(key_id) => Some(*key_id),
+                Addressee::Fingerprint(fingerprint) => Some(fingerprint.key_id()),
+                Addressee::Hidden => None,
+            },
+            EncryptedSessionKey::Password(_) => None,
+        });
+        self.0 = Some(recipients.collect());
+        Err(message::Error::NoKey)
     }
 }

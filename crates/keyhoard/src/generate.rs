@@ -4,8 +4,9 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use engine::generate::{Algorithm, KeyDestination, Silent, generate, revocations_beside};
-use engine::keygen::{Profile, profile};
+use engine::keygen::{DsaSize, ElgamalSize, Plan, Profile, profile};
 use engine::secret::Ask;
+use engine::sign::KeyFlags;
 
 use crate::passphrase::Passphrases;
 use crate::{Cert, Error, Fingerprint, Keyhoard, Location, Passphrase, Result};
@@ -18,6 +19,7 @@ pub struct Generate<'k> {
     user_ids: Vec<String>,
     profile: String,
     algorithm: Option<String>,
+    subkey: Option<Option<String>>,
     lifetime: Option<Duration>,
     passphrase: Option<Passphrase>,
 }
@@ -25,7 +27,15 @@ pub struct Generate<'k> {
 impl<'k> Generate<'k> {
     pub(crate) fn new(keyhoard: &'k Keyhoard, user_id: String) -> Self {
         let profile = profile::DEFAULT.to_owned();
-        Self { keyhoard, user_ids: vec![user_id], profile, algorithm: None, lifetime: None, passphrase: None }
+        Self {
+            keyhoard,
+            user_ids: vec![user_id],
+            profile,
+            algorithm: None,
+            subkey: None,
+            lifetime: None,
+            passphrase: None,
+        }
     }
 
     /// Adds another user ID.
@@ -43,6 +53,12 @@ impl<'k> Generate<'k> {
     /// Makes all keys of this algorithm instead of the profile's: `ed25519`, `rsa3072`, `nistp256`, ...
     pub fn algorithm(self, name: impl Into<String>) -> Self {
         Self { algorithm: Some(name.into()), ..self }
+    }
+
+    /// Makes the subkey that encrypts of this algorithm, which may be another one than the primary key's; with `None` there is
+    /// no subkey.
+    pub fn subkey(self, algorithm: Option<&str>) -> Self {
+        Self { subkey: Some(algorithm.map(str::to_owned)), ..self }
     }
 
     /// Lets all keys expire after this time, in whole seconds; else they never do.
@@ -91,8 +107,9 @@ impl<'k> Generate<'k> {
         let unknown = || Error::Generate(format!("there is no profile '{}'", self.profile));
         let mut profile = Profile::named(&self.profile).ok_or_else(unknown)?;
         if let Some(name) = &self.algorithm {
-            let algorithm = Algorithm::parse(name).map_err(engine::Error::from)?;
-            profile = profile.made_of(algorithm).map_err(engine::Error::from)?;
+            profile = self.made_of(algorithm(name)?, profile)?;
+        } else if let Some(subkey) = &self.subkey {
+            profile.subkeys = subkeys(subkey.as_deref())?;
         }
         profile.user_ids = self.user_ids.iter().map(|user_id| user_id.as_bytes().to_vec()).collect();
         let Some(lifetime) = self.lifetime else { return Ok(profile) };
@@ -101,4 +118,31 @@ impl<'k> Generate<'k> {
             .ok_or_else(|| Error::Generate("a lifetime is between one second and 136 years".to_owned()))?;
         Ok(profile.living(Some(seconds)))
     }
+
+    /// Replaces the algorithms of a profile.
+    fn made_of(&self, primary: Algorithm, mut profile: Profile) -> Result<Profile> {
+        let Some(subkey) = &self.subkey else {
+            return Ok(profile.made_of(primary).map_err(engine::Error::from)?);
+        };
+        let flags = profile.primary.flags();
+        profile.primary = Plan::new(primary, flags).map_err(engine::Error::from)?;
+        profile.subkeys = subkeys(subkey.as_deref())?;
+        Ok(profile)
+    }
+}
+
+fn subkeys(name: Option<&str>) -> Result<Vec<Plan>> {
+    let plan = |name| Ok(Plan::new(algorithm(name)?, KeyFlags::ENCRYPT).map_err(engine::Error::from)?);
+    name.into_iter().map(plan).collect()
+}
+
+/// Reads the name of an algorithm; `dsaN` and `elgN` are those of old programs.
+fn algorithm(name: &str) -> Result<Algorithm> {
+    let bits = |prefix| name.strip_prefix(prefix).and_then(|bits: &str| bits.parse().ok());
+    let found = match (bits("dsa"), bits("elg")) {
+        (Some(bits), _) => DsaSize::new(bits).map(Algorithm::Dsa),
+        (None, Some(bits)) => ElgamalSize::at_least(bits).map(Algorithm::Elgamal),
+        (None, None) => Algorithm::parse(name),
+    };
+    Ok(found.map_err(engine::Error::from)?)
 }

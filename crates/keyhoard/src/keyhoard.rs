@@ -139,6 +139,16 @@ impl Keyhoard {
         handle.write(|store| Ok(assign(store, &[given], &handle.program, handle.now())?))
     }
 
+    /// Returns how far the user trusts a certificate's owner to certify others.
+    ///
+    /// # Errors
+    ///
+    /// `database`.
+    pub fn owner_trust(&self, cert: &Cert) -> Result<OwnerTrust> {
+        let assigned = self.handle.read(|snapshot| Ok(snapshot.owner_trust(&cert.fingerprint())?))?;
+        Ok(assigned.map_or(OwnerTrust::Unknown, |assigned| OwnerTrust::from_number(assigned.value())))
+    }
+
     /// Encrypts.
     pub fn encrypt(&self) -> Encrypt<'_> {
         Encrypt::new(self)

@@ -83,6 +83,7 @@
 //! SQLite is always there, and so is PostgreSQL at present.
 
 mod cert;
+mod cert_signature;
 mod certs;
 mod decrypt;
 mod encrypt;
@@ -106,6 +107,7 @@ mod verify;
 
 pub use crate::keyhoard::Keyhoard;
 pub use cert::{Cert, Key, UserId};
+pub use cert_signature::CertSignature;
 pub use certs::Certs;
 pub use decrypt::{Decrypt, Decrypted};
 pub use encrypt::Encrypt;

@@ -32,7 +32,9 @@ pub(crate) struct Key {
     created: SystemTime,
     expires: Option<SystemTime>,
     algorithm: String,
+    algorithm_id: u8,
     bits: u32,
+    keygrip: Option<String>,
     is_primary: bool,
     is_usable: bool,
     is_revoked: bool,
@@ -64,6 +66,32 @@ pub(crate) struct UserIdValidity {
     explanation: String,
 }
 
+/// A signature on a key or user ID of a certificate; nothing of it is verified.
+#[pyclass(frozen, get_all, module = "keyhoard")]
+pub(crate) struct CertSignature {
+    #[pyo3(name = "type")]
+    kind: u8,
+    issuer: String,
+    issuer_name: Option<String>,
+    created: SystemTime,
+    expires: Option<SystemTime>,
+    is_own: bool,
+}
+
+impl CertSignature {
+    fn of(signature: keyhoard::CertSignature) -> Self {
+        let keyhoard::CertSignature { kind, issuer, issuer_name, created, expires, is_own, .. } = signature;
+        Self { kind, issuer: issuer.to_string(), issuer_name, created, expires, is_own }
+    }
+}
+
+#[pymethods]
+impl CertSignature {
+    fn __repr__(&self) -> String {
+        format!("<CertSignature {:#04x} by {}>", self.kind, self.issuer)
+    }
+}
+
 impl UserId {
     fn of(user_id: &keyhoard::UserId) -> Self {
         Self {
@@ -85,7 +113,9 @@ impl Key {
             created: key.created,
             expires: key.expires,
             algorithm: key.algorithm,
+            algorithm_id: key.algorithm_id,
             bits: key.bits,
+            keygrip: key.keygrip,
             is_primary: key.is_primary,
             is_usable: key.is_usable,
             is_revoked: key.is_revoked,
@@ -167,6 +197,11 @@ impl Cert {
             None => self.cert.validity(),
         });
         Validity::of(py, &computed.map_err(exception)?)
+    }
+
+    fn signatures(&self, py: Python<'_>) -> PyResult<Vec<CertSignature>> {
+        let signatures = py.detach(|| self.cert.signatures()).map_err(exception)?;
+        Ok(signatures.into_iter().map(CertSignature::of).collect())
     }
 
     fn __bytes__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {

@@ -215,7 +215,7 @@ impl Keyhoard {
         true
     }
 
-    #[pyo3(signature = (data, to = None, *, sign = None, passwords = None, passphrase = None, armor = false,
+    #[pyo3(signature = (data, to = None, *, hidden = None, sign = None, passwords = None, passphrase = None, armor = false,
         trust_all = false, file_name = None, output = None))]
     #[allow(clippy::too_many_arguments)] // Named in Python.
     fn encrypt(
@@ -223,6 +223,7 @@ impl Keyhoard {
         py: Python<'_>,
         data: &Bound<'_, PyAny>,
         to: Option<&Bound<'_, PyAny>>,
+        hidden: Option<Vec<Py<Cert>>>,
         sign: Option<&Bound<'_, PyAny>>,
         passwords: Option<&Bound<'_, PyAny>>,
         passphrase: Option<&Bound<'_, PyAny>>,
@@ -243,6 +244,8 @@ impl Keyhoard {
                     CertOrName::Name(name) => encrypt.to_email(name),
                 };
             }
+            encrypt =
+                hidden.iter().flatten().fold(encrypt, |encrypt, cert| encrypt.to_hidden(&cert.get().cert));
             for one in &signers {
                 encrypt = match one {
                     CertOrName::Cert(cert) => encrypt.sign_with(cert),
@@ -376,7 +379,7 @@ impl Keyhoard {
         results.collect()
     }
 
-    #[pyo3(signature = (user_id, *more, profile = None, algorithm = None, expires_in = None, passphrase = None))]
+    #[pyo3(signature = (user_id, *more, profile = None, algorithm = None, subkey = None, expires_in = None, passphrase = None))]
     #[allow(clippy::too_many_arguments)] // Named in Python.
     fn generate(
         &self,
@@ -385,6 +388,7 @@ impl Keyhoard {
         more: Vec<String>,
         profile: Option<String>,
         algorithm: Option<String>,
+        subkey: Option<String>,
         expires_in: Option<Duration>,
         passphrase: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Cert> {
@@ -396,6 +400,9 @@ impl Keyhoard {
             }
             if let Some(algorithm) = algorithm {
                 generate = generate.algorithm(algorithm);
+            }
+            if let Some(subkey) = subkey {
+                generate = generate.subkey(Some(subkey.as_str()).filter(|name| !name.is_empty()));
             }
             if let Some(lifetime) = expires_in {
                 generate = generate.expires_in(lifetime);
@@ -413,6 +420,17 @@ impl Keyhoard {
         self.run(py, |kh| kh.delete(&cert))
     }
 
+    fn owner_trust(&self, py: Python<'_>, cert: Py<Cert>) -> PyResult<&'static str> {
+        let cert = cert.get().cert.clone();
+        Ok(self.run(py, |kh| kh.owner_trust(&cert))?.word())
+    }
+
+    fn recipients(&self, py: Python<'_>, message: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
+        let input = Input::of(message)?;
+        let recipients = self.run(py, |kh| kh.decrypt().recipients(input.open()?))?;
+        Ok(recipients.iter().map(ToString::to_string).collect())
+    }
+
     fn set_owner_trust(&self, py: Python<'_>, cert: Py<Cert>, trust: &str) -> PyResult<()> {
         let (cert, trust) = (cert.get().cert.clone(), owner_trust(trust)?);
         self.run(py, |kh| kh.set_owner_trust(&cert, trust))
@@ -425,9 +443,21 @@ impl Keyhoard {
         Ok(keys.into_iter().map(SecretKey::of).collect())
     }
 
-    fn export_secret(&self, py: Python<'_>, cert: Py<Cert>) -> PyResult<String> {
+    /// Returns certificates in one block of armor.
+    fn export(&self, py: Python<'_>, certs: Vec<Py<Cert>>) -> PyResult<String> {
+        let certs: Vec<_> = certs.iter().map(|cert| cert.get().cert.clone()).collect();
+        self.run(py, |kh| kh.certs().export_armored(&certs))
+    }
+
+    #[pyo3(signature = (cert, *, armor = true))]
+    fn export_secret(&self, py: Python<'_>, cert: Py<Cert>, armor: bool) -> PyResult<Py<PyAny>> {
         let cert = cert.get().cert.clone();
-        self.run(py, |kh| kh.keys().export_armored(&cert))
+        if armor {
+            let text = self.run(py, |kh| kh.keys().export_armored(&cert))?;
+            return Ok(PyString::new(py, &text).into_any().unbind());
+        }
+        let packets = self.run(py, |kh| kh.keys().export(&cert))?;
+        Ok(PyBytes::new(py, &packets).into_any().unbind())
     }
 
     fn delete_secret(&self, py: Python<'_>, cert: Py<Cert>) -> PyResult<bool> {
@@ -452,7 +482,11 @@ impl Keyhoard {
     }
 
     /// Does what was collected, in one transaction: tuples of `import`, `delete` or `trust` and arguments.
-    fn _transact(&self, py: Python<'_>, steps: Vec<(String, Bound<'_, PyAny>, Option<String>)>) -> PyResult<()> {
+    fn _transact(
+        &self,
+        py: Python<'_>,
+        steps: Vec<(String, Bound<'_, PyAny>, Option<String>)>,
+    ) -> PyResult<()> {
         let steps = steps.iter().map(|(kind, argument, word)| Step::of(kind, argument, word.as_deref()));
         let steps = steps.collect::<PyResult<Vec<Step>>>()?;
         self.run(py, |kh| {
@@ -501,7 +535,9 @@ impl Step {
 fn owner_trust(word: &str) -> PyResult<keyhoard::OwnerTrust> {
     let known = keyhoard::OwnerTrust::ALL.into_iter().find(|trust| trust.word() == word);
     known.ok_or_else(|| {
-        PyValueError::new_err("owner trust is 'unknown', 'undefined', 'never', 'marginal', 'full' or 'ultimate'")
+        PyValueError::new_err(
+            "owner trust is 'unknown', 'undefined', 'never', 'marginal', 'full' or 'ultimate'",
+        )
     })
 }
 
@@ -519,7 +555,8 @@ fn time_of(clock: &Py<PyAny>) -> SystemTime {
 
 impl Imported {
     fn of(imported: keyhoard::Imported) -> Self {
-        let keyhoard::Imported { processed, new, changed, unchanged, refused, secret_keys, entry, .. } = imported;
+        let keyhoard::Imported { processed, new, changed, unchanged, refused, secret_keys, entry, .. } =
+            imported;
         Self { processed, new, changed, unchanged, refused, secret_keys, entry }
     }
 }
@@ -528,13 +565,16 @@ impl Imported {
 impl Imported {
     fn __repr__(&self) -> String {
         let Self { processed, new, changed, unchanged, refused, .. } = self;
-        format!("<Imported {processed}: {new} new, {changed} changed, {unchanged} unchanged, {refused} refused>")
+        format!(
+            "<Imported {processed}: {new} new, {changed} changed, {unchanged} unchanged, {refused} refused>"
+        )
     }
 }
 
 impl JournalEntry {
     fn of(entry: keyhoard::JournalEntry) -> Self {
-        let keyhoard::JournalEntry { id, time, command, added, merged, removed, undone_by, undoes, .. } = entry;
+        let keyhoard::JournalEntry { id, time, command, added, merged, removed, undone_by, undoes, .. } =
+            entry;
         Self { id, time, command, added, merged, removed, undone_by, undoes }
     }
 }

@@ -10,11 +10,8 @@ pub(crate) fn exception(error: keyhoard::Error) -> PyErr {
         return error.into();
     }
     Python::attach(|py| {
-        let make = |py: Python<'_>| {
-            let make = py.import("keyhoard._errors")?.getattr("make")?;
-            make.call1((error.code(), error.to_string()))
-        };
-        match make(py) {
+        let made = py.import("keyhoard._errors").and_then(|errors| errors.getattr("make"));
+        match made.and_then(|make| make.call1((error.code(), error.to_string()))) {
             Ok(made) => PyErr::from_value(made),
             Err(_) => PyRuntimeError::new_err(error.to_string()),
         }

@@ -21,6 +21,7 @@ fn _keyhoard(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<database::Undone>()?;
     module.add_class::<database::SecretKey>()?;
     module.add_class::<cert::Cert>()?;
+    module.add_class::<cert::CertSignature>()?;
     module.add_class::<cert::Key>()?;
     module.add_class::<cert::UserId>()?;
     module.add_class::<cert::Validity>()?;

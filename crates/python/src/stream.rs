@@ -33,7 +33,8 @@ impl Input {
         }
         let py = argument.py();
         let view = py.import("builtins")?.getattr("memoryview")?.call1((argument,));
-        let view = view.map_err(|_| PyTypeError::new_err("a path, bytes or a binary file object is needed"))?;
+        let view =
+            view.map_err(|_| PyTypeError::new_err("a path, bytes or a binary file object is needed"))?;
         let bytes = view.call_method0("tobytes")?;
         Ok(Self::Bytes(bytes.cast::<PyBytes>()?.as_bytes().to_vec()))
     }

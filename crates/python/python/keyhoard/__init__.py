@@ -47,6 +47,7 @@ from ._errors import (
 )
 from ._keyhoard import (
     Cert,
+    CertSignature,
     Decrypted,
     Imported,
     JournalEntry,
@@ -65,7 +66,7 @@ if TYPE_CHECKING:
     from ._keyhoard import Passphrase, Source
 
 __all__ = [
-    "AmbiguousError", "Cert", "Certs", "DatabaseError", "Decrypted", "DecryptionError", "Error", "ForkedError",
+    "AmbiguousError", "Cert", "CertSignature", "Certs", "DatabaseError", "Decrypted", "DecryptionError", "Error", "ForkedError",
     "Imported", "InvalidNameError", "JournalEntry", "Key", "KeyUnusableError", "Keyhoard", "LockedError",
     "MalformedError", "MissingError", "NotFoundError", "NotValidError", "PassphraseError", "SecretKey",
     "SignatureError", "Transaction", "UndoError", "Undone", "UserId", "UserIdValidity", "Validity", "Verdict",

@@ -2,7 +2,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime, timedelta
 from types import TracebackType
-from typing import Any, BinaryIO, Literal, Protocol, Union
+from typing import Any, Literal, Protocol, Union, overload
 
 from typing_extensions import Buffer, Self, TypeAlias
 
@@ -36,7 +36,9 @@ class Key:
     created: datetime
     expires: datetime | None
     algorithm: str
+    algorithm_id: int
     bits: int
+    keygrip: str | None
     is_primary: bool
     is_usable: bool
     is_revoked: bool
@@ -58,6 +60,14 @@ class Validity:
     user_ids: list[UserIdValidity]
     explanation: str
     def __bool__(self) -> bool: ...
+
+class CertSignature:
+    type: int
+    issuer: str
+    issuer_name: str | None
+    created: datetime
+    expires: datetime | None
+    is_own: bool
 
 class Cert:
     @property
@@ -85,6 +95,7 @@ class Cert:
     @property
     def is_usable(self) -> bool: ...
     def validity(self, now: datetime | None = None) -> Validity: ...
+    def signatures(self) -> list[CertSignature]: ...
     def to_bytes(self) -> bytes: ...
     def armored(self) -> str: ...
     def __bytes__(self) -> bytes: ...
@@ -190,6 +201,7 @@ class Keyhoard:
         data: Source,
         to: _Named | Iterable[_Named] | None = None,
         *,
+        hidden: list[Cert] | None = None,
         sign: _Named | Iterable[_Named] | None = None,
         passwords: Passphrase | Iterable[Passphrase] | None = None,
         passphrase: _Unlocking | None = None,
@@ -226,13 +238,20 @@ class Keyhoard:
         *more: str,
         profile: str | None = None,
         algorithm: str | None = None,
+        subkey: str | None = None,
         expires_in: timedelta | None = None,
         passphrase: Passphrase | None = None,
     ) -> Cert: ...
     def delete(self, cert: Cert) -> None: ...
+    def owner_trust(self, cert: Cert) -> _Level: ...
+    def recipients(self, message: Source) -> list[str]: ...
     def set_owner_trust(self, cert: Cert, trust: str) -> None: ...
     def secret_keys(self, cert: Cert | None = None) -> list[SecretKey]: ...
-    def export_secret(self, cert: Cert) -> str: ...
+    def export(self, certs: list[Cert]) -> str: ...
+    @overload
+    def export_secret(self, cert: Cert, *, armor: Literal[True] = True) -> str: ...
+    @overload
+    def export_secret(self, cert: Cert, *, armor: Literal[False]) -> bytes: ...
     def delete_secret(self, cert: Cert) -> bool: ...
     def unlocks(self, cert: Cert, passphrase: Passphrase) -> bool: ...
     def journal(self, limit: int = 100) -> list[JournalEntry]: ...
