@@ -36,7 +36,11 @@ pub fn evaluate_certificate(
 }
 
 /// Evaluates a certificate of a database as [`evaluate_certificate`] does. Its bytes are read only if it names revokers.
-pub(crate) fn evaluate_with_revokers(
+///
+/// # Errors
+///
+/// The database's errors.
+pub fn evaluate_with_revokers(
     facts: &Facts,
     context: EvaluationContext,
     (snapshot, id): (&dyn ReadCertificates, CertId),

@@ -8,6 +8,7 @@ use rayon::prelude::*;
 use secret::file::FileKeys;
 use serde::Serialize;
 use store::doctor::StoredCertificate;
+use verify::cores::on_all_cores;
 
 use crate::Result;
 use crate::{database, secret_keys};
@@ -96,5 +97,5 @@ fn derive(batch: &[StoredCertificate]) -> Vec<std::result::Result<Facts, String>
         Ok(certificate) => Ok(certificate.facts),
         Err(error) => Err(format!("its packets are damaged: {error}")),
     };
-    batch.par_iter().map(derive_one).collect()
+    on_all_cores(|| batch.par_iter().map(derive_one).collect())
 }

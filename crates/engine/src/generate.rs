@@ -32,8 +32,8 @@ pub struct KeyDestination<'a> {
     pub store: &'a dyn Store,
     /// The store of secret keys.
     pub secrets: &'a dyn SecretKeys,
-    /// The directory for revocation certificates, see [`revocations_beside`].
-    pub revocations: PathBuf,
+    /// The directory for revocation certificates, see [`revocations_beside`]; `None` if none is to be written.
+    pub revocations: Option<PathBuf>,
     /// A file to which the certificate is appended, instead of entering it into the database.
     pub certificate: Option<PathBuf>,
 }
@@ -45,8 +45,8 @@ pub struct GeneratedKey {
     pub primary: Fingerprint,
     /// The subkeys, in the profile's order.
     pub subkeys: Vec<Fingerprint>,
-    /// The file with the revocation certificate.
-    pub revocation: PathBuf,
+    /// The file with the revocation certificate, if one was written.
+    pub revocation: Option<PathBuf>,
     /// The journal's entry.
     pub journal: Option<JournalId>,
 }
@@ -170,7 +170,8 @@ fn enter(
     now: Timestamp,
 ) -> Result<GeneratedKey> {
     let primary = generated.primary.fingerprint();
-    let revocation = write_revocation(&destination.revocations, &primary, profile, &generated.revocation)?;
+    let write = |directory: &PathBuf| write_revocation(directory, &primary, profile, &generated.revocation);
+    let revocation = destination.revocations.as_ref().map(write).transpose()?;
     let entered = match &destination.certificate {
         Some(path) => append(path, &generated.certificate)
             .map(|()| None)
@@ -178,7 +179,7 @@ fn enter(
         None => import_certificate(destination.store, &generated.certificate, command, now),
     };
     // The first error is the one to report.
-    let journal = entered.inspect_err(|_| drop(fs::remove_file(&revocation)))?;
+    let journal = entered.inspect_err(|_| drop(revocation.as_ref().map(fs::remove_file)))?;
     let subkeys = generated.subkeys.iter().map(Unlocked::fingerprint).collect();
     Ok(GeneratedKey { primary, subkeys, revocation, journal })
 }

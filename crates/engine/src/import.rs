@@ -17,6 +17,7 @@ mod prepare;
 mod preview;
 mod revocation;
 mod secrets;
+mod within;
 mod writer;
 
 use std::collections::HashSet;
@@ -41,6 +42,7 @@ pub use event::{
 pub use options::{Filter, ImportOptions, NewOwnerTrust};
 pub use preview::{Preview, preview};
 pub use revocation::{StandaloneRevocation, examine};
+pub use within::import_within;
 
 /// Imports one input.
 ///

@@ -17,6 +17,7 @@ use cert::split::{Piece, RawCertificate, Splitter};
 use cert::{Facts, Fingerprint, Flaw, KeyId, Timestamp};
 use rayon::prelude::*;
 use store::{CertId, Detail, KeyHit, Origin, Query, ReadCertificates, Record, Selection};
+use verify::cores::on_all_cores;
 
 use crate::{Error, Result};
 
@@ -147,7 +148,7 @@ impl Pieces {
         let certificates: Vec<Kept> = if bytes < MIN_PARALLEL_BYTES {
             self.certificates.into_iter().filter_map(keep).collect()
         } else {
-            self.certificates.into_par_iter().filter_map(keep).collect()
+            on_all_cores(|| self.certificates.into_par_iter().filter_map(keep).collect())
         };
         let unreadable = self.unreadable + count - certificates.len() as u64;
         KeyringFile { path: path.to_owned(), certificates, unreadable, foreign: !self.knows_any }

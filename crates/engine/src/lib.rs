@@ -14,7 +14,7 @@
 //! #     let (store, secrets) = (engine::database::create(&path)?, FileKeys::beside(&path));
 //! #     let mut profile = Profile::named("compatible").expect("it is always there");
 //! #     profile.user_ids = vec![b"Ann <ann@example.org>".to_vec()];
-//! #     let revocations = revocations_beside(&path);
+//! #     let revocations = Some(revocations_beside(&path));
 //! #     let destination = KeyDestination { store: store.as_ref(), secrets: &secrets, revocations, certificate: None };
 //! #     generate(&destination, &profile, None, "example", now, &mut Silent)?;
 //! # }
@@ -45,7 +45,7 @@
 //! let (store, secrets) = (database::create(&path)?, FileKeys::beside(&path));
 //! let mut profile = Profile::named("modern").expect("a profile that is always there");
 //! profile.user_ids = vec![b"Ann <ann@example.org>".to_vec()];
-//! let revocations = revocations_beside(&path);
+//! let revocations = Some(revocations_beside(&path));
 //! let destination = KeyDestination { store: store.as_ref(), secrets: &secrets, revocations, certificate: None };
 //! let made = generate(&destination, &profile, None, "my program", now, &mut Silent)?;
 //! println!("{}", made.primary);
@@ -78,7 +78,7 @@
 //! #     let (store, secrets) = (engine::database::create(&path)?, FileKeys::beside(&path));
 //! #     let mut profile = Profile::named("compatible").expect("it is always there");
 //! #     profile.user_ids = vec![b"Ann <ann@example.org>".to_vec()];
-//! #     let revocations = revocations_beside(&path);
+//! #     let revocations = Some(revocations_beside(&path));
 //! #     let destination = KeyDestination { store: store.as_ref(), secrets: &secrets, revocations, certificate: None };
 //! #     generate(&destination, &profile, None, "example", now, &mut Silent)?;
 //! # }
@@ -123,7 +123,7 @@
 //! #     let (store, secrets) = (engine::database::create(&path)?, FileKeys::beside(&path));
 //! #     let mut profile = Profile::named("compatible").expect("it is always there");
 //! #     profile.user_ids = vec![b"Ann <ann@example.org>".to_vec()];
-//! #     let revocations = revocations_beside(&path);
+//! #     let revocations = Some(revocations_beside(&path));
 //! #     let destination = KeyDestination { store: store.as_ref(), secrets: &secrets, revocations, certificate: None };
 //! #     generate(&destination, &profile, None, "example", now, &mut Silent)?;
 //! # }

@@ -14,8 +14,8 @@ use std::path::{Path, PathBuf};
 
 use cert::Fingerprint;
 
-use crate::keys::{Name, SecretKeys, Stored, StoredKey};
-use crate::{Ask, Error, OpenKey, Passphrase, Protection, Question, Result, SecretKey};
+use crate::keys::{Name, SecretKeys, Stored, StoredKey, replaces};
+use crate::{Ask, Error, OpenKey, Passphrase, Question, Result, SecretKey};
 use directory::Directory;
 
 /// The name of the directory beside a database.
@@ -206,15 +206,6 @@ impl SecretKeys for FileKeys {
         }
         lock.write(&file_name(&key), &record::write(&new))?;
         lock.sync()
-    }
-}
-
-/// Returns whether a key is to replace a stored one: a secret replaces a placeholder, and a card a missing secret.
-fn replaces(new: &Protection, stored: &Protection) -> bool {
-    match stored {
-        Protection::Dummy => *new != Protection::Dummy,
-        Protection::Card { .. } => new.has_secret(),
-        _ => false,
     }
 }
 

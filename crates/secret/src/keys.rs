@@ -119,3 +119,12 @@ pub trait SecretKeys {
         renew: &mut dyn FnMut(&Question<'_>) -> Result<Passphrase>,
     ) -> Result<()>;
 }
+
+/// Returns whether a key is to replace a stored one: a secret replaces a placeholder, and a card a missing secret.
+pub(crate) fn replaces(new: &Protection, stored: &Protection) -> bool {
+    match stored {
+        Protection::Dummy => *new != Protection::Dummy,
+        Protection::Card { .. } => new.has_secret(),
+        _ => false,
+    }
+}

@@ -3,7 +3,7 @@
 //! - [`SecretKey`]: a secret key packet, its secret part plain, locked or elsewhere ([`Protection`]); [`Unlocked`]: a
 //!   key whose secret part is in memory and belongs to its public part; [`Lock`]: how a passphrase protects a key.
 //! - [`Signer`] and [`Decryptor`]: sign digests and decrypt session keys, wherever the secret is.
-//! - [`SecretKeys`]: a store of secret keys; [`mod@file`] implements it with files. Users of the trait must not assume
+//! - [`SecretKeys`]: a store of secret keys; [`mod@file`] implements it with files, [`MemoryKeys`] in memory. Users of the trait must not assume
 //!   that keys are files, or that secrets can be exported.
 //! - [`Passphrase`]: a passphrase in memory that is wiped; [`Ask`]: asks for passphrases.
 //! - [`encrypt()`]: encrypts a session key to a public key; [`Ciphertext`]: what was encrypted.
@@ -25,6 +25,7 @@ mod elgamal;
 mod encryption;
 mod error;
 mod fields;
+mod in_memory;
 mod input;
 mod key;
 mod key_wrap;
@@ -55,6 +56,7 @@ pub use ciphertext::{Ciphertext, Encrypted};
 pub use encryption::{encrypt, is_safe_to_encrypt_to};
 pub use error::{Error, Result};
 pub use fields::{Fields, write_number};
+pub use in_memory::MemoryKeys;
 pub use input::read_all;
 pub use key::SecretKey;
 pub use keys::{Name, SecretKeys, Stored, StoredKey};

@@ -4,12 +4,14 @@
 //! cores and returns a [`Verdict`] for each. A caller with many batches uses a [`Verifier`]. A verdict says only
 //! whether the equation holds; time, expiry, revocation and policy are decided elsewhere.
 //!
+//! - [`cores`]: work on all cores.
 //! - [`hash`]: the digests of OpenPGP, SHA-1 with collision detection.
 //! - [`policy`]: which algorithms and sizes are accepted, and since when.
 //! - [`limits`]: limits for what a foreign certificate may cost.
 //! - [`naming`]: digests that identify keys and attributes.
 
 pub mod algorithm;
+pub mod cores;
 pub mod hash;
 pub mod limits;
 pub mod naming;

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::check::{Check, PublicKey, Verdict};
+use crate::cores::on_all_cores;
 use crate::{HashAlgorithm, PublicKeyAlgorithm, fast, reference};
 use foldhash::fast::RandomState;
 use rayon::prelude::*;
@@ -71,7 +72,9 @@ fn verify_with(checks: &[Check<'_>], prepare_key: &PrepareKey<'_>) -> Vec<Verdic
     let verdicts_by_chunk: Vec<Vec<Verdict>> = if checks.len() < MIN_PARALLEL_CHECKS {
         vec![verify_in_turn(checks, &by_issuer, prepare_key)]
     } else {
-        by_issuer.par_chunks(CHUNK).map(|chunk| verify_in_turn(checks, chunk, prepare_key)).collect()
+        on_all_cores(|| {
+            by_issuer.par_chunks(CHUNK).map(|chunk| verify_in_turn(checks, chunk, prepare_key)).collect()
+        })
     };
     let mut verdicts = vec![Verdict::Unsupported; checks.len()];
     for (&index, verdict) in by_issuer.iter().zip(verdicts_by_chunk.into_iter().flatten()) {

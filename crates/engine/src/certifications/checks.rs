@@ -6,6 +6,7 @@ use cert::signature::{self, Signature};
 use cert::signed::{Digester, Subject, question};
 use rayon::prelude::*;
 use store::ReadCertificates;
+use verify::cores::on_all_cores;
 use verify::{Check, Verdict};
 
 use super::issuers::{IssuerNumber, Keys};
@@ -65,13 +66,13 @@ impl IssuerChecks {
     /// Verifies, and returns the verdicts in the order of the checks.
     pub(super) fn verify(&self, requests: &[VerifyRequest<'_>], verifier: &verify::Verifier) -> Vec<Verdict> {
         let of_certificates: Vec<_> = by_certificate(&self.checks).zip(&self.bytes).collect();
-        let prepared: Vec<std::result::Result<Check<'_>, Verdict>> = of_certificates
-            .par_iter()
-            .flat_map_iter(|(of_one, bytes)| {
+        let prepared: Vec<std::result::Result<Check<'_>, Verdict>> = on_all_cores(|| {
+            let each = of_certificates.par_iter().flat_map_iter(|(of_one, bytes)| {
                 let request = &requests[of_one[0].certificate];
                 prepare(request, request.bytes.unwrap_or(bytes), of_one, &self.keys)
-            })
-            .collect();
+            });
+            each.collect()
+        });
         let open: Vec<Check<'_>> = prepared.iter().filter_map(|check| check.as_ref().ok()).copied().collect();
         let mut verdicts = verifier.verify(&open).into_iter();
         let verdict = |check: &std::result::Result<_, Verdict>| match check {

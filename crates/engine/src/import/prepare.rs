@@ -16,6 +16,7 @@ use store::{
     CertId, Detail, Fingerprint, InputDigest, Prepared, PutKind, ReadCertificates, Selection, Store,
     Timestamp,
 };
+use verify::cores::on_all_cores;
 use verify::naming::sha256;
 
 use super::event::{Additions, ImportRefusal, Imported};
@@ -137,10 +138,11 @@ impl Preparer<'_> {
     /// Recognises what was imported before, and cleans the rest.
     pub(super) fn clean(&self, incoming: Vec<Incoming>) -> Result<CleanChunk> {
         let digests: Vec<Option<InputDigest>> =
-            incoming.par_iter().map(|incoming| self.digest(incoming)).collect();
+            on_all_cores(|| incoming.par_iter().map(|incoming| self.digest(incoming)).collect());
         let (known, absent) = self.look_up(&incoming, &digests)?;
         let steps = incoming.into_par_iter().zip(digests);
-        let steps = steps.map(|(incoming, digest)| self.clean_one(incoming, digest, &known)).collect();
+        let steps = steps.map(|(incoming, digest)| self.clean_one(incoming, digest, &known));
+        let steps = on_all_cores(|| steps.collect());
         Ok(CleanChunk { steps, absent })
     }
 
@@ -163,7 +165,16 @@ impl Preparer<'_> {
             Some(store) => retry_transient(|| stored::read(store.snapshot()?.as_ref(), &fingerprints))?,
             None => HashMap::new(),
         };
-        clean.steps.into_par_iter().map(|step| self.prepare(step, &known)).collect()
+        self.prepare_all(clean, &known)
+    }
+
+    /// Merges cleaned certificates with those of the database that are known.
+    pub(super) fn prepare_all(
+        &self,
+        clean: CleanChunk,
+        known: &HashMap<Fingerprint, Stored>,
+    ) -> Result<Vec<Item>> {
+        on_all_cores(|| clean.steps.into_par_iter().map(|step| self.prepare(step, known)).collect())
     }
 
     fn digest(&self, incoming: &Incoming) -> Option<InputDigest> {
@@ -189,7 +200,8 @@ impl Preparer<'_> {
         digests: &[Option<InputDigest>],
     ) -> Result<(KnownInputs, HashSet<Fingerprint>)> {
         let Some(store) = self.store else { return Ok(Default::default()) };
-        let keys: Vec<Option<Fingerprint>> = incoming.par_iter().map(Incoming::primary_key).collect();
+        let keys: Vec<Option<Fingerprint>> =
+            on_all_cores(|| incoming.par_iter().map(Incoming::primary_key).collect());
         let fingerprints: Vec<Fingerprint> = keys.iter().flatten().copied().collect();
         retry_transient(|| {
             let snapshot = store.snapshot()?;

@@ -7,6 +7,7 @@ use cert::clean::{CleanOptions, Cleaned, clean};
 use cert::split::{Piece, RawRevocation};
 use rayon::prelude::*;
 use store::Timestamp;
+use verify::cores::on_all_cores;
 
 use super::chunk::read_ahead;
 use super::{Filter, ImportRefusal};
@@ -56,7 +57,7 @@ pub fn preview(
     };
     thread::scope(|scope| {
         for chunk in read_ahead(scope, input) {
-            let previews: Vec<_> = chunk.into_par_iter().filter_map(preview).collect();
+            let previews: Vec<_> = on_all_cores(|| chunk.into_par_iter().filter_map(preview).collect());
             previews.into_iter().for_each(&mut *each);
         }
     });

@@ -12,6 +12,7 @@ use store::{
     CertId, Fingerprint, InputDigest, JournalId, Migration, Origins, Prepared, Put, PutKind, PutOutcome,
     ReadTrust, Store, Timestamp,
 };
+use verify::cores::on_all_cores;
 use verify::naming::sha256;
 
 use super::differing::{Differing, differing};
@@ -155,11 +156,13 @@ impl<'a> TakeOver<'a> {
     ) -> Result<()> {
         self.chunk_bytes = 0;
         let chunk = std::mem::take(&mut self.chunk);
-        let digests: Vec<InputDigest> = chunk.par_iter().map(|(raw, _)| digest(raw)).collect();
+        let digests: Vec<InputDigest> =
+            on_all_cores(|| chunk.par_iter().map(|(raw, _)| digest(raw)).collect());
         let known = retry_transient(|| Ok(self.store.snapshot()?.known_inputs(&digests)?))?;
         let work = chunk.into_par_iter().zip(digests).zip(known);
-        let verified: Vec<Step> =
-            work.map(|((certificate, digest), known)| step(certificate, digest, known)).collect();
+        let verified: Vec<Step> = on_all_cores(|| {
+            work.map(|((certificate, digest), known)| step(certificate, digest, known)).collect()
+        });
         let fingerprints: Vec<Fingerprint> = verified.iter().filter_map(Step::fingerprint).collect();
         let stored = retry_transient(|| stored::read(self.store.snapshot()?.as_ref(), &fingerprints))?;
         for step in verified {

@@ -12,6 +12,7 @@ use store::{
     AssignedTrust, CertId, Change, ChangeKind, Fingerprint, FormerCertificate, JournalId, Origin, Prepared,
     Put, PutKind, Snapshot, Timestamp,
 };
+use verify::cores::on_all_cores;
 
 use super::bindings::{self, TakenBack};
 use super::joined::joined;
@@ -69,14 +70,12 @@ impl Planner<'_> {
         let stored = stored::read(snapshot, &fingerprints)?;
         let trusts: HashMap<Fingerprint, AssignedTrust> = snapshot.owner_trusts()?.into_iter().collect();
         let remembered = bindings::read(snapshot, &changes)?;
-        changes
-            .into_par_iter()
-            .map(|change| {
-                let stored = stored.get(&change.fingerprint);
-                let trust = trusts.get(&change.fingerprint).copied();
-                self.plan_one(change, stored, trust, &remembered)
-            })
-            .collect()
+        let plan_one = |change: Change| {
+            let stored = stored.get(&change.fingerprint);
+            let trust = trusts.get(&change.fingerprint).copied();
+            self.plan_one(change, stored, trust, &remembered)
+        };
+        on_all_cores(|| changes.into_par_iter().map(plan_one).collect())
     }
 
     fn plan_one(

@@ -2,6 +2,7 @@
 
 use message::DataSignature;
 use rayon::prelude::*;
+use verify::cores::on_all_cores;
 
 use super::{Examiner, SignatureVerdict};
 
@@ -27,7 +28,7 @@ pub fn examine_batch<T: Send + Sync, E: From<crate::Error>, Unread: Send>(
         if some.is_empty() {
             return Ok(());
         }
-        let found: Vec<_> = some.par_iter().map(&read).collect();
+        let found: Vec<_> = on_all_cores(|| some.par_iter().map(&read).collect());
         let mut signatures = Vec::new();
         let mut count = |found: Vec<DataSignature>| {
             let count = found.len();

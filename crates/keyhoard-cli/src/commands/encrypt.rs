@@ -16,10 +16,9 @@ use engine::message::{
 };
 use engine::output_file::Content;
 use engine::passphrase::{Passphrases, Source};
-use engine::recipients::{self, EncryptionKey, Preferences, RecipientCandidate, candidates, owners};
-use engine::store::{Query, ReadCertificates};
+use engine::recipients::{self, EncryptionKey, Preferences, RecipientCandidate, candidates, only_certain, owners};
+use engine::store::{ReadCertificates};
 use engine::trust::Validity;
-use engine::validity::{Model, TrustSettings};
 use engine::verification::remember_encrypted;
 use serde::Serialize;
 use zeroize::Zeroizing;
@@ -284,7 +283,7 @@ fn recipients(session: &Session, arguments: &Arguments) -> anyhow::Result<Option
         let name = name.as_bytes();
         let query = query(name)?;
         let found = owners(&query, candidates(snapshot.as_ref(), &query, &trust)?);
-        match choose(found, &query, &trust) {
+        match only_certain(found, &query, &trust) {
             Ok(candidate) => {
                 let key = candidate.key.clone().expect("only who has a key is chosen");
                 chosen.push(ChosenRecipient { candidate, key, is_hidden });
@@ -319,24 +318,6 @@ fn of_file(
         ))),
     };
     candidates.into_iter().map(chosen).collect()
-}
-
-/// Returns the only usable candidate if it is valid, else all candidates as the error.
-fn choose(
-    candidates: Vec<RecipientCandidate>,
-    name: &Query,
-    trust: &TrustSettings,
-) -> Result<RecipientCandidate, Vec<RecipientCandidate>> {
-    let is_certain = |candidate: &RecipientCandidate| {
-        candidate.validity >= Validity::Full
-            || candidate.has_fingerprint(name)
-            || trust.model == Model::Always
-    };
-    let mut usable = candidates.iter().filter(|candidate| candidate.usable_key().is_some());
-    match (usable.next(), usable.next()) {
-        (Some(only), None) if is_certain(only) => Ok(only.clone()),
-        _ => Err(candidates),
-    }
 }
 
 fn print_candidates(session: &Session, name: &[u8], candidates: &[RecipientCandidate]) {

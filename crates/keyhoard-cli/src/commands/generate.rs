@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
 use std::num::NonZeroU32;
 use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 use anyhow::{Context, bail};
 use engine::cert::Timestamp;
@@ -77,7 +78,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     let destination = KeyDestination {
         store: store.as_ref(),
         secrets: &session.secret_keys()?,
-        revocations: generate::revocations_beside(&path),
+        revocations: Some(generate::revocations_beside(&path)),
         certificate: None,
     };
     let owner = profile.user_ids.first().map(|user_id| String::from_utf8_lossy(user_id).into_owned());
@@ -148,7 +149,7 @@ impl generate::Progress for TestedNumbers {
 
 fn print_key(session: &mut Session, profile: &Profile, generated: &GeneratedKey) -> anyhow::Result<()> {
     let entry = generated.journal.map(|JournalId(entry)| entry);
-    let revocation = generated.revocation.display();
+    let revocation = generated.revocation.as_deref().unwrap_or(Path::new("")).display();
     if session.output.is_json() {
         session.output.json(&GeneratedJson {
             fingerprint: generated.primary.to_string(),

@@ -14,6 +14,8 @@ pub(super) enum Access {
     Local,
     /// With locks, without shared memory.
     Network,
+    /// There is no file: all connections share a database in memory, which ends with the last one. It has no log.
+    Memory,
     /// There is no file: each connection has a database of its own, in memory and without certificates.
     Empty,
     /// Without locks, since none can be had here; the file is watched instead.

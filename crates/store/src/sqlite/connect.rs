@@ -42,6 +42,7 @@ pub(super) fn reopen(path: &Path, access: &Access) -> Result<Connection> {
     match access {
         Access::Local | Access::Network => connect(path),
         Access::Immutable(..) => connect_immutable(path),
+        Access::Memory => connect_memory(path),
         Access::Empty => connect_empty(path),
     }
 }
@@ -64,6 +65,22 @@ fn connect(path: &Path) -> Result<Connection> {
     let file = std::path::absolute(path).map_err(|source| Error::File { path: path.to_owned(), source })?;
     let connection = Connection::open_with_flags(file, flags).context(path, "opening")?;
     prepare(connection, path)
+}
+
+/// Opens a new database in memory, with all tables; another connection finds it by its name.
+pub(super) fn create_in_memory(name: &Path) -> Result<Connection> {
+    let connection = connect_memory(name)?;
+    create_tables(&connection, name)?;
+    Ok(connection)
+}
+
+/// Opens a connection to the database in memory with this name, which only this process knows (SQLite's VFS memdb).
+fn connect_memory(name: &Path) -> Result<Connection> {
+    let flags =
+        OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
+    let uri = format!("file:/{}?vfs=memdb", name.display());
+    let connection = Connection::open_with_flags(uri, flags).context(name, "opening")?;
+    prepare(connection, name)
 }
 
 /// Opens a database in memory, with all tables and nothing in them.

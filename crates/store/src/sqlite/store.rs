@@ -10,7 +10,7 @@ use super::access::{Access, Stamp};
 use super::connect;
 use crate::{Error, Result};
 
-/// A database in one file.
+/// A database in one file, or in memory.
 pub struct SqliteStore {
     pub(super) path: PathBuf,
     pub(super) access: Access,
@@ -18,6 +18,8 @@ pub struct SqliteStore {
     idle: Mutex<Vec<Connection>>,
     /// How many snapshots there are.
     pub(super) readers: AtomicUsize,
+    /// Keeps a database in memory, which would end with its last connection; nobody uses it.
+    _anchor: Option<Mutex<Connection>>,
 }
 
 impl SqliteStore {
@@ -38,6 +40,17 @@ impl SqliteStore {
         Ok(Self::with(path, connect::create(path)?))
     }
 
+    /// Makes a database in memory, which is gone when this is dropped.
+    ///
+    /// It has no write-ahead log: whoever writes waits for all readers, and they for him.
+    pub fn in_memory() -> Result<Self> {
+        static NUMBER: AtomicUsize = AtomicUsize::new(1);
+        let name = format!(":memory:{}", NUMBER.fetch_add(1, Ordering::Relaxed));
+        let anchor = connect::create_in_memory(Path::new(&name))?;
+        let store = Self::empty(Path::new(&name));
+        Ok(Self { access: Access::Memory, _anchor: Some(Mutex::new(anchor)), ..store })
+    }
+
     /// Returns a database without certificates, which can only be read, in the place of one that is not there.
     pub fn empty(path: &Path) -> Self {
         Self {
@@ -45,6 +58,7 @@ impl SqliteStore {
             access: Access::Empty,
             idle: Mutex::default(),
             readers: AtomicUsize::new(0),
+            _anchor: None,
         }
     }
 

@@ -29,7 +29,7 @@ pub(super) fn is_there(connection: &Connection, path: &Path, access: &Access) ->
         Access::Local => {
             mode(connection, "PRAGMA journal_mode").context(path, "opening").map(|mode| mode == "wal")
         }
-        Access::Network | Access::Immutable(..) | Access::Empty => Ok(false),
+        Access::Network | Access::Memory | Access::Immutable(..) | Access::Empty => Ok(false),
     }
 }
 
@@ -61,7 +61,7 @@ pub(super) fn begin_writing(
     sync_fully(connection, path)?;
     let begin = || write_lock::begin_immediate(connection, path, write_lock::LOCK_TIMEOUT);
     match access {
-        Access::Local | Access::Network => {}
+        Access::Local | Access::Network | Access::Memory => {}
         Access::Immutable(_, obstacle) => return Err(obstacle.error(path, "writing")),
         Access::Empty => return Err(Error::Missing { path: path.to_owned() }),
     }
@@ -72,7 +72,7 @@ pub(super) fn begin_writing(
         return Err(Error::SnapshotHeld { path: path.to_owned() });
     }
     begin()?;
-    if logged || matches!(access, Access::Network) {
+    if logged || matches!(access, Access::Network | Access::Memory) {
         return Ok(false);
     }
     let empty = roll_back_unless_empty(connection, path)?;

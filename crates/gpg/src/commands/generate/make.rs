@@ -82,7 +82,9 @@ pub(super) fn make(settings: &Settings, streams: &mut Streams, order: &Order) ->
     };
     match generated(settings, streams, order, &profile) {
         Ok(made) => {
-            streams.info(format_args!("revocation certificate stored as '{}'", made.revocation.display()));
+            if let Some(revocation) = &made.revocation {
+                streams.info(format_args!("revocation certificate stored as '{}'", revocation.display()));
+            }
             if !settings.batch && order.pubring.is_none() {
                 show(settings, streams, &made.primary)?;
             }
@@ -103,7 +105,7 @@ fn generated(
     profile: &Profile,
 ) -> Result<generate::GeneratedKey, Failure> {
     let secrets = settings.home.file_keys()?;
-    let revocations = generate::revocations_beside(&database::local(&settings.home.database()?));
+    let revocations = Some(generate::revocations_beside(&database::local(&settings.home.database()?)));
     let mut keyrings = Keyrings::open(settings, streams)?;
     let store = keyrings.writable(settings, streams)?;
     let destination =

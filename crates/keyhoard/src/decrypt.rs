@@ -1,0 +1,172 @@
+//! Decrypting messages.
+
+use std::io::{Read, Write};
+
+use engine::decryption::{PlaintextOutput, SessionKeyFinder};
+use engine::message::{
+    self, Addressee, Allowed, DataSignature, EncryptedDataFormat, EncryptedSessionKey, MessageVerifier,
+    SessionKey, Unlock,
+};
+use engine::secret;
+
+use crate::passphrase::Passphrases;
+use crate::time::from_timestamp;
+use crate::verdict::Verdicts;
+use crate::verify::examine;
+use crate::{Error, KeyId, Keyhoard, Passphrase, PassphraseRequest, Result};
+
+/// Decrypts a message with the secret keys of the database, or with passwords.
+#[derive(Clone, Debug)]
+#[must_use = "nothing is decrypted before stream() or bytes() is called"]
+pub struct Decrypt<'k> {
+    keyhoard: &'k Keyhoard,
+    passphrases: Passphrases,
+    passwords: Vec<Passphrase>,
+}
+
+/// What is known of a message that was decrypted.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Decrypted {
+    /// The verdicts on the signatures in it; none of them is bad.
+    pub verdicts: Verdicts,
+    /// The cipher, such as `AES256`.
+    pub cipher: String,
+    /// The name of the file that it says to hold: foreign text, not to be used as a path.
+    pub file_name: String,
+    /// The time of that file, if it says one.
+    pub time: Option<std::time::SystemTime>,
+    /// The bytes of its content.
+    pub bytes: u64,
+}
+
+impl<'k> Decrypt<'k> {
+    pub(crate) fn new(keyhoard: &'k Keyhoard) -> Self {
+        Self { keyhoard, passphrases: keyhoard.handle.passphrases.clone(), passwords: Vec::new() }
+    }
+
+    /// Unlocks secret keys with this passphrase.
+    pub fn passphrase(self, passphrase: impl Into<Passphrase>) -> Self {
+        Self { passphrases: Passphrases::one(passphrase.into()), ..self }
+    }
+
+    /// Asks this closure for the passphrases of secret keys.
+    pub fn passphrases(
+        self,
+        answer: impl Fn(&PassphraseRequest) -> Option<Passphrase> + Send + Sync + 'static,
+    ) -> Self {
+        Self { passphrases: Passphrases::new(answer), ..self }
+    }
+
+    /// Tries this password, with which the message itself was encrypted; may be called again.
+    pub fn password(mut self, password: impl Into<Passphrase>) -> Self {
+        self.passwords.push(password.into());
+        self
+    }
+
+    /// Decrypts from a stream to another. Only what was authenticated is written: what is authenticated at its end only
+    /// is kept until then, up to 12 MiB in memory, the rest in a temporary file.
+    ///
+    /// # Errors
+    ///
+    /// `cannot-decrypt`, `passphrase`, `secret-key`, `manipulated`, `malformed`; `bad-signature` if a signature is not
+    /// over the content, of which then perhaps a part was written; `io`, `database`.
+    pub fn stream(self, mut message: impl Read + Send, output: impl Write) -> Result<Decrypted> {
+        let mut content = PlaintextOutput::to_stream(Box::new(output), false).without_limit();
+        let signatures = self.read(&mut message, &mut content)?;
+        let verdicts = examine(&self.keyhoard.handle, signatures)?;
+        if verdicts.iter().any(|verdict| verdict.status == crate::Status::Bad) {
+            return Err(Error::BadSignature { verdicts: Box::new(verdicts) });
+        }
+        let literal = content.literal.take().unwrap_or_default();
+        let decrypted = Decrypted {
+            verdicts,
+            cipher: content
+                .decrypted
+                .as_ref()
+                .map(|(_, key)| key.cipher().name().to_owned())
+                .unwrap_or_default(),
+            file_name: String::from_utf8_lossy(&literal.name).into_owned(),
+            time: Some(literal.time).filter(|time| time.0 != 0).map(from_timestamp),
+            bytes: content.bytes,
+        };
+        content.finish()?;
+        Ok(decrypted)
+    }
+
+    /// Decrypts bytes.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Decrypt::stream`].
+    pub fn bytes(self, message: impl AsRef<[u8]>) -> Result<(Vec<u8>, Decrypted)> {
+        let mut content = Vec::new();
+        let decrypted = self.stream(message.as_ref(), &mut content)?;
+        Ok((content, decrypted))
+    }
+
+    /// Returns the key IDs of the keys that a message is encrypted to, without decrypting it; hidden recipients are not
+    /// among them.
+    ///
+    /// # Errors
+    ///
+    /// `malformed`; `io`.
+    pub fn recipients(self, mut message: impl Read + Send) -> Result<Vec<KeyId>> {
+        let mut named = NamedRecipients(None);
+        let mut content = PlaintextOutput::to_stream(Box::new(std::io::sink()), true);
+        let read = message::decrypt(&mut message, Allowed::default(), &mut named, &mut content);
+        match (read, named.0) {
+            (_, Some(recipients)) => Ok(recipients),
+            (read, None) => read.map(|()| Vec::new()).map_err(Error::from),
+        }
+    }
+
+    fn read(
+        &self,
+        message: &mut (dyn Read + Send),
+        content: &mut PlaintextOutput<'_>,
+    ) -> Result<Vec<DataSignature>> {
+        let mut passwords = self.passwords.iter();
+        let mut password = || Ok(passwords.next().map(|password| password.0.clone()));
+        let mut ask = self.passphrases.clone();
+        self.keyhoard.handle.with_secrets(|secret_keys| {
+            let mut keys = SessionKeyFinder {
+                secret_keys,
+                ask: &mut ask,
+                password: &mut password,
+                known: None,
+                failure: None,
+            };
+            let mut verifier = MessageVerifier::new(content);
+            let read = message::decrypt(message, Allowed::default(), &mut keys, &mut verifier);
+            let failure: Option<secret::Error> = keys.failure;
+            match (read.and_then(|()| verifier.finish()), failure) {
+                (Err(message::Error::NoKey), Some(failure)) => Err(failure.into()),
+                (read, _) => Ok(read?),
+            }
+        })
+    }
+}
+
+/// Notes whom a message is encrypted to, and opens nothing.
+struct NamedRecipients(Option<Vec<KeyId>>);
+
+impl Unlock for NamedRecipients {
+    fn session_key(
+        &mut self,
+        encrypted_keys: &[EncryptedSessionKey],
+        _: &EncryptedDataFormat,
+        _: &dyn Fn(&SessionKey) -> bool,
+    ) -> message::Result<SessionKey> {
+        let recipients = encrypted_keys.iter().filter_map(|key| match key {
+            EncryptedSessionKey::Recipient(recipient) => match &recipient.addressee {
+                Addressee::KeyId(key_id) => Some(*key_id),
+                Addressee::Fingerprint(fingerprint) => Some(fingerprint.key_id()),
+                Addressee::Hidden => None,
+            },
+            EncryptedSessionKey::Password(_) => None,
+        });
+        self.0 = Some(recipients.collect());
+        Err(message::Error::NoKey)
+    }
+}

@@ -1,0 +1,141 @@
+//! What every part of the crate works on: the opened database, the secret keys, the clock.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::process;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::SystemTime;
+
+use engine::cert::Timestamp;
+use engine::cert::effective::PacketView;
+use engine::permissions::secret_keys_beside;
+use engine::secret::file::FileKeys;
+use engine::secret::{MemoryKeys, SecretKeys};
+use engine::store::{Snapshot, Store};
+use engine::validity::{Sources, TrustSettings};
+
+use crate::passphrase::Passphrases;
+use crate::time::to_timestamp;
+use crate::{Error, Location, Result};
+
+/// Returns the current time.
+pub(crate) type Clock = Arc<dyn Fn() -> SystemTime + Send + Sync>;
+
+/// Where secret keys are.
+pub(crate) enum SecretPlace {
+    /// In the directory that belongs to a database's file.
+    Beside(PathBuf),
+    Directory(PathBuf),
+    Memory(MemoryKeys),
+    /// There are none, and none can be stored.
+    Nowhere,
+}
+
+/// An opened database with all that belongs to it.
+pub(crate) struct Handle {
+    pub(crate) location: Location,
+    /// Taken out only when it is dropped.
+    pub(crate) store: Option<Box<dyn Store>>,
+    pub(crate) secrets: SecretPlace,
+    pub(crate) clock: Clock,
+    pub(crate) passphrases: Passphrases,
+    /// What the journal names as the command.
+    pub(crate) program: String,
+    /// The process that opened it.
+    pub(crate) opener: u32,
+    /// Whether readers and a writer need not wait for each other, once that was seen.
+    pub(crate) is_concurrent: AtomicBool,
+    /// Where they must: held for reading by readers, for writing by the writer.
+    pub(crate) gate: RwLock<()>,
+}
+
+impl Handle {
+    /// Returns the current time.
+    pub(crate) fn now(&self) -> Timestamp {
+        to_timestamp((self.clock)())
+    }
+
+    /// Returns how validity is computed.
+    pub(crate) fn trust(&self, now: Timestamp) -> TrustSettings {
+        TrustSettings::new(now, PacketView::Full)
+    }
+
+    fn store(&self) -> Result<&dyn Store> {
+        if self.opener != process::id() {
+            return Err(Error::Forked { opener: self.opener });
+        }
+        Ok(self.store.as_deref().expect("it is taken out by drop only"))
+    }
+
+    /// Says whether readers need not wait for a writer; once that is so it stays so.
+    fn is_concurrent(&self, store: &dyn Store) -> Result<bool> {
+        if !self.is_concurrent.load(Ordering::Relaxed) && store.supports_concurrent_readers()? {
+            self.is_concurrent.store(true, Ordering::Relaxed);
+        }
+        Ok(self.is_concurrent.load(Ordering::Relaxed))
+    }
+
+    /// Reads a snapshot. `read` must not read or write otherwise: a writer may wait for it.
+    pub(crate) fn read<T>(&self, read: impl FnOnce(&dyn Snapshot) -> Result<T>) -> Result<T> {
+        let store = self.store()?;
+        let _guard = match self.is_concurrent(store)? {
+            true => None,
+            false => Some(self.gate.read().unwrap_or_else(PoisonError::into_inner)),
+        };
+        read(store.snapshot()?.as_ref())
+    }
+
+    /// Writes, alone where the database asks for that.
+    pub(crate) fn write<T>(&self, write: impl FnOnce(&dyn Store) -> Result<T>) -> Result<T> {
+        let store = self.store()?;
+        let _guard = match self.is_concurrent(store)? {
+            true => None,
+            false => Some(self.gate.write().unwrap_or_else(PoisonError::into_inner)),
+        };
+        write(store)
+    }
+
+    /// Uses the secret keys; where there is no place for any, nothing is found.
+    pub(crate) fn with_secrets<T>(
+        &self,
+        work: impl FnOnce(&(dyn SecretKeys + Sync)) -> Result<T>,
+    ) -> Result<T> {
+        match &self.secrets {
+            SecretPlace::Beside(database) => work(&secret_keys_beside(database)?),
+            SecretPlace::Directory(directory) => work(&FileKeys::new(directory)),
+            SecretPlace::Memory(keys) => work(keys),
+            SecretPlace::Nowhere => work(&MemoryKeys::default()),
+        }
+    }
+
+    /// Says whether secret keys can be stored.
+    pub(crate) fn has_secrets(&self) -> bool {
+        !matches!(self.secrets, SecretPlace::Nowhere)
+    }
+}
+
+/// Returns a snapshot as what validity is computed from.
+pub(crate) fn sources(snapshot: &dyn Snapshot) -> Sources<'_> {
+    Sources { certificates: vec![snapshot], owner_trust: snapshot.trust(), verdict_store: None }
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        // SQLite's connections must not even be closed in a process that inherited them.
+        if self.opener != process::id() {
+            std::mem::forget(self.store.take());
+        }
+    }
+}
+
+impl fmt::Debug for Handle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let location = match &self.location {
+            Location::File(path) => path.display().to_string(),
+            Location::Server(url) => engine::database::shown(url.as_ref()),
+            Location::Memory => ":memory:".to_owned(),
+        };
+        f.debug_struct("Keyhoard").field("location", &location).finish_non_exhaustive()
+    }
+}

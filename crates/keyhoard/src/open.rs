@@ -1,0 +1,109 @@
+//! Opening a database.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::process;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, RwLock};
+use std::time::SystemTime;
+
+use engine::database;
+use engine::secret::MemoryKeys;
+use engine::store::Store;
+use engine::store::sqlite::SqliteStore;
+
+use crate::handle::{Clock, Handle, SecretPlace};
+use crate::passphrase::Passphrases;
+use crate::{Keyhoard, Location, Passphrase, PassphraseRequest, Result};
+
+/// How a database is opened; [`Keyhoard::options`] returns the defaults.
+#[must_use = "nothing is opened before open() is called"]
+pub struct OpenOptions {
+    must_exist: bool,
+    clock: Clock,
+    secret_keys: Option<PathBuf>,
+    passphrases: Passphrases,
+    program: String,
+}
+
+impl OpenOptions {
+    pub(crate) fn new() -> Self {
+        Self {
+            must_exist: false,
+            clock: Arc::new(SystemTime::now),
+            secret_keys: None,
+            passphrases: Passphrases::default(),
+            program: "keyhoard (library)".to_owned(),
+        }
+    }
+
+    /// Fails with the code `missing` where there is no database, instead of making one.
+    pub fn must_exist(self) -> Self {
+        Self { must_exist: true, ..self }
+    }
+
+    /// Takes the time from this closure instead of the system: for tests, and to look at another moment.
+    pub fn clock(self, clock: impl Fn() -> SystemTime + Send + Sync + 'static) -> Self {
+        Self { clock: Arc::new(clock), ..self }
+    }
+
+    /// Uses the secret keys in this directory; else those in `secret-keys` beside a file, and none with a server.
+    pub fn secret_keys(self, directory: impl AsRef<Path>) -> Self {
+        Self { secret_keys: Some(directory.as_ref().to_owned()), ..self }
+    }
+
+    /// Asks this closure for the passphrases of locked keys; without one, locked keys stay locked.
+    pub fn passphrases(
+        self,
+        answer: impl Fn(&PassphraseRequest) -> Option<Passphrase> + Send + Sync + 'static,
+    ) -> Self {
+        Self { passphrases: Passphrases::new(answer), ..self }
+    }
+
+    /// Names this program in the journal.
+    pub fn program(self, name: impl Into<String>) -> Self {
+        Self { program: name.into(), ..self }
+    }
+
+    /// Opens the database; makes it if it is not there and need not be.
+    ///
+    /// # Errors
+    ///
+    /// `missing`, `database`, and `feature` for a server without the feature `postgres`.
+    pub fn open(self, location: impl Into<Location>) -> Result<Keyhoard> {
+        let location = location.into();
+        let store = self.store(&location)?;
+        let secrets = match (self.secret_keys, &location) {
+            (Some(directory), _) => SecretPlace::Directory(directory),
+            (None, Location::File(path)) => SecretPlace::Beside(path.clone()),
+            (None, Location::Memory) => SecretPlace::Memory(MemoryKeys::default()),
+            (None, Location::Server(_)) => SecretPlace::Nowhere,
+        };
+        Ok(Keyhoard::of(Handle {
+            location,
+            store: Some(store),
+            secrets,
+            clock: self.clock,
+            passphrases: self.passphrases,
+            program: self.program,
+            opener: process::id(),
+            is_concurrent: AtomicBool::new(false),
+            gate: RwLock::new(()),
+        }))
+    }
+
+    fn store(&self, location: &Location) -> Result<Box<dyn Store>> {
+        let path = match location {
+            Location::Memory => return Ok(Box::new(SqliteStore::in_memory()?)),
+            Location::File(path) => path.as_path(),
+            Location::Server(url) => url.as_ref(),
+        };
+        Ok(if self.must_exist { database::open(path)? } else { database::create(path)? })
+    }
+}
+
+impl fmt::Debug for OpenOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OpenOptions").field("must_exist", &self.must_exist).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,276 @@
+//! What the door promises.
+
+use std::io::Write as _;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, UNIX_EPOCH};
+
+use keyhoard::{Cert, Error, Keyhoard, OwnerTrust, Status, Validity};
+
+const ANN: &str = "Ann <ann@example.org>";
+
+fn with_ann() -> (Keyhoard, Cert) {
+    let kh = Keyhoard::in_memory().expect("a database in memory");
+    let ann = kh.generate(ANN).create().expect("a key");
+    (kh, ann)
+}
+
+#[test]
+fn a_key_that_was_made_is_found_by_its_address_its_fingerprint_and_a_word() {
+    let (kh, ann) = with_ann();
+    let certs = kh.certs();
+    assert_eq!(certs.by_email("ann@example.org").expect("found"), [ann.clone()]);
+    assert_eq!(certs.by_email("ANN@example.org").expect("found"), [ann.clone()]);
+    assert_eq!(certs.by_email("nn@example.org").expect("answers"), []);
+    assert_eq!(certs.by_fingerprint(ann.fingerprint()).expect("found"), Some(ann.clone()));
+    assert_eq!(certs.search("ann example").expect("found"), [ann.clone()]);
+    assert_eq!(certs.count().expect("counts"), 1);
+    let user_id = ann.user_id().expect("it has one");
+    assert_eq!((user_id.text().as_str(), user_id.email().as_deref()), (ANN, Some("ann@example.org")));
+    let keys = ann.keys();
+    assert_eq!(keys.len(), 2);
+    assert!(keys[0].is_primary && keys[0].can_sign && keys[1].can_encrypt && keys[1].is_usable);
+}
+
+#[test]
+fn what_is_imported_is_exported_with_the_same_bytes_and_is_valid_to_nobody() {
+    let (yours, ann) = with_ann();
+    let mine = Keyhoard::in_memory().expect("a database");
+    let imported = mine.import(ann.armored().expect("text").as_bytes()).expect("imports");
+    assert_eq!((imported.processed, imported.new, imported.secret_keys), (1, 1, 0));
+    let here = mine.certs().by_email("ann@example.org").expect("found").remove(0);
+    assert_eq!(here.to_bytes().expect("bytes"), ann.to_bytes().expect("bytes"));
+    assert_eq!(here.validity().expect("computed").validity, Validity::Unknown);
+    assert_eq!(ann.validity().expect("computed").validity, Validity::Ultimate);
+    let refused = mine.encrypt().to_email("ann@example.org").bytes("for Ann").expect_err("not valid");
+    assert_eq!(refused.code(), "not-valid");
+    let message = mine.encrypt().to(&here).bytes("for Ann").expect("she is named");
+    assert_eq!(yours.decrypt().bytes(message).expect("hers").0, b"for Ann");
+    mine.set_owner_trust(&here, OwnerTrust::Ultimate).expect("set");
+    mine.encrypt().to_email("ann@example.org").bytes("for Ann").expect("valid now");
+}
+
+#[test]
+fn a_message_that_was_encrypted_and_signed_comes_back_with_a_certain_signature() {
+    let (kh, ann) = with_ann();
+    for armored in [false, true] {
+        let encrypt = kh.encrypt().to_email("ann@example.org").sign_by("ann@example.org");
+        let encrypt = if armored { encrypt.armor() } else { encrypt };
+        let message = encrypt.file_name("letter.txt").bytes("Hello").expect("encrypts");
+        assert_eq!(message.starts_with(b"-----BEGIN PGP MESSAGE-----"), armored);
+        let (text, decrypted) = kh.decrypt().bytes(&message).expect("decrypts");
+        assert_eq!((text.as_slice(), decrypted.file_name.as_str()), (&b"Hello"[..], "letter.txt"));
+        assert!(decrypted.verdicts.are_certain());
+        let verdict = decrypted.verdicts.iter().next().expect("one signature");
+        assert_eq!(verdict.certificate, Some(ann.fingerprint()));
+    }
+}
+
+#[test]
+fn a_password_opens_what_was_encrypted_to_it_and_another_one_does_not() {
+    let kh = Keyhoard::in_memory().expect("a database");
+    let message = kh.encrypt().password("open sesame").bytes("cave").expect("encrypts");
+    assert_eq!(kh.decrypt().password("open sesame").bytes(&message).expect("opens").0, b"cave");
+    let wrong = kh.decrypt().password("open barley").bytes(&message).expect_err("wrong");
+    assert_eq!(wrong.code(), "cannot-decrypt");
+    let none = kh.decrypt().bytes(&message).expect_err("no password");
+    assert_eq!(none.code(), "cannot-decrypt");
+}
+
+#[test]
+fn detached_inline_and_clear_signatures_hold_until_a_byte_changes() {
+    let (kh, ann) = with_ann();
+    let detached = kh.sign().with(&ann).armor().detached(&b"data"[..]).expect("signs");
+    assert!(kh.verify().detached(&detached[..], &b"data"[..]).expect("verifies").are_certain());
+    let other = kh.verify().detached(&detached[..], &b"date"[..]).expect("verifies");
+    assert!(!other.are_good());
+    assert_eq!(other.iter().next().expect("one").status, Status::Bad);
+
+    let mut inline = Vec::new();
+    kh.sign().with(&ann).inline(&b"data"[..], &mut inline).expect("signs");
+    let mut content = Vec::new();
+    assert!(kh.verify().inline(&inline[..], &mut content).expect("verifies").are_good());
+    assert_eq!(content, b"data");
+
+    let clear = kh.sign().with(&ann).cleartext("a text\n").expect("signs");
+    let clear = String::from_utf8(clear).expect("text");
+    let (text, verdicts) = kh.verify().cleartext(&clear).expect("verifies");
+    assert!(verdicts.are_good());
+    assert_eq!(text.as_deref(), Some("a text\n"));
+    let (text, verdicts) = kh.verify().cleartext(&clear.replace("a text", "a test")).expect("verifies");
+    assert!(!verdicts.are_good());
+    assert_eq!(text, None);
+}
+
+#[test]
+fn many_signatures_are_verified_in_the_order_of_the_items() {
+    let (kh, ann) = with_ann();
+    let texts: Vec<String> = (0..40).map(|number| format!("text {number}")).collect();
+    let sign = |text: &String| (kh.sign().with(&ann).detached(text.as_bytes()).expect("signs"), text.clone());
+    let mut items: Vec<(Vec<u8>, String)> = texts.iter().map(sign).collect();
+    items[7].1.push('!');
+    items[9].0.truncate(5);
+    let open = |(signature, text): &(Vec<u8>, String)| {
+        Ok((std::io::Cursor::new(signature.clone()), std::io::Cursor::new(text.clone())))
+    };
+    let verdicts = kh.verify().many(items, open).expect("verifies");
+    assert_eq!(verdicts.len(), 40);
+    for (number, verdicts) in verdicts.iter().enumerate() {
+        match (number, verdicts) {
+            (9, verdicts) => assert_eq!(verdicts.as_ref().expect_err("cut short").code(), "malformed"),
+            (number, verdicts) => assert_eq!(verdicts.as_ref().expect("read").are_good(), number != 7),
+        }
+    }
+}
+
+#[test]
+fn a_locked_key_signs_only_with_its_passphrase() {
+    let kh = Keyhoard::in_memory().expect("a database");
+    let ann = kh.generate(ANN).passphrase("secret").create().expect("a key");
+    let sign = || kh.sign().with(&ann);
+    assert_eq!(sign().detached(&b"x"[..]).expect_err("locked").code(), "passphrase");
+    assert_eq!(sign().passphrase("wrong").detached(&b"x"[..]).expect_err("wrong").code(), "passphrase");
+    sign().passphrase("secret").detached(&b"x"[..]).expect("unlocked");
+    sign()
+        .passphrases(|request| Some(if request.wrong == 0 { "a" } else { "secret" }.into()))
+        .detached(&b"x"[..])
+        .expect("unlocked by the second answer");
+    assert!(kh.keys().unlocks(&ann, "secret").expect("answers"));
+    assert!(!kh.keys().unlocks(&ann, "wrong").expect("answers"));
+    kh.keys().relock(&ann, "secret", "another").expect("locks anew");
+    assert!(kh.keys().unlocks(&ann, "another").expect("answers"));
+}
+
+#[test]
+fn secret_keys_move_to_another_database_with_their_certificate() {
+    let (kh, ann) = with_ann();
+    let exported = kh.keys().export_armored(&ann).expect("exports");
+    let other = Keyhoard::in_memory().expect("a database");
+    assert_eq!(other.import(exported.as_bytes()).expect("imports").secret_keys, 1);
+    let there = other.certs().by_fingerprint(ann.fingerprint()).expect("found").expect("it is there");
+    assert_eq!(other.keys().of(&there).expect("listed").len(), 2);
+    assert!(kh.keys().delete(&ann).expect("deletes"));
+    assert_eq!(kh.keys().export(&ann).expect_err("gone").code(), "not-found");
+}
+
+#[test]
+fn what_is_deleted_comes_back_by_an_undo_of_the_journals_entry() {
+    let (kh, ann) = with_ann();
+    kh.delete(&ann).expect("deletes");
+    assert_eq!(kh.certs().count().expect("counts"), 0);
+    assert_eq!(ann.to_bytes().expect_err("gone").code(), "not-found");
+    let journal = kh.journal(10).expect("reads");
+    assert_eq!((journal[0].removed, journal.len()), (1, 2));
+    let undone = kh.undo(Some(journal[0].id)).expect("undoes");
+    assert_eq!((undone.entry, undone.restored), (journal[0].id, 1));
+    assert_eq!(kh.certs().count().expect("counts"), 1);
+    assert_eq!(kh.undo(Some(journal[0].id)).expect_err("undone already").code(), "undo");
+}
+
+#[test]
+fn a_transaction_does_everything_or_nothing() {
+    let (kh, ann) = with_ann();
+    let bob = {
+        let other = Keyhoard::in_memory().expect("a database");
+        other.generate("Bob <bob@example.org>").create().and_then(|bob| bob.to_bytes()).expect("a key")
+    };
+    let failed: Result<(), Error> = kh.transaction(|transaction| {
+        assert_eq!(transaction.import(&bob[..])?.new, 1);
+        transaction.delete(&ann)?;
+        Err(Error::NotFound { name: "what else was wanted".to_owned() })
+    });
+    assert_eq!(failed.expect_err("it fails").code(), "not-found");
+    assert_eq!(kh.certs().by_email("bob@example.org").expect("answers"), []);
+    kh.transaction(|transaction| {
+        assert_eq!(transaction.import(&bob[..])?.new, 1);
+        assert_eq!(transaction.import(&bob[..])?.unchanged, 1);
+        transaction.delete(&ann)
+    })
+    .expect("commits");
+    assert_eq!(kh.certs().by_email("bob@example.org").expect("answers").len(), 1);
+    assert_eq!(kh.certs().by_email("ann@example.org").expect("answers"), []);
+    kh.undo(None).expect("all of it is one entry");
+    assert_eq!(kh.certs().by_email("ann@example.org").expect("answers").len(), 1);
+    assert_eq!(kh.certs().by_email("bob@example.org").expect("answers"), []);
+}
+
+#[test]
+fn the_clock_decides_what_has_expired() {
+    let seconds = Arc::new(AtomicU64::new(1_800_000_000));
+    let clock = {
+        let seconds = seconds.clone();
+        move || UNIX_EPOCH + Duration::from_secs(seconds.load(Ordering::Relaxed))
+    };
+    let kh = Keyhoard::options().clock(clock).open(":memory:").expect("opens");
+    let ann = kh.generate(ANN).expires_in(Duration::from_secs(86_400)).create().expect("a key");
+    assert_eq!(ann.expires(), Some(UNIX_EPOCH + Duration::from_secs(1_800_086_400)));
+    assert!(ann.is_usable());
+    seconds.store(1_800_090_000, Ordering::Relaxed);
+    let later = kh.certs().by_fingerprint(ann.fingerprint()).expect("found").expect("it is there");
+    assert!(later.is_expired() && !later.is_usable());
+    assert_eq!(kh.sign().with(&ann).detached(&b"x"[..]).expect_err("expired").code(), "no-usable-key");
+    assert_eq!(kh.encrypt().to(&ann).bytes("x").expect_err("expired").code(), "no-usable-key");
+}
+
+#[test]
+fn a_file_keeps_certificates_and_secret_keys() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let path = directory.path().join("keys.db");
+    let missing = Keyhoard::options().must_exist().open(&path).expect_err("it is not there");
+    assert_eq!(missing.code(), "missing");
+    let ann = Keyhoard::open(&path).and_then(|kh| kh.generate(ANN).create()).expect("a key");
+    let kh = Keyhoard::options().must_exist().open(&path).expect("opens");
+    assert_eq!(kh.keys().list().expect("lists").len(), 2);
+    let signature = kh.sign().by(ann.fingerprint().to_string()).detached(&b"x"[..]).expect("signs");
+    assert!(kh.verify().detached(&signature[..], &b"x"[..]).expect("verifies").are_certain());
+    let file = directory.path().join("ann.asc");
+    std::fs::File::create(&file)
+        .and_then(|mut out| out.write_all(ann.armored().expect("text").as_bytes()))
+        .expect("writes");
+    assert_eq!(kh.import_file(&file).expect("imports").unchanged, 1);
+}
+
+#[test]
+fn threads_share_a_database_in_memory() {
+    let (kh, ann) = with_ann();
+    std::thread::scope(|scope| {
+        for number in 0..4 {
+            let (kh, ann) = (kh.clone(), ann.clone());
+            scope.spawn(move || {
+                for round in 0..5 {
+                    let user_id = format!("Somebody {number} {round} <{number}.{round}@example.org>");
+                    kh.generate(user_id).create().expect("a key");
+                    assert_eq!(kh.certs().by_email("ann@example.org").expect("found").len(), 1);
+                    let message = kh.encrypt().to(&ann).bytes("x").expect("encrypts");
+                    kh.decrypt().bytes(message).expect("decrypts");
+                }
+            });
+        }
+    });
+    assert_eq!(kh.certs().count().expect("counts"), 21);
+}
+
+#[test]
+fn the_database_its_certificates_and_its_builders_can_be_shared_and_sent() {
+    fn is_shared<T: Send + Sync>() {}
+    is_shared::<Keyhoard>();
+    is_shared::<Cert>();
+    is_shared::<keyhoard::Encrypt<'_>>();
+    is_shared::<keyhoard::Decrypt<'_>>();
+    is_shared::<keyhoard::Sign<'_>>();
+    is_shared::<keyhoard::Verify<'_>>();
+    is_shared::<keyhoard::Verdicts>();
+    is_shared::<Error>();
+}
+
+#[test]
+fn names_that_lead_nowhere_are_errors_with_codes() {
+    let (kh, _) = with_ann();
+    assert_eq!(kh.certs().by_fingerprint("not hex").expect_err("no fingerprint").code(), "name");
+    assert_eq!(kh.encrypt().bytes("x").expect_err("nobody").code(), "incomplete");
+    assert_eq!(kh.encrypt().to_email("bob@example.org").bytes("x").expect_err("unknown").code(), "not-found");
+    assert_eq!(kh.sign().detached(&b"x"[..]).expect_err("nobody").code(), "incomplete");
+    assert_eq!(kh.decrypt().bytes("no message").expect_err("garbage").code(), "malformed");
+    assert_eq!(kh.verify().message(&b"no message"[..]).expect_err("garbage").code(), "malformed");
+    assert_eq!(kh.generate(ANN).profile("nonsense").create().expect_err("unknown").code(), "generate");
+}

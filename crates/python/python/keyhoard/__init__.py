@@ -1,0 +1,189 @@
+"""OpenPGP with a certificate database, in one process.
+
+>>> import keyhoard
+>>> kh = keyhoard.open(":memory:")
+>>> ann = kh.generate("Ann <ann@example.org>")
+>>> message = kh.encrypt(b"hello", to="ann@example.org", sign=ann, armor=True)
+>>> message[:27]
+b'-----BEGIN PGP MESSAGE-----'
+>>> decrypted = kh.decrypt(message)
+>>> decrypted.data
+b'hello'
+>>> decrypted.verdicts.are_certain
+True
+>>> print(ann.validity())
+ultimate
+
+Wherever data are read, a path (``str`` or ``os.PathLike``), something bytes-like or a binary file object will do; what is
+written comes back as ``bytes``, or goes to ``output``, a path or a binary file object. Times are ``datetime`` in UTC.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from datetime import datetime
+from html import escape
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Union
+
+from . import _keyhoard
+from ._errors import (
+    AmbiguousError,
+    DatabaseError,
+    DecryptionError,
+    Error,
+    ForkedError,
+    InvalidNameError,
+    KeyUnusableError,
+    LockedError,
+    MalformedError,
+    MissingError,
+    NotFoundError,
+    NotValidError,
+    PassphraseError,
+    SignatureError,
+    UndoError,
+)
+from ._keyhoard import (
+    Cert,
+    CertSignature,
+    Decrypted,
+    Imported,
+    JournalEntry,
+    Key,
+    SecretKey,
+    Undone,
+    UserId,
+    UserIdValidity,
+    Validity,
+    Verdict,
+    Verdicts,
+    __version__,
+)
+
+if TYPE_CHECKING:
+    from ._keyhoard import Passphrase, Source
+
+__all__ = [
+    "AmbiguousError", "Cert", "CertSignature", "Certs", "DatabaseError", "Decrypted", "DecryptionError", "Error", "ForkedError",
+    "Imported", "InvalidNameError", "JournalEntry", "Key", "KeyUnusableError", "Keyhoard", "LockedError",
+    "MalformedError", "MissingError", "NotFoundError", "NotValidError", "PassphraseError", "SecretKey",
+    "SignatureError", "Transaction", "UndoError", "Undone", "UserId", "UserIdValidity", "Validity", "Verdict",
+    "Verdicts", "__version__", "open",
+]  # fmt: skip
+
+
+class Certs(list[Cert]):
+    """Certificates that were found; notebooks show them as a table."""
+
+    def _repr_html_(self) -> str:
+        def row(cert: Cert) -> str:
+            state = "revoked" if cert.is_revoked else "expired" if cert.is_expired else "usable"
+            expires = cert.expires.date().isoformat() if cert.expires else "never"
+            cells = (cert.fingerprint, cert.user_id or "", cert.created.date().isoformat(), expires, state)
+            return "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>"
+
+        head = "".join(f"<th>{name}</th>" for name in ("fingerprint", "user ID", "created", "expires", "state"))
+        return f"<table><tr>{head}</tr>{''.join(map(row, self))}</table>"
+
+
+class Keyhoard(_keyhoard.Keyhoard):
+    """An opened database of certificates, with the secret keys that belong to it.
+
+    Threads may share it. A process that was forked after it was opened gets :class:`ForkedError`; it opens the database
+    again.
+    """
+
+    def certs(self, query: str | None = None) -> Certs:
+        """Returns the certificates with a mail address, a fingerprint or another name of GnuPG's; all without one."""
+        return Certs(self._all() if query is None else self._certs(query))
+
+    def cert(self, query: str) -> Cert:
+        """Returns the only certificate with a mail address, a fingerprint or another name."""
+        found = self.certs(query)
+        if not found:
+            raise NotFoundError(f"{query}: no certificate has this name", "not-found")
+        if len(found) > 1:
+            raise AmbiguousError(f"{query}: {len(found)} certificates have this name", "ambiguous")
+        return found[0]
+
+    def search(self, words: str) -> Certs:
+        """Returns the certificates with all of these words in their user IDs."""
+        return Certs(self._search(words))
+
+    def transaction(self) -> Transaction:
+        """Returns a context manager that collects changes and makes them all at its end, or none of them."""
+        return Transaction(self)
+
+    def __iter__(self) -> Iterator[Cert]:
+        return iter(self.certs())
+
+    def __contains__(self, query: object) -> bool:
+        return isinstance(query, str) and bool(self.certs(query))
+
+    def __enter__(self) -> Keyhoard:
+        return self
+
+
+class Transaction:
+    """Changes that are made together, under one entry of the journal, when the ``with`` statement ends.
+
+    >>> import keyhoard
+    >>> kh = keyhoard.open(":memory:")
+    >>> ann = kh.generate("Ann <ann@example.org>")
+    >>> with kh.transaction() as changes:
+    ...     changes.delete(ann)
+    >>> len(kh)
+    0
+    """
+
+    def __init__(self, keyhoard: Keyhoard) -> None:
+        self._keyhoard = keyhoard
+        self._steps: list[tuple[str, Any, str | None]] = []
+
+    def import_(self, source: Source) -> None:
+        """Imports certificates, without secret keys."""
+        self._steps.append(("import", source, None))
+
+    def delete(self, cert: Cert) -> None:
+        """Deletes a certificate."""
+        self._steps.append(("delete", cert, None))
+
+    def set_owner_trust(self, cert: Cert, trust: str) -> None:
+        """Says how far the user trusts a certificate's owner to certify others."""
+        self._steps.append(("trust", cert, trust))
+
+    def __enter__(self) -> Transaction:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        steps, self._steps = self._steps, []
+        if kind is None:
+            self._keyhoard._transact(steps)
+
+
+def open(
+    location: Union[str, os.PathLike[str]],
+    *,
+    must_exist: bool = False,
+    passphrase: Union[Passphrase, Callable[[str, int], Union[Passphrase, None]], None] = None,
+    secret_keys: Union[str, os.PathLike[str], None] = None,
+    clock: Union[Callable[[], datetime], None] = None,
+    program: str | None = None,
+) -> Keyhoard:
+    """Opens the database at a path, ``":memory:"`` or a URL ``postgresql://...``, and makes it if it is not there.
+
+    ``passphrase`` unlocks secret keys: text, bytes, or a function that is called with a fingerprint and the number of
+    wrong answers so far. ``clock`` returns the current time, in place of the system's clock.
+    """
+    return Keyhoard(
+        location,
+        must_exist=must_exist,
+        passphrase=passphrase,
+        secret_keys=secret_keys,
+        clock=clock,
+        program=program,
+    )

@@ -1,0 +1,788 @@
+"""The interface of python-gnupg on this library: the class :class:`GPG` and its results, without any program.
+
+``import keyhoard.gnupg as gnupg`` is all that a program changes. Certificates and secret keys are in ``keyhoard.db`` and
+``secret-keys`` in the directory that ``gnupghome`` names, where ``gpg-keyhoard`` has them too. ``docs/python.md`` lists what
+differs: there is no gpg and no agent, so options for gpg's command line and its status lines have no effect.
+"""
+
+from __future__ import annotations
+
+import io
+import locale
+import os
+import re
+from collections.abc import Callable, Iterable
+from datetime import datetime, timedelta, timezone
+from typing import Any, BinaryIO, Optional, Union, cast
+
+from . import Cert, Decrypted, Error, Key, Keyhoard, Verdict, Verdicts
+from . import open as open_database
+
+__all__ = ["GPG"]
+
+text_type = str
+_py3k = True
+
+#: The version of GnuPG whose interface this is.
+VERSION = (2, 2, 40)
+
+Names = Union[str, Iterable[str], None]
+File = Union[str, "os.PathLike[str]", BinaryIO]
+
+_CHARACTERS_OF_TRUST = {
+    "unknown": "-",
+    "undefined": "q",
+    "never": "n",
+    "marginal": "m",
+    "full": "f",
+    "ultimate": "u",
+}
+_TRUST = {
+    "TRUST_UNDEFINED": "undefined",
+    "TRUST_NEVER": "never",
+    "TRUST_MARGINAL": "marginal",
+    "TRUST_FULLY": "full",
+    "TRUST_ULTIMATE": "ultimate",
+}
+_HASHES = {"MD5": "1", "SHA1": "2", "RIPEMD160": "3", "SHA256": "8", "SHA384": "9", "SHA512": "10", "SHA224": "11"}
+
+
+def _make_binary_stream(data: Union[str, bytes], encoding: str) -> BinaryIO:
+    return io.BytesIO(data.encode(encoding) if isinstance(data, str) else data)
+
+
+class _Result:
+    """What every result has: ``returncode`` is 0 if it was done, ``status`` says what happened, ``stderr`` why not."""
+
+    returncode: Optional[int] = None
+    ok: bool = False
+    status: Optional[str] = None
+    stderr: str = ""
+
+    def __init__(self, gpg: GPG) -> None:
+        self.gpg = gpg
+        self.data: Any = b""
+        self.on_data_failure: Optional[Exception] = None
+
+    def _done(self, status: str) -> None:
+        self.returncode, self.ok, self.status = 0, True, status
+
+    def _failed(self, status: str, error: object = "") -> None:
+        self.returncode, self.ok, self.status, self.stderr = 2, False, status, str(error)
+
+    def __bool__(self) -> bool:
+        return self.ok
+
+    def __str__(self) -> str:
+        return self.data.decode(self.gpg.encoding, self.gpg.decode_errors) if isinstance(self.data, bytes) else ""
+
+
+class Verify(_Result):
+    """What came of verifying signatures."""
+
+    TRUST_EXPIRED, TRUST_UNDEFINED, TRUST_NEVER, TRUST_MARGINAL, TRUST_FULLY, TRUST_ULTIMATE = range(6)
+    TRUST_LEVELS = {
+        "TRUST_EXPIRED": TRUST_EXPIRED,
+        "TRUST_UNDEFINED": TRUST_UNDEFINED,
+        "TRUST_NEVER": TRUST_NEVER,
+        "TRUST_MARGINAL": TRUST_MARGINAL,
+        "TRUST_FULLY": TRUST_FULLY,
+        "TRUST_ULTIMATE": TRUST_ULTIMATE,
+    }
+
+    def __init__(self, gpg: GPG) -> None:
+        super().__init__(gpg)
+        self.valid = False
+        self.fingerprint: Optional[str] = None
+        self.pubkey_fingerprint: Optional[str] = None
+        self.key_id: Optional[str] = None
+        self.username: Optional[str] = None
+        self.creation_date: Optional[str] = None
+        self.timestamp: Optional[str] = None
+        self.sig_timestamp: Optional[str] = None
+        self.expire_timestamp: Optional[str] = None
+        self.signature_id: Optional[str] = None
+        self.key_status: Optional[str] = None
+        self.trust_text: Optional[str] = None
+        self.trust_level: Optional[int] = None
+        self.sig_info: dict[str, dict[str, Any]] = {}
+        self.problems: list[dict[str, Any]] = []
+
+    def __bool__(self) -> bool:
+        return self.valid
+
+    _STATUS = {
+        "bad": "signature bad",
+        "no-key": "no public key",
+        "expired": "signature expired",
+        "key-revoked": "signing key was revoked",
+        "key-expired": "signing key has expired",
+    }
+    _LEVELS = {"never": "TRUST_NEVER", "marginal": "TRUST_MARGINAL", "full": "TRUST_FULLY", "ultimate": "TRUST_ULTIMATE"}
+
+    def _take(self, verdicts: Verdicts) -> None:
+        for number, verdict in enumerate(verdicts):
+            self._take_one(number, verdict)
+        self.valid = verdicts.are_good
+
+    def _take_one(self, number: int, verdict: Verdict) -> None:
+        key_id = verdict.key[-16:] if verdict.key else verdict.issuer
+        self.key_id, self.username = key_id, verdict.user_id
+        if not verdict.is_good:
+            status = self._STATUS.get(verdict.status, "signature error")
+            self.status = status
+            self.problems.append({"status": status, "keyid": key_id, "user": verdict.user_id})
+            return
+        created = verdict.created or datetime.fromtimestamp(0, timezone.utc)
+        self.status = "signature valid"
+        self.fingerprint, self.pubkey_fingerprint = verdict.key, verdict.certificate
+        self.creation_date = created.date().isoformat()
+        self.timestamp = self.sig_timestamp = str(int(created.timestamp()))
+        self.expire_timestamp = str(int(verdict.expires.timestamp())) if verdict.expires else "0"
+        self.trust_text = self._LEVELS.get(verdict.validity, "TRUST_UNDEFINED")
+        self.trust_level = self.TRUST_LEVELS[self.trust_text]
+        self.signature_id = f"{verdict.key}/{self.timestamp}/{number}"
+        self.sig_info[self.signature_id] = {
+            "status": self.status,
+            "fingerprint": verdict.key,
+            "pubkey_fingerprint": verdict.certificate,
+            "keyid": key_id,
+            "username": verdict.user_id,
+            "creation_date": self.creation_date,
+            "timestamp": self.timestamp,
+            "expiry": self.expire_timestamp,
+            "trust_text": self.trust_text,
+            "trust_level": self.trust_level,
+        }
+
+
+class Crypt(Verify):
+    """What came of encrypting or decrypting: ``data`` holds it."""
+
+    def __bool__(self) -> bool:
+        return self.ok
+
+
+class Sign(_Result):
+    """What came of signing: ``data`` holds it."""
+
+    type: Optional[str] = None
+    hash_algo: Optional[str] = None
+    fingerprint: Optional[str] = None
+    timestamp: Optional[str] = None
+    username: Optional[str] = None
+    key_id: Optional[str] = None
+
+
+class GenKey(_Result):
+    """What came of making a key."""
+
+    def __init__(self, gpg: GPG) -> None:
+        super().__init__(gpg)
+        self.type: Optional[str] = None
+        self.fingerprint = ""
+        self.data = ""
+
+    def __bool__(self) -> bool:
+        return bool(self.fingerprint)
+
+    def __str__(self) -> str:
+        return self.fingerprint
+
+
+class DeleteResult(_Result):
+    """What came of deleting keys."""
+
+    def __init__(self, gpg: GPG) -> None:
+        super().__init__(gpg)
+        self._done("ok")
+
+    def __str__(self) -> str:
+        return self.status or ""
+
+
+class TrustResult(DeleteResult):
+    """What came of setting owner trust."""
+
+
+class ImportResult(_Result):
+    """What came of an import, counted as gpg does."""
+
+    def __init__(self, gpg: GPG) -> None:
+        super().__init__(gpg)
+        self.results: list[dict[str, Any]] = []
+        self.fingerprints: list[str] = []
+        self.count = self.imported = self.unchanged = self.not_imported = self.no_user_id = 0
+        self.n_uids = self.n_subk = self.n_sigs = self.n_revoc = self.imported_rsa = 0
+        self.sec_read = self.sec_imported = self.sec_dups = 0
+
+    def __bool__(self) -> bool:
+        return not self.not_imported and bool(self.fingerprints)
+
+    def summary(self) -> str:
+        """Says how many were imported, and how many were not."""
+        more = f", {self.not_imported} not imported" if self.not_imported else ""
+        return f"{self.imported} imported{more}"
+
+
+class ListKeys(list[dict[str, Any]]):
+    """Keys as dictionaries, with their fields as gpg's colon listing has them."""
+
+    returncode: Optional[int] = None
+
+    def __init__(self, gpg: GPG) -> None:
+        super().__init__()
+        self.gpg = gpg
+        self.fingerprints: list[str] = []
+        self.uids: list[str] = []
+        self.key_map: dict[str, dict[str, Any]] = {}
+
+    def _add(self, cert: Cert, secret: Optional[set[str]], owner_trust: str, with_signatures: bool) -> None:
+        primary, *subkeys = cert.keys
+        level = "r" if cert.is_revoked else "e" if cert.is_expired else _CHARACTERS_OF_TRUST[cert.validity().level]
+        entry = _fields("pub" if secret is None else "sec", primary, level)
+        entry.update(
+            fingerprint=primary.fingerprint,
+            keygrip=primary.keygrip or "",
+            ownertrust=_CHARACTERS_OF_TRUST[owner_trust],
+            uids=[user_id.text for user_id in cert.user_ids],
+            cap=_capabilities(primary) + _capabilities(*cert.keys).upper(),
+            sigs=[],
+            subkeys=[],
+            subkey_info={},
+        )
+        if with_signatures:
+            entry["sigs"] = [(one.issuer, one.issuer_name or "[User ID not found]", f"{one.type:02x}x") for one in cert.signatures()]
+        self.append(entry)
+        self.fingerprints.append(primary.fingerprint)
+        self.uids.extend(entry["uids"])
+        self.key_map[primary.fingerprint] = entry
+        for subkey in subkeys:
+            kind = "sub" if secret is None else "ssb"
+            info = _fields(kind, subkey, level)
+            info.update(cap=_capabilities(subkey), fingerprint=subkey.fingerprint, keygrip=subkey.keygrip or "")
+            use = _capabilities(subkey) if secret is None else None
+            entry["subkeys"].append([info["keyid"], use, subkey.fingerprint, subkey.keygrip or ""])
+            entry["subkey_info"][info["keyid"]] = info
+            self.key_map[subkey.fingerprint] = entry
+
+
+class SearchKeys(ListKeys):
+    """Keys that were found on a keyserver."""
+
+
+class ScanKeys(ListKeys):
+    """Keys that a file holds."""
+
+
+def _capabilities(*keys: Key) -> str:
+    uses = ("e", "can_encrypt"), ("s", "can_sign"), ("c", "can_certify"), ("a", "can_authenticate")
+    return "".join(letter for letter, use in uses if any(getattr(key, use) for key in keys))
+
+
+def _fields(kind: str, key: Key, level: str) -> dict[str, Any]:
+    key_id = key.fingerprint[-16:] if len(key.fingerprint) == 40 else key.fingerprint[:16]
+    return {
+        "type": kind,
+        "trust": level,
+        "length": str(key.bits),
+        "algo": str(key.algorithm_id),
+        "keyid": key_id,
+        "date": str(int(key.created.timestamp())),
+        "expires": str(int(key.expires.timestamp())) if key.expires else "",
+        "dummy": "",
+        "ownertrust": "",
+        "sig": "",
+        "cap": "",
+        "issuer": "",
+        "flag": "",
+        "token": "",
+        "hash": "",
+        "curve": key.algorithm if key.algorithm_id in (18, 19, 22) else "",
+        "compliance": "",
+        "updated": "",
+        "origin": "",
+        "keygrip": "",
+    }
+
+
+class _Output:
+    """Collects what is written, or hands it to ``on_data``, or both."""
+
+    def __init__(self, on_data: Optional[Callable[[bytes], object]]) -> None:
+        self.on_data = on_data
+        self.collected = bytearray()
+        self.failure: Optional[Exception] = None
+
+    def write(self, data: bytes) -> int:
+        wanted: object = None
+        if self.on_data and self.failure is None:
+            try:
+                wanted = self.on_data(data)
+            except Exception as failure:  # As in python-gnupg, it is kept for the caller.
+                self.failure = failure
+        if wanted is not False:
+            self.collected += data
+        return len(data)
+
+
+class GPG:
+    """Keys in a directory, with python-gnupg's methods.
+
+    >>> import tempfile
+    >>> gpg = GPG(gnupghome=tempfile.mkdtemp())
+    >>> key = gpg.gen_key(gpg.gen_key_input(name_email="ann@example.org", key_type="EDDSA", passphrase="secret"))
+    >>> message = gpg.encrypt("hello", key.fingerprint)
+    >>> str(gpg.decrypt(str(message), passphrase="secret"))
+    'hello'
+    """
+
+    error_map: Optional[dict[int, str]] = None
+    decode_errors = "strict"
+    buffer_size = 16384
+
+    def __init__(
+        self,
+        gpgbinary: str = "gpg",
+        gnupghome: Union[str, os.PathLike[str], None] = None,
+        verbose: bool = False,
+        use_agent: bool = False,
+        keyring: Names = None,
+        options: Optional[list[str]] = None,
+        secret_keyring: Names = None,
+        env: Optional[dict[str, str]] = None,
+    ) -> None:
+        home = os.fspath(gnupghome) if gnupghome else os.path.expanduser("~/.gnupg")
+        if not os.path.isdir(home):
+            raise ValueError(f"gnupghome should be a directory (it isn't): {home}")
+        if options is not None and not isinstance(options, list):
+            raise ValueError("options should be a list")
+        self.gnupghome, self.gpgbinary, self.verbose, self.use_agent = home, gpgbinary, verbose, use_agent
+        self.keyring, self.secret_keyring, self.env = keyring, secret_keyring, env
+        self.options = options
+        self.on_data: Optional[Callable[[bytes], object]] = None
+        self.encoding = locale.getpreferredencoding(False) or "utf-8"
+        self.version = VERSION
+        self.full_version = ".".join(map(str, VERSION))
+        self.check_fingerprint_collisions = False
+
+    # Each call opens the database: another program may have replaced it, and a fork may have happened.
+    def _open(self) -> Keyhoard:
+        return open_database(os.path.join(self.gnupghome, "keyhoard.db"), program="keyhoard.gnupg")
+
+    def is_valid_file(self, fileobj: object) -> bool:
+        """Says whether an object can be read from."""
+        return hasattr(fileobj, "read")
+
+    def is_valid_passphrase(self, passphrase: str) -> bool:
+        """Says whether a passphrase fits into one line."""
+        return not any(character in passphrase for character in "\n\r\0")
+
+    def _check_passphrase(self, passphrase: Optional[str]) -> Optional[bytes]:
+        if passphrase is None:
+            return None
+        if not self.is_valid_passphrase(passphrase):
+            raise ValueError("Invalid passphrase")
+        return passphrase.encode("latin-1")
+
+    def _input(self, source: object) -> Any:
+        if isinstance(source, str) and os.path.exists(source) or isinstance(source, os.PathLike):
+            return source
+        if not self.is_valid_file(source):
+            raise ValueError(f"Not a valid file or path: {source!s}")
+        sample = cast(BinaryIO, source).read(0)
+        if not isinstance(sample, bytes):
+            raise TypeError("a file that is opened for bytes is needed")
+        return source
+
+    def _stream(self, data: Union[str, bytes]) -> BinaryIO:
+        return _make_binary_stream(data, self.encoding)
+
+    def _finish(self, result: _Result, output: _Output, path: Union[str, None]) -> None:
+        result.data, result.on_data_failure = bytes(output.collected), output.failure
+        if path:
+            with open(path, "wb") as file:
+                file.write(result.data)
+            result.data = b""
+
+    # Signatures
+
+    def sign(self, message: Union[str, bytes], **kwargs: Any) -> Sign:
+        """Signs a message; see :meth:`sign_file`."""
+        return self.sign_file(self._stream(message), **kwargs)
+
+    def sign_file(
+        self,
+        fileobj_or_path: File,
+        keyid: Optional[str] = None,
+        passphrase: Optional[str] = None,
+        clearsign: bool = True,
+        detach: bool = False,
+        binary: bool = False,
+        output: Optional[str] = None,
+        extra_args: Optional[list[str]] = None,
+    ) -> Sign:
+        """Signs a file: as clear text, detached, or as a message."""
+        unlock = self._check_passphrase(passphrase)
+        source = self._input(fileobj_or_path)
+        result = Sign(self)
+        mode = "detached" if detach else "cleartext" if clearsign and not binary else "inline"
+        written = _Output(self.on_data)
+        with self._open() as kh:
+            try:
+                by = keyid or self._default_key(kh)
+                kh.sign(source, by, mode=mode, armor=not binary, passphrase=unlock, output=written)  # type: ignore[arg-type]
+            except Error as error:
+                result._failed("bad passphrase" if error.code == "passphrase" else "error - signing failed", error)
+                return result
+            signed = kh.certs(by)
+        result._done("signature created")
+        result.type = {"detached": "D", "cleartext": "C", "inline": "S"}[mode]
+        result.hash_algo = "10"
+        result.timestamp = str(int(datetime.now(timezone.utc).timestamp()))
+        result.fingerprint = signed[0].fingerprint if signed else None
+        result.key_id = result.fingerprint[-16:] if result.fingerprint else None
+        self._finish(result, written, output)
+        return result
+
+    def _default_key(self, kh: Keyhoard) -> str:
+        keys = [key for key in kh.secret_keys() if key.is_primary and key.is_here]
+        if not keys:
+            raise Error("there is no secret key to sign with", "secret-key")
+        return keys[0].fingerprint
+
+    def verify(self, data: Union[str, bytes], **kwargs: Any) -> Verify:
+        """Verifies a signed message or clear-signed text."""
+        return self.verify_file(self._stream(data), **kwargs)
+
+    def verify_file(
+        self,
+        fileobj_or_path: File,
+        data_filename: Optional[str] = None,
+        close_file: bool = True,
+        extra_args: Optional[list[str]] = None,
+    ) -> Verify:
+        """Verifies a signed message, or a detached signature over the file ``data_filename``."""
+        source = self._input(fileobj_or_path)
+        return self._verified(lambda kh: kh.verify(data_filename, source) if data_filename else kh.verify(source))
+
+    def verify_data(
+        self, sig_filename: str, data: bytes, extra_args: Optional[list[str]] = None
+    ) -> Verify:
+        """Verifies the detached signatures in a file over data."""
+        return self._verified(lambda kh: kh.verify(data, sig_filename))
+
+    def _verified(self, verify: Callable[[Keyhoard], Verdicts]) -> Verify:
+        result = Verify(self)
+        with self._open() as kh:
+            try:
+                verdicts = verify(kh)
+            except Error as error:
+                result._failed("no data was provided" if error.code == "malformed" else "signature error", error)
+                return result
+        result._take(verdicts)
+        result.returncode = 0 if result.valid else 1
+        return result
+
+    # Messages
+
+    def encrypt(self, data: Union[str, bytes], recipients: Names, **kwargs: Any) -> Crypt:
+        """Encrypts data; see :meth:`encrypt_file`."""
+        return self.encrypt_file(self._stream(data), recipients, **kwargs)
+
+    def encrypt_file(
+        self,
+        fileobj_or_path: File,
+        recipients: Names,
+        sign: Union[str, bool, None] = None,
+        always_trust: bool = False,
+        passphrase: Optional[str] = None,
+        armor: bool = True,
+        output: Optional[str] = None,
+        symmetric: Union[bool, str] = False,
+        extra_args: Optional[list[str]] = None,
+        hidden_recipients: Names = None,
+    ) -> Crypt:
+        """Encrypts a file to recipients, or with ``symmetric`` and a passphrase."""
+        unlock = self._check_passphrase(passphrase)
+        to, hidden = _names(recipients), _names(hidden_recipients)
+        if not symmetric and not to and not hidden:
+            raise ValueError("No recipients specified with asymmetric encryption")
+        source = self._input(fileobj_or_path)
+        result, written = Crypt(self), _Output(self.on_data)
+        with self._open() as kh:
+            try:
+                signer = self._default_key(kh) if sign is True else sign or None
+                kh.encrypt(
+                    source,
+                    to,
+                    hidden=[_only(kh, name) for name in hidden],
+                    sign=signer,
+                    passwords=unlock if symmetric else None,
+                    passphrase=unlock,
+                    armor=armor,
+                    trust_all=always_trust,
+                    output=written,
+                )
+            except Error as error:
+                status = {"not-found": "invalid recipient", "not-valid": "invalid recipient"}
+                result._failed(status.get(error.code, "encryption failed"), error)
+                return result
+        result._done("encryption ok")
+        try:
+            self._finish(result, written, output)
+        except NotADirectoryError as error:
+            result._failed("encrypt: not a directory", error)
+        except PermissionError as error:
+            result._failed("encrypt: permission denied", error)
+        return result
+
+    def decrypt(self, message: Union[str, bytes], **kwargs: Any) -> Crypt:
+        """Decrypts a message; see :meth:`decrypt_file`."""
+        return self.decrypt_file(self._stream(message), **kwargs)
+
+    def decrypt_file(
+        self,
+        fileobj_or_path: File,
+        always_trust: bool = False,
+        passphrase: Optional[str] = None,
+        output: Optional[str] = None,
+        extra_args: Optional[list[str]] = None,
+    ) -> Crypt:
+        """Decrypts a file with secret keys, or with the passphrase, and verifies its signatures."""
+        unlock = self._check_passphrase(passphrase)
+        source = self._input(fileobj_or_path)
+        result, written = Crypt(self), _Output(self.on_data)
+        with self._open() as kh:
+            try:
+                decrypted: Decrypted = kh.decrypt(source, passphrase=unlock, password=unlock, output=written)
+            except Error as error:
+                status = {"cannot-decrypt": "no secret key", "malformed": "no data was provided"}
+                result._failed(status.get(error.code, "decryption failed"), error)
+                return result
+        result._take(decrypted.verdicts)
+        result._done("decryption ok")
+        self._finish(result, written, output)
+        return result
+
+    def get_recipients(self, message: Union[str, bytes], **kwargs: Any) -> list[str]:
+        """Returns the key IDs that a message names."""
+        return self.get_recipients_file(self._stream(message), **kwargs)
+
+    def get_recipients_file(self, fileobj_or_path: File, extra_args: Optional[list[str]] = None) -> list[str]:
+        """Returns the key IDs that a message in a file names."""
+        with self._open() as kh:
+            return kh.recipients(self._input(fileobj_or_path))
+
+    # Keys
+
+    def import_keys(
+        self, key_data: Union[str, bytes], extra_args: Optional[list[str]] = None, passphrase: Optional[str] = None
+    ) -> ImportResult:
+        """Imports keys, secret ones too."""
+        return self._imported(self._stream(key_data).read())
+
+    def import_keys_file(self, key_path: Union[str, os.PathLike[str]], **kwargs: Any) -> ImportResult:
+        """Imports keys from a file."""
+        with open(key_path, "rb") as file:
+            return self._imported(file.read())
+
+    def _imported(self, data: bytes) -> ImportResult:
+        result = ImportResult(self)
+        with self._open() as kh:
+            with open_database(":memory:") as only:
+                only.import_(data)
+                result.fingerprints = [cert.fingerprint for cert in only.certs()]
+            known = {cert.fingerprint for one in result.fingerprints for cert in kh.certs(one)}
+            imported = kh.import_(data)
+        for fingerprint in result.fingerprints:
+            ok, text = ("0", "Not actually changed\n") if fingerprint in known else ("1", "Entirely new key\n")
+            result.results.append({"fingerprint": fingerprint, "ok": ok, "text": text})
+        if not result.fingerprints:
+            result.results.append({"fingerprint": None, "problem": "0", "text": "No valid data found"})
+        result.count, result.imported, result.unchanged = imported.processed, imported.new, imported.unchanged
+        result.not_imported = imported.refused
+        result.sec_imported = imported.secret_keys
+        result.data = data
+        result.returncode = 0 if result.fingerprints else 2
+        result.ok = bool(result)
+        return result
+
+    def export_keys(
+        self,
+        keyids: Names,
+        secret: bool = False,
+        armor: bool = True,
+        minimal: bool = False,
+        passphrase: Optional[str] = None,
+        expect_passphrase: bool = True,
+        output: Optional[str] = None,
+    ) -> Union[str, bytes]:
+        """Exports keys; secret ones as they are locked, whatever the passphrase."""
+        self._check_passphrase(passphrase)
+        with self._open() as kh:
+            certs = [cert for name in _names(keyids) for cert in kh.certs(name)]
+            exported: Union[str, bytes]
+            if secret and armor:
+                exported = "".join(kh.export_secret(cert) for cert in certs)
+            elif secret:
+                exported = b"".join(kh.export_secret(cert, armor=False) for cert in certs)
+            elif armor:
+                exported = kh.export(certs) if certs else ""
+            else:
+                exported = b"".join(map(bytes, certs))
+        if output:
+            with open(output, "wb") as file:
+                file.write(exported.encode() if isinstance(exported, str) else exported)
+            return ""
+        return exported
+
+    def delete_keys(
+        self,
+        fingerprints: Names,
+        secret: bool = False,
+        passphrase: Optional[str] = None,
+        expect_passphrase: bool = True,
+        exclamation_mode: bool = False,
+    ) -> DeleteResult:
+        """Deletes certificates, or secret keys. A certificate whose secret key is here is not deleted before that."""
+        self._check_passphrase(passphrase)
+        if exclamation_mode:
+            raise NotImplementedError("subkeys alone are not deleted here")
+        result = DeleteResult(self)
+        with self._open() as kh:
+            for name in _names(fingerprints):
+                found = kh.certs(name)
+                if not found:
+                    result._failed("No such key")
+                for cert in found:
+                    if secret:
+                        if not kh.delete_secret(cert):
+                            result._failed("No such key")
+                    elif kh.secret_keys(cert):
+                        result._failed("Must delete secret key first")
+                    else:
+                        kh.delete(cert)
+        return result
+
+    def list_keys(self, secret: bool = False, keys: Names = None, sigs: bool = False) -> ListKeys:
+        """Lists keys, all or those with certain names."""
+        result = ListKeys(self)
+        result.returncode = 0
+        if not os.path.exists(os.path.join(self.gnupghome, "keyhoard.db")):
+            return result
+        with self._open() as kh:
+            here = {key.fingerprint for key in kh.secret_keys() if key.is_here}
+            certs = kh.certs() if keys is None else [cert for name in _names(keys) for cert in kh.certs(name)]
+            for cert in certs:
+                if not secret or any(key.fingerprint in here for key in cert.keys):
+                    result._add(cert, here if secret else None, kh.owner_trust(cert), sigs)
+        return result
+
+    def scan_keys(self, filename: str) -> ScanKeys:
+        """Lists the keys in a file, without importing them."""
+        with open(filename, "rb") as file:
+            return self.scan_keys_mem(file.read())
+
+    def scan_keys_mem(self, key_data: Union[str, bytes]) -> ScanKeys:
+        """Lists the keys in data, without importing them."""
+        result = ScanKeys(self)
+        result.returncode = 0
+        with open_database(":memory:") as kh:
+            kh.import_(self._stream(key_data).read())
+            for cert in kh.certs():
+                result._add(cert, None, "unknown", False)
+        return result
+
+    def trust_keys(self, fingerprints: Names, trustlevel: str) -> TrustResult:
+        """Says how far the owners of keys are trusted to certify others."""
+        if trustlevel not in _TRUST:
+            raise ValueError(f"Invalid trust level specified: {trustlevel!r}")
+        names = _names(fingerprints)
+        for name in names:
+            if not re.fullmatch("[0-9A-Fa-f]{40}|[0-9A-Fa-f]{64}", name):
+                raise ValueError(f"Invalid fingerprint: {name!r}")
+        result = TrustResult(self)
+        with self._open() as kh:
+            for name in names:
+                for cert in kh.certs(name):
+                    kh.set_owner_trust(cert, _TRUST[trustlevel])
+        return result
+
+    def gen_key_input(self, **kwargs: Any) -> str:
+        """Returns the parameters of a new key as gpg's batch mode has them."""
+        given = {key.replace("_", "-").title(): str(value).strip() for key, value in kwargs.items()}
+        given = {key: value for key, value in given.items() if value}
+        given.setdefault("Key-Type", "RSA")
+        if "Key-Curve" not in given:
+            given.setdefault("Key-Length", "2048")
+        given.setdefault("Name-Real", "Autogenerated Key")
+        user = os.environ.get("LOGNAME") or os.environ.get("USERNAME") or "unspecified"
+        given.setdefault("Name-Email", f"{user.replace(' ', '_')}@{os.uname().nodename}")
+        lines = [f"Key-Type: {given.pop('Key-Type')}"] + [f"{key}: {value}" for key, value in given.items()]
+        if "No-Protection" not in given and "Passphrase" not in given:
+            lines.append("%no-protection")
+        return "\n".join(lines) + "\n%commit\n"
+
+    def gen_key(self, input: str) -> GenKey:
+        """Makes a key of the parameters that :meth:`gen_key_input` returns."""
+        lines = (line.partition(":") for line in input.splitlines() if not line.startswith("%"))
+        given = {key.strip().lower(): value.strip() for key, _, value in lines}
+        comment = f" ({given['name-comment']})" if "name-comment" in given else ""
+        email = f" <{given['name-email']}>" if "name-email" in given else ""
+        user_id = given.get("name-real", "")
+        result = GenKey(self)
+        try:
+            with self._open() as kh:
+                cert = kh.generate(
+                    f"{user_id}{comment}{email}",
+                    algorithm=_algorithm(given, "key", "2048"),
+                    subkey=_algorithm(given, "subkey", "2048") if "subkey-type" in given else "",
+                    expires_in=_lifetime(given.get("expire-date", "0")),
+                    passphrase=given.get("passphrase"),
+                )
+        except (Error, OSError, ValueError) as error:
+            result._failed("key not created", error)
+            return result
+        result._done("key created")
+        result.type, result.fingerprint = ("B" if len(cert.keys) > 1 else "P"), cert.fingerprint
+        return result
+
+    def _not_here(self, *arguments: object, **named: object) -> Any:
+        raise NotImplementedError("keyhoard.gnupg does not have this; docs/python.md says what to use")
+
+    add_subkey = quick_sign_key = recv_keys = send_keys = search_keys = auto_locate_key = _not_here
+
+
+def _names(names: Names) -> list[str]:
+    if names is None:
+        return []
+    return [names] if isinstance(names, str) else list(names)
+
+
+def _only(kh: Keyhoard, name: str) -> Cert:
+    return kh.cert(name)
+
+
+def _algorithm(given: dict[str, str], which: str, size: str) -> str:
+    kind = given.get(f"{which}-type", "RSA").lower()
+    if kind in ("rsa", "1", "default"):
+        return f"rsa{given.get(f'{which}-length', size)}"
+    if kind in ("dsa", "17"):
+        return f"dsa{given.get(f'{which}-length', size)}"
+    if kind in ("elg", "elg-e", "elgamal", "16"):
+        return f"elg{given.get(f'{which}-length', size)}"
+    if kind in ("eddsa", "ecdsa", "ecdh", "18", "19", "22"):
+        return given.get(f"{which}-curve", "ed25519").lower()
+    raise ValueError(f"unknown algorithm: {kind}")
+
+
+def _lifetime(text: str) -> Optional[timedelta]:
+    match = re.fullmatch(r"(?:seconds=)?(\d+)([dwmy]?)", text)
+    if match:
+        days = {"": 1, "d": 1, "w": 7, "m": 30, "y": 365}[match[2]]
+        unit = timedelta(seconds=1) if text.startswith("seconds=") else timedelta(days=days)
+        return unit * int(match[1]) or None
+    end = datetime.strptime(text[:10].replace("-", ""), "%Y%m%d").replace(tzinfo=timezone.utc)
+    return end - datetime.now(timezone.utc)
+

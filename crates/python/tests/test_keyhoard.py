@@ -1,0 +1,279 @@
+"""What the package promises, on real databases."""
+
+import io
+import multiprocessing
+import os
+import pathlib
+import threading
+from datetime import datetime, timedelta, timezone
+
+import keyhoard
+import pytest
+
+ANN = "Ann <ann@example.org>"
+
+
+@pytest.fixture
+def kh():
+    with keyhoard.open(":memory:") as database:
+        yield database
+
+
+@pytest.fixture
+def ann(kh):
+    return kh.generate(ANN)
+
+
+def test_a_certificate_has_python_s_types(kh, ann):
+    assert kh.certs("ann@example.org") == [ann]
+    assert kh.cert(ann.fingerprint) == ann
+    assert kh.search("ann example") == [ann]
+    assert len(kh) == 1 and list(kh) == [ann] and "ann@example.org" in kh and "bob@example.org" not in kh
+    assert ann.user_id == ANN and ann.emails == ["ann@example.org"]
+    assert isinstance(ann.created, datetime) and ann.created.tzinfo is not None
+    assert ann.expires is None and ann.is_usable and not ann.is_revoked
+    assert [key.algorithm for key in ann.keys] == ["ed25519", "cv25519"]
+    assert ann.armored().startswith("-----BEGIN PGP PUBLIC KEY BLOCK-----")
+    assert bytes(ann) == ann.to_bytes()
+    assert ann in {ann}
+
+
+def test_reprs_say_what_a_value_is(kh, ann):
+    assert repr(ann) == f"<Cert {ann.fingerprint} {ANN}>"
+    assert repr(kh) == "<Keyhoard ':memory:'>"
+    assert repr(ann.validity()) == "<Validity ultimate>"
+    table = kh.certs()._repr_html_()
+    assert table.startswith("<table>") and "Ann &lt;ann@example.org&gt;" in table
+
+
+@pytest.mark.parametrize("armor", [False, True])
+def test_a_signed_message_comes_back_with_its_verdicts(kh, ann, armor):
+    message = kh.encrypt(b"hello", to=["ann@example.org"], sign=ann, armor=armor, file_name="letter")
+    decrypted = kh.decrypt(message)
+    assert decrypted.data == bytes(decrypted) == b"hello"
+    assert decrypted.verdicts.are_certain and bool(decrypted.verdicts)
+    assert (decrypted.file_name, decrypted.cipher, decrypted.size) == ("letter", "AES256", 5)
+    (verdict,) = decrypted.verdicts
+    assert verdict.is_good and verdict.certificate == ann.fingerprint and verdict.validity == "ultimate"
+
+
+def test_paths_bytes_and_file_objects_are_read_and_written(kh, ann, tmp_path):
+    data = os.urandom(3 << 20)
+    plain, message, back = tmp_path / "plain", tmp_path / "message", tmp_path / "back"
+    plain.write_bytes(data)
+    assert kh.encrypt(plain, ann, output=message) is None
+    assert kh.decrypt(str(message), output=back).data is None
+    assert back.read_bytes() == data
+    with plain.open("rb") as source, message.open("wb") as target:
+        kh.encrypt(source, ann, output=target)
+    written = io.BytesIO()
+    with message.open("rb") as source:
+        kh.decrypt(source, output=written)
+    assert written.getvalue() == data
+    assert kh.decrypt(kh.encrypt(memoryview(data), ann)).data == data
+
+
+def test_a_failed_decryption_leaves_no_file(kh, tmp_path):
+    target = tmp_path / "out"
+    with pytest.raises(keyhoard.MalformedError):
+        kh.decrypt(b"no message", output=target)
+    assert os.listdir(tmp_path) == []
+
+
+def test_an_error_of_a_file_object_comes_out_as_it_is(kh, ann):
+    class Broken:
+        def read(self, size):
+            raise ZeroDivisionError("broken")
+
+    with pytest.raises(ZeroDivisionError, match="broken"):
+        kh.encrypt(Broken(), ann)
+    with pytest.raises(TypeError, match="rb"):
+        kh.encrypt(io.StringIO("text"), ann)
+    with pytest.raises(FileNotFoundError):
+        kh.encrypt("/nonexistent/file", ann)
+
+
+def test_signatures_of_every_kind(kh, ann, tmp_path):
+    data = tmp_path / "release.tar"
+    data.write_bytes(b"release")
+    signature = tmp_path / "release.tar.sig"
+    kh.sign(data, ann, output=signature)
+    assert kh.verify(data, signature=signature).are_certain
+    data.write_bytes(b"Release")
+    verdicts = kh.verify(data, signature=signature)
+    assert not verdicts and verdicts[0].status == "bad" and len(verdicts) == 1
+    clear = kh.sign(b"text\n", "ann@example.org", mode="cleartext")
+    assert kh.verify(clear).content == b"text\n"
+    assert kh.verify(clear.replace(b"text", b"test")).content is None
+    assert kh.verify(kh.sign(b"text", ann, mode="inline", armor=False)).content == b"text"
+    with pytest.raises(ValueError):
+        kh.sign(b"text", ann, mode="nonsense")
+
+
+def test_many_signatures_are_verified_at_once(kh, ann):
+    items = [(b"%d" % number, kh.sign(b"%d" % number, ann)) for number in range(100)]
+    items[3] = (b"another", items[3][1])
+    items[5] = (b"5", b"no signature")
+    results = kh.verify_many(items)
+    assert [number for number, result in enumerate(results) if not isinstance(result, Exception) and not result] == [3]
+    assert isinstance(results[5], keyhoard.MalformedError)
+
+
+def test_passphrases_are_text_bytes_or_a_function(kh):
+    ann = kh.generate(ANN, passphrase="secret")
+    with pytest.raises(keyhoard.PassphraseError) as raised:
+        kh.sign(b"x", ann)
+    assert raised.value.code == "passphrase"
+    asked = []
+
+    def answer(fingerprint, wrong):
+        asked.append((fingerprint, wrong))
+        return "wrong" if wrong == 0 else b"secret"
+
+    for passphrase in ("secret", b"secret", answer):
+        kh.sign(b"x", ann, passphrase=passphrase)
+    assert asked == [(ann.fingerprint, 0), (ann.fingerprint, 1)]
+    with keyhoard.open(":memory:", passphrase="secret") as other:
+        other.import_(kh.export_secret(ann).encode())
+        other.sign(b"x", ann.fingerprint)
+
+
+def test_errors_are_a_small_hierarchy_with_codes(kh, ann, tmp_path):
+    for failing, kind, code in [
+        (lambda: kh.cert("bob@example.org"), LookupError, "not-found"),
+        (lambda: kh.encrypt(b"x", "bob@example.org"), keyhoard.NotFoundError, "not-found"),
+        (lambda: kh.encrypt(b"x"), keyhoard.Error, "incomplete"),
+        (lambda: kh.certs("0xnonsense!"), keyhoard.Error, None),
+        (lambda: kh.decrypt(kh.encrypt(b"x", passwords="a")), keyhoard.DecryptionError, "cannot-decrypt"),
+        (lambda: keyhoard.open(tmp_path / "none.db", must_exist=True), FileNotFoundError, "missing"),
+        (lambda: kh.undo(99), keyhoard.UndoError, "undo"),
+    ]:
+        try:
+            failing()
+        except kind as error:
+            assert code is None or error.code == code
+        else:
+            assert code is None
+
+
+def test_an_unproven_certificate_is_not_encrypted_to_by_its_address(kh, ann):
+    with keyhoard.open(":memory:") as other:
+        other.import_(bytes(ann))
+        with pytest.raises(keyhoard.NotValidError):
+            other.encrypt(b"x", "ann@example.org")
+        other.encrypt(b"x", "ann@example.org", trust_all=True)
+        cert = other.cert("ann@example.org")
+        assert not cert.validity() and "nobody" in cert.validity().explanation
+        other.set_owner_trust(cert, "ultimate")
+        assert other.owner_trust(cert) == "ultimate"
+        other.encrypt(b"x", "ann@example.org")
+
+
+def test_a_transaction_is_one_entry_of_the_journal(kh, ann):
+    with keyhoard.open(":memory:") as other:
+        bob = bytes(other.generate("Bob <bob@example.org>"))
+    with pytest.raises(ZeroDivisionError):
+        with kh.transaction() as changes:
+            changes.import_(bob)
+            raise ZeroDivisionError
+    assert len(kh) == 1
+    with kh.transaction() as changes:
+        changes.import_(bob)
+        changes.delete(ann)
+    assert [cert.user_id for cert in kh] == ["Bob <bob@example.org>"]
+    entry = kh.journal(1)[0]
+    assert (entry.added, entry.removed, entry.command) == (1, 1, "keyhoard (Python)")
+    assert kh.undo().entry == entry.id
+    assert [cert.user_id for cert in kh] == [ANN]
+
+
+def test_the_clock_is_an_argument():
+    now = datetime(2026, 1, 1, tzinfo=timezone.utc)
+    with keyhoard.open(":memory:", clock=lambda: now) as kh:
+        ann = kh.generate(ANN, expires_in=timedelta(days=1))
+        assert ann.created == now and ann.expires == now + timedelta(days=1)
+        now = datetime(2026, 1, 3, tzinfo=timezone.utc)
+        assert kh.cert(ann.fingerprint).is_expired
+
+
+def test_a_closed_database_says_so(kh, ann):
+    kh.close()
+    assert repr(kh) == "<Keyhoard (closed)>"
+    with pytest.raises(ValueError, match="closed"):
+        len(kh)
+    with pytest.raises(ValueError, match="closed"):
+        kh.certs()
+
+
+def test_threads_run_beside_each_other(kh, ann):
+    done = []
+
+    def work():
+        for _ in range(10):
+            assert kh.decrypt(kh.encrypt(b"x" * 100_000, ann)).size == 100_000
+        done.append(True)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    [thread.start() for thread in threads]
+    [thread.join() for thread in threads]
+    assert done == [True] * 4
+
+
+def _verify(arguments):
+    path, data, signature = arguments
+    with keyhoard.open(path) as kh:
+        return kh.verify(data, signature=signature).are_certain
+
+
+def test_eight_forked_workers_share_one_database(tmp_path):
+    path = tmp_path / "keys.db"
+    with keyhoard.open(path) as kh:
+        ann = kh.generate(ANN)
+        work = [(path, b"%d" % number, kh.sign(b"%d" % number, ann)) for number in range(64)]
+        # All cores are used before the fork, so that their threads are missing behind it.
+        assert all(kh.verify_many([(data, signature) for _, data, signature in work]))
+        with multiprocessing.get_context("fork").Pool(8) as pool:
+            assert pool.map(_verify, work) == [True] * 64
+
+
+def _import_in_child(path, certificates, results):
+    with keyhoard.open(path) as kh:
+        kh.import_(certificates)
+        results.put(len(kh))
+
+
+def test_a_forked_process_imports_on_threads_of_its_own(tmp_path):
+    with keyhoard.open(":memory:") as other:
+        certificates = b"".join(bytes(other.generate(f"N {number} <{number}@example.org>")) for number in range(40))
+    with keyhoard.open(":memory:") as parent:
+        parent.import_(certificates)
+    context = multiprocessing.get_context("fork")
+    results = context.Queue()
+    child = context.Process(target=_import_in_child, args=(tmp_path / "child.db", certificates, results))
+    child.start()
+    assert results.get(timeout=60) == 40
+    child.join()
+
+
+def test_a_handle_from_before_a_fork_is_a_clear_error_and_does_no_harm(tmp_path):
+    kh = keyhoard.open(tmp_path / "keys.db")
+    ann = kh.generate(ANN)
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        answer = b"no error"
+        try:
+            kh.certs("ann@example.org")
+        except keyhoard.ForkedError as error:
+            answer = error.code.encode()
+        finally:
+            os.write(write, answer)
+            kh.close()
+            os._exit(0)
+    os.close(write)
+    assert os.read(read, 100) == b"forked"
+    os.waitpid(child, 0)
+    assert kh.certs("ann@example.org") == [ann]
+    kh.generate("Bob <bob@example.org>")
+    with keyhoard.open(pathlib.Path(tmp_path) / "keys.db") as again:
+        assert len(again) == 2
