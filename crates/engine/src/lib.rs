@@ -230,6 +230,7 @@ pub mod recipients;
 pub mod secret_keys;
 pub mod secret_transfer;
 pub mod signing_keys;
+pub mod similar;
 pub mod sql;
 pub mod stateless;
 pub mod tofu;

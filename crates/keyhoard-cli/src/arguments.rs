@@ -93,6 +93,11 @@ pub(crate) enum Command {
     Man(man::Arguments),
 }
 
+/// Returns whether `--json` is among the arguments, which could not be parsed.
+pub(crate) fn is_json_requested() -> bool {
+    std::env::args_os().skip(1).take_while(|argument| argument != "--").any(|argument| argument == "--json")
+}
+
 const AFTER_HELP: &str = "\
 Certificates are named as with gpg: by fingerprint, key ID, <mail@address>, @part-of-an-address, =Exact User ID, \
 &keygrip, or any part of a user ID.

@@ -39,6 +39,7 @@ mod data_signatures;
 mod keyserver_search;
 mod listings;
 mod named_certificates;
+mod recipients;
 mod signer_options;
 mod unknown_recipients;
 mod verify_batch;

@@ -7,6 +7,7 @@
 //! - [`listing`]: certificates as text and as JSON; [`naming`]: names for the numbers of OpenPGP.
 //! - [`input`]: files and standard input; [`output`]: results on standard output; [`stderr`]: notes, warnings and
 //!   errors; [`question`]: questions on the terminal.
+//! - [`hint`]: the commands that messages suggest.
 //! - [`json`], [`table`], [`style`], [`printable`], [`timestamp`], [`expiry`], [`progress`]: the parts of both.
 //!
 //! The library `keyhoard` decides what a command does; this crate parses arguments and prints results.
@@ -17,6 +18,7 @@ mod destination;
 mod exit;
 mod expiry;
 mod global_options;
+mod hint;
 mod input;
 mod json;
 mod listing;
@@ -41,12 +43,16 @@ fn main() -> ExitCode {
     process::protect_memory();
     engine::message::use_batch_scheduling();
     match arguments::Arguments::try_parse() {
-        Ok(arguments) => exit::report(commands::run(arguments)),
+        Ok(arguments) => {
+            let is_json = arguments.global.json;
+            exit::report(commands::run(arguments), is_json)
+        }
         Err(error) if error.use_stderr() && commands::sop::is_requested() => {
             // An error here could not be reported anywhere.
             let _ = error.print();
             ExitCode::from(commands::sop::misunderstood(&error).exit_code())
         }
+        Err(error) if error.use_stderr() && arguments::is_json_requested() => exit::report_usage(&error),
         Err(error) => error.exit(),
     }
 }

@@ -12,6 +12,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::exit::Outcome;
+use crate::hint::Hint;
 use crate::naming::assigned_trust_phrase;
 use crate::printable::counted;
 use crate::progress::{Progress, Unit};
@@ -89,10 +90,10 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
             session.output.table(&summary_table(&summary))?;
         }
         if !kept.is_empty() {
-            session.note(
-                "what was decided here stays; `keyhoard --json migrate --dry-run` with the same sources shows what is \
-                 decided otherwise there",
-            );
+            session.note(format_args!(
+                "what was decided here stays; {} with the same sources shows what is decided otherwise there",
+                Hint::ExplainMigration
+            ));
         }
     }
     Ok(Outcome::done_if(summary.read + summary.bindings + summary.owner_trusts > 0))

@@ -6,6 +6,7 @@ use engine::undo::{KeptReason, UndoEvent, UndoOptions, UndoSummary, undo};
 use serde::Serialize;
 
 use crate::exit::Outcome;
+use crate::hint::Hint;
 use crate::printable::printable;
 use crate::progress::Unit;
 use crate::session::{Session, command_line};
@@ -68,8 +69,9 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     left.retain(|key| !before.contains(key));
     for key in &left {
         session.warn(format_args!(
-            "the secret key {key} stays, though no certificate in this database has it any more; `keyhoard import` \
-             brings its certificate back"
+            "the secret key {key} stays, though no certificate in this database has it any more; {} brings the \
+             certificate back",
+            Hint::ImportFile
         ));
     }
     if session.output.is_json() {
