@@ -51,6 +51,7 @@ mod keyhoard_sql;
 mod keyhoard_tofu;
 mod keyhoard_trust_explain;
 mod keyhoard_trust_graph;
+mod keyhoard_trust_roles;
 mod keyhoard_undo;
 mod keyhoard_undo_tofu;
 mod memory;

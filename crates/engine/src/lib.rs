@@ -221,6 +221,7 @@ pub mod keyring_file;
 pub mod listing;
 pub mod migrate;
 pub mod output_file;
+pub mod overview;
 pub mod owner_trust;
 pub mod passphrase;
 pub mod pending;

@@ -27,6 +27,7 @@ pub(crate) mod sign;
 pub(crate) mod signed_by;
 pub(crate) mod sop;
 pub(crate) mod sql;
+pub(crate) mod status;
 pub(crate) mod tofu;
 pub(crate) mod trust;
 pub(crate) mod undo;
@@ -37,6 +38,7 @@ mod checked_signatures;
 mod content_options;
 mod data_signatures;
 mod keyserver_search;
+mod list_filter;
 mod listings;
 mod named_certificates;
 mod recipients;
@@ -49,15 +51,29 @@ use std::io::Write;
 use clap::CommandFactory;
 
 use crate::arguments::{Arguments, Command};
-use crate::exit::Outcome;
+use crate::exit::{CodedError, ErrorCode, Outcome};
+use crate::help;
 use crate::output::is_standard_output_closed;
 use crate::session::Session;
+
+/// Shows the status on a terminal, and the help elsewhere.
+fn without_command(session: &mut Session) -> anyhow::Result<Outcome> {
+    if session.output.is_terminal() {
+        let outcome = status::run(session)?;
+        session.output.flush()?;
+        return Ok(outcome);
+    }
+    let help = help::short(Arguments::command()).render_help();
+    anyhow::bail!(CodedError::new(ErrorCode::Usage, format_args!("which command?\n\n{help}")))
+}
 
 /// Runs the command.
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
     let mut session = Session::new(arguments.global);
     let session = &mut session;
-    let outcome = match arguments.command {
+    let Some(command) = arguments.command else { return without_command(session) };
+    let outcome = match command {
+        Command::Status(_) => status::run(session),
         Command::Import(arguments) => import::run(session, &arguments),
         Command::Export(arguments) => export::run(session, &arguments),
         Command::Generate(arguments) => generate::run(session, &arguments),

@@ -5,10 +5,12 @@ use std::fmt;
 use std::io;
 use std::process::ExitCode;
 
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use engine::stateless::Failure;
 use engine::{causes, lacks_search_index, secret};
 use serde::Serialize;
 
+use crate::gpg_words;
 use crate::hint::Hint;
 use crate::output::is_standard_output_closed;
 use crate::stderr::{self, MessageJson};
@@ -113,6 +115,19 @@ pub(crate) fn report(result: anyhow::Result<Outcome>, is_json: bool) -> ExitCode
     }
 }
 
+/// Returns the command that is meant by a word of gpg's, which is why the arguments were not understood.
+pub(crate) fn meant_word(error: &clap::Error) -> Option<&'static str> {
+    let context = match error.kind() {
+        ErrorKind::InvalidSubcommand => ContextKind::InvalidSubcommand,
+        ErrorKind::UnknownArgument => ContextKind::InvalidArg,
+        _ => return None,
+    };
+    match error.get(context)? {
+        ContextValue::String(word) => gpg_words::meant(word),
+        _ => None,
+    }
+}
+
 /// Writes what is wrong with the arguments as JSON.
 pub(crate) fn report_usage(error: &clap::Error) -> ExitCode {
     let text = error.to_string();
@@ -157,6 +172,9 @@ fn advice(error: &anyhow::Error) -> Option<String> {
             Hint::Generate,
             Hint::Migrate
         ),
+        engine::Error::Store(engine::store::Error::Older { .. }) => {
+            format!("the owner runs {}", Hint::MigrateDatabase)
+        }
         engine::Error::NoSuchEntry { .. } => format!("{} lists them", Hint::Log),
         engine::Error::NothingInEntry { .. } => {
             format!("messages that were seen are forgotten with {}", Hint::TofuForget)

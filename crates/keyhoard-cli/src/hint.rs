@@ -83,8 +83,8 @@ hints! {
     KeyList => ["key", "list"];
     /// Shows everything about a certificate.
     Show(name: String = KEY.to_owned()) => ["show", name];
-    /// Finds certificates by a part of a user ID.
-    Search(text: String = "example.org".to_owned()) => ["search", text];
+    /// Asks a keyserver for a text.
+    SearchOn(text: String = "ann".to_owned()) => ["search", "--on", "hkps://keyserver.ubuntu.com", text];
     /// Lists one certificate by its name.
     List(name: String = "ann@example.org".to_owned()) => ["list", name];
     /// Says how far the owner of a key is trusted to certify others.
@@ -126,6 +126,11 @@ impl fmt::Display for Hint {
         self.arguments().iter().try_for_each(|argument| write!(f, " {}", quoted(argument)))?;
         f.write_str("`")
     }
+}
+
+/// Returns a command that is given as text, as hints are shown; callers have a test that it exists.
+pub(crate) fn named(command: &str) -> String {
+    format!("`keyhoard {command}`")
 }
 
 /// Quotes an argument for a shell, where that is needed.

@@ -159,6 +159,7 @@ fn print_key(session: &mut Session, profile: &Profile, generated: &GeneratedKey)
     } else {
         writeln!(session.output, "{}", generated.primary)?;
         session.note(format_args!("the key is made; its revocation certificate is {revocation}"));
+        session.note(format_args!("{} writes a back-up of your secret keys", Hint::BackUpKeys));
     }
     Ok(())
 }

@@ -154,6 +154,11 @@ fn check(session: &mut Session) -> anyhow::Result<Outcome> {
             session.output.line(format_args!("{path}: has changed since it was migrated"))?;
         }
     }
+    if outdated.is_empty() {
+        session.note("nothing has changed since it was migrated");
+    } else {
+        session.note(format_args!("{} copies the changes", Hint::Migrate));
+    }
     Ok(Outcome::done_if(outdated.is_empty()))
 }
 

@@ -292,6 +292,9 @@ fn advise(session: &Session, candidate: &RecipientCandidate) {
         Some(RecipientObstacle::NotFullyChecked) => format!("{} verifies them", Hint::Check),
         Some(RecipientObstacle::Disabled) => format!("{} switches it on again", Hint::Enable(key)),
         Some(_) => format!("{} asks keyservers for an update", Hint::Refresh(key)),
+        None if candidate.validity == Validity::Marginal => {
+            format!("{} says who certified it", Hint::TrustExplain(key))
+        }
         None if has_secret => format!("{} says that it is your own key", Hint::TrustOwn(key)),
         None => format!(
             "if its owner told you this fingerprint, {} certifies it; or give the fingerprint instead of the name: \

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use engine::cert::Fingerprint;
-use engine::owner_trust::{self, Assignment};
+use engine::owner_trust::{self, Assignment, TrustHolder};
 use engine::store::{AssignedTrust, Detail, ReadCertificates, Selection};
 use engine::trust::OwnerTrust;
 use serde::Serialize;
@@ -28,6 +28,10 @@ struct NamedKeys {
     /// The certificates; each name must stand for one.
     #[arg(value_name = "NAME", required = true)]
     names: Vec<OsString>,
+
+    /// Decide for everybody who uses the server's database, not only for yourself; needs a privilege of its own.
+    #[arg(long)]
+    for_everybody: bool,
 }
 
 /// The arguments of `keyhoard trust set`.
@@ -129,7 +133,11 @@ impl NamedKeys {
             }
         }
         drop(snapshot);
-        owner_trust::assign(store.as_ref(), &given, &command_line(), session.now)?;
+        let holder = match self.for_everybody {
+            true => TrustHolder::Everybody,
+            false => TrustHolder::User,
+        };
+        owner_trust::assign_as(store.as_ref(), &given, holder, &command_line(), session.now)?;
         Ok(given)
     }
 }
