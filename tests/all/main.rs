@@ -19,6 +19,7 @@ mod gpg_secret_keys;
 mod gpg_signatures;
 mod gpg_trust;
 mod gpgv;
+mod guides;
 mod harness_itself;
 mod import_faults;
 mod import_floods;

@@ -51,28 +51,15 @@ use std::io::Write;
 use clap::CommandFactory;
 
 use crate::arguments::{Arguments, Command};
-use crate::exit::{CodedError, ErrorCode, Outcome};
-use crate::help;
+use crate::exit::Outcome;
 use crate::output::is_standard_output_closed;
 use crate::session::Session;
-
-/// Shows the status on a terminal, and the help elsewhere.
-fn without_command(session: &mut Session) -> anyhow::Result<Outcome> {
-    if session.output.is_terminal() {
-        let outcome = status::run(session)?;
-        session.output.flush()?;
-        return Ok(outcome);
-    }
-    let help = help::short(Arguments::command()).render_help();
-    anyhow::bail!(CodedError::new(ErrorCode::Usage, format_args!("which command?\n\n{help}")))
-}
 
 /// Runs the command.
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
     let mut session = Session::new(arguments.global);
     let session = &mut session;
-    let Some(command) = arguments.command else { return without_command(session) };
-    let outcome = match command {
+    let outcome = match arguments.command.unwrap_or(Command::Status(status::Arguments {})) {
         Command::Status(_) => status::run(session),
         Command::Import(arguments) => import::run(session, &arguments),
         Command::Export(arguments) => export::run(session, &arguments),

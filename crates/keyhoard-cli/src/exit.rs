@@ -5,12 +5,15 @@ use std::fmt;
 use std::io;
 use std::process::ExitCode;
 
+use clap::CommandFactory;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use engine::stateless::Failure;
 use engine::{causes, lacks_search_index, secret};
 use serde::Serialize;
 
+use crate::arguments::Arguments;
 use crate::gpg_words;
+use crate::help;
 use crate::hint::Hint;
 use crate::output::is_standard_output_closed;
 use crate::stderr::{self, MessageJson};
@@ -126,6 +129,15 @@ pub(crate) fn meant_word(error: &clap::Error) -> Option<&'static str> {
         ContextValue::String(word) => gpg_words::meant(word),
         _ => None,
     }
+}
+
+/// Says that no command was given, with the help.
+pub(crate) fn report_missing_command(is_json: bool) -> ExitCode {
+    match is_json {
+        true => stderr::json(&MessageJson::Error { error: ErrorCode::Usage, message: "no command was given" }),
+        false => eprint!("{}", help::short(Arguments::command()).render_help()),
+    }
+    ExitCode::from(2)
 }
 
 /// Writes what is wrong with the arguments as JSON.

@@ -10,6 +10,21 @@ const HIDDEN_HEADINGS: [&str; 4] = ["Global options", "Trust options", "Passphra
 /// Options under these headings that are common all the same.
 const COMMON: [&str; 2] = ["json", "by"];
 
+/// Options that few people need.
+const RARE: [&str; 24] = [
+    "to_hidden", "not_to_self", "password_fd", "cipher", "allow_old_cipher", "aead", "compress", "level", "text", "name",
+    "time", "binary", "local_signatures", "no_attributes", "gpg_view", "allow_unsigned_user_ids", "no_repair",
+    "stream_unverified", "allow_unprotected", "show_session_key", "session_key_file", "trust_amount", "regexp",
+    "non_revocable",
+];
+
+/// Commands that few people need.
+const RARE_COMMANDS: [&str; 10] =
+    ["who-signed", "signed-by", "policy", "db", "copy", "sql", "tofu", "bench", "completions", "man"];
+
+/// Lines of examples, below their title.
+const MOST_EXAMPLES: usize = 6;
+
 /// The arguments, and which help they ask for.
 pub(crate) struct Request {
     pub(crate) arguments: Vec<OsString>,
@@ -42,19 +57,25 @@ impl Request {
 pub(crate) fn short(command: Command) -> Command {
     let examples = command.get_after_help().map(ToString::to_string).map(|help| {
         let end = ["Examples:", "Exit codes:"].iter().filter_map(|title| help.find(title)).min().unwrap_or(0);
-        let examples = help[end..].split("\n\n").next().unwrap_or_default().to_owned();
-        format!("{examples}\n\n--help=all lists all options and says more.")
+        let first = help[end..].split("\n\n").next().unwrap_or_default();
+        let examples: Vec<&str> = first.lines().take(MOST_EXAMPLES + 1).collect();
+        format!("{}\n\n--help=all lists everything.", examples.join("\n"))
     });
     let command = command.mut_args(|argument| {
         let is_hidden = argument.get_help_heading().is_some_and(|heading| HIDDEN_HEADINGS.contains(&heading));
         let is_common = COMMON.contains(&argument.get_id().as_str());
-        if is_hidden && !is_common { argument.hide(true) } else { argument }
+        let is_rare = RARE.contains(&argument.get_id().as_str());
+        if (is_hidden && !is_common) || is_rare { argument.hide(true) } else { argument }
     });
     let command = match examples {
         Some(examples) => command.after_help(examples),
         None => command,
     };
-    command.mut_subcommands(short)
+    command.mut_subcommands(|subcommand| {
+        let is_rare = RARE_COMMANDS.contains(&subcommand.get_name());
+        let subcommand = short(subcommand);
+        if is_rare { subcommand.hide(true) } else { subcommand }
+    })
 }
 
 #[cfg(test)]
@@ -65,7 +86,7 @@ mod tests {
     use crate::arguments::Arguments;
 
     /// Lines of a screen, of 100 columns.
-    const SCREEN: usize = 50;
+    const SCREEN: usize = 40;
 
     fn each(command: &mut Command, visit: &mut dyn FnMut(&mut Command)) {
         visit(command);

@@ -38,6 +38,7 @@ mod table;
 mod timestamp;
 mod trust_options;
 
+use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
@@ -48,6 +49,10 @@ fn main() -> ExitCode {
     engine::message::use_batch_scheduling();
     let request = help::Request::of(std::env::args_os());
     match arguments::Arguments::try_parse_from(&request.arguments) {
+        Ok(arguments) if arguments.command.is_none() && !std::io::stdout().is_terminal() => {
+            // On a terminal it shows the status.
+            exit::report_missing_command(arguments.global.json)
+        }
         Ok(arguments) => {
             let is_json = arguments.global.json;
             exit::report(commands::run(arguments), is_json)

@@ -123,7 +123,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     if let Some(result) = result {
         match session.output.is_json() {
             true => session.output.json(&result)?,
-            false => session.note(format_args!("decrypted to {}", result.file)),
+            false => session.note(format_args!("content written to {}", result.file)),
         }
     }
     Ok(Outcome::Done)

@@ -47,7 +47,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
             ));
         }
         let count = counted(rebuilt.certificates, "certificate");
-        session.note(format_args!("everything derived from {count} was made again"));
+        session.note(format_args!("everything derived from {count} was rebuilt"));
     }
     let mut progress = session.progress(Unit::Certificates, Some(total));
     let mut written = Ok(());

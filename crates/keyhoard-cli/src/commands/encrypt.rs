@@ -252,7 +252,7 @@ fn print_summary(
         let file = path.to_string_lossy();
         session.output.json(&EncryptedJson { file: &file, cipher, aead: mode, compression, recipients })?;
     } else {
-        session.note(format_args!("encrypted to {}", path.display()));
+        session.note(format_args!("encrypted message written to {}", path.display()));
     }
     Ok(())
 }

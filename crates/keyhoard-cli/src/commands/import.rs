@@ -146,7 +146,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
         bail!("{} not fully checked", counted(summary.not_fully_checked as usize, "certificate"));
     }
     if summary.only_forged > 0 {
-        bail!("{} not taken: forged self-signatures", counted(summary.only_forged as usize, "certificate"));
+        bail!("{} not imported: forged self-signatures", counted(summary.only_forged as usize, "certificate"));
     }
     Ok(Outcome::done_if(taken && summary.secret_refused == 0))
 }
@@ -256,7 +256,7 @@ impl Report<'_> {
         self.written?;
         if self.session.output.is_json() {
             self.session.output.json(&SummaryJson::new(summary))?;
-        } else if !self.session.quiet {
+        } else if !self.session.quiet && summary.processed + summary.refused > 0 {
             self.session.output.table(&summary_table(summary))?;
         }
         Ok(())
@@ -304,7 +304,7 @@ fn summary_table(summary: &ImportSummary) -> Table {
         (summary.without_user_id, "without user ID, skipped", Style::Warning),
         (summary.secret_imported, "with a new secret key", Style::Good),
         (summary.secret_unchanged, "with a secret key that is here already", Style::Faint),
-        (without, "with a secret key that was not taken", Style::Warning),
+        (without, "with a secret key that was not imported", Style::Warning),
         (summary.secret_refused, "secret keys refused", Style::Error),
         (summary.refused, "refused", Style::Error),
     ];

@@ -107,7 +107,7 @@ fn print_signers(
         let signers = keys.iter().map(|(key, _)| signer(key)).collect();
         session.output.json(&SignedJson { file: &path.to_string_lossy(), signers })?;
     } else {
-        session.note(format_args!("signed to {}", path.display()));
+        session.note(format_args!("signature written to {}", path.display()));
     }
     Ok(())
 }

@@ -26,7 +26,7 @@ use crate::session::Session;
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Signatures")]
 pub(crate) struct SignerOptions {
-    /// Sign with this key; may be given again [default: the only one with a secret key].
+    /// Sign with this key; may be given again [default: your only secret key].
     #[arg(long, value_name = "KEY")]
     by: Vec<OsString>,
 
@@ -177,6 +177,6 @@ pub(super) fn require_one(count: usize, verb: &str, third_person: &str) -> anyho
         ))
         .into()),
         1 => Ok(()),
-        _ => bail!("there are {count} secret keys; say which one {third_person} with --by"),
+        _ => bail!("there are {count} secret keys; name the one that {third_person} with --by"),
     }
 }

@@ -1,5 +1,7 @@
 //! `keyhoard status`: an overview of the database, the user's own keys, and what is due.
 
+use std::io::Write;
+
 use engine::cert::Timestamp;
 use engine::database;
 use engine::overview::{Lifetime, Overview};
@@ -33,6 +35,7 @@ pub(crate) fn run(session: &mut Session) -> anyhow::Result<Outcome> {
     let status = match database::status(&place) {
         Err(engine::Error::Store(Missing { path })) if !session.output.is_json() => {
             session.output.line(format_args!("{}: there is no database yet", path.display()))?;
+            session.output.flush()?;
             begin(session)?;
             return Ok(Outcome::Nothing);
         }
@@ -75,6 +78,7 @@ pub(crate) fn run(session: &mut Session) -> anyhow::Result<Outcome> {
         line("not migrated", source.path.display().to_string(), None);
     }
     session.output.table(&table)?;
+    session.output.flush()?;
     hints(session, &overview)?;
     Ok(Outcome::Done)
 }

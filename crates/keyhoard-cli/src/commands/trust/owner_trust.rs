@@ -51,7 +51,7 @@ pub(super) struct SetArguments {
 /// Owner trust by GnuPG's words, in the order of [`OwnerTrust::ALL`].
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 enum TrustWord {
-    /// Nobody knows.
+    /// Nothing is known: removes what was set.
     Unknown,
     /// No opinion.
     Undefined,
@@ -59,7 +59,7 @@ enum TrustWord {
     Never,
     /// A little: it takes several of them.
     Marginal,
-    /// As much as oneself.
+    /// Fully: one of them is enough.
     Full,
     /// It is one's own key.
     Ultimate,
@@ -238,7 +238,7 @@ fn import(session: &mut Session, file: Option<&PathBuf>) -> anyhow::Result<Outco
     }
     let store = session.open_or_create()?;
     owner_trust::assign(store.as_ref(), &given, &command_line(), session.now)?;
-    print_given(session, &given, |count| format!("owner trust of {} taken over", counted(count, "key")))
+    print_given(session, &given, |count| format!("owner trust of {} imported", counted(count, "key")))
 }
 
 /// A key with owner trust, as `docs/json.md` describes it.
