@@ -11,11 +11,11 @@ const HIDDEN_HEADINGS: [&str; 4] = ["Global options", "Trust options", "Passphra
 const COMMON: [&str; 2] = ["json", "by"];
 
 /// Options that few people need.
-const RARE: [&str; 24] = [
+const RARE: [&str; 26] = [
     "to_hidden", "not_to_self", "password_fd", "cipher", "allow_old_cipher", "aead", "compress", "level", "text", "name",
     "time", "binary", "local_signatures", "no_attributes", "gpg_view", "allow_unsigned_user_ids", "no_repair",
     "stream_unverified", "allow_unprotected", "show_session_key", "session_key_file", "trust_amount", "regexp",
-    "non_revocable",
+    "non_revocable", "batch", "commits",
 ];
 
 /// Commands that few people need.
@@ -59,7 +59,9 @@ pub(crate) fn short(command: Command) -> Command {
         let end = ["Examples:", "Exit codes:"].iter().filter_map(|title| help.find(title)).min().unwrap_or(0);
         let first = help[end..].split("\n\n").next().unwrap_or_default();
         let examples: Vec<&str> = first.lines().take(MOST_EXAMPLES + 1).collect();
-        format!("{}\n\n--help=all lists everything.", examples.join("\n"))
+        let codes = help.split("\n\n").find(|part| !first.contains(part) && part.contains("Exit codes:"));
+        let codes = codes.map(|codes| format!("{codes}\n\n")).unwrap_or_default();
+        format!("{}\n\n{codes}--help=all lists everything.", examples.join("\n"))
     });
     let command = command.mut_args(|argument| {
         let is_hidden = argument.get_help_heading().is_some_and(|heading| HIDDEN_HEADINGS.contains(&heading));
@@ -86,7 +88,7 @@ mod tests {
     use crate::arguments::Arguments;
 
     /// Lines of a screen, of 100 columns.
-    const SCREEN: usize = 40;
+    const SCREEN: usize = 46;
 
     fn each(command: &mut Command, visit: &mut dyn FnMut(&mut Command)) {
         visit(command);

@@ -194,6 +194,12 @@ mod tests {
         assert_eq!(hint.to_string(), r"`keyhoard generate 'Tim O'\''Leary <tim@example.org>'`");
     }
 
+    fn built() -> Command {
+        let mut command = Arguments::command();
+        command.build();
+        command
+    }
+
     /// Calls `visit` for every command, with the words that name it.
     fn each_command(command: &Command, name: &str, visit: &mut dyn FnMut(&str, &Command)) {
         visit(name, command);
@@ -204,7 +210,7 @@ mod tests {
 
     #[test]
     fn every_example_in_a_help_text_is_understood() {
-        each_command(&Arguments::command(), "keyhoard", &mut |_, command| {
+        each_command(&built(), "keyhoard", &mut |_, command| {
             let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
             for line in help.lines().filter_map(|line| line.strip_prefix("  keyhoard")) {
                 // An explanation may follow, after some spaces.
@@ -222,8 +228,8 @@ mod tests {
     #[test]
     fn every_command_that_a_help_text_names_exists() {
         let mut names = Vec::new();
-        each_command(&Arguments::command(), "keyhoard", &mut |name, _| names.push(name.to_owned()));
-        each_command(&Arguments::command(), "keyhoard", &mut |name, command| {
+        each_command(&built(), "keyhoard", &mut |name, _| names.push(name.to_owned()));
+        each_command(&built(), "keyhoard", &mut |name, command| {
             let help = command.clone().render_long_help().to_string();
             for quoted in quoted_commands(&help) {
                 let command: Vec<&str> = quoted

@@ -54,7 +54,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     let store = if arguments.dry_run { session.open_or_empty()? } else { session.open_or_create()? };
     let options = MigrateOptions { command: command_line(), dry_run: arguments.dry_run };
     let mut progress = session.progress(Unit::Certificates, None);
-    let quiet = session.quiet;
+    let quiet = session.quiet || session.output.is_json();
     let mut kept = Vec::new();
     let summary = migrate(store.as_ref(), &sources, &options, session.now, &mut |event| match event {
         MigrateEvent::Kept(differing) => kept.push(KeptJson::from(differing)),
