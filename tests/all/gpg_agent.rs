@@ -89,9 +89,11 @@ impl AgentHome {
         let signed = self.signed(options, name);
         assert_eq!(signed.code, Some(0), "{name}: {}", signed.errors());
         Run::gpg(&self.home).arg("--verify").stdin(signed.stdout).succeed();
-        let encrypt = Run::gpg(&self.home).args(["--trust-model", "always", "--recipient", name, "--encrypt"]);
+        let encrypt =
+            Run::gpg(&self.home).args(["--trust-model", "always", "--recipient", name, "--encrypt"]);
         let encrypted = encrypt.stdin("secret text").succeed().stdout;
-        let decrypted = Run::gpg_keyhoard(&self.home).args(options).arg("--decrypt").stdin(encrypted).succeed();
+        let decrypted =
+            Run::gpg_keyhoard(&self.home).args(options).arg("--decrypt").stdin(encrypted).succeed();
         assert_eq!(decrypted.text(), "secret text", "{name}");
     }
 
@@ -111,7 +113,8 @@ impl Drop for AgentHome {
 fn secret_lines(listing: &str) -> Vec<String> {
     let lines = listing.lines().filter(|line| line.starts_with("sec:") || line.starts_with("ssb:"));
     let fields = lines.map(|line| line.split(':').collect::<Vec<_>>());
-    let mut found: Vec<String> = fields.map(|fields| format!("{} {} {}", fields[0], fields[4], fields[14])).collect();
+    let mut found: Vec<String> =
+        fields.map(|fields| format!("{} {} {}", fields[0], fields[4], fields[14])).collect();
     found.sort();
     found
 }
@@ -152,7 +155,8 @@ fn the_agent_asks_for_a_passphrase_once_in_gpgs_words_and_remembers_it() {
     fs::remove_file(home.home.path().join("questions")).expect("there were questions");
     for name in ["ed25519@example.org", "rsa2048@example.org"] {
         Run::gpg_with_agent(&home.home).args(["--local-user", name, "--sign"]).stdin("text").succeed();
-        let encrypt = Run::gpg(&home.home).args(["--trust-model", "always", "--recipient", name, "--encrypt"]);
+        let encrypt =
+            Run::gpg(&home.home).args(["--trust-model", "always", "--recipient", name, "--encrypt"]);
         let encrypted = encrypt.stdin("secret text").succeed().stdout;
         Run::gpg_with_agent(&home.home).arg("--decrypt").stdin(encrypted).succeed();
     }
@@ -173,7 +177,8 @@ fn the_pinentry_modes_are_gpgs() {
         assert_eq!(refused.code, Some(2), "{options:?}: {}", refused.errors());
         let failure = refused.errors();
         let failure = failure.lines().find(|line| line.contains("FAILURE sign")).unwrap_or_default();
-        let number: u32 = failure.rsplit(' ').next().and_then(|number| number.parse().ok()).expect("a number");
+        let number: u32 =
+            failure.rsplit(' ').next().and_then(|number| number.parse().ok()).expect("a number");
         assert_eq!((number & 0xffff).to_string(), code, "{options:?}: {}", refused.errors());
     }
     home.assert_signs_and_decrypts(&["--pinentry-mode", "loopback", "--passphrase", "abc"], name);

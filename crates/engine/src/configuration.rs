@@ -9,6 +9,11 @@
 //! passphrase-program = "/usr/local/bin/ask-passphrase"
 //! ```
 //!
+//! ```toml
+//! # `keyhoard encrypt` encrypts to one's own keys, too.
+//! encrypt-to-self = true
+//! ```
+//!
 //! Its table `network` says what goes over the network: [`NetworkConfiguration`].
 //!
 //! A file that somebody else can change is an error.
@@ -30,6 +35,9 @@ pub struct Configuration {
     /// Whose output `gpg-keyhoard` follows.
     #[serde(default)]
     pub compat: Compat,
+    /// Messages are encrypted to the user's own keys, too.
+    #[serde(default)]
+    pub encrypt_to_self: bool,
     /// What goes over the network.
     #[serde(default)]
     pub network: NetworkConfiguration,

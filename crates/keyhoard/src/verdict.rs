@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::SystemTime;
 
-use engine::verification::{SignatureVerdict, all_hold};
+use engine::verification::{Conclusion, SignatureVerdict, WantedSigners};
 
 use crate::time::from_timestamp;
 use crate::{Fingerprint, KeyId, Status, Validity};
@@ -47,10 +47,11 @@ pub struct Verdict {
 
 impl Verdicts {
     pub(crate) fn of(verdicts: &[SignatureVerdict]) -> Self {
+        let conclusion = Conclusion::of(verdicts, &WantedSigners::Anybody);
         Self {
             all: verdicts.iter().map(Verdict::of).collect(),
-            are_good: all_hold(verdicts, false),
-            are_certain: all_hold(verdicts, true),
+            are_good: conclusion.holds(false),
+            are_certain: conclusion.holds(true),
         }
     }
 

@@ -115,6 +115,6 @@ mod tests {
     #[test]
     fn an_item_goes_by_any_of_its_names_and_writes_the_first() {
         let item = ITEMS.iter().find(|item| item.is_called(b"HASH")).expect("known");
-        assert_eq!(item.text(&[]), b"cfg:digest:2;3;8;9;10;11\n");
+        assert_eq!(item.text(&Settings::default()), b"cfg:digest:2;3;8;9;10;11\n");
     }
 }

@@ -12,6 +12,7 @@ use engine::listing::{
 
 use super::component_status::ComponentStatus;
 use super::json::PreferencesJson;
+use crate::hint::Hint;
 use crate::output::Output;
 use crate::printable::{counted, printable};
 use crate::style::Style;
@@ -49,7 +50,7 @@ impl Text<'_> {
         let (facts, state) = listing.primary();
         self.primary_line(facts, state)?;
         if !listing.fully_checked {
-            let words = "not valid until all possible revocations are verified: run `keyhoard check`";
+            let words = format!("not valid until all possible revocations are verified: run {}", Hint::Check);
             self.output.line(format_args!("  {}", self.output.styled(Style::Error, words)))?;
         }
         self.signatures(&listing.components[0].signatures)?;
