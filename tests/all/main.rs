@@ -72,4 +72,6 @@ mod permissions;
 mod protected_memory;
 mod secret_keys_killed;
 mod sop;
+mod sop_certificates;
+mod sop_messages;
 mod terminal_text;

@@ -15,7 +15,7 @@ const HEADERS: [&str; 5] = ["Version", "Comment", "Hash", "Charset", "MessageID"
 /// one has no end, or no empty line before its data.
 pub fn mended(text: &[u8]) -> Option<Vec<u8>> {
     let text = std::str::from_utf8(text).ok().filter(|text| text.len() <= MAX_MAIL)?;
-    let text = unquoted(text);
+    let text = if text.contains('\n') { unquoted(text) } else { unquoted(&text.replace('\r', "\n")) };
     let text = with_line_ends(&text);
     let mut lines = text.lines();
     let mut blocks = String::new();

@@ -168,7 +168,7 @@ impl Arguments {
             failure: None,
         };
         let allowed = Allowed { unprotected: self.allow_unprotected, ..Allowed::default() };
-        let mut verifier = MessageVerifier::new(plaintext);
+        let mut verifier = MessageVerifier::new(plaintext).with_signatures_around_encryption();
         let read = decrypt(input, allowed, &mut keys, &mut verifier);
         match (read.and_then(|()| verifier.finish()), keys.failure) {
             (Ok(signatures), _) => Ok(signatures),
