@@ -60,7 +60,7 @@ const operations = {
     },
     encrypt: async () => {
         const message = await openpgp.createMessage({ binary: input() });
-        const config = second === 'rfc9580' ? { aeadProtect: true } : { ignoreSEIPDv2FeatureFlag: true };
+        const config = second === 'rfc9580' ? { aeadProtect: true } : { aeadProtect: false };
         return openpgp.encrypt({ message, encryptionKeys: await readKey(file(first)), config });
     },
     decrypt: async () => {

@@ -27,7 +27,8 @@ pub(crate) fn judge(input: &[u8]) {
     let made = Made::by(&mut script, &content);
     let mut out = Content::default();
     let mut verifier = MessageVerifier::new(&mut out);
-    let allowed = Allowed { unprotected: true, unencrypted: true, unknown_digests: false, ..Allowed::default() };
+    let allowed =
+        Allowed { unprotected: true, unencrypted: true, unknown_digests: false, ..Allowed::default() };
     let read = decrypt(&mut &made.bytes[..], allowed, &mut Knows, &mut verifier);
     let read = read.and_then(|()| verifier.finish());
     made.holds(&content, &out, &read);

@@ -1,9 +1,7 @@
 //! What `keyhoard sop` makes of certificates: a signature is judged by what its certificate was when it was made, and what
 //! cannot be read is passed over (RFC 9580, 4.3, 5.2.3.7 to 5.2.3.31).
 
-use packet_builder::{
-    Certificate, Hash, Key, MADE, Packet, Signature, Signed, Subpacket, bytes, mpi,
-};
+use packet_builder::{Certificate, Hash, Key, MADE, Packet, Signature, Signed, Subpacket, bytes, mpi};
 
 use crate::sop::Sop;
 
@@ -241,7 +239,10 @@ fn what_cannot_be_read_in_a_certificate_is_passed_over() {
         }),
         ("a subkey of version 99", bound(key_body(99, 22, b"abcdefgh"))),
         ("a subkey of an unknown algorithm", bound(key_body(4, 99, b"abcdefgh"))),
-        ("a subkey on an unknown curve", bound(key_body(4, 19, &[&b"\x09123456789"[..], &mpi(&[64; 33])].concat()))),
+        (
+            "a subkey on an unknown curve",
+            bound(key_body(4, 19, &[&b"\x09123456789"[..], &mpi(&[64; 33])].concat())),
+        ),
         ("a subkey with an over-long number", bound(key_body(4, 1, b"\xff\xffabcdefgh"))),
         ("a subkey that ends early", bound(key_body(4, 1, b"\x04\x00abcdefgh"))),
         ("an empty subkey", bound(Vec::new())),
@@ -249,8 +250,14 @@ fn what_cannot_be_read_in_a_certificate_is_passed_over() {
         ("a trust packet", vec![Packet::new(12, b"abc".to_vec())]),
         ("padding", vec![Packet::new(21, b"abc".to_vec())]),
         ("a packet that is not critical", vec![Packet::new(60, b"abc".to_vec())]),
-        ("a certificate of version 99", vec![Packet::new(6, b"\x63abcdefgh".to_vec()), Packet::user_id(b"x")]),
-        ("a certificate of version 3", vec![Packet::new(6, key_body(3, 1, b"abcdefgh")), Packet::user_id(b"x")]),
+        (
+            "a certificate of version 99",
+            vec![Packet::new(6, b"\x63abcdefgh".to_vec()), Packet::user_id(b"x")],
+        ),
+        (
+            "a certificate of version 3",
+            vec![Packet::new(6, key_body(3, 1, b"abcdefgh")), Packet::user_id(b"x")],
+        ),
     ];
     for (what, behind) in behind {
         assert!(accepts(&certificate(&ann, behind.clone()), &signed(&ann, 2)), "{what}");
@@ -280,7 +287,10 @@ fn a_critical_subpacket_invalidates_its_own_signature_only_and_means_nothing_whe
     assert!(!accepts(&certificate, &signature(vec![unknown()], vec![])));
     assert!(accepts(&certificate, &signature(vec![], vec![unknown()])));
     assert!(accepts(&certificate, &signature(vec![Subpacket::signer(ANN).critical()], vec![])));
-    assert!(!accepts(&certificate, &signature(vec![Subpacket::notation("a@example.org", "b").critical()], vec![])));
+    assert!(!accepts(
+        &certificate,
+        &signature(vec![Subpacket::notation("a@example.org", "b").critical()], vec![])
+    ));
     let both = [signature(vec![unknown()], vec![]), signed(&ann, 2)].concat();
     assert!(accepts(&certificate, &both), "another signature is good");
     let ends = |first: u32, second: u32| vec![Subpacket::expires(first), Subpacket::expires(second)];
@@ -292,7 +302,8 @@ fn a_critical_subpacket_invalidates_its_own_signature_only_and_means_nothing_whe
 fn issuers_are_hints_and_every_named_certificate_is_tried() {
     let (ann, bob) = (Key::ed25519("ann"), Key::ed25519("bob"));
     let certificate = certificate(&ann, vec![]);
-    let fingerprint = |version: u8, key: &Key| Subpacket::new(33, [&[version][..], &key.fingerprint()].concat());
+    let fingerprint =
+        |version: u8, key: &Key| Subpacket::new(33, [&[version][..], &key.fingerprint()].concat());
     let cases: Vec<(&str, Vec<Subpacket>, Vec<Subpacket>)> = vec![
         ("none", vec![], vec![]),
         ("another's key ID", vec![], vec![Subpacket::issuer(&bob)]),
@@ -300,7 +311,11 @@ fn issuers_are_hints_and_every_named_certificate_is_tried() {
         ("both fingerprints", vec![fingerprint(4, &bob), fingerprint(4, &ann)], vec![]),
         ("both fingerprints the other way", vec![fingerprint(4, &ann), fingerprint(4, &bob)], vec![]),
         ("both key IDs", vec![], vec![Subpacket::issuer(&bob), Subpacket::issuer(&ann)]),
-        ("another's fingerprint, the right key ID", vec![fingerprint(4, &bob)], vec![Subpacket::issuer(&ann)]),
+        (
+            "another's fingerprint, the right key ID",
+            vec![fingerprint(4, &bob)],
+            vec![Subpacket::issuer(&ann)],
+        ),
         ("a fingerprint of another version", vec![fingerprint(6, &ann)], vec![Subpacket::issuer(&ann)]),
     ];
     for (what, hashed, unhashed) in cases {
@@ -316,9 +331,8 @@ fn issuers_are_hints_and_every_named_certificate_is_tried() {
 fn signatures_that_cannot_be_read_are_passed_over() {
     let ann = Key::ed25519("ann");
     let good = signed(&ann, 2).remove(0);
-    let cut = |length: usize, end: &[u8]| {
-        Packet::new(2, [&good.body[..good.body.len() - length], end].concat())
-    };
+    let cut =
+        |length: usize, end: &[u8]| Packet::new(2, [&good.body[..good.body.len() - length], end].concat());
     for (what, other) in [
         ("version 99", Packet::new(2, b"\x63abcdefgh".to_vec())),
         ("an empty one", Packet::new(2, Vec::new())),

@@ -2,8 +2,8 @@
 //! what recipients prefer, and what mail does to armor.
 
 use packet_builder::{
-    Armor, Certificate, Checksum, Compressed, Key, Literal, Mdc, OnePass, Packet, Seipd1, SessionKey, Signature,
-    Signed, Subpacket, bytes, recipient_packet,
+    Armor, Certificate, Checksum, Compressed, Key, Literal, Mdc, OnePass, Packet, Seipd1, SessionKey,
+    Signature, Signed, Subpacket, bytes, recipient_packet,
 };
 
 use crate::sop::Sop;
@@ -53,7 +53,11 @@ fn what_means_nothing_in_a_message_is_passed_over_and_what_is_critical_is_not() 
             assert_eq!(done.code == Some(0), expected == 0, "{tag} {place}, inside: {}", done.errors());
         }
         let around = [vec![other.clone()], encrypted(&ann, &[literal()])].concat();
-        assert_eq!(sop.run(&["decrypt", "ann.key"], &bytes(&around)).code == Some(0), expected == 0, "{tag} outside");
+        assert_eq!(
+            sop.run(&["decrypt", "ann.key"], &bytes(&around)).code == Some(0),
+            expected == 0,
+            "{tag} outside"
+        );
     }
     for (what, other) in [
         ("a recipient of version 99", Packet::new(1, vec![99; 40])),
@@ -178,7 +182,8 @@ fn keys_that_are_too_small_or_not_for_it_are_not_used() {
     let user_id = "Ann <ann@example.org>";
     for (what, flags) in [("no flags", None), ("a signing key", Some(2)), ("a key that certifies", Some(1))] {
         let ann = Key::rsa2048();
-        let signature = flags.map(Subpacket::key_flags).into_iter().fold(Signature::new(0x13), Signature::with);
+        let signature =
+            flags.map(Subpacket::key_flags).into_iter().fold(Signature::new(0x13), Signature::with);
         let signature = signature.sign(&ann, &Signed::UserId(&ann, user_id.as_bytes()));
         sop.put("ann.cert", bytes(&[ann.packet(), Packet::user_id(user_id), signature]));
         let done = sop.run(&["encrypt", "ann.cert"], TEXT);
@@ -238,14 +243,21 @@ fn what_mail_does_to_the_armor_of_keys_and_messages_is_undone() {
     for (what, damage) in ACCEPTED {
         for text in armored("PUBLIC KEY BLOCK", &certificate) {
             sop.put("mail.cert", damage(&text));
-            assert!(sop.run(&["verify", "sig", "mail.cert"], TEXT).code == Some(0), "{what}: certificate\n{}", damage(&text));
+            assert!(
+                sop.run(&["verify", "sig", "mail.cert"], TEXT).code == Some(0),
+                "{what}: certificate\n{}",
+                damage(&text)
+            );
         }
         for text in armored("PRIVATE KEY BLOCK", &key) {
             sop.put("mail.key", damage(&text));
             assert!(sop.run(&["decrypt", "mail.key"], &message).code == Some(0), "{what}: key");
         }
         for text in armored("MESSAGE", &message) {
-            assert!(sop.run(&["decrypt", "ann.key"], damage(&text).as_bytes()).code == Some(0), "{what}: message");
+            assert!(
+                sop.run(&["decrypt", "ann.key"], damage(&text).as_bytes()).code == Some(0),
+                "{what}: message"
+            );
         }
     }
     for (what, damage) in REFUSED {
@@ -253,7 +265,11 @@ fn what_mail_does_to_the_armor_of_keys_and_messages_is_undone() {
         sop.put("mail.cert", damage(&text));
         assert_eq!(sop.run(&["verify", "sig", "mail.cert"], TEXT).code, Some(41), "{what}: certificate");
         let [text, _] = armored("MESSAGE", &message);
-        assert_ne!(sop.run(&["decrypt", "ann.key"], damage(&text).as_bytes()).code, Some(0), "{what}: message");
+        assert_ne!(
+            sop.run(&["decrypt", "ann.key"], damage(&text).as_bytes()).code,
+            Some(0),
+            "{what}: message"
+        );
     }
 }
 
@@ -300,10 +316,9 @@ fn a_name_that_only_an_authority_certified_is_validated() {
 fn update_key_takes_a_revocation_of_the_key_itself() {
     let (sop, ann) = with_ann();
     let revocation = Signature::new(0x20).sign(&ann, &Signed::Key(&ann));
-    for (name, packets) in [
-        ("revocation", vec![revocation.clone()]),
-        ("certificate", vec![ann.packet(), revocation.clone()]),
-    ] {
+    for (name, packets) in
+        [("revocation", vec![revocation.clone()]), ("certificate", vec![ann.packet(), revocation.clone()])]
+    {
         sop.put(name, bytes(&packets));
         sop.fails(103, &["update-key", &format!("--merge-certs={name}")], &sop.get("ann.key"));
         let merged = sop.ok(&["merge-certs", "--no-armor", name], &sop.get("ann.cert"));

@@ -468,7 +468,8 @@ impl World {
             Rules::Gnupg => !made.is_empty(),
             Rules::Rfc9580 => {
                 made.iter().any(|signature| signature.is_hard())
-                    || dates().any(|date| date <= now) && dates().any(|date| bound.is_none_or(|bound| bound <= date))
+                    || dates().any(|date| date <= now)
+                        && dates().any(|date| bound.is_none_or(|bound| bound <= date))
             }
         }
     }
@@ -498,7 +499,8 @@ impl World {
         };
         KeyState {
             valid: binding.is_some() && primary.valid,
-            revoked: primary.revoked || is_revoked(&own, 0x28, binding.map(Signature::created), now, self.rules),
+            revoked: primary.revoked
+                || is_revoked(&own, 0x28, binding.map(Signature::created), now, self.rules),
             expires,
             expired: primary.expired || has_ended(expires, now, self.rules),
             usage: binding.map_or(Usage::default(), |binding| Usage::of(said(binding), subkey)),
@@ -592,7 +594,8 @@ impl World {
         let state = if is_primary { primary } else { self.subkey(certificate, key, then) };
         let agrees = is_primary || certificate.is_agreed(key, then, self.rules);
         let ends = [state.expires, primary.expires].into_iter().flatten().min();
-        let is_over = |created| ends.is_some_and(|end| end < created) || self.rules == Rules::Rfc9580 && state.expired;
+        let is_over =
+            |created| ends.is_some_and(|end| end < created) || self.rules == Rules::Rfc9580 && state.expired;
         let created = signature.created();
         let objections = [
             (signature.is_weak(), Objection::WeakDigest),
@@ -696,7 +699,9 @@ impl Certificate {
     /// as primary, or else among all that are bound, then the longest, then the last in the alphabet.
     fn of_primary_user(&self, now: Time) -> Option<&Signature> {
         let order = |user: &&Vec<u8>| {
-            let bound = self.deciding(user, now, Rules::Rfc9580).filter(|_| self.user(user, now, Rules::Rfc9580).bound);
+            let bound = self
+                .deciding(user, now, Rules::Rfc9580)
+                .filter(|_| self.user(user, now, Rules::Rfc9580).bound);
             let is_primary = bound.is_some_and(|one| one.says(25).is_some_and(|says| says == [1]));
             (is_primary, bound.map(Signature::created), user.len(), (*user).clone())
         };

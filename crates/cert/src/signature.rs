@@ -213,8 +213,9 @@ impl<'a> Signature<'a> {
 
     /// Returns the same for an application that understands notations with the names in `known`.
     pub fn has_unknown_critical_except(&self, known: &[Vec<u8>]) -> bool {
-        Subpackets::new(self.hashed)
-            .any(|item| item.map_or(true, |it| it.critical && !it.is_understood() && !is_notation_of(&it, known)))
+        Subpackets::new(self.hashed).any(|item| {
+            item.map_or(true, |it| it.critical && !it.is_understood() && !is_notation_of(&it, known))
+        })
     }
 
     /// Returns the facts of the signature; `primary` is the fingerprint of the certificate.

@@ -145,8 +145,11 @@ impl<R: Read> Source<R> {
         self.form = InputForm::Text;
         while let Some(line) = self.lines.peek()? {
             let position = line.position;
-            let meaning =
-                if line.begins { armor::text_line(line.text, self.wanted, self.rules) } else { TextLine::Other };
+            let meaning = if line.begins {
+                armor::text_line(line.text, self.wanted, self.rules)
+            } else {
+                TextLine::Other
+            };
             let is_text = meaning == TextLine::Other && armor::is_text(line.text);
             let length = line.text.len();
             self.lines.take(length);

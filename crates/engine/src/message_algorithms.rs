@@ -33,9 +33,8 @@ pub fn modern_cipher(recipients: &[&[u8]]) -> Cipher {
 pub fn ciphersuite(recipients: &[&[(u8, u8)]]) -> (Cipher, Aead) {
     const IMPLICIT: (u8, u8) = (Cipher::Aes128 as u8, Aead::Ocb as u8);
     let lists: Vec<Vec<(u8, u8)>> = recipients.iter().map(|list| with(list, IMPLICIT)).collect();
-    let read = |(cipher, mode): (u8, u8)| {
-        Cipher::of(cipher).filter(|cipher| !cipher.is_old()).zip(Aead::of(mode))
-    };
+    let read =
+        |(cipher, mode): (u8, u8)| Cipher::of(cipher).filter(|cipher| !cipher.is_old()).zip(Aead::of(mode));
     choose(&[], &lists, |pair| read(pair).is_some()).and_then(read).unwrap_or((Cipher::Aes256, Aead::Ocb))
 }
 
@@ -44,7 +43,8 @@ pub fn ciphersuite(recipients: &[&[(u8, u8)]]) -> (Cipher, Aead) {
 pub fn modern_digest(best: HashAlgorithm, recipients: &[&[u8]]) -> HashAlgorithm {
     let lists = || recipients.iter().filter(|list| !list.is_empty());
     let is_read = |digest: &HashAlgorithm| lists().all(|list| list.contains(&digest.0));
-    const BY_LENGTH: [HashAlgorithm; 3] = [HashAlgorithm::SHA256, HashAlgorithm::SHA384, HashAlgorithm::SHA512];
+    const BY_LENGTH: [HashAlgorithm; 3] =
+        [HashAlgorithm::SHA256, HashAlgorithm::SHA384, HashAlgorithm::SHA512];
     let shorter = BY_LENGTH.iter().position(|digest| *digest == best).unwrap_or_default();
     BY_LENGTH[shorter..].iter().copied().find(is_read).unwrap_or(best)
 }

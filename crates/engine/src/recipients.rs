@@ -426,18 +426,21 @@ fn encryption_key(
                 && certificate.key(index).is_some_and(|key| secret::is_safe_to_encrypt_to(&key)))
     };
     let primary = certificate.facts.primary();
-    let is_primary_small =
-        !policy::is_large_enough(primary.algorithm, primary.bits, context.now.0);
+    let is_primary_small = !policy::is_large_enough(primary.algorithm, primary.bits, context.now.0);
     if !effective.primary().is_usable() || (is_primary_small && context.view == PacketView::Full) {
         return None;
     }
     let fits = |index: usize| {
-        purpose == Purpose::Any || key_flags(&certificate.facts, effective, index).is_some_and(|flags| purpose.fits(flags))
+        purpose == Purpose::Any
+            || key_flags(&certificate.facts, effective, index).is_some_and(|flags| purpose.fits(flags))
     };
     let usable =
         |index: &usize| match (&certificate.facts.components[*index].kind, &effective.components[*index]) {
             (ComponentKind::Key(key), ComponentState::Key(state)) => {
-                state.is_usable() && state.usage.contains(Usage::ENCRYPT) && is_acceptable(*index, key) && fits(*index)
+                state.is_usable()
+                    && state.usage.contains(Usage::ENCRYPT)
+                    && is_acceptable(*index, key)
+                    && fits(*index)
             }
             _ => false,
         };

@@ -2,9 +2,9 @@
 
 use std::io::{BufRead, BufReader, Cursor, Read};
 
-use cert::{ArmorRules, Timestamp};
 use cert::dearmor::DearmoredMessage;
 use cert::packet::{Header, Tag};
+use cert::{ArmorRules, Timestamp};
 
 use crate::clear_text::{self, HashHeaders};
 use crate::compress::Compression;
@@ -259,7 +259,8 @@ impl<'a> Reader<'a> {
         }
         let rest = Cursor::new(line).chain(input);
         // Detached signatures may be in several blocks, a message is in one block.
-        let mut packets = BufReader::with_capacity(BUFFER, DearmoredMessage::new(rest).with(self.allowed.armor));
+        let mut packets =
+            BufReader::with_capacity(BUFFER, DearmoredMessage::new(rest).with(self.allowed.armor));
         let read = self.packets(&mut packets, 0);
         if text_before.is_some_and(|text_before| text_before || packets.get_ref().passed_text())
             && read.is_ok()

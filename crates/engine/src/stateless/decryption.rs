@@ -11,9 +11,9 @@ use message::{
 use secret::{StoredKey, Unlocked};
 
 use super::signatures::examined;
-use super::mail::Mail;
 use super::{Failure, Keys, Kind, Password, Period, Result, Signers, Verification};
 use crate::decryption::PlaintextOutput;
+use crate::mail::Mail;
 
 /// The keys and passwords for a message, and its possible signers.
 #[derive(Clone, Default)]

@@ -1,6 +1,5 @@
 //! Certificates in memory: reading their components, and adding packets.
 
-use cert::{ArmorRules, Flaw, Timestamp};
 use cert::certificate::Certificate;
 use cert::clean::rebuild;
 use cert::effective::{Effective, EvaluationContext, PacketView, evaluate};
@@ -11,6 +10,7 @@ use cert::merge::merge;
 use cert::packet::Span;
 use cert::signature::{self, Signature};
 use cert::split::{Piece, RawCertificate, Splitter};
+use cert::{ArmorRules, Flaw, Timestamp};
 use zeroize::Zeroizing;
 
 use super::{Failure, Result};

@@ -1,9 +1,9 @@
 //! What a signature says.
 
-use cert::{Fingerprint, Timestamp};
 use cert::facts::{Issuer, SignatureType};
 use cert::signature::Signature;
 use cert::subpacket::{self, Kind, Subpackets};
+use cert::{Fingerprint, Timestamp};
 use verify::{HashAlgorithm, PublicKeyAlgorithm};
 
 /// The contents of a signature over content; nothing of them is verified by itself.
@@ -51,7 +51,8 @@ pub struct Notation {
 impl SignatureContents {
     /// Says whether it was made for a recipient, or does not say for whom; `true` for no recipient.
     pub(super) fn is_intended_for(&self, recipient: Option<Fingerprint>) -> bool {
-        self.intended_recipients.is_empty() || recipient.is_none_or(|one| self.intended_recipients.contains(&one))
+        self.intended_recipients.is_empty()
+            || recipient.is_none_or(|one| self.intended_recipients.contains(&one))
     }
 
     /// Reads what a signature says in its hashed subpackets, and who says to have made it.

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use cert::{Fingerprint, Timestamp};
 use cert::effective::objections::Objection;
+use cert::{Fingerprint, Timestamp};
 use verify::policy::DigestPolicy;
 
 use super::{ExaminedSignature, Signer};
@@ -125,7 +125,12 @@ impl ExaminedSignature {
             SignatureStatus::KeyTooSmall
         } else if let Some(objection) = objections.refusal() {
             of_objection(objection)
-        } else if self.signature.parsed().and_then(|parsed| parsed.expires_by_rfc9580()).is_some_and(|end| end <= policy.now) {
+        } else if self
+            .signature
+            .parsed()
+            .and_then(|parsed| parsed.expires_by_rfc9580())
+            .is_some_and(|end| end <= policy.now)
+        {
             SignatureStatus::Expired
         } else if !statement.is_intended_for(policy.recipient) {
             SignatureStatus::NotIntended

@@ -7,11 +7,11 @@ use std::io::{self, Read, Write};
 
 use engine::cert::facts::SignatureType;
 use engine::foreign_text::shown;
-use engine::message_algorithms as choice;
 use engine::message::{
     self, Cipher, Compression, ContentSigner, DataProtection, Encryption, MessageRecipients, NoSigner,
     Recipient, S2k,
 };
+use engine::message_algorithms as choice;
 use zeroize::Zeroizing;
 
 use super::sign::announcement;

@@ -5,18 +5,20 @@ mod notes;
 
 use std::fmt::Display;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Cursor, Read};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use engine::causes;
 use engine::cert::clean::CleanOptions;
+use engine::cert::mail_armor::{MAX_MAIL, is_changed, mended};
 use engine::import::{
     ImportEvent, ImportOptions, ImportOutcome, ImportRefusal, ImportSummary, Imported, ImportedSecret,
     SecretOutcome, import_all,
 };
 use engine::secret::SecretKeys;
 use engine::secret::file::FileKeys;
+use zeroize::Zeroizing;
 
 use crate::exit::Outcome;
 use crate::output::Output;
@@ -107,7 +109,7 @@ impl Arguments {
 /// Imports the files, one after the other, as one entry of the journal.
 pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
     let files = arguments.files();
-    let inputs = files.iter().map(|file| open(file)).collect::<anyhow::Result<Vec<Input>>>()?;
+    let inputs = files.iter().map(|file| open(session, file)).collect::<anyhow::Result<Vec<Input>>>()?;
     let total = inputs.iter().map(|input| input.size).sum::<Option<u64>>();
     let store = if arguments.dry_run { session.open_or_empty()? } else { session.open_or_create()? };
     let keys = session.secret_keys()?;
@@ -136,7 +138,7 @@ struct Input {
     size: Option<u64>,
 }
 
-fn open(path: &Path) -> anyhow::Result<Input> {
+fn open(session: &Session, path: &Path) -> anyhow::Result<Input> {
     if path == Path::new("-") {
         return Ok(Input { reader: Box::new(io::stdin()), size: None });
     }
@@ -150,7 +152,17 @@ fn open(path: &Path) -> anyhow::Result<Input> {
         );
     }
     let size = metadata.is_file().then_some(metadata.len());
-    Ok(Input { reader: Box::new(file), size })
+    if size.is_none_or(|size| size > MAX_MAIL as u64) {
+        return Ok(Input { reader: Box::new(file), size });
+    }
+    let mut bytes = Zeroizing::new(Vec::new());
+    Read::take(file, MAX_MAIL as u64).read_to_end(&mut bytes).with_context(named)?;
+    let mended = mended(&bytes).map(Zeroizing::new).filter(|mended| is_changed(&bytes, mended));
+    if mended.is_some() {
+        session
+            .warn(format_args!("{}: the armor was damaged on its way, and is read as it was meant", named()));
+    }
+    Ok(Input { reader: Box::new(Cursor::new(mended.unwrap_or(bytes))), size })
 }
 
 /// Prints the events of an import.

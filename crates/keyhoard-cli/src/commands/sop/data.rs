@@ -13,8 +13,8 @@ use engine::stateless::{
 use engine::verify::HashAlgorithm;
 
 use super::arguments::{
-    DataKind, DateLimits, Decrypt, Encrypt, InlineDetach, InlineKind, InlineSign, InlineVerify, PurposeKind, Sign,
-    SigningKeys, Verify,
+    DataKind, DateLimits, Decrypt, Encrypt, InlineDetach, InlineKind, InlineSign, InlineVerify, PurposeKind,
+    Sign, SigningKeys, Verify,
 };
 use super::designator::{self, SideOutput, existing_passwords, new_password, standard_output};
 use super::keys;
