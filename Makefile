@@ -64,6 +64,10 @@ model: programs ## compares verdicts with a plain model on thousands of random c
 stress: programs ## runs the long tests in full: 200 killed imports, 8 imports beside 8 listings
 	KEYHOARD_TEST_SCALE=full cargo test $(CHECKED) --test all -- --nocapture --test-threads 1 stress_
 
+.PHONY: interop
+interop: programs ## runs keys and messages of six other programs through keyhoard sop and back, writes docs/interop.md
+	scripts/interop $(TARGET) $(TARGET)/checked/keyhoard
+
 .PHONY: bench
 bench: build ## measures gpg and Keyhoard side by side, writes target/bench/ (20 to 60 minutes)
 	$(TARGET)/release/keyhoard-lab bench tables --output $(TARGET)/bench

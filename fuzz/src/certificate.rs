@@ -460,7 +460,8 @@ impl Revocation {
     }
 
     fn counts(&self, certificate: &Certificate) -> bool {
-        let effective = evaluate(&certificate.facts, EvaluationContext::new(NOW, PacketView::Full));
+        // There a newer binding ends no revocation, whatever its reason.
+        let effective = evaluate(&certificate.facts, EvaluationContext::new(NOW, PacketView::Gnupg));
         let is_over = |component: &Component| match &self.subkey {
             None => component.span.start == 0,
             Some(subkey) => {

@@ -121,7 +121,7 @@ fn said_by_model(world: &World, certificate: &model::Certificate, now: u32) -> S
     for subkey in certificate.subkeys() {
         keys.insert(subkey.fingerprint(), world.subkey(certificate, subkey, now));
     }
-    let users = certificate.users().map(|user| (user.clone(), certificate.user(user, now)));
+    let users = certificate.users().map(|user| (user.clone(), certificate.user(user, now, world.rules)));
     (keys, users.collect())
 }
 

@@ -77,5 +77,7 @@ mod post_quantum;
 mod protected_memory;
 mod secret_keys_killed;
 mod sop;
+mod sop_certificates;
+mod sop_messages;
 mod tasks;
 mod terminal_text;

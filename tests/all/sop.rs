@@ -9,13 +9,13 @@ use harness::{Home, Output, Run, SIGNED_TEXT, Victim, detached, signing_keys};
 const TEXT: &[u8] = b"- a dash\nand  white space\nthe end\n";
 
 /// A place for files, and the program that works on them.
-struct Sop {
+pub(crate) struct Sop {
     home: Home,
     program: &'static str,
 }
 
 impl Sop {
-    fn new() -> Sop {
+    pub(crate) fn new() -> Sop {
         Sop { home: Home::new(), program: "keyhoard" }
     }
 
@@ -24,7 +24,7 @@ impl Sop {
     }
 
     /// Runs a subcommand; arguments that name files of this place become their paths.
-    fn run(&self, arguments: &[&str], stdin: &[u8]) -> Output {
+    pub(crate) fn run(&self, arguments: &[&str], stdin: &[u8]) -> Output {
         let named = arguments.iter().map(|argument| self.named(argument));
         let run = match self.program {
             "keyhoard" => Run::keyhoard(&self.home).arg("sop"),
@@ -44,25 +44,29 @@ impl Sop {
     }
 
     #[track_caller]
-    fn ok(&self, arguments: &[&str], stdin: &[u8]) -> Vec<u8> {
+    pub(crate) fn ok(&self, arguments: &[&str], stdin: &[u8]) -> Vec<u8> {
         let done = self.run(arguments, stdin);
         assert_eq!(done.code, Some(0), "{} {arguments:?}: {}", self.program, done.errors());
         done.stdout
     }
 
     #[track_caller]
-    fn fails(&self, code: i32, arguments: &[&str], stdin: &[u8]) {
+    pub(crate) fn fails(&self, code: i32, arguments: &[&str], stdin: &[u8]) {
         let done = self.run(arguments, stdin);
         assert_eq!(done.code, Some(code), "{arguments:?}: {}", done.errors());
         assert!(!done.stderr.is_empty(), "{arguments:?}: it says why");
         assert!(done.stdout.is_empty(), "{arguments:?}: nothing is written");
     }
 
-    fn put(&self, name: &str, bytes: impl AsRef<[u8]>) {
+    pub(crate) fn put(&self, name: &str, bytes: impl AsRef<[u8]>) {
         self.home.write(name, bytes.as_ref());
     }
 
-    fn get(&self, name: &str) -> Vec<u8> {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.home.path().join(name)
+    }
+
+    pub(crate) fn get(&self, name: &str) -> Vec<u8> {
         fs::read(self.home.path().join(name)).expect("it was written")
     }
 
@@ -277,7 +281,8 @@ fn user_ids_certified_by_an_authority_are_valid() {
     sop.fails(107, &unknown, &certificate);
     let without = sop.ok(&[&unknown[..], &["--no-require-self-sig"]].concat(), &certificate);
     assert!(without.len() > certificate.len());
-    sop.fails(107, &["validate-userid", "Eve", "authority.cert"], &without);
+    sop.ok(&["validate-userid", "Eve", "authority.cert"], &without);
+    sop.fails(107, &["validate-userid", "Eve", "ann.cert"], &without);
 }
 
 #[test]
@@ -358,7 +363,6 @@ fn each_kind_of_error_has_its_own_exit_code() {
         (19, &["verify", "letter.sig"]),
         (19, &["encrypt"]),
         (19, &["decrypt"]),
-        (19, &["generate-key"]),
         (19, &["inline-detach"]),
         (23, &["decrypt", "--verify-with=ann.cert", "ann.key"]),
         (23, &["decrypt", "--verifications-out=verified.out", "ann.key"]),
@@ -517,12 +521,14 @@ fn a_signature_needs_a_key_with_the_signing_flag_and_a_subkey_with_a_back_signat
         reader.put("signer.cert", &case.certificate);
         reader.put("letter.sig", case.signature());
         let done = reader.run(&["verify", "letter.sig", "signer.cert"], SIGNED_TEXT);
-        let expected = if case.is_accepted { 0 } else { 3 };
+        // SHA-1 is accepted nowhere here.
+        let is_accepted = case.is_accepted && !case.name.starts_with("SHA-1");
+        let expected = if is_accepted { 0 } else { 3 };
         assert_eq!(done.code, Some(expected), "{}: {}", case.name, done.errors());
         let message = inline(&case.key, SIGNED_TEXT);
         let done = reader.run(&["inline-verify", "signer.cert"], &message);
         assert_eq!(done.code, Some(expected), "{}: {}", case.name, done.errors());
-        assert_eq!(done.stdout == SIGNED_TEXT, case.is_accepted, "{}", case.name);
+        assert_eq!(done.stdout == SIGNED_TEXT, is_accepted, "{}", case.name);
     }
 }
 

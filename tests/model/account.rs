@@ -44,7 +44,7 @@ impl World {
             account.keys.insert(name(subkey), self.subkey(certificate, subkey, now));
         }
         for user in certificate.users() {
-            account.users.insert(text(user), certificate.user(user, now));
+            account.users.insert(text(user), certificate.user(user, now, self.rules));
             for by in self.certificates.values().filter(|by| by.primary_key() != primary) {
                 if self.certifies(by, certificate, user, now) {
                     account.certified.insert((name(by.primary_key()), text(user)));

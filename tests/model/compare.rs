@@ -188,6 +188,7 @@ impl Run<'_> {
             let expected = world.accounts(now);
             same_accounts(&expected, &self.database.accounts(PacketView::Full, now), &when)?;
             let theirs = self.database.accounts(PacketView::Gnupg, now);
+            let expected = world.clone().by_gnupg().accounts(now);
             same_revocations(&expected, &theirs, &format!("{when}, as GnuPG"))?;
             self.same_letters(&world, now, &when)?;
         }

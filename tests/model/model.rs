@@ -2,8 +2,8 @@
 //!
 //! It works on the list of everything that was ever imported. [`Proven::by`] tries every signature of an input over every
 //! component that it could be over; [`World::of`] adds up what inputs prove; the rest are questions about that as of a
-//! clock. The bare equation is Sequoia's. Each rule is a sentence with its source; where the product follows GnuPG 2.2 rather
-//! than RFC 9580, so does the model.
+//! clock. The bare equation is Sequoia's. Each rule is a sentence with its source; where `keyhoard` follows RFC 9580 and
+//! `gpg-keyhoard` GnuPG 2.2, the model knows both ([`Rules`]).
 //!
 //! Two rules make verdicts independent of who sends what in which order:
 //!
@@ -185,6 +185,22 @@ impl Signature {
         }
     }
 
+    /// Says whether any subpacket names a key, hashed or not.
+    fn hints_at(&self, key: &PublicKey) -> bool {
+        let all = self.hashed.iter().chain(&self.unhashed);
+        all.into_iter().any(|(kind, body)| match kind & 0x7f {
+            33 => body[1..] == key.fingerprint(),
+            16 => *body == key.key_id(),
+            _ => false,
+        })
+    }
+
+    /// A revocation of a key is hard unless it says that the key is superseded or retired, or the user ID invalid.
+    fn is_hard(&self) -> bool {
+        let reason = self.says(29).and_then(|body| body.first());
+        matches!(self.kind, 0x20 | 0x28) && !matches!(reason, Some(1 | 3 | 32))
+    }
+
     fn names_nobody(&self) -> bool {
         [16, 33].iter().all(|kind| self.says(*kind).or_else(|| self.unhashed(*kind)).is_none())
     }
@@ -348,9 +364,20 @@ impl Proven {
     }
 }
 
+/// Whose rules are followed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Rules {
+    /// RFC 9580: a certificate is what it was at a moment.
+    #[default]
+    Rfc9580,
+    /// GnuPG 2.2: it is what it became, whenever that was signed.
+    Gnupg,
+}
+
 /// Everything that was imported.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct World {
+    pub(crate) rules: Rules,
     pub(crate) certificates: BTreeMap<PublicKey, Certificate>,
 }
 
@@ -393,6 +420,11 @@ impl World {
         world
     }
 
+    /// Returns the same by GnuPG's rules.
+    pub(crate) fn by_gnupg(self) -> Self {
+        Self { rules: Rules::Gnupg, ..self }
+    }
+
     /// Adds up what a keyring file proves that is read as it is: no certificate is left out for want of a user ID.
     pub(crate) fn of_file<'p>(inputs: impl Iterator<Item = &'p Vec<Proven>>) -> Self {
         let mut world = Self::default();
@@ -405,11 +437,11 @@ impl World {
 
     /// A key is revoked by a designated revoker that a direct-key signature of the owner names, however old that one is
     /// (RFC 9580, 5.2.3.23). The revoker's certificate has to be here and bound; as in GnuPG it may be revoked or
-    /// expired itself.
+    /// expired itself. Soft revocations count from the oldest one until a self-signature newer than all.
     fn is_revoked_by_others(&self, certificate: &Certificate, now: Time) -> bool {
         let Certificate(proven) = certificate;
         let revokers: Vec<&[u8]> = certificate
-            .own(&Over::Primary, now)
+            .own(&Over::Primary, now, Rules::Gnupg)
             .filter(|signature| signature.kind == 0x1f)
             .flat_map(|signature| &signature.hashed)
             .filter(|(kind, body)| kind & 0x7f == 12 && body[0] & 0x80 != 0)
@@ -419,39 +451,59 @@ impl World {
             let primary = &revoker.0.primary;
             revokers.contains(&primary.fingerprint().as_slice())
                 && primary.created() <= signature.created()
-                && revoker.alone(now).valid
+                && revoker.alone(now, self.rules).valid
                 && primary.made(signature, &Over::Primary.digest(&proven.primary, signature))
         };
-        proven.others.iter().any(|(over, signature)| {
+        let made = proven.others.iter().filter(|(over, signature)| {
             *over == Over::Primary
                 && signature.kind == 0x20
                 && !signature.is_weak()
                 && !signature.has_unknown_critical()
                 && self.certificates.values().any(|revoker| by(revoker, signature))
-        })
+        });
+        let made: Vec<&Signature> = made.map(|(_, signature)| signature).collect();
+        let bound = certificate.bound(now);
+        let dates = || made.iter().map(|signature| signature.created());
+        match self.rules {
+            Rules::Gnupg => !made.is_empty(),
+            Rules::Rfc9580 => {
+                made.iter().any(|signature| signature.is_hard())
+                    || dates().any(|date| date <= now)
+                        && dates().any(|date| bound.is_none_or(|bound| bound <= date))
+            }
+        }
     }
 
     /// Returns what the primary key means.
     pub(crate) fn primary(&self, certificate: &Certificate, now: Time) -> KeyState {
-        let alone = certificate.alone(now);
+        let alone = certificate.alone(now, self.rules);
         KeyState { revoked: alone.revoked || self.is_revoked_by_others(certificate, now), ..alone }
     }
 
-    /// Returns what a subkey means: the newest binding that has not expired counts, and any revocation, however old
-    /// (GnuPG 2.2, `merge_selfsigs_subkey`). What befalls the primary key befalls its subkeys.
+    /// Returns what a subkey means: the newest binding that has not expired counts, and for GnuPG any revocation, however
+    /// old (`merge_selfsigs_subkey`). What befalls the primary key befalls its subkeys. By RFC 9580 (5.2.3.10) it has the
+    /// key flags of a direct-key signature if it has none of its own, and without any no usage.
     pub(crate) fn subkey(&self, certificate: &Certificate, subkey: &PublicKey, now: Time) -> KeyState {
         let primary = self.primary(certificate, now);
         let over = Over::Subkey(subkey.clone());
-        let own: Vec<&Signature> = certificate.own(&over, now).collect();
+        let own: Vec<&Signature> = certificate.own(&over, now, self.rules).collect();
         let bindings = own.iter().filter(|one| one.kind == 0x18 && !one.has_expired(now)).copied();
         let binding = newest(bindings);
         let expires = binding.and_then(|binding| binding.key_end(subkey));
+        let said = |binding: &Signature| match self.rules {
+            Rules::Gnupg => binding.usage(),
+            Rules::Rfc9580 => {
+                let direct = || certificate.direct(now, self.rules).and_then(Signature::usage);
+                Some(binding.usage().or_else(direct).unwrap_or_default())
+            }
+        };
         KeyState {
             valid: binding.is_some() && primary.valid,
-            revoked: primary.revoked || own.iter().any(|one| one.kind == 0x28),
+            revoked: primary.revoked
+                || is_revoked(&own, 0x28, binding.map(Signature::created), now, self.rules),
             expires,
-            expired: primary.expired || expires.is_some_and(|end| end < now),
-            usage: binding.map_or(Usage::default(), |binding| Usage::of(binding.usage(), subkey)),
+            expired: primary.expired || has_ended(expires, now, self.rules),
+            usage: binding.map_or(Usage::default(), |binding| Usage::of(said(binding), subkey)),
         }
     }
 
@@ -481,7 +533,7 @@ impl World {
         user: &[u8],
         now: Time,
     ) -> bool {
-        let state = certificate.user(user, now);
+        let state = certificate.user(user, now, self.rules);
         let (maker, subject) = (self.primary(by, now), self.primary(certificate, now));
         if !maker.valid || maker.revoked || maker.expired || subject.revoked || subject.expired {
             return false;
@@ -511,7 +563,11 @@ impl World {
     pub(crate) fn judge(&self, signature: &Signature, content: &[u8], now: Time) -> Judgement {
         let holders = self.certificates.values().flat_map(|certificate| {
             let keys = std::iter::once(&certificate.0.primary).chain(&certificate.0.subkeys);
-            keys.filter(|key| signature.names(key)).map(move |key| (certificate, key))
+            keys.filter(|key| match self.rules {
+                Rules::Gnupg => signature.names(key),
+                Rules::Rfc9580 => signature.hints_at(key),
+            })
+            .map(move |key| (certificate, key))
         });
         let holders: Vec<(&Certificate, &PublicKey)> = holders.collect();
         if holders.is_empty() {
@@ -532,20 +588,23 @@ impl World {
         signature: &Signature,
         now: Time,
     ) -> Vec<Objection> {
-        let primary = self.primary(certificate, now);
+        let then = if self.rules == Rules::Gnupg { now } else { signature.created() };
+        let primary = self.primary(certificate, then);
         let is_primary = *key == certificate.0.primary;
-        let state = if is_primary { primary } else { self.subkey(certificate, key, now) };
-        let agrees = is_primary || certificate.is_agreed(key, now);
+        let state = if is_primary { primary } else { self.subkey(certificate, key, then) };
+        let agrees = is_primary || certificate.is_agreed(key, then, self.rules);
         let ends = [state.expires, primary.expires].into_iter().flatten().min();
+        let is_over =
+            |created| ends.is_some_and(|end| end < created) || self.rules == Rules::Rfc9580 && state.expired;
         let created = signature.created();
         let objections = [
             (signature.is_weak(), Objection::WeakDigest),
             (signature.has_unknown_critical(), Objection::UnknownDemand),
-            // Whoever has a secret key can date a signature back: a revocation counts from the beginning.
+            // Whoever has a secret key can date a signature back: a revocation counts from the beginning, unless it is soft.
             (state.revoked, Objection::KeyRevoked),
             (!state.valid || !state.usage.sign || !agrees, Objection::KeyUnusable),
             (created > now || created < key.created(), Objection::WrongTime),
-            (ends.is_some_and(|end| end < created), Objection::KeyExpired),
+            (is_over(created), Objection::KeyExpired),
             (signature.has_expired(now), Objection::Expired),
         ];
         objections.into_iter().filter(|(holds, _)| *holds).map(|(_, objection)| objection).collect()
@@ -561,6 +620,21 @@ fn is_accepted(signature: &Signature, primary: &PublicKey, now: Time) -> bool {
         && !signature.has_unknown_critical()
         && primary.created() <= now
         && signature.created() >= primary.created()
+}
+
+/// A revocation of a key is for all time in GnuPG (`merge_selfsigs_subkey`). By RFC 9580 (5.2.3.31) a soft one counts until it
+/// expires or a newer self-signature is made.
+fn is_revoked(own: &[&Signature], kind: u8, bound: Option<Time>, now: Time, rules: Rules) -> bool {
+    own.iter().filter(|one| one.kind == kind).any(|one| {
+        rules == Rules::Gnupg
+            || one.is_hard()
+            || !one.has_expired(now) && bound.is_none_or(|bound| bound <= one.created())
+    })
+}
+
+/// A key has expired in the second of its end, for GnuPG in the one after it.
+fn has_ended(expires: Option<Time>, now: Time, rules: Rules) -> bool {
+    expires.is_some_and(|end| if rules == Rules::Gnupg { end < now } else { end <= now })
 }
 
 fn newest<'s>(signatures: impl Iterator<Item = &'s Signature>) -> Option<&'s Signature> {
@@ -580,15 +654,18 @@ impl Certificate {
         self.0.subkeys.iter()
     }
 
-    /// The owner's signatures over a component that count. A key from the future has none (GnuPG 2.2).
-    fn own(&self, over: &Over, now: Time) -> impl Iterator<Item = &Signature> {
+    /// The owner's signatures over a component that count. A key from the future has none (GnuPG 2.2). By RFC 9580 those
+    /// from the future are not there yet, other than hard revocations.
+    fn own(&self, over: &Over, now: Time, rules: Rules) -> impl Iterator<Item = &Signature> {
         let own = self.0.own.iter().filter(move |(on, signature)| on == over && self.0.counts(signature));
-        own.map(|(_, signature)| signature).filter(move |_| self.0.primary.created() <= now)
+        let own = own.map(|(_, signature)| signature).filter(move |_| self.0.primary.created() <= now);
+        own.filter(move |one| rules == Rules::Gnupg || one.created() <= now || one.is_hard())
     }
 
-    /// Returns what a user ID means: the newest self-signature decides (GnuPG 2.2, `merge_selfsigs_main`).
-    pub(crate) fn user(&self, user: &[u8], now: Time) -> UserState {
-        match newest(self.own(&Over::User(user.to_vec()), now)) {
+    /// Returns what a user ID means. For GnuPG the newest self-signature decides (`merge_selfsigs_main`), by RFC 9580 the
+    /// newest one that has not expired, a revocation before a certification of the same second.
+    pub(crate) fn user(&self, user: &[u8], now: Time, rules: Rules) -> UserState {
+        match self.deciding(user, now, rules) {
             None => UserState::default(),
             Some(one) if one.kind == 0x30 => UserState { revoked: true, ..UserState::default() },
             Some(one) if one.has_expired(now) => UserState { expired: true, ..UserState::default() },
@@ -596,31 +673,87 @@ impl Certificate {
         }
     }
 
-    /// Returns what the primary key means as far as the owner says so: the newest direct-key signature that has not
-    /// expired goes before the user IDs, for usage and for expiry separately; of these the newest self-signature that
-    /// says anything (GnuPG 2.2, `merge_selfsigs_main`).
-    fn alone(&self, now: Time) -> KeyState {
+    fn deciding(&self, user: &[u8], now: Time, rules: Rules) -> Option<&Signature> {
+        let over = Over::User(user.to_vec());
+        let all = || self.own(&over, now, rules);
+        if rules == Rules::Gnupg {
+            return newest(all());
+        }
+        let revoked = newest(all().filter(|one| one.kind == 0x30 && !one.has_expired(now)));
+        let certified = self.certification(user, now);
+        let newer = certified.filter(|one| revoked.is_none_or(|revoked| one.created() > revoked.created()));
+        newer.or(revoked).or_else(|| newest(all().filter(|one| one.kind != 0x30)))
+    }
+
+    /// Returns the newest certification of a user ID that has not expired.
+    fn certification(&self, user: &[u8], now: Time) -> Option<&Signature> {
+        let over = Over::User(user.to_vec());
+        let all = self.own(&over, now, Rules::Rfc9580);
+        newest(all.filter(|one| one.kind != 0x30 && !one.has_expired(now)))
+    }
+
+    /// Returns the newest direct-key signature that has not expired.
+    fn direct(&self, now: Time, rules: Rules) -> Option<&Signature> {
+        newest(self.own(&Over::Primary, now, rules).filter(|one| one.kind == 0x1f && !one.has_expired(now)))
+    }
+
+    /// Returns the newest certification of the primary user ID: the one with the newest self-signature among those marked
+    /// as primary, or else among all that are bound, then the longest, then the last in the alphabet.
+    fn of_primary_user(&self, now: Time) -> Option<&Signature> {
+        let order = |user: &&Vec<u8>| {
+            let bound = self
+                .deciding(user, now, Rules::Rfc9580)
+                .filter(|_| self.user(user, now, Rules::Rfc9580).bound);
+            let is_primary = bound.is_some_and(|one| one.says(25).is_some_and(|says| says == [1]));
+            (is_primary, bound.map(Signature::created), user.len(), (*user).clone())
+        };
+        self.certification(self.0.users.iter().max_by_key(order)?, now)
+    }
+
+    /// Returns when the self-signature was made that says last what the certificate is, by RFC 9580.
+    fn bound(&self, now: Time) -> Option<Time> {
+        let newest = self.direct(now, Rules::Rfc9580).into_iter().chain(self.of_primary_user(now));
+        newest.map(Signature::created).max()
+    }
+
+    /// Returns what the primary key means as far as the owner says so. For GnuPG the newest direct-key signature that has
+    /// not expired goes before the user IDs, for usage and for expiry separately; of these the newest self-signature that
+    /// says anything (`merge_selfsigs_main`). By RFC 9580 (5.2.3.10) the primary user ID goes before a direct-key signature.
+    fn alone(&self, now: Time, rules: Rules) -> KeyState {
         let primary = &self.0.primary;
-        let direct: Vec<&Signature> = self.own(&Over::Primary, now).collect();
-        let is_direct = |one: &&&Signature| one.kind == 0x1f && !one.has_expired(now);
-        let direct_key = newest(direct.iter().filter(is_direct).copied());
-        let of_users = self.0.users.iter().filter_map(|user| {
-            newest(self.own(&Over::User(user.clone()), now)).filter(|_| self.user(user, now).bound)
+        let over_key: Vec<&Signature> = self.own(&Over::Primary, now, rules).collect();
+        let direct = self.direct(now, rules);
+        let of_users = || {
+            let of_users = self.0.users.iter().filter_map(|user| {
+                self.deciding(user, now, rules).filter(|_| self.user(user, now, rules).bound)
+            });
+            let mut of_users: Vec<&Signature> = of_users.collect();
+            of_users.sort_by_key(|one| std::cmp::Reverse(one.created()));
+            of_users
+        };
+        let (said, bound) = match rules {
+            Rules::Gnupg => (direct.into_iter().chain(of_users()).collect::<Vec<_>>(), None),
+            Rules::Rfc9580 => {
+                (self.of_primary_user(now).into_iter().chain(direct).collect(), self.bound(now))
+            }
+        };
+        let usage = said.iter().find_map(|one| one.usage());
+        let expires = match rules {
+            Rules::Gnupg => said.iter().find_map(|one| one.key_end(primary)),
+            Rules::Rfc9580 => {
+                said.iter().find(|one| one.number(9).is_some()).and_then(|one| one.key_end(primary))
+            }
+        };
+        let any_signed = self.0.users.iter().any(|user| match rules {
+            Rules::Gnupg => self.own(&Over::User(user.clone()), now, rules).next().is_some(),
+            Rules::Rfc9580 => self.certification(user, now).is_some(),
         });
-        let mut of_users: Vec<&Signature> = of_users.collect();
-        of_users.sort_by_key(|one| std::cmp::Reverse(one.created()));
-        let usage =
-            direct_key.and_then(Signature::usage).or_else(|| of_users.iter().find_map(|one| one.usage()));
-        let expires = direct_key
-            .and_then(|one| one.key_end(primary))
-            .or_else(|| of_users.iter().find_map(|one| one.key_end(primary)));
-        let any_signed =
-            self.0.users.iter().any(|user| self.own(&Over::User(user.clone()), now).next().is_some());
+        let usage = if rules == Rules::Gnupg { usage } else { Some(usage.unwrap_or_default()) };
         KeyState {
-            valid: direct_key.is_some() || any_signed,
-            revoked: direct.iter().any(|one| one.kind == 0x20),
+            valid: direct.is_some() || any_signed,
+            revoked: is_revoked(&over_key, 0x20, bound, now, rules),
             expires,
-            expired: expires.is_some_and(|end| end < now),
+            expired: has_ended(expires, now, rules),
             // A primary key always certifies.
             usage: Usage { certify: true, ..Usage::of(usage, primary) },
         }
@@ -628,9 +761,9 @@ impl Certificate {
 
     /// A subkey that signs has to say itself that it belongs to the certificate, in a signature that one of its bindings
     /// carries, whichever (RFC 9580, 5.2.1.9). The same rules apply to that as to every other signature.
-    fn is_agreed(&self, subkey: &PublicKey, now: Time) -> bool {
+    fn is_agreed(&self, subkey: &PublicKey, now: Time, rules: Rules) -> bool {
         let over = Over::Subkey(subkey.clone());
-        let bindings = self.own(&over, now).filter(|one| one.kind == 0x18);
+        let bindings = self.own(&over, now, rules).filter(|one| one.kind == 0x18);
         bindings.flat_map(Signature::embedded).any(|back| {
             back.kind == 0x19
                 && !back.is_weak()

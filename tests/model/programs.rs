@@ -29,7 +29,7 @@ pub(crate) fn compare(case: &Case) -> TestCaseResult {
         Run::keyhoard(home).args(import).stdin(input.clone()).output();
     }
     let proven: Vec<Vec<Proven>> = inputs.iter().map(|input| Proven::by(input)).collect();
-    let (world, file_world) = (World::of(proven.iter()), World::of_file(proven.iter()));
+    let (world, file_world) = (World::of(proven.iter()).by_gnupg(), World::of_file(proven.iter()).by_gnupg());
     let keyring = home.write("keyring.gpg", inputs.concat());
     let content = home.write("content", CONTENT);
     for (letter, signature) in case.write_letters() {

@@ -3,6 +3,8 @@
 //!
 //! Clear-signed text is never mended: its bytes are what was signed.
 
+use std::collections::HashSet;
+
 /// The most bytes of text that are mended.
 pub const MAX_MAIL: usize = 4 << 20;
 
@@ -15,7 +17,7 @@ const HEADERS: [&str; 5] = ["Version", "Comment", "Hash", "Charset", "MessageID"
 /// one has no end, or no empty line before its data.
 pub fn mended(text: &[u8]) -> Option<Vec<u8>> {
     let text = std::str::from_utf8(text).ok().filter(|text| text.len() <= MAX_MAIL)?;
-    let text = unquoted(text);
+    let text = if text.contains('\n') { unquoted(text) } else { unquoted(&text.replace('\r', "\n")) };
     let text = with_line_ends(&text);
     let mut lines = text.lines();
     let mut blocks = String::new();
@@ -26,6 +28,16 @@ pub fn mended(text: &[u8]) -> Option<Vec<u8>> {
         }
     }
     (!blocks.is_empty()).then(|| blocks.into_bytes())
+}
+
+/// Says whether mended blocks differ from the text: a line of them is not in it.
+pub fn is_changed(text: &[u8], mended: &[u8]) -> bool {
+    let lines = |text| {
+        let text: &[u8] = text;
+        text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii_end).filter(|line| !line.is_empty())
+    };
+    let there: HashSet<&[u8]> = lines(text).collect();
+    lines(mended).any(|line| !there.contains(line))
 }
 
 /// Returns the title in the first or last line of a block, whatever the dashes around it.
@@ -140,6 +152,20 @@ mod tests {
         is_mended(&BLOCK.replace("Comment: a test\n", "").replace('\n', " "));
         is_mended(&BLOCK.replace("Comment: a test", "Comment:a test"));
         is_mended(&format!("Dear Bob,\n\n{BLOCK}\nYours\n"));
+    }
+
+    #[test]
+    fn a_block_that_is_as_it_should_be_is_not_changed() {
+        for (text, expected) in [
+            (BLOCK.to_owned(), false),
+            (BLOCK.replace('\n', "\r\n"), false),
+            (format!("Dear Bob,\n\n{BLOCK}\nYours\n"), false),
+            (BLOCK.replace("-----", "---"), true),
+            (BLOCK.lines().map(|line| format!("> {line}\n")).collect(), true),
+        ] {
+            let mended = mended(text.as_bytes()).expect("a block");
+            assert_eq!(is_changed(text.as_bytes(), &mended), expected, "{text}");
+        }
     }
 
     #[test]

@@ -276,8 +276,7 @@ impl<'a> Signature<'a> {
     /// (5.2.3.9), and critical subpackets that GnuPG does not know are understood.
     pub(crate) fn read_by_rfc9580(&self, facts: &mut SignatureFacts) {
         let last = |kind| Subpackets::new(self.hashed).last(kind);
-        let seconds = last(Kind::EXPIRATION_TIME).map(leading_u32).filter(|&seconds| seconds != 0);
-        facts.expires = seconds.and_then(|seconds| facts.created.0.checked_add(seconds)).map(Timestamp);
+        facts.expires = self.expires_by_rfc9580();
         facts.flags.unknown_critical = self.has_unknown_critical_by_rfc9580(&[]);
         if let Some(own) = &mut facts.own {
             own.key_expires = last(Kind::KEY_EXPIRATION_TIME).map(leading_u32);
@@ -286,6 +285,13 @@ impl<'a> Signature<'a> {
                 [byte(0), byte(1)]
             });
         }
+    }
+
+    /// Returns the expiration time, of several the last one.
+    pub fn expires_by_rfc9580(&self) -> Option<Timestamp> {
+        let seconds = Subpackets::new(self.hashed).last(Kind::EXPIRATION_TIME).map(leading_u32);
+        let seconds = seconds.filter(|&seconds| seconds != 0)?;
+        self.created().0.checked_add(seconds).map(Timestamp)
     }
 
     /// Returns whether a hashed critical subpacket is not understood by an implementation of RFC 9580.

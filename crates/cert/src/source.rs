@@ -83,7 +83,7 @@ impl<R: Read> Source<R> {
     /// Goes to the next segment; the current one must have been read to its end.
     pub(crate) fn next_segment(&mut self) -> Result<Segment> {
         match self.form {
-            InputForm::Unknown if begins_packets(self.lines.peek_bytes()?) => {
+            InputForm::Unknown if begins_packets(self.lines.peek_bytes()?, self.rules) => {
                 self.form = InputForm::Binary;
                 Ok(Segment::Packets)
             }
@@ -224,10 +224,12 @@ impl<R: Read> Source<R> {
 
 /// Returns whether a stream that begins with these bytes is binary.
 ///
-/// The rules are those of GnuPG's armor filter, but a key may have a partial length.
-fn begins_packets(bytes: &[u8]) -> bool {
+/// The rules are those of GnuPG's armor filter, but a key may have a partial length. By RFC 9580 (4.3) a stream may begin
+/// with a packet that is ignored since its type is not known.
+fn begins_packets(bytes: &[u8], rules: ArmorRules) -> bool {
+    let is_ignored = |tag: Tag| rules == ArmorRules::Rfc9580 && tag.0 >= 40;
     match Header::parse(bytes) {
-        Ok(Header { tag, length: Length::Definite(_), .. }) => tag.is_known(),
+        Ok(Header { tag, length: Length::Definite(_), .. }) => tag.is_known() || is_ignored(tag),
         Ok(Header { tag, .. }) => tag.belongs_to_messages() || tag.is_primary_key(),
         // A length of more bytes than were looked at.
         Err(Fault::Short) => bytes.first().is_some_and(|&first| Tag::of(first).is_some_and(Tag::is_known)),

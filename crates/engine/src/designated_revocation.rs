@@ -193,8 +193,7 @@ enum Designated {
     NotFullyChecked,
 }
 
-/// Finds the first revocation that one of the revokers made, where RFC 9580 counts one that is for all time before all
-/// others.
+/// Finds the revocation by one of the revokers: for GnuPG the first one, else one that is for all time, or the soft ones.
 fn revoked_by(
     revokers: &[Revoker],
     certificate: &Certificate,
@@ -204,7 +203,7 @@ fn revoked_by(
     let signatures = &certificate.facts.components[0].signatures;
     let candidates: Vec<&SignatureFacts> =
         signatures.iter().filter(|signature| is_candidate(signature, context)).collect();
-    let mut first: Option<&SignatureFacts> = None;
+    let mut made: Vec<&SignatureFacts> = Vec::new();
     let mut all = true;
     for revoker in distinct(revokers) {
         let mut claimed: Vec<&SignatureFacts> =
@@ -217,19 +216,23 @@ fn revoked_by(
         let verdicts = verdicts(certificate, &revoker_certificate, &claimed);
         all &= !verdicts.contains(&None);
         let good = claimed.iter().zip(&verdicts).filter(|(_, verdict)| **verdict == Some(Verdict::Good));
-        let good = good.map(|(signature, _)| *signature);
-        let order = |signature: &&SignatureFacts| {
-            (context.view == PacketView::Full && !signature.is_hard_revocation(), signature.span.start)
-        };
-        first = first.into_iter().chain(good).min_by_key(order);
+        made.extend(good.map(|(signature, _)| *signature));
     }
-    Ok(match first {
-        Some(signature) => Designated::Revoked(DesignatedRevocation {
+    made.sort_by_key(|signature| signature.span.start);
+    let hard = made.iter().find(|signature| signature.is_hard_revocation());
+    let first = if context.view == PacketView::Gnupg { made.first() } else { hard };
+    let dates = || made.iter().map(|signature| signature.created);
+    Ok(match (first, dates().min().zip(dates().max())) {
+        (Some(signature), _) => Designated::Revoked(DesignatedRevocation {
             date: signature.created,
+            since: signature.created,
             is_hard: signature.is_hard_revocation(),
         }),
-        None if all => Designated::NotRevoked,
-        None => Designated::NotFullyChecked,
+        (None, Some((since, date))) => {
+            Designated::Revoked(DesignatedRevocation { date, since, is_hard: false })
+        }
+        (None, None) if all => Designated::NotRevoked,
+        (None, None) => Designated::NotFullyChecked,
     })
 }
 

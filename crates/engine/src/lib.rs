@@ -220,6 +220,7 @@ pub mod git_signatures;
 pub mod import;
 pub mod keyring_file;
 pub mod listing;
+pub mod mail;
 pub mod message_algorithms;
 pub mod migrate;
 pub mod output_file;

@@ -16,7 +16,6 @@ mod decryption;
 mod encryption;
 mod failure;
 mod keys;
-mod mail;
 mod packets;
 mod password;
 mod revocation;

@@ -1,7 +1,7 @@
 //! Hashes the content of messages for their signatures, which the caller verifies.
 //!
-//! A message has one content, all of which is hashed. Signatures must be inside of the same encryption as their
-//! content: signatures around encrypted data say nothing about the plaintext.
+//! A message has one content, all of which is hashed. Signatures around encrypted data are over these, and say nothing
+//! about the plaintext: they are an error, or are returned as ones that are not over the content.
 
 use std::io::{BufReader, Read};
 
@@ -31,17 +31,25 @@ pub struct DataSignature {
     /// The body of its packet.
     pub body: Vec<u8>,
     /// The digest over which it must be made; or the verdict if it is already known: `Unsupported` for unknown versions
-    /// and hash algorithms, `Bad` for signatures that cannot be made over content.
+    /// and hash algorithms and for signatures around encrypted data, `Bad` for those that cannot be made over content.
     pub digest: std::result::Result<Digest, Verdict>,
+    /// The digest of text in which CRs alone end lines, if there are any: what programs sign then differs.
+    pub loose_digest: Option<Digest>,
+    /// Whether it is around encrypted data, so that it is not over the content.
+    pub is_around_encryption: bool,
 }
 
 impl DataSignature {
     fn over(body: Vec<u8>, documents: &Documents) -> Self {
-        let digest = match signature::parse(&body) {
-            Ok(parsed) => digest(&parsed, documents),
-            Err(_) => Err(Verdict::Unsupported),
+        let (digest, loose_digest) = match signature::parse(&body) {
+            Ok(parsed) => (digest(&parsed, documents), loose_digest(&parsed, documents)),
+            Err(_) => (Err(Verdict::Unsupported), None),
         };
-        Self { body, digest }
+        Self { body, digest, loose_digest, is_around_encryption: false }
+    }
+
+    fn around(body: Vec<u8>) -> Self {
+        Self { body, digest: Err(Verdict::Unsupported), loose_digest: None, is_around_encryption: true }
     }
 
     /// Parses the signature; `None` if its version is unknown or it is damaged.
@@ -54,6 +62,12 @@ fn digest(signature: &Signature<'_>, documents: &Documents) -> std::result::Resu
     let form = form(signature.kind.0).ok_or(Verdict::Bad)?;
     let document = documents.find(form, signature.hash_algorithm, signature.salt);
     document.ok_or(Verdict::Unsupported)?.clone().digest(&signature.head())
+}
+
+fn loose_digest(signature: &Signature<'_>, documents: &Documents) -> Option<Digest> {
+    let form = form(signature.kind.0)?;
+    let document = documents.find(form, signature.hash_algorithm, signature.salt)?;
+    document.clone().loose_digest(&signature.head())
 }
 
 /// Returns the form of the content over which signatures of a type are made.
@@ -76,6 +90,8 @@ pub struct MessageVerifier<'s> {
     stage: Stage,
     /// The number of one-pass signatures whose signatures did not follow yet.
     announced: usize,
+    /// The same of those around encrypted data; `None` if these are an error.
+    announced_around: Option<usize>,
     documents: Documents,
     /// Signatures before the content, as old programs write them (RFC 9580, 10.3).
     early: Vec<Vec<u8>>,
@@ -104,10 +120,17 @@ impl<'s> MessageVerifier<'s> {
             sink,
             stage: Stage::Before,
             announced: 0,
+            announced_around: None,
             documents: Documents::default(),
             early: Vec::new(),
             found: Vec::new(),
         }
+    }
+
+    /// Accepts signatures around encrypted data.
+    pub fn with_signatures_around_encryption(mut self) -> Self {
+        self.announced_around = Some(0);
+        self
     }
 
     /// Returns the signatures in order.
@@ -116,7 +139,8 @@ impl<'s> MessageVerifier<'s> {
     ///
     /// If there are fewer signatures than one-pass signatures.
     pub fn finish(self) -> Result<Vec<DataSignature>> {
-        if self.announced > 0 { Err(Error::CutShort) } else { Ok(self.found) }
+        let announced = self.announced + self.announced_around.unwrap_or_default();
+        if announced > 0 { Err(Error::CutShort) } else { Ok(self.found) }
     }
 
     fn announce(&mut self, body: &[u8]) {
@@ -143,9 +167,14 @@ impl<'s> MessageVerifier<'s> {
                 }
                 self.found.push(DataSignature::over(body.to_vec(), &self.documents));
             }
-            Stage::Content(_) | Stage::Clear { .. } | Stage::Outside => {
-                return Err(SIGNATURES_AROUND_ENCRYPTION);
-            }
+            Stage::Outside => match &mut self.announced_around {
+                Some(announced) => {
+                    *announced = announced.saturating_sub(1);
+                    self.found.push(DataSignature::around(body.to_vec()));
+                }
+                None => return Err(SIGNATURES_AROUND_ENCRYPTION),
+            },
+            Stage::Content(_) | Stage::Clear { .. } => return Err(SIGNATURES_AROUND_ENCRYPTION),
         }
         Ok(())
     }
@@ -195,7 +224,12 @@ impl Sink for MessageVerifier<'_> {
             Event::OnePass(body) => self.announce(body),
             Event::Signature(body) => self.signature(body)?,
             Event::Decrypting { .. } if self.announced > 0 || !self.early.is_empty() => {
-                return Err(SIGNATURES_AROUND_ENCRYPTION);
+                let Some(around) = &mut self.announced_around else {
+                    return Err(SIGNATURES_AROUND_ENCRYPTION);
+                };
+                *around += std::mem::take(&mut self.announced);
+                self.found.extend(self.early.drain(..).map(DataSignature::around));
+                self.documents = Documents::default();
             }
             Event::Literal { .. } => {
                 self.stage = Stage::Content(DocumentHasher::new(std::mem::take(&mut self.documents)));

@@ -26,8 +26,10 @@ impl PacketView {
 /// A revocation by a designated revoker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DesignatedRevocation {
-    /// The creation time.
+    /// The creation time, of several soft ones that of the newest.
     pub date: Timestamp,
+    /// The creation time of the oldest one.
+    pub since: Timestamp,
     /// Whether it is [for all time](SignatureFacts::is_hard_revocation).
     pub is_hard: bool,
 }

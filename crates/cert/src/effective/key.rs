@@ -185,9 +185,9 @@ fn primary_revocation(
 ) -> Option<Revocation> {
     let own = self_signatures.revocation(component, SignatureType::KEY_REVOCATION, bound);
     let is_over = |revocation: &DesignatedRevocation| {
-        let date = revocation.date;
-        !(self_signatures.are_gnupgs() || revocation.is_hard)
-            && (date > self_signatures.context.now || bound.is_some_and(|bound| bound > date))
+        let DesignatedRevocation { date, since, is_hard } = *revocation;
+        !(self_signatures.are_gnupgs() || is_hard)
+            && (since > self_signatures.context.now || bound.is_some_and(|bound| bound > date))
     };
     own.or_else(|| {
         let designated = self_signatures.context.designated_revocation.filter(|_| has_revokers)?;

@@ -12,7 +12,7 @@ pub(super) struct UserIdStates<'f> {
     pub(super) states: Vec<UserIdState>,
     /// The valid self-signatures, in the order of the bytes.
     pub(super) bindings: Vec<&'f SignatureFacts>,
-    /// The newest certification of each component that is not expired.
+    /// The newest certification of each component that is not expired; none for GnuPG, which does not ask for it.
     certified: Vec<Option<&'f SignatureFacts>>,
     /// Whether at least one has a self-signature that is no revocation and not expired; for GnuPG, any.
     pub(super) any_signed: bool,
@@ -26,7 +26,7 @@ impl<'f> UserIdStates<'f> {
             self.states[*index].primary && matches!(facts.components[*index].kind, ComponentKind::UserId(_))
         };
         let index = (0..self.states.len()).find(is_primary)?;
-        self.certified[index]
+        self.certified.get(index).copied().flatten()
     }
 }
 
@@ -34,13 +34,17 @@ impl<'f> UserIdStates<'f> {
 pub(super) fn evaluate<'f>(facts: &'f Facts, self_signatures: &SelfSignatureFilter<'_>) -> UserIdStates<'f> {
     let mut states = vec![UserIdState::default(); facts.components.len()];
     let mut bindings = Vec::new();
-    let mut certified_by = vec![None; facts.components.len()];
+    let are_gnupgs = self_signatures.are_gnupgs();
+    let mut certified_by = if are_gnupgs { Vec::new() } else { vec![None; facts.components.len()] };
     let mut any_signed = false;
     for index in users(facts, self_signatures.context.view) {
         let component = &facts.components[index];
-        let certified =
-            newest(alive(component, self_signatures).filter(|(_, one)| one.kind.is_certification()));
-        certified_by[index] = certified.map(|(_, signature)| signature);
+        let mut certified = None;
+        if !are_gnupgs {
+            let alive = alive(component, self_signatures);
+            certified = newest(alive.filter(|(_, signature)| signature.kind.is_certification()));
+            certified_by[index] = certified.map(|(_, signature)| signature);
+        }
         if let Some((position, signature)) = deciding(component, certified, self_signatures) {
             let state = apply(position, signature, self_signatures);
             if !state.revoked && !state.expired {
@@ -48,10 +52,7 @@ pub(super) fn evaluate<'f>(facts: &'f Facts, self_signatures: &SelfSignatureFilt
             }
             states[index] = state;
         }
-        any_signed |= match self_signatures.are_gnupgs() {
-            true => states[index].binding.is_some(),
-            false => certified.is_some(),
-        };
+        any_signed |= if are_gnupgs { states[index].binding.is_some() } else { certified.is_some() };
     }
     UserIdStates { states, bindings, certified: certified_by, any_signed }
 }

@@ -51,6 +51,8 @@ pub struct Document {
     after_cr: bool,
     /// If lines are trimmed, the number of CRs that may be the end of a line.
     trimmed: Option<u64>,
+    /// The state if CRs alone end lines too, from the first one on: programs differ about them.
+    loose: Option<Hasher>,
 }
 
 impl Document {
@@ -65,7 +67,7 @@ impl Document {
         } else {
             after_salt(&Head { version: 6, hash_algorithm: algorithm, covered: &[], salt })?
         };
-        Ok(Self { form, hasher, algorithm, salt: salt.to_vec(), after_cr: false, trimmed: None })
+        Ok(Self { form, hasher, algorithm, salt: salt.to_vec(), after_cr: false, trimmed: None, loose: None })
     }
 
     /// Removes all CRs at the ends of lines, also of the last line.
@@ -88,18 +90,43 @@ impl Document {
 
     fn update_text(&mut self, bytes: &[u8]) {
         let mut rest = bytes;
-        while let Some(at) = memchr::memchr(b'\n', rest) {
-            let (line, after) = rest.split_at(at);
-            self.hasher.update(line);
-            let has_cr = if line.is_empty() { self.after_cr } else { line.ends_with(b"\r") };
-            self.hasher.update(if has_cr { b"\n" } else { b"\r\n" });
-            self.after_cr = false;
-            rest = &after[1..];
+        while let Some(&next) = rest.first() {
+            if self.after_cr && next != b'\n' {
+                self.end_loose_lines(1, 0);
+                self.after_cr = false;
+            }
+            let part = memchr::memchr2(b'\n', b'\r', rest).map_or(rest.len(), |at| at + 1);
+            let (line, after) = rest.split_at(part);
+            match line.split_last() {
+                Some((b'\n', text)) => {
+                    self.add(text);
+                    self.add(if self.after_cr && text.is_empty() { b"\n" } else { b"\r\n" });
+                    self.after_cr = false;
+                }
+                last => {
+                    self.add(line);
+                    self.after_cr = last.is_some_and(|(last, _)| *last == b'\r');
+                }
+            }
+            rest = after;
         }
-        if let Some(&last) = rest.last() {
-            self.hasher.update(rest);
-            self.after_cr = last == b'\r';
+    }
+
+    /// Adds bytes that both forms of the text have.
+    fn add(&mut self, bytes: &[u8]) {
+        self.hasher.update(bytes);
+        if let Some(loose) = &mut self.loose {
+            loose.update(bytes);
         }
+    }
+
+    /// Ends lines where CRs stand alone, of which `hashed` were added already, and `missing` were not.
+    fn end_loose_lines(&mut self, hashed: usize, missing: u64) {
+        let loose = self.loose.get_or_insert_with(|| self.hasher.clone());
+        if hashed > 0 {
+            loose.update(b"\n");
+        }
+        (0..missing).for_each(|_| loose.update(b"\r\n"));
     }
 
     fn update_trimmed(&mut self, bytes: &[u8]) {
@@ -109,21 +136,35 @@ impl Document {
             let mut crs = self.trimmed.unwrap_or_default();
             if kept > 0 {
                 self.update_crs(crs);
-                self.hasher.update(&text[..kept]);
+                self.update_inside_line(&text[..kept]);
                 crs = 0;
             }
             crs += (text.len() - kept) as u64;
             if ends {
-                self.hasher.update(b"\r\n");
+                self.add(b"\r\n");
                 crs = 0;
             }
             self.trimmed = Some(crs);
         }
     }
 
+    /// Adds a part of a line, in which CRs stand alone.
+    fn update_inside_line(&mut self, text: &[u8]) {
+        let mut rest = text;
+        while let Some(at) = memchr::memchr(b'\r', rest) {
+            self.add(&rest[..at]);
+            self.update_crs(1);
+            rest = &rest[at + 1..];
+        }
+        self.add(rest);
+    }
+
     /// Adds CRs that were not at the end of a line.
     fn update_crs(&mut self, mut count: u64) {
         const CRS: [u8; 64] = [b'\r'; 64];
+        if count > 0 {
+            self.end_loose_lines(0, count);
+        }
         while count > 0 {
             let piece = count.min(CRS.len() as u64);
             self.hasher.update(&CRS[..piece as usize]);
@@ -144,6 +185,16 @@ impl Document {
     /// Returns the salt, empty before version 6.
     pub fn salt(&self) -> &[u8] {
         &self.salt
+    }
+
+    /// Finishes the document with CRs alone as line ends; `None` if there are none, and for what [`Document::digest`] is an
+    /// error.
+    pub fn loose_digest(mut self, head: &Head<'_>) -> Option<Digest> {
+        if self.form == Form::Text && self.after_cr && self.trimmed.is_none() {
+            self.end_loose_lines(1, 0);
+        }
+        let hasher = self.loose.take()?;
+        Self { hasher, ..self }.digest(head).ok()
     }
 
     /// Finishes the document and returns the digest of a signature.
@@ -187,6 +238,25 @@ mod tests {
             assert_eq!(digest(Form::Text, pieces), canonical, "{pieces:?}");
         }
         assert_ne!(digest(Form::Text, &[b"one\r\r\ntwo\n\n"]), canonical);
+    }
+
+    #[test]
+    fn a_cr_alone_may_end_a_line() {
+        let loose = |pieces: &[&[u8]], trims: bool| {
+            let mut document = Document::new(Form::Text, HashAlgorithm::SHA256, &[]).expect("a known digest");
+            if trims {
+                document.trim_lines();
+            }
+            pieces.iter().for_each(|piece| document.update(piece));
+            document.loose_digest(&HEAD)
+        };
+        let canonical = digest(Form::Binary, &[b"one\r\ntwo\r\nthree\r\n"]);
+        for pieces in [&[&b"one\rtwo\nthree\n"[..]][..], &[b"one\r", b"two", b"\r\nthr", b"ee\r", b"\n"]] {
+            assert_eq!(loose(pieces, false), Some(canonical), "{pieces:?}");
+            assert_eq!(loose(pieces, true), Some(canonical), "{pieces:?}");
+        }
+        assert_eq!(loose(&[b"one\ntwo\r\n"], false), None);
+        assert_eq!(loose(&[b"one\ntwo\r\n"], true), None);
     }
 
     fn trimmed(pieces: &[&[u8]]) -> Digest {

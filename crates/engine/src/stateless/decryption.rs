@@ -10,10 +10,10 @@ use message::{
 };
 use secret::{StoredKey, Unlocked};
 
-use super::mail::Mail;
 use super::signatures::examined;
 use super::{Failure, Keys, Kind, Password, Period, Result, Signers, Verification};
 use crate::decryption::PlaintextOutput;
+use crate::mail::Mail;
 
 /// The keys and passwords for a message, and its possible signers.
 #[derive(Clone, Default)]
@@ -70,7 +70,7 @@ pub fn decrypt(
         opened_by: None,
     };
     let mut release = PlaintextOutput::to_stream(out, false).without_limit();
-    let mut verifier = MessageVerifier::new(&mut release);
+    let mut verifier = MessageVerifier::new(&mut release).with_signatures_around_encryption();
     let allowed = Allowed { armor: ArmorRules::Rfc9580, ..Allowed::default() };
     let mut mail = Mail::read(message)?;
     let read = message::decrypt(&mut mail, allowed, &mut unlock, &mut verifier);

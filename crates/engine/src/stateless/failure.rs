@@ -126,6 +126,8 @@ impl From<message::Error> for Failure {
     fn from(error: message::Error) -> Self {
         use message::Error as E;
         let kind = match &error {
+            // Armor is damaged.
+            E::Read(cause) if cause.kind() == io::ErrorKind::InvalidData => Kind::BadData,
             E::Read(_) | E::Write(_) | E::Random | E::Options(_) | E::UnverifiedOverflow | E::Sign(_) => {
                 Kind::Unspecified
             }

@@ -213,7 +213,7 @@ pub fn verify_inline(
     now: Timestamp,
 ) -> Result<Vec<Verification>> {
     let mut release = PlaintextOutput::to_stream(out, false).without_limit();
-    let mut verifier = MessageVerifier::new(&mut release);
+    let mut verifier = MessageVerifier::new(&mut release).with_signatures_around_encryption();
     read_signed(message, &mut verifier)?;
     let signatures = verifier.finish()?;
     let holding = examined(signatures, authorities, period, None, now)?.some()?;
@@ -293,7 +293,8 @@ pub(super) fn examined(
     let sources = Sources { certificates, ..Sources::default() };
     // A script sees no warnings: a signature that gpg would only warn about does not count here.
     let digests = DigestPolicy::GNUPG.with_weak(HashAlgorithm::SHA1).with_weak(HashAlgorithm::RIPEMD160);
-    let mut examiner = Examiner::new(sources, TrustSettings::new(now, PacketView::Full));
+    let settings = TrustSettings { digests, ..TrustSettings::new(now, PacketView::Full) };
+    let mut examiner = Examiner::new(sources, settings);
     // Who names certificates presumes that one of them signed, whatever the signatures say.
     let named = authorities.iter().flat_map(|one| &one.certificates.certificates);
     examiner.presume(named.flat_map(|one| one.facts.keys().map(|key| key.fingerprint.key_id())).collect());

@@ -86,6 +86,11 @@ impl CandidateSigner {
         expired.fold(found, |found, (_, objection)| found.with(objection))
     }
 
+    /// Says whether the rules are GnuPG's.
+    pub(super) fn follows_gnupg(&self) -> bool {
+        self.context.0.view == PacketView::Gnupg
+    }
+
     /// Says whether the key surely belongs to this certificate: it is bound, and it has agreed, by the rules of RFC 9580
     /// at any moment.
     pub(super) fn is_held_for_sure(&self) -> bool {
@@ -105,7 +110,7 @@ impl CandidateSigner {
     /// key is.
     pub(super) fn is_large_enough(&self, used: Timestamp) -> bool {
         let keys = [self.key(), self.certificate.facts.primary()];
-        self.context.0.view == PacketView::Gnupg
+        self.follows_gnupg()
             || keys.iter().all(|key| policy::is_large_enough(key.algorithm, key.bits, used.0))
     }
 

@@ -9,6 +9,7 @@ use cert::signature::Signature;
 use cert::signed::question;
 use message::DataSignature;
 use store::ReadCertificates;
+use verify::hash::Digest;
 use verify::policy::DigestPolicy;
 use verify::{Verdict, verify};
 
@@ -134,8 +135,7 @@ impl<'s> SignerSearch<'s> {
 fn answers<'a>(signatures: &'a [DataSignature], named: &'a [KeysWithId]) -> Vec<Vec<Verdict>> {
     let mut checks = Vec::with_capacity(signatures.len());
     // Returns the index of a check, or the verdict where nothing is to be checked.
-    let mut ask = |signature: &'a DataSignature, candidate: &'a CandidateSigner| {
-        let digest = signature.digest?;
+    let mut ask = |signature: &'a DataSignature, candidate: &'a CandidateSigner, digest: Digest| {
         let (Some(parsed), Some(key)) = (signature.parsed(), candidate.public()) else {
             return Err(Verdict::Unsupported);
         };
@@ -143,7 +143,12 @@ fn answers<'a>(signatures: &'a [DataSignature], named: &'a [KeysWithId]) -> Vec<
         Ok(checks.len() - 1)
     };
     let asked = signatures.iter().zip(named).map(|(signature, KeysWithId { candidates, .. })| {
-        candidates.iter().map(|candidate| ask(signature, candidate)).collect::<Vec<_>>()
+        let digests = |candidate: &'a CandidateSigner| {
+            let loose = signature.loose_digest.filter(|_| !candidate.follows_gnupg());
+            let strict = signature.digest.and_then(|digest| ask(signature, candidate, digest));
+            (strict, loose.map(|digest| ask(signature, candidate, digest)))
+        };
+        candidates.iter().map(AsRef::as_ref).map(digests).collect::<Vec<_>>()
     });
     let asked: Vec<_> = asked.collect();
     let verdicts = verify(&checks);
@@ -151,7 +156,11 @@ fn answers<'a>(signatures: &'a [DataSignature], named: &'a [KeysWithId]) -> Vec<
         Ok(index) => verdicts[index],
         Err(verdict) => verdict,
     };
-    asked.into_iter().map(|pending| pending.into_iter().map(answer).collect()).collect()
+    let better = |(strict, loose): (_, Option<_>)| match (answer(strict), loose.map(answer)) {
+        (_, Some(Verdict::Good)) => Verdict::Good,
+        (strict, _) => strict,
+    };
+    asked.into_iter().map(|pending| pending.into_iter().map(better).collect()).collect()
 }
 
 /// Returns who made a signature, by the verdict for each of the keys that it names. If the key belongs to several

@@ -61,6 +61,8 @@ pub enum SignatureStatus {
     KeyUnusable,
     /// It was made for other recipients.
     NotIntended,
+    /// It is around the encrypted data, and says nothing about the content.
+    NotOverContent,
 }
 
 impl SignatureStatus {
@@ -89,6 +91,9 @@ impl SignatureStatus {
             Self::NotIntended => {
                 ("not-intended", "not accepted: it was made for other recipients, so somebody passed it on")
             }
+            Self::NotOverContent => {
+                ("not-over-content", "not accepted: it is over the encrypted data, not over the content")
+            }
             Self::KeyUnusable => ("key-unusable", "not accepted: the key is not one for signing"),
         }
     }
@@ -104,6 +109,7 @@ impl ExaminedSignature {
     /// Returns the status of the signature.
     pub fn status(&self, policy: &SignaturePolicy<'_>) -> SignatureStatus {
         let (signer, statement) = match (&self.signer, &self.statement) {
+            _ if self.signature.is_around_encryption => return SignatureStatus::NotOverContent,
             (Signer::Good(signer), Some(statement)) => (signer, statement),
             (Signer::Bad(_), _) => return SignatureStatus::Bad,
             (Signer::NoKey, _) => return SignatureStatus::NoKey,
@@ -119,7 +125,12 @@ impl ExaminedSignature {
             SignatureStatus::KeyTooSmall
         } else if let Some(objection) = objections.refusal() {
             of_objection(objection)
-        } else if statement.expires.is_some_and(|end| end <= policy.now) {
+        } else if self
+            .signature
+            .parsed()
+            .and_then(|parsed| parsed.expires_by_rfc9580())
+            .is_some_and(|end| end <= policy.now)
+        {
             SignatureStatus::Expired
         } else if !statement.is_intended_for(policy.recipient) {
             SignatureStatus::NotIntended

@@ -6,9 +6,10 @@ use std::os::fd::RawFd;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow, bail};
-use engine::cert::Fingerprint;
 use engine::cert::effective::PacketView;
+use engine::cert::{ArmorRules, Fingerprint};
 use engine::decryption::{PlaintextOutput, SessionKeyFinder};
+use engine::mail::Mail;
 use engine::message::{Allowed, DataSignature, Error, MessageVerifier, SessionKey, decrypt};
 use engine::output_file::{Content, FileId};
 use engine::passphrase::{Passphrases, Source};
@@ -174,9 +175,16 @@ impl Arguments {
             known: given_key,
             failure: None,
         };
-        let allowed = Allowed { unprotected: self.allow_unprotected, ..Allowed::default() };
-        let mut verifier = MessageVerifier::new(plaintext);
-        let read = decrypt(input, allowed, &mut keys, &mut verifier);
+        let allowed =
+            Allowed { unprotected: self.allow_unprotected, armor: ArmorRules::Rfc9580, ..Allowed::default() };
+        let mut mail = Mail::read(input)?;
+        if mail.is_mended {
+            let name = input::name(self.file.as_deref());
+            session
+                .warn(format_args!("{name}: the armor was damaged on its way, and is read as it was meant"));
+        }
+        let mut verifier = MessageVerifier::new(plaintext).with_signatures_around_encryption();
+        let read = decrypt(&mut mail, allowed, &mut keys, &mut verifier);
         match (read.and_then(|()| verifier.finish()), keys.failure) {
             (Ok(signatures), _) => Ok(signatures),
             (Err(Error::NoKey), Some(failure)) => Err(failure.into()),

@@ -6,19 +6,21 @@ mod own_keys;
 
 use std::fmt::Display;
 use std::fs::File;
-use std::io::{self, IsTerminal, Read};
+use std::io::{self, Cursor, IsTerminal, Read};
 use std::path::{Path, PathBuf};
 
 use agent::AllKeys;
 use anyhow::{Context, bail};
 use engine::causes;
 use engine::cert::clean::CleanOptions;
+use engine::cert::mail_armor::{MAX_MAIL, is_changed, mended};
 use engine::import::{
     ImportEvent, ImportOptions, ImportOutcome, ImportRefusal, ImportSummary, Imported, ImportedSecret,
     SecretOutcome, import_all,
 };
 use engine::secret::SecretKeys;
 use engine::store::Fingerprint;
+use zeroize::Zeroizing;
 
 use crate::exit::{CodedError, Outcome};
 use crate::hint::Hint;
@@ -114,7 +116,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     if files.iter().any(|file| file == Path::new("-")) && io::stdin().is_terminal() {
         session.note("reading certificates from the terminal; end with Ctrl-D, or name a file");
     }
-    let inputs = files.iter().map(|file| open(file)).collect::<anyhow::Result<Vec<Input>>>()?;
+    let inputs = files.iter().map(|file| open(session, file)).collect::<anyhow::Result<Vec<Input>>>()?;
     let total = inputs.iter().map(|input| input.size).sum::<Option<u64>>();
     let store = if arguments.dry_run { session.open_or_empty()? } else { session.open_or_create()? };
     let keys = session.secret_keys()?;
@@ -161,7 +163,7 @@ struct Input {
     size: Option<u64>,
 }
 
-fn open(path: &Path) -> anyhow::Result<Input> {
+fn open(session: &Session, path: &Path) -> anyhow::Result<Input> {
     if path == Path::new("-") {
         return Ok(Input { reader: Box::new(io::stdin()), size: None });
     }
@@ -179,7 +181,17 @@ fn open(path: &Path) -> anyhow::Result<Input> {
         );
     }
     let size = metadata.is_file().then_some(metadata.len());
-    Ok(Input { reader: Box::new(file), size })
+    if size.is_none_or(|size| size > MAX_MAIL as u64) {
+        return Ok(Input { reader: Box::new(file), size });
+    }
+    let mut bytes = Zeroizing::new(Vec::new());
+    Read::take(file, MAX_MAIL as u64).read_to_end(&mut bytes).with_context(named)?;
+    let mended = mended(&bytes).map(Zeroizing::new).filter(|mended| is_changed(&bytes, mended));
+    if mended.is_some() {
+        session
+            .warn(format_args!("{}: the armor was damaged on its way, and is read as it was meant", named()));
+    }
+    Ok(Input { reader: Box::new(Cursor::new(mended.unwrap_or(bytes))), size })
 }
 
 fn is_url(path: &Path) -> bool {

@@ -147,12 +147,16 @@ fn clear_text_without_a_signature_behind_it_is_an_error_whatever_else_is_there()
     let signature = packet::write(Tag::SIGNATURE, &[4, 0]);
     read(&signature).expect("a signature, of which others say whether it is good");
     let marker = packet::write(Tag::MARKER, b"PGP");
-    for nothing in [&marker, &packet::write(Tag::PADDING, b"abc")] {
-        assert!(matches!(read(nothing), Err(Error::Unsigned)), "{nothing:?}");
+    let padding = packet::write(Tag::PADDING, b"abc");
+    // Unknown packets from type 40 on are not critical (RFC 9580, 4.3).
+    for nothing in [marker, padding, packet::write(Tag(60), b"abc")] {
+        assert!(matches!(read(&nothing), Err(Error::Unsigned)), "{nothing:?}");
+        read(&[&nothing[..], &signature].concat()).expect("a signature");
+        read(&[&signature[..], &nothing].concat()).expect("a signature");
     }
     let literal = packet::write(Tag(11), b"b\0\0\0\0\0text");
     for other in [
-        packet::write(Tag(60), b"abc"),
+        packet::write(Tag(39), b"abc"),
         packet::write(Tag::USER_ID, b"Eve"),
         packet::write(Tag::COMPRESSED, &[&[0], &signature[..]].concat()),
         literal,
