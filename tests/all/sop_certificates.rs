@@ -1,7 +1,7 @@
 //! What `keyhoard sop` makes of certificates: a signature is judged by what its certificate was when it was made, and what
 //! cannot be read is passed over (RFC 9580, 4.3, 5.2.3.7 to 5.2.3.31).
 
-use packet_builder::{Certificate, Hash, Key, MADE, Packet, Signature, Signed, Subpacket, bytes, mpi};
+use packet_builder::{Hash, Key, MADE, Packet, Signature, Signed, Subpacket, bytes, mpi};
 
 use crate::sop::Sop;
 
