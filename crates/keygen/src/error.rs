@@ -38,9 +38,6 @@ pub enum Error {
     /// A key has no purpose.
     #[error("a key needs a purpose: certify, sign, authenticate or encrypt")]
     NoPurpose,
-    /// A certificate of version 4 has no user ID.
-    #[error("a certificate of version 4 needs a user ID")]
-    NoUserId,
     /// OpenSSL could not generate a key.
     #[error("making a key: {0}")]
     Library(#[from] ErrorStack),

@@ -165,9 +165,12 @@ fn of_several_user_ids_the_first_is_the_primary_one() {
 }
 
 #[test]
-fn only_a_certificate_of_version_6_needs_no_user_id() {
-    let refused = generate(&Profile::named("compatible").unwrap(), &mut NoExistingKeys, NOW, &mut Silent);
-    assert!(matches!(refused, Err(Error::NoUserId)));
-    let (_, cert) = made(Profile::named("modern").unwrap());
-    assert!(cert.with_policy(&StandardPolicy::new(), now()).is_ok());
+fn a_certificate_without_user_ids_describes_itself_in_a_direct_key_signature() {
+    for name in ["compatible", "modern"] {
+        let (_, cert) = made(Profile::named(name).unwrap());
+        let policy = StandardPolicy::new();
+        let valid = cert.with_policy(&policy, now()).unwrap();
+        assert!(valid.primary_key().for_signing(), "{name}");
+        assert_eq!(valid.keys().for_transport_encryption().count(), 1, "{name}");
+    }
 }

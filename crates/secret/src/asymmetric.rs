@@ -197,6 +197,19 @@ impl<'a> Numbers<'a> {
     }
 }
 
+/// Unwraps a session key with the secret that an ECDH key on a NIST or Brainpool curve or Curve25519 shares with an
+/// ephemeral key (RFC 9580, 11.5); `None` if it was not wrapped for this key.
+///
+/// # Errors
+///
+/// [`Error::Operation`] if the cryptographic library fails.
+pub fn unwrap_agreed(key: &Key<'_>, shared: &[u8], wrapped: &[u8]) -> Result<Option<Zeroizing<Vec<u8>>>> {
+    libcrypto::initialise();
+    let unwrapped = Wrapping::of(key).map(|wrapping| wrapping.unwrap(shared, wrapped));
+    let unwrapped = unwrapped.transpose().map_err(|error| Error::failed(key, DECRYPTING, &error))?;
+    Ok(unwrapped.flatten())
+}
+
 fn unwrapped_native(
     function: Function,
     public: &[u8],

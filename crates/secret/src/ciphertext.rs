@@ -97,7 +97,7 @@ impl<'a> Ciphertext<'a> {
     }
 
     /// Returns whether keys of an algorithm decrypt it. Keys of other algorithms with the same numbers must not.
-    pub(crate) fn is_for(&self, algorithm: PublicKeyAlgorithm) -> bool {
+    pub fn is_for(&self, algorithm: PublicKeyAlgorithm) -> bool {
         type Algorithm = PublicKeyAlgorithm;
         match self {
             Self::Rsa { .. } => matches!(algorithm, Algorithm::RSA | Algorithm::RSA_ENCRYPT),

@@ -33,6 +33,12 @@ pub fn encrypt(key: &Key<'_>, cipher: Option<u8>, session_key: &[u8]) -> Result<
     encrypted.ok_or_else(|| Error::unsupported(key, "encrypting to this key"))
 }
 
+/// Returns whether session keys are encrypted to a key: of an ECDH key, the key derivation and the key wrap are no weaker
+/// than SHA-256 and AES-128 (RFC 9580, 11.5.1).
+pub fn is_safe_to_encrypt_to(key: &Key<'_>) -> bool {
+    key.algorithm != PublicKeyAlgorithm::ECDH || Wrapping::of(key).is_some()
+}
+
 /// Encrypts a session key; `None` if the key cannot be encrypted to.
 fn encrypted(
     key: &Key<'_>,

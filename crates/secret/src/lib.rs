@@ -50,8 +50,9 @@ mod vectors;
 mod weierstrass;
 
 pub use ask::{Ask, Question};
+pub use asymmetric::unwrap_agreed;
 pub use ciphertext::{Ciphertext, Encrypted};
-pub use encryption::encrypt;
+pub use encryption::{encrypt, is_safe_to_encrypt_to};
 pub use error::{Error, Result};
 pub use fields::{Fields, write_number};
 pub use input::read_all;

@@ -10,6 +10,7 @@ pub(super) mod user_ids;
 
 use std::ops::ControlFlow;
 
+use agent::AllKeys;
 use engine::cert::Facts;
 use engine::cert::effective::objections::{IssuerKey, objections};
 use engine::cert::effective::{EvaluationContext, PacketView, evaluate};
@@ -18,7 +19,6 @@ use engine::edit::{EditRefusal, Editor};
 use engine::foreign_text::shown;
 use engine::store::query::Name as KeyName;
 use engine::store::{CertId, Detail, Fingerprint, Query, Record, Selection};
-use secret::file::FileKeys;
 use secret::{Name, SecretKeys};
 
 use crate::code::Code;
@@ -26,6 +26,7 @@ use crate::failure::{CodedFailure, Failure, reported};
 use crate::keyrings::Keyrings;
 use crate::names;
 use crate::passphrases::{Hint, Passphrases};
+use crate::secrets::secret_keys;
 use crate::settings::Settings;
 use crate::streams::Streams;
 
@@ -34,12 +35,12 @@ struct EditKeys<'a> {
     settings: &'a Settings,
     streams: &'a mut Streams,
     keyrings: Keyrings,
-    secrets: FileKeys,
+    secrets: AllKeys,
 }
 
 impl<'a> EditKeys<'a> {
     fn open(settings: &'a Settings, streams: &'a mut Streams) -> anyhow::Result<Self> {
-        let (keyrings, secrets) = (Keyrings::open(settings, streams)?, settings.home.file_keys()?);
+        let (keyrings, secrets) = (Keyrings::open(settings, streams)?, secret_keys(settings)?);
         Ok(Self { settings, streams, keyrings, secrets })
     }
 
