@@ -110,7 +110,7 @@ pub fn encrypt(
     let format = if encryption.as_text { Format::Utf8 } else { Format::Binary };
     let content =
         LiteralOptions { literal: Literal { format, ..Literal::default() }, ..LiteralOptions::default() };
-    let how = message::Encryption { cipher, protection, content };
+    let how = message::Encryption { cipher, protection, content, is_padded: false };
     let mut write = |out: &mut (dyn Write + Send)| match encryption.as_text {
         true => message::encrypt(&mut Utf8::new(&mut *data), out, &for_whom, &how, companion.as_mut()),
         false => message::encrypt(data, out, &for_whom, &how, companion.as_mut()),
