@@ -303,6 +303,43 @@ fn a_subkey_of_an_algorithm_that_its_version_does_not_have_is_kept_but_not_used(
 }
 
 #[test]
+fn who_has_a_key_of_rfc_9980_reads_aes_256_without_saying_so() {
+    for (profile, options) in
+        [("compatible", ["--ciphers", "camellia128"]), ("modern", ["--aead", "aes128-gcm"])]
+    {
+        let home = with_key(&["--profile", profile]);
+        Run::keyhoard(&home).args(["key", "set-preferences", "ann@example.org"]).args(options).succeed();
+        let cipher = || {
+            let encrypt = ["--json", "encrypt", "--to", "ann@example.org", "--force", "--output"];
+            let done = Run::keyhoard(&home).args(encrypt).arg(home.path().join("out")).stdin(TEXT).succeed();
+            done.text()
+        };
+        assert!(!cipher().contains("AES256"), "{profile}: {}", cipher());
+        let add =
+            ["key", "add-subkey", "ann@example.org", "--for", "encrypt", "--algorithm", "ml-kem-768+x25519"];
+        Run::keyhoard(&home).args(add).succeed();
+        // Still less preferred than what is said, but of two recipients it is what both read.
+        let other = with_key(&["--profile", profile]);
+        let set =
+            ["key", "set-preferences", "ann@example.org", "--ciphers", "aes256", "--aead", "aes256-ocb"];
+        Run::keyhoard(&other).args(set).succeed();
+        let certificate =
+            Run::keyhoard(&other).args(["export", "--binary", "ann@example.org"]).succeed().stdout;
+        let file = home.write("other.cert", certificate);
+        let encrypt = ["--json", "encrypt", "--trust-model", "always", "--force", "--to", "ann@example.org"];
+        let done = Run::keyhoard(&home)
+            .args(encrypt)
+            .arg("--to-file")
+            .arg(file)
+            .arg("--output")
+            .arg(home.path().join("out"))
+            .stdin(TEXT)
+            .succeed();
+        assert!(done.text().contains("AES256"), "{profile}: {}", done.text());
+    }
+}
+
+#[test]
 fn a_subkey_of_ml_kem_that_is_bound_with_sha1_is_not_used() {
     let (ann, subkey) = (Key::ed25519("ann"), Key::of_material(35, ml_kem_768()));
     for (hash, is_used) in [(Hash::SHA256, true), (Hash::SHA1, false)] {

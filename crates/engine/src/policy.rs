@@ -1,13 +1,13 @@
 //! What is accepted for reading, verifying and writing, as one table.
 
-use message::{Cipher, MAX_CHUNK_BYTES};
+use message::{Cipher, MAX_ARGON2_EXPONENT, MAX_CHUNK_BYTES};
 use verify::policy::DigestPolicy;
 use verify::{HashAlgorithm, limits};
 
 /// A rule about one algorithm.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rule {
-    /// What it is about: `digest`, `cipher`, `protection` or `key`.
+    /// What it is about: `digest`, `cipher`, `protection`, `password` or `key`.
     pub about: &'static str,
     /// The algorithm.
     pub name: &'static str,
@@ -39,7 +39,8 @@ pub enum Acceptance {
 /// Returns all rules.
 pub fn rules(digests: DigestPolicy) -> Vec<Rule> {
     let digests = HashAlgorithm::ALL.into_iter().map(|hash| digest(hash, digests));
-    digests.chain(Cipher::ALL.into_iter().map(cipher)).chain(protections()).chain(keys()).collect()
+    let messages = Cipher::ALL.into_iter().map(cipher).chain(protections()).chain(passwords());
+    digests.chain(messages).chain(keys()).collect()
 }
 
 fn rule(
@@ -85,6 +86,14 @@ fn protections() -> Vec<Rule> {
         rule("OCB, EAX, GCM (SEIPD 2)", chunks(), Acceptance::Yes),
         rule("OCB, EAX as GnuPG's packet 20", chunks(), Acceptance::Yes),
     ]
+}
+
+/// The ways in which keys are derived from passwords.
+fn passwords() -> Vec<Rule> {
+    let rule = |name, reading| rule("password", name, reading, Acceptance::NotApplicable, Acceptance::Yes);
+    // The exponent is that of KiB.
+    let memory = format!("with at most {} GiB of memory", 1 << (MAX_ARGON2_EXPONENT - 20));
+    vec![rule("iterated and salted", Acceptance::Yes), rule("Argon2", only(memory))]
 }
 
 fn keys() -> Vec<Rule> {

@@ -171,6 +171,17 @@ pub fn preferred_ciphersuite(recipients: &[&Preferences]) -> (Cipher, Aead) {
 }
 
 impl Preferences {
+    /// Adds what the owner of a key of RFC 9980 reads without saying so (RFC 9980, 7.1).
+    fn add_implicit_of_rfc_9980(&mut self) {
+        let (cipher, pair) = (Cipher::Aes256.number(), (Cipher::Aes256.number(), Aead::Ocb.number()));
+        if !self.ciphers.contains(&cipher) {
+            self.ciphers.push(cipher);
+        }
+        if !self.ciphersuites.contains(&pair) {
+            self.ciphersuites.push(pair);
+        }
+    }
+
     /// Says whether a cipher is among the preferred ones.
     pub fn reads(&self, cipher: Cipher) -> bool {
         self.ciphers.contains(&cipher.number())
@@ -580,9 +591,6 @@ fn preferences(certificate: &Certificate, effective: &Effective) -> Preferences 
         _ => None,
     });
     let of_key = effective.primary().binding.map(|index| &facts.components[0].signatures[index]);
-    let has_post_quantum_key = facts.components.iter().any(
-        |component| matches!(&component.kind, ComponentKind::Key(key) if key.algorithm.is_post_quantum()),
-    );
     let order = match facts.primary().fingerprint {
         Fingerprint::V6(_) => [of_key, of_user],
         _ => [of_user, of_key],
@@ -594,16 +602,22 @@ fn preferences(certificate: &Certificate, effective: &Effective) -> Preferences 
         let pairs = Subpackets::new(signature.hashed).first(Kind::AEAD_CIPHERSUITES)?;
         Some(pairs.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect())
     };
-    let mut ciphers = said.iter().find_map(|own| own.cipher_preferences.clone()).unwrap_or_default();
-    // Who has such a key reads AES-256 without saying so (RFC 9980, 7.1).
-    if has_post_quantum_key && !ciphers.contains(&Cipher::Aes256.number()) {
-        ciphers.push(Cipher::Aes256.number());
-    }
-    Preferences {
-        ciphers,
+    let mut preferences = Preferences {
+        ciphers: said.iter().find_map(|own| own.cipher_preferences.clone()).unwrap_or_default(),
         digests: said.iter().find_map(|own| own.hash_preferences.clone()).unwrap_or_default(),
         compressions: said.iter().find_map(|own| own.compression_preferences.clone()),
         ciphersuites: signatures().find_map(ciphersuites).unwrap_or_default(),
         seipd2: said.iter().any(|own| own.features.is_some_and(|features| features & 8 != 0)),
+    };
+    if has_post_quantum_key(facts, effective) {
+        preferences.add_implicit_of_rfc_9980();
     }
+    preferences
+}
+
+fn has_post_quantum_key(facts: &Facts, effective: &Effective) -> bool {
+    facts.components.iter().zip(&effective.components).any(|(component, state)| {
+        matches!((&component.kind, state), (ComponentKind::Key(key), ComponentState::Key(state))
+            if state.valid && key.algorithm.is_post_quantum())
+    })
 }

@@ -59,4 +59,4 @@ pub use crate::scheduling::use_batch_scheduling;
 pub use crate::session_key::SessionKey;
 pub use crate::signing::{SignatureRequest, Signing, sign, sign_detached};
 pub use crate::verifying::{DataSignature, DetachedSignatures, MessageVerifier};
-pub use symmetric::{Aead, Cfb, Cipher, S2k, decode_count, encode_count};
+pub use symmetric::{Aead, Cfb, Cipher, MAX_ARGON2_EXPONENT, S2k, decode_count, encode_count};

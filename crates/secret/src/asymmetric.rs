@@ -101,7 +101,11 @@ impl<'a> Pair<'a> {
             Numbers::Elgamal(_) | Numbers::X448(_) | Numbers::PostQuantumEncryption(_) => Ok(None),
         };
         let signed = signed.map_err(|error| Error::failed(self.key, "signing", &error))?;
-        signed.ok_or_else(|| Error::unsupported(self.key, "signing with this key"))
+        let what = match self.numbers {
+            Numbers::PostQuantumSignature(_) => "signing a digest of less than 256 bits",
+            _ => "signing with this key",
+        };
+        signed.ok_or_else(|| Error::unsupported(self.key, what))
     }
 
     /// Decrypts a session key.

@@ -38,12 +38,13 @@ pub(crate) struct Signer {
 
 impl Signer {
     /// Says whether the key can sign with a hash algorithm: ECDSA needs the digest size of the curve, DSA at least that
-    /// of the key.
+    /// of the key, and the algorithms of RFC 9980 at least 256 bits.
     pub(crate) fn suits(&self, digest: HashAlgorithm) -> bool {
         let key = &self.facts;
         match key.algorithm {
             PublicKeyAlgorithm::ECDSA | PublicKeyAlgorithm::ED448 => size(digest) == size_of_key(key),
             PublicKeyAlgorithm::DSA => size(digest) >= size_of_key(key),
+            algorithm if algorithm.is_post_quantum() => size(digest) >= MIN_POST_QUANTUM_DIGEST,
             _ => true,
         }
     }
@@ -99,6 +100,9 @@ fn digest(settings: &Settings, key: &KeyFacts) -> HashAlgorithm {
     let preferred = match key.algorithm {
         PublicKeyAlgorithm::ECDSA | PublicKeyAlgorithm::ED448 => None,
         PublicKeyAlgorithm::DSA => personal.find(|digest| size(*digest) >= size_of_key(key)),
+        algorithm if algorithm.is_post_quantum() => {
+            personal.find(|digest| size(*digest) >= MIN_POST_QUANTUM_DIGEST)
+        }
         _ => personal.next(),
     };
     settings.digest.or(preferred).unwrap_or(match size_of_key(key) {
@@ -107,6 +111,9 @@ fn digest(settings: &Settings, key: &KeyFacts) -> HashAlgorithm {
         _ => HashAlgorithm::SHA256,
     })
 }
+
+/// The digest size in bytes that keys of RFC 9980 need.
+const MIN_POST_QUANTUM_DIGEST: u32 = 32;
 
 /// Returns the digest size in bytes that a key needs; 0 for any size.
 fn size_of_key(key: &KeyFacts) -> u32 {
