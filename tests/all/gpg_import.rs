@@ -144,6 +144,29 @@ fn gpg_import_show_knows_that_a_designated_revoker_has_revoked_a_key() {
 }
 
 #[test]
+fn gpg_import_notes_where_new_user_ids_came_from() {
+    let key = OwnKey::new("Ann <ann@example.org>");
+    let home = Home::new();
+    let first = home.write("first", key.certificate());
+    key.add_user_id("20240201T000000!", "Ann at home <ann@home.example>");
+    let both_user_ids = home.write("second", key.certificate());
+    for origin in
+        ["wkd", "dane", "file", "self", "ks", "ks,hkps://keys.example.org", "url,https://example.org/a"]
+    {
+        for before in [None, Some(&first)] {
+            let both = Both::new();
+            if let Some(file) = before {
+                both.run(["--import".as_ref(), file.as_os_str()]);
+            }
+            let import =
+                ["--key-origin".as_ref(), origin.as_ref(), "--import".as_ref(), both_user_ids.as_os_str()];
+            both.run(import);
+            both.assert_same_output(["--with-colons", "--with-key-origin", "--list-keys"]);
+        }
+    }
+}
+
+#[test]
 fn gpg_import_reports_a_new_revocation_of_a_key() {
     let key = OwnKey::new("Revoked <revoked@example.org>");
     let valid = key.certificate();

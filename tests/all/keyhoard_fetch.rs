@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use harness::web::{Keyserver, Nginx, Socks};
-use harness::{Home, Output, OwnKey, Run};
+use harness::{Home, Output, OwnKey, Run, Terminal};
 use packet_builder::{Certificate, Key, Packet, Signature, Signed, Subpacket};
 
 /// A user with a configuration of the network.
@@ -238,6 +238,32 @@ fn a_certificate_is_published_without_what_is_not_exportable() {
     assert_eq!(uploaded(&server), exported);
 }
 
+#[test]
+fn a_server_that_read_another_key_than_was_sent_is_asked_for_no_mail() {
+    let (key, user, server) = (ann(), User::new(), Keyserver::with(&[]));
+    user.import(key.certificate());
+    server.mistake_uploads();
+    let sent = user.run(&["publish", "--yes", key.fingerprint(), "--to", &server.vks()]).output();
+    assert_eq!(sent.code, Some(2));
+    assert!(sent.errors().contains("the key that was sent"), "{}", sent.errors());
+    assert_eq!(server.take_requests(), ["/vks/v1/upload"]);
+}
+
+#[test]
+fn nothing_is_sent_to_a_server_before_the_user_has_agreed() {
+    let (key, user, server) = (ann(), User::new(), Keyserver::with(&[]));
+    user.import(key.certificate());
+    let command = format!("$KEYHOARD publish ann@example.org --to {}", server.hkp());
+    let question = format!("Send 1 certificate to {}? It cannot be taken back. [y/N] ", server.hkp());
+    for (answer, code, requests) in [("\n", 1, &[][..]), ("n\n", 1, &[]), ("y\n", 0, &["/pks/add"])] {
+        let mut terminal = Terminal::new(&user.home, &command);
+        terminal.answer(&question, answer.as_bytes());
+        let (ended, shown) = terminal.end();
+        assert_eq!(ended, Some(code), "{shown}");
+        assert_eq!(server.take_requests(), requests);
+    }
+}
+
 /// Returns the one certificate that was sent to a server, as it came.
 fn uploaded(server: &Keyserver) -> Vec<u8> {
     let uploads = server.take_uploads();
@@ -422,6 +448,66 @@ fn nothing_is_asked_for_twice_a_day() {
     assert_eq!(server.take_requests().len(), 3);
     user.run(&["refresh"]).at("20260102T000001").succeed();
     assert_eq!(server.take_requests().len(), 3);
+}
+
+#[test]
+fn what_a_server_failed_to_answer_is_asked_for_again() {
+    let (user, server, _) = user_with_news();
+    let user = user.with_network(&format!("keyservers = [\"{}\", \"hkp://127.0.0.1:1\"]", server.hkp()));
+    for asked in [3, 3] {
+        user.run(&["refresh"]).output();
+        assert_eq!(server.take_requests().len(), asked);
+    }
+    let user = user.with_network(&format!("keyservers = [\"{}\"]", server.hkp()));
+    user.run(&["refresh"]).succeed();
+    assert_eq!(server.take_requests().len(), 3);
+    user.run(&["refresh"]).output();
+    assert_eq!(server.take_requests().len(), 0);
+}
+
+#[test]
+fn a_refresh_in_several_batches_is_taken_back_at_once() {
+    let keys: Vec<Key> = (0..BATCH + 2).map(|number| Key::ed25519(&format!("Key {number}"))).collect();
+    let (user, server) = (User::new(), Keyserver::with(&[]));
+    let user = user.with_network(&format!("keyservers = [\"{}\"]", server.hkp()));
+    let (mut before, mut after) = (Vec::new(), Vec::new());
+    for key in &keys {
+        let mut certificate = Certificate::new(key, "Old <old@example.org>");
+        before.extend(certificate.bytes());
+        let name = "New <new@example.org>";
+        let signature = Signature::by(key, 0x13).sign(key, &Signed::UserId(key, name.as_bytes()));
+        certificate.add(Packet::user_id(name)).add(signature);
+        after.extend(certificate.bytes());
+    }
+    user.import(before);
+    server.add(&after);
+    let imported = user.run(&["export"]).succeed().stdout;
+    let lines = user.run(&["refresh", "--json"]).succeed().json_lines();
+    assert_eq!(lines.last().map(|line| &line["changed"]), Some(&keys.len().into()));
+    assert_eq!(user.run(&["log", "--json"]).succeed().json_lines().len(), 2);
+    user.run(&["undo"]).succeed();
+    assert_eq!(user.run(&["export"]).succeed().stdout, imported);
+}
+
+/// A refresh takes in so many answers at once.
+const BATCH: usize = 256;
+
+#[test]
+fn a_fetch_of_what_is_here_says_when_it_was_asked_for() {
+    let (user, server, keys) = user_with_news();
+    user.run(&["fetch", keys[0].fingerprint()]).succeed();
+    let origin = |user: &User| {
+        user.run(&["show", "--json", keys[0].fingerprint()]).succeed().json_lines()[0]["origin"].clone()
+    };
+    let first = origin(&user);
+    user.run(&["fetch", keys[0].fingerprint()]).at("20260103T000000").succeed();
+    let second = origin(&user);
+    assert_eq!(second["updated"], "2026-01-03T00:00:00Z");
+    assert_eq!((&second["kind"], &second["url"]), (&first["kind"], &first["url"]));
+    let entries = user.run(&["log", "--json"]).succeed().json_lines().len();
+    user.run(&["fetch", keys[0].fingerprint()]).succeed();
+    assert_eq!(user.run(&["log", "--json"]).succeed().json_lines().len(), entries, "nothing to take back");
+    drop(server);
 }
 
 #[test]
@@ -648,19 +734,60 @@ fn no_other_command_uses_the_network() {
     user.import(key.certificate());
     let file = user.home.write("file", "content");
     let file = file.to_str().expect("a path in UTF-8");
-    let commands: [&[&str]; 8] = [
+    let commands: &[&[&str]] = &[
+        &["import", file],
+        &["export"],
+        &["generate", "Bob <bob@example.org>", "--no-passphrase"],
         &["list"],
         &["show", "ann"],
         &["search", "nobody"],
         &["check"],
-        &["export"],
-        &["log"],
-        &["trust", "check"],
+        &["who-signed", "ann"],
+        &["signed-by", "ann"],
         &["encrypt", "--to", "nobody@example.org", file],
+        &["decrypt", file],
+        &["sign", file],
+        &["verify", file],
+        &["policy", file],
+        &["delete", "--yes", "bob"],
+        &["key", "list"],
+        &["key", "export", "ann"],
+        &["log"],
+        &["undo", "--yes"],
+        &["db", "status"],
+        &["copy", file],
+        &["doctor"],
+        &["sql", "SELECT 1"],
+        &["trust", "check"],
+        &["trust", "explain", "ann"],
+        &["tofu", "list"],
+        &["migrate", file],
+        &["bench", "--help"],
+        &["sop", "version"],
+        &["completions", "bash"],
+        &["man"],
+        &["help"],
     ];
-    for command in commands {
-        let Output { code, stderr, .. } = user.run(command).output();
-        assert!(matches!(code, Some(0 | 1)), "{command:?}: {}", String::from_utf8_lossy(&stderr));
+    let help = user.run(&["--help"]).succeed().text();
+    let names =
+        help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
+    for name in names.filter_map(|line| line.split_whitespace().next()) {
+        let is_for_the_network = matches!(name, "fetch" | "refresh" | "publish");
+        assert!(is_for_the_network || commands.iter().any(|command| command[0] == name), "{name}");
     }
-    assert_eq!(server.take_requests(), Vec::<String>::new());
+    for command in commands {
+        let Output { code, stderr, .. } = user.run(command).stdin("").output();
+        assert!(code.is_some(), "{command:?}: {}", String::from_utf8_lossy(&stderr));
+        assert_eq!(server.take_requests(), Vec::<String>::new(), "{command:?}");
+    }
+    for command in
+        [&["--list-keys"][..], &["--check-sigs"], &["-er", "nobody@example.org"], &["--verify", file]]
+    {
+        let run = Run::gpg_keyhoard(&user.home).at("20260101T000000").args(command).stdin("");
+        let done = run
+            .env("XDG_CONFIG_HOME", user.configuration.path())
+            .env("ALL_PROXY", server.hkp().replace("hkp", "http"));
+        assert!(done.output().code.is_some(), "{command:?}");
+        assert_eq!(server.take_requests(), Vec::<String>::new(), "{command:?}");
+    }
 }

@@ -202,6 +202,15 @@ impl Span {
     pub fn of(self, bytes: &[u8]) -> &[u8] {
         &bytes[self.start as usize..self.end as usize]
     }
+
+    /// Returns this range counted from an earlier offset.
+    ///
+    /// # Panics
+    ///
+    /// If the range begins before `origin`.
+    pub fn counted_from(self, origin: u32) -> Self {
+        Self { start: self.start - origin, end: self.end - origin }
+    }
 }
 
 /// A packet of a certificate's bytes.

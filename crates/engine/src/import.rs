@@ -11,6 +11,7 @@ mod batch;
 mod batch_transaction;
 mod chunk;
 mod event;
+pub mod key_origin;
 mod mode;
 mod options;
 mod prepare;
@@ -308,7 +309,8 @@ impl<'scope> Importer<'_, 'scope> {
         self.being_committed.clear();
         for report in reports.into_iter().flatten() {
             match report {
-                Report::Imported { imported, .. } => {
+                Report::Imported { mut imported, .. } => {
+                    self.retain_missing(&mut imported.missing_revokers)?;
                     self.summary.count(&imported);
                     (self.on_event)(ImportEvent::Certificate(&imported));
                 }
@@ -317,6 +319,15 @@ impl<'scope> Importer<'_, 'scope> {
                     (self.on_event)(ImportEvent::Refused { input, position, reason: &reason });
                 }
             }
+        }
+        Ok(())
+    }
+
+    /// Leaves out revokers whose certificates are here.
+    fn retain_missing(&self, revokers: &mut Vec<Fingerprint>) -> Result<()> {
+        if !revokers.is_empty() {
+            let mut here = self.store.snapshot()?.by_fingerprint(revokers)?.into_iter();
+            revokers.retain(|_| here.next() == Some(None));
         }
         Ok(())
     }

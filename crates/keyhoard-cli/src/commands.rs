@@ -13,6 +13,7 @@ pub(crate) mod export;
 pub(crate) mod fetch;
 pub(crate) mod generate;
 pub(crate) mod import;
+mod import_outcome;
 pub(crate) mod key;
 pub(crate) mod list;
 pub(crate) mod log;

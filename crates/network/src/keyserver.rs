@@ -103,13 +103,19 @@ impl Keyserver {
         hkp::index(client, &self.url, text)
     }
 
-    /// Sends an armored certificate, and asks for mail to those of its `addresses` that the server does not publish
-    /// yet.
+    /// Sends an armored certificate with this fingerprint, and asks for mail to those of its `addresses` that the server
+    /// does not publish yet.
     ///
     /// # Errors
     ///
     /// Those of [`Client::post`], and [`Error::Status`], [`Error::Answer`].
-    pub fn submit(&self, client: &Client, armored: &[u8], addresses: &[String]) -> Result<Submission> {
+    pub fn submit(
+        &self,
+        client: &Client,
+        fingerprint: &str,
+        armored: &[u8],
+        addresses: &[String],
+    ) -> Result<Submission> {
         let Self { url, .. } = self;
         if self.protocol == Protocol::Hkp {
             let receipt = hkp::add(client, url, armored)?;
@@ -121,7 +127,7 @@ impl Keyserver {
                 }
             };
         }
-        let mut upload = vks::upload(client, url, armored)?;
+        let mut upload = vks::upload(client, url, fingerprint, armored)?;
         let waits = |address: &&str| upload.status.get(*address).is_some_and(|state| state == "unpublished");
         let waiting: Vec<&str> = addresses.iter().map(String::as_str).filter(waits).collect();
         if !waiting.is_empty() {

@@ -6,18 +6,19 @@
 //! scheme `socks5` names are resolved here.
 
 use std::ffi::OsString;
+use std::fmt;
 use std::net::IpAddr;
 
 use reqwest::{Proxy, Url};
 
 use crate::error::{Error, Result};
-use crate::shown::without_user;
+use crate::shown::{shown, without_user};
 
 /// Returns what a variable of the environment is.
 pub type Environment<'a> = &'a dyn Fn(&str) -> Option<OsString>;
 
 /// The proxies of a client.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq)]
 pub struct Proxies {
     /// For `https://`.
     https: Option<Url>,
@@ -36,6 +37,19 @@ enum Exception {
     Network(IpAddr, u32),
     /// A domain, in lower case, and all below it.
     Domain(String),
+}
+
+/// Leaves out users and passwords.
+impl fmt::Debug for Proxies {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [https, http] = [&self.https, &self.http].map(|proxy| proxy.as_ref().map(shown));
+        formatter
+            .debug_struct("Proxies")
+            .field("https", &https)
+            .field("http", &http)
+            .field("exceptions", &self.exceptions)
+            .finish()
+    }
 }
 
 impl Proxies {
@@ -229,6 +243,15 @@ mod tests {
         assert!(is_direct("10.0.0.0/8,::1", "10.1.2.3") && is_direct("10.0.0.0/8,::1", "[::1]"));
         assert!(!is_direct("10.0.0.0/8", "11.1.2.3") && is_direct("0.0.0.0/0", "11.1.2.3"));
         assert!(is_direct("*", "example.org") && !is_direct("", "example.org"));
+    }
+
+    #[test]
+    fn passwords_are_not_printed() {
+        let proxies = Proxies::for_all("http://user:secret@proxy.example.org:3128").expect("a proxy");
+        let settings = crate::Settings { proxies, ..crate::Settings::default() };
+        let printed = format!("{settings:?} {:?}", crate::Client::new(settings.clone()).expect("a client"));
+        assert!(printed.contains("proxy.example.org"), "{printed}");
+        assert!(!printed.contains("secret") && !printed.contains("user"), "{printed}");
     }
 
     #[test]

@@ -32,15 +32,26 @@ pub(crate) fn get(client: &Client, server: &Url, path: &str, name: &str) -> Resu
     Ok(bytes.map(|bytes| Fetched { bytes, url: shown(&url) }))
 }
 
-/// Uploads an armored certificate.
-pub(crate) fn upload(client: &Client, server: &Url, armored: &[u8]) -> Result<Upload> {
+/// Uploads an armored certificate with this fingerprint, in hexadecimal.
+///
+/// # Errors
+///
+/// Those of [`Client::post`], and [`Error::Status`], [`Error::Answer`], for one if the server read another key.
+pub(crate) fn upload(client: &Client, server: &Url, fingerprint: &str, armored: &[u8]) -> Result<Upload> {
     #[derive(Serialize)]
     struct Body<'a> {
         keytext: &'a str,
     }
     client.begin_key()?;
     let keytext = String::from_utf8_lossy(armored);
-    post(client, &at(server, "upload"), &Body { keytext: &keytext })
+    let url = at(server, "upload");
+    let upload = post(client, &url, &Body { keytext: &keytext })?;
+    match upload.key_fpr.eq_ignore_ascii_case(fingerprint) {
+        true => Ok(upload),
+        false => {
+            Err(Error::Answer { url: shown(&url), expected: "a server that read the key that was sent" })
+        }
+    }
 }
 
 /// Asks the server to send mail to addresses of a certificate that was uploaded: whoever follows the link in it has the

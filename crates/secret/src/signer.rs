@@ -29,7 +29,9 @@ pub trait Decryptor {
     ///
     /// # Errors
     ///
-    /// Those of unlocking, and [`Operation`](crate::Error::Operation) if the session key was not encrypted to this key.
+    /// Those of unlocking, [`Unsupported`](crate::Error::Unsupported) for a ciphertext of another algorithm than the
+    /// key's, and [`Operation`](crate::Error::Operation) if the session key was not encrypted to this key. For RSA and
+    /// Elgamal that is no error: the result is another one, or empty, and its checksum is wrong.
     fn decrypt(&mut self, ciphertext: &Ciphertext<'_>) -> Result<Zeroizing<Vec<u8>>>;
 }
 

@@ -1,7 +1,7 @@
 //! Signatures by other keys on one certificate.
 
 use cert::facts::SignatureFacts;
-use cert::{Fingerprint, SignatureDigest};
+use cert::{Facts, Fingerprint, SignatureDigest};
 
 /// A certificate's number in this database, in the order of listings: of arrival in SQLite's engine, of (first seen,
 /// fingerprint) in PostgreSQL's.
@@ -23,25 +23,18 @@ pub struct KeptVerdict {
 }
 
 /// What other keys signed on one certificate, as far as those were asked about.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Certifications {
     /// The certificate.
     pub id: CertId,
-    /// The signatures with the numbers of their components, in the order of the packets; their spans only tell the order
-    /// on a component.
+    /// What it says about itself: the facts without signatures by other keys, or with all.
+    pub own: Facts,
+    /// The signatures with the numbers of their components, in the order of the packets. Spans are counted from the end
+    /// of the component's own packet.
     pub signatures: Vec<(usize, SignatureFacts)>,
     /// The verdicts about these keys that are kept, by ascending issuer, the good ones before the bad ones, by ascending
     /// content.
     pub verdicts: Vec<KeptVerdict>,
-}
-
-impl Certifications {
-    /// Begins with another certificate.
-    pub fn begin(&mut self, id: CertId) {
-        self.id = id;
-        self.signatures.clear();
-        self.verdicts.clear();
-    }
 }
 
 /// What one key signed of a certificate's user IDs and attributes, when everything there that names its key ID was

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use cert::facts::SignatureFacts;
+use cert::facts::{Component, SignatureFacts};
 use cert::{Facts, Fingerprint, KeyId, Origin, Timestamp};
 
 use crate::{CertId, Certifications, KeptVerdict, Proven, Query, ReadTrust, Result};
@@ -62,17 +62,20 @@ pub trait ReadCertificates {
         by: &dyn Fn(KeyId) -> bool,
         visit: &mut dyn FnMut(&Certifications) -> ControlFlow<()>,
     ) -> Result<()> {
-        let mut found = Certifications::default();
         self.visit(Selection::Ids(ids), Detail::Verdicts, &mut |record| {
-            found.begin(record.id);
-            let components = record.facts.into_iter().flat_map(|facts| facts.components).enumerate();
-            found.signatures.extend(components.flat_map(|(number, component)| {
-                let signatures = component.signatures.into_iter();
-                let asked = signatures.filter(|it| it.own.is_none() && by(it.issuer.key_id));
-                asked.map(move |signature| (number, signature))
-            }));
-            found.verdicts.extend(record.verdicts.into_iter().filter(|verdict| by(verdict.issuer.key_id())));
-            visit(&found)
+            let Some(own) = record.facts else { return ControlFlow::Continue(()) };
+            let components = own.components.iter().enumerate();
+            let signatures = components.flat_map(|(number, Component { span, signatures, .. })| {
+                let asked = signatures.iter().filter(|it| it.own.is_none() && by(it.issuer.key_id));
+                asked.map(move |it| {
+                    let span = it.span.counted_from(span.end);
+                    (number, SignatureFacts { span, ..it.clone() })
+                })
+            });
+            let signatures = signatures.collect();
+            let mut verdicts = record.verdicts;
+            verdicts.retain(|verdict| by(verdict.issuer.key_id()));
+            visit(&Certifications { id: record.id, own, signatures, verdicts })
         })
     }
 

@@ -12,10 +12,10 @@ use openssl::dsa::{Dsa, DsaSig};
 use openssl::ec::{EcKey, EcPoint};
 use openssl::ecdsa::EcdsaSig;
 use openssl::error::ErrorStack;
+use openssl::md_ctx::{MdCtx, MdCtxRef};
 use openssl::pkey::{Id, PKey};
 use openssl::pkey_ctx::PkeyCtx;
 use openssl::rsa::{Padding, Rsa};
-use openssl::sign::Verifier;
 
 /// Verifies one signature, of an algorithm that [belongs](PublicKeyAlgorithm::verifies) to the key's.
 pub(crate) fn verify(check: &Check<'_>) -> Verdict {
@@ -157,11 +157,69 @@ pub(crate) fn eddsa_verifies(
     digest: &[u8],
 ) -> Result<bool, ErrorStack> {
     let key = PKey::public_key_from_raw_bytes(key, id)?;
-    Verifier::new_without_digest(&key)?.verify_oneshot(signature, digest)
+    let mut context = MdCtx::new()?;
+    context.digest_verify_init(None, &key)?;
+    signs(&mut context, signature, digest)
+}
+
+/// Returns whether a signature by the key of a context verifies.
+///
+/// OpenSSL returns the same for a wrong signature and for an error, of which only its errors tell.
+fn signs(context: &mut MdCtxRef, signature: &[u8], digest: &[u8]) -> Result<bool, ErrorStack> {
+    match context.digest_verify(digest, signature) {
+        Err(errors) if errors.errors().is_empty() => Ok(false),
+        verified => verified,
+    }
 }
 
 /// Reads the two numbers of a signature.
 fn two_numbers<'a>(check: &Check<'a>) -> Option<[&'a [u8]; 2]> {
     let mut fields = Fields(check.signature.material);
     Some([fields.mpi()?, fields.mpi()?])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use openssl::provider::Provider;
+    use std::process::Command;
+
+    /// Tells a child process of the test that it is one.
+    const CHILD: &str = "KEYHOARD_TEST_WITHOUT_ALGORITHMS";
+
+    /// The algorithms belong to the whole process, so that the test runs itself in another one.
+    #[test]
+    fn an_algorithm_that_cannot_be_fetched_makes_no_signature_bad() {
+        if std::env::var_os(CHILD).is_some() {
+            return verify_without_shake256();
+        }
+        let name = "reference::tests::an_algorithm_that_cannot_be_fetched_makes_no_signature_bad";
+        let mut child = Command::new(std::env::current_exe().expect("this program"));
+        let output = child.args(["--exact", name]).env(CHILD, "1").output().expect("it starts");
+        let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(printed.contains("running 1 test"), "{printed}");
+        assert!(output.status.success(), "{printed}");
+    }
+
+    /// Takes OpenSSL's algorithms away after the one for the signature was fetched, and before the one for its digest.
+    fn verify_without_shake256() {
+        libcrypto::initialise();
+        let none = Provider::load(None, "null").expect("the provider without algorithms");
+        let all = Provider::load(None, "default").expect("the default provider");
+        let key = PKey::generate_ed448().expect("a key");
+        let signature = openssl::sign::Signer::new_without_digest(&key)
+            .and_then(|mut it| it.sign_oneshot_to_vec(&[1; 64]));
+        let signature = signature.expect("a signature");
+        let mut context = MdCtx::new().expect("memory");
+        for wrong in [false, true] {
+            context.digest_verify_init(None, &key).expect("Ed448");
+            let digest = [if wrong { 2 } else { 1 }; 64];
+            assert_eq!(signs(&mut context, &signature, &digest).expect("no error"), !wrong);
+        }
+        context.digest_verify_init(None, &key).expect("Ed448");
+        drop(all);
+        let error = signs(&mut context, &signature, &[1; 64]).expect_err("there is no SHAKE256");
+        assert!(!libcrypto::is_about_input(&error), "{error}");
+        drop(none);
+    }
 }

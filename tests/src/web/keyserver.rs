@@ -4,11 +4,12 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::net::SocketAddr;
 use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use cert::armor_writer::ArmorWriter;
 use engine::export::{ExportOptions, export};
-use engine::import::{ImportOptions, import};
+use engine::import::{ImportEvent, ImportOptions, import};
 use engine::store::{CertId, Detail, Query, Selection, Store, Timestamp};
 use engine::{database, find};
 use tempfile::TempDir;
@@ -31,6 +32,10 @@ struct Shared {
     store: Box<dyn Store>,
     requests: Mutex<Vec<String>>,
     uploads: Mutex<Vec<Vec<u8>>>,
+    /// The fingerprint of the certificate that was added last.
+    last_added: Mutex<String>,
+    /// The server takes every upload for another key's.
+    is_mistaken: AtomicBool,
 }
 
 impl std::fmt::Debug for Shared {
@@ -44,9 +49,14 @@ impl Keyserver {
     pub fn with(certificates: &[u8]) -> Keyserver {
         let directory = tempfile::tempdir().expect("a directory for temporary files");
         let store = database::create(&directory.path().join("keys.db")).expect("a new database");
-        let shared =
-            Shared { _directory: directory, store, requests: Mutex::default(), uploads: Mutex::default() };
-        let shared = Arc::new(shared);
+        let shared = Arc::new(Shared {
+            _directory: directory,
+            store,
+            requests: Mutex::default(),
+            uploads: Mutex::default(),
+            last_added: Mutex::default(),
+            is_mistaken: AtomicBool::new(false),
+        });
         let of_thread = Arc::clone(&shared);
         let address = serve(move |stream| answer_all(stream, |request| of_thread.answer(request)));
         let server = Keyserver { address, shared };
@@ -57,6 +67,11 @@ impl Keyserver {
     /// Adds certificates, or what is new of them.
     pub fn add(&self, certificates: &[u8]) {
         self.shared.add(certificates);
+    }
+
+    /// Has it take every upload for another key's from now on.
+    pub fn mistake_uploads(&self) {
+        self.shared.is_mistaken.store(true, Ordering::Relaxed);
     }
 
     /// Returns the server's address for the protocol of all keyservers.
@@ -94,7 +109,16 @@ impl Shared {
 
     fn add(&self, certificates: &[u8]) {
         let options = ImportOptions { command: "test".to_owned(), ..ImportOptions::default() };
-        import(self.store.as_ref(), certificates, &options, NOW, &mut |_| {}).expect("an import");
+        let mut last = self.last_added.lock().expect("no thread panics with it");
+        let imported = import(self.store.as_ref(), certificates, &options, NOW, &mut |event| {
+            if let ImportEvent::Certificate(imported) = event {
+                *last = imported.fingerprint.to_string();
+            }
+        });
+        imported.expect("an import");
+        if self.is_mistaken.load(Ordering::Relaxed) {
+            *last = "0123456789ABCDEF0123456789ABCDEF01234567".to_owned();
+        }
     }
 
     fn answer(&self, request: &Request) -> (u16, &'static str, Vec<u8>) {
@@ -126,11 +150,20 @@ impl Shared {
                 let body = String::from_utf8_lossy(&request.body).into_owned();
                 let document: serde_json::Value = serde_json::from_str(&body).unwrap_or_default();
                 self.upload(document["keytext"].as_str().unwrap_or_default().as_bytes().to_vec());
-                verification("unpublished")
+                self.verification("unpublished")
             }
-            ("POST", "/vks/v1/request-verify") => verification("pending"),
+            ("POST", "/vks/v1/request-verify") => self.verification("pending"),
             _ => (404, "text/plain", b"not found".to_vec()),
         }
+    }
+
+    fn verification(&self, state: &str) -> (u16, &'static str, Vec<u8>) {
+        let answer = serde_json::json!({
+            "key_fpr": *self.last_added.lock().expect("no thread panics with it"),
+            "status": { "ann@example.org": state, "ann@elsewhere.example": "published" },
+            "token": "a token",
+        });
+        (200, "application/json", answer.to_string().into_bytes())
     }
 
     /// Finds as a keyserver does: a key by `0x` and its number, or user IDs that contain a text.
@@ -191,13 +224,4 @@ fn keys(armored: Option<Vec<u8>>) -> (u16, &'static str, Vec<u8>) {
         Some(armored) => (200, "application/pgp-keys", armored),
         None => (404, "text/plain", b"not found".to_vec()),
     }
-}
-
-fn verification(state: &str) -> (u16, &'static str, Vec<u8>) {
-    let answer = serde_json::json!({
-        "key_fpr": "0123456789ABCDEF0123456789ABCDEF01234567",
-        "status": { "ann@example.org": state, "ann@elsewhere.example": "published" },
-        "token": "a token",
-    });
-    (200, "application/json", answer.to_string().into_bytes())
 }

@@ -1,5 +1,7 @@
 //! Takes in what the network answered: only what was asked for, by the ordinary import.
 
+use std::ops::ControlFlow;
+
 use cert::certificate::{Certificate, Retained};
 use cert::cross_certification::cross_certification;
 use cert::effective::objections::CrossCertification;
@@ -10,7 +12,7 @@ use cert::packet::{Packets, Tag};
 use cert::split::{Piece, RawCertificate, Splitter};
 use cert::{Fingerprint, Origin, key};
 use network::wkd::Address;
-use store::{Query, Store, Timestamp};
+use store::{CertId, Detail, Origins, Query, Selection, Store, Timestamp};
 use verify::policy::DigestPolicy;
 
 use crate::import::{ImportEvent, ImportOptions, ImportOutcome, ImportSummary, Imported, import};
@@ -94,6 +96,7 @@ pub fn take(store: &dyn Store, answer: Answer<'_>, command: &str, now: Timestamp
         ImportEvent::Refused { reason, .. } => taken.refuse(reason),
         ImportEvent::Revocation(_) | ImportEvent::Progress { .. } => {}
     })?;
+    taken.note_unchanged(store, command, now)?;
     Ok(taken)
 }
 
@@ -145,6 +148,29 @@ impl Claimed {
 }
 
 impl Taken {
+    /// Notes of certificates that have not changed that they were asked for now; they stay where they came from.
+    fn note_unchanged(&self, store: &dyn Store, command: &str, now: Timestamp) -> Result<()> {
+        let unchanged = self.certificates.iter().filter(|one| one.outcome == ImportOutcome::Unchanged);
+        let unchanged: Vec<Fingerprint> = unchanged.map(|imported| imported.fingerprint).collect();
+        if unchanged.is_empty() {
+            return Ok(());
+        }
+        let mut transaction = store.begin(command, self.summary.journal, now)?;
+        let mut origins = Vec::new();
+        let snapshot = transaction.snapshot()?;
+        let mut ids: Vec<CertId> = snapshot.by_fingerprint(&unchanged)?.into_iter().flatten().collect();
+        ids.sort_unstable();
+        snapshot.visit(Selection::Ids(&ids), Detail::Own, &mut |record| {
+            origins.push((record.id, Origin { updated: Some(now), ..record.origin }));
+            ControlFlow::Continue(())
+        })?;
+        for (id, origin) in origins {
+            transaction.set_origins(id, &Origins { certificate: Some(origin), user_ids: Vec::new() })?;
+        }
+        transaction.finish_journal_if_changed()?;
+        Ok(transaction.commit()?)
+    }
+
     /// Counts what could not be read.
     fn refuse(&mut self, reason: &dyn std::error::Error) {
         self.refused_count += 1;

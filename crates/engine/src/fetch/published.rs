@@ -53,7 +53,8 @@ pub fn publish(
         let certificate = public_part(&certificate, &PUBLIC);
         let armored = armored(&certificate.bytes)?;
         let addresses = addresses(&certificate, now);
-        published.push(Published { fingerprint, outcome: server.submit(client, &armored, &addresses) });
+        let outcome = server.submit(client, &fingerprint.to_string(), &armored, &addresses);
+        published.push(Published { fingerprint, outcome });
         Ok(())
     })?;
     Ok(published)

@@ -17,12 +17,13 @@ use cert::packet::{Packets, Tag};
 use cert::{Fingerprint, Origin};
 use network::wkd::Address;
 use network::{Client, Keyserver};
-use store::{CertId, Detail, Origins, Query, ReadCertificates, Selection, Store, Timestamp};
+use store::{CertId, Detail, JournalId, Origins, Query, ReadCertificates, Selection, Store, Timestamp};
 
 use super::answer::{Answer, Asked, Taken, matches_user_id, taken_options};
 use super::request::Request;
-use super::source::{Source, kind};
+use super::source::Source;
 use crate::Result;
+use crate::import::key_origin as kind;
 use crate::import::{ImportEvent, ImportOptions, ImportOutcome, Imported, import_all};
 
 /// Nothing is asked for again before this has passed.
@@ -108,6 +109,8 @@ struct Task {
 /// An answer that waits to be taken in.
 struct Pending {
     task: Task,
+    /// Everybody answered who is to be asked; otherwise it is asked for again at the next refresh.
+    is_complete: bool,
     bytes: Vec<u8>,
 }
 
@@ -126,8 +129,15 @@ pub fn refresh(
     let mut summary = RefreshSummary::default();
     let tasks = tasks(store.snapshot()?.as_ref(), options, now, &mut summary)?;
     let total = tasks.len() as u64;
-    let mut refresher =
-        Refresher { store, client, options, now, failures: vec![0; options.keyservers.len()], summary };
+    let mut refresher = Refresher {
+        store,
+        client,
+        options,
+        now,
+        failures: vec![0; options.keyservers.len()],
+        journal: None,
+        summary,
+    };
     let mut pending = Vec::new();
     let mut since = Instant::now();
     for (number, task) in tasks.into_iter().enumerate() {
@@ -211,6 +221,8 @@ struct Refresher<'a> {
     now: Timestamp,
     /// How often each keyserver failed in a row.
     failures: Vec<u32>,
+    /// The entry of the journal, once anything has changed.
+    journal: Option<JournalId>,
     summary: RefreshSummary,
 }
 
@@ -222,7 +234,7 @@ impl Refresher<'_> {
     /// Asks every source for a certificate. Returns `None` if none could be asked.
     fn ask(&mut self, task: Task, on_event: &mut dyn FnMut(RefreshEvent<'_>)) -> Option<Pending> {
         let request = Request::Key(Query::Fingerprint(task.fingerprint));
-        let (mut bytes, mut is_asked) = (Vec::new(), false);
+        let (mut bytes, mut is_asked, mut is_complete) = (Vec::new(), false, true);
         let mut add = |asked: &Asked, answer: network::Result<Option<network::Fetched>>| match answer {
             Ok(fetched) => {
                 is_asked = true;
@@ -232,6 +244,7 @@ impl Refresher<'_> {
                 true
             }
             Err(error) => {
+                is_complete = false;
                 on_event(RefreshEvent::Failed(task.fingerprint, &error));
                 !error.is_of_server()
             }
@@ -261,25 +274,27 @@ impl Refresher<'_> {
         }
         self.summary.asked += 1;
         self.summary.unknown += u64::from(bytes.is_empty());
-        Some(Pending { task, bytes })
+        is_complete &= self.failures.iter().all(|&failures| failures < MOST_FAILURES);
+        Some(Pending { task, is_complete, bytes })
     }
 
-    /// Takes answers in, as one entry of the journal, and notes when they were asked for.
+    /// Takes answers in, all under one entry of the journal, and notes when they were asked for.
     fn take(&mut self, pending: Vec<Pending>) -> Result<()> {
         if pending.is_empty() {
             return Ok(());
         }
-        let Self { store, options, now, summary, .. } = self;
+        let Self { store, options, now, journal, summary, .. } = self;
         let asked = Asked { query: Query::All, only_address: false };
         let import_options = ImportOptions {
             command: options.command.to_owned(),
+            journal: *journal,
             merge_only: true,
             show: false,
             ..taken_options(&asked)
         };
         let inputs = pending.iter().filter(|pending| !pending.bytes.is_empty());
         let inputs: Vec<_> = inputs.map(|pending| Cursor::new(pending.bytes.as_slice())).collect();
-        let mut journal = None;
+        let mut written = *journal;
         // Several servers can have news of one certificate.
         let mut outcomes: BTreeMap<Fingerprint, Imported> = BTreeMap::new();
         if !inputs.is_empty() {
@@ -292,17 +307,20 @@ impl Refresher<'_> {
                     }
                 }
             })?;
-            journal = imported.journal;
+            written = imported.journal;
         }
         for imported in outcomes.into_values() {
             match imported.outcome {
-                ImportOutcome::Changed(_) => summary.changed.push(Refreshed(imported)),
+                ImportOutcome::Changed(_) => {
+                    *journal = written;
+                    summary.changed.push(Refreshed(imported));
+                }
                 ImportOutcome::Unchanged => summary.unchanged += 1,
                 _ => summary.not_asked_for += 1,
             }
         }
-        let mut transaction = store.begin(options.command, journal, *now)?;
-        for Pending { task, .. } in &pending {
+        let mut transaction = store.begin(options.command, written, *now)?;
+        for Pending { task, .. } in pending.iter().filter(|pending| pending.is_complete) {
             // It stays where it came from; only when it was last asked for is new.
             let origin = Origin { updated: Some(*now), ..task.origin.clone() };
             transaction.set_origins(task.id, &Origins { certificate: Some(origin), user_ids: Vec::new() })?;

@@ -1,11 +1,14 @@
 //! What a user asks the network for.
 
+use std::ffi::OsString;
 use std::fmt;
+use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
 use cert::mailbox::{mail_address, mailbox};
 use network::wkd::Address;
 use network::{Search, Url};
+use percent_encoding::percent_decode_str;
 use store::Query;
 
 use crate::{Result, find};
@@ -34,9 +37,7 @@ impl Request {
     pub fn parse(text: &str) -> Result<Self> {
         let wrong = |reason| network::Error::Address { text: text.to_owned(), reason };
         if let Some(path) = text.strip_prefix("file:") {
-            // file:///path has an empty host.
-            let path = path.strip_prefix("//").unwrap_or(path);
-            return Ok(Self::File(PathBuf::from(path)));
+            return Ok(Self::File(local_path(path).ok_or_else(|| wrong("not a file of this machine"))?));
         }
         if text.contains("://") {
             let wrong = |reason| network::Error::Address { text: network::without_user(text), reason };
@@ -78,6 +79,19 @@ impl Request {
     }
 }
 
+/// Returns the path in a `file:` URL (RFC 8089), which may be relative; `None` if it is on another machine.
+fn local_path(rest: &str) -> Option<PathBuf> {
+    let path = match rest.strip_prefix("//") {
+        Some(rest) => {
+            let (host, _) = rest.split_once('/')?;
+            (host.is_empty() || host.eq_ignore_ascii_case("localhost")).then(|| &rest[host.len()..])?
+        }
+        None => rest,
+    };
+    let bytes: Vec<u8> = percent_decode_str(path).collect();
+    (!bytes.contains(&0)).then(|| PathBuf::from(OsString::from_vec(bytes)))
+}
+
 impl fmt::Display for Request {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -103,7 +117,18 @@ mod tests {
         assert_eq!(parsed("0x0123456789abcdef").expect("a key ID"), "0123456789ABCDEF");
         assert_eq!(parsed("Ann <Ann@Example.org>").expect("an address"), "Ann@example.org");
         assert_eq!(parsed("https://example.org/key.asc").expect("a URL"), "https://example.org/key.asc");
-        assert_eq!(parsed("file:///tmp/key").expect("a file"), "/tmp/key");
+        for (url, path) in [
+            ("file:///tmp/key", "/tmp/key"),
+            ("file:///tmp/a%20key%23", "/tmp/a key#"),
+            ("file://localhost/tmp/key", "/tmp/key"),
+            ("file:/tmp/100%", "/tmp/100%"),
+            ("file:a%2Fkey", "a/key"),
+        ] {
+            assert_eq!(parsed(url).expect("a file"), path);
+        }
+        for wrong in ["file://example.org/tmp/key", "file:///tmp/%00", "file://tmp"] {
+            assert!(parsed(wrong).is_err(), "{wrong}");
+        }
         for wrong in ["01234567", "Ann", "http://example.org/key.asc", "ftp://example.org", "https://", "a@b"]
         {
             assert!(parsed(wrong).is_err(), "{wrong}");

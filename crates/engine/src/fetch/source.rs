@@ -12,14 +12,7 @@ use store::{Store, Timestamp};
 use super::answer::{Answer, Asked, Taken, take};
 use super::request::Request;
 use crate::Result;
-
-/// GnuPG's numbers for where a key came from (its `g10/keydb.h`, KEYORG).
-pub(super) mod kind {
-    pub(crate) const KEYSERVER: u8 = 1;
-    pub(crate) const WKD: u8 = 4;
-    pub(crate) const URL: u8 = 5;
-    pub(crate) const FILE: u8 = 6;
-}
+use crate::import::key_origin as kind;
 
 /// A place where something is looked for.
 #[derive(Clone, Copy, Debug)]

@@ -1,15 +1,18 @@
 //! Certificates to be written in one transaction.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
+use cert::facts::ComponentKind;
 use cert::merge::merge;
 use store::{
-    AssignedTrust, CertId, Fingerprint, InputDigest, KeyId, Prepared, Put, PutKind, PutOutcome, Transaction,
+    AssignedTrust, CertId, Fingerprint, InputDigest, KeyId, Origin, Origins, Prepared, Put, PutKind,
+    PutOutcome, Transaction,
 };
 use trust::OwnerTrust;
 
 use super::chunk::CHUNK_CERTIFICATES;
 use super::event::{Additions, ImportOutcome, ImportRefusal, Imported};
+use super::key_origin as kind;
 use super::options::{ImportOptions, NewOwnerTrust};
 use crate::{Result, stored};
 
@@ -145,7 +148,34 @@ impl Batch {
                 new.iter().try_for_each(|primary| transaction.set_owner_trust(primary, ultimate))?;
             }
         }
+        if let Some(origin) = options.origin.as_ref().filter(|origin| is_of_user_ids(origin)) {
+            self.note_origins(transaction, origin)?;
+        }
         Ok(transaction.remember_inputs(&self.unchanged)?)
+    }
+
+    /// Notes where the user IDs come from that were not here.
+    fn note_origins(&self, transaction: &mut dyn Transaction, origin: &Origin) -> Result<()> {
+        let fingerprints: Vec<_> = self.entries.iter().map(|entry| entry.certificate.fingerprint()).collect();
+        let ids = transaction.snapshot()?.by_fingerprint(&fingerprints)?;
+        for (entry, id) in self.entries.iter().zip(ids) {
+            let user_ids = entry.new_user_ids().into_iter();
+            let user_ids: Vec<_> =
+                user_ids.map(|value| (value, Origin { url: None, ..origin.clone() })).collect();
+            if let (Some(id), false) = (id, user_ids.is_empty()) {
+                transaction.set_origins(id, &Origins { certificate: None, user_ids })?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Says whether GnuPG notes an origin with user IDs (its `g10/import.c`): a keyserver only with its address.
+fn is_of_user_ids(origin: &Origin) -> bool {
+    match origin.kind {
+        kind::KEYSERVER => origin.url.is_some(),
+        kind::DANE | kind::WKD | kind::URL | kind::FILE => true,
+        _ => false,
     }
 }
 
@@ -157,6 +187,25 @@ impl Entry {
             inputs: &self.inputs,
             origin: options.origin.clone(),
         }
+    }
+
+    /// Returns the user IDs that were not here.
+    fn new_user_ids(&self) -> Vec<Vec<u8>> {
+        let certificate = self.certificate.certificate();
+        let added: Option<HashSet<u32>> = match &self.kind {
+            PutKind::Merged { added, .. } => {
+                let new = certificate.packet_digests().filter(|(_, digest)| added.contains(digest));
+                Some(new.map(|(start, _)| start).collect())
+            }
+            _ => None,
+        };
+        let components = certificate.facts.components.iter();
+        let new = components.filter(|it| added.as_ref().is_none_or(|added| added.contains(&it.span.start)));
+        let user_ids = new.filter_map(|component| match &component.kind {
+            ComponentKind::UserId(value) => Some(value.clone()),
+            _ => None,
+        });
+        user_ids.collect()
     }
 
     /// Merges with what another writer, or an earlier part, has written since it was read.

@@ -73,9 +73,9 @@ pub struct Imported {
     pub secrets: Vec<ImportedSecret>,
     /// The input held nothing but a revocation of the key.
     pub revocation: bool,
-    /// Revokers that the key names and that it has revocations of. Only with their keys can anybody tell whether it is
-    /// revoked.
-    pub revokers: Vec<Fingerprint>,
+    /// Revokers that the key names, who may have made revocations of it, and whose certificates are not here: without
+    /// them nobody can tell whether it is revoked.
+    pub missing_revokers: Vec<Fingerprint>,
     /// What cleaning dropped.
     pub notes: Vec<CleaningNote>,
 }
@@ -127,7 +127,7 @@ impl Imported {
             secret: !raw.secrets.is_empty(),
             secrets: Vec::new(),
             revocation,
-            revokers: Vec::new(),
+            missing_revokers: Vec::new(),
             notes: Vec::new(),
         }
     }

@@ -3,7 +3,7 @@
 use cert::certificate::Certificate;
 use cert::clean::CleanOptions;
 use secret::SecretKeys;
-use store::Origin;
+use store::{JournalId, Origin};
 
 /// Changes to our import rules that make an earlier import of the same bytes worth repeating.
 const RULES_VERSION: u8 = 2;
@@ -28,6 +28,8 @@ pub enum NewOwnerTrust {
 pub struct ImportOptions<'a> {
     /// The command line, for the journal.
     pub command: String,
+    /// The entry of the journal that the import continues, instead of beginning one.
+    pub journal: Option<JournalId>,
     /// How certificates are cleaned.
     pub clean: CleanOptions,
     /// Takes only what adds to certificates that are here already.

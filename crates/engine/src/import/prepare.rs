@@ -325,7 +325,7 @@ impl Preparer<'_> {
         let pending = note_pending(merged, &mut imported.notes);
         // The next import of it continues to verify.
         let digest = digest.map(|digest| if pending { unfinished(&digest) } else { digest });
-        imported.revokers = claimed_revokers(&merged.facts, self.now);
+        imported.missing_revokers = claimed_revokers(&merged.facts, self.now);
         let prepared = Prepared::new(certificate);
         let ready = Ready { imported, digest, secrets, has_user_ids, shown, prepared, effect };
         Ok(Item::Ready(Box::new(ready)))

@@ -55,7 +55,8 @@ impl<'scope> WriterThread<'scope> {
     ) -> Self {
         let (tasks, received) = mpsc::sync_channel(QUEUED_TASKS);
         let (sender, written) = mpsc::channel();
-        let writer = Writer { store, options, now, journal: None, transaction: None, reports: Vec::new() };
+        let journal = options.journal;
+        let writer = Writer { store, options, now, journal, transaction: None, reports: Vec::new() };
         let thread = scope.spawn(move || writer.run(received, &sender));
         Self { tasks, written, thread, is_pending: false, outcome: None }
     }

@@ -23,7 +23,7 @@ use super::{Sources, TrustAnchors, TrustSettings};
 use crate::certifications::{Authenticities, Authenticity, CertificationVerifier, Wanted};
 use crate::{Error, Result};
 use acceptable::{accepts, certification, is_acceptable};
-use certificate_position::PositionedEdge;
+use certificate_position::{PositionedEdge, User};
 use claims::Claims;
 use issuer_set::IssuerSet;
 use reader::{CertificatePositions, Reader};
@@ -104,17 +104,15 @@ impl<'a> Web<'a> {
         let Reader { settings, .. } = self.reader;
         let mut edges = Vec::new();
         for ids in ids.chunks(CERTIFICATES_AT_ONCE) {
-            let mut claims = Claims::read(issuers, source, ids, &self.reader)?;
+            let (mut claims, known) = Claims::read(issuers, source, ids, &self.reader)?;
+            claims.settle(&certified_by_untrusted(&known, issuers, &claims, settings));
+            edges.extend(known);
             while let Some((ids, due)) = claims.next() {
                 let is_due = |signature: &SignatureFacts| {
                     signature.content.is_none_or(|content| due.contains(&content))
                 };
                 let verified = self.verify_wanted(source, &ids, issuers, &is_due)?;
-                let is_untrusted =
-                    |(_, edge): &&PositionedEdge| !issuers.trusts(edge.certification.issuer.key_id());
-                let by_untrusted = in_order(verified.iter().filter(is_untrusted).cloned().collect());
-                let certified = certified_in(&by_untrusted, settings).into_iter();
-                claims.settle(&certified.map(|((_, id), component)| (id, component)).collect());
+                claims.settle(&certified_by_untrusted(&verified, issuers, &claims, settings));
                 edges.extend(verified);
             }
         }
@@ -144,7 +142,7 @@ impl<'a> Web<'a> {
                     {
                         let certification = certification(issuer, signature);
                         let edge = Edge { certificate: (source, record.id), component, certification };
-                        edges.push((signature.span.start, edge));
+                        edges.push((signature.span.counted_from(found.span.end).start, edge));
                     }
                 }
             }
@@ -245,15 +243,16 @@ impl pgp::Web for Web<'_> {
         issuers: &[Fingerprint],
     ) -> Result<Vec<Edge<CertificatePosition>>> {
         let Some(position) = self.reader.position(key, &mut self.positions)? else { return Ok(Vec::new()) };
-        let Some(PresentCertificate { facts, .. }) = self.reader.own(position)? else {
-            return Ok(Vec::new());
-        };
+        let (source, id) = position;
         let issuers = IssuerSet::new(issuers, &[]);
-        let known = self.reader.known_edges(position, facts.primary().created, &issuers)?;
-        let edges = match known {
-            Some(edges) => edges,
-            None => self.verify_wanted(position.0, &[position.1], &issuers, &|_| true)?,
-        };
+        let mut unverified = HashSet::new();
+        let mut edges = self.reader.known_edges(source, &[id], &issuers, &mut |_, signature| {
+            unverified.insert(signature.content);
+        })?;
+        if !unverified.is_empty() {
+            let wanted = |signature: &SignatureFacts| unverified.contains(&signature.content);
+            edges.extend(self.verify_wanted(source, &[id], &issuers, &wanted)?);
+        }
         Ok(in_order(edges))
     }
 
@@ -285,6 +284,21 @@ fn in_order(mut edges: Vec<PositionedEdge>) -> Vec<Edge<CertificatePosition>> {
     // What has no digest was verified with every other one.
     edges.dedup_by_key(|edge| position(edge));
     edges.into_iter().map(|(_, edge)| edge).collect()
+}
+
+/// Returns the user IDs that an untrusted issuer certifies of whom nothing on them is left to verify.
+fn certified_by_untrusted(
+    edges: &[PositionedEdge],
+    issuers: &IssuerSet,
+    claims: &Claims,
+    settings: &TrustSettings,
+) -> HashSet<User, RandomState> {
+    let counts = |(_, Edge { certificate: (_, id), component, certification }): &&PositionedEdge| {
+        let issuer = certification.issuer.key_id();
+        !issuers.trusts(issuer) && !claims.are_left((*id, *component), issuer)
+    };
+    let edges = in_order(edges.iter().filter(counts).cloned().collect());
+    certified_in(&edges, settings).into_iter().map(|((_, id), component)| (id, component)).collect()
 }
 
 /// Returns the components that one of the issuers at least certifies.

@@ -14,8 +14,7 @@ use engine::cert::split::RawRevocation;
 use engine::compact::{CompactOptions, compact};
 use engine::fetch::{Asked, is_asked_for, taken_options};
 use engine::import::{
-    Filter, ImportEvent, ImportOptions, ImportOutcome, Imported, NewOwnerTrust, Preview, examine, import_all,
-    preview,
+    Filter, ImportEvent, ImportOptions, ImportOutcome, NewOwnerTrust, Preview, examine, import_all, preview,
 };
 use engine::keyring_file::KeyringFile;
 use engine::store::{Origin, ReadCertificates, Store};
@@ -71,6 +70,7 @@ fn import_inputs(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Strea
     let options = ImportOptions {
         command: format!("gpg-keyhoard --import {}", names.join(" ")),
         clean: clean_options(&settings.import, settings),
+        journal: None,
         merge_only: settings.import.merge_only,
         owner_trust: match settings.import.keep_ownertrust {
             true => NewOwnerTrust::Kept,
@@ -108,11 +108,6 @@ fn import_inputs(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Strea
         }
         ImportEvent::Certificate(imported) => {
             report.imported(imported, streams);
-            if outcome.is_ok() && !imported.revokers.is_empty() {
-                outcome = missing_revokers(imported, store)
-                    .map(|missing| report.may_be_revoked(imported, &missing, streams))
-                    .map_err(Into::into);
-            }
         }
         ImportEvent::Refused { input, position, reason } => report.refused(input, position, reason, streams),
         ImportEvent::Progress { .. } => {}
@@ -188,13 +183,6 @@ pub(super) fn import_downloads(
     import_all(store, inputs, &options, settings.now, &mut on_event)?;
     report.finish(streams);
     Ok(taken_keys)
-}
-
-/// Returns the designated revokers whose revocations cannot be verified, since their certificates are missing.
-fn missing_revokers(imported: &Imported, store: &dyn Store) -> engine::Result<Vec<Fingerprint>> {
-    let here = store.snapshot()?.by_fingerprint(&imported.revokers)?;
-    let revokers = imported.revokers.iter().zip(here);
-    Ok(revokers.filter(|(_, here)| here.is_none()).map(|(&revoker, _)| revoker).collect())
 }
 
 fn show_revocation(

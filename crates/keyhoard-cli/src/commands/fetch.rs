@@ -4,10 +4,11 @@ use anyhow::bail;
 use engine::causes;
 use engine::configuration::Configuration;
 use engine::fetch::{Came, NetworkConfiguration, Request, Source, Taken, fetch};
-use engine::import::{Additions, ImportOutcome, Imported};
+use engine::import::{ImportOutcome, Imported};
 use engine::network::Keyserver;
 use serde::Serialize;
 
+use super::import_outcome::word_and_additions;
 use crate::exit::Outcome;
 use crate::listing::TextJson;
 use crate::printable::{counted, printable};
@@ -52,6 +53,14 @@ impl Arguments {
         }
         named_servers(&self.from, network)
     }
+
+    /// Returns what to do where nobody is left to ask.
+    fn advice(&self) -> &'static str {
+        match self.no_keyserver {
+            true => "leave out --no-keyserver",
+            false => "name a keyserver with --from or in config.toml",
+        }
+    }
 }
 
 /// Reads the keyservers of an option, or takes those of the configuration.
@@ -77,7 +86,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     for request in &requests {
         let sources = Source::of(request, !arguments.no_wkd, &keyservers);
         if sources.is_empty() {
-            bail!("{request}: there is nobody to ask: name a keyserver with --from or in config.toml");
+            bail!("{request}: there is nobody to ask: {}", arguments.advice());
         }
         let mut failures = 0;
         let now = session.now;
@@ -118,6 +127,11 @@ pub(super) fn note(session: &Session, request: &Request, source: Source<'_>, cam
                 {
                     let of = imported.fingerprint;
                     session.note(format_args!("{request}: a subkey of the certificate {of}"));
+                }
+                for revoker in &imported.missing_revokers {
+                    session.warn(format_args!(
+                        "{request}: may be revoked: its revoker {revoker} is not here; `keyhoard fetch {revoker}`"
+                    ));
                 }
             }
             match taken.is_something() {
@@ -230,14 +244,7 @@ pub(super) struct CertificateJson<'a> {
 
 impl<'a> CertificateJson<'a> {
     pub(super) fn new(imported: &'a Imported) -> Self {
-        let (outcome, added) = match imported.outcome {
-            ImportOutcome::New => ("new", Additions::default()),
-            ImportOutcome::Changed(added) => ("changed", added),
-            ImportOutcome::Unchanged => ("unchanged", Additions::default()),
-            ImportOutcome::SkippedNew => ("not_here", Additions::default()),
-            ImportOutcome::SkippedWithoutUserId => ("no_user_id", Additions::default()),
-            ImportOutcome::Declined => ("declined", Additions::default()),
-        };
+        let (outcome, added) = word_and_additions(imported.outcome);
         Self {
             fingerprint: imported.fingerprint.to_string(),
             user_id: imported.name.as_deref().map(TextJson::new),

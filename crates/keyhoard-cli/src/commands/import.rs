@@ -247,6 +247,10 @@ impl Report<'_> {
             let text = format_args!("{certificate}: {count} forged self-signatures and no good one");
             self.error("refused:", text);
         }
+        for revoker in &imported.missing_revokers {
+            let text = format_args!("{certificate} may be revoked: its revoker {revoker} is not here");
+            self.progress.suspended(|| stderr::print(Style::Warning, "keyhoard:", text));
+        }
         if self.verbose {
             certificate_line(&mut self.session.output, imported)?;
         }

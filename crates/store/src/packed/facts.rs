@@ -60,7 +60,7 @@ pub fn unpack(own: &[u8], third_party: Option<&[u8]>) -> Result<Facts> {
 }
 
 /// Hands the signatures of a third-party blob whose issuers are `wanted` to `visit`, each with its component's number.
-/// The other blob tells where they stand: these spans do not.
+/// Their spans are counted from the end of the component's own packet.
 pub fn third_party(
     blob: &[u8],
     wanted: impl Fn(KeyId) -> bool,

@@ -93,24 +93,32 @@ pub(super) fn visit_by(
     by: &dyn Fn(KeyId) -> bool,
     visit: &mut dyn FnMut(&Certifications) -> ControlFlow<()>,
 ) -> Result<()> {
-    const SQL: &str =
-        "SELECT facts, verdicts FROM third_party LEFT JOIN verdicts USING (cert) WHERE cert = ?1";
+    const SQL: &str = "SELECT third_party.facts, verdicts, self_facts.facts FROM third_party
+        JOIN self_facts USING (cert) LEFT JOIN verdicts USING (cert) WHERE cert = ?1";
     let mut statement = view.connection().prepare_cached(SQL).context(view.path(), DOING)?;
-    let mut found = Certifications::default();
     for &id in ids {
         let mut rows = statement.query([id.0]).context(view.path(), DOING)?;
         let Some(row) = rows.next().context(view.path(), DOING)? else { continue };
         let row = Row::sqlite(row, view.path());
-        let verdicts = row.bytes(1)?;
-        found.begin(id);
-        packed::third_party(row.bytes(0)?, by, |component, facts| {
-            found.signatures.push((component, facts));
-        })
-        .and_then(|()| packed::unpack_wanted_verdicts(verdicts, by, &mut found.verdicts))
-        .map_err(|source| view.corrupt(id.0, source))?;
-        if visit(&found).is_break() {
+        let (third_party, verdicts, own) = (row.bytes(0)?, row.bytes(1)?, row.bytes(2)?);
+        let found = unpacked(id, own, third_party, verdicts, by);
+        if visit(&found.map_err(|source| view.corrupt(id.0, source))?).is_break() {
             break;
         }
     }
     Ok(())
+}
+
+fn unpacked(
+    id: CertId,
+    own: &[u8],
+    third_party: &[u8],
+    verdicts: &[u8],
+    by: &dyn Fn(KeyId) -> bool,
+) -> packed::Result<Certifications> {
+    let own = packed::unpack(own, None)?;
+    let mut found = Certifications { id, own, signatures: Vec::new(), verdicts: Vec::new() };
+    packed::third_party(third_party, by, |component, facts| found.signatures.push((component, facts)))?;
+    packed::unpack_wanted_verdicts(verdicts, by, &mut found.verdicts)?;
+    Ok(found)
 }

@@ -8,6 +8,9 @@ use trust::pgp::Edge;
 /// The number of a database, and of a certificate in it.
 pub type CertificatePosition = (usize, CertId);
 
+/// A user ID or attribute of a certificate of one database: the index of its component.
+pub(super) type User = (CertId, usize);
+
 /// A certificate of a database, and what it means at the moment.
 pub(crate) struct PresentCertificate {
     pub(crate) position: CertificatePosition,

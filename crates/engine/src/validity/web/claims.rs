@@ -2,23 +2,17 @@
 
 use std::collections::HashSet;
 use std::iter::repeat_n;
-use std::ops::ControlFlow;
 
 use cert::facts::SignatureFacts;
-use cert::{Fingerprint, KeyId, SignatureDigest};
+use cert::{KeyId, SignatureDigest};
 use foldhash::fast::RandomState;
 use store::CertId;
+use trust::pgp::Edge;
 
-use super::acceptable::accepts;
-use super::certificate_position::PresentCertificate;
+use super::certificate_position::{PositionedEdge, User};
 use super::issuer_set::IssuerSet;
 use super::reader::Reader;
-use super::user_state::{can_be_valid, is_live, users};
 use crate::Result;
-use crate::certifications::kept_verdict;
-
-/// A user ID or attribute of a certificate: the index of its component.
-pub(super) type User = (CertId, usize);
 
 /// Signatures that are not verified yet.
 ///
@@ -35,64 +29,50 @@ struct Claim {
     user: User,
     issuer: KeyId,
     content: Option<SignatureDigest>,
-    /// It is verified even if others certify the user ID: an issuer is trusted, or it expires.
+    /// It is verified even if others certify the user ID: an issuer is trusted, or it expires, or something else by this
+    /// issuer is known to be good.
     matters: bool,
-    /// It is known to be good.
-    is_good: bool,
 }
 
 /// What is verified at once: certificates, ascending, and signatures on them.
 pub(super) type Due = (Vec<CertId>, HashSet<SignatureDigest, RandomState>);
 
 impl Claims {
-    /// Reads what these issuers are said to have certified of certificates of one database: of live user IDs.
+    /// Reads what these issuers are said to have certified of certificates of one database; what is known of it to be
+    /// good is returned apart.
     pub(super) fn read(
         issuers: &IssuerSet,
         source: usize,
         ids: &[CertId],
         reader: &Reader<'_>,
-    ) -> Result<Self> {
-        let Reader { settings, sources } = reader;
-        let mut live: HashSet<User, RandomState> = HashSet::default();
-        for id in ids {
-            let Some(PresentCertificate { facts, effective, .. }) = reader.own((source, *id))? else {
-                continue;
-            };
-            if can_be_valid(&facts, &effective, settings.now) {
-                let users = users(&facts).map(|(component, _)| component);
-                live.extend(users.filter(|it| is_live(&effective, *it)).map(|component| (*id, component)));
-            }
-        }
+    ) -> Result<(Self, Vec<PositionedEdge>)> {
         let mut left = Vec::new();
-        sources[source].visit_certifications(ids, &|key_id| issuers.names(key_id), &mut |found| {
-            let is_live = |component| live.contains(&(found.id, component));
-            let accepted = found.signatures.iter().filter(|(_, signature)| accepts(settings, signature));
-            for (component, signature) in accepted.filter(|(component, _)| is_live(*component)) {
-                let SignatureFacts { issuer, content, expires, .. } = signature;
-                let is_good = |key: &Fingerprint| kept_verdict(&found.verdicts, *content, *key) == Some(true);
-                left.push(Claim {
-                    user: (found.id, *component),
-                    issuer: issuer.key_id,
-                    content: *content,
-                    matters: issuers.trusts(issuer.key_id) || expires.is_some(),
-                    is_good: issuers.with_id(issuer.key_id).iter().any(is_good),
-                });
-            }
-            ControlFlow::Continue(())
+        let known = reader.known_edges(source, ids, issuers, &mut |user, signature| {
+            let SignatureFacts { issuer, content, expires, .. } = signature;
+            let matters = issuers.trusts(issuer.key_id) || expires.is_some();
+            left.push(Claim { user, issuer: issuer.key_id, content: *content, matters });
         })?;
-        left.sort_by_key(|claim| (claim.user, claim.issuer));
-        Ok(Self { left, issuers_at_once: 1 })
+        left.sort_by_key(order);
+        for (_, Edge { certificate: (_, id), component, certification }) in &known {
+            let of_maker = ((*id, *component), certification.issuer.key_id());
+            let first = left.partition_point(|claim| order(claim) < of_maker);
+            left[first..].iter_mut().take_while(|it| order(it) == of_maker).for_each(|it| it.matters = true);
+        }
+        Ok((Self { left, issuers_at_once: 1 }, known))
+    }
+
+    /// Says whether anything by an issuer on a user ID is left.
+    pub(super) fn are_left(&self, user: User, issuer: KeyId) -> bool {
+        self.left.binary_search_by_key(&(user, issuer), order).is_ok()
     }
 
     /// Takes out what is to be verified next; `None` if nothing is left.
     pub(super) fn next(&mut self) -> Option<Due> {
         let mut is_due = Vec::with_capacity(self.left.len());
         for of_user in self.left.chunk_by(|a, b| a.user == b.user) {
-            // What is known to be good costs nothing, and is usually enough.
-            let is_known = of_user.iter().any(|claim| claim.is_good);
-            let mut more = if is_known { 0 } else { self.issuers_at_once };
+            let mut more = self.issuers_at_once;
             for of_issuer in of_user.chunk_by(|a, b| a.issuer == b.issuer) {
-                let matters = of_issuer.iter().any(|claim| claim.matters || claim.is_good);
+                let matters = of_issuer.iter().any(|claim| claim.matters);
                 is_due.extend(repeat_n(matters || more > 0, of_issuer.len()));
                 more = more.saturating_sub(usize::from(!matters));
             }
@@ -106,10 +86,15 @@ impl Claims {
         (!due.is_empty()).then_some((ids, contents))
     }
 
-    /// Leaves out user IDs that an untrusted issuer certifies.
+    /// Leaves out user IDs that an untrusted issuer certifies, but for what matters all the same.
     pub(super) fn settle(&mut self, certified: &HashSet<User, RandomState>) {
-        self.left.retain(|claim| !certified.contains(&claim.user));
+        self.left.retain(|claim| claim.matters || !certified.contains(&claim.user));
     }
+}
+
+/// Claims are in this order.
+fn order(claim: &Claim) -> (User, KeyId) {
+    (claim.user, claim.issuer)
 }
 
 #[cfg(test)]
@@ -159,8 +144,9 @@ mod tests {
             sources: vec![&*snapshot],
         };
         let (trusted, untrusted) = issuers.split_at(trusted);
-        let mut claims =
+        let (mut claims, known) =
             Claims::read(&IssuerSet::new(trusted, untrusted), 0, &[id], &reader).expect("no error");
+        assert_eq!(known, []);
         let number =
             |claim: &Claim| issuers.iter().position(|it| it.key_id() == claim.issuer).expect("an issuer");
         let numbers: HashMap<_, _> = claims.left.iter().map(|it| (it.content, number(it))).collect();

@@ -5,15 +5,16 @@ use std::ops::ControlFlow;
 
 use cert::effective::{Effective, EvaluationContext};
 use cert::facts::{Facts, SignatureFacts};
-use cert::{Fingerprint, KeyId, Timestamp};
+use cert::{Fingerprint, KeyId};
 use foldhash::fast::RandomState;
-use store::ReadCertificates;
+use store::{CertId, Certifications, ReadCertificates};
 use trust::KeyMap;
 use trust::pgp::Edge;
 
 use super::acceptable::{accepts, certification, is_acceptable};
-use super::certificate_position::{CertificatePosition, PositionedEdge, PresentCertificate};
+use super::certificate_position::{CertificatePosition, PositionedEdge, PresentCertificate, User};
 use super::issuer_set::IssuerSet;
+use super::user_state::{can_be_valid, is_live};
 use crate::Result;
 use crate::certifications::kept_verdict;
 use crate::designated_revocation::evaluate_with_revokers;
@@ -72,37 +73,45 @@ impl Reader<'_> {
         Ok(Some(PresentCertificate { position, facts, effective }))
     }
 
-    /// Returns what these issuers certified of a certificate, whose primary key was made at this time, by the verdicts that
-    /// are kept; `None` if one is missing.
+    /// Returns what these issuers certified of certificates of one database, by the verdicts that are kept, and calls
+    /// `unverified` with each signature about which one is missing. What is on dead certificates and user IDs is left
+    /// out.
     pub(super) fn known_edges(
         &self,
-        (source, id): CertificatePosition,
-        key_created: Timestamp,
+        source: usize,
+        ids: &[CertId],
         issuers: &IssuerSet,
-    ) -> Result<Option<Vec<PositionedEdge>>> {
-        let (mut edges, mut is_complete) = (Vec::new(), true);
-        let by = |key_id| issuers.names(key_id);
-        self.sources[source].visit_certifications(&[id], &by, &mut |found| {
+        unverified: &mut dyn FnMut(User, &SignatureFacts),
+    ) -> Result<Vec<PositionedEdge>> {
+        let mut edges = Vec::new();
+        let mut add = |found: &Certifications| {
+            let key_created = found.own.primary().created;
+            let effective = self.effective((source, found.id), &found.own)?;
+            if !can_be_valid(&found.own, &effective, self.settings.now) {
+                return Ok(());
+            }
             for (component, signature) in &found.signatures {
-                if !is_acceptable(self.settings, key_created, signature) {
+                if !is_acceptable(self.settings, key_created, signature) || !is_live(&effective, *component) {
                     continue;
                 }
-                for issuer in issuers.with_id(signature.issuer.key_id) {
-                    match kept_verdict(&found.verdicts, signature.content, *issuer) {
-                        Some(true) => {
-                            let certification = certification(*issuer, signature);
-                            let edge =
-                                Edge { certificate: (source, id), component: *component, certification };
-                            edges.push((signature.span.start, edge));
-                        }
-                        Some(false) => {}
-                        None => is_complete = false,
-                    }
+                let verdict_on = |issuer| kept_verdict(&found.verdicts, signature.content, issuer);
+                let candidates = issuers.with_id(signature.issuer.key_id);
+                if let Some(issuer) = candidates.iter().find(|issuer| verdict_on(**issuer) == Some(true)) {
+                    let certification = certification(*issuer, signature);
+                    let edge = Edge { certificate: (source, found.id), component: *component, certification };
+                    edges.push((signature.span.start, edge));
+                } else if candidates.iter().any(|issuer| verdict_on(*issuer).is_none()) {
+                    unverified((found.id, *component), signature);
                 }
             }
-            ControlFlow::Continue(())
+            Ok(())
+        };
+        let mut added = Ok(());
+        self.sources[source].visit_certifications(ids, &|key_id| issuers.names(key_id), &mut |found| {
+            added = add(found);
+            if added.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         })?;
-        Ok(is_complete.then_some(edges))
+        added.map(|()| edges)
     }
 
     /// Returns what a certificate's facts mean at the moment.

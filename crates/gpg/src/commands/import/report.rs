@@ -142,12 +142,13 @@ impl<'a> Report<'a> {
         }
         self.secrets(imported, streams);
         self.counted(imported.secret, streams);
+        self.may_be_revoked(imported, streams);
     }
 
     /// Reports revocations of a certificate by revokers whose keys are missing.
-    pub(super) fn may_be_revoked(&self, imported: &Imported, missing: &[Fingerprint], streams: &mut Streams) {
+    fn may_be_revoked(&self, imported: &Imported, streams: &mut Streams) {
         let key = self.key_id(imported.fingerprint.key_id());
-        for revoker in missing {
+        for revoker in &imported.missing_revokers {
             let revoker = self.key_id(revoker.key_id());
             streams.info(format_args!(
                 "WARNING: key {key} may be revoked: revocation key {revoker} not present."

@@ -1,6 +1,7 @@
 //! Answers of keyservers: asked for, filtered, imported.
 
 use engine::fetch::{Answer, Asked, wanted};
+use engine::import::key_origin as kind;
 use engine::network::{Client, Fetched, Keyserver, Search, Url};
 use engine::store::query::Name;
 use engine::store::{Origin, Query};
@@ -11,13 +12,6 @@ use crate::commands::import::{Download, Downloads, import_downloads};
 use crate::failure::Failure;
 use crate::settings::Settings;
 use crate::streams::Streams;
-
-/// GnuPG's numbers for where a key came from (its `g10/keydb.h`).
-pub(super) mod kind {
-    pub(crate) const KEYSERVER: u8 = 1;
-    pub(crate) const WKD: u8 = 4;
-    pub(crate) const URL: u8 = 5;
-}
 
 /// Returns what a keyserver is asked for if a name is a key's fingerprint or key ID.
 pub(super) fn of_key(name: &[u8]) -> Option<(Search, Query)> {
@@ -64,12 +58,19 @@ pub(super) fn get(
         return Err(servers::of_dirmngr(Code::NO_DATA).into());
     }
     let origin = Origin { kind: kind::KEYSERVER, updated: Some(settings.now), url: Some(base(server.url())) };
-    let command = format!("gpg-keyhoard --{command} (from {server})");
-    import_downloads(
-        Downloads { answers, import: &settings.network.import, origin, command },
-        settings,
-        streams,
-    )?;
+    import_answers(answers, origin, format!("gpg-keyhoard --{command} (from {server})"), settings, streams)
+}
+
+/// Imports keys with the options of `--keyserver-options`; `command` is for the journal.
+pub(super) fn import_answers(
+    answers: Vec<Download>,
+    origin: Origin,
+    command: String,
+    settings: &Settings,
+    streams: &mut Streams,
+) -> Result<(), Failure> {
+    let downloads = Downloads { answers, import: &settings.network.import, origin, command };
+    import_downloads(downloads, settings, streams)?;
     Ok(())
 }
 

@@ -2,13 +2,13 @@
 
 use engine::fetch::Asked;
 use engine::foreign_text::shown;
+use engine::import::key_origin as kind;
 use engine::network::{Url, without_user};
 use engine::store::{Origin, Query};
 
-use super::answers::{self, kind};
+use super::answers;
 use super::servers;
 use crate::code::Code;
-use crate::commands::import::{Downloads, import_downloads};
 use crate::failure::{CodedFailure, CommandFailed, Failure};
 use crate::settings::Settings;
 use crate::streams::Streams;
@@ -61,10 +61,5 @@ fn fetch(text: &[u8], settings: &Settings, streams: &mut Streams) -> Result<(), 
     let answers = answers::download(&fetched, asked).into_iter().collect();
     let origin = Origin { kind: kind::URL, updated: Some(settings.now), url: Some(fetched.url.clone()) };
     let command = format!("gpg-keyhoard --fetch-keys {}", fetched.url);
-    import_downloads(
-        Downloads { answers, import: &settings.network.import, origin, command },
-        settings,
-        streams,
-    )?;
-    Ok(())
+    answers::import_answers(answers, origin, command, settings, streams)
 }

@@ -4,12 +4,13 @@
 use engine::cert::Fingerprint;
 use engine::fetch::Asked;
 use engine::foreign_text::shown;
+use engine::import::key_origin as kind;
 use engine::network::wkd::{self, Address};
 use engine::network::{Fetched, Search, without_user};
 use engine::recipients::{self, RecipientSelection};
 use engine::store::{Detail, Origin, Query, Selection};
 
-use super::answers::{self, kind};
+use super::answers;
 use super::servers;
 use crate::code::Code;
 use crate::commands::import::{Downloads, import_downloads};

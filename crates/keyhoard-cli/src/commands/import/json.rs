@@ -1,12 +1,11 @@
 //! The results of an import as JSON. `docs/json.md` describes every key.
 
 use engine::causes;
-use engine::import::{
-    Additions, ImportOutcome, ImportRefusal, ImportSummary, Imported, ImportedSecret, SecretOutcome,
-};
+use engine::import::{ImportRefusal, ImportSummary, Imported, ImportedSecret, SecretOutcome};
 use serde::Serialize;
 
 use super::notes::describe;
+use crate::commands::import_outcome::word_and_additions;
 
 /// One certificate, as `docs/json.md` describes it.
 #[derive(Serialize)]
@@ -22,6 +21,7 @@ pub(super) struct CertificateJson<'a> {
     secret: bool,
     secret_keys: Vec<SecretJson<'a>>,
     fully_checked: bool,
+    missing_revokers: Vec<String>,
     notes: Vec<String>,
 }
 
@@ -48,14 +48,7 @@ impl<'a> SecretJson<'a> {
 
 impl<'a> CertificateJson<'a> {
     pub(super) fn new(file: &'a str, imported: &'a Imported) -> Self {
-        let (outcome, added) = match imported.outcome {
-            ImportOutcome::New => ("new", Additions::default()),
-            ImportOutcome::Changed(added) => ("changed", added),
-            ImportOutcome::Unchanged => ("unchanged", Additions::default()),
-            ImportOutcome::SkippedNew => ("not_here", Additions::default()),
-            ImportOutcome::SkippedWithoutUserId => ("no_user_id", Additions::default()),
-            ImportOutcome::Declined => ("declined", Additions::default()),
-        };
+        let (outcome, added) = word_and_additions(imported.outcome);
         Self {
             event: "certificate",
             file,
@@ -68,6 +61,7 @@ impl<'a> CertificateJson<'a> {
             secret: imported.secret,
             secret_keys: imported.secrets.iter().map(SecretJson::new).collect(),
             fully_checked: !imported.is_not_fully_checked(),
+            missing_revokers: imported.missing_revokers.iter().map(ToString::to_string).collect(),
             notes: imported.notes.iter().map(describe).collect(),
         }
     }
