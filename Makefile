@@ -52,6 +52,22 @@ test-deb: deb ## installs, upgrades and removes these packages in clean Debian 1
 test: programs ## runs every test (T=name: those whose name contains it), long ones as a sample (SEED=n)
 	cargo test $(CHECKED) --no-fail-fast -- $(T)
 
+.PHONY: test-python
+test-python: programs ## builds the Python package and tests it: pytest, doctests, mypy
+	scripts/test-python package
+
+.PHONY: test-python-gnupg
+test-python-gnupg: programs ## runs python-gnupg's own tests against keyhoard.gnupg
+	scripts/test-python gnupg
+
+.PHONY: wheel
+wheel: setup ## builds the Python package's wheel for Linux into target/python/wheels, and checks it
+	scripts/wheel
+
+.PHONY: bench-library
+bench-library: build ## measures the Python package beside python-gnupg and pysequoia
+	scripts/bench-library
+
 .PHONY: oracle
 oracle: programs ## compares all listings, queries and verdicts with those of the real gpg and Sequoia
 	KEYHOARD_TEST_SCALE=full cargo test $(CHECKED) --test all --test clean --test agreement -- --nocapture oracle_

@@ -28,12 +28,6 @@ pub enum Error {
         /// The process that opened it.
         opener: u32,
     },
-    /// What the URL names needs a feature of this crate that is switched off.
-    #[error("this program was built without the feature {feature}")]
-    Feature {
-        /// The feature.
-        feature: &'static str,
-    },
     /// A name that can stand for no certificate.
     #[error("{0}")]
     Name(String),
@@ -118,7 +112,6 @@ impl Error {
             Self::Locked(_) => "locked",
             Self::Database(_) => "database",
             Self::Forked { .. } => "forked",
-            Self::Feature { .. } => "feature",
             Self::Name(_) => "name",
             Self::NotFound { .. } => "not-found",
             Self::Ambiguous { .. } => "ambiguous",

@@ -56,7 +56,7 @@ impl<'k> Generate<'k> {
     }
 
     /// Makes the subkey that encrypts of this algorithm, which may be another one than the primary key's; with `None` there is
-    /// no subkey.
+    /// no subkey, and a primary key of RSA encrypts too.
     pub fn subkey(self, algorithm: Option<&str>) -> Self {
         Self { subkey: Some(algorithm.map(str::to_owned)), ..self }
     }
@@ -124,7 +124,10 @@ impl<'k> Generate<'k> {
         let Some(subkey) = &self.subkey else {
             return Ok(profile.made_of(primary).map_err(engine::Error::from)?);
         };
-        let flags = profile.primary.flags();
+        let flags = match (primary, subkey) {
+            (Algorithm::Rsa(_), None) => profile.primary.flags() | KeyFlags::ENCRYPT,
+            _ => profile.primary.flags(),
+        };
         profile.primary = Plan::new(primary, flags).map_err(engine::Error::from)?;
         profile.subkeys = subkeys(subkey.as_deref())?;
         Ok(profile)

@@ -69,7 +69,7 @@ impl OpenOptions {
     ///
     /// # Errors
     ///
-    /// `missing`, `database`, and `feature` for a server without the feature `postgres`.
+    /// `missing`, `database`.
     pub fn open(self, location: impl Into<Location>) -> Result<Keyhoard> {
         let location = location.into();
         let store = self.store(&location)?;

@@ -6,6 +6,7 @@ mod engines_report;
 mod growth;
 mod homes;
 mod keys;
+mod library;
 mod markdown;
 mod messages;
 mod report;
@@ -24,6 +25,8 @@ use crate::gpg_program::{GpgProgram, KEYRING};
 use crate::machine::{Machine, Ticks};
 use crate::task::{ImportedHome, Task};
 use report::{Report, Row};
+
+pub(crate) use library::run as library;
 
 /// What is measured, and how often.
 #[derive(Debug, clap::Args)]

@@ -26,6 +26,12 @@ pub(crate) enum Bench {
     Experiment(Arguments),
     /// Makes the tables of docs/benchmarks.md: gpg beside Keyhoard
     Tables(bench::Options),
+    /// Measures the Python package beside python-gnupg and pysequoia (in a clone of the repository)
+    Library {
+        /// Options of scripts/bench-library
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        options: Vec<String>,
+    },
 }
 
 /// An experiment, and what it takes.
@@ -108,6 +114,7 @@ impl Bench {
         let arguments = match self {
             Self::Experiment(arguments) => arguments,
             Self::Tables(options) => return bench::run(&options).map(|()| ExitCode::SUCCESS),
+            Self::Library { options } => return bench::library(&options).map(|()| ExitCode::SUCCESS),
         };
         let (experiments, options) = arguments.experiments();
         let is_whole = laboratory::run(&experiments, &options)?;

@@ -13,7 +13,7 @@ import os
 import re
 from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta, timezone
-from typing import Any, BinaryIO, Optional, Union, cast
+from typing import Any, BinaryIO, Optional, Union
 
 from . import Cert, Decrypted, Error, Key, Keyhoard, Verdict, Verdicts
 from . import open as open_database
@@ -390,9 +390,6 @@ class GPG:
             return source
         if not self.is_valid_file(source):
             raise ValueError(f"Not a valid file or path: {source!s}")
-        sample = cast(BinaryIO, source).read(0)
-        if not isinstance(sample, bytes):
-            raise TypeError("a file that is opened for bytes is needed")
         return source
 
     def _stream(self, data: Union[str, bytes]) -> BinaryIO:

@@ -8,6 +8,7 @@ mod documentation;
 mod engines;
 mod files;
 mod find;
+mod in_memory;
 mod made;
 mod packed;
 mod places;

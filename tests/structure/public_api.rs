@@ -1,0 +1,119 @@
+//! The public API of a crate, read from its sources: a line for each item, sorted.
+
+use std::path::Path;
+
+use quote::ToTokens;
+use syn::{Fields, ImplItem, Item, ItemImpl, Visibility};
+
+/// Reads all sources of a crate, whose root re-exports what is public.
+pub(crate) fn read(source: &Path) -> String {
+    let mut files: Vec<_> = source.read_dir().expect("sources").map(|entry| entry.expect("a file").path()).collect();
+    files.sort();
+    let parse = |path: &Path| {
+        let text = std::fs::read_to_string(path).expect("a source");
+        syn::parse_file(&text).expect("Rust")
+    };
+    let exported = exported(&parse(&source.join("lib.rs")).items);
+    let mut lines: Vec<String> = exported.iter().map(|(_, line)| line.clone()).collect();
+    for path in files.iter().filter(|path| !path.ends_with("lib.rs")) {
+        for item in parse(path).items {
+            add(&item, &|name| exported.iter().any(|(known, _)| known == name), &mut lines);
+        }
+    }
+    lines.sort();
+    lines.dedup();
+    lines.join("\n") + "\n"
+}
+
+/// Returns the names that the root exports, and a line for each.
+fn exported(items: &[Item]) -> Vec<(String, String)> {
+    let mut names = Vec::new();
+    for item in items {
+        let Item::Use(item) = item else { continue };
+        if matches!(item.vis, Visibility::Public(_)) {
+            flatten(&item.tree, "", &mut names);
+        }
+    }
+    names
+}
+
+fn flatten(tree: &syn::UseTree, path: &str, names: &mut Vec<(String, String)>) {
+    match tree {
+        syn::UseTree::Path(step) => flatten(&step.tree, &format!("{path}{}::", step.ident), names),
+        syn::UseTree::Group(group) => group.items.iter().for_each(|tree| flatten(tree, path, names)),
+        syn::UseTree::Name(name) => names.push((name.ident.to_string(), format!("use {path}{}", name.ident))),
+        syn::UseTree::Rename(new) => {
+            names.push((new.rename.to_string(), format!("use {path}{} as {}", new.ident, new.rename)));
+        }
+        syn::UseTree::Glob(_) => names.push(("*".to_owned(), format!("use {path}*"))),
+    }
+}
+
+fn add(item: &Item, is_exported: &dyn Fn(&str) -> bool, lines: &mut Vec<String>) {
+    match item {
+        Item::Struct(item) if is_exported(&item.ident.to_string()) => {
+            let name = &item.ident;
+            lines.push(format!("{}struct {name}{}", attributes(&item.attrs), text(&item.generics)));
+            let Fields::Named(fields) = &item.fields else { return };
+            for field in fields.named.iter().filter(|field| matches!(field.vis, Visibility::Public(_))) {
+                lines.push(format!("{name}.{}: {}", text(&field.ident), text(&field.ty)));
+            }
+        }
+        Item::Enum(item) if is_exported(&item.ident.to_string()) => {
+            let name = &item.ident;
+            lines.push(format!("{}enum {name}{}", attributes(&item.attrs), text(&item.generics)));
+            for variant in &item.variants {
+                lines.push(format!("{name}::{}{}", variant.ident, fields(&variant.fields)));
+            }
+        }
+        Item::Type(item) if is_exported(&item.ident.to_string()) => {
+            lines.push(format!("type {}{} = {}", item.ident, text(&item.generics), text(&item.ty)));
+        }
+        Item::Impl(item) => add_impl(item, is_exported, lines),
+        _ => {}
+    }
+}
+
+fn add_impl(item: &ItemImpl, is_exported: &dyn Fn(&str) -> bool, lines: &mut Vec<String>) {
+    let syn::Type::Path(of) = &*item.self_ty else { return };
+    let Some(name) = of.path.segments.last().map(|segment| segment.ident.to_string()) else { return };
+    if !is_exported(&name) {
+        return;
+    }
+    if let Some((_, implemented, _)) = &item.trait_ {
+        lines.push(format!("impl {} for {}", text(implemented), text(&item.self_ty)));
+        return;
+    }
+    for method in &item.items {
+        if let ImplItem::Fn(method) = method
+            && matches!(method.vis, Visibility::Public(_))
+        {
+            lines.push(format!("{name}::{}", text(&method.sig)));
+        }
+    }
+}
+
+/// Returns what of the attributes is part of the API: derived traits, and that it may grow.
+fn attributes(attributes: &[syn::Attribute]) -> String {
+    let counts = |attribute: &&syn::Attribute| {
+        ["derive", "non_exhaustive", "must_use"].iter().any(|name| attribute.path().is_ident(name))
+    };
+    attributes.iter().filter(counts).map(|attribute| text(&attribute.meta) + " ").collect()
+}
+
+fn fields(fields: &Fields) -> String {
+    let each = |field: &syn::Field| match &field.ident {
+        Some(name) => format!("{name}: {}", text(&field.ty)),
+        None => text(&field.ty),
+    };
+    let list: Vec<String> = fields.iter().map(each).collect();
+    match fields {
+        Fields::Named(_) => format!(" {{ {} }}", list.join(", ")),
+        Fields::Unnamed(_) => format!("({})", list.join(", ")),
+        Fields::Unit => String::new(),
+    }
+}
+
+fn text(tokens: &impl ToTokens) -> String {
+    tokens.to_token_stream().to_string()
+}
