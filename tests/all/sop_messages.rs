@@ -100,7 +100,13 @@ fn messages_that_do_not_follow_the_grammar_are_refused() {
     for (what, message) in [
         ("a literal and a signature", vec![literal(), signature(&ann)]),
         ("no signature", vec![literal()]),
-        ("two messages", [vec![one_pass(&ann), literal(), signature(&ann)]; 2].concat()),
+        (
+            "two messages",
+            [[one_pass(&ann), literal(), signature(&ann)], [one_pass(&ann), literal(), signature(&ann)]]
+                .into_iter()
+                .flatten()
+                .collect(),
+        ),
     ] {
         sop.run(&["inline-verify", "ann.cert"], &bytes(&message)).code.filter(|code| *code != 0).expect(what);
     }
@@ -163,9 +169,7 @@ fn cipher_for(preferences: Vec<Subpacket>) -> (u8, Vec<u8>) {
 #[test]
 fn the_recipients_preferences_are_followed_and_old_ciphers_never_used() {
     let ciphers = |list: &[u8]| Subpacket::new(11, list);
-    for (list, expected) in
-        [(&[7][..], 7), (&[9, 7], 9), (&[8, 9], 8), (&[2, 3, 1], 7), (&[2, 9], 9)]
-    {
+    for (list, expected) in [(&[7][..], 7), (&[9, 7], 9), (&[8, 9], 8), (&[2, 3, 1], 7), (&[2, 9], 9)] {
         assert_eq!(cipher_for(vec![ciphers(list), Subpacket::features(1)]).0, expected, "{list:?}");
     }
     assert_eq!(cipher_for(vec![]).0, 9, "without preferences");

@@ -7,7 +7,8 @@ use syn::{Fields, ImplItem, Item, ItemImpl, Visibility};
 
 /// Reads all sources of a crate, whose root re-exports what is public.
 pub(crate) fn read(source: &Path) -> String {
-    let mut files: Vec<_> = source.read_dir().expect("sources").map(|entry| entry.expect("a file").path()).collect();
+    let mut files: Vec<_> =
+        source.read_dir().expect("sources").map(|entry| entry.expect("a file").path()).collect();
     files.sort();
     let parse = |path: &Path| {
         let text = std::fs::read_to_string(path).expect("a source");
@@ -80,7 +81,7 @@ fn add_impl(item: &ItemImpl, is_exported: &dyn Fn(&str) -> bool, lines: &mut Vec
     if !is_exported(&name) {
         return;
     }
-    if let Some((_, implemented, _)) = &item.trait_ {
+    if let Some((implemented, _)) = &item.trait_ {
         lines.push(format!("impl {} for {}", text(implemented), text(&item.self_ty)));
         return;
     }

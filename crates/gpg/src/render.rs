@@ -24,6 +24,7 @@ pub(crate) mod algorithm;
 pub(crate) mod identity;
 mod mailboxes;
 mod material;
+mod screening;
 mod signature;
 pub(crate) mod subpacket;
 pub(crate) mod validity;
@@ -81,7 +82,11 @@ pub(crate) fn needs(settings: &ListSettings, attributes: bool, options: ListOpti
     } else {
         flags.policy_urls || flags.std_notations || flags.user_notations || flags.keyserver_urls
     };
-    let bodies = attributes || settings.with_key_data || (signatures != Signatures::Without && texts);
+    let bodies = attributes
+        || settings.with_key_data
+        || settings.with_v5_fingerprint
+        || settings.with_key_screening
+        || (signatures != Signatures::Without && texts);
     ListOptions { signatures, bodies, ..options }
 }
 

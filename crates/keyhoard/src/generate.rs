@@ -4,6 +4,7 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use engine::generate::{Algorithm, KeyDestination, Silent, generate, revocations_beside};
+use engine::import::NewOwnerTrust;
 use engine::keygen::{DsaSize, ElgamalSize, Plan, Profile, profile};
 use engine::secret::Ask;
 use engine::sign::KeyFlags;
@@ -93,7 +94,13 @@ impl<'k> Generate<'k> {
         let mut ask = self.passphrase.clone().map(Passphrases::one);
         let primary: Fingerprint = handle.with_secrets(|secrets| {
             handle.write(|store| {
-                let destination = KeyDestination { store, secrets, revocations, certificate: None };
+                let destination = KeyDestination {
+                    store,
+                    secrets,
+                    revocations,
+                    certificate: None,
+                    owner_trust: NewOwnerTrust::Ultimate,
+                };
                 let ask = ask.as_mut().map(|ask| ask as &mut dyn Ask);
                 let made = generate(&destination, &profile, ask, &handle.program, handle.now(), &mut Silent)?;
                 Ok(made.primary)

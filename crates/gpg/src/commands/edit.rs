@@ -3,6 +3,7 @@
 pub(super) mod add_key;
 pub(super) mod certify;
 pub(super) mod expiry;
+pub(super) mod owner_trust;
 pub(super) mod revocation;
 pub(super) mod revoke_certification;
 mod shown_key;
@@ -22,6 +23,7 @@ use engine::store::{CertId, Detail, Fingerprint, Query, Record, Selection};
 use secret::{Name, SecretKeys};
 
 use crate::code::Code;
+use crate::compat;
 use crate::failure::{CodedFailure, Failure, reported};
 use crate::keyrings::Keyrings;
 use crate::names;
@@ -203,8 +205,9 @@ impl<'a> EditKeys<'a> {
             ask = ask.with_hint(hint);
         }
         let command = format!("gpg-keyhoard {command}");
-        let mut editor =
-            Editor::new(store, secrets, &mut ask, command, settings.now).with_digest(settings.cert_digest);
+        let mut editor = Editor::new(store, secrets, &mut ask, command, settings.now)
+            .with_digest(settings.cert_digest)
+            .with_default_digest(compat::default_digest(settings.compat));
         match edit(&mut editor) {
             Ok(done) => Ok(done),
             Err(engine::Error::Secret(error) | engine::Error::Sign(sign::Error::Signer(error))) => {

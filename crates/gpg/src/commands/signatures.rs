@@ -1,6 +1,7 @@
 //! Reports on signatures over content: who signed, whether the signature is good, and how certain it is whose the key
 //! is.
 
+mod assertions;
 mod certainty;
 
 use base64::Engine;
@@ -9,6 +10,7 @@ use engine::cert::effective::objections::{BackSignatureFlaw, CrossCertification,
 use engine::cert::effective::{ComponentState, Usage};
 use engine::cert::facts::{ComponentKind, SignatureType};
 use engine::cert::{BoundAddress, Timestamp};
+use engine::configuration::Compat;
 use engine::listing::UserTrust;
 use engine::message::{DataSignature, HashHeaders};
 use engine::recipients;
@@ -90,7 +92,7 @@ pub(super) fn report(
         if gnupg.counts_as_bad(verdict.trust.key) {
             has_bad = true;
             streams.count_bad_signature();
-            if settings.batch {
+            if settings.batch && !settings.all_signatures {
                 streams.status_failure("gpg-exit", Code::GENERAL);
                 return Ok(true);
             }
@@ -161,11 +163,13 @@ fn report_one(settings: &Settings, streams: &mut Streams, verdict: &SignatureVer
     }
     if gnupg == GnupgVerdict::Bad {
         use CrossCertification::Refused;
-        // gpg looks the key up once more, but reports only once that an algorithm is rejected.
-        if !matches!(signer.cross_certification, Refused(BackSignatureFlaw::WeakDigest(_))) {
-            report_flaw(streams, signer);
+        // gpg 2.2 looks the key up once more, but reports only once that an algorithm is rejected.
+        if settings.compat < Compat::V2_4 {
+            if !matches!(signer.cross_certification, Refused(BackSignatureFlaw::WeakDigest(_))) {
+                report_flaw(streams, signer);
+            }
+            streams.considered(&signer.primary());
         }
-        streams.considered(&signer.primary());
         report.result(streams, "BADSIG", "BAD signature from");
     } else {
         report.valid(streams, examined, gnupg);
@@ -231,7 +235,9 @@ impl Report<'_> {
             streams.status(format!("KEYEXPIRED {}", end.0));
         }
         report_id(streams, examined, statement);
-        streams.considered(&signer.primary());
+        if settings.compat < Compat::V2_4 {
+            streams.considered(&signer.primary());
+        }
         let (keyword, words) = match gnupg {
             GnupgVerdict::Expired => ("EXPSIG", "Expired signature from"),
             GnupgVerdict::Valid(Some(Objection::Expired)) => ("EXPKEYSIG", "Good signature from"),
@@ -259,12 +265,15 @@ impl Report<'_> {
         streams.status(format!(
             "VALIDSIG {key} {day} {time} {expires} {version} 0 {algorithm} {digest} {kind:02X} {primary}"
         ));
+        assertions::check(settings, streams, signer.key(), &primary);
         if settings.program == Program::Gpg {
-            streams.considered(&signer.primary());
+            if settings.compat < Compat::V2_4 {
+                streams.considered(&signer.primary());
+            }
             if !trust.first_uses.is_empty() {
                 self.first_use(streams);
             }
-            certainty::report(settings, streams, signer, trust);
+            certainty::report(settings, streams, statement, signer, trust);
         }
         if let Some(end) = statement.expires {
             let word = if gnupg == GnupgVerdict::Expired { "expired" } else { "expires" };

@@ -9,6 +9,7 @@ use std::path::Path;
 use anyhow::{Context, bail};
 use engine::cert::Timestamp;
 use engine::generate::{self, Algorithm, GeneratedKey, KeyDestination, Step, generate, named_profile};
+use engine::import::NewOwnerTrust;
 use engine::keygen::{Profile, profile};
 use engine::passphrase::{Passphrases, Source};
 use engine::secret::Ask;
@@ -81,6 +82,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
         secrets: &session.secret_keys()?,
         revocations: Some(generate::revocations_beside(&path)),
         certificate: None,
+        owner_trust: NewOwnerTrust::Ultimate,
     };
     let owner = profile.user_ids.first().map(|user_id| String::from_utf8_lossy(user_id).into_owned());
     let mut passphrases = Passphrases::new(source, move |_| owner.clone());
