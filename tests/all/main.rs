@@ -41,6 +41,7 @@ mod keyhoard_encrypt;
 mod keyhoard_export;
 mod keyhoard_fetch;
 mod keyhoard_generate;
+mod keyhoard_hints;
 mod keyhoard_import;
 mod keyhoard_json;
 mod keyhoard_key;

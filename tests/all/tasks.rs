@@ -58,7 +58,7 @@ const TASKS: [Task; 60] = [
     ("import the same again", "keyhoard import ben.pgp", 0, &["1  unchanged"]),
     ("import somebody expired", "keyhoard import cleo.pgp", 0, &["1  new"]),
     ("list a friend", "keyhoard list ben@example.org", 0, &["Ben <ben@example.org>"]),
-    ("list with a typing mistake", "keyhoard list ben@exmaple.org", 1, &["did you mean ben@example.org?"]),
+    ("list with a typing mistake", "keyhoard list ben@exmaple.org", 1, &["did you mean ben@example.org"]),
     ("list what has expired", "keyhoard list --expired", 0, &["Cleo <cleo@example.org>", "[expired"]),
     ("list what is revoked", "keyhoard list --revoked", 1, &["no certificate is like that"]),
     ("list one's own keys", "keyhoard list --secret", 0, &["Ann <ann@example.org>", "[your own]"]),

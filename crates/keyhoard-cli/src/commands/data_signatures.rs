@@ -105,8 +105,8 @@ pub(super) fn missing_key(verdict: &SignatureVerdict) -> Option<String> {
     Some(issuer.fingerprint.map_or_else(|| issuer.key_id.to_string(), |name| name.to_string()))
 }
 
-/// Returns the lines with the details of a signature.
-pub(super) fn details(verdict: &SignatureVerdict, now: Timestamp) -> Vec<String> {
+/// Returns the lines with the details of a signature; `conclusion` is that of all.
+pub(super) fn details(verdict: &SignatureVerdict, conclusion: Conclusion, now: Timestamp) -> Vec<String> {
     let SignatureVerdict { examined, status, trust } = verdict;
     let mut lines = Vec::new();
     match examined.signer.candidate() {
@@ -117,7 +117,12 @@ pub(super) fn details(verdict: &SignatureVerdict, now: Timestamp) -> Vec<String>
                 lines.push(format!("  of the certificate {}", signer.primary()));
             }
             if *status == SignatureStatus::Good {
-                lines.push(format!("  {}", validity_text(trust.key)));
+                // A conclusion is good without validity only if the user vouches for the signer.
+                let text = match conclusion == Conclusion::Good && trust.key < Validity::Full {
+                    true => "owner verified: you named the signer",
+                    false => validity_text(trust.key),
+                };
+                lines.push(format!("  {text}"));
             }
             if *status == SignatureStatus::Good && signer.expires().is_some_and(|end| end < now) {
                 lines.push("  the key has expired since".to_owned());

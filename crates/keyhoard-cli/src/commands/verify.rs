@@ -1,7 +1,7 @@
 //! `keyhoard verify`: verifies signatures over data.
 
 use std::ffi::OsString;
-use std::io::{self, BufReader};
+use std::io::{self, BufReader, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow, bail};
@@ -234,7 +234,7 @@ fn print_verdicts(
         return Ok(());
     }
     let (style, headline) = headline(verdicts, conclusion);
-    let details = verdicts.iter().flat_map(|verdict| details(verdict, session.now));
+    let details = verdicts.iter().flat_map(|verdict| details(verdict, conclusion, session.now));
     if to_stdout {
         session.warn(headline);
         details.for_each(|line| session.note(line));
@@ -244,6 +244,7 @@ fn print_verdicts(
             session.output.line(line)?;
         }
     }
+    session.output.flush()?;
     if let Some(advice) = advice(verdicts, conclusion, &session.secret_keys()?) {
         session.note(advice);
     }
