@@ -109,3 +109,23 @@ fn an_import_goes_on_where_the_earlier_one_stopped(engine: Engine) {
     let deleted = import("revocable-dsa-3072.pgp");
     assert_eq!(deleted["new"], 1, "{deleted}");
 }
+
+#[test]
+fn owner_trust_of_a_server_before_roles_is_everybodys() {
+    let home = home(Engine::Postgres);
+    let listed = keyhoard(&home, &["trust", "list"]).succeed().json_lines();
+    assert!(!listed.is_empty());
+    let url = home.database().to_str().expect("a URL").to_owned();
+    let (_, schema) = url.split_once("schema=").expect("a schema");
+    let schema = schema.split('&').next().expect("a name");
+    server()
+        .psql(&format!(
+            "CREATE ROLE {schema}_ann LOGIN; GRANT USAGE ON SCHEMA {schema} TO {schema}_ann;
+            GRANT SELECT ON ALL TABLES IN SCHEMA {schema} TO {schema}_ann"
+        ))
+        .expect("a role");
+    let (_, place) = url.split_once('@').expect("a user and a place");
+    let as_ann = format!("postgres://{schema}_ann@{place}");
+    let seen = keyhoard(&home, &["--db", &as_ann, "trust", "list"]).succeed().json_lines();
+    assert_eq!(seen, listed);
+}

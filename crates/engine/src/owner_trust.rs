@@ -137,10 +137,37 @@ pub fn lines(given: &[(Fingerprint, AssignedTrust)]) -> String {
 ///
 /// The database's errors; then nothing was given.
 pub fn assign(store: &dyn Store, given: &[Assignment], command: &str, now: Timestamp) -> Result<()> {
+    assign_as(store, given, TrustHolder::User, command, now)
+}
+
+/// Whose owner trust it is, in a database that several users share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TrustHolder {
+    /// That of the user who asks: of their role on the server.
+    User,
+    /// That of everybody who uses the database, unless they decide otherwise themselves.
+    Everybody,
+}
+
+/// Sets the owner trust of the user or of everybody, as [`assign`] does.
+///
+/// # Errors
+///
+/// Those of [`assign`], and [`store::Error::NotForEverybody`].
+pub fn assign_as(
+    store: &dyn Store,
+    given: &[Assignment],
+    holder: TrustHolder,
+    command: &str,
+    now: Timestamp,
+) -> Result<()> {
     if given.is_empty() {
         return Ok(());
     }
     transact(store, command, now, |transaction| {
+        if holder == TrustHolder::Everybody {
+            transaction.decide_for_everybody()?;
+        }
         given.iter().try_for_each(|given| Ok(transaction.set_owner_trust(&given.key, given.trust)?))
     })
 }

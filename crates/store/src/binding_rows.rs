@@ -14,6 +14,9 @@ use crate::rows::{mail_hash, stored_fingerprint};
 use crate::tofu::{AUTO, Binding, BindingId, BindingSelection, MessageStatistics, Messages, VerifiedMessage};
 use crate::{AssignedTrust, Error, ReadTrust, Result, owner_trust_rows};
 
+/// The role of rows that are everybody's, such as what an import notes.
+const EVERYBODY: &str = "''";
+
 const READING: &str = "reading bindings";
 const WRITING: &str = "writing bindings";
 
@@ -22,8 +25,9 @@ const WRITING: &str = "writing bindings";
 fn select<E: Engine>(kept: &str, derived: &str) -> String {
     let derived = E::DERIVED_BINDINGS.replace("{which}", derived);
     format!(
-        "SELECT id, fingerprint, email, user_id, time, policy FROM tofu_binding WHERE {kept}
-        UNION ALL {derived} ORDER BY 3, 2"
+        "SELECT id, fingerprint, email, user_id, time, policy FROM {} WHERE {kept}
+        UNION ALL {derived} ORDER BY 3, 2",
+        E::BINDINGS
     )
 }
 
@@ -52,8 +56,9 @@ impl<E: Engine> ReadTrust for E {
                 let contested = format!(
                     "cert IN (SELECT cert FROM mail WHERE hash IN
                         (SELECT hash FROM mail GROUP BY hash HAVING count(*) > 1
-                        UNION SELECT {} FROM tofu_binding))",
-                    E::ADDRESS_HASH
+                        UNION SELECT {} FROM {}))",
+                    E::ADDRESS_HASH,
+                    E::BINDINGS
                 );
                 format!(
                     "SELECT id, fingerprint, email, user_id, time, policy FROM (
@@ -88,7 +93,8 @@ impl<E: Engine> ReadTrust for E {
         let seen = |table| {
             let sql = format!(
                 "SELECT count(*), min(time), max(time), count(DISTINCT time / 86400) FROM {table}
-                WHERE binding = ?1"
+                WHERE {}",
+                E::OF_BINDING
             );
             let seen = self.first(&sql, &[&id], READING, |row| {
                 Ok(MessageStatistics {
@@ -135,17 +141,18 @@ fn binding(engine: &impl Engine, row: Row<'_>) -> Result<Binding> {
 }
 
 /// Writes a binding's row, over the one that is there.
-pub(crate) fn write(engine: &impl Engine, binding: &Binding) -> Result<BindingId> {
+pub(crate) fn write<E: Engine>(engine: &E, binding: &Binding) -> Result<BindingId> {
     const UPDATE: &str = "DO UPDATE SET user_id = excluded.user_id, time = excluded.time, policy = excluded.policy RETURNING id";
-    let id = insert(engine, UPDATE, binding)?;
+    let id = insert(engine, E::OWN_ROLE, UPDATE, binding)?;
     Ok(BindingId(id.expect("an insertion returns its row")))
 }
 
-fn insert<E: Engine>(engine: &E, if_there: &str, binding: &Binding) -> Result<Option<i64>> {
+/// Inserts the row of a role.
+fn insert<E: Engine>(engine: &E, role: &str, if_there: &str, binding: &Binding) -> Result<Option<i64>> {
     let Binding { fingerprint, address, user_id, since, policy, .. } = binding;
     let address = address.as_bytes();
     engine.first(
-        &[E::INSERT_BINDING, if_there].join(" "),
+        &[&E::INSERT_BINDING.replace("{role}", role), if_there].join(" "),
         &[
             &address,
             &mail_hash(address),
@@ -228,7 +235,7 @@ pub(crate) fn rebind(
             since: now,
             policy: AUTO,
         };
-        insert(engine, "DO NOTHING RETURNING id", &binding).map(drop)
+        insert(engine, EVERYBODY, "DO NOTHING RETURNING id", &binding).map(drop)
     })
 }
 

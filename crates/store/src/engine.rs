@@ -28,6 +28,20 @@ pub(crate) trait Engine {
     const KEYS: &'static str;
     /// Selects the certificates whose primary key has the rotated key ID `?1` in order, with its fingerprint.
     const PRIMARIES: &'static str;
+    /// The role that writes a row, in tables where each role has rows of its own; empty where there are no roles.
+    const OWN_ROLE: &'static str;
+    /// The condition for the rows of the role that writes, after another one; empty where there are no roles.
+    const AND_OWN: &'static str;
+    /// The owner trust that counts for who asks: columns `fingerprint` and `value`.
+    const OWNER_TRUSTS: &'static str;
+    /// Gives the key `?1` the owner trust `?2`.
+    const SET_OWNER_TRUST: &'static str;
+    /// Takes the owner trust of the key `?1` away, even where that of everybody would count then.
+    const UNSET_OWNER_TRUST: &'static str;
+    /// The rows of `tofu_binding` that count for who asks.
+    const BINDINGS: &'static str;
+    /// The condition for the messages that count for the binding `?1`.
+    const OF_BINDING: &'static str;
     /// Selects the bindings that user IDs make and that have no row in `tofu_binding`, as `tofu_binding`'s columns;
     /// `{which}` is replaced with the condition on the user IDs.
     const DERIVED_BINDINGS: &'static str;
@@ -39,7 +53,8 @@ pub(crate) trait Engine {
     /// The hash of the address in a row of `tofu_binding`, as in the table `mail`.
     const ADDRESS_HASH: &'static str;
     /// Inserts into `tofu_binding` the address `?1` with the hash `?2`, the key `?3`, the user ID `?4`, the time `?5` and
-    /// the policy `?6`; what is to be done with a row that is there follows.
+    /// the policy `?6`; what is to be done with a row that is there follows. `{role}` is replaced with whose row it is:
+    /// [`Engine::OWN_ROLE`], or `''` for everybody.
     const INSERT_BINDING: &'static str;
     /// The column that tells rows of `tofu_encryption` apart.
     const ENCRYPTION_ROW: &'static str;

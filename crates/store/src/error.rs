@@ -195,6 +195,20 @@ pub enum Error {
         /// How many user IDs are read at most.
         limit: i64,
     },
+    /// Tables of an earlier version, which this user may not bring to this program's.
+    #[error("{path}: the tables are of an earlier version; their owner has to bring them to this one")]
+    Older {
+        /// The database.
+        path: PathBuf,
+    },
+    /// Owner trust of everybody, where there is no such thing or the user may not set it.
+    #[error("{path}: owner trust for everybody: {reason}")]
+    NotForEverybody {
+        /// The database.
+        path: PathBuf,
+        /// Why not.
+        reason: &'static str,
+    },
     /// Written by a newer Keyhoard.
     #[error("{path}: written by a newer Keyhoard (schema {found}, this program knows {known})")]
     Newer {

@@ -14,26 +14,24 @@ const READING: &str = "reading owner trust";
 const WRITING: &str = "writing owner trust";
 
 /// Reads the owner trust of a key.
-pub(crate) fn read(engine: &impl Engine, primary: &Fingerprint) -> Result<Option<AssignedTrust>> {
-    const SQL: &str = "SELECT value FROM owner_trust WHERE fingerprint = ?1";
-    let number = engine.first(SQL, &[&stored_fingerprint(primary)], READING, |row| row.small(0))?;
+pub(crate) fn read<E: Engine>(engine: &E, primary: &Fingerprint) -> Result<Option<AssignedTrust>> {
+    let sql = format!("SELECT value FROM {} WHERE fingerprint = ?1", E::OWNER_TRUSTS);
+    let number = engine.first(&sql, &[&stored_fingerprint(primary)], READING, |row| row.small(0))?;
     Ok(number.and_then(AssignedTrust::from_number))
 }
 
 /// Reads the owner trust of all keys, in the order of their fingerprints.
-pub(crate) fn read_all(engine: &impl Engine) -> Result<Vec<(Fingerprint, AssignedTrust)>> {
-    const SQL: &str = "SELECT fingerprint, value FROM owner_trust ORDER BY fingerprint";
-    Ok(engine.list(SQL, &[], READING, from_row)?.into_iter().flatten().collect())
+pub(crate) fn read_all<E: Engine>(engine: &E) -> Result<Vec<(Fingerprint, AssignedTrust)>> {
+    let sql = format!("SELECT fingerprint, value FROM {} ORDER BY fingerprint", E::OWNER_TRUSTS);
+    Ok(engine.list(&sql, &[], READING, from_row)?.into_iter().flatten().collect())
 }
 
 /// Gives a key an owner trust, or takes it away.
-pub(crate) fn set(
-    writer: &mut impl EngineWriter,
+pub(crate) fn set<W: EngineWriter>(
+    writer: &mut W,
     primary: &Fingerprint,
     trust: Option<AssignedTrust>,
 ) -> Result<()> {
-    const SET: &str = "INSERT INTO owner_trust (fingerprint, value) VALUES (?1, ?2)
-        ON CONFLICT (fingerprint) DO UPDATE SET value = ?2";
     let before = read(writer.engine(), primary)?;
     if before == trust {
         return Ok(());
@@ -41,8 +39,11 @@ pub(crate) fn set(
     writer.record(primary, NewChange::owner_trust(before, trust))?;
     let stored = stored_fingerprint(primary);
     let done = match trust {
-        Some(trust) => writer.engine().execute(SET, &[&stored, &i16::from(trust.number())], WRITING),
-        None => purge(writer.engine(), &stored),
+        Some(trust) => {
+            let number = i16::from(trust.number());
+            writer.engine().execute(W::Engine::SET_OWNER_TRUST, &[&stored, &number], WRITING)
+        }
+        None => writer.engine().execute(W::Engine::UNSET_OWNER_TRUST, &[&stored], WRITING),
     };
     done.map(drop)
 }
@@ -53,8 +54,9 @@ pub(crate) fn forget<W: EngineWriter>(writer: &mut W, primaries: &[Fingerprint])
         return Ok(());
     }
     let sql = format!(
-        "DELETE FROM owner_trust WHERE fingerprint {} RETURNING fingerprint, value",
-        W::Engine::IN_BYTE_STRINGS
+        "DELETE FROM owner_trust WHERE fingerprint {}{} RETURNING fingerprint, value",
+        W::Engine::IN_BYTE_STRINGS,
+        W::Engine::AND_OWN
     );
     let stored: Vec<Vec<u8>> = primaries.iter().map(stored_fingerprint).collect();
     let stored = ByteStrings(stored.iter().map(Vec::as_slice).collect());

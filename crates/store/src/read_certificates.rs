@@ -26,6 +26,12 @@ pub trait ReadCertificates {
     /// Finds the certificates that match, in order of arrival.
     fn find(&self, query: &Query) -> Result<Vec<CertId>>;
 
+    /// Returns user IDs of certificates that have all trigrams of a part, of `most` certificates at most, whichever the
+    /// index finds first; none where there is no index.
+    fn some_user_ids(&self, _part: &[u8], _most: usize) -> Result<Vec<Vec<u8>>> {
+        Ok(Vec::new())
+    }
+
     /// Finds the keys, primary or subkey, behind a key ID, in order of arrival; [`MOST_KEYS`] at most.
     ///
     /// Anybody can list anybody's key as a subkey. [`primaries_by_id`](Self::primaries_by_id) has no such limit.

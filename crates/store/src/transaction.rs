@@ -31,6 +31,14 @@ pub trait Transaction: WriteBindings + Send {
     /// Gives a key an owner trust, or takes it away. It can be given before the certificate is there.
     fn set_owner_trust(&mut self, primary: &Fingerprint, trust: Option<AssignedTrust>) -> Result<()>;
 
+    /// What this transaction decides from now on about keys is for everybody who uses the database, not for the user's
+    /// own role.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotForEverybody`](crate::Error::NotForEverybody) where the user may not, or there are no roles.
+    fn decide_for_everybody(&mut self) -> Result<()>;
+
     /// Takes away the owner trust of keys.
     fn forget_owner_trust(&mut self, primaries: &[Fingerprint]) -> Result<()>;
 

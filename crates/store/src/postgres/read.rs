@@ -11,6 +11,7 @@ use cert::{Fingerprint, KeyId};
 use tokio_postgres::Row;
 
 use super::connect::Parameters;
+use super::search;
 use super::view::View;
 use crate::engine::{self, Engine};
 use crate::find;
@@ -219,6 +220,10 @@ impl ReadCertificates for View<'_> {
         const SQL: &str = "SELECT substring(bytes FROM 1 FOR ?2) FROM packets WHERE cert = ?1";
         let most = i32::try_from(most).unwrap_or(i32::MAX);
         self.first(SQL, &[&id, &most], DOING, |row| row.get(0))
+    }
+
+    fn some_user_ids(&self, part: &[u8], most: usize) -> Result<Vec<Vec<u8>>> {
+        if self.store.shape.search_index { search::some(self, part, most) } else { Ok(Vec::new()) }
     }
 
     fn find(&self, query: &Query) -> Result<Vec<CertId>> {

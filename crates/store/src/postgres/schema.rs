@@ -11,8 +11,8 @@ use crate::{Error, Result};
 
 const DOING: &str = "creating the tables";
 
-/// The version of the tables and of the blobs in them.
-pub(super) const VERSION: i64 = 1;
+/// The version of the tables and of the blobs in them. In version 1 owner trust and trust on first use were everybody's.
+pub(super) const VERSION: i64 = 2;
 
 /// The most partitions: each costs planning time and files.
 const MOST_PARTITIONS: u32 = 256;
@@ -73,11 +73,13 @@ CREATE TABLE user_id_origin (
   PRIMARY KEY (cert, digest));
 CREATE TABLE migration (
   digest bytea PRIMARY KEY, path bytea NOT NULL, modified bigint NOT NULL, size bigint NOT NULL, time bigint);
-CREATE TABLE owner_trust (fingerprint bytea PRIMARY KEY, value smallint NOT NULL);
+CREATE TABLE owner_trust (
+  fingerprint bytea, value smallint NOT NULL, role text DEFAULT current_user, PRIMARY KEY (fingerprint, role));
 CREATE TABLE tofu_binding (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, fingerprint bytea NOT NULL, digest bytea NOT NULL,
   email bytea NOT NULL, hash bigint NOT NULL, user_id bytea NOT NULL, time bigint NOT NULL,
-  policy smallint NOT NULL CHECK (policy BETWEEN 1 AND 5), UNIQUE (digest, fingerprint));
+  policy smallint NOT NULL CHECK (policy BETWEEN 1 AND 5), role text NOT NULL DEFAULT current_user,
+  UNIQUE (digest, fingerprint, role));
 CREATE TABLE tofu_signature (
   binding bigint, sig_digest bytea, origin bytea, sig_time bigint NOT NULL, time bigint NOT NULL,
   PRIMARY KEY (binding, sig_digest, origin));
@@ -94,6 +96,41 @@ CREATE TABLE former (
   journal bigint, number bigint, cert bigint NOT NULL, first_seen bigint NOT NULL, superseded bytea,
   origin_kind smallint NOT NULL, origin_updated bigint, origin_url bytea, bytes bytea NOT NULL,
   PRIMARY KEY (journal, number));
+";
+
+/// What version 2 has more than version 1: rows of roles. Those that are there become everybody's, whose role is empty.
+const UPGRADE: &str = "
+ALTER TABLE owner_trust ADD COLUMN role text NOT NULL DEFAULT '';
+ALTER TABLE owner_trust DROP CONSTRAINT owner_trust_pkey, ADD PRIMARY KEY (fingerprint, role);
+ALTER TABLE owner_trust ALTER COLUMN role SET DEFAULT current_user;
+ALTER TABLE tofu_binding ADD COLUMN role text NOT NULL DEFAULT '';
+ALTER TABLE tofu_binding DROP CONSTRAINT tofu_binding_digest_fingerprint_key,
+  ADD UNIQUE (digest, fingerprint, role);
+ALTER TABLE tofu_binding ALTER COLUMN role SET DEFAULT current_user;
+";
+
+/// Who reads and writes which rows of roles: one's own, and everybody's; those are written by who may execute
+/// `trust_for_everybody`. What an import notes of user IDs, without anybody's decision, is everybody's and may be written
+/// by every importer.
+const ROLES: &str = "
+CREATE FUNCTION trust_for_everybody() RETURNS boolean LANGUAGE sql RETURN true;
+REVOKE EXECUTE ON FUNCTION trust_for_everybody() FROM PUBLIC;
+ALTER TABLE owner_trust ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+CREATE POLICY reading ON owner_trust FOR SELECT USING (role IN ('', current_user::text));
+CREATE POLICY own ON owner_trust USING (role = current_user::text);
+CREATE POLICY everybody ON owner_trust USING
+  (role = '' AND has_function_privilege('trust_for_everybody()'::regprocedure, 'EXECUTE'));
+ALTER TABLE tofu_binding ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+CREATE POLICY reading ON tofu_binding FOR SELECT USING (role IN ('', current_user::text));
+CREATE POLICY own ON tofu_binding USING (role = current_user::text);
+CREATE POLICY everybody ON tofu_binding USING
+  (role = '' AND has_function_privilege('trust_for_everybody()'::regprocedure, 'EXECUTE'));
+CREATE POLICY imported ON tofu_binding FOR INSERT WITH CHECK (role = '' AND policy = 1);
+CREATE POLICY idle ON tofu_binding FOR DELETE USING (role = '' AND policy = 1);
+ALTER TABLE tofu_signature ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+CREATE POLICY bound ON tofu_signature USING (binding IN (SELECT id FROM tofu_binding));
+ALTER TABLE tofu_encryption ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+CREATE POLICY bound ON tofu_encryption USING (binding IN (SELECT id FROM tofu_binding));
 ";
 
 /// Packets are signatures and keys: nothing in them can be compressed, and trying takes longer than writing them.
@@ -134,7 +171,7 @@ pub struct Shape {
 /// # Errors
 ///
 /// [`Error::Missing`] if the schema is not there or empty, [`Error::Foreign`] if it is something else,
-/// [`Error::Newer`].
+/// [`Error::Older`], [`Error::Newer`].
 pub(super) fn shape(connection: &Connection, server: &Server) -> Result<Shape> {
     const DOING: &str = "opening";
     const TABLES: &str = "SELECT count(*), count(*) FILTER (WHERE relname = 'meta') FROM pg_catalog.pg_class
@@ -159,9 +196,44 @@ pub(super) fn shape(connection: &Connection, server: &Server) -> Result<Shape> {
     }
     match version {
         Some(VERSION) => Ok(found),
+        Some(version) if version < VERSION => Err(Error::Older { path }),
         Some(version) => Err(Error::Newer { path, found: version, known: VERSION }),
         None => Err(Error::Foreign { path }),
     }
+}
+
+/// Reads what the database says about itself, after bringing tables of an earlier version to this program's, in one
+/// transaction.
+///
+/// # Errors
+///
+/// Those of [`shape`]; [`Error::Older`] if the tables are not this user's.
+pub(super) fn upgraded(connection: &Connection, server: &Server) -> Result<Shape> {
+    const DOING: &str = "bringing the tables to this program's version";
+    const OWNED: &str = "SELECT 1 FROM pg_catalog.pg_class WHERE oid = 'meta'::regclass
+        AND pg_has_role(relowner, 'USAGE')";
+    let found = shape(connection, server);
+    if !matches!(found, Err(Error::Older { .. })) || connection.row(OWNED, &[], DOING)?.is_none() {
+        return found;
+    }
+    // Writers of earlier programs come to their end before.
+    connection.batch(
+        &format!(
+            "BEGIN; SELECT pg_advisory_xact_lock({LOCK});
+            SELECT pg_advisory_xact_lock({LOCK}, hashtext(current_schema()))"
+        ),
+        DOING,
+    )?;
+    match shape(connection, server) {
+        Err(Error::Older { .. }) => {}
+        found => {
+            connection.batch("COMMIT", DOING)?;
+            return found;
+        }
+    }
+    let version = format!("UPDATE meta SET value = {VERSION} WHERE name = 'version'");
+    connection.batch(&[UPGRADE, ROLES, &version, "; COMMIT"].concat(), DOING)?;
+    shape(connection, server)
 }
 
 /// Makes the schema and its tables, unless somebody else has.
@@ -191,6 +263,7 @@ pub(super) fn create(connection: &Connection, server: &Server, partitions: u32) 
     KEPT.iter().chain(&DERIVED).for_each(|table| push_table(&mut sql, table, partitions));
     sql.push_str(STORAGE);
     sql.push_str(VIEWS);
+    sql.push_str(ROLES);
     connection.batch(&sql, DOING)?;
     let indexed = create_search_index(connection)?;
     let meta =
@@ -201,7 +274,7 @@ pub(super) fn create(connection: &Connection, server: &Server, partitions: u32) 
 
 /// Brings the tables to the version of this program, and makes what could not be made before. Returns what there is now.
 pub(super) fn migrate(connection: &Connection, server: &Server) -> Result<Shape> {
-    let found = shape(connection, server)?;
+    let found = upgraded(connection, server)?;
     if found.search_index {
         return Ok(found);
     }

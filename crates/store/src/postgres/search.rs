@@ -56,6 +56,13 @@ pub(super) fn find(
     decided(engine, query, SQL, &[&pattern(part)])
 }
 
+/// Returns some user IDs that contain a part, by the index.
+pub(super) fn some(engine: &impl Engine, part: &[u8], most: usize) -> Result<Vec<Vec<u8>>> {
+    const SQL: &str = "SELECT value FROM user_id WHERE search LIKE ?1 LIMIT ?2";
+    let most = i64::try_from(most).unwrap_or(i64::MAX);
+    engine.list(SQL, &[&pattern(part), &most], DOING, |row| row.get(0))
+}
+
 /// Returns the two halves of a key ID as they are stored; the second is the short key ID.
 pub(super) fn halves(key_id: KeyId) -> (i32, i32) {
     (key_id.short().cast_signed(), ((key_id.0 >> 32) as u32).cast_signed())

@@ -16,10 +16,10 @@ impl PostgresStore {
     ///
     /// # Errors
     ///
-    /// [`Error::Missing`] if its schema is not, [`Error::Newer`] and [`Error::Foreign`] if this
+    /// [`Error::Missing`] if its schema is not, [`Error::Newer`], [`Error::Older`] and [`Error::Foreign`] if this
     /// program cannot read it; [`Error::Server`] in the server's words.
     pub fn open(address: Address) -> Result<Self> {
-        Self::with(address, schema::shape)
+        Self::with(address, schema::upgraded)
     }
 
     /// Opens a database, making its schema and tables if they are not there: split over so many partitions, or plain
@@ -29,7 +29,7 @@ impl PostgresStore {
     ///
     /// Those of [`PostgresStore::open`]; the server's words if this user may not make them.
     pub fn create(address: Address, partitions: u32) -> Result<Self> {
-        Self::with(address, |connection, server| match schema::shape(connection, server) {
+        Self::with(address, |connection, server| match schema::upgraded(connection, server) {
             Err(Error::Missing { .. }) => {
                 schema::create(connection, server, partitions)?;
                 schema::shape(connection, server)

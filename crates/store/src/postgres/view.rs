@@ -17,6 +17,13 @@ use crate::engine::{self, Engine};
 use crate::rows::stored_fingerprint;
 use crate::{CertId, InputDigest, Query, Result};
 
+/// The role whose rows are written: the user's own, or everybody's (empty) in a transaction that says so.
+macro_rules! own_role {
+    () => {
+        "(CASE current_setting('keyhoard.everybody', true) WHEN 'on' THEN '' ELSE current_user::text END)"
+    };
+}
+
 /// User IDs with the numbers of their components.
 pub(super) type UserIds = Vec<(i64, Vec<u8>)>;
 
@@ -116,20 +123,53 @@ impl Engine for View<'_> {
     const PRIMARIES: &'static str = "SELECT id, fingerprint FROM cert WHERE id = ANY
         (ARRAY(SELECT cert FROM key_id WHERE short = (?1::bigint >> 32)::integer
             AND high = (?1::bigint << 32 >> 32)::integer AND component = 0)) ORDER BY id";
-    const DERIVED_BINDINGS: &'static str =
+    const OWN_ROLE: &'static str = own_role!();
+    const AND_OWN: &'static str = concat!(" AND role = ", own_role!());
+    const OWNER_TRUSTS: &'static str = concat!(
+        "(SELECT DISTINCT ON (fingerprint) fingerprint, value FROM owner_trust WHERE role IN ('', ",
+        own_role!(),
+        ") ORDER BY fingerprint, role DESC) AS owner_trust"
+    );
+    const SET_OWNER_TRUST: &'static str = concat!(
+        "INSERT INTO owner_trust (role, fingerprint, value) VALUES (",
+        own_role!(),
+        ", ?1, ?2) ON CONFLICT (fingerprint, role) DO UPDATE SET value = ?2"
+    );
+    // No owner trust is one of its own: it comes before that of everybody.
+    const UNSET_OWNER_TRUST: &'static str = concat!(
+        "INSERT INTO owner_trust (role, fingerprint, value) VALUES (",
+        own_role!(),
+        ", ?1, 0) ON CONFLICT (fingerprint, role) DO UPDATE SET value = 0"
+    );
+    const BINDINGS: &'static str = concat!(
+        "(SELECT DISTINCT ON (digest, fingerprint) * FROM tofu_binding WHERE role IN ('', ",
+        own_role!(),
+        ") ORDER BY digest, fingerprint, role DESC) AS tofu_binding"
+    );
+    const OF_BINDING: &'static str = concat!(
+        "binding IN (SELECT same.id FROM tofu_binding one JOIN tofu_binding same USING (digest, fingerprint)
+        WHERE one.id = ?1 AND same.role IN ('', ",
+        own_role!(),
+        "))"
+    );
+    const DERIVED_BINDINGS: &'static str = concat!(
         "SELECT NULL, fingerprint, email, value, first_seen, 1::smallint FROM (
             SELECT DISTINCT ON (cert, email) cert, email, value FROM user_id WHERE {which}
             ORDER BY cert, email, component) AS bound JOIN cert ON cert.id = bound.cert
         WHERE NOT EXISTS (SELECT 1 FROM tofu_binding kept
-            WHERE kept.digest = sha256(bound.email) AND kept.fingerprint = cert.fingerprint)";
+            WHERE kept.digest = sha256(bound.email) AND kept.fingerprint = cert.fingerprint
+            AND kept.role IN ('', ",
+        own_role!(),
+        "))"
+    );
     const OF_ADDRESS: [&'static str; 2] =
         ["digest = sha256(?1)", "cert = ANY (ARRAY(SELECT cert FROM mail WHERE hash = ?2)) AND email = ?1"];
     const OF_ADDRESSES: &'static str =
         "digest = ANY (ARRAY(SELECT sha256(address) FROM unnest(?1::bytea[]) AS address))";
     const ADDRESS_HASH: &'static str = "hash";
     const INSERT_BINDING: &'static str =
-        "INSERT INTO tofu_binding (digest, email, hash, fingerprint, user_id, time, policy)
-        VALUES (sha256(?1), ?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (digest, fingerprint)";
+        "INSERT INTO tofu_binding (role, digest, email, hash, fingerprint, user_id, time, policy)
+        VALUES ({role}, sha256(?1), ?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (digest, fingerprint, role)";
     const ENCRYPTION_ROW: &'static str = "ctid";
     const FORMERS_AT_ONCE: usize = 16;
     const SET_USER_ID_ORIGIN: &'static str =

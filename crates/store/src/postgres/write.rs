@@ -221,6 +221,16 @@ impl Transaction for Writer<'_> {
         owner_trust_rows::set(self, primary, trust)
     }
 
+    fn decide_for_everybody(&mut self) -> Result<()> {
+        const MAY: &str = "SELECT has_function_privilege('trust_for_everybody()', 'EXECUTE')";
+        const SET: &str = "SELECT set_config('keyhoard.everybody', 'on', true)";
+        if self.view.first(MAY, &[], DOING, |row| row.get(0))? != Some(true) {
+            let reason = "this user may not; the owner of the tables can GRANT EXECUTE ON FUNCTION trust_for_everybody()";
+            return Err(Error::NotForEverybody { path: self.view.path().to_owned(), reason });
+        }
+        self.view.first(SET, &[], DOING, |_| Ok(())).map(drop)
+    }
+
     fn forget_owner_trust(&mut self, primaries: &[Fingerprint]) -> Result<()> {
         owner_trust_rows::forget(self, primaries)
     }
@@ -268,13 +278,11 @@ impl Transaction for Writer<'_> {
         ] {
             self.view.connection().execute(sql, &[&ids], DOING)?;
         }
-        for sql in [
-            "DELETE FROM primary_key WHERE fingerprint = ANY ($1)",
-            "DELETE FROM owner_trust WHERE fingerprint = ANY ($1)",
-        ] {
-            self.view.connection().execute(sql, &[&stored], DOING)?;
-        }
+        const NAMED: &str = "DELETE FROM primary_key WHERE fingerprint = ANY ($1)";
+        self.view.connection().execute(NAMED, &[&stored], DOING)?;
         if removal == Removal::Purge {
+            const TRUST: &str = "DELETE FROM owner_trust WHERE fingerprint = ANY ($1)";
+            self.view.connection().execute(TRUST, &[&stored], DOING)?;
             binding_rows::purge(&self.view, &fingerprints)?;
         }
         forget_inputs(&self.view, &certs)

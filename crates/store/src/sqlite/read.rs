@@ -8,6 +8,7 @@ use rusqlite::MAIN_DB;
 
 use super::certifications;
 use super::error::Context;
+use super::search;
 use super::view::View;
 use crate::engine::{Engine, Row};
 use crate::rows::rotated;
@@ -118,6 +119,10 @@ impl ReadCertificates for View<'_> {
                 bytes
             })),
         }
+    }
+
+    fn some_user_ids(&self, part: &[u8], most: usize) -> Result<Vec<Vec<u8>>> {
+        search::some(self, part, most)
     }
 
     fn find(&self, query: &Query) -> Result<Vec<CertId>> {

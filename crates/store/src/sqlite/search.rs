@@ -32,6 +32,18 @@ pub(super) fn find(engine: &impl Engine, query: &Query, part: &[u8]) -> Result<V
     among_user_ids(engine, query, &by_trigrams(engine, trigrams)?)
 }
 
+/// Returns user IDs of some certificates with all trigrams of a part.
+pub(super) fn some(engine: &impl Engine, part: &[u8], most: usize) -> Result<Vec<Vec<u8>>> {
+    const SQL: &str = "SELECT value FROM user_id WHERE cert IN
+        (SELECT rowid FROM user_id_search WHERE user_id_search MATCH ?1 LIMIT ?2)";
+    let trigrams = trigrams(part);
+    if trigrams.is_empty() {
+        return Ok(Vec::new());
+    }
+    let most = i64::try_from(most).unwrap_or(i64::MAX);
+    engine.list(SQL, &[&trigrams.join(" AND "), &most], "searching", |row| row.get(0))
+}
+
 /// Proposes the certificates that have the rarest of the trigrams.
 fn by_trigrams(engine: &impl Engine, trigrams: Vec<String>) -> Result<Vec<CertId>> {
     const SQL: &str = "SELECT rowid FROM user_id_search WHERE user_id_search MATCH ?1 LIMIT ?2";

@@ -109,6 +109,14 @@ impl Engine for View<'_> {
         WHERE key_id = ?1 ORDER BY cert, component LIMIT ?2";
     const PRIMARIES: &'static str = "SELECT cert, fingerprint FROM key_id JOIN cert ON id = cert
         WHERE key_id = ?1 AND component = 0 ORDER BY cert";
+    const OWN_ROLE: &'static str = "";
+    const AND_OWN: &'static str = "";
+    const OWNER_TRUSTS: &'static str = "owner_trust";
+    const SET_OWNER_TRUST: &'static str = "INSERT INTO owner_trust (fingerprint, value) VALUES (?1, ?2)
+        ON CONFLICT (fingerprint) DO UPDATE SET value = ?2";
+    const UNSET_OWNER_TRUST: &'static str = "DELETE FROM owner_trust WHERE fingerprint = ?1";
+    const BINDINGS: &'static str = "tofu_binding";
+    const OF_BINDING: &'static str = "binding = ?1";
     const DERIVED_BINDINGS: &'static str = "SELECT NULL, fingerprint, email, value, first_seen, 1 FROM (
             SELECT cert, bound_address(value) AS email, value, min(component) FROM user_id WHERE {which}
             GROUP BY 1, 2) JOIN cert ON id = cert

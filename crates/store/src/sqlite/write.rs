@@ -298,6 +298,11 @@ impl Transaction for Writer<'_> {
         owner_trust_rows::set(self, primary, trust)
     }
 
+    fn decide_for_everybody(&mut self) -> Result<()> {
+        let reason = "a database in a file has no roles; its owner trust counts for everybody who uses the file";
+        Err(Error::NotForEverybody { path: self.view.path().to_owned(), reason })
+    }
+
     fn forget_owner_trust(&mut self, primaries: &[Fingerprint]) -> Result<()> {
         owner_trust_rows::forget(self, primaries)
     }
