@@ -5,7 +5,6 @@ use std::path::Path;
 use cert::Facts;
 use cert::clean::rebuild_proven as read;
 use rayon::prelude::*;
-use secret::file::FileKeys;
 use serde::Serialize;
 use store::doctor::StoredCertificate;
 
@@ -64,9 +63,9 @@ pub fn examine(database: &Path, on_event: &mut dyn FnMut(DoctorEvent)) -> Result
         findings.healable += u64::from(finding.is_healed_by_rebuilding());
         on_event(DoctorEvent::Finding(finding));
     }
-    let keys = FileKeys::beside(&database::local(database));
+    let keys = secret_keys::beside(database);
     for trouble in secret_keys::examine(store.snapshot()?.as_ref(), &keys)? {
-        findings.problems += 1;
+        findings.problems += u64::from(!matches!(trouble, Problem::Elsewhere { .. }));
         on_event(DoctorEvent::SecretKey(trouble));
     }
     Ok(findings)

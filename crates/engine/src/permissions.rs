@@ -13,7 +13,7 @@ use rustix::process::geteuid;
 use secret::file::FileKeys;
 
 use crate::output_file::directory;
-use crate::{Error, Result, database};
+use crate::{Error, Result, database, secret_keys};
 
 pub use exposed::Exposed;
 
@@ -76,7 +76,7 @@ pub fn exposed_database(location: &Path) -> Vec<Exposed> {
 /// [`Error::Exposed`] if there are secret keys, and somebody else can change the database or its directory: they could
 /// decide whose key a message is encrypted to, and which key signs.
 pub fn secret_keys_beside(location: &Path) -> Result<FileKeys> {
-    let keys = FileKeys::beside(&database::local(location));
+    let keys = secret_keys::beside(location);
     if keys.path().exists() {
         // Opening the directory checks its own mode.
         refuse(exposed_database(location))?;

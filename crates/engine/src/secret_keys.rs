@@ -1,7 +1,7 @@
 //! Which certificates have a secret key here or with GnuPG, and which secret keys have no certificate.
 
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::{self, Path, PathBuf};
 
 use cert::{Facts, Fingerprint, Keygrip};
 use secret::file::FileKeys;
@@ -52,6 +52,20 @@ impl SecretKeys {
     }
 }
 
+/// Returns the secret keys beside a database, which notes that the keys stored from now on are its own.
+pub(crate) fn beside(location: &Path) -> FileKeys {
+    FileKeys::beside(&database::local(location)).serving(place(location))
+}
+
+/// Returns the place of a database as it is noted beside the secret keys: a path that does not depend on the working
+/// directory, or a URL without its password.
+fn place(location: &Path) -> String {
+    match database::is_server(location) {
+        true => database::shown(location),
+        false => path::absolute(location).unwrap_or_else(|_| location.to_owned()).display().to_string(),
+    }
+}
+
 /// The certificate that a key belongs to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Owner {
@@ -91,12 +105,22 @@ pub fn owner_of(snapshot: &dyn ReadCertificates, key: &Fingerprint) -> Result<Op
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Problem {
     /// A secret key that no certificate here has.
-    #[error("{}: no certificate in this database has the secret key {key}; keep the file, for its certificate may be in another database", .file.display())]
+    #[error("{}: no certificate in this database has the secret key {key}", .file.display())]
     Orphan {
         /// The key.
         key: Fingerprint,
         /// Its file.
         file: PathBuf,
+    },
+    /// A secret key whose certificate is in other databases, which this directory serves as well; nothing is wrong.
+    #[error("{}: the certificate of the secret key {key} is in another database: {}", .file.display(), .databases.join(", "))]
+    Elsewhere {
+        /// The key.
+        key: Fingerprint,
+        /// Its file.
+        file: PathBuf,
+        /// The places of the databases.
+        databases: Vec<String>,
     },
     /// A file or directory that cannot be used; says why.
     #[error("{0}")]
@@ -113,7 +137,7 @@ pub fn orphans(snapshot: &dyn ReadCertificates, keys: &FileKeys) -> Result<Vec<F
     let found = examine(snapshot, keys)?.into_iter();
     let orphan = |problem| match problem {
         Problem::Orphan { key, .. } => Some(key),
-        Problem::Unusable(_) => None,
+        Problem::Elsewhere { .. } | Problem::Unusable(_) => None,
     };
     Ok(found.filter_map(orphan).collect())
 }
@@ -133,13 +157,21 @@ pub fn examine(snapshot: &dyn ReadCertificates, keys: &FileKeys) -> Result<Vec<P
         match head {
             Err(error) => found.push(Problem::Unusable(causes(&error))),
             Ok(stored_key) if owner_of(snapshot, &stored_key.fingerprint)?.is_none() => {
-                found.push(Problem::Orphan {
-                    key: stored_key.fingerprint,
-                    file: keys.file(&stored_key.fingerprint),
-                });
+                found.push(without_certificate(keys, stored_key.fingerprint)?);
             }
             Ok(_) => {}
         }
     }
     Ok(found)
+}
+
+/// Says of a key that no certificate here has whether it belongs to other databases.
+fn without_certificate(keys: &FileKeys, key: Fingerprint) -> Result<Problem> {
+    let file = keys.file(&key);
+    let mut databases = keys.databases_of(&key)?;
+    databases.retain(|place| Some(place.as_str()) != keys.database());
+    Ok(match databases.is_empty() {
+        true => Problem::Orphan { key, file },
+        false => Problem::Elsewhere { key, file, databases },
+    })
 }

@@ -39,7 +39,7 @@ pub enum Error {
         tries: u8,
     },
     /// The key is locked, and no passphrase was given.
-    #[error("secret key {key}: it is locked, and no passphrase was given")]
+    #[error("secret key {key}: a passphrase is needed, and none was given")]
     NoPassphrase {
         /// The key.
         key: Fingerprint,

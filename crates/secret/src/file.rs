@@ -7,6 +7,7 @@
 //! The directory has mode 0700 and the files 0600. A writer holds the directory's lock (`flock`), writes a temporary
 //! file, syncs and renames it and syncs the directory, so that changes are atomic and durable. Readers need no lock.
 
+mod databases;
 mod directory;
 mod record;
 
@@ -28,17 +29,41 @@ const SUFFIX: &str = ".key";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileKeys {
     path: PathBuf,
+    /// The database that the certificates of new keys are in, if that is known.
+    database: Option<String>,
 }
 
 impl FileKeys {
     /// Uses a directory, which is created when the first key is stored.
     pub fn new(directory: impl Into<PathBuf>) -> Self {
-        Self { path: directory.into() }
+        Self { path: directory.into(), database: None }
     }
 
     /// Uses the directory beside a database.
     pub fn beside(database: &Path) -> Self {
         Self::new(database.with_file_name(DIRECTORY))
+    }
+
+    /// Notes of keys that are stored from now on that this database has their certificates.
+    pub fn serving(self, database: impl Into<String>) -> Self {
+        Self { database: Some(database.into()), ..self }
+    }
+
+    /// Returns the database that keys are stored for, if that is known.
+    pub fn database(&self) -> Option<&str> {
+        self.database.as_deref()
+    }
+
+    /// Returns the databases that had the certificate of a key when it was stored.
+    ///
+    /// # Errors
+    ///
+    /// Those of reading the directory.
+    pub fn databases_of(&self, key: &Fingerprint) -> Result<Vec<String>> {
+        let Some(directory) = Directory::open(&self.path)? else { return Ok(Vec::new()) };
+        let key = key.to_string();
+        let lines = databases::read(&directory)?.into_iter();
+        Ok(lines.filter(|(named, _)| *named == key).map(|(_, place)| place).collect())
     }
 
     /// Returns the directory.
@@ -94,8 +119,9 @@ impl FileKeys {
         match fault {
             record::Fault::Io(error) => Error::Io { path, error },
             record::Fault::Content(what) => {
-                let what =
-                    format!("{what}; take the file from a backup, or delete it and import the key again");
+                let what = format!(
+                    "{what}; take the file from a backup, or move it elsewhere and import the key from a backup"
+                );
                 Error::File { path, what }
             }
         }
@@ -157,7 +183,10 @@ impl SecretKeys for FileKeys {
             lock.write(&name, &record::write(key))?;
             Ok(stored)
         });
-        let stored = stored.collect();
+        let stored: Result<Vec<Stored>> = stored.collect();
+        if let (Ok(_), Some(database)) = (&stored, &self.database) {
+            databases::add(&directory, &lock, keys.iter().map(|key| key.fingerprint()), database)?;
+        }
         lock.sync()?;
         stored
     }
