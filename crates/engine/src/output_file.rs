@@ -25,7 +25,7 @@ const ORDINARY: u32 = 0o666;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Content {
     /// Certificates, messages, signatures, plaintext: a new file has the mode that the umask leaves, a replaced one the
-    /// mode that it had.
+    /// mode that it had. It is not written through a symbolic link to a file of somebody else.
     Ordinary,
     /// Secret keys and revocations: the file has mode 0600, whatever the umask is and whatever mode a replaced file had. It
     /// is not written through a symbolic link that somebody else made or to a file of somebody else, nor into a named
@@ -206,15 +206,17 @@ impl Drop for OutputFile {
     }
 }
 
-/// Returns the target of symbolic links, none of which may be of somebody else if the content is secret.
+/// Returns the target of symbolic links, which may not be a file of somebody else; none of the links may be of somebody
+/// else if the content is secret.
 fn destination(path: &Path, content: Content) -> io::Result<PathBuf> {
     let is_link = |found: &Metadata| found.file_type().is_symlink();
     let Some(link) = fs::symlink_metadata(path).ok().filter(is_link) else { return Ok(path.to_owned()) };
     // A link that leads nowhere is replaced.
     let Ok(destination) = fs::canonicalize(path) else { return Ok(path.to_owned()) };
-    if content == Content::Secret && !is_descriptor(path) {
+    if !is_descriptor(path) {
         let found = fs::metadata(&destination)?;
-        if !is_trusted(&link) || (found.is_file() && !is_trusted(&found)) {
+        let is_foreign_link = content == Content::Secret && !is_trusted(&link);
+        if is_foreign_link || (found.is_file() && !is_trusted(&found)) {
             return Err(denied("a symbolic link of another user, or to a file of another user"));
         }
     }
@@ -397,6 +399,8 @@ mod tests {
         assert!(denied(&foreign) && replacing(&foreign, Content::Ordinary).is_ok());
         std::os::unix::fs::chown(&file, Some(1234), None).expect("the superuser");
         assert!(denied(&own), "a link to a file of another user");
+        let error = replacing(&own, Content::Ordinary).expect_err("a link to a file of another user");
+        assert_eq!(error.kind(), io::ErrorKind::PermissionDenied);
         assert!(replacing(&file, Content::Secret).is_ok(), "its name gets a new file");
         rustix::fs::mknodat(CWD, &pipe, FileType::Fifo, rustix::fs::Mode::RWXU, 0).expect("a pipe");
         std::os::unix::fs::chown(&pipe, Some(1234), None).expect("the superuser");
