@@ -130,7 +130,7 @@ fn an_ambiguous_name_is_an_error_where_one_certificate_is_expected() {
     for command in commands {
         let done = run(&home, &[command, &["example.org"][..]].concat());
         assert_eq!((done.code, done.text().as_str()), (Some(2), ""), "{command:?}");
-        assert!(done.errors().contains("example.org: stands for 2 certificates"), "{}", done.errors());
+        assert!(done.errors().contains("example.org: 2 certificates match"), "{}", done.errors());
     }
 }
 

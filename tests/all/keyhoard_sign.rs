@@ -16,6 +16,11 @@ harness::on_both_engines! {
 
 const NOW: &str = "20260101T000000";
 
+/// The exit codes of `keyhoard verify` for a key that is not here, and for a good signature by a key that no trusted key
+/// certifies.
+const UNKNOWN_KEY: i32 = 3;
+const OWNER_NOT_VERIFIED: i32 = 4;
+
 fn run(home: &Home, arguments: &[&str]) -> Run {
     Run::keyhoard(home).args(["--faked-system-time", NOW]).args(arguments)
 }
@@ -125,7 +130,7 @@ fn signatures_of_gpg_are_verified_in_every_form() {
         [&["--sign"][..], &["--sign", "--armor"], &["--sign", "--textmode", "-z0"], &["--clearsign"]]
     {
         let (done, content) = verified(&home, &gpg(options));
-        assert_eq!(done.code, Some(0), "{options:?}: {}", done.errors());
+        assert_eq!(done.code, Some(OWNER_NOT_VERIFIED), "{options:?}: {}", done.errors());
         assert_eq!(content, if options[0] == "--clearsign" { CLEAR } else { TEXT }, "{options:?}");
     }
     let data = home.write("data", TEXT);
@@ -134,17 +139,17 @@ fn signatures_of_gpg_are_verified_in_every_form() {
     let signature = home.write("data.sig", gpg(&options));
     // The data's name is the signature's without its end.
     let done = run(&home, &["--json", "verify"]).arg(&signature).output();
-    assert_eq!(done.code, Some(0), "{}", done.errors());
+    assert_eq!(done.code, Some(OWNER_NOT_VERIFIED), "{}", done.errors());
     let told = &done.json_lines()[0]["signatures"][0];
     assert_eq!(told["notations"][0]["value"]["text"], "a value");
     assert_eq!(told["policies"][0]["text"], "https://x/");
     assert_eq!(told["certificate"], ann.fingerprint());
     assert_eq!(told["validity"], "unknown");
-    // Good, but nobody says whose it is.
+    // Good, but no trusted key certifies it.
     let sure = |options: &[&str]| {
         run(&home, &["verify", "--sure"]).args(options).arg(&signature).arg(&data).output().code
     };
-    assert_eq!(sure(&[]), Some(1));
+    assert_eq!(sure(&[]), Some(OWNER_NOT_VERIFIED));
     assert_eq!(sure(&["--trusted-key", ann.fingerprint()]), Some(0));
 }
 
@@ -160,7 +165,7 @@ fn bad_signatures_unknown_keys_and_revoked_keys_fail_verification() {
     };
     assert_eq!(judged(&home, NOW), (Some(0), "good".to_owned()));
     assert_eq!(judged(&home, "20250601T000000"), (Some(1), "wrong-time".to_owned()), "before it was made");
-    assert_eq!(judged(&Home::new(), NOW), (Some(1), "no-key".to_owned()));
+    assert_eq!(judged(&Home::new(), NOW), (Some(UNKNOWN_KEY), "no-key".to_owned()));
     fs::write(&data, b"other data\n").expect("space");
     assert_eq!(judged(&home, NOW), (Some(1), "bad".to_owned()));
     fs::write(&data, TEXT).expect("space");
@@ -287,7 +292,7 @@ fn signed_tags_of_a_repository_are_verified_and_lightweight_tags_are_skipped() {
     let blob = git(&[&here[..], &["hash-object", "-w", &file.to_string_lossy()]].concat());
     git(&[&here[..], &["tag", "blob", String::from_utf8_lossy(&blob).trim_end()]].concat());
     for (option, name) in [("--tags", Some("v1")), ("--commits", None)] {
-        let done = Run::keyhoard(&home).args(["verify", option]).arg(&repository).output();
+        let done = Run::keyhoard(&home).args(["--json", "verify", option]).arg(&repository).output();
         assert_eq!(done.code, Some(0), "{}", done.errors());
         let told = done.json_lines();
         assert_eq!(told.len(), 1);
@@ -382,7 +387,7 @@ fn a_signature_needs_a_key_with_the_signing_flag_and_a_subkey_with_a_back_signat
     for (number, case) in cases.iter().enumerate() {
         Run::keyhoard(&home).args(["import", "--quiet"]).stdin(&case.certificate[..]).succeed();
         let (code, told) = judged(&home, &case.signature());
-        let expected = if case.is_accepted { ("good", Some(0)) } else { ("key-unusable", Some(1)) };
+        let expected = if case.is_accepted { ("good", Some(OWNER_NOT_VERIFIED)) } else { ("key-unusable", Some(1)) };
         assert_eq!((told["standing"].as_str().unwrap_or_default(), code), expected, "{}", case.name);
         assert_eq!(told["certificate"], case.primary, "{}", case.name);
         let tag = format!("object {tree}\ntype tree\ntag v{number}\ntagger A <a> 0 +0000\n\nText\n");
@@ -391,7 +396,7 @@ fn a_signature_needs_a_key_with_the_signing_flag_and_a_subkey_with_a_back_signat
         let tag = git(&["hash-object", "-t", "tag", "-w", "--stdin"], Some(&tag));
         git(&["update-ref", &format!("refs/tags/v{number:02}"), &tag], None);
     }
-    let done = run(&home, &["verify", "--tags"]).arg(&repository).output();
+    let done = run(&home, &["--json", "verify", "--tags"]).arg(&repository).output();
     let holds: Vec<bool> = done.json_lines().iter().map(|tag| tag["holds"] == true).collect();
     let expected: Vec<bool> = cases.iter().map(|case| case.is_accepted).collect();
     assert_eq!((holds, done.code), (expected, Some(1)), "{}", done.errors());
@@ -407,7 +412,7 @@ fn the_maker_of_a_signature_does_not_depend_on_certificates_that_claim_its_key(e
         }
         for key in [&ann.primary, &ann.subkey] {
             let (code, told) = judged(&home, &detached(key, SIGNED_TEXT));
-            assert_eq!((code, &told["standing"]), (Some(0), &"good".into()), "{told}");
+            assert_eq!((code, &told["standing"]), (Some(OWNER_NOT_VERIFIED), &"good".into()), "{told}");
             assert_eq!(told["certificate"], ann.primary.fingerprint_text());
         }
     }
@@ -444,5 +449,69 @@ fn a_copy_without_its_back_signature_that_is_imported_first_does_not_disable_the
         assert_eq!(judged(&home, &signature).1["standing"], "good");
         Run::keyhoard(&home).args(["doctor", "--rebuild"]).succeed();
         assert_eq!(judged(&home, &signature).1["standing"], "good", "after the rows were made again");
+    }
+}
+
+/// Makes a file and Ann's signature of it, in a home that has her certificate and does not trust it.
+fn signed_by_ann(name: &str) -> (Home, OwnKey, PathBuf) {
+    let home = Home::new();
+    let ann = OwnKey::new("Ann <ann@example.org>");
+    Run::keyhoard(&home).args(["import", "--quiet"]).stdin(ann.certificate()).succeed();
+    let signature = Run::gpg_with_agent(ann.home()).args(["--detach-sign"]).stdin(TEXT).succeed().stdout;
+    home.write("data", TEXT);
+    let signature = home.write(name, signature);
+    (home, ann, signature)
+}
+
+#[test]
+fn the_first_line_says_good_bad_or_unknown_key() {
+    let (home, ann, signature) = signed_by_ann("data.sig");
+    let verify = |options: &[&str]| {
+        let done = run(&home, &["verify"]).args(options).arg(&signature).output();
+        (done.code, done.text().lines().next().unwrap_or_default().to_owned())
+    };
+    let not_verified = "GOOD signature by Ann <ann@example.org>, owner not verified: no trusted key certifies it";
+    assert_eq!(verify(&[]), (Some(4), not_verified.to_owned()));
+    let verified = "GOOD signature by Ann <ann@example.org>, owner verified".to_owned();
+    assert_eq!(verify(&["--trusted-key", ann.fingerprint()]), (Some(0), verified.clone()));
+    assert_eq!(verify(&["--signer", "ann@example.org"]), (Some(0), verified));
+    home.write("data", "other data");
+    let (code, line) = verify(&[]);
+    assert!(code == Some(1) && line.starts_with("BAD signature by Ann"), "{line}");
+    let elsewhere = run(&Home::new(), &["verify"]).arg(&signature).output();
+    assert_eq!(elsewhere.code, Some(3), "{}", elsewhere.errors());
+    assert!(elsewhere.text().starts_with("UNKNOWN KEY"), "{}", elsewhere.text());
+    assert!(elsewhere.errors().contains(&format!("`keyhoard fetch {}`", ann.fingerprint())));
+}
+
+#[test]
+fn a_signature_of_somebody_else_than_the_named_signer_is_bad() {
+    let (home, _, signature) = signed_by_ann("data.sig");
+    let ben = OwnKey::new("Ben <ben@example.org>");
+    Run::keyhoard(&home).args(["import", "--quiet"]).stdin(ben.certificate()).succeed();
+    let done = run(&home, &["verify", "--signer", "ben@example.org"]).arg(&signature).output();
+    assert_eq!(done.code, Some(1), "{}", done.errors());
+    assert!(done.text().starts_with("BAD: signed by Ann"), "{}", done.text());
+}
+
+#[test]
+fn a_certificate_in_a_file_verifies_without_a_database() {
+    let (home, ann, signature) = signed_by_ann("data.sig");
+    let certificate = home.write("ann.pgp", ann.certificate());
+    let elsewhere = Home::new();
+    let by_file = |file: &Path| run(&elsewhere, &["verify", "--signer-file"]).arg(file).arg(&signature).output();
+    let done = by_file(&certificate);
+    assert_eq!(done.code, Some(0), "{}", done.errors());
+    assert!(!elsewhere.has_database());
+    let ben = home.write("ben.pgp", OwnKey::new("Ben <ben@example.org>").certificate());
+    assert_eq!(by_file(&ben).code, Some(3));
+    assert_eq!(by_file(&home.write("nothing", "")).code, Some(2));
+}
+
+#[test]
+fn a_signature_finds_its_data_by_its_name() {
+    for name in ["data.sig", "data.asc", "data.sign"] {
+        let (home, _, signature) = signed_by_ann(name);
+        assert_eq!(run(&home, &["verify"]).arg(&signature).output().code, Some(4), "{name}");
     }
 }

@@ -4,7 +4,7 @@ use clap::{Parser, Subcommand};
 
 use crate::commands::{
     bench, check, completions, copy, db, decrypt, delete, doctor, encrypt, export, fetch, generate, import,
-    key, list, log, man, migrate, policy, publish, refresh, search, show, sign, signed_by, sop, sql, tofu,
+    key, list, log, man, migrate, policy, publish, refresh, search, show, sign, signed_by, sop, sql, status, tofu,
     trust, undo, verify, who_signed,
 };
 use crate::global_options::GlobalOptions;
@@ -17,32 +17,40 @@ use crate::global_options::GlobalOptions;
 pub(crate) struct Arguments {
     #[command(flatten)]
     pub(crate) global: GlobalOptions,
+    /// `None` asks for the status, on a terminal.
     #[command(subcommand)]
-    pub(crate) command: Command,
+    pub(crate) command: Option<Command>,
 }
 
 /// One command.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Show the database, your own keys, and what expires soon.
+    Status(status::Arguments),
     /// Import certificates from files or standard input.
     Import(import::Arguments),
     /// Write certificates to a file, a pipe or the terminal.
     Export(export::Arguments),
     /// Make a key.
+    #[command(aliases = ["gen-key", "generate-key"])]
     Generate(generate::Arguments),
     /// List certificates with their keys and user IDs.
-    #[command(visible_alias = "ls")]
+    #[command(visible_alias = "ls", alias = "list-keys")]
     List(list::Arguments),
     /// Show everything that is known about certificates.
+    #[command(alias = "fingerprint")]
     Show(show::Arguments),
     /// Find certificates whose user IDs contain every given text.
     #[command(visible_alias = "find")]
     Search(search::Arguments),
     /// Find certificates in the network and import them.
+    #[command(aliases = ["recv-keys", "receive-keys", "locate-keys"])]
     Fetch(fetch::Arguments),
     /// Ask keyservers for updates of certificates in the database.
+    #[command(alias = "refresh-keys")]
     Refresh(refresh::Arguments),
     /// Send certificates to a keyserver, or write a Web Key Directory.
+    #[command(alias = "send-keys")]
     Publish(publish::Arguments),
     /// Verify certifications, and store the verdicts.
     Check(check::Arguments),
@@ -93,11 +101,17 @@ pub(crate) enum Command {
     Man(man::Arguments),
 }
 
+/// Returns whether `--json` is among the arguments, which could not be parsed.
+pub(crate) fn is_json_requested() -> bool {
+    std::env::args_os().skip(1).take_while(|argument| argument != "--").any(|argument| argument == "--json")
+}
+
 const AFTER_HELP: &str = "\
 Certificates are named as with gpg: by fingerprint, key ID, <mail@address>, @part-of-an-address, =Exact User ID, \
 &keygrip, or any part of a user ID.
 
-Exit codes: 0 done; 1 a name was not found, or nothing usable was found; 2 an error, or invalid arguments.
+Exit codes: 0 done; 1 a name was not found, or nothing usable was found; 2 an error, or invalid arguments. \
+`keyhoard verify` has more of its own.
 
 Examples:
   keyhoard import /usr/share/keyrings/debian-keyring.gpg

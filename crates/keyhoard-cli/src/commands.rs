@@ -27,6 +27,7 @@ pub(crate) mod sign;
 pub(crate) mod signed_by;
 pub(crate) mod sop;
 pub(crate) mod sql;
+pub(crate) mod status;
 pub(crate) mod tofu;
 pub(crate) mod trust;
 pub(crate) mod undo;
@@ -37,8 +38,10 @@ mod checked_signatures;
 mod content_options;
 mod data_signatures;
 mod keyserver_search;
+mod list_filter;
 mod listings;
 mod named_certificates;
+mod recipients;
 mod signer_options;
 mod unknown_recipients;
 mod verify_batch;
@@ -56,7 +59,8 @@ use crate::session::Session;
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
     let mut session = Session::new(arguments.global);
     let session = &mut session;
-    let outcome = match arguments.command {
+    let outcome = match arguments.command.unwrap_or(Command::Status(status::Arguments {})) {
+        Command::Status(_) => status::run(session),
         Command::Import(arguments) => import::run(session, &arguments),
         Command::Export(arguments) => export::run(session, &arguments),
         Command::Generate(arguments) => generate::run(session, &arguments),

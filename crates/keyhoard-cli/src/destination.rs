@@ -9,8 +9,10 @@ use engine::cert::armor_writer::ArmorWriter;
 use engine::descriptor::duplicate;
 use engine::output_file::{Content, Existing, FileId, OutputFile};
 
+use crate::exit::{CodedError, ErrorCode};
 use crate::output::StandardOutput;
 use crate::question::is_agreed;
+use crate::session::Session;
 
 /// The options that name an output file.
 #[derive(Debug, clap::Args)]
@@ -35,23 +37,28 @@ impl NamedOutput {
         self.output.is_some()
     }
 
-    /// Creates the output file, if there is one. It must not be the file that is `read`. An existing file is replaced
-    /// only with `--force`, or if the user agrees on the terminal.
+    /// Creates the output file, if there is one. It must be neither one of the `inputs`, of which nothing was opened yet,
+    /// nor the database. An existing file is replaced only with `--force`, or if the user agrees on the terminal.
+    ///
+    /// Call this before passphrases are asked for and before anything is read.
     pub(crate) fn create(
         &self,
+        session: &Session,
         content: Content,
-        read: Option<FileId>,
+        inputs: impl IntoIterator<Item = FileId>,
     ) -> anyhow::Result<Option<OutputFile>> {
         let Some(path) = self.file() else { return Ok(None) };
         let name = path.display();
-        let create = |existing| OutputFile::create(path, content, existing, read.as_slice());
+        let read: Vec<FileId> = inputs.into_iter().chain(session.database_files()).collect();
+        let create = |existing| OutputFile::create(path, content, existing, &read);
         let mut created = create(if self.force { Existing::Replaced } else { Existing::Kept });
         if !self.force && created.as_ref().is_err_and(|error| error.kind() == ErrorKind::AlreadyExists) {
             if !io::stdin().is_terminal() {
-                bail!("{name}: there is such a file already; --force replaces it");
+                let reason = format!("{name}: there is such a file already; --force replaces it");
+                bail!(CodedError::new(ErrorCode::FileExists, reason));
             }
             if !is_agreed(format_args!("{name} is there already. Replace it?"))? {
-                bail!("{name}: not replaced");
+                bail!(CodedError::new(ErrorCode::FileExists, format_args!("{name}: not replaced")));
             }
             created = create(Existing::Replaced);
         }
@@ -80,23 +87,46 @@ impl Destination {
         self.output.file()
     }
 
-    /// Writes packets to the output, which must not be the file that is `read`. Armor has the `title`; clear-signed text
-    /// has none, and armor of its own. An output file is kept if `is_kept` returns true for the result of `packets`.
-    pub(crate) fn write<T>(
+    /// Creates the output file, as [`NamedOutput::create`] does.
+    pub(crate) fn open(
         &self,
+        session: &Session,
         content: Content,
+        inputs: impl IntoIterator<Item = FileId>,
+    ) -> anyhow::Result<OpenDestination<'_>> {
+        Ok(OpenDestination { options: self, content, file: self.output.create(session, content, inputs)? })
+    }
+
+    /// Returns whether there is armor where the options say nothing.
+    fn is_armored_by_default(&self) -> bool {
+        match self.file() {
+            Some(path) => path.extension().is_some_and(|extension| extension == "asc"),
+            None => io::stdout().is_terminal(),
+        }
+    }
+}
+
+/// Where packets are written, once that was found to be allowed.
+#[derive(Debug)]
+pub(crate) struct OpenDestination<'a> {
+    options: &'a Destination,
+    content: Content,
+    file: Option<OutputFile>,
+}
+
+impl OpenDestination<'_> {
+    /// Writes packets. Armor has the `title`; clear-signed text has none, and armor of its own. An output file is kept if
+    /// `is_kept` returns true for the result of `packets`.
+    pub(crate) fn write<T>(
+        self,
         title: Option<&'static str>,
-        read: Option<FileId>,
         packets: impl FnOnce(&mut (dyn Write + Send)) -> anyhow::Result<T>,
         is_kept: impl FnOnce(&T) -> bool,
     ) -> anyhow::Result<T> {
-        let file = self.output.create(content, read)?;
-        let is_armored_by_default = match self.file() {
-            Some(path) => path.extension().is_some_and(|extension| extension == "asc"),
-            None => io::stdout().is_terminal(),
-        };
-        let title = title.filter(|_| self.armor || (is_armored_by_default && !self.binary));
-        let (Some(path), Some(mut file)) = (self.file(), file) else {
+        let Self { options, content, file } = self;
+        let is_armored = options.armor || (options.is_armored_by_default() && !options.binary);
+        let title = title.filter(|_| is_armored);
+        let (Some(path), Some(mut file)) = (options.file(), file) else {
             return write_armored(&mut standard_output()?, content, title, packets);
         };
         let named = || path.display().to_string();

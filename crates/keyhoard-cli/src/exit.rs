@@ -2,13 +2,21 @@
 
 use std::error::Error;
 use std::fmt;
+use std::io;
 use std::process::ExitCode;
 
+use clap::CommandFactory;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use engine::stateless::Failure;
 use engine::{causes, lacks_search_index, secret};
+use serde::Serialize;
 
+use crate::arguments::Arguments;
+use crate::gpg_words;
+use crate::help;
+use crate::hint::Hint;
 use crate::output::is_standard_output_closed;
-use crate::stderr;
+use crate::stderr::{self, MessageJson};
 use crate::style::Style;
 
 /// The outcome of a command that did not fail.
@@ -18,26 +26,60 @@ pub(crate) enum Outcome {
     Done,
     /// Nothing was found, nothing was usable, or problems were found: exit code 1.
     Nothing,
+    /// What `keyhoard verify` found, with an exit code of its own.
+    Verified(u8),
 }
 
-/// An error because nothing is there that the command could use: exit code 1, as with [`Outcome::Nothing`].
+/// What kind of error it is, for scripts; `docs/json.md` lists them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum ErrorCode {
+    /// Arguments that the command does not understand.
+    Usage,
+    /// A name that no certificate has, or nothing that the command can use.
+    NotFound,
+    /// There is no database yet.
+    NoDatabase,
+    /// The output file is there already.
+    FileExists,
+    /// A passphrase is needed and nobody can be asked for it.
+    PassphraseNeeded,
+    /// A name that several certificates have.
+    Ambiguous,
+    /// The system failed: a file, a pipe, a connection.
+    System,
+    /// The database failed.
+    Database,
+    /// Anything else.
+    Failed,
+}
+
+/// An error of a certain kind. Exit code 1 if nothing is there that the command could use, else 2.
 #[derive(Debug)]
-pub(crate) struct NotFound(String);
+pub(crate) struct CodedError {
+    code: ErrorCode,
+    message: String,
+}
 
-impl NotFound {
+impl CodedError {
+    /// Makes an error of a kind.
+    pub(crate) fn new(code: ErrorCode, message: impl fmt::Display) -> Self {
+        Self { code, message: message.to_string() }
+    }
+
     /// Nothing that is there can be used, for this reason.
-    pub(crate) fn because(reason: impl fmt::Display) -> Self {
-        Self(reason.to_string())
+    pub(crate) fn not_found(reason: impl fmt::Display) -> Self {
+        Self::new(ErrorCode::NotFound, reason)
     }
 }
 
-impl fmt::Display for NotFound {
+impl fmt::Display for CodedError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(formatter)
+        self.message.fmt(formatter)
     }
 }
 
-impl Error for NotFound {}
+impl Error for CodedError {}
 
 impl Outcome {
     /// Returns [`Outcome::Done`] if `something` is true.
@@ -46,57 +88,114 @@ impl Outcome {
     }
 }
 
-/// Writes an error to stderr and returns the exit code.
+/// Writes an error to stderr, as a line of text or of JSON, and returns the exit code.
 ///
 /// Nothing is written about a standard output that is closed (`| head`), since its reader has closed it.
-pub(crate) fn report(result: anyhow::Result<Outcome>) -> ExitCode {
+pub(crate) fn report(result: anyhow::Result<Outcome>, is_json: bool) -> ExitCode {
     match result {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::Nothing) => ExitCode::from(1),
+        Ok(Outcome::Verified(code)) => ExitCode::from(code),
         Err(error) if error.chain().any(is_standard_output_closed) => ExitCode::from(2),
         Err(error) => {
+            let code = code(&error);
             let advice = match advice(&error) {
                 Some(advice) => format!("; {advice}"),
-                None if lacks_search_index(error.as_ref()) => ", then run `keyhoard db migrate`".to_owned(),
+                None if lacks_search_index(error.as_ref()) => format!(", then run {}", Hint::MigrateDatabase),
                 None => String::new(),
             };
-            stderr::print(Style::Error, "keyhoard:", format_args!("{}{advice}", causes(error.as_ref())));
-            if is_locked(&error) {
-                stderr::print(
-                    Style::Faint,
-                    "keyhoard:",
-                    "use --passphrase-file, --passphrase-fd or --passphrase-program",
-                );
+            let message = format!("{}{advice}", causes(error.as_ref()));
+            match is_json {
+                true => stderr::json(&MessageJson::Error { error: code, message: &message }),
+                false => stderr::print(Style::Error, "keyhoard:", message),
             }
             ExitCode::from(match error.downcast_ref::<Failure>() {
                 Some(failure) => failure.kind.exit_code(),
-                None if error.is::<NotFound>() => 1,
+                None if code == ErrorCode::NotFound => 1,
                 None => 2,
             })
         }
     }
 }
 
-/// Returns which command helps where the library refuses something.
-fn advice(error: &anyhow::Error) -> Option<&'static str> {
-    if let Some(secret::Error::EmptyPassphrase) = secret_error(error) {
-        return Some(
-            "for a key without passphrase use `generate --no-passphrase` or `key passphrase --remove`",
-        );
-    }
-    Some(match error.downcast_ref()? {
-        engine::Error::NoSuchEntry { .. } => "`keyhoard log` lists them",
-        engine::Error::NothingInEntry { .. } => {
-            "messages that were seen are forgotten with `keyhoard tofu forget`"
-        }
-        engine::Error::OtherPartitions { .. } => "`keyhoard copy` makes another",
+/// Returns the command that is meant by a word of gpg's, which is why the arguments were not understood.
+pub(crate) fn meant_word(error: &clap::Error) -> Option<&'static str> {
+    let context = match error.kind() {
+        ErrorKind::InvalidSubcommand => ContextKind::InvalidSubcommand,
+        ErrorKind::UnknownArgument => ContextKind::InvalidArg,
         _ => return None,
-    })
+    };
+    match error.get(context)? {
+        ContextValue::String(word) => gpg_words::meant(word),
+        _ => None,
+    }
 }
 
-/// Returns whether a passphrase was missing and there was no way to ask for it.
-fn is_locked(error: &anyhow::Error) -> bool {
-    matches!(secret_error(error), Some(secret::Error::NoPassphrase { .. }))
+/// Says that no command was given, with the help.
+pub(crate) fn report_missing_command(is_json: bool) -> ExitCode {
+    match is_json {
+        true => stderr::json(&MessageJson::Error { error: ErrorCode::Usage, message: "no command was given" }),
+        false => eprint!("{}", help::short(Arguments::command()).render_help()),
+    }
+    ExitCode::from(2)
+}
+
+/// Writes what is wrong with the arguments as JSON.
+pub(crate) fn report_usage(error: &clap::Error) -> ExitCode {
+    let text = error.to_string();
+    let first = text.lines().next().unwrap_or_default();
+    let message = first.strip_prefix("error: ").unwrap_or(first);
+    stderr::json(&MessageJson::Error { error: ErrorCode::Usage, message });
+    ExitCode::from(2)
+}
+
+fn code(error: &anyhow::Error) -> ErrorCode {
+    if let Some(coded) = error.downcast_ref::<CodedError>() {
+        return coded.code;
+    }
+    if let Some(secret::Error::NoPassphrase { .. }) = secret_error(error) {
+        return ErrorCode::PassphraseNeeded;
+    }
+    match error.downcast_ref() {
+        Some(engine::Error::Store(engine::store::Error::Missing { .. })) => ErrorCode::NoDatabase,
+        Some(engine::Error::Store(_)) => ErrorCode::Database,
+        _ if error.chain().any(|cause| cause.is::<io::Error>()) => ErrorCode::System,
+        _ => ErrorCode::Failed,
+    }
+}
+
+/// Returns what helps where the library refuses something.
+fn advice(error: &anyhow::Error) -> Option<String> {
+    match secret_error(error) {
+        Some(secret::Error::EmptyPassphrase) => {
+            let advice = "for a key without passphrase use `generate --no-passphrase` or `key passphrase --remove`";
+            return Some(advice.to_owned());
+        }
+        // There was no way to ask for it.
+        Some(secret::Error::NoPassphrase { .. }) => {
+            return Some("use --passphrase-file, --passphrase-fd or --passphrase-program".to_owned());
+        }
+        _ => {}
+    }
+    Some(match error.downcast_ref()? {
+        engine::Error::Store(engine::store::Error::Missing { .. }) => format!(
+            "{}, {} or {} makes it",
+            Hint::ImportFile,
+            Hint::Generate,
+            Hint::Migrate
+        ),
+        engine::Error::Store(engine::store::Error::Older { .. }) => {
+            format!("the owner runs {}", Hint::MigrateDatabase)
+        }
+        engine::Error::NoSuchEntry { .. } => format!("{} lists them", Hint::Log),
+        engine::Error::NothingInEntry { .. } => {
+            format!("messages that were seen are forgotten with {}", Hint::TofuForget)
+        }
+        engine::Error::OtherPartitions { location } => {
+            format!("{} makes another", Hint::Copy(location.clone()))
+        }
+        _ => return None,
+    })
 }
 
 fn secret_error(error: &anyhow::Error) -> Option<&secret::Error> {

@@ -7,6 +7,8 @@
 //! - [`listing`]: certificates as text and as JSON; [`naming`]: names for the numbers of OpenPGP.
 //! - [`input`]: files and standard input; [`output`]: results on standard output; [`stderr`]: notes, warnings and
 //!   errors; [`question`]: questions on the terminal.
+//! - [`hint`]: the commands that messages suggest; [`gpg_words`]: commands for words of gpg's; [`help`]: help on one
+//!   screen.
 //! - [`json`], [`table`], [`style`], [`printable`], [`timestamp`], [`expiry`], [`progress`]: the parts of both.
 //!
 //! The library `keyhoard` decides what a command does; this crate parses arguments and prints results.
@@ -17,6 +19,9 @@ mod destination;
 mod exit;
 mod expiry;
 mod global_options;
+mod gpg_words;
+mod help;
+mod hint;
 mod input;
 mod json;
 mod listing;
@@ -33,20 +38,49 @@ mod table;
 mod timestamp;
 mod trust_options;
 
+use std::io::IsTerminal;
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser};
 
 fn main() -> ExitCode {
     process::protect_memory();
     engine::message::use_batch_scheduling();
-    match arguments::Arguments::try_parse() {
-        Ok(arguments) => exit::report(commands::run(arguments)),
+    let request = help::Request::of(std::env::args_os());
+    match arguments::Arguments::try_parse_from(&request.arguments) {
+        Ok(arguments) if arguments.command.is_none() && !std::io::stdout().is_terminal() => {
+            // On a terminal it shows the status.
+            exit::report_missing_command(arguments.global.json)
+        }
+        Ok(arguments) => {
+            let is_json = arguments.global.json;
+            exit::report(commands::run(arguments), is_json)
+        }
         Err(error) if error.use_stderr() && commands::sop::is_requested() => {
             // An error here could not be reported anywhere.
             let _ = error.print();
             ExitCode::from(commands::sop::misunderstood(&error).exit_code())
         }
-        Err(error) => error.exit(),
+        Err(error) if error.use_stderr() && arguments::is_json_requested() => exit::report_usage(&error),
+        Err(error) => explain(&error, &request),
     }
+}
+
+/// Prints the help that was asked for, or what is wrong with the arguments.
+fn explain(error: &clap::Error, request: &help::Request) -> ExitCode {
+    let is_help = matches!(
+        error.kind(),
+        ErrorKind::DisplayHelp | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
+    );
+    let short = || help::short(arguments::Arguments::command()).try_get_matches_from(&request.arguments).err();
+    // An error here could not be reported anywhere.
+    let _ = match (is_help && !request.is_full).then(short).flatten() {
+        Some(shorter) => shorter.print(),
+        None => error.print(),
+    };
+    if let Some(meant) = exit::meant_word(error) {
+        stderr::print(style::Style::Faint, "keyhoard:", format_args!("did you mean {}?", hint::named(meant)));
+    }
+    ExitCode::from(if error.use_stderr() { 2 } else { 0 })
 }

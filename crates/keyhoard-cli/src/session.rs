@@ -5,19 +5,21 @@ use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use anyhow::anyhow;
 use engine::cert::Timestamp;
 use engine::migrate::outdated;
 use engine::network::without_user;
+use engine::output_file::FileId;
 use engine::permissions::{exposed_database, secret_keys_beside};
 use engine::secret::file::FileKeys;
 use engine::store::{ReadJournal, Store};
 use engine::{Result, database};
 
+use crate::exit::ErrorCode;
 use crate::global_options::GlobalOptions;
+use crate::hint::{self, Hint};
 use crate::output::Output;
 use crate::progress::{Progress, Unit};
-use crate::stderr;
+use crate::stderr::{self, MessageJson};
 use crate::style::Style;
 use crate::timestamp;
 
@@ -38,6 +40,9 @@ pub(crate) struct Session {
 impl Session {
     /// Starts a run with the global options.
     pub(crate) fn new(global: GlobalOptions) -> Self {
+        if let Some(database) = &global.db {
+            hint::set_database(database);
+        }
         Self {
             now: global.faked_system_time.unwrap_or_else(timestamp::now),
             output: Output::new(global.json, global.color),
@@ -58,9 +63,15 @@ impl Session {
         Ok(path)
     }
 
+    /// Returns the files of the database, which no output may replace.
+    pub(crate) fn database_files(&self) -> Vec<FileId> {
+        let Ok(path) = database::path(self.database.as_deref()) else { return Vec::new() };
+        FileId::at(&database::local(&path)).into_iter().collect()
+    }
+
     /// Opens the database.
     pub(crate) fn open(&self) -> anyhow::Result<Box<dyn Store>> {
-        database::open(&self.path()?).map_err(with_advice)
+        Ok(database::open(&self.path()?)?)
     }
 
     /// Opens the database, or an empty one if it does not exist.
@@ -85,16 +96,27 @@ impl Session {
         secret_keys_beside(&self.path()?)
     }
 
-    /// Writes a note to standard error, unless `--quiet` was given.
+    /// Writes a note to standard error, unless `--quiet` was given; with `--json` the results say it all.
     pub(crate) fn note(&self, text: impl fmt::Display) {
-        if !self.quiet {
+        if !self.quiet && !self.output.is_json() {
             stderr::print(Style::Faint, "keyhoard:", text);
         }
     }
 
     /// Writes a warning to standard error.
     pub(crate) fn warn(&self, text: impl fmt::Display) {
-        stderr::print(Style::Warning, "keyhoard:", text);
+        match self.output.is_json() {
+            true => stderr::json(&MessageJson::Warning { warning: &text.to_string() }),
+            false => stderr::print(Style::Warning, "keyhoard:", text),
+        }
+    }
+
+    /// Writes to standard error why something that was asked for is not done, with the kind of error for scripts.
+    pub(crate) fn refuse(&self, error: ErrorCode, text: impl fmt::Display) {
+        match self.output.is_json() {
+            true => stderr::json(&MessageJson::Error { error, message: &text.to_string() }),
+            false => stderr::print(Style::Warning, "keyhoard:", text),
+        }
     }
 
     /// Notes which migrated sources have changed since.
@@ -102,9 +124,8 @@ impl Session {
         if !self.quiet {
             for migration in outdated(snapshot)? {
                 let path = migration.path.display();
-                self.warn(format_args!(
-                    "{path} has changed since it was migrated; `keyhoard migrate {path}` takes it over again"
-                ));
+                let again = Hint::MigrateFrom(path.to_string());
+                self.warn(format_args!("{path} has changed since it was migrated; {again} copies the changes"));
             }
         }
         Ok(())
@@ -113,17 +134,6 @@ impl Session {
     /// Starts a progress bar.
     pub(crate) fn progress(&self, unit: Unit, total: Option<u64>) -> Progress {
         Progress::new(unit, total, self.quiet)
-    }
-}
-
-/// Adds to the error of a missing database how to create it.
-pub(crate) fn with_advice(error: engine::Error) -> anyhow::Error {
-    match error {
-        engine::Error::Store(engine::store::Error::Missing { path }) => anyhow!(
-            "{}: there is no database yet; `keyhoard import FILE`, `keyhoard generate` or `keyhoard migrate` makes it",
-            path.display()
-        ),
-        error => error.into(),
     }
 }
 

@@ -36,7 +36,8 @@ pub enum Finding {
 impl Outcome {
     /// Makes the outcome of a run from its exit code and status lines.
     pub(super) fn new(command: String, kind: Kind, done: &Output, output: Option<Vec<u8>>) -> Outcome {
-        let succeeded = done.code == Some(0);
+        // 4 of `keyhoard verify`: good, and no trusted key certifies the key.
+        let succeeded = done.code == Some(0) || (kind == Kind::Keyhoard && done.code == Some(4));
         let (good, has_good_status) = match kind {
             Kind::Gpg | Kind::Gpgv => {
                 let lines = done.status_lines();

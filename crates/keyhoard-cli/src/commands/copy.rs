@@ -8,7 +8,7 @@ use engine::database;
 use crate::exit::Outcome;
 use crate::printable::counted;
 use crate::progress::Unit;
-use crate::session::{Session, command_line, with_advice};
+use crate::session::{Session, command_line};
 
 /// The arguments of `keyhoard copy`.
 #[derive(Debug, clap::Args)]
@@ -31,7 +31,7 @@ pub(crate) struct Arguments {
 
 /// Copies, compares, and prints the sums.
 pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
-    let from = database::open(&arguments.from).map_err(with_advice)?;
+    let from = database::open(&arguments.from)?;
     let to = database::create(&arguments.to)?;
     let total = from.snapshot()?.count()?;
     let mut progress = session.progress(Unit::Certificates, Some(total * 2));

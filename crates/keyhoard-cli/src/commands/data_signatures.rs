@@ -1,14 +1,20 @@
 //! Signatures over data: their verification, as text and as JSON.
 
+use engine::cert::Timestamp;
+use engine::keyring_file::KeyringFile;
+use engine::message::DataSignature;
+use engine::secret::SecretKeys;
 use engine::store::Store;
 use engine::trust::Validity;
-use engine::validity::TrustSettings;
-use engine::verification::{Examiner, Notation, SignatureStatus, SignatureVerdict, remember};
+use engine::validity::{Sources, TrustSettings};
+use engine::verification::{Conclusion, Examiner, Notation, SignatureStatus, SignatureVerdict, remember};
 use serde::Serialize;
 
+use crate::hint::Hint;
 use crate::listing::TextJson;
 use crate::printable::printable;
 use crate::session::command_line;
+use crate::style::Style;
 use crate::trust_options::sources;
 use crate::{naming, timestamp};
 
@@ -27,14 +33,82 @@ pub(super) fn examine(
     Ok(verdicts)
 }
 
-/// Returns the lines that describe a signature.
-pub(super) fn lines(verdict: &SignatureVerdict, now: engine::cert::Timestamp) -> Vec<String> {
+/// Verifies signatures with the certificates of a keyring file, instead of those of the database.
+pub(super) fn examine_with_file(
+    keyring: &KeyringFile,
+    trust: &TrustSettings,
+    signatures: Vec<DataSignature>,
+) -> anyhow::Result<Vec<SignatureVerdict>> {
+    let snapshot = keyring.snapshot();
+    let sources =
+        Sources { certificates: vec![snapshot.as_ref()], owner_trust: None, verdict_store: None };
+    Ok(Examiner::new(sources, trust.clone()).examine(signatures)?)
+}
+
+/// Returns the line that says it all, and its style.
+pub(super) fn headline(verdicts: &[SignatureVerdict], conclusion: Conclusion) -> (Style, String) {
+    let of = |status| verdicts.iter().find(|verdict| verdict.status == status);
+    let by = |verdict: Option<&SignatureVerdict>| match verdict.map(signer_name) {
+        Some(name) => format!(" by {name}"),
+        None => String::new(),
+    };
+    let best = verdicts
+        .iter()
+        .filter(|verdict| verdict.status == SignatureStatus::Good)
+        .max_by_key(|verdict| verdict.trust.key);
+    match conclusion {
+        Conclusion::Good => (Style::Good, format!("GOOD signature{}, owner verified", by(best))),
+        Conclusion::OwnerNotVerified => {
+            let validity = best.map(|verdict| verdict.trust.key).unwrap_or_default();
+            (Style::Warning, format!("GOOD signature{}, {}", by(best), validity_text(validity)))
+        }
+        Conclusion::Bad => {
+            let (style, bad) = (Style::Error, of(SignatureStatus::Bad));
+            match bad {
+                Some(_) => {
+                    (style, format!("BAD signature{}: the content was changed after it was signed", by(bad)))
+                }
+                None => match verdicts.iter().find(|verdict| verdict.status != SignatureStatus::NoKey) {
+                    Some(verdict) if verdict.status == SignatureStatus::Good => {
+                        (style, format!("BAD: signed{}, who is not the signer asked for", by(Some(verdict))))
+                    }
+                    Some(verdict) => (style, format!("BAD signature{}: {}", by(Some(verdict)), verdict.status)),
+                    None => (style, "BAD signature".to_owned()),
+                },
+            }
+        }
+        Conclusion::UnknownKey => (Style::Warning, "UNKNOWN KEY: the key that signed is not here".to_owned()),
+        Conclusion::NotFullyChecked => {
+            (Style::Warning, format!("NOT CHECKED: the key is not fully checked; {} goes on", Hint::Check))
+        }
+        Conclusion::Unsupported => {
+            (Style::Warning, "NOT CHECKED: the signature uses an algorithm or version that is not known".to_owned())
+        }
+    }
+}
+
+/// Returns the name of who made a signature, as far as it is known.
+pub(super) fn signer_name(verdict: &SignatureVerdict) -> String {
+    match verdict.examined.signer.candidate() {
+        Some(signer) => signer.user_id().map_or_else(|| signer.primary().to_string(), printable),
+        None => "an unknown key".to_owned(),
+    }
+}
+
+/// Returns the fingerprint or key ID of the key that a signature names, if that key is not here.
+pub(super) fn missing_key(verdict: &SignatureVerdict) -> Option<String> {
+    let statement = verdict.examined.statement.as_ref().filter(|_| verdict.status == SignatureStatus::NoKey)?;
+    let issuer = statement.issuer;
+    Some(issuer.fingerprint.map_or_else(|| issuer.key_id.to_string(), |name| name.to_string()))
+}
+
+/// Returns the lines with the details of a signature.
+pub(super) fn details(verdict: &SignatureVerdict, now: Timestamp) -> Vec<String> {
     let SignatureVerdict { examined, status, trust } = verdict;
     let mut lines = Vec::new();
     match examined.signer.candidate() {
         Some(signer) => {
-            let name = signer.user_id().map_or_else(|| "a key without user ID".to_owned(), printable);
-            lines.push(format!("{status}: {name}"));
+            lines.push(format!("  {status}: {}", signer_name(verdict)));
             lines.push(format!("  key {}", signer.key().fingerprint));
             if signer.component > 0 {
                 lines.push(format!("  of the certificate {}", signer.primary()));
@@ -47,13 +121,8 @@ pub(super) fn lines(verdict: &SignatureVerdict, now: engine::cert::Timestamp) ->
             }
         }
         None => {
-            lines.push(status.to_string());
-            if let Some(statement) = &examined.statement {
-                let issuer = statement.issuer;
-                let named =
-                    issuer.fingerprint.map_or_else(|| issuer.key_id.to_string(), |name| name.to_string());
-                lines.push(format!("  it names the key {named}"));
-            }
+            lines.push(format!("  {status}"));
+            lines.extend(missing_key(verdict).map(|key| format!("  made by the key {key}")));
         }
     }
     if let Some(statement) = &examined.statement {
@@ -68,15 +137,40 @@ pub(super) fn lines(verdict: &SignatureVerdict, now: engine::cert::Timestamp) ->
     lines
 }
 
+/// Returns what the user can do about a conclusion.
+pub(super) fn advice(verdicts: &[SignatureVerdict], conclusion: Conclusion, secrets: &dyn SecretKeys) -> Option<String> {
+    let good = verdicts.iter().find(|verdict| verdict.status == SignatureStatus::Good);
+    match conclusion {
+        Conclusion::UnknownKey => {
+            let key = verdicts.iter().find_map(missing_key)?;
+            Some(format!("{} looks for the key in the network", Hint::Fetch(key)))
+        }
+        Conclusion::OwnerNotVerified => {
+            let primary = good?.examined.signer.candidate()?.primary();
+            // Only a key of one's own has its secret part here.
+            let is_own = secrets.find(&primary.into()).is_ok_and(|stored| stored.is_some());
+            Some(match is_own {
+                true => format!(
+                    "the secret key is here: if it is your own key, {} makes it ultimately trusted",
+                    Hint::TrustOwn(primary.to_string())
+                ),
+                false => format!(
+                    "if the owner told you the fingerprint {primary}, {} certifies the key",
+                    Hint::Certify(primary.to_string())
+                ),
+            })
+        }
+        _ => None,
+    }
+}
+
 fn validity_text(validity: Validity) -> &'static str {
     match validity {
-        Validity::Ultimate => "it is your own key",
-        Validity::Full => "the user ID is valid: certified",
-        Validity::Marginal => "the user ID is marginally valid",
-        Validity::Never => "the user ID is NOT valid: you have decided so",
-        Validity::Unknown | Validity::Undefined => {
-            "validity unknown: no trusted key has certified the user ID"
-        }
+        Validity::Ultimate => "owner verified: your own key",
+        Validity::Full => "owner verified: a trusted key certifies it",
+        Validity::Marginal => "owner not verified: too few trusted keys certify it (marginally valid)",
+        Validity::Never => "owner NOT verified: you decided that the key is not valid",
+        Validity::Unknown | Validity::Undefined => "owner not verified: no trusted key certifies it",
     }
 }
 

@@ -5,7 +5,7 @@ use engine::database;
 
 use crate::exit::Outcome;
 use crate::printable::counted;
-use crate::session::{Session, with_advice};
+use crate::session::Session;
 use crate::table::{Cell, Table};
 
 /// The arguments of `keyhoard db`.
@@ -48,8 +48,8 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     let place = session.path()?;
     let status = match arguments.command {
         Command::Init { partitions } => database::init(&place, partitions)?,
-        Command::Status => database::status(&place).map_err(with_advice)?,
-        Command::Migrate => database::migrate(&place).map_err(with_advice)?,
+        Command::Status => database::status(&place)?,
+        Command::Migrate => database::migrate(&place)?,
     };
     if session.output.is_json() {
         session.output.json(&status)?;

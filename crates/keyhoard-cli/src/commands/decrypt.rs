@@ -10,12 +10,12 @@ use engine::cert::Fingerprint;
 use engine::cert::effective::PacketView;
 use engine::decryption::{PlaintextOutput, SessionKeyFinder};
 use engine::message::{Allowed, DataSignature, Error, MessageVerifier, SessionKey, decrypt};
-use engine::output_file::Content;
+use engine::output_file::{Content, FileId};
 use engine::passphrase::{Passphrases, Source};
-use engine::verification::{SignatureStatus, SignatureVerdict, any_bad};
+use engine::verification::{Conclusion, SignatureVerdict, WantedSigners, any_bad};
 use serde::Serialize;
 
-use super::data_signatures::{SignatureJson, examine, lines};
+use super::data_signatures::{SignatureJson, advice, details, examine, headline};
 use crate::destination::{NamedOutput, standard_output};
 use crate::exit::Outcome;
 use crate::input;
@@ -33,7 +33,7 @@ use crate::trust_options::TrustOptions;
 
 A file appears only after the whole message was checked. What goes to a pipe is checked piece by piece where the \
 message allows that; a message that can only be checked at its end is held back up to 12 MiB. Of a signed message \
-it is told who signed it; if a signature is bad, no file appears and the exit code is 2.")]
+it says who signed it; if a signature is bad, no file appears and the exit code is 2.")]
 pub(crate) struct Arguments {
     /// The message [default: standard input].
     #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
@@ -94,10 +94,10 @@ impl PasswordSource {
 
 /// Decrypts a message.
 pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
-    let mut input = input::open(arguments.file.as_deref())?;
     let file = arguments.output.file();
-    let id = input::id(arguments.file.as_deref());
-    let mut plaintext = match arguments.output.create(Content::Ordinary, id)? {
+    let output = arguments.output.create(session, Content::Ordinary, arguments.inputs())?;
+    let mut input = input::open(arguments.file.as_deref())?;
+    let mut plaintext = match output {
         Some(file) => PlaintextOutput::to_file(file, arguments.stream_unverified),
         None => PlaintextOutput::to_stream(Box::new(standard_output()?), arguments.stream_unverified),
     };
@@ -112,9 +112,9 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     if let Some((_, key)) = plaintext.decrypted.as_ref().filter(|_| arguments.show_session_key) {
         session.warn(format_args!("session key: {}", *key.to_text()));
     }
-    print_signatures(session, &verdicts);
+    print_signatures(session, &verdicts)?;
     if any_bad(&verdicts) {
-        bail!("a signature in the message is bad: the content was not signed by the named key");
+        bail!("verification FAILED: a signature in the message is bad; nothing was written");
     }
     let result = file.and_then(|path| DecryptedJson::new(path, &plaintext, &verdicts));
     plaintext
@@ -123,13 +123,20 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     if let Some(result) = result {
         match session.output.is_json() {
             true => session.output.json(&result)?,
-            false => session.note(format_args!("decrypted to {}", result.file)),
+            false => session.note(format_args!("content written to {}", result.file)),
         }
     }
     Ok(Outcome::Done)
 }
 
 impl Arguments {
+    /// Returns the files that are read.
+    fn inputs(&self) -> impl Iterator<Item = FileId> {
+        let named = [&self.password.password_file, &self.session_key_file];
+        let named = named.into_iter().flatten().filter_map(|path| FileId::at(path));
+        input::id(self.file.as_deref()).into_iter().chain(named)
+    }
+
     fn session_key(&self) -> anyhow::Result<Option<SessionKey>> {
         let Some(path) = &self.session_key_file else { return Ok(None) };
         let line = Passphrases::new(Source::File(path.clone()), |_| None).password(false)?;
@@ -186,15 +193,21 @@ impl Arguments {
     }
 }
 
-fn print_signatures(session: &Session, verdicts: &[SignatureVerdict]) {
-    for verdict in verdicts {
-        for line in lines(verdict, session.now) {
-            match verdict.status {
-                SignatureStatus::Good => session.note(line),
-                _ => session.warn(line),
-            }
-        }
+fn print_signatures(session: &Session, verdicts: &[SignatureVerdict]) -> anyhow::Result<()> {
+    if verdicts.is_empty() {
+        return Ok(());
     }
+    let conclusion = Conclusion::of(verdicts, &WantedSigners::Anybody);
+    let (_, headline) = headline(verdicts, conclusion);
+    match conclusion {
+        Conclusion::Good => session.note(headline),
+        _ => session.warn(headline),
+    }
+    verdicts.iter().flat_map(|verdict| details(verdict, session.now)).for_each(|line| session.note(line));
+    if let Some(advice) = advice(verdicts, conclusion, &session.secret_keys()?) {
+        session.note(advice);
+    }
+    Ok(())
 }
 
 /// The result of decryption to a file, as `docs/json.md` describes it.

@@ -13,6 +13,7 @@ use engine::store::{CertId, Fingerprint, JournalId, Query, Store};
 use serde::Serialize;
 
 use crate::exit::Outcome;
+use crate::hint::Hint;
 use crate::printable::{counted, printable};
 use crate::question::Confirmation;
 use crate::session::{Session, command_line};
@@ -141,7 +142,10 @@ fn is_confirmed(deletion: &Deletion, arguments: &Arguments) -> anyhow::Result<bo
     if deletion.count() > MAX_LISTED {
         named += &format!("and {} more\n", deletion.count() - MAX_LISTED);
     }
-    let how = if arguments.purge { "for good" } else { "(`keyhoard undo` brings them back)" };
+    let how = match arguments.purge {
+        true => "for good".to_owned(),
+        false => format!("({} brings them back)", Hint::UndoLast),
+    };
     arguments.confirmation.is_given(
         format_args!("deleting {certificates}"),
         format_args!("{named}Delete {certificates} {how}?"),
@@ -162,7 +166,7 @@ fn print_deletion(
     } else if arguments.purge {
         session.note(format_args!("{certificates} deleted for good"));
     } else {
-        session.note(format_args!("{certificates} deleted; `keyhoard undo {entry}` takes that back"));
+        session.note(format_args!("{certificates} deleted; {} brings them back", Hint::Undo(entry)));
     }
     Ok(())
 }

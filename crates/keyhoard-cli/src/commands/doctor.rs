@@ -7,6 +7,7 @@ use engine::doctor::{DoctorEvent, Findings, Problem, examine, rebuild};
 use serde::Serialize;
 
 use crate::exit::Outcome;
+use crate::hint::Hint;
 use crate::printable::counted;
 use crate::progress::{Progress, Unit};
 use crate::session::Session;
@@ -46,7 +47,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
             ));
         }
         let count = counted(rebuilt.certificates, "certificate");
-        session.note(format_args!("everything derived from {count} was made again"));
+        session.note(format_args!("everything derived from {count} was rebuilt"));
     }
     let mut progress = session.progress(Unit::Certificates, Some(total));
     let mut written = Ok(());
@@ -56,11 +57,14 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
         DoctorEvent::Finding(finding) if written.is_ok() => {
             written = print_finding(session, &progress, &finding, finding.is_healed_by_rebuilding());
         }
+        DoctorEvent::SecretKey(elsewhere @ Problem::Elsewhere { .. }) => session.note(elsewhere),
         DoctorEvent::SecretKey(trouble) if written.is_ok() => {
             secret_keys += 1;
             let advice = match trouble {
-                Problem::Orphan { .. } => ", and `keyhoard import` brings it here",
-                Problem::Unusable(_) => "",
+                Problem::Orphan { .. } => {
+                    format!("; keep the file: {} imports the certificate again", Hint::ImportFile)
+                }
+                Problem::Elsewhere { .. } | Problem::Unusable(_) => String::new(),
             };
             written = print_finding(session, &progress, &format_args!("{trouble}{advice}"), false);
         }
@@ -99,11 +103,12 @@ fn summarise(session: &mut Session, findings: Findings, secret_keys: u64) -> io:
             session.note(format_args!("{} with secret keys; the rest is sound", counted(problems, "problem")));
         }
         _ if healable == problems => session
-            .note(format_args!("{}, which `keyhoard doctor --rebuild` heals", counted(problems, "problem"))),
+            .note(format_args!("{}, which {} repairs", counted(problems, "problem"), Hint::Rebuild)),
         _ => session.note(format_args!(
-            "{}; `keyhoard doctor --rebuild` removes what is left of certificates whose packets are lost, and \
-             heals what is derived; those whose packets are damaged have to be deleted before; import both again",
-            counted(problems, "problem")
+            "{}; {} repairs what is derived and removes what is left of certificates whose packets are lost; \
+             certificates whose packets are damaged have to be deleted first; then import both again",
+            counted(problems, "problem"),
+            Hint::Rebuild
         )),
     }
     Ok(())

@@ -1,34 +1,26 @@
 //! `keyhoard encrypt`: encrypts with passwords or to certificates.
 
-use std::ffi::OsString;
-use std::fs::File;
 use std::os::fd::RawFd;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use engine::cert::effective::PacketView;
-use engine::find::query;
-use engine::foreign_text::shown;
 use engine::message::{
     Aead, Cipher, ContentSigner, DEFAULT_CHUNK, DEFAULT_HASH, DataProtection, Encryption, MessageRecipients,
     NoSigner, Recipient, S2k, Signing, encrypt,
 };
-use engine::output_file::Content;
+use engine::output_file::{Content, FileId};
 use engine::passphrase::{Passphrases, Source};
-use engine::recipients::{self, EncryptionKey, RecipientCandidate, candidates, owners};
-use engine::store::{Query, ReadCertificates};
-use engine::trust::Validity;
-use engine::validity::{Model, TrustSettings};
+use engine::recipients::EncryptionKey;
 use engine::verification::remember_encrypted;
 use serde::Serialize;
 use zeroize::Zeroizing;
 
 use super::content_options::ContentOptions;
+use super::recipients::{ChosenRecipient, RecipientOptions};
 use super::signer_options::SignerOptions;
-use super::unknown_recipients;
 use crate::destination::Destination;
-use crate::exit::{NotFound, Outcome};
+use crate::exit::Outcome;
 use crate::input;
 use crate::passphrase_options::PassphraseOptions;
 use crate::session::{Session, command_line};
@@ -43,25 +35,16 @@ use crate::trust_options::TrustOptions;
   keyhoard encrypt --to alice@example.org --armor letter.txt
   keyhoard encrypt --to alice@example.org --sign --output letter.pgp letter.txt
 
-A name, address or key ID is only taken if exactly one usable certificate has it and is fully valid; give the whole \
-fingerprint, or --trust-model always, where you know better. AES-256 with a check at the end (--aead none) is what every program \
+A name, address or key ID means the one certificate that has it, can be encrypted to now and is fully valid. A whole \
+fingerprint is your own decision: it is used unless nothing can be encrypted to it. AES-256 with a check at the end (--aead none) is what every program \
 reads; --aead gcm or ocb is faster and is checked piece by piece, and needs programs of RFC 9580.")]
 pub(crate) struct Arguments {
     /// The file to encrypt [default: standard input].
     #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     file: Option<PathBuf>,
 
-    /// Encrypt to this certificate; may be given again.
-    #[arg(long = "to", value_name = "NAME")]
-    to: Vec<OsString>,
-
-    /// Encrypt to this certificate without saying so in the message.
-    #[arg(long, value_name = "NAME")]
-    to_hidden: Vec<OsString>,
-
-    /// Encrypt to the certificates in this file; may be given again.
-    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
-    to_file: Vec<PathBuf>,
+    #[command(flatten)]
+    recipients: RecipientOptions,
 
     /// Sign it too; whoever decrypts it sees who signed.
     #[arg(long)]
@@ -173,9 +156,13 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
             "{cipher} has blocks of 64 bits, too few for many gigabytes; if it must be, add --allow-old-cipher"
         );
     }
-    let named: Vec<&OsString> = arguments.to.iter().chain(&arguments.to_hidden).collect();
-    unknown_recipients::look_up(session, &named)?;
-    let Some(keys) = recipients(session, arguments)? else { return Ok(Outcome::Nothing) };
+    if !arguments.recipients.are_given() && !arguments.passwords.are_given() {
+        bail!("nobody could read the message: give --to or --password");
+    }
+    let output = arguments.destination.open(session, Content::Ordinary, arguments.inputs())?;
+    let Some(keys) = arguments.recipients.choose(session, &arguments.trust)? else {
+        return Ok(Outcome::Nothing);
+    };
     let mut signers = match arguments.sign || arguments.signers.is_key_named() {
         true => arguments.signers.open(session, &arguments.passphrases)?,
         false => Vec::new(),
@@ -196,10 +183,8 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     };
     let encryption = arguments.encryption(&keys);
     let mut input = input::open(arguments.file.as_deref())?;
-    arguments.destination.write(
-        Content::Ordinary,
+    output.write(
         Some("MESSAGE"),
-        input::id(arguments.file.as_deref()),
         |out| Ok(encrypt(input.as_mut(), out, &message_recipients, &encryption, signer)?),
         |_| true,
     )?;
@@ -221,6 +206,13 @@ fn remember(session: &Session, arguments: &Arguments, keys: &[ChosenRecipient]) 
 }
 
 impl Arguments {
+    /// Returns the files that are read.
+    fn inputs(&self) -> impl Iterator<Item = FileId> {
+        let named = self.recipients.files().iter().chain(&self.passwords.password_file);
+        let named = named.filter_map(|path| FileId::at(path));
+        input::id(self.file.as_deref()).into_iter().chain(named)
+    }
+
     fn encryption(&self, keys: &[ChosenRecipient]) -> Encryption {
         let all_read =
             |reads: fn(&EncryptionKey) -> bool| !keys.is_empty() && keys.iter().all(|key| reads(&key.key));
@@ -243,108 +235,6 @@ impl Arguments {
     }
 }
 
-/// A recipient with its encryption key.
-struct ChosenRecipient {
-    candidate: RecipientCandidate,
-    key: EncryptionKey,
-    is_hidden: bool,
-}
-
-/// Finds the recipients. Returns `None`, after a warning, if one of them is ambiguous or not valid.
-fn recipients(session: &Session, arguments: &Arguments) -> anyhow::Result<Option<Vec<ChosenRecipient>>> {
-    let is_named = !arguments.to.is_empty() || !arguments.to_hidden.is_empty();
-    if !is_named && arguments.to_file.is_empty() {
-        if !arguments.passwords.are_given() {
-            bail!("nobody could read the message: give --to or --password");
-        }
-        return Ok(Some(Vec::new()));
-    }
-    let store = if is_named { session.open()? } else { session.open_or_empty()? };
-    let snapshot = store.snapshot()?;
-    let mut chosen = Vec::new();
-    for path in &arguments.to_file {
-        chosen.extend(of_file(session, path, snapshot.as_ref())?);
-    }
-    let trust = arguments.trust.settings(session.now, PacketView::Full)?;
-    let named = arguments.to.iter().map(|name| (name, false));
-    for (name, is_hidden) in named.chain(arguments.to_hidden.iter().map(|name| (name, true))) {
-        let name = name.as_bytes();
-        let query = query(name)?;
-        let found = owners(&query, candidates(snapshot.as_ref(), &query, &trust)?);
-        match choose(found, &query, &trust) {
-            Ok(candidate) => {
-                let key = candidate.key.clone().expect("only who has a key is chosen");
-                chosen.push(ChosenRecipient { candidate, key, is_hidden });
-            }
-            Err(refused) => {
-                print_candidates(session, name, &refused);
-                return Ok(None);
-            }
-        }
-    }
-    Ok(Some(chosen))
-}
-
-fn of_file(
-    session: &Session,
-    path: &Path,
-    revokers: &dyn ReadCertificates,
-) -> anyhow::Result<Vec<ChosenRecipient>> {
-    let named = || path.display().to_string();
-    let candidates =
-        recipients::of_file(File::open(path).with_context(named)?, path, &[revokers], session.now)
-            .with_context(named)?;
-    if candidates.is_empty() {
-        bail!(NotFound::because(format_args!("{}: there is no certificate in it", path.display())));
-    }
-    let chosen = |candidate: RecipientCandidate| match candidate.key.clone() {
-        Some(key) => Ok(ChosenRecipient { candidate, key, is_hidden: false }),
-        None => bail!(NotFound::because(format_args!(
-            "{}: {} has no key to encrypt to",
-            path.display(),
-            candidate.fingerprint
-        ))),
-    };
-    candidates.into_iter().map(chosen).collect()
-}
-
-/// Returns the only usable candidate if it is valid, else all candidates as the error.
-fn choose(
-    candidates: Vec<RecipientCandidate>,
-    name: &Query,
-    trust: &TrustSettings,
-) -> Result<RecipientCandidate, Vec<RecipientCandidate>> {
-    let is_certain = |candidate: &RecipientCandidate| {
-        candidate.validity >= Validity::Full
-            || candidate.has_fingerprint(name)
-            || trust.model == Model::Always
-    };
-    let mut usable = candidates.iter().filter(|candidate| candidate.usable_key().is_some());
-    match (usable.next(), usable.next()) {
-        (Some(only), None) if is_certain(only) => Ok(only.clone()),
-        _ => Err(candidates),
-    }
-}
-
-fn print_candidates(session: &Session, name: &[u8], candidates: &[RecipientCandidate]) {
-    let name = shown(name);
-    if candidates.is_empty() {
-        return session.warn(format_args!("{name}: not found"));
-    }
-    session
-        .warn(format_args!("{name}: ambiguous or not valid; give the fingerprint of the right certificate:"));
-    for candidate in candidates {
-        let state = match (candidate.usable_key(), candidate.validity) {
-            (None, _) => "no key to encrypt to",
-            (Some(_), Validity::Full | Validity::Ultimate) => "valid",
-            (Some(_), Validity::Marginal) => "marginally valid",
-            (Some(_), _) => "not known to be valid",
-        };
-        let user_id = crate::printable::printable(&candidate.user_id);
-        session.warn(format_args!("  {}  {user_id} ({state})", candidate.fingerprint));
-    }
-}
-
 fn print_summary(
     session: &mut Session,
     path: &Path,
@@ -362,7 +252,7 @@ fn print_summary(
         let file = path.to_string_lossy();
         session.output.json(&EncryptedJson { file: &file, cipher, aead: mode, compression, recipients })?;
     } else {
-        session.note(format_args!("encrypted to {}", path.display()));
+        session.note(format_args!("encrypted message written to {}", path.display()));
     }
     Ok(())
 }

@@ -67,10 +67,11 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
             progress.set(done);
         })?)
     };
-    let summary =
-        arguments
-            .destination
-            .write(Content::Ordinary, Some("PUBLIC KEY BLOCK"), None, packets, |sum| sum.certificates > 0)?;
+    let output = arguments.destination.open(session, Content::Ordinary, None)?;
+    let summary = output.write(Some("PUBLIC KEY BLOCK"), packets, |sum| sum.certificates > 0)?;
+    if summary.certificates == 0 {
+        session.note("nothing was exported");
+    }
     print_summary(session, arguments, summary)?;
     Ok(Outcome::done_if(named.complete && summary.certificates > 0))
 }
@@ -89,7 +90,7 @@ impl Arguments {
 
 /// Prints the result of an export to a file.
 fn print_summary(session: &mut Session, arguments: &Arguments, summary: ExportSummary) -> anyhow::Result<()> {
-    let Some(path) = arguments.destination.file() else { return Ok(()) };
+    let Some(path) = arguments.destination.file().filter(|_| summary.certificates > 0) else { return Ok(()) };
     if session.output.is_json() {
         let file = path.to_string_lossy();
         session.output.json(&SummaryJson { file: &file, certificates: summary.certificates })?;

@@ -161,7 +161,7 @@ fn outcome(imported: &Imported) -> (Style, &'static str) {
         ImportOutcome::Changed(_) => (Style::Name, "changed"),
         ImportOutcome::Unchanged => (Style::Faint, "unchanged"),
         ImportOutcome::SkippedNew | ImportOutcome::SkippedWithoutUserId | ImportOutcome::Declined => {
-            (Style::Warning, "not taken")
+            (Style::Warning, "not imported")
         }
     }
 }

@@ -16,6 +16,7 @@ use serde::Serialize;
 
 use crate::exit::Outcome;
 use crate::expiry::Expiry;
+use crate::hint::Hint;
 use crate::passphrase_options::PassphraseOptions;
 use crate::progress::{Progress, Unit};
 use crate::question::ask;
@@ -118,7 +119,8 @@ fn on_terminal() -> bool {
 /// Asks for name and mail address, and returns the user ID.
 fn asked_user_id() -> anyhow::Result<String> {
     if !on_terminal() {
-        bail!("whose key is it to be? Say a user ID: keyhoard generate 'Ann <ann@example.org>'");
+        let example = Hint::GenerateFor("Ann <ann@example.org>".to_owned());
+        bail!("whose key is it to be? Give a user ID, as in {example}");
     }
     let name = ask("Name (may be empty): ")?;
     let address = ask("Mail address (may be empty): ")?;
@@ -157,6 +159,7 @@ fn print_key(session: &mut Session, profile: &Profile, generated: &GeneratedKey)
     } else {
         writeln!(session.output, "{}", generated.primary)?;
         session.note(format_args!("the key is made; its revocation certificate is {revocation}"));
+        session.note(format_args!("{} writes a back-up of your secret keys", Hint::BackUpKeys));
     }
     Ok(())
 }

@@ -2,10 +2,11 @@
 
 mod json;
 mod notes;
+mod own_keys;
 
 use std::fmt::Display;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, IsTerminal, Read};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
@@ -17,8 +18,11 @@ use engine::import::{
 };
 use engine::secret::SecretKeys;
 use engine::secret::file::FileKeys;
+use engine::store::Fingerprint;
 
-use crate::exit::Outcome;
+use crate::exit::{CodedError, Outcome};
+use crate::hint::Hint;
+use crate::input;
 use crate::output::Output;
 use crate::printable::{counted, printable};
 use crate::progress::{Progress, Unit};
@@ -107,6 +111,9 @@ impl Arguments {
 /// Imports the files, one after the other, as one entry of the journal.
 pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
     let files = arguments.files();
+    if files.iter().any(|file| file == Path::new("-")) && io::stdin().is_terminal() {
+        session.note("reading certificates from the terminal; end with Ctrl-D, or name a file");
+    }
     let inputs = files.iter().map(|file| open(file)).collect::<anyhow::Result<Vec<Input>>>()?;
     let total = inputs.iter().map(|input| input.size).sum::<Option<u64>>();
     let store = if arguments.dry_run { session.open_or_empty()? } else { session.open_or_create()? };
@@ -114,17 +121,32 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     let names = arguments.verbose || session.output.is_json();
     let options = arguments.options(total.is_some(), names, &keys);
     let progress = session.progress(Unit::Bytes, total);
-    let mut report = Report { session, files: &files, verbose: arguments.verbose, progress, written: Ok(()) };
+    let mut report = Report {
+        session,
+        files: &files,
+        verbose: arguments.verbose,
+        progress,
+        written: Ok(()),
+        new_secret_keys: Vec::new(),
+    };
     let now = report.session.now;
     let readers = inputs.into_iter().map(|input| input.reader);
     let summary = import_all(store.as_ref(), readers, &options, now, &mut |event| report.event(event))?;
+    let new_secret_keys = std::mem::take(&mut report.new_secret_keys);
     report.finish(&summary)?;
+    if !arguments.dry_run {
+        own_keys::ask(session, store.as_ref(), &new_secret_keys)?;
+    }
+    if summary.processed + summary.refused == 0 {
+        let names: Vec<String> = files.iter().map(|file| input::name(Some(file))).collect();
+        bail!(CodedError::not_found(format_args!("{}: no OpenPGP certificate in it", names.join(", "))));
+    }
     let taken = summary.processed > summary.refused + summary.without_user_id + summary.skipped_new;
     if summary.not_fully_checked > 0 {
         bail!("{} not fully checked", counted(summary.not_fully_checked as usize, "certificate"));
     }
     if summary.only_forged > 0 {
-        bail!("{} not taken: forged self-signatures", counted(summary.only_forged as usize, "certificate"));
+        bail!("{} not imported: forged self-signatures", counted(summary.only_forged as usize, "certificate"));
     }
     Ok(Outcome::done_if(taken && summary.secret_refused == 0))
 }
@@ -141,16 +163,24 @@ fn open(path: &Path) -> anyhow::Result<Input> {
         return Ok(Input { reader: Box::new(io::stdin()), size: None });
     }
     let named = || path.display().to_string();
+    if !path.exists() && is_url(path) {
+        bail!("{}: {} fetches a URL", named(), Hint::Fetch(named()));
+    }
     let file = File::open(path).with_context(named)?;
     let metadata = file.metadata().with_context(named)?;
     if metadata.is_dir() {
         bail!(
-            "{}: is a directory; name the files in it, or use `keyhoard migrate` for a certificate store",
-            named()
+            "{}: is a directory; name the files in it, or use {} for a certificate store",
+            named(),
+            Hint::MigrateFrom(named())
         );
     }
     let size = metadata.is_file().then_some(metadata.len());
     Ok(Input { reader: Box::new(file), size })
+}
+
+fn is_url(path: &Path) -> bool {
+    path.to_str().is_some_and(|text| text.starts_with("https://") || text.starts_with("http://"))
 }
 
 /// Prints the events of an import.
@@ -162,6 +192,8 @@ struct Report<'s> {
     progress: Progress,
     /// The first error of writing to standard output, which does not stop the import.
     written: io::Result<()>,
+    /// The primary keys whose secret parts are new here.
+    new_secret_keys: Vec<Fingerprint>,
 }
 
 impl Report<'_> {
@@ -182,6 +214,8 @@ impl Report<'_> {
 
     fn certificate(&mut self, imported: &Imported) -> io::Result<()> {
         let file = self.files[imported.input].display().to_string();
+        let has_new = imported.secrets.iter().any(|secret| secret.outcome == SecretOutcome::New);
+        self.new_secret_keys.extend(has_new.then_some(imported.fingerprint));
         if self.session.output.is_json() {
             return self.session.output.json(&CertificateJson::new(&file, imported));
         }
@@ -222,7 +256,7 @@ impl Report<'_> {
         self.written?;
         if self.session.output.is_json() {
             self.session.output.json(&SummaryJson::new(summary))?;
-        } else if !self.session.quiet {
+        } else if !self.session.quiet && summary.processed + summary.refused > 0 {
             self.session.output.table(&summary_table(summary))?;
         }
         Ok(())
@@ -270,7 +304,7 @@ fn summary_table(summary: &ImportSummary) -> Table {
         (summary.without_user_id, "without user ID, skipped", Style::Warning),
         (summary.secret_imported, "with a new secret key", Style::Good),
         (summary.secret_unchanged, "with a secret key that is here already", Style::Faint),
-        (without, "with a secret key that was not taken", Style::Warning),
+        (without, "with a secret key that was not imported", Style::Warning),
         (summary.secret_refused, "secret keys refused", Style::Error),
         (summary.refused, "refused", Style::Error),
     ];

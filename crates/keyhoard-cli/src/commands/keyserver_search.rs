@@ -7,6 +7,7 @@ use engine::store::Timestamp;
 use serde::Serialize;
 
 use crate::exit::Outcome;
+use crate::hint::Hint;
 use crate::listing::TextJson;
 use crate::printable::printable;
 use crate::session::{Session, environment};
@@ -36,8 +37,12 @@ pub(super) fn run(
     }
     if found > 0 {
         session.note(format_args!(
-            "as {server} says, not verified; `keyhoard fetch --from {server} FINGERPRINT` takes one in"
+            "as {server} says, not verified; {} imports one",
+            Hint::FetchFrom(server.to_string())
         ));
+    }
+    if found == 0 {
+        session.note(format_args!("{server} has no key with this text"));
     }
     Ok(Outcome::done_if(found > 0))
 }

@@ -24,6 +24,13 @@ pub(super) struct Listing<'a> {
     pub(super) view: PacketView,
     /// How validity is computed.
     pub(super) trust: &'a TrustOptions,
+    /// Which of the certificates are written.
+    pub(super) shows: &'a dyn Fn(&KeyListing<'_>) -> bool,
+}
+
+/// Shows every certificate.
+pub(super) fn all(_: &KeyListing<'_>) -> bool {
+    true
 }
 
 impl Listing<'_> {
@@ -35,7 +42,7 @@ impl Listing<'_> {
         snapshot: &dyn Snapshot,
         selection: Selection<'_>,
     ) -> anyhow::Result<bool> {
-        let Self { signatures, details, view, trust } = *self;
+        let Self { signatures, details, view, trust, shows } = *self;
         let settings = trust.settings(session.now, view)?;
         let sources = sources(store, snapshot);
         let validity = match selection {
@@ -53,6 +60,9 @@ impl Listing<'_> {
         let mut trust =
             |id: CertId, facts: &Facts, effective: &Effective| validity.trust((0, id), facts, effective);
         list(snapshot, selection, options, &mut names, None, &mut trust, &mut |listing| {
+            if !shows(&listing) {
+                return ControlFlow::Continue(());
+            }
             written = write_one(&mut session.output, &listing, signatures, details, any);
             any = true;
             if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }

@@ -79,6 +79,9 @@ fn write_entries(session: &mut Session, entries: &[JournalEntry]) -> anyhow::Res
         ]);
     }
     session.output.table(&table)?;
+    if entries.is_empty() {
+        session.note("nothing was changed yet");
+    }
     Ok(Outcome::done_if(!entries.is_empty()))
 }
 

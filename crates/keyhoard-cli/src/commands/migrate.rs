@@ -12,6 +12,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::exit::Outcome;
+use crate::hint::Hint;
 use crate::naming::assigned_trust_phrase;
 use crate::printable::counted;
 use crate::progress::{Progress, Unit};
@@ -53,7 +54,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     let store = if arguments.dry_run { session.open_or_empty()? } else { session.open_or_create()? };
     let options = MigrateOptions { command: command_line(), dry_run: arguments.dry_run };
     let mut progress = session.progress(Unit::Certificates, None);
-    let quiet = session.quiet;
+    let quiet = session.quiet || session.output.is_json();
     let mut kept = Vec::new();
     let summary = migrate(store.as_ref(), &sources, &options, session.now, &mut |event| match event {
         MigrateEvent::Kept(differing) => kept.push(KeptJson::from(differing)),
@@ -89,10 +90,10 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
             session.output.table(&summary_table(&summary))?;
         }
         if !kept.is_empty() {
-            session.note(
-                "what was decided here stays; `keyhoard --json migrate --dry-run` with the same sources shows what is \
-                 decided otherwise there",
-            );
+            session.note(format_args!(
+                "what was decided here stays; {} with the same sources shows what is decided otherwise there",
+                Hint::ExplainMigration
+            ));
         }
     }
     Ok(Outcome::done_if(summary.read + summary.bindings + summary.owner_trusts > 0))
@@ -152,6 +153,11 @@ fn check(session: &mut Session) -> anyhow::Result<Outcome> {
         } else {
             session.output.line(format_args!("{path}: has changed since it was migrated"))?;
         }
+    }
+    if outdated.is_empty() {
+        session.note("nothing has changed since it was migrated");
+    } else {
+        session.note(format_args!("{} copies the changes", Hint::Migrate));
     }
     Ok(Outcome::done_if(outdated.is_empty()))
 }

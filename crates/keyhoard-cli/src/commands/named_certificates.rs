@@ -6,11 +6,13 @@ use std::os::unix::ffi::OsStrExt;
 
 use anyhow::bail;
 use engine::find::{find, resolve};
+use engine::similar::similar;
 use engine::foreign_text::shown;
 use engine::store::{CertId, Detail, Fingerprint, ReadCertificates, Selection};
 
-use crate::exit::NotFound;
-use crate::printable::counted;
+use crate::exit::{CodedError, ErrorCode};
+use crate::hint::Hint;
+use crate::printable::{counted, printable};
 use crate::session::Session;
 
 /// The certificates that the arguments name.
@@ -34,24 +36,29 @@ impl NamedCertificates {
         let bytes: Vec<&[u8]> = names.iter().map(|name| name.as_bytes()).collect();
         let found = find(snapshot, &bytes)?;
         for &missing in &found.missing {
-            session.warn(format_args!("{}: not found", shown(bytes[missing])));
+            warn_not_found(session, snapshot, bytes[missing])?;
         }
         Ok(Self { ids: Some(found.ids), complete: found.missing.is_empty() })
     }
 
-    /// Finds the one certificate that a name stands for.
+    /// Finds the one certificate with a name.
     ///
     /// # Errors
     ///
-    /// [`NotFound`] if there is none; another error if there are several.
+    /// [`ErrorCode::NotFound`] if there is none, [`ErrorCode::Ambiguous`] if there are several.
     pub(super) fn find_one(snapshot: &dyn ReadCertificates, name: &OsStr) -> anyhow::Result<CertId> {
         let name = name.as_bytes();
         match resolve(snapshot, name)?[..] {
             [id] => Ok(id),
-            [] => Err(NotFound::because(format_args!("{}: not found", shown(name))).into()),
+            [] => bail!(CodedError::not_found(not_found(snapshot, name)?)),
             ref several => {
                 let certificates = counted(several.len(), "certificate");
-                bail!("{}: stands for {certificates}; say the fingerprint of one", shown(name))
+                let list = Hint::List(shown(name));
+                let reason = format!(
+                    "{}: {certificates} match; give the fingerprint of one, {list} shows them",
+                    shown(name)
+                );
+                bail!(CodedError::new(ErrorCode::Ambiguous, reason))
             }
         }
     }
@@ -59,6 +66,24 @@ impl NamedCertificates {
     pub(super) fn selection(&self) -> Selection<'_> {
         self.ids.as_deref().map_or(Selection::All, Selection::Ids)
     }
+}
+
+/// Warns that no certificate has a name, and says which names are like it.
+pub(super) fn warn_not_found(
+    session: &Session,
+    snapshot: &dyn ReadCertificates,
+    name: &[u8],
+) -> engine::Result<()> {
+    session.refuse(ErrorCode::NotFound, not_found(snapshot, name)?);
+    Ok(())
+}
+
+fn not_found(snapshot: &dyn ReadCertificates, name: &[u8]) -> engine::Result<String> {
+    let similar: Vec<String> = similar(snapshot, name)?.iter().map(|name| printable(name)).collect();
+    Ok(match similar.is_empty() {
+        true => format!("{}: not found", shown(name)),
+        false => format!("{}: not found; did you mean {}?", shown(name), similar.join(" or ")),
+    })
 }
 
 /// Returns the primary keys of certificates, in database order.

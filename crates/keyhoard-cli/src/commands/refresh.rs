@@ -27,7 +27,7 @@ use crate::table::{Cell, Table};
 
 Asks the keyservers of config.toml for each certificate by its fingerprint, and the Web Key Directory for those that came \
 from one: in random order, with a pause after each, and for none twice a day. New revocations are reported first. \
-An interrupted refresh keeps what it has taken in; the next one goes on with the others.")]
+An interrupted refresh keeps what it imported; the next one goes on with the others.")]
 pub(crate) struct Arguments {
     /// The certificates to ask for [default: all].
     #[arg(value_name = "NAME")]
@@ -105,7 +105,7 @@ fn report(session: &mut Session, summary: &RefreshSummary) -> anyhow::Result<()>
         (summary.changed.len() as u64 - revoked, "with other news", Style::Name),
         (summary.unchanged, "unchanged", Style::Faint),
         (summary.unknown, "unknown there", Style::Faint),
-        (summary.not_asked_for, "not taken", Style::Warning),
+        (summary.not_asked_for, "not imported", Style::Warning),
         (summary.failed, "not asked for, since nobody answered", Style::Error),
         (summary.without_source, "with nobody to ask: no keyserver is configured", Style::Warning),
         (summary.too_soon, "asked for within a day, not again", Style::Faint),

@@ -9,8 +9,9 @@ use engine::listing::Signatures;
 use engine::store::Selection;
 
 use super::keyserver_search;
-use super::listings::Listing;
+use super::listings::{Listing, all};
 use crate::exit::Outcome;
+use crate::hint::Hint;
 use crate::listing::Details;
 use crate::session::Session;
 use crate::trust_options::TrustOptions;
@@ -51,11 +52,14 @@ pub(crate) struct Arguments {
     trust: TrustOptions,
 }
 
+fn texts_joined(texts: &[OsString]) -> String {
+    texts.iter().map(|text| text.to_string_lossy()).collect::<Vec<_>>().join(" ")
+}
+
 /// Writes the certificates that were found, in database order.
 pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
     if let Some(server) = &arguments.on {
-        let texts: Vec<_> = arguments.texts.iter().map(|text| text.to_string_lossy()).collect();
-        return keyserver_search::run(session, server, &texts.join(" "), arguments.limit);
+        return keyserver_search::run(session, server, &texts_joined(&arguments.texts), arguments.limit);
     }
     let store = session.open()?;
     let snapshot = store.snapshot()?;
@@ -64,8 +68,11 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     let found = ids.len();
     ids.truncate(arguments.limit.unwrap_or(usize::MAX));
     let (signatures, details, view) = (Signatures::Without, Details::Short, PacketView::Full);
-    let listing = Listing { signatures, details, view, trust: &arguments.trust };
+    let listing = Listing { signatures, details, view, trust: &arguments.trust, shows: &all };
     listing.write(session, store.as_ref(), snapshot.as_ref(), Selection::Ids(&ids))?;
+    if found == 0 {
+        session.note(format_args!("no certificate here matches; {} has more", Hint::SearchOn(texts_joined(&arguments.texts))));
+    }
     if ids.len() < found {
         session.note(format_args!("{} more", found - ids.len()));
     }

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use engine::cert::effective::PacketView;
 use engine::listing::Signatures;
 
-use super::listings::Listing;
+use super::listings::{Listing, all};
 use crate::commands::named_certificates::NamedCertificates;
 use crate::exit::Outcome;
 use crate::listing::Details;
@@ -33,7 +33,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     let named = NamedCertificates::find(session, snapshot.as_ref(), &arguments.names)?;
     let signatures = if session.output.is_json() { Signatures::Named } else { Signatures::Plain };
     let (details, view) = (Details::Everything, PacketView::Full);
-    let listing = Listing { signatures, details, view, trust: &arguments.trust };
+    let listing = Listing { signatures, details, view, trust: &arguments.trust, shows: &all };
     let any = listing.write(session, store.as_ref(), snapshot.as_ref(), named.selection())?;
     Ok(Outcome::done_if(any && named.complete))
 }

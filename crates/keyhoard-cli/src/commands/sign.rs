@@ -55,17 +55,13 @@ pub(crate) struct Arguments {
 
 /// Signs the input.
 pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
+    let output =
+        arguments.destination.open(session, Content::Ordinary, input::id(arguments.file.as_deref()))?;
     let mut keys = arguments.signers.open(session, &arguments.passphrases)?;
     let mut input = input::open(arguments.file.as_deref())?;
     let kind = if arguments.clear { SignatureType::TEXT } else { arguments.content.signature_type() };
     let signing = Signing::new(arguments.signers.requests(&mut keys, kind, session.now))?;
-    arguments.destination.write(
-        Content::Ordinary,
-        arguments.title(),
-        input::id(arguments.file.as_deref()),
-        |out| arguments.write(input.as_mut(), out, signing),
-        |()| true,
-    )?;
+    output.write(arguments.title(), |out| arguments.write(input.as_mut(), out, signing), |()| true)?;
     if let Some(path) = arguments.destination.file() {
         print_signers(session, path, &keys)?;
     }
@@ -111,7 +107,7 @@ fn print_signers(
         let signers = keys.iter().map(|(key, _)| signer(key)).collect();
         session.output.json(&SignedJson { file: &path.to_string_lossy(), signers })?;
     } else {
-        session.note(format_args!("signed to {}", path.display()));
+        session.note(format_args!("signature written to {}", path.display()));
     }
     Ok(())
 }

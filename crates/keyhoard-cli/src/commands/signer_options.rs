@@ -16,7 +16,8 @@ use secret::{OpenKey, SecretKeys, Signer, StoredKey};
 use sign::{Builder, Subpacket, hash_for};
 
 use crate::commands::named_certificates::NamedCertificates;
-use crate::exit::NotFound;
+use crate::exit::CodedError;
+use crate::hint::Hint;
 use crate::naming;
 use crate::passphrase_options::{PassphraseOptions, owner};
 use crate::session::Session;
@@ -25,7 +26,7 @@ use crate::session::Session;
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Signatures")]
 pub(crate) struct SignerOptions {
-    /// Sign with this key; may be given again [default: the only one with a secret key].
+    /// Sign with this key; may be given again [default: your only secret key].
     #[arg(long, value_name = "KEY")]
     by: Vec<OsString>,
 
@@ -102,9 +103,10 @@ impl SignerOptions {
         for (id, name) in self.certificates(snapshot.as_ref(), &stored)? {
             let key = signing_key(snapshot.as_ref(), id, &stored, session.now)?;
             chosen.push(key.with_context(|| {
+                let (list, show) = (Hint::KeyList, Hint::Show(name.clone()));
                 format!(
-                    "{name}: has no secret key here that may sign now; `keyhoard key list` shows what is here, \
-                     `keyhoard show` what has expired or is revoked"
+                    "{name}: there is no secret key here that can sign now; {list} lists the secret keys, {show} says \
+                     what has expired or is revoked"
                 )
             })?);
         }
@@ -168,8 +170,13 @@ impl SignerOptions {
 /// Fails unless there is one secret key, so that it need not be named.
 pub(super) fn require_one(count: usize, verb: &str, third_person: &str) -> anyhow::Result<()> {
     match count {
-        0 => Err(NotFound::because(format_args!("there is no secret key to {verb} with")).into()),
+        0 => Err(CodedError::not_found(format_args!(
+            "there is no secret key to {verb} with; {} makes one, {} imports one",
+            Hint::Generate,
+            Hint::ImportFile
+        ))
+        .into()),
         1 => Ok(()),
-        _ => bail!("there are {count} secret keys; say which one {third_person} with --by"),
+        _ => bail!("there are {count} secret keys; name the one that {third_person} with --by"),
     }
 }

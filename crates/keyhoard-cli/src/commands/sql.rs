@@ -10,7 +10,7 @@ use serde_json::{Map, Number};
 use crate::exit::Outcome;
 use crate::output::Output;
 use crate::printable::{hexadecimal, printable};
-use crate::session::{Session, with_advice};
+use crate::session::Session;
 use crate::style::Style;
 use crate::table::{Cell, Table};
 
@@ -52,7 +52,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     };
     let mut writer =
         Writer { output: &mut session.output, form, names: Vec::new(), rows: 0, written: Ok(()) };
-    query(&path, &statement, &mut writer).map_err(with_advice)?;
+    query(&path, &statement, &mut writer)?;
     let rows = writer.finish()?;
     Ok(Outcome::done_if(rows > 0))
 }

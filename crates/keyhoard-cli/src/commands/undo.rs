@@ -6,6 +6,7 @@ use engine::undo::{KeptReason, UndoEvent, UndoOptions, UndoSummary, undo};
 use serde::Serialize;
 
 use crate::exit::Outcome;
+use crate::hint::Hint;
 use crate::printable::printable;
 use crate::progress::Unit;
 use crate::session::{Session, command_line};
@@ -17,10 +18,10 @@ use crate::session::{Session, command_line};
   keyhoard log; keyhoard undo 17   a certain one
   keyhoard undo --dry-run
 
-Undoing an undo does it again. What a later import brought as well is not taken away without --force; a verified \
-revocation, or a self-signature by which a key expires earlier, stays without --including-revocations; owner trust, or a policy for an address \
-(`keyhoard tofu policy`), that was given anew since stays without --force. If everything stays, the entry is not undone, \
-and the exit code is 1.")]
+An undo can be undone. Three things stay unless you ask for more: what a later import brought again, and owner trust or a \
+policy for an address (`keyhoard tofu policy`) that was set again since, without --force; a verified revocation or an \
+earlier expiry date, without --including-revocations. If everything stays, the entry is not undone, and the exit code \
+is 1.")]
 pub(crate) struct Arguments {
     /// The journal entry to undo, as `keyhoard log` numbers them [default: the last one that changed something and was
     /// not undone].
@@ -68,8 +69,9 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     left.retain(|key| !before.contains(key));
     for key in &left {
         session.warn(format_args!(
-            "the secret key {key} stays, though no certificate in this database has it any more; `keyhoard import` \
-             brings its certificate back"
+            "the secret key {key} stays, though no certificate in this database has it any more; {} brings the \
+             certificate back",
+            Hint::ImportFile
         ));
     }
     if session.output.is_json() {
@@ -115,7 +117,7 @@ fn print_summary(
     }
     let counts = [
         (summary.removed, "removed"),
-        (summary.shrunk, "shrunk"),
+        (summary.shrunk, "without what was added"),
         (summary.restored, "restored"),
         (summary.owner_trusts, "owner trust as before"),
         (summary.bindings, "trust on first use as before"),

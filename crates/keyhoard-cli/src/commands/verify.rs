@@ -1,5 +1,6 @@
 //! `keyhoard verify`: verifies signatures over data.
 
+use std::ffi::OsString;
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 
@@ -7,14 +8,18 @@ use anyhow::{Context, anyhow, bail};
 use engine::cert::effective::PacketView;
 use engine::decryption::PlaintextOutput;
 use engine::message::{Allowed, DataSignature, DetachedSignatures, Error, MessageVerifier, NoKeys, decrypt};
-use engine::output_file::Content;
-use engine::verification::{SignatureVerdict, all_hold};
+use engine::output_file::{Content, FileId};
+use engine::keyring_file::KeyringFile;
+use engine::store::Selection;
+use engine::verification::{Conclusion, SignatureVerdict, WantedSigners};
 use serde::Serialize;
 
-use super::data_signatures::{SignatureJson, examine, lines};
+use super::data_signatures::{SignatureJson, advice, details, examine, examine_with_file, headline};
+use super::named_certificates::{NamedCertificates, fingerprints};
 use super::verify_batch;
 use crate::destination::{NamedOutput, standard_output};
 use crate::exit::Outcome;
+use crate::hint::Hint;
 use crate::input;
 use crate::session::Session;
 use crate::trust_options::TrustOptions;
@@ -24,18 +29,25 @@ use crate::trust_options::TrustOptions;
 #[command(after_help = "Examples:
   keyhoard verify release.tar.sig release.tar
   keyhoard verify --output letter.txt letter.asc
+  keyhoard verify --signer-file release-key.asc release.tar.sig
   printf '%s\\t%s\\n' a.sig a b.sig b | keyhoard verify --batch -
   keyhoard verify --tags path/to/repository
 
-Exit code 0 says that there is a good signature, and none that is bad; 1 that there is not. That a signature is good says \
-who has made it only as far as the key is known to be whose it says: --sure asks for that too. Only what is signed is \
-written to --output; without it, clear text with other text around it is refused.")]
+The first line says GOOD, BAD or UNKNOWN KEY. Exit codes:
+  0  good, and the owner of the key is verified, or the key is that of --signer or --signer-file
+  1  bad: the content was changed, or the signature is not accepted (revoked, expired, too weak, somebody else's)
+  2  anything else: no signature, files that cannot be read, algorithms that are not known
+  3  the key is not here
+  4  good, but the owner of the key is not verified: anybody can make a key with any name
+  5  not fully checked: run `keyhoard check`
+
+Only what is signed is written to --output; without it, clear text with other text around it is refused.")]
 pub(crate) struct Arguments {
     /// The signed message, or the signature of the data.
     #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     file: Option<PathBuf>,
 
-    /// What a detached signature is over [default: the signature's name without .sig or .asc].
+    /// What a detached signature is over [default: the signature's name without .sig, .sign or .asc].
     #[arg(value_name = "DATA", value_hint = clap::ValueHint::FilePath, conflicts_with = "output")]
     data: Option<PathBuf>,
 
@@ -43,21 +55,30 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     output: NamedOutput,
 
-    /// Take only signatures of keys that are fully valid.
+    /// Write --output only if the owner of the key is verified; with --batch, --tags and --commits such signatures count
+    /// only.
     #[arg(long)]
     sure: bool,
+
+    /// Accept signatures of this certificate only, whose owner you vouch for; may be given again.
+    #[arg(long, value_name = "NAME")]
+    signer: Vec<OsString>,
+
+    /// Accept signatures of the certificates in this file only, whose owners you vouch for; nothing else is looked up.
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, conflicts_with_all = ["signer", "batch"])]
+    signer_file: Option<PathBuf>,
 
     /// Verify the detached signatures that are listed in this file, or on standard input (-): a line for each, the
     /// signature's file, a tab, the data's file. Writes a line of JSON for each; a line that names no two files fails.
     #[arg(long, value_name = "LIST", conflicts_with_all = ["file", "output"])]
     batch: Option<PathBuf>,
 
-    /// Verify all signed tags of this git repository. Writes a line of JSON for each.
-    #[arg(long, value_name = "REPOSITORY", conflicts_with_all = ["file", "output", "batch"])]
+    /// Verify all signed tags of this git repository.
+    #[arg(long, value_name = "REPOSITORY", conflicts_with_all = ["file", "output", "batch", "signer_file"])]
     tags: Option<PathBuf>,
 
-    /// Verify all signed commits of this git repository. Writes a line of JSON for each.
-    #[arg(long, value_name = "REPOSITORY", conflicts_with_all = ["file", "output", "batch", "tags"])]
+    /// Verify all signed commits of this git repository.
+    #[arg(long, value_name = "REPOSITORY", conflicts_with_all = ["file", "output", "batch", "tags", "signer_file"])]
     commits: Option<PathBuf>,
 
     #[command(flatten)]
@@ -67,39 +88,87 @@ pub(crate) struct Arguments {
 /// Verifies signatures.
 pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
     let trust = arguments.trust.settings(session.now, PacketView::Full)?;
-    let many = verify_batch::Batch { trust: &trust, sure: arguments.sure };
+    let wanted = arguments.wanted(session)?;
+    let many = verify_batch::Batch { trust: &trust, sure: arguments.sure, wanted: &wanted };
     match arguments {
         Arguments { batch: Some(list), .. } => return many.files(session, list),
         Arguments { tags: Some(repository), .. } => return many.objects(session, repository, false),
         Arguments { commits: Some(repository), .. } => return many.objects(session, repository, true),
         _ => {}
     }
-    let store = session.open_or_empty()?;
+    let keyring = arguments.signer_file.as_deref().map(signers).transpose()?;
     let (signatures, plaintext) = match &arguments.data {
         Some(data) => (detached(arguments.signature()?, data)?, None),
-        None => arguments.message()?,
+        None => arguments.message(session)?,
     };
     if signatures.is_empty() {
         bail!("there is no signature in it");
     }
-    let verdicts = examine(store.as_ref(), &trust, |examiner| Ok(examiner.examine(signatures)?))?;
-    let holds = all_hold(&verdicts, arguments.sure);
-    if let Some(plaintext) = plaintext.filter(|_| holds) {
+    let verdicts = match &keyring {
+        Some(keyring) => examine_with_file(keyring, &trust, signatures)?,
+        None => {
+            let store = session.open_or_empty()?;
+            examine(store.as_ref(), &trust, |examiner| Ok(examiner.examine(signatures)?))?
+        }
+    };
+    let wanted = match &keyring {
+        Some(keyring) => WantedSigners::These(keyring.fingerprints()),
+        None => wanted,
+    };
+    let conclusion = Conclusion::of(&verdicts, &wanted);
+    if let Some(plaintext) = plaintext.filter(|_| conclusion.holds(arguments.sure)) {
         plaintext.finish().context("cannot write")?;
     }
-    print_verdicts(session, arguments, &verdicts, holds)?;
-    Ok(Outcome::done_if(holds))
+    print_verdicts(session, arguments, &verdicts, conclusion)?;
+    Ok(Outcome::Verified(exit_code(conclusion)))
+}
+
+/// Returns the exit code that the help lists.
+fn exit_code(conclusion: Conclusion) -> u8 {
+    match conclusion {
+        Conclusion::Good => 0,
+        Conclusion::Bad => 1,
+        Conclusion::Unsupported => 2,
+        Conclusion::UnknownKey => 3,
+        Conclusion::OwnerNotVerified => 4,
+        Conclusion::NotFullyChecked => 5,
+    }
+}
+
+/// Reads the certificates whose signatures are accepted.
+fn signers(path: &Path) -> anyhow::Result<KeyringFile> {
+    let keyring = KeyringFile::read(path)?;
+    if keyring.fingerprints().is_empty() {
+        bail!("{}: there is no certificate in it", path.display());
+    }
+    Ok(keyring)
 }
 
 impl Arguments {
+    /// Finds the certificates of `--signer`.
+    fn wanted(&self, session: &Session) -> anyhow::Result<WantedSigners> {
+        if self.signer.is_empty() {
+            return Ok(WantedSigners::Anybody);
+        }
+        let store = session.open()?;
+        let snapshot = store.snapshot()?;
+        let mut keys = Vec::new();
+        for name in &self.signer {
+            let id = NamedCertificates::find_one(snapshot.as_ref(), name)?;
+            keys.extend(fingerprints(snapshot.as_ref(), Selection::Ids(&[id]))?);
+        }
+        Ok(WantedSigners::These(keys))
+    }
+
     fn signature(&self) -> anyhow::Result<&Path> {
         self.file.as_deref().context("which file has the signature?")
     }
 
     /// Reads a signed message, or a detached signature and the data beside it.
-    fn message(&self) -> anyhow::Result<(Vec<DataSignature>, Option<PlaintextOutput<'static>>)> {
-        let id = input::id(self.file.as_deref());
-        let mut plaintext = match self.output.create(Content::Ordinary, id)? {
+    fn message(&self, session: &Session) -> anyhow::Result<(Vec<DataSignature>, Option<PlaintextOutput<'static>>)> {
+        let inputs = input::id(self.file.as_deref()).into_iter();
+        let inputs = inputs.chain(self.signer_file.as_deref().and_then(FileId::at));
+        let mut plaintext = match self.output.create(session, Content::Ordinary, inputs)? {
             Some(file) => PlaintextOutput::to_file(file, false),
             None if self.output.is_named() => PlaintextOutput::to_stream(Box::new(standard_output()?), false),
             None => PlaintextOutput::to_stream(Box::new(io::sink()), true),
@@ -121,14 +190,15 @@ impl Arguments {
             Err(Error::Detached) => {
                 let path = path.context("a detached signature: name its file and the data's")?;
                 let data = path.with_extension("");
-                let is_named = path.extension().is_some_and(|end| end == "sig" || end == "asc");
+                let is_named = path.extension().is_some_and(|end| end == "sig" || end == "sign" || end == "asc");
                 if !is_named || !data.exists() {
                     bail!("{}: a detached signature; name the data's file too", path.display());
                 }
                 Ok((detached(path, &data)?, None))
             }
             Err(Error::NoKey) => {
-                bail!("the message is encrypted; `keyhoard decrypt` verifies its signatures too")
+                let decrypt = Hint::Decrypt(input::name(path));
+                bail!("the message is encrypted; {decrypt} verifies its signatures too")
             }
             Err(error) => Err(anyhow!(error).context(input::name(path))),
         }
@@ -148,26 +218,33 @@ fn print_verdicts(
     session: &mut Session,
     arguments: &Arguments,
     verdicts: &[SignatureVerdict],
-    holds: bool,
+    conclusion: Conclusion,
 ) -> anyhow::Result<()> {
+    let holds = conclusion.holds(arguments.sure);
     let to_stdout = arguments.output.is_named() && arguments.output.file().is_none();
     if session.output.is_json() && !to_stdout {
         let signatures = SignatureJson::all(verdicts);
         let file = arguments.file.as_deref().map(Path::to_string_lossy);
-        session.output.json(&VerifiedJson { file, holds, signatures })?;
+        let verdict = conclusion.name();
+        session.output.json(&VerifiedJson { file, holds, verdict, signatures })?;
         return Ok(());
     }
-    for line in verdicts.iter().flat_map(|verdict| lines(verdict, session.now)) {
-        match to_stdout {
-            true => session.warn(line),
-            false => session.output.line(line)?,
+    let (style, headline) = headline(verdicts, conclusion);
+    let details = verdicts.iter().flat_map(|verdict| details(verdict, session.now));
+    if to_stdout {
+        session.warn(headline);
+        details.for_each(|line| session.note(line));
+    } else {
+        session.output.line(session.output.styled(style, headline))?;
+        for line in details {
+            session.output.line(line)?;
         }
     }
-    if !holds {
-        session.warn(match arguments.sure {
-            true => "no signature is good and by a key that is fully valid, or one is bad",
-            false => "no signature is good, or one is bad",
-        });
+    if let Some(advice) = advice(verdicts, conclusion, &session.secret_keys()?) {
+        session.note(advice);
+    }
+    if arguments.sure && conclusion == Conclusion::OwnerNotVerified {
+        session.warn("verification FAILED: --sure asks for a verified owner");
     }
     Ok(())
 }
@@ -177,5 +254,6 @@ fn print_verdicts(
 struct VerifiedJson<'a> {
     file: Option<std::borrow::Cow<'a, str>>,
     holds: bool,
+    verdict: &'static str,
     signatures: Vec<SignatureJson<'a>>,
 }

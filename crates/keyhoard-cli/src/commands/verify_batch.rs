@@ -1,4 +1,5 @@
-//! `keyhoard verify --batch`, `--tags` and `--commits`: verifies many signatures, with a line of JSON for each item.
+//! `keyhoard verify --batch`, `--tags` and `--commits`: verifies many signatures, with a line for each item: of JSON
+//! for a list, of text or JSON for a repository.
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
@@ -12,17 +13,20 @@ use engine::foreign_text::shown;
 use engine::git_signatures::{SignedObject, SignedObjects};
 use engine::message::{self, DataSignature, DetachedSignatures, Error};
 use engine::validity::TrustSettings;
-use engine::verification::{SignatureStatus, all_hold, examine_batch};
+use engine::verification::{Conclusion, SignatureStatus, SignatureVerdict, WantedSigners, examine_batch};
 use serde::Serialize;
 
-use super::data_signatures::{SignatureJson, examine};
+use super::data_signatures::{SignatureJson, examine, missing_key, signer_name};
 use crate::exit::Outcome;
 use crate::session::Session;
+use crate::style::Style;
+use crate::table::{Cell, Table};
 
 /// How the signatures of a batch are verified.
 pub(super) struct Batch<'a> {
     pub(super) trust: &'a TrustSettings,
     pub(super) sure: bool,
+    pub(super) wanted: &'a WantedSigners,
 }
 
 /// A line of a list.
@@ -86,10 +90,19 @@ impl Batch<'_> {
                     Ok(verdicts) => (verdicts, None),
                     Err(error) => (Vec::new(), Some(error)),
                 };
-                let holds = all_hold(&verdicts, self.sure);
+                let conclusion = Conclusion::of(&verdicts, self.wanted);
+                let holds = conclusion.holds(self.sure);
                 all_valid &= holds;
-                let signatures = SignatureJson::all(&verdicts);
-                session.output.json(&ContentJson { label: label(&item), holds, error, signatures })?;
+                match label(&item) {
+                    Label::Object { name, .. } if !session.output.is_json() => {
+                        let row = cells(name, &verdicts, conclusion, error.as_deref());
+                        session.output.table(&row)?;
+                    }
+                    label => {
+                        let signatures = SignatureJson::all(&verdicts);
+                        session.output.json(&ContentJson { label, holds, error, signatures })?;
+                    }
+                }
                 if self.trust.model.remembers() {
                     good.extend(
                         verdicts.into_iter().filter(|verdict| verdict.status == SignatureStatus::Good),
@@ -101,6 +114,31 @@ impl Batch<'_> {
         })?;
         Ok(Outcome::done_if(all_valid))
     }
+}
+
+/// Returns the line of text for a tag or commit.
+fn cells(name: &str, verdicts: &[SignatureVerdict], conclusion: Conclusion, error: Option<&str>) -> Table {
+    let (style, word) = match (error, conclusion) {
+        (Some(_), _) => (Style::Error, "ERROR"),
+        (None, Conclusion::Good) => (Style::Good, "GOOD"),
+        (None, Conclusion::OwnerNotVerified) => (Style::Warning, "GOOD, owner not verified"),
+        (None, Conclusion::Bad) => (Style::Error, "BAD"),
+        (None, Conclusion::UnknownKey) => (Style::Warning, "UNKNOWN KEY"),
+        (None, Conclusion::NotFullyChecked | Conclusion::Unsupported) => (Style::Warning, "NOT CHECKED"),
+    };
+    let who = match (error, verdicts.first()) {
+        (Some(error), _) => error.to_owned(),
+        (None, Some(verdict)) => missing_key(verdict).unwrap_or_else(|| signer_name(verdict)),
+        (None, None) => String::new(),
+    };
+    let mut table = Table::default();
+    // Lines are written as they come, so the columns have fixed widths.
+    table.push([
+        Cell::new(format!("{word:<24}")).styled(style),
+        Cell::new(format!("{name:<24}")).styled(Style::Name),
+        Cell::new(who),
+    ]);
+    table
 }
 
 fn pair(line: &[u8]) -> Result<Pair, String> {

@@ -11,6 +11,7 @@ use engine::listing::{
 use engine::verify::HashAlgorithm;
 
 use super::component_status::ComponentStatus;
+use crate::hint::Hint;
 use crate::output::Output;
 use crate::printable::{counted, printable};
 use crate::style::Style;
@@ -48,7 +49,8 @@ impl Text<'_> {
         let (facts, state) = listing.primary();
         self.primary_line(facts, state)?;
         if !listing.fully_checked {
-            let words = "not valid until all possible revocations are verified: run `keyhoard check`";
+            let words =
+                format!("not valid until all possible revocations are verified: run {}", Hint::Check);
             self.output.line(format_args!("  {}", self.output.styled(Style::Error, words)))?;
         }
         self.signatures(&listing.components[0].signatures)?;

@@ -2,6 +2,7 @@
 
 use engine::cert::clean::CleaningNote;
 
+use crate::hint::Hint;
 use crate::printable::{counted, printable};
 
 /// Returns the text of a note about something that was not verified; `None` for other notes.
@@ -45,12 +46,13 @@ pub(super) fn describe(note: &CleaningNote) -> String {
             )
         }
         CleaningNote::RevocationsUnchecked(count) => format!(
-            "not valid until {} verified: import it again, or run `keyhoard check`",
+            "not valid until {} verified: import it again, or run {}",
             if *count == 1 {
                 "1 possible revocation is".to_owned()
             } else {
                 format!("{count} possible revocations are")
-            }
+            },
+            Hint::Check
         ),
         CleaningNote::TooLarge(removed) => format!("{removed} left out: the certificate is too large"),
     }

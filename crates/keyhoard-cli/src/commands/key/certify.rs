@@ -15,6 +15,7 @@ use serde::Serialize;
 use super::editing::Editing;
 use crate::exit::Outcome;
 use crate::expiry::Expiry;
+use crate::hint::Hint;
 use crate::listing::TextJson;
 use crate::passphrase_options::PassphraseOptions;
 use crate::printable::{counted, printable};
@@ -193,7 +194,7 @@ fn print_certified(
         })?;
     } else if let Some(entry) = entry {
         let user_ids = counted_identities(&certified.identities);
-        session.note(format_args!("{key}: {user_ids} certified; `keyhoard undo {entry}` takes that back"));
+        session.note(format_args!("{key}: {user_ids} certified; {} takes that back", Hint::Undo(entry)));
     }
     Ok(())
 }

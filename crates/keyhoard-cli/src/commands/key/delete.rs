@@ -14,6 +14,7 @@ use engine::store::{CertId, Fingerprint, JournalId, Query, Selection, Store};
 use serde::Serialize;
 
 use crate::exit::Outcome;
+use crate::hint::Hint;
 use crate::printable::counted;
 use crate::question::Confirmation;
 use crate::session::{Session, command_line};
@@ -129,8 +130,9 @@ impl Deletion {
         match entry {
             None => session.note(format_args!("{secrets} deleted")),
             Some(entry) => session.note(format_args!(
-                "{secrets} deleted, and {}, which `keyhoard undo {entry}` brings back",
-                counted(self.certificates.len(), "certificate")
+                "{secrets} deleted, and {}, which {} brings back",
+                counted(self.certificates.len(), "certificate"),
+                Hint::Undo(entry)
             )),
         }
         Ok(())

@@ -9,6 +9,7 @@ use engine::cert::facts::RevocationReason;
 use engine::edit::{Edited, Editor, Revoked, Target};
 use engine::passphrase::Passphrases;
 use engine::store::{Fingerprint, JournalId, Selection, Store};
+use engine::undo::{UndoOptions, undo};
 use secret::SecretKeys;
 use secret::file::FileKeys;
 use serde::Serialize;
@@ -17,6 +18,7 @@ use crate::commands::named_certificates::{NamedCertificates, fingerprints};
 use crate::commands::signer_options::require_one;
 use crate::exit::Outcome;
 use crate::expiry::Expiry;
+use crate::hint::Hint;
 use crate::passphrase_options::{PassphraseOptions, owner};
 use crate::session::{Session, command_line};
 
@@ -151,12 +153,21 @@ impl<'a> Editing<'a> {
         } else {
             match entry {
                 Some(entry) => {
-                    session.note(format_args!("{key}: {what}; `keyhoard undo {entry}` takes that back"))
+                    let undo = self.undoing(entry)?;
+                    session.note(format_args!("{key}: {what}; {undo} takes that back here"))
                 }
                 None => session.note(format_args!("{key}: nothing had to be changed")),
             }
         }
         Ok(Outcome::Done)
+    }
+
+    /// Returns the command that takes back an entry: what shortens the life of something stays unless that is asked for.
+    fn undoing(&self, entry: i64) -> anyhow::Result<Hint> {
+        let options = UndoOptions { dry_run: true, ..UndoOptions::default() };
+        let summary =
+            undo(self.store.as_ref(), Some(JournalId(entry)), &options, self.now, &mut |_| {})?;
+        Ok(if summary.kept > 0 { Hint::UndoRevocation(entry) } else { Hint::Undo(entry) })
     }
 
     /// Says what a revocation did.

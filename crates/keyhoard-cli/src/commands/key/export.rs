@@ -60,13 +60,8 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
         let (selection, unchanged) = (Selection::Ids(&ids), &mut |_, certificate| Ok(certificate));
         Ok(export_secret(snapshot, selection, &keys, parts, &options, unchanged, out, |_| {})?)
     };
-    let summary = arguments.destination.write(
-        Content::Secret,
-        Some("PRIVATE KEY BLOCK"),
-        None,
-        packets,
-        |summary| summary.exported > 0,
-    )?;
+    let output = arguments.destination.open(session, Content::Secret, None)?;
+    let summary = output.write(Some("PRIVATE KEY BLOCK"), packets, |summary| summary.exported > 0)?;
     print_summary(session, arguments, summary)?;
     Ok(Outcome::done_if(summary.exported > 0))
 }

@@ -14,6 +14,7 @@ use serde::Serialize;
 
 use crate::commands::named_certificates::NamedCertificates;
 use crate::exit::Outcome;
+use crate::hint::Hint;
 use crate::listing::TextJson;
 use crate::naming::algorithm;
 use crate::output::Output;
@@ -58,9 +59,11 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     }
     let any = listing.any;
     if !any && named.complete {
-        session.note(
-            "there is no secret key here; `keyhoard generate` makes one, `keyhoard import` takes one in",
-        );
+        session.note(format_args!(
+            "there is no secret key here; {} makes one, {} imports one",
+            Hint::Generate,
+            Hint::ImportFile
+        ));
     }
     Ok(Outcome::done_if(named.complete && any))
 }

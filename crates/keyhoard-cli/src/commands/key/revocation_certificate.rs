@@ -34,7 +34,7 @@ pub(crate) struct Arguments {
 
 /// Makes the revocation and writes it.
 pub(super) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
-    let file = arguments.output.create(Content::Secret, None)?;
+    let file = arguments.output.create(session, Content::Secret, None)?;
     let editing = arguments.key.editing(session)?;
     let reason = arguments.reason.reason();
     let packet = editing.edit(|editor, key| editor.revocation_certificate(key, reason))?;

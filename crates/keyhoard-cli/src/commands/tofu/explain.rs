@@ -13,6 +13,7 @@ use serde::Serialize;
 
 use super::list::style;
 use crate::exit::Outcome;
+use crate::hint::Hint;
 use crate::listing::TextJson;
 use crate::output::Output;
 use crate::printable::{counted, printable};
@@ -68,10 +69,12 @@ fn write(output: &mut Output, address: &str, holders: &[Holder]) -> io::Result<(
     let asked = holders.iter().find(|holder| holder.policy == Policy::Ask);
     if let Some(holder) = asked {
         output.line("")?;
+        let key = holder.key.to_string();
         let advice = format!(
-            "People make new keys; others pretend to be them. Ask the owner which key is right, then for each key: \
-             keyhoard tofu policy good|bad {}",
-            holder.key
+            "People make new keys; others pretend to be them. Ask the owner which key is right, then decide about each: \
+             {} or {}",
+            Hint::TofuGood(key.clone()),
+            Hint::TofuBad(key)
         );
         let advice = output.styled(Style::Faint, advice);
         output.line(advice)?;

@@ -6,6 +6,7 @@ use engine::validity::check;
 use serde::Serialize;
 
 use crate::exit::Outcome;
+use crate::hint::Hint;
 use crate::session::Session;
 use crate::table::{Cell, Table};
 use crate::timestamp;
@@ -45,7 +46,8 @@ pub(super) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
         return Ok(Outcome::done_if(!check.levels.is_empty()));
     }
     if check.levels.is_empty() {
-        session.note("no key is your own: say so with `keyhoard trust set ultimate NAME`");
+        let own = Hint::TrustOwn("NAME".to_owned());
+        session.note(format_args!("no key is ultimately trusted; {own} says that a key is your own"));
         return Ok(Outcome::Nothing);
     }
     let mut table = Table::default();

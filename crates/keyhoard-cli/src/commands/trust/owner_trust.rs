@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use engine::cert::Fingerprint;
-use engine::owner_trust::{self, Assignment};
+use engine::owner_trust::{self, Assignment, TrustHolder};
 use engine::store::{AssignedTrust, Detail, ReadCertificates, Selection};
 use engine::trust::OwnerTrust;
 use serde::Serialize;
@@ -28,6 +28,10 @@ struct NamedKeys {
     /// The certificates; each name must stand for one.
     #[arg(value_name = "NAME", required = true)]
     names: Vec<OsString>,
+
+    /// Decide for everybody who uses the server's database, not only for yourself; needs a privilege of its own.
+    #[arg(long)]
+    for_everybody: bool,
 }
 
 /// The arguments of `keyhoard trust set`.
@@ -47,7 +51,7 @@ pub(super) struct SetArguments {
 /// Owner trust by GnuPG's words, in the order of [`OwnerTrust::ALL`].
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 enum TrustWord {
-    /// Nobody knows.
+    /// Nothing is known: removes what was set.
     Unknown,
     /// No opinion.
     Undefined,
@@ -55,7 +59,7 @@ enum TrustWord {
     Never,
     /// A little: it takes several of them.
     Marginal,
-    /// As much as oneself.
+    /// Fully: one of them is enough.
     Full,
     /// It is one's own key.
     Ultimate,
@@ -129,7 +133,11 @@ impl NamedKeys {
             }
         }
         drop(snapshot);
-        owner_trust::assign(store.as_ref(), &given, &command_line(), session.now)?;
+        let holder = match self.for_everybody {
+            true => TrustHolder::Everybody,
+            false => TrustHolder::User,
+        };
+        owner_trust::assign_as(store.as_ref(), &given, holder, &command_line(), session.now)?;
         Ok(given)
     }
 }
@@ -230,7 +238,7 @@ fn import(session: &mut Session, file: Option<&PathBuf>) -> anyhow::Result<Outco
     }
     let store = session.open_or_create()?;
     owner_trust::assign(store.as_ref(), &given, &command_line(), session.now)?;
-    print_given(session, &given, |count| format!("owner trust of {} taken over", counted(count, "key")))
+    print_given(session, &given, |count| format!("owner trust of {} imported", counted(count, "key")))
 }
 
 /// A key with owner trust, as `docs/json.md` describes it.

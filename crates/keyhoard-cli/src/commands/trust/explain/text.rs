@@ -7,6 +7,7 @@ use engine::listing::{OwnerTrust, Validity};
 use engine::trust::pgp::{IntroducerStatus, WeighedCertification, Weight};
 use engine::validity::{Certifier, ExplainedUser, Explanation, TrustSettings, UncountedCertifications};
 
+use crate::hint::Hint;
 use crate::output::Output;
 use crate::printable::{counted, printable};
 use crate::style::Style;
@@ -140,8 +141,8 @@ impl Text<'_> {
         untrusted.dedup();
         for issuer in untrusted {
             let name = self.name(&issuer);
-            let advice =
-                format!("If you trust {name} to certify others: keyhoard trust set {} full", issuer.key_id());
+            let trust = Hint::TrustFully(issuer.to_string());
+            let advice = format!("If you trust {name} to certify others: {trust}");
             self.line(Style::Faint, INDENT, &advice)?;
         }
         Ok(())
