@@ -64,7 +64,7 @@ impl Home {
     }
 
     /// Returns the home directory of the user whose GnuPG home this is.
-    pub(crate) fn of_user(&self) -> &Path {
+    pub fn of_user(&self) -> &Path {
         self.directory.path()
     }
 
