@@ -1,0 +1,251 @@
+//! What messages suggest: each command is run exactly as it was printed.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+
+use harness::{Home, Output, OwnKey, Run, Terminal};
+
+const SECOND: &str = "if this is your own key";
+
+/// A user with a shell, whose `keyhoard` is ours.
+struct User {
+    home: Home,
+}
+
+impl User {
+    fn new() -> Self {
+        let home = Home::new();
+        let programs = home.path().join("programs");
+        fs::create_dir(&programs).expect("a directory");
+        symlink(Run::program_path("keyhoard"), programs.join("keyhoard")).expect("a link");
+        Self { home }
+    }
+
+    /// A user with a key of their own and a certificate of Ben's.
+    fn with_keys() -> Self {
+        let user = Self::new();
+        user.succeed("keyhoard generate --no-passphrase 'Ann <ann@example.org>'");
+        user.home.write("ben.pgp", OwnKey::new("Ben <ben@example.org>").certificate());
+        user.succeed("keyhoard import ben.pgp");
+        user.home.write("letter", "text\n");
+        user
+    }
+
+    fn run(&self, line: &str) -> Output {
+        let path = std::env::var("PATH").unwrap_or_default();
+        let path = format!("{}:{path}", self.home.path().join("programs").display());
+        let run = Run::new(Path::new("sh"), self.home.path()).env("PATH", path);
+        run.env("KEYHOARD_DB", self.home.database()).current_dir(self.home.path()).args(["-c", line]).output()
+    }
+
+    fn succeed(&self, line: &str) -> String {
+        let done = self.run(line);
+        assert_eq!(done.code, Some(0), "{line}: {}", done.errors());
+        done.text() + &done.errors()
+    }
+
+    /// Runs a command, and returns the commands that it suggests.
+    fn hints(&self, line: &str) -> Vec<String> {
+        let done = self.run(line);
+        let shown = done.text() + &done.errors();
+        let quoted = shown.split('`').skip(1).step_by(2);
+        let hints: Vec<String> = quoted.filter(|text| text.starts_with("keyhoard ")).map(str::to_owned).collect();
+        assert!(!hints.is_empty(), "{line} suggests nothing: {shown}");
+        hints
+    }
+}
+
+/// Says whether the arguments of a command were not understood.
+fn is_misunderstood(done: &Output) -> bool {
+    done.code == Some(2) && done.errors().starts_with("error:")
+}
+
+#[test]
+fn every_suggested_command_is_understood_as_it_is_printed() {
+    let user = User::with_keys();
+    user.home.write("unknown.sig", "");
+    for line in [
+        "keyhoard --db none.db list",
+        "keyhoard key list",
+        "keyhoard list example.org; keyhoard show nobody@nowhere.example; keyhoard sign --by example.org letter",
+        "keyhoard encrypt --to ben@example.org letter",
+        "keyhoard encrypt --to nobody@nowhere.example letter",
+        "keyhoard key certify --yes ben@example.org",
+        "keyhoard trust explain ben@example.org",
+        "keyhoard sign -o message.pgp letter; keyhoard --db other.db verify message.pgp",
+        "keyhoard encrypt --to ann@example.org -o secret.pgp letter; keyhoard verify secret.pgp",
+        "keyhoard undo 99",
+        "keyhoard key set-expiry ann@example.org 2y",
+        "keyhoard delete --yes ben@example.org",
+        "keyhoard import programs",
+        "keyhoard import https://example.org/key.asc",
+        "keyhoard generate < /dev/null",
+        "keyhoard search nobody-at-all",
+        "keyhoard status",
+    ] {
+        let done = user.run(line);
+        let shown = done.text() + &done.errors();
+        let hints: Vec<&str> =
+            shown.split('`').skip(1).step_by(2).filter(|text| text.starts_with("keyhoard ")).collect();
+        for hint in hints {
+            // Nothing here goes to the network.
+            if ["fetch", "search --on", "refresh"].iter().any(|word| hint.contains(word)) {
+                continue;
+            }
+            let done = user.run(&format!("{hint} < /dev/null"));
+            assert!(!is_misunderstood(&done), "{line} suggests {hint}: {}", done.errors());
+        }
+    }
+}
+
+#[test]
+fn trust_explain_suggests_a_command_that_makes_the_certifications_count() {
+    let user = User::with_keys();
+    let ben = OwnKey::new("Ben the Certifier <certifier@example.org>");
+    let cleo = OwnKey::new("Cleo <cleo@example.org>");
+    ben.import(cleo.certificate());
+    ben.certify("20240301T000000!", cleo.fingerprint());
+    user.home.write("certifier.pgp", ben.certificate());
+    user.home.write("cleo.pgp", ben.certificate_of(cleo.fingerprint()));
+    user.succeed("keyhoard import certifier.pgp cleo.pgp && keyhoard key certify --yes certifier@example.org");
+    let hints = user.hints("keyhoard trust explain cleo@example.org");
+    assert_eq!(hints, [format!("keyhoard trust set full {}", ben.fingerprint())]);
+    user.succeed(&hints[0]);
+    assert!(user.succeed("keyhoard trust explain cleo@example.org").contains("[full]"));
+}
+
+#[test]
+fn a_revocation_suggests_an_undo_that_takes_it_back() {
+    let user = User::with_keys();
+    let hints = user.hints("keyhoard key revoke --yes ann@example.org");
+    assert!(hints[0].ends_with("--including-revocations"), "{hints:?}");
+    user.succeed(&hints[0]);
+    assert!(user.succeed("keyhoard list ann@example.org").contains("[your own]"));
+}
+
+#[test]
+fn an_earlier_expiry_date_suggests_an_undo_that_takes_it_back() {
+    let user = User::with_keys();
+    let hints = user.hints("keyhoard key set-expiry ann@example.org 30d");
+    user.succeed(&hints[0]);
+    assert!(!user.succeed("keyhoard list ann@example.org").contains("[expires"));
+}
+
+#[test]
+fn a_suggestion_names_the_database_that_was_named() {
+    let user = User::with_keys();
+    user.succeed("keyhoard --db other.db import ben.pgp");
+    let hints = user.hints("keyhoard --db other.db delete --yes ben@example.org");
+    assert!(hints[0].starts_with("keyhoard --db other.db undo"), "{hints:?}");
+    user.succeed(&hints[0]);
+    user.succeed("keyhoard --db other.db list ben@example.org");
+}
+
+#[test]
+fn a_back_up_of_ones_own_key_says_how_to_trust_it_on_a_second_machine() {
+    let user = User::with_keys();
+    user.succeed("keyhoard key export --all --output secret-keys.asc");
+    user.succeed("keyhoard encrypt -r ann@example.org --sign -o message.pgp letter");
+    fs::create_dir(user.home.path().join("laptop")).expect("a directory");
+    let on_laptop = "KEYHOARD_DB=laptop/keyhoard.db keyhoard";
+    let imported = user.run(&format!("{on_laptop} import secret-keys.asc"));
+    assert!(imported.errors().contains(SECOND), "{}", imported.errors());
+    let before = user.succeed(&format!("{on_laptop} decrypt message.pgp"));
+    assert!(before.contains("owner not verified") && before.contains("the secret key is here"), "{before}");
+    let own = before.split('`').find(|text| text.starts_with("keyhoard trust set ultimate")).expect("a hint");
+    user.succeed(&format!("KEYHOARD_DB=laptop/keyhoard.db {own}"));
+    let after = user.succeed(&format!("{on_laptop} decrypt message.pgp"));
+    assert!(after.contains("owner verified: your own key"), "{after}");
+}
+
+#[test]
+fn an_import_on_a_terminal_asks_whether_a_key_is_ones_own() {
+    let user = User::with_keys();
+    user.succeed("keyhoard key export --all --output secret-keys.asc");
+    let laptop = Home::new();
+    let file = user.home.path().join("secret-keys.asc");
+    let mut terminal = Terminal::new(&laptop, &format!("$KEYHOARD import {}", file.display()));
+    terminal.answer("Is this your own key? [y/N] ", b"y\n");
+    let (code, shown) = terminal.end();
+    assert!(code == Some(0) && shown.contains("is ultimately trusted now"), "{shown}");
+    let listed = Run::keyhoard(&laptop).args(["trust", "list"]).succeed().text();
+    assert!(listed.contains("ultimate") && listed.contains("Ann"), "{listed}");
+}
+
+#[test]
+fn doctor_knows_of_a_secret_key_whose_certificate_is_in_another_database() {
+    let user = User::with_keys();
+    user.succeed("keyhoard --db other.db generate --no-passphrase 'Other <other@example.org>'");
+    let done = user.run("keyhoard doctor");
+    assert_eq!(done.code, Some(0), "{}", done.errors());
+    let told = done.errors();
+    assert!(told.contains("is in another database") && told.contains("other.db"), "{told}");
+}
+
+#[test]
+fn doctor_never_suggests_to_delete_a_secret_key() {
+    let user = User::with_keys();
+    user.succeed("keyhoard delete --yes --despite-secret-key ann@example.org");
+    let keys = user.home.database().with_file_name("secret-keys");
+    let orphan = user.run("keyhoard doctor");
+    assert_eq!(orphan.code, Some(1));
+    let file = fs::read_dir(&keys).expect("keys").next().expect("a key").expect("an entry").path();
+    fs::write(file.with_file_name("0123456789ABCDEF0123456789ABCDEF01234567.key"), "KHSK damaged").expect("a file");
+    let damaged = user.run("keyhoard doctor");
+    for told in [orphan.text() + &orphan.errors(), damaged.text() + &damaged.errors()] {
+        assert!(!told.contains("delete"), "{told}");
+    }
+    assert!((orphan.text() + &orphan.errors()).contains("keep the file"));
+}
+
+#[test]
+fn an_impostor_with_the_same_address_does_not_block_the_certified_key() {
+    let user = User::with_keys();
+    user.succeed("keyhoard key certify --yes ben@example.org");
+    let impostor = OwnKey::new("Ben <ben@example.org>");
+    user.home.write("impostor.pgp", impostor.certificate());
+    user.succeed("keyhoard import impostor.pgp");
+    let done = user.run("keyhoard encrypt -r ben@example.org -o message.pgp letter");
+    assert_eq!(done.code, Some(0), "{}", done.errors());
+    assert!(!done.errors().contains(impostor.fingerprint()), "{}", done.errors());
+}
+
+#[test]
+fn of_several_certificates_that_cannot_be_used_each_has_its_reason_and_ten_are_listed() {
+    let user = User::with_keys();
+    for number in 0..11 {
+        let key = OwnKey::new(&format!("Dora {number} <dora@example.org>"));
+        if number == 0 {
+            key.set_expiry("20240201T000000!", "20240301T000000");
+        }
+        user.home.write("dora.pgp", key.certificate());
+        user.succeed("keyhoard import dora.pgp");
+    }
+    let done = user.run("keyhoard encrypt -r dora@example.org letter");
+    assert_eq!((done.code, done.stdout.len()), (Some(1), 0));
+    let told = done.errors();
+    assert_eq!(told.matches("[owner not verified: no trusted key certifies it]").count(), 10, "{told}");
+    assert!(told.contains("and 1 more"), "{told}");
+    let expired = user.run("keyhoard encrypt -r 'Dora 0' letter").errors();
+    assert!(expired.contains("expired 2024-03-01") && expired.contains("keyhoard refresh"), "{expired}");
+}
+
+#[test]
+fn the_output_may_be_a_descriptor_or_a_named_pipe_and_never_the_database() {
+    let user = User::with_keys();
+    for line in [
+        "keyhoard export -o /dev/stdout --binary ben@example.org | cat > exported",
+        "keyhoard export -o /dev/fd/3 --binary ben@example.org 3> exported",
+        "mkfifo pipe && (cat pipe > exported & keyhoard export -o pipe --binary ben@example.org; wait)",
+    ] {
+        let _ = fs::remove_file(user.home.path().join("exported"));
+        user.succeed(line);
+        let exported = fs::read(user.home.path().join("exported")).expect("a file");
+        assert!(!exported.is_empty(), "{line}");
+    }
+    let database = user.home.database();
+    let done = user.run(&format!("keyhoard export --force -o {}", database.display()));
+    assert_eq!(done.code, Some(2));
+    assert!(done.errors().contains("input and output are the same file"), "{}", done.errors());
+}
