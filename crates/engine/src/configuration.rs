@@ -7,6 +7,11 @@
 //! passphrase-program = "/usr/local/bin/ask-passphrase"
 //! ```
 //!
+//! ```toml
+//! # `keyhoard encrypt` encrypts to one's own keys, too.
+//! encrypt-to-self = true
+//! ```
+//!
 //! Its table `network` says what goes over the network: [`NetworkConfiguration`].
 //!
 //! A file that somebody else can change is an error.
@@ -24,6 +29,9 @@ use crate::{Error, ForeignError, Result, database, permissions};
 pub struct Configuration {
     /// The program that is asked for passphrases, instead of the user on the terminal.
     pub passphrase_program: Option<PathBuf>,
+    /// Messages are encrypted to the user's own keys, too.
+    #[serde(default)]
+    pub encrypt_to_self: bool,
     /// What goes over the network.
     #[serde(default)]
     pub network: NetworkConfiguration,

@@ -89,6 +89,11 @@ impl KeyringFile {
         self.certificates.iter().map(|kept| &kept.certificate)
     }
 
+    /// Returns the primary keys of the certificates.
+    pub fn fingerprints(&self) -> Vec<Fingerprint> {
+        self.certificates().map(|certificate| certificate.facts.primary().fingerprint).collect()
+    }
+
     /// Returns how many pieces of the file could not be read.
     pub fn unreadable(&self) -> u64 {
         self.unreadable

@@ -221,6 +221,7 @@ pub mod keyring_file;
 pub mod listing;
 pub mod migrate;
 pub mod output_file;
+pub mod overview;
 pub mod owner_trust;
 pub mod passphrase;
 pub mod pending;
@@ -230,6 +231,7 @@ pub mod recipients;
 pub mod secret_keys;
 pub mod secret_transfer;
 pub mod signing_keys;
+pub mod similar;
 pub mod sql;
 pub mod stateless;
 pub mod tofu;
@@ -253,3 +255,8 @@ pub use sign;
 pub use store;
 pub use trust;
 pub use verify;
+
+/// The guide for users of the library, whose program is compiled and run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guides/first-program.md")]
+struct FirstProgram;

@@ -14,13 +14,15 @@ use cert::split::{Piece, Splitter};
 use cert::{BoundAddress, Facts, Fingerprint, Timestamp};
 use message::Cipher;
 use store::query::Name;
-use store::{CertId, Query, ReadCertificates};
+use secret::StoredKey;
+use store::{CertId, Query, ReadCertificates, Selection};
 use trust::Validity;
 
 use crate::Result;
 use crate::designated_revocation::evaluate_certificate;
 use crate::keyring_file::KeyringFile;
 use crate::listing::{FirstUse, UserTrust};
+use crate::secret_transfer::with_secret_key;
 use crate::stored::read_one;
 use crate::validity::{Sources, TrustSettings, ValidityResult};
 
@@ -41,9 +43,28 @@ pub struct RecipientCandidate {
     pub created: Timestamp,
     /// The key to encrypt to; `None` if there is none that may be used now.
     pub key: Option<EncryptionKey>,
+    /// Why it cannot be used; `None` if it can, whether it is valid or not.
+    pub obstacle: Option<RecipientObstacle>,
     /// What trust on first use knows of the user IDs that are meant, in the order of the packets, where that was asked
     /// for: of the first one that a name stands for, of all where a key is named.
     pub first_uses: Vec<UserFirstUse>,
+}
+
+/// Why nothing is encrypted to a certificate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RecipientObstacle {
+    /// It was revoked at this time.
+    Revoked(Timestamp),
+    /// It expired at this time.
+    Expired(Timestamp),
+    /// Its last key to encrypt to expired at this time.
+    EncryptionKeyExpired(Timestamp),
+    /// No key that may be used now is for encryption.
+    NoEncryptionKey,
+    /// Possible revocations were not verified yet.
+    NotFullyChecked,
+    /// The user switched it off.
+    Disabled,
 }
 
 /// A user ID that is not revoked, and what trust on first use knows of it.
@@ -268,6 +289,11 @@ fn candidates_of(
             })
             .collect();
         let validities = named.iter().filter_map(|(index, _)| user_trust.user_ids.get(*index).copied());
+        let key = encryption_key(certificate, &effective, meant.key);
+        let obstacle = match &key {
+            None => Some(obstacle(&effective)),
+            Some(_) => user_trust.disabled.then_some(RecipientObstacle::Disabled),
+        };
         Ok(RecipientCandidate {
             fingerprint: facts.primary().fingerprint,
             created: facts.primary().created,
@@ -275,7 +301,8 @@ fn candidates_of(
             validity: validities.max().unwrap_or_default(),
             is_named: named.iter().any(|(_, user)| !user.expired),
             is_disabled: user_trust.disabled,
-            key: encryption_key(certificate, &effective, meant.key),
+            key,
+            obstacle,
             first_uses: first_uses(facts, &effective, &user_trust, meant.user_id),
         })
     };
@@ -318,14 +345,16 @@ pub(crate) fn of_keyring(
     let candidate = |certificate: &Certificate| {
         let context = EvaluationContext::new(now, PacketView::Full);
         let effective = evaluate_certificate(certificate, context, &revokers)?;
+        let key = encryption_key(certificate, &effective, &|_| true);
         Ok(RecipientCandidate {
+            obstacle: key.is_none().then(|| obstacle(&effective)),
             fingerprint: certificate.facts.primary().fingerprint,
             user_id: primary_name(certificate, &effective),
             created: certificate.facts.primary().created,
             validity: Validity::Full,
             is_named: true,
             is_disabled: false,
-            key: encryption_key(certificate, &effective, &|_| true),
+            key,
             first_uses: Vec::new(),
         })
     };
@@ -357,6 +386,46 @@ pub fn first_uses(
 
 fn primary_name(certificate: &Certificate, effective: &Effective) -> Vec<u8> {
     effective.primary_name(&certificate.facts).unwrap_or_default().to_vec()
+}
+
+/// Returns the certificates that are the user's own: ultimately trusted, with a secret key among `stored`.
+///
+/// # Errors
+///
+/// The database's errors.
+pub fn with_own_key(
+    snapshot: &dyn ReadCertificates,
+    stored: &[StoredKey],
+    trust: &TrustSettings,
+) -> Result<Vec<RecipientCandidate>> {
+    let ids = with_secret_key(snapshot, Selection::All, stored)?;
+    let sources =
+        Sources { certificates: vec![snapshot], owner_trust: snapshot.trust(), verdict_store: None };
+    let meant = NameFilter { user_id: &|_| true, key: &|_| true };
+    let mut own = candidates_of(0, &ids, &meant, &sources, trust)?;
+    own.retain(|candidate| candidate.validity == Validity::Ultimate);
+    Ok(own)
+}
+
+/// Returns why a certificate has no key to encrypt to.
+fn obstacle(effective: &Effective) -> RecipientObstacle {
+    let primary = effective.primary();
+    if !effective.fully_checked {
+        return RecipientObstacle::NotFullyChecked;
+    }
+    if let Some(revocation) = primary.revoked {
+        return RecipientObstacle::Revoked(revocation.date);
+    }
+    if let (true, Some(end)) = (primary.expired, primary.expires) {
+        return RecipientObstacle::Expired(end);
+    }
+    let ends = effective.components.iter().filter_map(|state| match state {
+        ComponentState::Key(key) if key.expired && key.revoked.is_none() => {
+            key.expires.filter(|_| key.usage.contains(Usage::ENCRYPT))
+        }
+        _ => None,
+    });
+    ends.max().map_or(RecipientObstacle::NoEncryptionKey, RecipientObstacle::EncryptionKeyExpired)
 }
 
 fn encryption_key(

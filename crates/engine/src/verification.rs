@@ -3,9 +3,10 @@
 //! [`message`] reads signatures and hashes what they are over; an [`Examiner`] finds the keys and verifies, many
 //! signatures at once. The result is a [`SignatureVerdict`] on each: the [`ExaminedSignature`], its
 //! [`SignatureStatus`], and the validity of the key's certificate. [`ExaminedSignature::gnupg`] returns what GnuPG says
-//! instead. [`examine_batch()`] does it for thousands of files; [`remember()`] keeps what trust on first use counts.
+//! instead; a [`Conclusion`] is drawn from all signatures over a content. [`examine_batch()`] does it for thousands of files; [`remember()`] keeps what trust on first use counts.
 
 mod candidate_signer;
+mod conclusion;
 mod examine_batch;
 mod examined_signature;
 mod gnupg;
@@ -17,10 +18,11 @@ mod status;
 mod verdict;
 
 pub use candidate_signer::CandidateSigner;
+pub use conclusion::{Conclusion, WantedSigners};
 pub use examine_batch::examine_batch;
 pub use examined_signature::{ExaminedSignature, Signer};
 pub use gnupg::GnupgVerdict;
 pub use remember::{remember, remember_encrypted};
 pub use signature_contents::{Notation, SignatureContents};
 pub use status::{SignaturePolicy, SignatureStatus};
-pub use verdict::{Examiner, SignatureVerdict, all_hold, any_bad};
+pub use verdict::{Examiner, SignatureVerdict, any_bad};

@@ -4,7 +4,6 @@ use std::collections::HashMap;
 
 use cert::effective::EvaluationContext;
 use message::DataSignature;
-use trust::Validity;
 
 use super::signer_search::SignerSearch;
 use super::{CandidateSigner, ExaminedSignature, SignaturePolicy, SignatureStatus};
@@ -96,16 +95,6 @@ impl<'s> Examiner<'s> {
         }
         Ok(())
     }
-}
-
-/// Says whether content is to be trusted: at least one signature is good, and none is bad.
-///
-/// With `surely` the certificate of a good one must be fully valid, too.
-pub fn all_hold(verdicts: &[SignatureVerdict], surely: bool) -> bool {
-    let is_good = |verdict: &SignatureVerdict| {
-        verdict.status == SignatureStatus::Good && (!surely || verdict.trust.key >= Validity::Full)
-    };
-    verdicts.iter().any(is_good) && !any_bad(verdicts)
 }
 
 /// Says whether a signature is not over the content, or not made by the key that it names.
