@@ -130,9 +130,12 @@ fn a_teams_server() {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/guides/team-server.md");
     let page = fs::read_to_string(page).expect("a guide");
     let is_sql = |line: &&str| ["CREATE", "GRANT", "REVOKE"].iter().any(|word| line.starts_with(word));
-    let grants: Vec<&str> = page.lines().filter_map(|line| line.strip_prefix("    ")).filter(is_sql).collect();
+    let grants: Vec<&str> =
+        page.lines().filter_map(|line| line.strip_prefix("    ")).filter(is_sql).collect();
     let grants = grants.join("\n").replace("SCHEMA keyhoard ", &format!("SCHEMA {schema} "));
-    let grants = grants.replace("keyhoard.meta", &format!("{schema}.meta")).replace("ROLE ann ", "ROLE ann_of_the_guide ");
+    let grants = grants
+        .replace("keyhoard.meta", &format!("{schema}.meta"))
+        .replace("ROLE ann ", "ROLE ann_of_the_guide ");
     server().psql(&grants).expect("roles");
     user.follow("team-server.md", &[("OWNER", &owner), ("ANN", &ann)]);
 }

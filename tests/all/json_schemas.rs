@@ -147,7 +147,8 @@ fn make_repository(home: &Home, key: &str) {
 
 #[test]
 fn a_name_or_a_type_that_the_schema_does_not_have_is_a_fault() {
-    let schema = serde_json::json!({"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]});
+    let schema =
+        serde_json::json!({"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]});
     let faults = |document: Value| json_faults(&schema, &document).len();
     assert_eq!(faults(serde_json::json!({"a": "x"})), 0);
     assert_eq!(faults(serde_json::json!({"a": 1})), 1);

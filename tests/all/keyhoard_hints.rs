@@ -50,7 +50,8 @@ impl User {
         let done = self.run(line);
         let shown = done.text() + &done.errors();
         let quoted = shown.split('`').skip(1).step_by(2);
-        let hints: Vec<String> = quoted.filter(|text| text.starts_with("keyhoard ")).map(str::to_owned).collect();
+        let hints: Vec<String> =
+            quoted.filter(|text| text.starts_with("keyhoard ")).map(str::to_owned).collect();
         assert!(!hints.is_empty(), "{line} suggests nothing: {shown}");
         hints
     }
@@ -108,7 +109,9 @@ fn trust_explain_suggests_a_command_that_makes_the_certifications_count() {
     ben.certify("20240301T000000!", cleo.fingerprint());
     user.home.write("certifier.pgp", ben.certificate());
     user.home.write("cleo.pgp", ben.certificate_of(cleo.fingerprint()));
-    user.succeed("keyhoard import certifier.pgp cleo.pgp && keyhoard key certify --yes certifier@example.org");
+    user.succeed(
+        "keyhoard import certifier.pgp cleo.pgp && keyhoard key certify --yes certifier@example.org",
+    );
     let hints = user.hints("keyhoard trust explain cleo@example.org");
     assert_eq!(hints, [format!("keyhoard trust set full {}", ben.fingerprint())]);
     user.succeed(&hints[0]);
@@ -191,7 +194,8 @@ fn doctor_never_suggests_to_delete_a_secret_key() {
     let orphan = user.run("keyhoard doctor");
     assert_eq!(orphan.code, Some(1));
     let file = fs::read_dir(&keys).expect("keys").next().expect("a key").expect("an entry").path();
-    fs::write(file.with_file_name("0123456789ABCDEF0123456789ABCDEF01234567.key"), "KHSK damaged").expect("a file");
+    fs::write(file.with_file_name("0123456789ABCDEF0123456789ABCDEF01234567.key"), "KHSK damaged")
+        .expect("a file");
     let damaged = user.run("keyhoard doctor");
     for told in [orphan.text() + &orphan.errors(), damaged.text() + &damaged.errors()] {
         assert!(!told.contains("delete"), "{told}");

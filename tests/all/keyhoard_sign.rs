@@ -387,7 +387,8 @@ fn a_signature_needs_a_key_with_the_signing_flag_and_a_subkey_with_a_back_signat
     for (number, case) in cases.iter().enumerate() {
         Run::keyhoard(&home).args(["import", "--quiet"]).stdin(&case.certificate[..]).succeed();
         let (code, told) = judged(&home, &case.signature());
-        let expected = if case.is_accepted { ("good", Some(OWNER_NOT_VERIFIED)) } else { ("key-unusable", Some(1)) };
+        let expected =
+            if case.is_accepted { ("good", Some(OWNER_NOT_VERIFIED)) } else { ("key-unusable", Some(1)) };
         assert_eq!((told["standing"].as_str().unwrap_or_default(), code), expected, "{}", case.name);
         assert_eq!(told["certificate"], case.primary, "{}", case.name);
         let tag = format!("object {tree}\ntype tree\ntag v{number}\ntagger A <a> 0 +0000\n\nText\n");
@@ -470,7 +471,8 @@ fn the_first_line_says_good_bad_or_unknown_key() {
         let done = run(&home, &["verify"]).args(options).arg(&signature).output();
         (done.code, done.text().lines().next().unwrap_or_default().to_owned())
     };
-    let not_verified = "GOOD signature by Ann <ann@example.org>, owner not verified: no trusted key certifies it";
+    let not_verified =
+        "GOOD signature by Ann <ann@example.org>, owner not verified: no trusted key certifies it";
     assert_eq!(verify(&[]), (Some(4), not_verified.to_owned()));
     let verified = "GOOD signature by Ann <ann@example.org>, owner verified".to_owned();
     assert_eq!(verify(&["--trusted-key", ann.fingerprint()]), (Some(0), verified.clone()));
@@ -499,7 +501,8 @@ fn a_certificate_in_a_file_verifies_without_a_database() {
     let (home, ann, signature) = signed_by_ann("data.sig");
     let certificate = home.write("ann.pgp", ann.certificate());
     let elsewhere = Home::new();
-    let by_file = |file: &Path| run(&elsewhere, &["verify", "--signer-file"]).arg(file).arg(&signature).output();
+    let by_file =
+        |file: &Path| run(&elsewhere, &["verify", "--signer-file"]).arg(file).arg(&signature).output();
     let done = by_file(&certificate);
     assert_eq!(done.code, Some(0), "{}", done.errors());
     assert!(!elsewhere.has_database());

@@ -34,7 +34,9 @@ fn compare(schema: &Value, document: &Value, at: &str, found: &mut Vec<String>) 
                 let Some(object) = document.as_object() else { continue };
                 let names = value.as_array().expect("names").iter().filter_map(Value::as_str);
                 found.extend(
-                    names.filter(|name| !object.contains_key(*name)).map(|name| format!("{at}.{name}: missing")),
+                    names
+                        .filter(|name| !object.contains_key(*name))
+                        .map(|name| format!("{at}.{name}: missing")),
                 );
             }
             "items" => {

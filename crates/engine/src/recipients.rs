@@ -13,8 +13,8 @@ use cert::mailbox::mailbox;
 use cert::split::{Piece, Splitter};
 use cert::{BoundAddress, Facts, Fingerprint, Timestamp};
 use message::Cipher;
-use store::query::Name;
 use secret::StoredKey;
+use store::query::Name;
 use store::{CertId, Query, ReadCertificates, Selection};
 use trust::Validity;
 

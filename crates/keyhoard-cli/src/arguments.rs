@@ -4,8 +4,8 @@ use clap::{Parser, Subcommand};
 
 use crate::commands::{
     bench, check, completions, copy, db, decrypt, delete, doctor, encrypt, export, fetch, generate, import,
-    key, list, log, man, migrate, policy, publish, refresh, search, show, sign, signed_by, sop, sql, status, tofu,
-    trust, undo, verify, who_signed,
+    key, list, log, man, migrate, policy, publish, refresh, search, show, sign, signed_by, sop, sql, status,
+    tofu, trust, undo, verify, who_signed,
 };
 use crate::global_options::GlobalOptions;
 

@@ -134,7 +134,9 @@ pub(crate) fn meant_word(error: &clap::Error) -> Option<&'static str> {
 /// Says that no command was given, with the help.
 pub(crate) fn report_missing_command(is_json: bool) -> ExitCode {
     match is_json {
-        true => stderr::json(&MessageJson::Error { error: ErrorCode::Usage, message: "no command was given" }),
+        true => {
+            stderr::json(&MessageJson::Error { error: ErrorCode::Usage, message: "no command was given" })
+        }
         false => eprint!("{}", help::short(Arguments::command()).render_help()),
     }
     ExitCode::from(2)
@@ -168,7 +170,8 @@ fn code(error: &anyhow::Error) -> ErrorCode {
 fn advice(error: &anyhow::Error) -> Option<String> {
     match secret_error(error) {
         Some(secret::Error::EmptyPassphrase) => {
-            let advice = "for a key without passphrase use `generate --no-passphrase` or `key passphrase --remove`";
+            let advice =
+                "for a key without passphrase use `generate --no-passphrase` or `key passphrase --remove`";
             return Some(advice.to_owned());
         }
         // There was no way to ask for it.
@@ -178,12 +181,9 @@ fn advice(error: &anyhow::Error) -> Option<String> {
         _ => {}
     }
     Some(match error.downcast_ref()? {
-        engine::Error::Store(engine::store::Error::Missing { .. }) => format!(
-            "{}, {} or {} makes it",
-            Hint::ImportFile,
-            Hint::Generate,
-            Hint::Migrate
-        ),
+        engine::Error::Store(engine::store::Error::Missing { .. }) => {
+            format!("{}, {} or {} makes it", Hint::ImportFile, Hint::Generate, Hint::Migrate)
+        }
         engine::Error::Store(engine::store::Error::Older { .. }) => {
             format!("the owner runs {}", Hint::MigrateDatabase)
         }

@@ -7,7 +7,17 @@ const WORDS: &[(&[&str], &str)] = &[
     (&["list-secret-keys", "K"], "key list"),
     (&["list-sigs", "list-signatures"], "list --signatures"),
     (&["fingerprint", "with-fingerprint"], "show"),
-    (&["gen-key", "generate-key", "full-gen-key", "full-generate-key", "quick-gen-key", "quick-generate-key"], "generate"),
+    (
+        &[
+            "gen-key",
+            "generate-key",
+            "full-gen-key",
+            "full-generate-key",
+            "quick-gen-key",
+            "quick-generate-key",
+        ],
+        "generate",
+    ),
     (&["delete-keys", "delete-key"], "delete"),
     (&["delete-secret-keys", "delete-secret-key"], "key delete --secret-only"),
     (&["delete-secret-and-public-key"], "key delete"),
@@ -30,7 +40,10 @@ const WORDS: &[(&[&str], &str)] = &[
     (&["import-ownertrust"], "trust exchange import"),
     (&["export-ownertrust"], "trust exchange export"),
     (&["tofu-policy"], "tofu policy"),
-    (&["recv-keys", "recv-key", "receive-keys", "recv", "locate-keys", "locate-external-keys", "get"], "fetch"),
+    (
+        &["recv-keys", "recv-key", "receive-keys", "recv", "locate-keys", "locate-external-keys", "get"],
+        "fetch",
+    ),
     (&["search-keys"], "search --on"),
     (&["send-keys", "send-key", "send"], "publish"),
     (&["refresh-keys", "update"], "refresh"),
@@ -66,7 +79,8 @@ mod tests {
                         assert!(has, "{words:?}: {meant}");
                     }
                     None => {
-                        let found = command.find_subcommand(word).unwrap_or_else(|| panic!("{meant}")).clone();
+                        let found =
+                            command.find_subcommand(word).unwrap_or_else(|| panic!("{meant}")).clone();
                         command = found;
                     }
                 }

@@ -12,10 +12,32 @@ const COMMON: [&str; 2] = ["json", "by"];
 
 /// Options that few people need.
 const RARE: [&str; 26] = [
-    "to_hidden", "not_to_self", "password_fd", "cipher", "allow_old_cipher", "aead", "compress", "level", "text", "name",
-    "time", "binary", "local_signatures", "no_attributes", "gpg_view", "allow_unsigned_user_ids", "no_repair",
-    "stream_unverified", "allow_unprotected", "show_session_key", "session_key_file", "trust_amount", "regexp",
-    "non_revocable", "batch", "commits",
+    "to_hidden",
+    "not_to_self",
+    "password_fd",
+    "cipher",
+    "allow_old_cipher",
+    "aead",
+    "compress",
+    "level",
+    "text",
+    "name",
+    "time",
+    "binary",
+    "local_signatures",
+    "no_attributes",
+    "gpg_view",
+    "allow_unsigned_user_ids",
+    "no_repair",
+    "stream_unverified",
+    "allow_unprotected",
+    "show_session_key",
+    "session_key_file",
+    "trust_amount",
+    "regexp",
+    "non_revocable",
+    "batch",
+    "commits",
 ];
 
 /// Commands that few people need.

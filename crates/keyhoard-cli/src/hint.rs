@@ -135,8 +135,7 @@ pub(crate) fn named(command: &str) -> String {
 
 /// Quotes an argument for a shell, where that is needed.
 fn quoted(argument: &str) -> String {
-    let is_plain =
-        |character: char| character.is_ascii_alphanumeric() || "-_./:@+=,%".contains(character);
+    let is_plain = |character: char| character.is_ascii_alphanumeric() || "-_./:@+=,%".contains(character);
     if !argument.is_empty() && argument.chars().all(is_plain) {
         return argument.to_owned();
     }
@@ -234,7 +233,9 @@ mod tests {
             for quoted in quoted_commands(&help) {
                 let command: Vec<&str> = quoted
                     .split_whitespace()
-                    .take_while(|word| word.chars().all(|letter| letter.is_ascii_lowercase() || letter == '-'))
+                    .take_while(|word| {
+                        word.chars().all(|letter| letter.is_ascii_lowercase() || letter == '-')
+                    })
                     .take_while(|word| !word.starts_with('-'))
                     .collect();
                 assert!(names.contains(&command.join(" ")), "{name} --help: {quoted}");

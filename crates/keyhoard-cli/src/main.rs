@@ -69,11 +69,10 @@ fn main() -> ExitCode {
 
 /// Prints the help that was asked for, or what is wrong with the arguments.
 fn explain(error: &clap::Error, request: &help::Request) -> ExitCode {
-    let is_help = matches!(
-        error.kind(),
-        ErrorKind::DisplayHelp | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
-    );
-    let short = || help::short(arguments::Arguments::command()).try_get_matches_from(&request.arguments).err();
+    let is_help =
+        matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand);
+    let short =
+        || help::short(arguments::Arguments::command()).try_get_matches_from(&request.arguments).err();
     // An error here could not be reported anywhere.
     let _ = match (is_help && !request.is_full).then(short).flatten() {
         Some(shorter) => shorter.print(),

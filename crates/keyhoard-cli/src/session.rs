@@ -125,7 +125,9 @@ impl Session {
             for migration in outdated(snapshot)? {
                 let path = migration.path.display();
                 let again = Hint::MigrateFrom(path.to_string());
-                self.warn(format_args!("{path} has changed since it was migrated; {again} copies the changes"));
+                self.warn(format_args!(
+                    "{path} has changed since it was migrated; {again} copies the changes"
+                ));
             }
         }
         Ok(())

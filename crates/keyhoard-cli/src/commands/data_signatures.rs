@@ -40,8 +40,7 @@ pub(super) fn examine_with_file(
     signatures: Vec<DataSignature>,
 ) -> anyhow::Result<Vec<SignatureVerdict>> {
     let snapshot = keyring.snapshot();
-    let sources =
-        Sources { certificates: vec![snapshot.as_ref()], owner_trust: None, verdict_store: None };
+    let sources = Sources { certificates: vec![snapshot.as_ref()], owner_trust: None, verdict_store: None };
     Ok(Examiner::new(sources, trust.clone()).examine(signatures)?)
 }
 
@@ -72,7 +71,9 @@ pub(super) fn headline(verdicts: &[SignatureVerdict], conclusion: Conclusion) ->
                     Some(verdict) if verdict.status == SignatureStatus::Good => {
                         (style, format!("BAD: signed{}, who is not the signer asked for", by(Some(verdict))))
                     }
-                    Some(verdict) => (style, format!("BAD signature{}: {}", by(Some(verdict)), verdict.status)),
+                    Some(verdict) => {
+                        (style, format!("BAD signature{}: {}", by(Some(verdict)), verdict.status))
+                    }
                     None => (style, "BAD signature".to_owned()),
                 },
             }
@@ -81,9 +82,10 @@ pub(super) fn headline(verdicts: &[SignatureVerdict], conclusion: Conclusion) ->
         Conclusion::NotFullyChecked => {
             (Style::Warning, format!("NOT CHECKED: the key is not fully checked; {} goes on", Hint::Check))
         }
-        Conclusion::Unsupported => {
-            (Style::Warning, "NOT CHECKED: the signature uses an algorithm or version that is not known".to_owned())
-        }
+        Conclusion::Unsupported => (
+            Style::Warning,
+            "NOT CHECKED: the signature uses an algorithm or version that is not known".to_owned(),
+        ),
     }
 }
 
@@ -97,13 +99,14 @@ pub(super) fn signer_name(verdict: &SignatureVerdict) -> String {
 
 /// Returns the fingerprint or key ID of the key that a signature names, if that key is not here.
 pub(super) fn missing_key(verdict: &SignatureVerdict) -> Option<String> {
-    let statement = verdict.examined.statement.as_ref().filter(|_| verdict.status == SignatureStatus::NoKey)?;
+    let statement =
+        verdict.examined.statement.as_ref().filter(|_| verdict.status == SignatureStatus::NoKey)?;
     let issuer = statement.issuer;
     Some(issuer.fingerprint.map_or_else(|| issuer.key_id.to_string(), |name| name.to_string()))
 }
 
-/// Returns the lines with the details of a signature.
-pub(super) fn details(verdict: &SignatureVerdict, now: Timestamp) -> Vec<String> {
+/// Returns the lines with the details of a signature; `conclusion` is that of all.
+pub(super) fn details(verdict: &SignatureVerdict, conclusion: Conclusion, now: Timestamp) -> Vec<String> {
     let SignatureVerdict { examined, status, trust } = verdict;
     let mut lines = Vec::new();
     match examined.signer.candidate() {
@@ -114,7 +117,12 @@ pub(super) fn details(verdict: &SignatureVerdict, now: Timestamp) -> Vec<String>
                 lines.push(format!("  of the certificate {}", signer.primary()));
             }
             if *status == SignatureStatus::Good {
-                lines.push(format!("  {}", validity_text(trust.key)));
+                // A conclusion is good without validity only if the user vouches for the signer.
+                let text = match conclusion == Conclusion::Good && trust.key < Validity::Full {
+                    true => "owner verified: you named the signer",
+                    false => validity_text(trust.key),
+                };
+                lines.push(format!("  {text}"));
             }
             if *status == SignatureStatus::Good && signer.expires().is_some_and(|end| end < now) {
                 lines.push("  the key has expired since".to_owned());
@@ -138,7 +146,11 @@ pub(super) fn details(verdict: &SignatureVerdict, now: Timestamp) -> Vec<String>
 }
 
 /// Returns what the user can do about a conclusion.
-pub(super) fn advice(verdicts: &[SignatureVerdict], conclusion: Conclusion, secrets: &dyn SecretKeys) -> Option<String> {
+pub(super) fn advice(
+    verdicts: &[SignatureVerdict],
+    conclusion: Conclusion,
+    secrets: &dyn SecretKeys,
+) -> Option<String> {
     let good = verdicts.iter().find(|verdict| verdict.status == SignatureStatus::Good);
     match conclusion {
         Conclusion::UnknownKey => {

@@ -203,7 +203,10 @@ fn print_signatures(session: &Session, verdicts: &[SignatureVerdict]) -> anyhow:
         Conclusion::Good => session.note(headline),
         _ => session.warn(headline),
     }
-    verdicts.iter().flat_map(|verdict| details(verdict, session.now)).for_each(|line| session.note(line));
+    verdicts
+        .iter()
+        .flat_map(|verdict| details(verdict, conclusion, session.now))
+        .for_each(|line| session.note(line));
     if let Some(advice) = advice(verdicts, conclusion, &session.secret_keys()?) {
         session.note(advice);
     }

@@ -100,10 +100,12 @@ fn summarise(session: &mut Session, findings: Findings, secret_keys: u64) -> io:
             counted(certificates, "certificate")
         )),
         _ if secret_keys == problems => {
-            session.note(format_args!("{} with secret keys; the rest is sound", counted(problems, "problem")));
+            session
+                .note(format_args!("{} with secret keys; the rest is sound", counted(problems, "problem")));
         }
-        _ if healable == problems => session
-            .note(format_args!("{}, which {} repairs", counted(problems, "problem"), Hint::Rebuild)),
+        _ if healable == problems => {
+            session.note(format_args!("{}, which {} repairs", counted(problems, "problem"), Hint::Rebuild))
+        }
         _ => session.note(format_args!(
             "{}; {} repairs what is derived and removes what is left of certificates whose packets are lost; \
              certificates whose packets are damaged have to be deleted first; then import both again",

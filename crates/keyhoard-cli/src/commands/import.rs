@@ -146,7 +146,10 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
         bail!("{} not fully checked", counted(summary.not_fully_checked as usize, "certificate"));
     }
     if summary.only_forged > 0 {
-        bail!("{} not imported: forged self-signatures", counted(summary.only_forged as usize, "certificate"));
+        bail!(
+            "{} not imported: forged self-signatures",
+            counted(summary.only_forged as usize, "certificate")
+        );
     }
     Ok(Outcome::done_if(taken && summary.secret_refused == 0))
 }

@@ -59,7 +59,12 @@ impl Filter {
     /// Says whether anything is left out.
     pub(super) fn is_given(&self) -> bool {
         let Self { expired, revoked, expires_before, secret, validity, algorithm } = self;
-        *expired || *revoked || *secret || expires_before.is_some() || validity.is_some() || algorithm.is_some()
+        *expired
+            || *revoked
+            || *secret
+            || expires_before.is_some()
+            || validity.is_some()
+            || algorithm.is_some()
     }
 
     /// Says whether a certificate is shown; whether its secret key is here is not looked at.

@@ -6,8 +6,8 @@ use std::os::unix::ffi::OsStrExt;
 
 use anyhow::bail;
 use engine::find::{find, resolve};
-use engine::similar::similar;
 use engine::foreign_text::shown;
+use engine::similar::similar;
 use engine::store::{CertId, Detail, Fingerprint, ReadCertificates, Selection};
 
 use crate::exit::{CodedError, ErrorCode};

@@ -185,7 +185,8 @@ fn named_recipient(
             Ok(None)
         }
         Choice::Several => {
-            let text = format_args!("{shown_name}: several certificates; give the fingerprint of the right one:");
+            let text =
+                format_args!("{shown_name}: several certificates; give the fingerprint of the right one:");
             session.refuse(ErrorCode::Ambiguous, text);
             list(session, &found, trust);
             Ok(None)
@@ -223,8 +224,7 @@ fn choice(found: &[RecipientCandidate], name: &Query, trust: &TrustSettings) -> 
 }
 
 fn is_valid(candidate: &RecipientCandidate, trust: &TrustSettings) -> bool {
-    candidate.usable_key().is_some()
-        && (candidate.validity >= Validity::Full || trust.model == Model::Always)
+    candidate.usable_key().is_some() && (candidate.validity >= Validity::Full || trust.model == Model::Always)
 }
 
 /// Returns the order of the table: those that can be used first, then the more valid ones.
@@ -277,9 +277,9 @@ fn problem(candidate: &RecipientCandidate, session: &Session) -> String {
 /// Says which commands change that a candidate is not used.
 fn advise(session: &Session, candidate: &RecipientCandidate) {
     let key = candidate.fingerprint.to_string();
-    let has_secret = session.secret_keys().is_ok_and(|keys| {
-        keys.find(&candidate.fingerprint.into()).is_ok_and(|stored| stored.is_some())
-    });
+    let has_secret = session
+        .secret_keys()
+        .is_ok_and(|keys| keys.find(&candidate.fingerprint.into()).is_ok_and(|stored| stored.is_some()));
     session.note(match candidate.obstacle {
         Some(RecipientObstacle::Expired(_)) if has_secret => {
             format!("{} sets a new expiry date", Hint::SetExpiry(key))

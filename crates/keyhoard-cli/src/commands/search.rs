@@ -71,7 +71,10 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     let listing = Listing { signatures, details, view, trust: &arguments.trust, shows: &all };
     listing.write(session, store.as_ref(), snapshot.as_ref(), Selection::Ids(&ids))?;
     if found == 0 {
-        session.note(format_args!("no certificate here matches; {} has more", Hint::SearchOn(texts_joined(&arguments.texts))));
+        session.note(format_args!(
+            "no certificate here matches; {} has more",
+            Hint::SearchOn(texts_joined(&arguments.texts))
+        ));
     }
     if ids.len() < found {
         session.note(format_args!("{} more", found - ids.len()));

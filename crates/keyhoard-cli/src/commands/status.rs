@@ -53,10 +53,13 @@ pub(crate) fn run(session: &mut Session) -> anyhow::Result<Outcome> {
     let mut table = Table::default();
     let mut line = |name: &str, value: String, style: Option<Style>| {
         let value = Cell::new(value);
-        table.push([Cell::new(name).styled(Style::Faint), match style {
-            Some(style) => value.styled(style),
-            None => value,
-        }]);
+        table.push([
+            Cell::new(name).styled(Style::Faint),
+            match style {
+                Some(style) => value.styled(style),
+                None => value,
+            },
+        ]);
     };
     line("database", format!("{} ({})", status.location, status.engine), None);
     line("certificates", overview.certificates.to_string(), None);
@@ -99,7 +102,11 @@ fn hints(session: &Session, overview: &Overview) -> anyhow::Result<()> {
         session.note(format_args!("{} copies them, and changes nothing there", Hint::Migrate));
     }
     if overview.own.is_empty() {
-        session.note(format_args!("no key of your own: {} makes one, {} imports one", Hint::Generate, Hint::ImportFile));
+        session.note(format_args!(
+            "no key of your own: {} makes one, {} imports one",
+            Hint::Generate,
+            Hint::ImportFile
+        ));
     }
     let soon = |own: &&Lifetime| own.expires_within(session.now, later(session.now)).is_some();
     if let Some(own) = overview.own.iter().find(soon) {
@@ -169,7 +176,11 @@ impl<'a> StatusJson<'a> {
             expiring: soon
                 .filter_map(|soon| Some(json(soon, Some(soon.expires_within(now, later(now))?))))
                 .collect(),
-            not_migrated: overview.to_migrate.iter().map(|source| source.path.display().to_string()).collect(),
+            not_migrated: overview
+                .to_migrate
+                .iter()
+                .map(|source| source.path.display().to_string())
+                .collect(),
             last: overview.last.as_ref().map(|last| LastJson {
                 entry: last.id.0,
                 time: timestamp::rfc3339(last.time),

@@ -117,7 +117,7 @@ fn print_summary(
     }
     let counts = [
         (summary.removed, "removed"),
-        (summary.shrunk, "without what was added"),
+        (summary.shrunk, "as before the command"),
         (summary.restored, "restored"),
         (summary.owner_trusts, "owner trust as before"),
         (summary.bindings, "trust on first use as before"),

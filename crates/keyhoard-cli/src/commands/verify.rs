@@ -1,15 +1,15 @@
 //! `keyhoard verify`: verifies signatures over data.
 
 use std::ffi::OsString;
-use std::io::{self, BufReader};
+use std::io::{self, BufReader, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow, bail};
 use engine::cert::effective::PacketView;
 use engine::decryption::PlaintextOutput;
+use engine::keyring_file::KeyringFile;
 use engine::message::{Allowed, DataSignature, DetachedSignatures, Error, MessageVerifier, NoKeys, decrypt};
 use engine::output_file::{Content, FileId};
-use engine::keyring_file::KeyringFile;
 use engine::store::Selection;
 use engine::verification::{Conclusion, SignatureVerdict, WantedSigners};
 use serde::Serialize;
@@ -165,7 +165,10 @@ impl Arguments {
     }
 
     /// Reads a signed message, or a detached signature and the data beside it.
-    fn message(&self, session: &Session) -> anyhow::Result<(Vec<DataSignature>, Option<PlaintextOutput<'static>>)> {
+    fn message(
+        &self,
+        session: &Session,
+    ) -> anyhow::Result<(Vec<DataSignature>, Option<PlaintextOutput<'static>>)> {
         let inputs = input::id(self.file.as_deref()).into_iter();
         let inputs = inputs.chain(self.signer_file.as_deref().and_then(FileId::at));
         let mut plaintext = match self.output.create(session, Content::Ordinary, inputs)? {
@@ -190,7 +193,8 @@ impl Arguments {
             Err(Error::Detached) => {
                 let path = path.context("a detached signature: name its file and the data's")?;
                 let data = path.with_extension("");
-                let is_named = path.extension().is_some_and(|end| end == "sig" || end == "sign" || end == "asc");
+                let is_named =
+                    path.extension().is_some_and(|end| end == "sig" || end == "sign" || end == "asc");
                 if !is_named || !data.exists() {
                     bail!("{}: a detached signature; name the data's file too", path.display());
                 }
@@ -230,7 +234,7 @@ fn print_verdicts(
         return Ok(());
     }
     let (style, headline) = headline(verdicts, conclusion);
-    let details = verdicts.iter().flat_map(|verdict| details(verdict, session.now));
+    let details = verdicts.iter().flat_map(|verdict| details(verdict, conclusion, session.now));
     if to_stdout {
         session.warn(headline);
         details.for_each(|line| session.note(line));
@@ -240,6 +244,7 @@ fn print_verdicts(
             session.output.line(line)?;
         }
     }
+    session.output.flush()?;
     if let Some(advice) = advice(verdicts, conclusion, &session.secret_keys()?) {
         session.note(advice);
     }

@@ -49,8 +49,7 @@ impl Text<'_> {
         let (facts, state) = listing.primary();
         self.primary_line(facts, state)?;
         if !listing.fully_checked {
-            let words =
-                format!("not valid until all possible revocations are verified: run {}", Hint::Check);
+            let words = format!("not valid until all possible revocations are verified: run {}", Hint::Check);
             self.output.line(format_args!("  {}", self.output.styled(Style::Error, words)))?;
         }
         self.signatures(&listing.components[0].signatures)?;

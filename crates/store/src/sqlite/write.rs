@@ -299,7 +299,8 @@ impl Transaction for Writer<'_> {
     }
 
     fn decide_for_everybody(&mut self) -> Result<()> {
-        let reason = "a database in a file has no roles; its owner trust counts for everybody who uses the file";
+        let reason =
+            "a database in a file has no roles; its owner trust counts for everybody who uses the file";
         Err(Error::NotForEverybody { path: self.view.path().to_owned(), reason })
     }
 

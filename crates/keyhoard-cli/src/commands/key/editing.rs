@@ -165,8 +165,7 @@ impl<'a> Editing<'a> {
     /// Returns the command that takes back an entry: what shortens the life of something stays unless that is asked for.
     fn undoing(&self, entry: i64) -> anyhow::Result<Hint> {
         let options = UndoOptions { dry_run: true, ..UndoOptions::default() };
-        let summary =
-            undo(self.store.as_ref(), Some(JournalId(entry)), &options, self.now, &mut |_| {})?;
+        let summary = undo(self.store.as_ref(), Some(JournalId(entry)), &options, self.now, &mut |_| {})?;
         Ok(if summary.kept > 0 { Hint::UndoRevocation(entry) } else { Hint::Undo(entry) })
     }
 
