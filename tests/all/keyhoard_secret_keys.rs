@@ -260,7 +260,7 @@ fn without_a_terminal_no_passphrase_is_asked_for_and_standard_input_is_not_read(
         .expect("setsid");
     let errors = String::from_utf8_lossy(&done.stderr);
     assert_eq!(done.status.code(), Some(2), "{errors}");
-    assert!(errors.contains("it is locked, and no passphrase was given"), "{errors}");
+    assert!(errors.contains("a passphrase is needed, and none was given"), "{errors}");
     assert!(errors.contains("use --passphrase-file"), "{errors}");
 }
 

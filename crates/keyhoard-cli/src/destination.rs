@@ -9,7 +9,8 @@ use engine::cert::armor_writer::ArmorWriter;
 use engine::descriptor::duplicate;
 use engine::output_file::{Content, Existing, FileId, OutputFile};
 
-use crate::exit::{CodedError, ErrorCode};
+use crate::error_code::ErrorCode;
+use crate::exit::CodedError;
 use crate::output::StandardOutput;
 use crate::question::is_agreed;
 use crate::session::Session;

@@ -5,15 +5,12 @@ use std::fmt;
 use std::io;
 use std::process::ExitCode;
 
-use clap::CommandFactory;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use engine::stateless::Failure;
 use engine::{causes, lacks_search_index, secret};
-use serde::Serialize;
 
-use crate::arguments::Arguments;
+use crate::error_code::ErrorCode;
 use crate::gpg_words;
-use crate::help;
 use crate::hint::Hint;
 use crate::output::is_standard_output_closed;
 use crate::stderr::{self, MessageJson};
@@ -28,30 +25,6 @@ pub(crate) enum Outcome {
     Nothing,
     /// What `keyhoard verify` found, with an exit code of its own.
     Verified(u8),
-}
-
-/// What kind of error it is, for scripts; `docs/json.md` lists them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum ErrorCode {
-    /// Arguments that the command does not understand.
-    Usage,
-    /// A name that no certificate has, or nothing that the command can use.
-    NotFound,
-    /// There is no database yet.
-    NoDatabase,
-    /// The output file is there already.
-    FileExists,
-    /// A passphrase is needed and nobody can be asked for it.
-    PassphraseNeeded,
-    /// A name that several certificates have.
-    Ambiguous,
-    /// The system failed: a file, a pipe, a connection.
-    System,
-    /// The database failed.
-    Database,
-    /// Anything else.
-    Failed,
 }
 
 /// An error of a certain kind. Exit code 1 if nothing is there that the command could use, else 2.
@@ -100,6 +73,7 @@ pub(crate) fn report(result: anyhow::Result<Outcome>, is_json: bool) -> ExitCode
         Err(error) => {
             let code = code(&error);
             let advice = match advice(&error) {
+                Some(advice) if code == ErrorCode::NoDatabase => format!(" yet; {advice}"),
                 Some(advice) => format!("; {advice}"),
                 None if lacks_search_index(error.as_ref()) => format!(", then run {}", Hint::MigrateDatabase),
                 None => String::new(),
@@ -129,17 +103,6 @@ pub(crate) fn meant_word(error: &clap::Error) -> Option<&'static str> {
         ContextValue::String(word) => gpg_words::meant(word),
         _ => None,
     }
-}
-
-/// Says that no command was given, with the help.
-pub(crate) fn report_missing_command(is_json: bool) -> ExitCode {
-    match is_json {
-        true => {
-            stderr::json(&MessageJson::Error { error: ErrorCode::Usage, message: "no command was given" })
-        }
-        false => eprint!("{}", help::short(Arguments::command()).render_help()),
-    }
-    ExitCode::from(2)
 }
 
 /// Writes what is wrong with the arguments as JSON.

@@ -3,7 +3,8 @@
 //! - [`arguments`]: the command line, declared once; help, completions and man pages come from it. Options that several
 //!   commands share: [`global_options`], [`passphrase_options`], [`trust_options`], [`destination`] (the output file).
 //! - [`commands`]: one file for each subcommand.
-//! - [`session`]: what every command is given; [`exit`]: the exit code.
+//! - [`session`]: what every command is given; [`exit`]: the exit code; [`error_code`]: kinds of
+//!   errors for scripts.
 //! - [`listing`]: certificates as text and as JSON; [`naming`]: names for the numbers of OpenPGP.
 //! - [`input`]: files and standard input; [`output`]: results on standard output; [`stderr`]: notes, warnings and
 //!   errors; [`question`]: questions on the terminal.
@@ -16,6 +17,7 @@
 mod arguments;
 mod commands;
 mod destination;
+mod error_code;
 mod exit;
 mod expiry;
 mod global_options;
@@ -51,7 +53,7 @@ fn main() -> ExitCode {
     match arguments::Arguments::try_parse_from(&request.arguments) {
         Ok(arguments) if arguments.command.is_none() && !std::io::stdout().is_terminal() => {
             // On a terminal it shows the status.
-            exit::report_missing_command(arguments.global.json)
+            report_missing_command(arguments.global.json)
         }
         Ok(arguments) => {
             let is_json = arguments.global.json;
@@ -65,6 +67,18 @@ fn main() -> ExitCode {
         Err(error) if error.use_stderr() && arguments::is_json_requested() => exit::report_usage(&error),
         Err(error) => explain(&error, &request),
     }
+}
+
+/// Says that no command was given, with the help.
+fn report_missing_command(is_json: bool) -> ExitCode {
+    match is_json {
+        true => stderr::json(&stderr::MessageJson::Error {
+            error: error_code::ErrorCode::Usage,
+            message: "no command was given",
+        }),
+        false => eprint!("{}", help::short(arguments::Arguments::command()).render_help()),
+    }
+    ExitCode::from(2)
 }
 
 /// Prints the help that was asked for, or what is wrong with the arguments.

@@ -14,7 +14,7 @@ use engine::secret::file::FileKeys;
 use engine::store::{ReadJournal, Store};
 use engine::{Result, database};
 
-use crate::exit::ErrorCode;
+use crate::error_code::ErrorCode;
 use crate::global_options::GlobalOptions;
 use crate::hint::{self, Hint};
 use crate::output::Output;

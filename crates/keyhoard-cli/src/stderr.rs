@@ -5,7 +5,7 @@ use std::io::{IsTerminal, Write};
 
 use serde::Serialize;
 
-use crate::exit::ErrorCode;
+use crate::error_code::ErrorCode;
 use crate::json;
 use crate::printable::harmless;
 use crate::style::{Style, Styled, allowed};

@@ -10,7 +10,8 @@ use engine::foreign_text::shown;
 use engine::similar::similar;
 use engine::store::{CertId, Detail, Fingerprint, ReadCertificates, Selection};
 
-use crate::exit::{CodedError, ErrorCode};
+use crate::error_code::ErrorCode;
+use crate::exit::CodedError;
 use crate::hint::Hint;
 use crate::printable::{counted, printable};
 use crate::session::Session;

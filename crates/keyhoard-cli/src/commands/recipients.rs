@@ -23,7 +23,8 @@ use engine::validity::{Model, TrustSettings};
 
 use super::named_certificates::warn_not_found;
 use super::unknown_recipients;
-use crate::exit::{CodedError, ErrorCode};
+use crate::error_code::ErrorCode;
+use crate::exit::CodedError;
 use crate::hint::Hint;
 use crate::printable::printable;
 use crate::session::Session;
