@@ -31,7 +31,7 @@ fn gpg_without_a_home_variable_takes_the_home_directory_that_the_system_knows() 
 
 #[test]
 fn gpg_options_have_gpgs_names_arguments_and_synonyms() {
-    let [gpg, keyhoard] = both_tables();
+    let [gpg, keyhoard] = both_tables(Gnupg::V2_2);
     let names = |table: &Table| table.keys().cloned().collect::<BTreeSet<String>>();
     assert_eq!(names(&gpg), names(&keyhoard));
     for (name, (_, flags)) in &gpg {
@@ -51,9 +51,26 @@ fn gpg_options_have_gpgs_names_arguments_and_synonyms() {
 /// An option's number, which its synonyms share, and its flags.
 type Table = BTreeMap<String, (u32, u32)>;
 
-fn both_tables() -> [Table; 2] {
+#[test]
+fn gpg_options_of_2_4_are_all_there_with_their_arguments() {
+    let [gpg, keyhoard] = both_tables(Gnupg::V2_4);
+    let missing: Vec<_> = gpg.keys().filter(|name| !keyhoard.contains_key(*name)).collect();
+    assert!(missing.is_empty(), "{missing:?}");
+    for (name, (_, flags)) in &gpg {
+        assert_eq!(keyhoard[name].1, *flags, "argument and kind of --{name}");
+    }
+    let options = |run: Run| run.arg("--dump-options").succeed().text();
     let home = Home::new();
-    [Run::gpg(&home), Run::gpg_keyhoard(&home)].map(|run| {
+    let ours = options(Run::gpg_keyhoard(&home).like(Gnupg::V2_4));
+    let ours: BTreeSet<&str> = ours.lines().collect();
+    let theirs = options(Run::gpg_of(Gnupg::V2_4, &home));
+    let missing: Vec<_> = theirs.lines().filter(|name| !ours.contains(name)).collect();
+    assert!(missing.is_empty(), "{missing:?}");
+}
+
+fn both_tables(gnupg: Gnupg) -> [Table; 2] {
+    let home = Home::new();
+    [Run::gpg_of(gnupg, &home), Run::gpg_keyhoard(&home).like(gnupg)].map(|run| {
         let text = run.arg("--dump-option-table").succeed().text();
         let row = |line: &str| {
             let mut fields = line.split(':');

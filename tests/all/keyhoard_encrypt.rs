@@ -46,7 +46,8 @@ fn decrypted(home: &Home, message: &[u8]) -> Vec<u8> {
 
 /// Runs another program with the password on its standard input.
 fn with_password(program: &str, home: &Home, arguments: &[&str], file: &Path) -> Vec<u8> {
-    let mut command = Command::new(if program == "gpg" { Gnupg::V2_2.program(program) } else { program.into() });
+    let mut command =
+        Command::new(if program == "gpg" { Gnupg::V2_2.program(program) } else { program.into() });
     command
         .args(["--batch", "--homedir"])
         .arg(home.path())

@@ -113,7 +113,11 @@ impl Home {
 
 /// Stops the agent of a home, if there is one.
 pub(crate) fn kill_agent(home: &Path) {
-    let _ = Command::new(Gnupg::V2_2.program("gpgconf")).arg("--homedir").arg(home).args(["--kill", "all"]).status();
+    let _ = Command::new(Gnupg::V2_2.program("gpgconf"))
+        .arg("--homedir")
+        .arg(home)
+        .args(["--kill", "all"])
+        .status();
 }
 
 impl Default for Home {

@@ -4,8 +4,8 @@
 #[allow(unreachable_pub, dead_code, reason = "shared with the harness, which exports it")]
 mod gnupg;
 
-use gnupg::Gnupg;
 use flate2::Compression;
+use gnupg::Gnupg;
 use keyhoard_cert::packet::{self, Packets, Tag};
 use keyhoard_cert::split::{Piece, Splitter};
 use keyhoard_cert::{Error, Flaw};

@@ -1,7 +1,7 @@
 //! Generating certificates: new keys, or stored ones, become a certificate in the database.
 //!
 //! The secret keys are stored first, then the revocation certificate is written, then the certificate goes through an
-//! [`import`] like one that somebody sent, with ultimate owner trust. If a step fails, new secret keys and the
+//! [`import`] like one that somebody sent, with the owner trust that it is given. If a step fails, new secret keys and the
 //! revocation certificate are removed again.
 
 use std::collections::{BTreeMap, HashMap};
@@ -28,6 +28,8 @@ pub use keygen::{Algorithm, Preferences, Progress, Silent, Step, Version};
 
 /// Where new keys go.
 pub struct KeyDestination<'a> {
+    /// The owner trust of the new key.
+    pub owner_trust: NewOwnerTrust,
     /// The database.
     pub store: &'a dyn Store,
     /// The store of secret keys.
@@ -175,7 +177,7 @@ fn enter(
         Some(path) => append(path, &generated.certificate)
             .map(|()| None)
             .map_err(|source| Error::File { path: path.clone(), source }),
-        None => import_certificate(destination.store, &generated.certificate, command, now),
+        None => import_certificate(destination, &generated.certificate, command, now),
     };
     // The first error is the one to report.
     let journal = entered.inspect_err(|_| drop(fs::remove_file(&revocation)))?;
@@ -190,7 +192,7 @@ fn append(path: &Path, packets: &[u8]) -> io::Result<()> {
 }
 
 fn import_certificate(
-    store: &dyn Store,
+    destination: &KeyDestination<'_>,
     packets: &[u8],
     command: &str,
     now: Timestamp,
@@ -198,10 +200,10 @@ fn import_certificate(
     let options = ImportOptions {
         command: command.to_owned(),
         clean: CleanOptions { keep_local: true, ..CleanOptions::default() },
-        owner_trust: NewOwnerTrust::Ultimate,
+        owner_trust: destination.owner_trust,
         ..ImportOptions::default()
     };
-    Ok(import(store, packets, &options, now, &mut |_| {})?.journal)
+    Ok(import(destination.store, packets, &options, now, &mut |_| {})?.journal)
 }
 
 /// Writes the revocation certificate, which only its owner may read.

@@ -15,7 +15,7 @@
 //! #     let mut profile = Profile::named("compatible").expect("it is always there");
 //! #     profile.user_ids = vec![b"Ann <ann@example.org>".to_vec()];
 //! #     let revocations = revocations_beside(&path);
-//! #     let destination = KeyDestination { store: store.as_ref(), secrets: &secrets, revocations, certificate: None };
+//! #     let destination = KeyDestination { store: store.as_ref(), secrets: &secrets, revocations, certificate: None, owner_trust: engine::import::NewOwnerTrust::Ultimate };
 //! #     generate(&destination, &profile, None, "example", now, &mut Silent)?;
 //! # }
 //! use engine::store::{Detail, Selection};
@@ -46,7 +46,7 @@
 //! let mut profile = Profile::named("modern").expect("a profile that is always there");
 //! profile.user_ids = vec![b"Ann <ann@example.org>".to_vec()];
 //! let revocations = revocations_beside(&path);
-//! let destination = KeyDestination { store: store.as_ref(), secrets: &secrets, revocations, certificate: None };
+//! let destination = KeyDestination { store: store.as_ref(), secrets: &secrets, revocations, certificate: None, owner_trust: engine::import::NewOwnerTrust::Ultimate };
 //! let made = generate(&destination, &profile, None, "my program", now, &mut Silent)?;
 //! println!("{}", made.primary);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -79,7 +79,7 @@
 //! #     let mut profile = Profile::named("compatible").expect("it is always there");
 //! #     profile.user_ids = vec![b"Ann <ann@example.org>".to_vec()];
 //! #     let revocations = revocations_beside(&path);
-//! #     let destination = KeyDestination { store: store.as_ref(), secrets: &secrets, revocations, certificate: None };
+//! #     let destination = KeyDestination { store: store.as_ref(), secrets: &secrets, revocations, certificate: None, owner_trust: engine::import::NewOwnerTrust::Ultimate };
 //! #     generate(&destination, &profile, None, "example", now, &mut Silent)?;
 //! # }
 //! # let (mut input, mut output) = (&b"a stream"[..], Vec::new());
@@ -124,7 +124,7 @@
 //! #     let mut profile = Profile::named("compatible").expect("it is always there");
 //! #     profile.user_ids = vec![b"Ann <ann@example.org>".to_vec()];
 //! #     let revocations = revocations_beside(&path);
-//! #     let destination = KeyDestination { store: store.as_ref(), secrets: &secrets, revocations, certificate: None };
+//! #     let destination = KeyDestination { store: store.as_ref(), secrets: &secrets, revocations, certificate: None, owner_trust: engine::import::NewOwnerTrust::Ultimate };
 //! #     generate(&destination, &profile, None, "example", now, &mut Silent)?;
 //! # }
 //! # use engine::{find::find, signing_keys::signing_key};

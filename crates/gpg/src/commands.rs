@@ -85,6 +85,7 @@ pub(crate) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
         Command::QuickAddUserId => edit::user_ids::add(arguments, settings, streams),
         Command::QuickRevokeUserId => edit::user_ids::revoke(arguments, settings, streams),
         Command::QuickSetPrimaryUserId => edit::user_ids::set_primary(arguments, settings, streams),
+        Command::QuickSetOwnerTrust => edit::owner_trust::run(arguments, settings, streams),
         Command::QuickSetExpiry => edit::expiry::run(arguments, settings, streams),
         Command::QuickSignKey => edit::certify::run(arguments, settings, streams, false),
         Command::QuickSignKeyLocally => edit::certify::run(arguments, settings, streams, true),

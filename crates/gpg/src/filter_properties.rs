@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use engine::cert::Timestamp;
 use engine::cert::attribute;
 use engine::cert::certificate::{Certificate, Retained};
-use engine::cert::effective::{ComponentState, Effective, KeyState, Usage, UserIdState};
+use engine::cert::effective::{ComponentState, Effective, KeyState, PacketView, Usage, UserIdState};
 use engine::cert::facts::{Component, ComponentKind, Facts, KeyFacts, SignatureFacts, SignatureType};
 use engine::cert::mailbox::mailbox;
 
@@ -35,6 +35,36 @@ pub(crate) fn kept_subkeys(filter: &Filter, facts: &Facts, effective: &Effective
             !filter.selects(|property| key(facts, state, property))
         }
         _ => true,
+    })
+}
+
+/// Says whether a `select` filter lists a certificate: it does if one of its components or signatures matches.
+pub(crate) fn selects_certificate(
+    filter: &Filter,
+    facts: &Facts,
+    effective: &Effective,
+    now: Timestamp,
+) -> bool {
+    facts.components.iter().zip(&effective.components).any(|(component, state)| {
+        let is_selected = match (&component.kind, state) {
+            (ComponentKind::Key(facts), ComponentState::Key(state)) => {
+                filter.selects(|property| key(facts, state, property))
+            }
+            (ComponentKind::UserId(value), ComponentState::User(state)) => {
+                filter.selects(|property| user_id(value, state, property))
+            }
+            (ComponentKind::Attribute(value), ComponentState::User(state)) => {
+                let name = attribute::name(value).into_bytes();
+                filter.selects(|property| user_id(&name, state, property))
+            }
+            _ => false,
+        };
+        is_selected
+            || component
+                .signatures
+                .iter()
+                .filter(|signature| PacketView::Gnupg.shows(signature))
+                .any(|signature| filter.selects(|property| of_signature(signature, now, property)))
     })
 }
 

@@ -43,6 +43,7 @@ use std::io::ErrorKind;
 use std::os::unix::ffi::OsStringExt;
 use std::process::ExitCode;
 
+use code::Code;
 use engine::{causes, lacks_search_index};
 use failure::CommandFailed;
 use options::load::{self, Loaded, Stop};
@@ -90,7 +91,13 @@ fn run_command(Loaded { settings, arguments }: &Loaded, streams: &mut Streams) -
         let advice = if lacks_search_index(error.as_ref()) { ", then run `keyhoard db migrate`" } else { "" };
         streams.error(causes(error.as_ref()) + advice);
     }
-    streams.exit_code(settings.batch)
+    let code = streams.exit_code(settings.batch);
+    let is_missed = !settings.assert_signers.is_empty() && !streams.is_signer_asserted();
+    if code != 0 || !(is_missed || streams.is_algorithm_denied()) {
+        return code;
+    }
+    streams.status_failure("gpg-exit", Code::GENERAL);
+    1
 }
 
 fn stopped(program: Program, stop: &Stop, streams: &mut Streams) -> u8 {

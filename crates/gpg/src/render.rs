@@ -81,7 +81,10 @@ pub(crate) fn needs(settings: &ListSettings, attributes: bool, options: ListOpti
     } else {
         flags.policy_urls || flags.std_notations || flags.user_notations || flags.keyserver_urls
     };
-    let bodies = attributes || settings.with_key_data || (signatures != Signatures::Without && texts);
+    let bodies = attributes
+        || settings.with_key_data
+        || settings.with_v5_fingerprint
+        || (signatures != Signatures::Without && texts);
     ListOptions { signatures, bodies, ..options }
 }
 

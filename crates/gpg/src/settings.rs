@@ -87,6 +87,16 @@ pub(crate) struct Settings {
     pub(crate) large_rsa: bool,
     /// `--enable-progress-filter`: writes `PROGRESS` lines.
     pub(crate) progress: bool,
+    /// `--no-auto-trust-new-key`: new keys get no owner trust.
+    pub(crate) no_auto_trust_new_key: bool,
+    /// `--log-time`: messages have the time in front.
+    pub(crate) log_time: bool,
+    /// `--assert-signer`: fingerprints, and files of them.
+    pub(crate) assert_signers: Vec<Vec<u8>>,
+    /// `--assert-pubkey-algo`: the algorithms that a signer's key may have.
+    pub(crate) assert_algorithms: Vec<String>,
+    /// `--proc-all-sigs`: signatures after a bad one are checked too, with `--batch`.
+    pub(crate) all_signatures: bool,
     /// `--default-new-key-algo`.
     pub(crate) default_new_key_algorithm: Option<String>,
     /// `--default-keyserver-url`, which new keys name.
@@ -117,6 +127,8 @@ pub(crate) struct Settings {
     pub(crate) unknown_algorithms: Vec<&'static str>,
     /// The preference lists of the options, each after gpg's name of its sort; checked once all options are read.
     pub(crate) preference_lists: Vec<(&'static str, String)>,
+    /// What is to be said of options that have no effect here.
+    pub(crate) notes: Vec<&'static str>,
     /// Options that gpg accepts while it reads them and refuses afterwards.
     pub(crate) refused: Vec<&'static str>,
 }

@@ -34,6 +34,10 @@ pub(crate) struct Streams {
     answers: Option<File>,
     errors: u64,
     bad_signature: bool,
+    /// Whether a signature is by a key that `--assert-signer` names.
+    is_signer_asserted: bool,
+    /// Whether a signature is by a key of an algorithm that `--assert-pubkey-algo` does not name.
+    is_algorithm_denied: bool,
     is_failure_reported: bool,
     /// The next message begins with an empty line.
     blank_line_is_due: bool,
@@ -146,6 +150,12 @@ impl Streams {
         Ok(())
     }
 
+    /// Puts `now` in front of each message, as `--log-time` does.
+    pub(crate) fn stamp_messages(&mut self, now: Timestamp) {
+        let stamp = format!("{} {} ", clock::log_string(now), self.program.name());
+        self.log.stamp.get_or_insert(stamp);
+    }
+
     fn connect(&mut self, channel: Channel, sink: Sink) {
         match channel {
             Channel::Log => self.log.sink = sink,
@@ -247,6 +257,26 @@ impl Streams {
             (true, 0) => 1,
             (false, 0) => 0,
         }
+    }
+
+    /// Remembers that a good signature is by a key that `--assert-signer` names.
+    pub(crate) fn assert_signer(&mut self) {
+        self.is_signer_asserted = true;
+    }
+
+    /// Says whether a good signature is by such a key.
+    pub(crate) fn is_signer_asserted(&self) -> bool {
+        self.is_signer_asserted
+    }
+
+    /// Remembers that a good signature is by a key of an algorithm that `--assert-pubkey-algo` does not name.
+    pub(crate) fn deny_algorithm(&mut self) {
+        self.is_algorithm_denied = true;
+    }
+
+    /// Says whether a good signature is by such a key.
+    pub(crate) fn is_algorithm_denied(&self) -> bool {
+        self.is_algorithm_denied
     }
 
     /// Says whether status lines are written.

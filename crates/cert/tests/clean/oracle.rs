@@ -1,7 +1,7 @@
 //! Mutated certificates, imported by the installed `gpg` and by us: the same packets, in the same order.
 
-use crate::gnupg::Gnupg;
 use crate::digests::for_each_digest;
+use crate::gnupg::Gnupg;
 use crate::made::raw;
 use crate::mutated::{Numbers, Parts, digest_prefix, keyring, unhashed};
 use crate::scale;

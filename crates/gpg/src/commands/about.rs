@@ -149,7 +149,8 @@ fn warranty() -> String {
 
 /// Lists every long option, but for those that are only ignored.
 fn dump_options(program: Program, compat: Compat) -> String {
-    let rows = rows(program, compat).into_iter().filter(|row| !matches!(row.meaning, OptionAction::IgnoredInFile));
+    let rows =
+        rows(program, compat).into_iter().filter(|row| !matches!(row.meaning, OptionAction::IgnoredInFile));
     let names = rows.flat_map(|row| match program {
         Program::Gpg => row.names().collect(),
         Program::Gpgv => vec![row.name()],

@@ -3,6 +3,7 @@
 pub(super) mod add_key;
 pub(super) mod certify;
 pub(super) mod expiry;
+pub(super) mod owner_trust;
 pub(super) mod revocation;
 pub(super) mod revoke_certification;
 mod shown_key;

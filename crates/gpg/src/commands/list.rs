@@ -1,10 +1,12 @@
 //! `--list-keys` and `--list-signatures`.
 
+use std::cell::Cell;
 use std::io;
 use std::ops::ControlFlow;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
+use engine::cert::Timestamp;
 use engine::cert::effective::{Effective, PacketView};
 use engine::cert::facts::Facts;
 use engine::certifications::Checker;
@@ -14,6 +16,7 @@ use engine::validity::{Model, Sources, ValidityResult};
 
 use super::checks::Checks;
 use crate::code::Code;
+use crate::filter_properties::selects_certificate;
 use crate::keyrings::{Keyrings, Ring, Snapshots};
 use crate::names::{Hit, Names};
 use crate::render;
@@ -237,12 +240,17 @@ impl<'a> Page<'a> {
         let options = render::needs(list, streams.attribute().is_some(), options);
         let secrets = self.secrets.clone();
         let (validity, number) = (self.validity, self.number);
+        let is_selected = Cell::new(true);
         let mut trust = |id: CertId, facts: &Facts, effective: &Effective| {
+            is_selected.set(is_listed(list, facts, effective, *now));
             let secret_keys = secrets.as_ref().map_or(Vec::new(), |secrets| secrets.parts(facts));
             Ok(UserTrust { secret_keys, ..validity.trust((number, id), facts, effective)? })
         };
         let mut written = Ok(());
         let mut each = |listing: KeyListing<'_>| {
+            if !is_selected.get() {
+                return ControlFlow::Continue(());
+            }
             written = self.add(&listing, streams);
             if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         };
@@ -281,6 +289,11 @@ impl<'a> Page<'a> {
         }
         Ok(())
     }
+}
+
+/// Says whether `--list-filter` lets a certificate be listed.
+pub(super) fn is_listed(list: &ListSettings, facts: &Facts, effective: &Effective, now: Timestamp) -> bool {
+    list.select.as_ref().is_none_or(|filter| selects_certificate(filter, facts, effective, now))
 }
 
 /// Writes the attributes of a listed key to `--attribute-fd`, each with an `ATTRIBUTE` line.

@@ -1,6 +1,7 @@
 //! Reports on signatures over content: who signed, whether the signature is good, and how certain it is whose the key
 //! is.
 
+mod assertions;
 mod certainty;
 
 use base64::Engine;
@@ -90,7 +91,7 @@ pub(super) fn report(
         if gnupg.counts_as_bad(verdict.trust.key) {
             has_bad = true;
             streams.count_bad_signature();
-            if settings.batch {
+            if settings.batch && !settings.all_signatures {
                 streams.status_failure("gpg-exit", Code::GENERAL);
                 return Ok(true);
             }
@@ -259,6 +260,7 @@ impl Report<'_> {
         streams.status(format!(
             "VALIDSIG {key} {day} {time} {expires} {version} 0 {algorithm} {digest} {kind:02X} {primary}"
         ));
+        assertions::check(settings, streams, signer.key(), &primary);
         if settings.program == Program::Gpg {
             streams.considered(&signer.primary());
             if !trust.first_uses.is_empty() {

@@ -325,6 +325,9 @@ impl OptionLoader<'_> {
         if self.streams.errors() > 0 {
             return self.fail("option-parser");
         }
+        for text in &self.settings.notes {
+            self.streams.info(format_args!("Note: {text}"));
+        }
         for text in &self.settings.refused {
             self.streams.error(text);
         }
@@ -353,6 +356,9 @@ impl OptionLoader<'_> {
             if let Err(error) = streams.open_log_file(&path, settings.now) {
                 streams.info(format_args!("failed to open log file '{}': {error}", path.display()));
             }
+        }
+        if settings.log_time {
+            streams.stamp_messages(system_time);
         }
         if settings.faked_time.is_some() {
             let time = clock::log_string(settings.now);

@@ -153,6 +153,41 @@ pub(crate) static OPTIONS: &[Row] = &[
     not_yet("gen-random", "gen-random"), not_yet("server", "server"), 
     not_yet("rebuild-keydb-caches", "rebuild-keydb-caches"),
 
+    // Options of gpg 2.4.
+    not_yet("quick-add-adsk", "quick-add-adsk").new_in_2_4(),
+    not_yet("quick-update-pref", "quick-update-pref").new_in_2_4(),
+    not_yet("export-secret-ssh-key", "export-secret-ssh-key").new_in_2_4(),
+    command("quick-set-ownertrust", Command::QuickSetOwnerTrust, "set how far a key's owner is trusted").new_in_2_4(),
+    flag("no-compress", |s| s.message.set_level(0)).new_in_2_4(),
+    flag("no-auto-trust-new-key", |s| s.no_auto_trust_new_key = true).new_in_2_4(),
+    text("assert-signer", |s, name| { s.assert_signers.push(name.to_vec()); Ok(()) }).new_in_2_4(),
+    text("assert-pubkey-algo", values::assert_algorithms).new_in_2_4(),
+    flag("proc-all-sigs", |s| s.all_signatures = true).new_in_2_4(),
+    flag("full-timestrings", |s| s.list.full_times = true).new_in_2_4(),
+    flag("log-time", |s| s.log_time = true).new_in_2_4(),
+    text("list-filter", values::list_filter).new_in_2_4(),
+    flag("with-v5-fingerprint", |s| s.list.with_v5_fingerprint = true).new_in_2_4(),
+    text("compatibility-flags", values::compatibility_flags).new_in_2_4(),
+    flag("use-keyboxd", |s| s.notes.push("--use-keyboxd has no effect: the keys are in Keyhoard's database")).new_in_2_4(),
+    text("keyboxd-program", |s, _| {
+        s.notes.push("--keyboxd-program has no effect: the keys are in Keyhoard's database");
+        Ok(())
+    }).new_in_2_4(),
+    flag("with-key-screening", |s| s.refused.push("--with-key-screening is not supported yet")).new_in_2_4(),
+    flag("force-ocb", |s| s.refused.push("--force-ocb is not supported yet")).new_in_2_4(),
+    flag("force-aead", |s| s.refused.push("--force-aead is not supported yet")).new_in_2_4(),
+    text("aead-algo", |s, _| { s.refused.push("--aead-algo is not supported yet"); Ok(()) }).new_in_2_4(),
+    text("chuid", |s, _| { s.refused.push("--chuid is not supported yet: use setpriv or runuser"); Ok(()) }).new_in_2_4(),
+    text("default-new-key-adsk", values::default_new_key_adsk).new_in_2_4(),
+    text("add-desig-revoker", values::add_designated_revoker).new_in_2_4(),
+    flag("debug-ignore-expiration", |s| s.refused.push("--debug-ignore-expiration is not supported yet")).new_in_2_4(),
+    // Nothing is written with the algorithms that these are about.
+    harmless_int("chunk-size").new_in_2_4(), harmless_text("personal-aead-preferences").new_in_2_4(),
+    // Old ciphers are used when they are asked for by name.
+    harmless("allow-old-cipher-algos").new_in_2_4(),
+    harmless_unsigned("debug-set-iobuf-size").new_in_2_4(), harmless_unsigned("debug-allow-large-chunks").new_in_2_4(),
+    harmless_unsigned("kbx-buffer-size").new_in_2_4(),
+
     // Messages and status lines.
     flag("verbose", |s| { s.verbose += 1; s.list.flags.unusable_uids = true; s.list.flags.unusable_subkeys = true; })
         .short(b'v').help("say more"),

@@ -206,6 +206,52 @@ pub(super) fn import_filter(settings: &mut Settings, text: &[u8]) -> Outcome {
     add_filter(text, &mut [("keep-uid=", &mut filters.keep_uid), ("drop-sig=", &mut filters.drop_sig)])
 }
 
+pub(super) fn list_filter(settings: &mut Settings, text: &[u8]) -> Outcome {
+    add_filter(text, &mut [("select=", &mut settings.list.select)])
+}
+
+/// Adds algorithms as `--assert-pubkey-algo` names them, such as `rsa3072` or `>=rsa2048`.
+pub(super) fn assert_algorithms(settings: &mut Settings, text: &[u8]) -> Outcome {
+    let text = String::from_utf8_lossy(text);
+    let names = text.split([' ', '\t', ',']).filter(|name| !name.is_empty());
+    settings.assert_algorithms.extend(names.map(str::to_owned));
+    Ok(())
+}
+
+/// Reads flags of old German rules for classified data, none of which means anything here.
+pub(super) fn compatibility_flags(_: &mut Settings, text: &[u8]) -> Outcome {
+    const FLAGS: [&str; 3] = ["vsd-allow-ocb", "vsd-allow-encr", "vsd-allow-sigs"];
+    let text = String::from_utf8_lossy(text);
+    match text.as_ref() {
+        "?" | "help" => {
+            Err(Refusal::Help(format!("available compatibility flags:\n {}\n", FLAGS.join("\n "))))
+        }
+        "none" | "all" => Ok(()),
+        list => match list.split(',').map(str::trim).find(|name| !FLAGS.contains(name)) {
+            Some(name) => complaint(format!("unknown compatibility flag '{name}'")),
+            None => Ok(()),
+        },
+    }
+}
+
+/// `clear` takes back what earlier options said.
+pub(super) fn default_new_key_adsk(settings: &mut Settings, text: &[u8]) -> Outcome {
+    unless_cleared(settings, text, "--default-new-key-adsk is not supported yet")
+}
+
+/// `clear` takes back what earlier options said.
+pub(super) fn add_designated_revoker(settings: &mut Settings, text: &[u8]) -> Outcome {
+    unless_cleared(settings, text, "--add-desig-revoker is not supported yet")
+}
+
+fn unless_cleared(settings: &mut Settings, text: &[u8], refusal: &'static str) -> Outcome {
+    match text {
+        b"clear" => settings.refused.retain(|other| *other != refusal),
+        _ => settings.refused.push(refusal),
+    }
+    Ok(())
+}
+
 pub(super) fn export_filter(settings: &mut Settings, text: &[u8]) -> Outcome {
     let filters = &mut settings.export_filter;
     add_filter(text, &mut [("keep-uid=", &mut filters.keep_uid), ("drop-subkey=", &mut filters.drop_subkey)])

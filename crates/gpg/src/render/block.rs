@@ -53,7 +53,7 @@ impl Block<'_> {
         if !settings.with_colons {
             out.extend(word);
             out.push(b' ');
-            human::key_line(key, state, is_primary, settings, out);
+            human::key_line(key, state, is_primary, None, settings, out);
             if is_primary && settings.fingerprint == 0 {
                 fingerprint_line(&key.fingerprint, true, settings, out);
             } else if is_fingerprint_asked && settings.key_id_format != KeyIdFormat::None {

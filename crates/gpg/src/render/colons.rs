@@ -155,6 +155,11 @@ impl Writer<'_> {
         out.extend(b"fpr:::::::::");
         hex(key.fingerprint.as_bytes(), out);
         out.extend(b":\n");
+        if let Some(fingerprint) = body.filter(|_| self.settings.with_v5_fingerprint).and_then(version_5) {
+            out.extend(b"fp2:::::::::");
+            hex(&fingerprint, out);
+            out.extend(b":\n");
+        }
         if self.settings.with_keygrip || self.settings.with_key_data || self.has_secret() {
             out.extend(b"grp:::::::::");
             // An empty record where there is no keygrip keeps a reader in step.
@@ -221,6 +226,22 @@ impl Writer<'_> {
         end_of_signature(facts, issuer, out);
         subpacket::records(listed, &self.settings.flags, out);
     }
+}
+
+/// Returns the fingerprint that the body of a version 4 key would have as LibrePGP's version 5.
+fn version_5(body: &[u8]) -> Option<[u8; 32]> {
+    let [4, created_and_algorithm @ ..] = body.get(..6)? else { return None };
+    let material = &body[6..];
+    let size = u32::try_from(material.len()).ok()?;
+    let length = u32::try_from(body.len() + 4).ok()?;
+    Some(naming::sha256(&[
+        &[0x9a],
+        &length.to_be_bytes(),
+        &[5],
+        created_and_algorithm,
+        &size.to_be_bytes(),
+        material,
+    ]))
 }
 
 /// Field 2 of a key that is in a file.

@@ -68,6 +68,15 @@ pub(crate) fn date(time: Timestamp, out: &mut Vec<u8>) {
     ]);
 }
 
+/// Appends a time of day as `23:59:59`, UTC.
+pub(super) fn time_of_day(time: Timestamp, out: &mut Vec<u8>) {
+    let seconds = time.0 % SECONDS_PER_DAY;
+    for (index, number) in [seconds / 3600, seconds / 60 % 60, seconds % 60].into_iter().enumerate() {
+        out.extend((index > 0).then_some(b':'));
+        out.extend([b'0' + (number / 10) as u8, b'0' + (number % 10) as u8]);
+    }
+}
+
 /// Appends a day, or gpg's word for none, as wide as a day.
 pub(super) fn date_or_never(time: Option<Timestamp>, out: &mut Vec<u8>) {
     match time {

@@ -1,5 +1,6 @@
 //! The listing for people (gpg's `list_keyblock_print`).
 
+use engine::cert::Timestamp;
 use engine::cert::attribute;
 use engine::cert::effective::{KeyState, Usage, UserIdState, can_be_primary};
 use engine::cert::facts::{KeyFacts, Revoker, SignatureFacts};
@@ -8,8 +9,9 @@ use engine::certifications::CertificationStatus;
 use engine::configuration::Compat;
 use engine::listing::{KeyListing, ListedComponent, ListedItem, ListedSignature, SecretPart};
 use engine::store::Origin;
+use engine::trust::OwnerTrust;
 
-use super::digits::{date, date_or_never, decimal, hex, lower_hex};
+use super::digits::{date, date_or_never, decimal, hex, lower_hex, time_of_day};
 use super::identity::{fingerprint_line, pad};
 use super::text::{for_people, sanitized};
 use super::{algorithm, material, signature, subpacket, validity, wkd};
@@ -125,7 +127,8 @@ impl Renderer<'_> {
             Some(SecretPart { card: Some(_), .. }) => b'>',
             None => b'#',
         });
-        key_line(key, state, primary, self.settings, out);
+        let owner = primary.then_some(self.listing.trust.owner);
+        key_line(key, state, primary, owner, self.settings, out);
     }
 
     /// Appends the card that a secret key is on: of an OpenPGP card its maker and number, of others the whole serial
@@ -198,10 +201,10 @@ impl Renderer<'_> {
         out.extend(marks(listed));
         self.settings.key_id_format.issuer(facts.issuer.key_id, out);
         out.push(b' ');
-        date(facts.created, out);
+        moment(facts.created, self.settings, out);
         if self.settings.flags.sig_expire {
             out.push(b' ');
-            date_or_never(facts.expires, out);
+            moment_or_never(facts.expires, self.settings, out);
         }
         out.extend(b"  ");
         match (listed.status, listed.issuer) {
@@ -227,11 +230,13 @@ impl Renderer<'_> {
     }
 }
 
-/// Appends the line of a key behind the word and the mark that it begins with.
+/// Appends the line of a key behind the word and the mark that it begins with; `owner` is how far a primary key's owner is
+/// trusted, where that is known.
 pub(super) fn key_line(
     key: &KeyFacts,
     state: &KeyState,
     primary: bool,
+    owner: Option<OwnerTrust>,
     settings: &ListSettings,
     out: &mut Vec<u8>,
 ) {
@@ -242,7 +247,7 @@ pub(super) fn key_line(
         settings.key_id_format.key(key.fingerprint.key_id(), out);
     }
     out.push(b' ');
-    date(key.created, out);
+    moment(key.created, settings, out);
     if primary && !can_be_primary(key.algorithm) {
         out.extend(b" [INVALID_ALGO]");
     } else if settings.flags.usage {
@@ -250,7 +255,10 @@ pub(super) fn key_line(
         out.extend(usage_letters(state.usage));
         out.push(b']');
     }
-    end_of_key(state, out);
+    if let Some(owner) = owner.filter(|_| settings.flags.owner_trust) {
+        out.extend(format!(" [{}]", owner.word()).into_bytes());
+    }
+    end_of_key(state, settings, out);
     if key.algorithm.0 >= 100 {
         out.extend(b" [experimental algorithm ");
         decimal(key.algorithm.0.into(), out);
@@ -303,7 +311,7 @@ pub(super) fn usage_letters(usage: Usage) -> impl Iterator<Item = u8> {
     letters.into_iter().filter(move |(known, _)| usage.contains(*known)).map(|(_, letter)| letter)
 }
 
-fn end_of_key(state: &KeyState, out: &mut Vec<u8>) {
+fn end_of_key(state: &KeyState, settings: &ListSettings, out: &mut Vec<u8>) {
     let (label, day): (&[u8], _) = match state {
         KeyState { revoked: Some(revocation), .. } => (b" [revoked: ", Some(revocation.date)),
         KeyState { expired: true, expires, .. } => (b" [expired: ", *expires),
@@ -311,8 +319,24 @@ fn end_of_key(state: &KeyState, out: &mut Vec<u8>) {
         _ => return,
     };
     out.extend(label);
-    date_or_never(day.filter(|day| day.0 != 0), out);
+    moment_or_never(day.filter(|day| day.0 != 0), settings, out);
     out.push(b']');
+}
+
+/// Appends a day, with `--full-timestrings` the time of day too.
+fn moment(time: Timestamp, settings: &ListSettings, out: &mut Vec<u8>) {
+    date(time, out);
+    if settings.full_times {
+        out.push(b' ');
+        time_of_day(time, out);
+    }
+}
+
+fn moment_or_never(time: Option<Timestamp>, settings: &ListSettings, out: &mut Vec<u8>) {
+    match time {
+        Some(time) => moment(time, settings, out),
+        None => date_or_never(None, out),
+    }
 }
 
 /// Appends why a revocation was made, a line of the comment at a time.

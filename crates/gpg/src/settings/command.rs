@@ -36,6 +36,7 @@ pub(crate) enum Command {
     QuickAddUserId,
     QuickGenerateKey,
     QuickRevokeSignature,
+    QuickSetOwnerTrust,
     QuickRevokeUserId,
     QuickSetExpiry,
     QuickSetPrimaryUserId,

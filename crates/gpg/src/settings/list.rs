@@ -3,6 +3,7 @@
 use engine::configuration::Compat;
 
 use super::ListFlags;
+use crate::filter::Filter;
 
 /// What a key listing shows.
 #[derive(Clone, Debug, Default)]
@@ -33,6 +34,12 @@ pub(crate) struct ListSettings {
     pub(crate) fast: bool,
     pub(crate) legacy: bool,
     pub(crate) key_id_format: KeyIdFormat,
+    /// `--list-filter select=`: only certificates with a component that matches are listed.
+    pub(crate) select: Option<Filter>,
+    /// `--full-timestrings`: times of day follow dates.
+    pub(crate) full_times: bool,
+    /// `--with-v5-fingerprint`: version 4 keys are listed with the fingerprint that LibrePGP's version 5 would give them.
+    pub(crate) with_v5_fingerprint: bool,
     pub(crate) flags: ListFlags,
 }
 

@@ -76,6 +76,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
         secrets: &session.secret_keys()?,
         revocations: generate::revocations_beside(&path),
         certificate: None,
+        owner_trust: NewOwnerTrust::Ultimate,
     };
     let owner = profile.user_ids.first().map(|user_id| String::from_utf8_lossy(user_id).into_owned());
     let mut passphrases = Passphrases::new(source, move |_| owner.clone());

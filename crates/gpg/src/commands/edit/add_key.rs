@@ -1,7 +1,7 @@
 //! `--quick-add-key`.
 
-use engine::configuration::Compat;
 use engine::cert::Timestamp;
+use engine::configuration::Compat;
 use engine::edit::NewSubkey;
 use keygen::{Algorithm, Plan, Silent, Version, subkey};
 use sign::KeyFlags;

@@ -8,7 +8,8 @@ use crate::settings::Settings;
 
 /// Returns the defaults with which requests are read.
 pub(super) fn defaults(settings: &Settings) -> Defaults<'_> {
-    let algorithm = settings.default_new_key_algorithm.as_deref().unwrap_or(algorithm::default(settings.compat));
+    let algorithm =
+        settings.default_new_key_algorithm.as_deref().unwrap_or(algorithm::default(settings.compat));
     let validity = match settings.compat {
         Compat::V2_2 => b"2y",
         Compat::V2_4 => b"3y",

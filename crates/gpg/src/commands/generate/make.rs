@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use engine::cert::Fingerprint;
 use engine::database;
 use engine::generate::{self, KeyDestination, Progress, Step};
+use engine::import::NewOwnerTrust;
 use engine::verify::PublicKeyAlgorithm;
 use keygen::{Plan, Profile, Source, Version};
 use secret::{Ask, Passphrase};
@@ -106,8 +107,10 @@ fn generated(
     let revocations = generate::revocations_beside(&database::local(&settings.home.database()?));
     let mut keyrings = Keyrings::open(settings, streams)?;
     let store = keyrings.writable(settings, streams)?;
-    let destination =
-        KeyDestination { store, secrets: &secrets, revocations, certificate: order.pubring.clone() };
+    let owner_trust =
+        if settings.no_auto_trust_new_key { NewOwnerTrust::None } else { NewOwnerTrust::Ultimate };
+    let certificate = order.pubring.clone();
+    let destination = KeyDestination { store, secrets: &secrets, revocations, certificate, owner_trust };
     let created = order.request.created.unwrap_or(settings.now);
     let mut primes = PrimeSearch { lines: settings.progress.then(|| streams.status_lines()), composites: 0 };
     let mut passphrases = Passphrases::new(settings, streams).with_given(order.passphrase.as_ref());

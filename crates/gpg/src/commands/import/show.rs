@@ -2,7 +2,6 @@
 
 use std::io::{self, Write};
 
-use engine::cert::Timestamp;
 use engine::cert::certificate::{Certificate, Retained};
 use engine::cert::effective::{Effective, EvaluationContext, PacketView, evaluate};
 use engine::cert::{Facts, Fingerprint};
