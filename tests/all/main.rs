@@ -3,6 +3,7 @@
 mod documents;
 mod earlier_databases;
 mod generate_on_terminal;
+mod gpg_compat;
 mod gpg_damaged;
 mod gpg_delete;
 mod gpg_export;

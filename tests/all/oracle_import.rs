@@ -4,8 +4,12 @@ use harness::{Both, Gnupg, Home, Keyring, Reference, Run, assert_same};
 
 #[test]
 fn oracle_importing_a_keyring_twice_reports_what_gpg_reports() {
-    for keyring in [Keyring::Nonupload, Keyring::Maintainers] {
-        let both = Both::new();
+    for (keyring, gnupg) in [
+        (Keyring::Nonupload, Gnupg::V2_2),
+        (Keyring::Nonupload, Gnupg::V2_4),
+        (Keyring::Maintainers, Gnupg::V2_2),
+    ] {
+        let both = Both::new().with(gnupg);
         both.import(keyring.path());
         both.import(keyring.path());
     }
@@ -18,8 +22,11 @@ fn oracle_importing_each_keyring_reports_what_gpg_reported() {
         let home = Home::new();
         let import = Run::gpg_keyhoard(&home).args(["--status-fd", "2", "--import"]).arg(keyring.path());
         let found = import_lines(&import.succeed().status_lines());
-        let expected = import_lines(&reference.gpg_import_status(Gnupg::V2_2));
-        assert_same(&format!("--import of {reference:?}"), expected.as_bytes(), found.as_bytes());
+        for gnupg in Gnupg::ALL {
+            let expected = import_lines(&reference.gpg_import_status(gnupg));
+            let what = format!("--import of {reference:?} by {}", gnupg.version());
+            assert_same(&what, expected.as_bytes(), found.as_bytes());
+        }
     }
 }
 

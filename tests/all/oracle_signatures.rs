@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use std::ffi::OsString;
 
 use harness::colons::records;
-use harness::{Both, Output, Reference, difference, mask, scale, without_trust_database};
+use harness::{Both, Gnupg, Output, Reference, difference, mask, scale, without_trust_database};
 use lab::made::Web;
 use rand::SeedableRng;
 use rand::rngs::StdRng;
@@ -33,9 +33,11 @@ const SAMPLED_WEBS: u64 = 3;
 
 #[test]
 fn oracle_signatures_on_the_members_who_do_not_upload_are_marked_as_gpg_marks_them() {
-    let both = Both::of(Reference::Nonupload);
-    for listing in LISTINGS {
-        compare(&both, listing, &[]);
+    for gnupg in Gnupg::ALL {
+        let both = Both::of_version(gnupg, Reference::Nonupload);
+        for listing in LISTINGS {
+            compare(&both, listing, &[]);
+        }
     }
 }
 

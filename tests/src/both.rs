@@ -43,7 +43,12 @@ impl Both {
     /// Makes two homes with the keys of Alice and Bob, on the last day of January 2026, and asserts that both programs report
     /// their import in the same way.
     pub fn of_alice_and_bob() -> Both {
-        let both = Both::with_agent().now("20260131T000000!");
+        Both::of_alice_and_bob_with(Gnupg::V2_2)
+    }
+
+    /// Makes the same homes for a comparison with this gpg.
+    pub fn of_alice_and_bob_with(gnupg: Gnupg) -> Both {
+        let both = Both::with_agent().with(gnupg).now("20260131T000000!");
         let file = alice_and_bob();
         let words =
             ["--batch", "--pinentry-mode", "loopback", "--passphrase", "", "--import"].map(OsStr::new);

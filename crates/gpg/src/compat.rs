@@ -4,7 +4,9 @@ use std::env;
 
 use engine::causes;
 use engine::cert::effective::KeyState;
+use engine::cert::key::Key;
 use engine::configuration::{Compat, Configuration};
+use engine::verify::HashAlgorithm;
 
 use crate::program::Program;
 
@@ -21,6 +23,14 @@ pub(crate) fn configured(program: Program) -> Result<Compat, String> {
         (Ok(text), _) if !text.is_empty() => text.parse().map_err(|error| format!("{VARIABLE}: {error}")),
         (_, Program::Gpg) => Configuration::read().map(|read| read.compat).map_err(|error| causes(&error)),
         (_, Program::Gpgv) => Ok(Compat::default()),
+    }
+}
+
+/// Returns what chooses the hash algorithm of a key's certifications.
+pub(crate) fn default_digest(compat: Compat) -> fn(&Key<'_>) -> HashAlgorithm {
+    match compat {
+        Compat::V2_2 => sign::hash_for,
+        Compat::V2_4 => sign::hash_for_2_4,
     }
 }
 

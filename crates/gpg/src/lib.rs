@@ -44,6 +44,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::process::ExitCode;
 
 use code::Code;
+use engine::configuration::Compat;
 use engine::{causes, lacks_search_index};
 use failure::CommandFailed;
 use options::load::{self, Loaded, Stop};
@@ -91,13 +92,15 @@ fn run_command(Loaded { settings, arguments }: &Loaded, streams: &mut Streams) -
         let advice = if lacks_search_index(error.as_ref()) { ", then run `keyhoard db migrate`" } else { "" };
         streams.error(causes(error.as_ref()) + advice);
     }
-    let code = streams.exit_code(settings.batch);
     let is_missed = !settings.assert_signers.is_empty() && !streams.is_signer_asserted();
-    if code != 0 || !(is_missed || streams.is_algorithm_denied()) {
-        return code;
+    let code = match streams.exit_code(settings.batch) {
+        0 if is_missed || streams.is_algorithm_denied() => 1,
+        code => code,
+    };
+    if code != 0 && settings.compat >= Compat::V2_4 {
+        streams.status_failure("gpg-exit", Code::GENERAL);
     }
-    streams.status_failure("gpg-exit", Code::GENERAL);
-    1
+    code
 }
 
 fn stopped(program: Program, stop: &Stop, streams: &mut Streams) -> u8 {

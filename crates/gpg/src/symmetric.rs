@@ -1,5 +1,6 @@
 //! Passphrases of messages, and their string-to-key specifiers.
 
+use engine::configuration::Compat;
 use engine::message::{Result as MessageResult, S2k, decode_count};
 use engine::passphrase::{Passphrases, Source};
 use engine::verify::HashAlgorithm;
@@ -12,8 +13,6 @@ use crate::prompt;
 use crate::settings::{PinentryMode, Settings};
 use crate::streams::Streams;
 
-/// gpg's default hash algorithm for passphrases.
-const DEFAULT_DIGEST: HashAlgorithm = HashAlgorithm::SHA1;
 /// The largest iteration count, which gpg chooses on any current machine.
 const DEFAULT_COUNT: u8 = 255;
 
@@ -23,7 +22,11 @@ const DEFAULT_COUNT: u8 = 255;
 ///
 /// If the system gives no random numbers.
 pub(crate) fn s2k(settings: &Settings) -> MessageResult<S2k> {
-    let hash = settings.message.s2k_digest.unwrap_or(DEFAULT_DIGEST);
+    let default = match settings.compat {
+        Compat::V2_2 => HashAlgorithm::SHA1,
+        Compat::V2_4 => HashAlgorithm::SHA512,
+    };
+    let hash = settings.message.s2k_digest.unwrap_or(default);
     let bytes = settings.message.s2k_count.unwrap_or(decode_count(DEFAULT_COUNT));
     let iterated = S2k::iterated(hash, bytes)?;
     Ok(match (settings.message.s2k_mode, iterated) {

@@ -15,6 +15,15 @@ pub fn hash_for(key: &Key<'_>) -> HashAlgorithm {
     }
 }
 
+/// Returns the hash algorithm with which a key signs certificates by default, as in Debian's GnuPG 2.4: SHA2-512 for
+/// Ed25519 too.
+pub fn hash_for_2_4(key: &Key<'_>) -> HashAlgorithm {
+    match key.algorithm {
+        PublicKeyAlgorithm::EDDSA_LEGACY => HashAlgorithm::SHA512,
+        _ => hash_for(key),
+    }
+}
+
 /// Returns the hash algorithm with the shortest digest of at least `bits` bits; the longest one for P-521.
 fn for_size(bits: u32) -> HashAlgorithm {
     match bits {

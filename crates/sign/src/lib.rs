@@ -30,5 +30,5 @@ mod subpacket;
 
 pub use builder::{Builder, Unsigned};
 pub use error::{Error, Result};
-pub use hash::hash_for;
+pub use hash::{hash_for, hash_for_2_4};
 pub use subpacket::{Features, KeyFlags, Subpacket};

@@ -27,6 +27,7 @@ pub struct Editor<'a> {
     pub(super) command: String,
     pub(super) now: Timestamp,
     pub(super) digest: Option<HashAlgorithm>,
+    pub(super) default_digest: fn(&Key<'_>) -> HashAlgorithm,
 }
 
 impl<'a> Editor<'a> {
@@ -38,7 +39,7 @@ impl<'a> Editor<'a> {
         command: String,
         now: Timestamp,
     ) -> Self {
-        Self { store, secrets, ask, command, now, digest: None }
+        Self { store, secrets, ask, command, now, digest: None, default_digest: sign::hash_for }
     }
 
     /// Makes all signatures with one hash algorithm, instead of the one that suits each key.
@@ -46,9 +47,14 @@ impl<'a> Editor<'a> {
         Self { digest, ..self }
     }
 
+    /// Makes signatures with the hash algorithm that this function returns for a key, where no other is asked for.
+    pub fn with_default_digest(self, default_digest: fn(&Key<'_>) -> HashAlgorithm) -> Self {
+        Self { default_digest, ..self }
+    }
+
     /// Returns the hash algorithm that a key signs with.
     pub(super) fn hash(&self, key: &Key<'_>) -> HashAlgorithm {
-        self.digest.unwrap_or_else(|| sign::hash_for(key))
+        self.digest.unwrap_or_else(|| (self.default_digest)(key))
     }
 
     /// Reads the certificate with a primary key.

@@ -23,6 +23,7 @@ use secret::file::FileKeys;
 use secret::{Name, SecretKeys};
 
 use crate::code::Code;
+use crate::compat;
 use crate::failure::{CodedFailure, Failure, reported};
 use crate::keyrings::Keyrings;
 use crate::names;
@@ -203,8 +204,9 @@ impl<'a> EditKeys<'a> {
             ask = ask.with_hint(hint);
         }
         let command = format!("gpg-keyhoard {command}");
-        let mut editor =
-            Editor::new(store, secrets, &mut ask, command, settings.now).with_digest(settings.cert_digest);
+        let mut editor = Editor::new(store, secrets, &mut ask, command, settings.now)
+            .with_digest(settings.cert_digest)
+            .with_default_digest(compat::default_digest(settings.compat));
         match edit(&mut editor) {
             Ok(done) => Ok(done),
             Err(engine::Error::Secret(error) | engine::Error::Sign(sign::Error::Signer(error))) => {

@@ -10,6 +10,7 @@ use engine::cert::effective::objections::{BackSignatureFlaw, CrossCertification,
 use engine::cert::effective::{ComponentState, Usage};
 use engine::cert::facts::{ComponentKind, SignatureType};
 use engine::cert::{BoundAddress, Timestamp};
+use engine::configuration::Compat;
 use engine::listing::UserTrust;
 use engine::message::{DataSignature, HashHeaders};
 use engine::recipients;
@@ -232,7 +233,9 @@ impl Report<'_> {
             streams.status(format!("KEYEXPIRED {}", end.0));
         }
         report_id(streams, examined, statement);
-        streams.considered(&signer.primary());
+        if settings.compat < Compat::V2_4 {
+            streams.considered(&signer.primary());
+        }
         let (keyword, words) = match gnupg {
             GnupgVerdict::Expired => ("EXPSIG", "Expired signature from"),
             GnupgVerdict::Valid(Some(Objection::Expired)) => ("EXPKEYSIG", "Good signature from"),
@@ -262,11 +265,13 @@ impl Report<'_> {
         ));
         assertions::check(settings, streams, signer.key(), &primary);
         if settings.program == Program::Gpg {
-            streams.considered(&signer.primary());
+            if settings.compat < Compat::V2_4 {
+                streams.considered(&signer.primary());
+            }
             if !trust.first_uses.is_empty() {
                 self.first_use(streams);
             }
-            certainty::report(settings, streams, signer, trust);
+            certainty::report(settings, streams, statement, signer, trust);
         }
         if let Some(end) = statement.expires {
             let word = if gnupg == GnupgVerdict::Expired { "expired" } else { "expires" };

@@ -9,20 +9,21 @@ mod subpacket;
 
 use engine::cert::attribute;
 use engine::cert::packet::Length;
+use engine::configuration::Compat;
 use engine::message::Found;
 
 use escape::plain;
 use fields::{Complaint, Fields};
 
 /// Appends a packet; returns what is wrong with it.
-pub(crate) fn packet(found: &Found<'_>, out: &mut Vec<u8>) -> Result<(), Complaint> {
+pub(crate) fn packet(found: &Found<'_>, compat: Compat, out: &mut Vec<u8>) -> Result<(), Complaint> {
     position(found, out);
     let tag = found.header.tag.0;
     let mut fields = Fields::new(found.body, out);
     match tag {
         1 => return session_key::for_key(&mut fields),
         2 => return signature::signature(&mut fields),
-        3 => return session_key::for_passphrase(&mut fields),
+        3 => return session_key::for_passphrase(&mut fields, compat),
         4 => return signature::one_pass(&mut fields),
         5..=7 | 14 => return key::key(tag, found.body, &mut fields),
         8 => fields.line(format_args!(":compressed packet: algo={}", found.body[0])),

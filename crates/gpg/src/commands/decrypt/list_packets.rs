@@ -71,7 +71,7 @@ fn show(step: Step<'_>, settings: &Settings, streams: &mut Streams) -> message::
         }
     };
     let mut text = Vec::new();
-    let shown = render::packets::packet(&packet, &mut text);
+    let shown = render::packets::packet(&packet, settings.compat, &mut text);
     streams.out().write_all(&text).map_err(Error::Write)?;
     if let Err(complaint) = shown {
         streams.error(complaint);

@@ -5,10 +5,11 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use engine::cert::Fingerprint;
+use engine::configuration::Compat;
 use engine::database;
 use engine::generate::{self, KeyDestination, Progress, Step};
 use engine::import::NewOwnerTrust;
-use engine::verify::PublicKeyAlgorithm;
+use engine::verify::{HashAlgorithm, PublicKeyAlgorithm};
 use keygen::{Plan, Profile, Source, Version};
 use secret::{Ask, Passphrase};
 
@@ -17,7 +18,7 @@ use crate::code::Code;
 use crate::commands::delete;
 use crate::failure::{CodedFailure, Failure};
 use crate::generation::key_algorithm::{key_algorithm, key_flags};
-use crate::generation::{Material, Part, Request};
+use crate::generation::{Family, Material, Part, Request};
 use crate::keyrings::Keyrings;
 use crate::passphrases::Passphrases;
 use crate::settings::Settings;
@@ -168,8 +169,17 @@ fn profile(settings: &Settings, streams: &mut Streams, order: &Order) -> Result<
         user_ids: vec![request.user_id.clone()],
         keyserver: request.keyserver.clone().or_else(|| settings.default_keyserver_url.clone()),
         revoker: request.revoker,
-        digest: settings.cert_digest,
+        digest: settings
+            .cert_digest
+            .or_else(|| default_digest(settings.compat, request.primary.kind.material)),
     })
+}
+
+/// Returns the hash algorithm of the self-signatures where it is not the one that suits the key: that of gpg 2.4 for
+/// Ed25519.
+fn default_digest(compat: Compat, material: Material) -> Option<HashAlgorithm> {
+    let is_eddsa = matches!(material, Material::Eddsa(_) | Material::Existing(_, Family::Eddsa));
+    (is_eddsa && compat >= Compat::V2_4).then_some(HashAlgorithm::SHA512)
 }
 
 fn plan(settings: &Settings, streams: &mut Streams, part: &Part) -> Result<Plan, Code> {

@@ -2,6 +2,7 @@
 
 use engine::cert::facts::{KeyFacts, SignatureType};
 use engine::cert::mailbox;
+use engine::configuration::Compat;
 use engine::edit::CertificationSubpacket;
 use engine::message::{Error, SignatureRequest, Signing};
 use engine::signing_keys::SigningKey;
@@ -93,6 +94,10 @@ fn open(
 
 /// Chooses the hash algorithm as gpg does: that of the options, else the user's preference if the key allows it.
 fn digest(settings: &Settings, key: &KeyFacts) -> HashAlgorithm {
+    let size_of_key: fn(&KeyFacts) -> u32 = match key.algorithm {
+        PublicKeyAlgorithm::EDDSA_LEGACY if settings.compat >= Compat::V2_4 => |_: &KeyFacts| 0,
+        _ => size_of_key,
+    };
     let settings = &settings.message;
     let mut personal = settings.personal_digests.iter().copied();
     let preferred = match key.algorithm {

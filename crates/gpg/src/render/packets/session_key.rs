@@ -1,5 +1,6 @@
 //! Packets that hold session keys.
 
+use engine::configuration::Compat;
 use engine::message::decode_count;
 
 use super::fields::{Complaint, Fields};
@@ -48,7 +49,7 @@ fn agreed(fields: &mut Fields<'_, '_>) -> Result<(), Complaint> {
 }
 
 /// Session keys for a passphrase (RFC 9580, 5.3; version 5 is GnuPG's).
-pub(super) fn for_passphrase(fields: &mut Fields<'_, '_>) -> Result<(), Complaint> {
+pub(super) fn for_passphrase(fields: &mut Fields<'_, '_>, compat: Compat) -> Result<(), Complaint> {
     const PREFIX: &str = ":symkey enc packet: ";
     let too_short = |fields: &mut Fields<'_, '_>| {
         fields.line(format_args!("{PREFIX}[too short]"));
@@ -78,8 +79,9 @@ pub(super) fn for_passphrase(fields: &mut Fields<'_, '_>) -> Result<(), Complain
         fields.line(format_args!("{PREFIX}[too short]"));
         return Err(format!("packet with S2K {s2k} too short"));
     };
+    let space = if compat >= Compat::V2_4 { " " } else { "" };
     fields.text(format_args!(
-        "{PREFIX}version {version}, cipher {cipher}, aead {mode},s2k {s2k}, hash {digest}"
+        "{PREFIX}version {version}, cipher {cipher}, aead {mode},{space}s2k {s2k}, hash {digest}"
     ));
     match (fields.rest().len(), mode) {
         (0, _) => {}

@@ -1,0 +1,188 @@
+//! `gpg-keyhoard` follows gpg 2.4.9, and 2.2.40 where that is configured; the options that only 2.4 has do what they do
+//! there.
+
+use std::fs;
+
+use harness::colons::records;
+use harness::{Both, Gnupg, Home, NOW, Output, Reference, Run, alice_and_bob};
+
+/// A key with subkeys, in Debian's keyring of members who do not upload.
+fn some_key(both: &Both) -> String {
+    let [listed, _] = both.run(["--with-colons", "--list-keys"]);
+    let all = records(&listed.stdout);
+    all.iter().find(|record| record.kind() == "fpr").expect("a key").text(10)
+}
+
+fn version(run: Run) -> Output {
+    run.arg("--version").output()
+}
+
+#[test]
+fn gpg_compat_is_read_from_the_configuration_and_the_environment_goes_first() {
+    let home = Home::new();
+    let first_line = |run: Run| version(run).text().lines().next().unwrap_or_default().to_owned();
+    let new = || Run::with_default_database("gpg-keyhoard", &home).like(Gnupg::V2_4);
+    assert_eq!(first_line(new()), "gpg (GnuPG) 2.4.9");
+    let directory = home.path().join(".config/keyhoard");
+    fs::create_dir_all(&directory).expect("a new directory");
+    fs::write(directory.join("config.toml"), "compat = \"2.2\"\n").expect("a new file");
+    assert_eq!(first_line(new()), "gpg (GnuPG) 2.2.40");
+    assert_eq!(first_line(new().env("GPG_KEYHOARD_COMPAT", "2.4")), "gpg (GnuPG) 2.4.9");
+    let wrong = version(new().env("GPG_KEYHOARD_COMPAT", "1.4"));
+    assert_eq!(wrong.code, Some(2));
+    assert!(
+        wrong.errors().contains("GPG_KEYHOARD_COMPAT: '1.4' is neither 2.2 nor 2.4"),
+        "{}",
+        wrong.errors()
+    );
+}
+
+#[test]
+fn gpg_2_2_does_not_know_the_options_of_2_4() {
+    let both = Both::new();
+    both.assert_same_output(["--log-time", "--list-keys"]);
+    both.assert_same_output(["--list-config", "--with-colons"]);
+    both.assert_same_output(["--gpgconf-list"]);
+}
+
+#[test]
+fn gpg_2_4_configuration_is_listed_as_gpg_lists_it() {
+    let both = Both::new().with(Gnupg::V2_4);
+    both.assert_same_output(["--gpgconf-list"]);
+    both.assert_same_output(["--with-colons", "--list-config", "version"]);
+}
+
+#[test]
+fn gpg_2_4_list_options_show_what_gpg_shows() {
+    let both = Both::of_version(Gnupg::V2_4, Reference::Nonupload);
+    let key = some_key(&both);
+    for options in [
+        &["--list-sigs"][..],
+        &["--list-options", "show-unusable-sigs", "--list-sigs"],
+        &["--list-options", "no-sort-sigs", "--list-sigs"],
+        &["--allow-weak-key-signatures", "--list-sigs"],
+        &["--list-options", "show-ownertrust", "--list-keys"],
+        &["--full-timestrings", "--list-sigs"],
+        &["--full-timestrings", "--list-options", "show-sig-expire", "--list-sigs"],
+        &["--with-v5-fingerprint", "--with-colons", "--list-keys"],
+        &["--list-filter", "select=key_created < 2005-01-01", "--list-keys"],
+        &["--list-filter", "select=uid =~ debian", "--with-colons", "--list-keys"],
+        &["--list-filter", "select=uid =~ nobody-has-this", "--list-keys"],
+    ] {
+        both.assert_same_output(options);
+        both.assert_same_output(options.iter().chain([&key.as_str()]));
+    }
+}
+
+#[test]
+fn gpg_2_4_sets_owner_trust_by_its_words() {
+    let both = Both::of_alice_and_bob_with(Gnupg::V2_4);
+    for (name, value) in [
+        ("bob", "full"),
+        ("bob", "disable"),
+        ("bob", "MARGINAL"),
+        ("bob", "enable"),
+        ("alice", "ultimate"),
+        ("bob", "nonsense"),
+        ("nobody", "full"),
+    ] {
+        both.assert_same_status(["--quick-set-ownertrust", name, value]);
+        let [gpg, keyhoard] = both.run(["--export-ownertrust"]).map(|done| {
+            let text = done.text();
+            let mut lines: Vec<String> =
+                text.lines().filter(|line| !line.starts_with('#')).map(str::to_owned).collect();
+            lines.sort_unstable();
+            lines
+        });
+        assert_eq!(gpg, keyhoard, "{name} {value}");
+    }
+}
+
+#[test]
+fn gpg_2_4_reports_asserted_signers_and_algorithms() {
+    let both = Both::of_alice_and_bob_with(Gnupg::V2_4);
+    let secret = ["--pinentry-mode", "loopback", "--passphrase", "", "-u", "alice", "-b"];
+    let signature = both.run_of(true).args(secret).stdin("text").succeed().stdout;
+    let signature = both.gpg.write("text.sig", signature).to_string_lossy().into_owned();
+    let text = both.gpg.write("text", "text").to_string_lossy().into_owned();
+    let [listed, _] = both.run(["--with-colons", "--list-keys"]);
+    let all = records(&listed.stdout);
+    let fingerprints: Vec<String> =
+        all.iter().filter(|record| record.kind() == "fpr").map(|record| record.text(10)).collect();
+    let file = both.gpg.write("signers", format!("# ours\n\n{} alice\n", fingerprints[0].to_lowercase()));
+    let file = file.to_string_lossy().into_owned();
+    let bob = fingerprints.last().expect("a key").clone();
+    for options in [
+        &["--assert-signer", &fingerprints[0]][..],
+        &["--assert-signer", &bob],
+        &["--assert-signer", &file],
+        &["--assert-pubkey-algo", "ed25519"],
+        &["--assert-pubkey-algo", "rsa3072, >=ed25519"],
+        &["--assert-pubkey-algo", ">rsa3072"],
+        &["--proc-all-sigs"],
+    ] {
+        both.assert_same_status(options.iter().chain(&["--verify", &signature, &text]));
+    }
+}
+
+#[test]
+fn gpg_2_4_makes_the_key_that_gpg_makes_by_default() {
+    for options in [&[][..], &["--no-auto-trust-new-key"]] {
+        let both = Both::with_agent().with(Gnupg::V2_4).now("20260131T000000!");
+        let made = [
+            "--pinentry-mode",
+            "loopback",
+            "--passphrase",
+            "",
+            "--quick-generate-key",
+            "New <new@example.org>",
+        ];
+        let [gpg, keyhoard] = both.run(options.iter().chain(&made));
+        assert_eq!((gpg.code, keyhoard.code), (Some(0), Some(0)), "{}", keyhoard.errors());
+        let [gpg, keyhoard] =
+            both.run(["--trust-model", "pgp", "--with-colons", "--list-sigs"]).map(|done| {
+                let wanted = |kind: &str| matches!(kind, "pub" | "sub" | "uid" | "sig");
+                let rows = |record: &harness::colons::Record<'_>| {
+                    [2, 3, 4, 6, 7, 9, 11, 12, 16, 17].map(|field| record.text(field)).join(":")
+                };
+                records(&done.stdout)
+                    .iter()
+                    .filter(|record| wanted(record.kind()))
+                    .map(rows)
+                    .collect::<Vec<_>>()
+            });
+        assert_eq!(gpg, keyhoard, "{options:?}");
+    }
+}
+
+#[test]
+fn gpg_2_4_options_that_change_the_result_and_are_not_there_are_refused() {
+    let home = Home::new();
+    for options in [
+        &["--force-ocb"][..],
+        &["--aead-algo", "ocb"],
+        &["--with-key-screening"],
+        &["--add-desig-revoker", "0123"],
+        &["--default-new-key-adsk", "0123"],
+        &["--chuid", "nobody"],
+    ] {
+        let done = Run::gpg_keyhoard(&home).like(Gnupg::V2_4).args(options).arg("--list-keys").output();
+        assert_eq!(done.code, Some(2), "{options:?}");
+        assert!(done.errors().contains("not supported yet"), "{options:?}: {}", done.errors());
+    }
+    let cleared = ["--add-desig-revoker", "0123", "--add-desig-revoker", "clear", "--list-keys"];
+    Run::gpg_keyhoard(&home).like(Gnupg::V2_4).args(cleared).succeed();
+    let told = Run::gpg_keyhoard(&home).like(Gnupg::V2_4).args(["--use-keyboxd", "--list-keys"]).succeed();
+    assert!(told.errors().contains("--use-keyboxd has no effect"), "{}", told.errors());
+}
+
+#[test]
+fn gpg_2_4_writes_the_time_before_messages_on_request() {
+    let home = Home::new();
+    Run::gpg_keyhoard(&home).arg("--import").arg(alice_and_bob()).succeed();
+    let said =
+        Run::gpg_keyhoard(&home).like(Gnupg::V2_4).args(["--log-time", "--list-keys", "nobody"]).output();
+    let line = said.errors().lines().last().expect("a message").to_owned();
+    assert!(line.ends_with(" gpg error reading key: No public key"), "{line}");
+    assert!(line.as_bytes()[..4].iter().all(u8::is_ascii_digit), "{line}, {NOW}");
+}
