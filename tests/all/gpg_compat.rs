@@ -67,6 +67,8 @@ fn gpg_2_4_list_options_show_what_gpg_shows() {
         &["--with-v5-fingerprint", "--with-colons", "--list-keys"],
         &["--list-filter", "select=key_created < 2005-01-01", "--list-keys"],
         &["--list-filter", "select=uid =~ debian", "--with-colons", "--list-keys"],
+        &["--with-key-screening", "--list-keys"],
+        &["--with-key-screening", "--with-colons", "--list-keys"],
         &["--list-filter", "select=uid =~ nobody-has-this", "--list-keys"],
     ] {
         both.assert_same_output(options);
@@ -161,7 +163,6 @@ fn gpg_2_4_options_that_change_the_result_and_are_not_there_are_refused() {
     for options in [
         &["--force-ocb"][..],
         &["--aead-algo", "ocb"],
-        &["--with-key-screening"],
         &["--add-desig-revoker", "0123"],
         &["--default-new-key-adsk", "0123"],
         &["--chuid", "nobody"],

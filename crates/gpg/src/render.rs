@@ -24,6 +24,7 @@ pub(crate) mod algorithm;
 pub(crate) mod identity;
 mod mailboxes;
 mod material;
+mod screening;
 mod signature;
 pub(crate) mod subpacket;
 pub(crate) mod validity;
@@ -84,6 +85,7 @@ pub(crate) fn needs(settings: &ListSettings, attributes: bool, options: ListOpti
     let bodies = attributes
         || settings.with_key_data
         || settings.with_v5_fingerprint
+        || settings.with_key_screening
         || (signatures != Signatures::Without && texts);
     ListOptions { signatures, bodies, ..options }
 }

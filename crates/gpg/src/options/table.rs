@@ -173,7 +173,7 @@ pub(crate) static OPTIONS: &[Row] = &[
         s.notes.push("--keyboxd-program has no effect: the keys are in Keyhoard's database");
         Ok(())
     }).new_in_2_4(),
-    flag("with-key-screening", |s| s.refused.push("--with-key-screening is not supported yet")).new_in_2_4(),
+    flag("with-key-screening", |s| s.list.with_key_screening = true).new_in_2_4(),
     flag("force-ocb", |s| s.refused.push("--force-ocb is not supported yet")).new_in_2_4(),
     flag("force-aead", |s| s.refused.push("--force-aead is not supported yet")).new_in_2_4(),
     text("aead-algo", |s, _| { s.refused.push("--aead-algo is not supported yet"); Ok(()) }).new_in_2_4(),

@@ -12,7 +12,7 @@ use verify::naming;
 
 use super::digits::{decimal, hex, lower_hex, seconds};
 use super::text::field;
-use super::{algorithm, attribute, material, signature, subpacket, tofu, validity};
+use super::{algorithm, attribute, material, screening, signature, subpacket, tofu, validity};
 use crate::compat;
 use crate::settings::ListSettings;
 
@@ -51,12 +51,12 @@ impl Writer<'_> {
     fn component(&mut self, listed: &ListedComponent<'_>, out: &mut Vec<u8>) {
         match listed.item {
             ListedItem::Primary(key, state) => {
-                self.primary(key, state, out);
+                self.primary(key, state, listed.body, out);
                 self.listing.revokers.iter().for_each(|it| revoker(it, out));
                 self.key_details(key, listed.body, out);
             }
             ListedItem::Subkey(key, state) => {
-                self.subkey(key, state, out);
+                self.subkey(key, state, listed.body, out);
                 self.key_details(key, listed.body, out);
             }
             ListedItem::UserId(value, state, _) => {
@@ -79,7 +79,7 @@ impl Writer<'_> {
         }
     }
 
-    fn primary(&mut self, key: &KeyFacts, state: &KeyState, out: &mut Vec<u8>) {
+    fn primary(&mut self, key: &KeyFacts, state: &KeyState, body: Option<&[u8]>, out: &mut Vec<u8>) {
         out.extend(if self.settings.secret { b"sec:" } else { b"pub:" });
         self.key(key, state, out);
         out.extend(b"::");
@@ -97,18 +97,18 @@ impl Writer<'_> {
         ];
         out.extend(whole.into_iter().filter(|(usage, _)| usable.contains(*usage)).map(|(_, letter)| letter));
         out.extend(self.listing.trust.disabled.then_some(b'D'));
-        self.end_of_key(key, out);
+        self.end_of_key(key, body, out);
         origin(self.listing.origin, out);
         out.push(b'\n');
     }
 
-    fn subkey(&mut self, key: &KeyFacts, state: &KeyState, out: &mut Vec<u8>) {
+    fn subkey(&mut self, key: &KeyFacts, state: &KeyState, body: Option<&[u8]>, out: &mut Vec<u8>) {
         let state = &compat::shown_subkey(self.settings.compat, self.listing.primary().1, state);
         out.extend(if self.settings.secret { b"ssb:" } else { b"sub:" });
         self.key(key, state, out);
         out.extend(b":::::");
         capabilities(state.usage, out);
-        self.end_of_key(key, out);
+        self.end_of_key(key, body, out);
         out.push(b'\n');
     }
 
@@ -124,7 +124,7 @@ impl Writer<'_> {
     }
 
     /// Fields 13 to 18 of a key, and the delimiters around them.
-    fn end_of_key(&self, key: &KeyFacts, out: &mut Vec<u8>) {
+    fn end_of_key(&self, key: &KeyFacts, body: Option<&[u8]>, out: &mut Vec<u8>) {
         let trust = self.listing.trust;
         out.extend(b":::");
         match trust.secret_part(&key.fingerprint) {
@@ -141,7 +141,9 @@ impl Writer<'_> {
         // The numbers are those of GnuPG's compliance modes: 8 is GnuPG itself, 23 VS-NfD.
         let gnupg = (key.fingerprint.version() == 5).then_some("8");
         let vs = algorithm::is_vs_compliant(key).then_some("23");
-        let flags: Vec<&str> = gnupg.into_iter().chain(vs).collect();
+        // And 6001 is a key that is vulnerable by CVE-2017-15361.
+        let is_screened = self.settings.with_key_screening && screening::is_vulnerable(key, body);
+        let flags: Vec<&str> = gnupg.into_iter().chain(vs).chain(is_screened.then_some("6001")).collect();
         out.extend(flags.join(" ").as_bytes());
         out.push(b':');
     }

@@ -14,7 +14,7 @@ use engine::trust::OwnerTrust;
 use super::digits::{date, date_or_never, decimal, hex, lower_hex, time_of_day};
 use super::identity::{fingerprint_line, pad};
 use super::text::{for_people, sanitized};
-use super::{algorithm, material, signature, subpacket, validity, wkd};
+use super::{algorithm, material, screening, signature, subpacket, validity, wkd};
 use crate::compat;
 use crate::settings::{KEY_ORIGINS, KeyIdFormat, ListFlags, ListSettings};
 
@@ -156,6 +156,9 @@ impl Renderer<'_> {
     fn key_data(&self, key: &KeyFacts, body: Option<&[u8]>, out: &mut Vec<u8>) {
         if self.settings.with_key_data {
             material::records(key, body, out);
+        }
+        if self.settings.with_key_screening && screening::is_vulnerable(key, body) {
+            out.extend(b"      Screening: ROCA vulnerability detected\n");
         }
     }
 

@@ -38,6 +38,8 @@ pub(crate) struct ListSettings {
     pub(crate) select: Option<Filter>,
     /// `--full-timestrings`: times of day follow dates.
     pub(crate) full_times: bool,
+    /// `--with-key-screening`: RSA keys that CVE-2017-15361 makes guessable are marked.
+    pub(crate) with_key_screening: bool,
     /// `--with-v5-fingerprint`: version 4 keys are listed with the fingerprint that LibrePGP's version 5 would give them.
     pub(crate) with_v5_fingerprint: bool,
     pub(crate) flags: ListFlags,
