@@ -97,7 +97,7 @@ fn run_command(Loaded { settings, arguments }: &Loaded, streams: &mut Streams) -
         0 if is_missed || streams.is_algorithm_denied() => 1,
         code => code,
     };
-    if code != 0 && settings.compat >= Compat::V2_4 {
+    if code != 0 && settings.compat >= Compat::V2_4 && settings.program == Program::Gpg {
         streams.status_failure("gpg-exit", Code::GENERAL);
     }
     code

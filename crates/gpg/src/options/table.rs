@@ -24,7 +24,7 @@ use crate::settings::{
 use crate::streams::Channel;
 
 /// gpgv's options, all of which gpg has too.
-const GPGV: [&str; 17] = [
+const GPGV: [&str; 18] = [
     "verbose",
     "quiet",
     "keyring",
@@ -35,6 +35,7 @@ const GPGV: [&str; 17] = [
     "log-file",
     "homedir",
     "weak-digest",
+    "assert-pubkey-algo",
     "enable-special-filenames",
     "debug",
     "help",
@@ -47,9 +48,10 @@ const GPGV: [&str; 17] = [
 /// Returns the options that a program of one of GnuPG's versions has, in its order.
 pub(crate) fn rows(program: Program, compat: Compat) -> Vec<&'static Row> {
     let named = |name: &&str| OPTIONS.iter().find(|row| row.name() == *name);
+    let is_there = |row: &&Row| row.since <= compat;
     match program {
-        Program::Gpg => OPTIONS.iter().filter(|row| row.since <= compat).collect(),
-        Program::Gpgv => GPGV.iter().filter_map(named).collect(),
+        Program::Gpg => OPTIONS.iter().filter(is_there).collect(),
+        Program::Gpgv => GPGV.iter().filter_map(named).filter(is_there).collect(),
     }
 }
 
