@@ -32,6 +32,7 @@ impl Code {
     pub(crate) const UNUSABLE_PUBLIC_KEY: Self = Self::new(53, "Unusable public key");
     pub(crate) const UNUSABLE_SECRET_KEY: Self = Self::new(54, "Unusable secret key");
     pub(crate) const INVALID_URI: Self = Self::new(47, "Invalid URI");
+    pub(crate) const INVALID_ARGUMENT: Self = Self::new(45, "Invalid argument");
     pub(crate) const INVALID_VALUE: Self = Self::new(55, "Invalid value");
     pub(crate) const NO_DATA: Self = Self::new(58, "No data");
     pub(crate) const NOT_SUPPORTED: Self = Self::new(60, "Not supported");

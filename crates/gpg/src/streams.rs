@@ -106,6 +106,8 @@ impl Streams {
             answers: None,
             errors: 0,
             bad_signature: false,
+            is_signer_asserted: false,
+            is_algorithm_denied: false,
             is_failure_reported: false,
             blank_line_is_due: false,
         }

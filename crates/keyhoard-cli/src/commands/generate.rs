@@ -8,6 +8,7 @@ use std::os::unix::ffi::OsStrExt;
 use anyhow::{Context, bail};
 use engine::cert::Timestamp;
 use engine::generate::{self, Algorithm, GeneratedKey, KeyDestination, Step, generate, named_profile};
+use engine::import::NewOwnerTrust;
 use engine::keygen::{Profile, profile};
 use engine::passphrase::{Passphrases, Source};
 use engine::secret::Ask;

@@ -1,7 +1,8 @@
 //! `--assert-signer` and `--assert-pubkey-algo`: what a good signature must be made with.
 
+use std::ffi::OsStr;
 use std::fs;
-use std::path::PathBuf;
+use std::os::unix::ffi::OsStrExt;
 
 use engine::cert::Fingerprint;
 use engine::cert::facts::KeyFacts;
@@ -24,15 +25,15 @@ pub(super) fn check(settings: &Settings, streams: &mut Streams, key: &KeyFacts, 
 
 fn signer(settings: &Settings, streams: &mut Streams, fingerprints: &[String; 2]) {
     let is_it = |text: &str| fingerprints.iter().any(|known| known.eq_ignore_ascii_case(text));
-    for name in &settings.assert_signers {
-        let name = shown(name);
+    for given in &settings.assert_signers {
+        let name = shown(given);
         if is_fingerprint(&name) {
             if is_it(&name) {
                 return asserted(settings, streams, &name, "");
             }
             continue;
         }
-        let text = match fs::read(PathBuf::from(&name)) {
+        let text = match fs::read(OsStr::from_bytes(given)) {
             Ok(text) => String::from_utf8_lossy(&text).into_owned(),
             Err(error) => {
                 streams.error(format_args!("error opening '{name}': {}", system_words(&error)));
