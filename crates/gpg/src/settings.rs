@@ -220,8 +220,11 @@ impl Settings {
     /// Returns the default settings of a program of one of GnuPG's versions.
     pub(crate) fn of(program: Program, compat: Compat) -> Self {
         let list = ListSettings::of(compat);
+        let armor_headers = ArmorHeaders { compat, ..ArmorHeaders::default() };
         match program {
-            Program::Gpg => Self { compat, list, verify: VerifyFlags::of_gpg(), ..Self::default() },
+            Program::Gpg => {
+                Self { compat, list, armor_headers, verify: VerifyFlags::of_gpg(), ..Self::default() }
+            }
             Program::Gpgv => Self {
                 compat,
                 list,

@@ -8,6 +8,7 @@ use engine::cert::facts::{
 use engine::cert::packet::Span;
 use engine::cert::{Fingerprint, KeyId, Timestamp};
 use engine::certifications::{CertificationStatus, Unverifiable};
+use engine::configuration::Compat;
 use engine::listing::{
     IssuerName, KeyListing, ListedComponent, ListedItem, ListedSignature, UserTrust, Validity,
 };
@@ -82,7 +83,7 @@ fn fixture() -> Fixture {
         subkey_state: KeyState { usage: Usage::ENCRYPT, ..state },
         revokers: Vec::new(),
         trust: UserTrust::default(),
-        settings: ListSettings { signatures: true, ..ListSettings::default() },
+        settings: ListSettings { signatures: true, ..ListSettings::of(Compat::V2_2) },
     }
 }
 
@@ -246,6 +247,26 @@ fn unusable_user_ids_and_subkeys_are_hidden_with_their_signatures() {
     fixture.settings.flags.unusable_uids = true;
     fixture.settings.flags.unusable_subkeys = true;
     assert_eq!(fixture.human()[2], "uid           [ revoked] Uma: u");
+}
+
+#[test]
+fn gpg_2_4_shows_self_signatures_as_such_and_hides_sha1_certifications() {
+    let mut fixture = fixture();
+    fixture.settings = ListSettings { signatures: true, ..ListSettings::of(Compat::V2_4) };
+    fixture.signature.hash_algorithm = HashAlgorithm::SHA1;
+    assert!(fixture.lines().iter().all(|line| !line.starts_with("sig")));
+    fixture.settings.weak_key_signatures = true;
+    assert_eq!(fixture.human()[3], "sig          0000000000000ABC 2024-01-02  Iris");
+    fixture.settings.weak_key_signatures = false;
+    fixture.signature.issuer.key_id = fixture.key.fingerprint.key_id();
+    assert!(fixture.human()[3].ends_with("2024-01-02  [self-signature]"), "{}", fixture.human()[3]);
+}
+
+#[test]
+fn times_of_day_are_shown_on_request() {
+    let mut fixture = fixture();
+    fixture.settings.full_times = true;
+    assert_eq!(fixture.human()[0], "pub   rsa3072 2024-01-01 00:00:00 [SC]");
 }
 
 #[test]

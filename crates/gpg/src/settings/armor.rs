@@ -3,12 +3,15 @@
 use std::io::Write;
 
 use engine::cert::armor_writer::{ArmorWriter, Headers};
+use engine::configuration::Compat;
 
 /// The headers of ASCII armor that the options select.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ArmorHeaders {
     /// How often `--emit-version` was given, which selects the detail of the version.
     pub(crate) version: u32,
+    /// Whose version is named.
+    pub(crate) compat: Compat,
     /// `--comment`, in their order.
     pub(crate) comments: Vec<Vec<u8>>,
 }
@@ -16,14 +19,15 @@ pub(crate) struct ArmorHeaders {
 impl ArmorHeaders {
     /// Returns the lines, as gpg orders them.
     pub(crate) fn lines(&self) -> Headers {
+        let whole = self.compat.version();
         let version = match self.version {
             0 => None,
-            1 => Some("GnuPG v2"),
-            2 => Some("GnuPG v2.2"),
-            3 => Some("GnuPG v2.2.40"),
-            _ => Some("GnuPG v2.2.40 (GNU/Linux)"),
+            1 => Some("GnuPG v2".to_owned()),
+            2 => whole.rsplit_once('.').map(|(short, _)| format!("GnuPG v{short}")),
+            3 => Some(format!("GnuPG v{whole}")),
+            _ => Some(format!("GnuPG v{whole} (GNU/Linux)")),
         };
-        let version = version.map(|version| ("Version", version.as_bytes()));
+        let version = version.as_ref().map(|version| ("Version", version.as_bytes()));
         let comments = self.comments.iter().map(|comment| ("Comment", &comment[..]));
         version
             .into_iter()
