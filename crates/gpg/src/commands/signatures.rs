@@ -163,11 +163,13 @@ fn report_one(settings: &Settings, streams: &mut Streams, verdict: &SignatureVer
     }
     if gnupg == GnupgVerdict::Bad {
         use CrossCertification::Refused;
-        // gpg looks the key up once more, but reports only once that an algorithm is rejected.
-        if !matches!(signer.cross_certification, Refused(BackSignatureFlaw::WeakDigest(_))) {
-            report_flaw(streams, signer);
+        // gpg 2.2 looks the key up once more, but reports only once that an algorithm is rejected.
+        if settings.compat < Compat::V2_4 {
+            if !matches!(signer.cross_certification, Refused(BackSignatureFlaw::WeakDigest(_))) {
+                report_flaw(streams, signer);
+            }
+            streams.considered(&signer.primary());
         }
-        streams.considered(&signer.primary());
         report.result(streams, "BADSIG", "BAD signature from");
     } else {
         report.valid(streams, examined, gnupg);
