@@ -123,7 +123,7 @@ fn preferences_are_set_where_certificates_of_each_version_have_them() {
     for (profile, signatures) in [("compatible", 1), ("modern", 1), ("post-quantum", 1)] {
         let home = Home::new();
         let generate = ["generate", "--no-passphrase", "--profile", profile, "ann@example.org"];
-        assert_eq!(at(&home, TIME, &generate).code, Some(0));
+        assert_eq!(at(&home, "20260101T000000", &generate).code, Some(0));
         let set = ["set-preferences", "--json", "ann@example.org"];
         let options =
             ["--ciphers", "camellia256,aes256", "--aead", "aes256-gcm,aes128-ocb", "--digests", "sha384"];
@@ -131,7 +131,7 @@ fn preferences_are_set_where_certificates_of_each_version_have_them() {
         let said: serde_json::Value = serde_json::from_str(&said).expect("a document");
         assert_eq!(said["signatures"], signatures, "{profile}");
         let shown = || {
-            let text = at(&home, TIME, &["show", "--json", "ann@example.org"]).text();
+            let text = at(&home, "20260401T000000", &["show", "--json", "ann@example.org"]).text();
             serde_json::from_str::<serde_json::Value>(&text).expect("a document")["preferences"].clone()
         };
         let preferences = shown();
@@ -143,7 +143,8 @@ fn preferences_are_set_where_certificates_of_each_version_have_them() {
             "{profile}"
         );
         assert_eq!(preferences["features"].to_string(), r#"["SEIPD 1","SEIPD 2"]"#, "{profile}");
-        key(&home, &["set-preferences", "ann@example.org", "--no-aead"]);
+        let set = ["key", "set-preferences", "ann@example.org", "--no-aead"];
+        assert_eq!(at(&home, "20260301T000000", &set).code, Some(0));
         let preferences = shown();
         assert_eq!(preferences["ciphersuites"].to_string(), "[]", "{profile}");
         assert_eq!(preferences["features"].to_string(), r#"["SEIPD 1"]"#, "{profile}");

@@ -304,38 +304,31 @@ fn a_subkey_of_an_algorithm_that_its_version_does_not_have_is_kept_but_not_used(
 
 #[test]
 fn who_has_a_key_of_rfc_9980_reads_aes_256_without_saying_so() {
+    let on = |day: &str, home: &Home| Run::keyhoard(home).args(["--faked-system-time", day]);
+    let set = ["key", "set-preferences", "ann@example.org"];
+    let add =
+        ["key", "add-subkey", "ann@example.org", "--for", "encrypt", "--algorithm", "ml-kem-768+x25519"];
     for (profile, options) in
         [("compatible", ["--ciphers", "camellia128"]), ("modern", ["--aead", "aes128-gcm"])]
     {
-        let home = with_key(&["--profile", profile]);
-        Run::keyhoard(&home).args(["key", "set-preferences", "ann@example.org"]).args(options).succeed();
-        let cipher = || {
-            let encrypt = ["--json", "encrypt", "--to", "ann@example.org", "--force", "--output"];
-            let done = Run::keyhoard(&home).args(encrypt).arg(home.path().join("out")).stdin(TEXT).succeed();
-            done.text()
-        };
-        assert!(!cipher().contains("AES256"), "{profile}: {}", cipher());
-        let add =
-            ["key", "add-subkey", "ann@example.org", "--for", "encrypt", "--algorithm", "ml-kem-768+x25519"];
-        Run::keyhoard(&home).args(add).succeed();
-        // Still less preferred than what is said, but of two recipients it is what both read.
-        let other = with_key(&["--profile", profile]);
-        let set =
-            ["key", "set-preferences", "ann@example.org", "--ciphers", "aes256", "--aead", "aes256-ocb"];
-        Run::keyhoard(&other).args(set).succeed();
+        let made = ["--profile", profile, "--faked-system-time", "20260101T000000"];
+        let (home, other) = (with_key(&made), with_key(&made));
+        on("20260102T000000", &home).args(set).args(options).succeed();
+        let both = ["--ciphers", "aes256", "--aead", "aes256-ocb"];
+        on("20260102T000000", &other).args(set).args(both).succeed();
         let certificate =
             Run::keyhoard(&other).args(["export", "--binary", "ann@example.org"]).succeed().stdout;
-        let file = home.write("other.cert", certificate);
-        let encrypt = ["--json", "encrypt", "--trust-model", "always", "--force", "--to", "ann@example.org"];
-        let done = Run::keyhoard(&home)
-            .args(encrypt)
-            .arg("--to-file")
-            .arg(file)
-            .arg("--output")
-            .arg(home.path().join("out"))
-            .stdin(TEXT)
-            .succeed();
-        assert!(done.text().contains("AES256"), "{profile}: {}", done.text());
+        let (file, out) = (home.write("other.cert", certificate), home.path().join("out"));
+        // What both of two recipients read.
+        let chosen = |day| {
+            let encrypt = ["--json", "encrypt", "--force", "--to", "ann@example.org", "--to-file"];
+            on(day, &home).args(encrypt).arg(&file).arg("--output").arg(&out).stdin(TEXT).succeed().text()
+        };
+        let before = chosen("20260103T000000");
+        assert!(!before.contains("AES256"), "{profile}: {before}");
+        on("20260104T000000", &home).args(add).succeed();
+        let after = chosen("20260105T000000");
+        assert!(after.contains("AES256"), "{profile}: {after}");
     }
 }
 
