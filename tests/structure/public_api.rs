@@ -7,7 +7,8 @@ use syn::{Fields, ImplItem, Item, ItemImpl, Visibility};
 
 /// Reads all sources of a crate, whose root re-exports what is public.
 pub(crate) fn read(source: &Path) -> String {
-    let mut files: Vec<_> = source.read_dir().expect("sources").map(|entry| entry.expect("a file").path()).collect();
+    let mut files: Vec<_> =
+        source.read_dir().expect("sources").map(|entry| entry.expect("a file").path()).collect();
     files.sort();
     let parse = |path: &Path| {
         let text = std::fs::read_to_string(path).expect("a source");
