@@ -81,7 +81,7 @@ fn add_impl(item: &ItemImpl, is_exported: &dyn Fn(&str) -> bool, lines: &mut Vec
     if !is_exported(&name) {
         return;
     }
-    if let Some((_, implemented, _)) = &item.trait_ {
+    if let Some((implemented, _)) = &item.trait_ {
         lines.push(format!("impl {} for {}", text(implemented), text(&item.self_ty)));
         return;
     }
