@@ -13,7 +13,8 @@ use engine::database::is_server;
 pub enum Location {
     /// A file, which SQLite keeps. Secret keys are in the directory `secret-keys` beside it.
     File(PathBuf),
-    /// A schema of a PostgreSQL server, by its URL (`docs/postgresql.md`).
+    /// A schema of a PostgreSQL server, by its URL (`docs/postgresql.md`); what the URL leaves out is not looked for in the
+    /// environment or in files of the user.
     Server(String),
     /// In this process alone, and gone when its last [`Keyhoard`](crate::Keyhoard) is dropped.
     Memory,

@@ -7,9 +7,9 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, RwLock};
 use std::time::SystemTime;
 
-use engine::database;
 use engine::secret::MemoryKeys;
 use engine::store::Store;
+use engine::store::postgres::{Address, PostgresStore};
 use engine::store::sqlite::SqliteStore;
 
 use crate::handle::{Clock, Handle, SecretPlace};
@@ -93,12 +93,13 @@ impl OpenOptions {
     }
 
     fn store(&self, location: &Location) -> Result<Box<dyn Store>> {
-        let path = match location {
-            Location::Memory => return Ok(Box::new(SqliteStore::in_memory()?)),
-            Location::File(path) => path.as_path(),
-            Location::Server(url) => url.as_ref(),
-        };
-        Ok(if self.must_exist { database::open(path)? } else { database::create(path)? })
+        Ok(match (location, self.must_exist) {
+            (Location::Memory, _) => Box::new(SqliteStore::in_memory()?),
+            (Location::File(path), true) => Box::new(SqliteStore::open(path)?),
+            (Location::File(path), false) => Box::new(SqliteStore::create(path)?),
+            (Location::Server(url), true) => Box::new(PostgresStore::open(Address::parse_alone(url)?)?),
+            (Location::Server(url), false) => Box::new(PostgresStore::create(Address::parse_alone(url)?, 0)?),
+        })
     }
 }
 

@@ -331,7 +331,8 @@ class GPG:
 
     >>> import tempfile
     >>> gpg = GPG(gnupghome=tempfile.mkdtemp())
-    >>> key = gpg.gen_key(gpg.gen_key_input(name_email="ann@example.org", key_type="EDDSA", passphrase="secret"))
+    >>> curves = dict(key_type="EDDSA", key_curve="ed25519", subkey_type="ECDH", subkey_curve="cv25519")
+    >>> key = gpg.gen_key(gpg.gen_key_input(name_email="ann@example.org", passphrase="secret", **curves))
     >>> message = gpg.encrypt("hello", key.fingerprint)
     >>> str(gpg.decrypt(str(message), passphrase="secret"))
     'hello'

@@ -46,6 +46,16 @@ impl Address {
         Self::with(url, &|name| std::env::var(name).ok().filter(|value| !value.is_empty()))
     }
 
+    /// Reads such a URL for a program whose environment is none of the database's business: nothing that it leaves out is
+    /// looked for elsewhere.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Address::parse`].
+    pub fn parse_alone(url: &str) -> Result<Self> {
+        Self::with(url, &|_| None)
+    }
+
     fn with(url: &str, environment: &dyn Fn(&str) -> Option<String>) -> Result<Self> {
         let wrong = |reason: String| {
             // What was taken for something else may be a part of the password.
