@@ -6,6 +6,7 @@ mod checks;
 mod decrypt;
 mod delete;
 mod edit;
+mod edit_key;
 mod export;
 mod first_use;
 mod generate;
@@ -81,6 +82,8 @@ pub(crate) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
         Command::ExportOwnerTrust => owner_trust::export(arguments, settings, streams),
         Command::ImportOwnerTrust => owner_trust::import(arguments, settings, streams),
         Command::ChangePassphrase => passwd::run(arguments, settings, streams),
+        Command::EditKey => edit_key::run(arguments, settings, streams),
+        Command::SignKey(local) => edit_key::sign(arguments, settings, streams, local),
         Command::QuickAddKey => edit::add_key::run(arguments, settings, streams),
         Command::QuickAddUserId => edit::user_ids::add(arguments, settings, streams),
         Command::QuickRevokeUserId => edit::user_ids::revoke(arguments, settings, streams),

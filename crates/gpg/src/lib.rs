@@ -35,6 +35,7 @@ mod status;
 mod streams;
 mod symmetric;
 mod system_error;
+mod terminal;
 mod trust;
 
 use std::ffi::OsString;

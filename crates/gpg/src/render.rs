@@ -24,7 +24,7 @@ pub(crate) mod algorithm;
 pub(crate) mod identity;
 mod mailboxes;
 mod material;
-mod signature;
+pub(crate) mod signature;
 pub(crate) mod subpacket;
 pub(crate) mod validity;
 mod wkd;

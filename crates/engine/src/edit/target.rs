@@ -24,7 +24,12 @@ pub struct Target {
 }
 
 impl Target {
-    pub(super) fn new(
+    /// Reads the state of a certificate at a time; `revokers` has the keys of designated revokers.
+    ///
+    /// # Errors
+    ///
+    /// The database's errors.
+    pub fn new(
         certificate: Certificate,
         revokers: &dyn ReadCertificates,
         now: Timestamp,
@@ -145,7 +150,8 @@ pub enum CertifiedIdentity {
 }
 
 impl CertifiedIdentity {
-    fn of(kind: &ComponentKind) -> Option<Self> {
+    /// Returns the user ID or attribute that a component is.
+    pub fn of(kind: &ComponentKind) -> Option<Self> {
         match kind {
             ComponentKind::UserId(value) => Some(Self::UserId(value.clone())),
             ComponentKind::Attribute(facts) => Some(Self::Attribute(facts.clone())),

@@ -10,6 +10,7 @@ pub(crate) enum Command {
     Dearmor,
     Decrypt,
     Enarmor,
+    EditKey,
     DeleteKeys,
     DeleteSecretAndPublicKeys,
     DeleteSecretKeys,
@@ -53,6 +54,8 @@ pub(crate) enum Command {
     CheckSignatures,
     WriteMessage(MessageOperation),
     Sign(Form),
+    /// `--sign-key`; `true` for `--lsign-key`.
+    SignKey(bool),
     ShowKeys,
     TofuPolicy,
     UpdateTrustDb,
