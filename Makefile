@@ -39,6 +39,15 @@ install: build ## installs the programs, man pages and completions to PREFIX (de
 	    $$run completions fish >"$$share/fish/vendor_completions.d/$$program.fish"; \
 	done
 
+.PHONY: deb
+deb: build ## makes the Debian packages keyhoard, gpg-from-keyhoard and gpgv-from-keyhoard, in target/deb
+	@scripts/setup deb
+	scripts/deb $(TARGET)/release $(TARGET)/deb
+
+.PHONY: test-deb
+test-deb: deb ## installs, upgrades and removes these packages in clean Debian 12 and 13 roots, as root (5 minutes)
+	scripts/test-deb $(TARGET)/deb $(TARGET)/roots $(TARGET)/release
+
 .PHONY: test
 test: programs ## runs every test (T=name: those whose name contains it), long ones as a sample (SEED=n)
 	cargo test $(CHECKED) --no-fail-fast -- $(T)
@@ -95,10 +104,11 @@ attacks: programs ## runs the attacks of tests/attacks through other OpenPGP pro
 setup:
 	@scripts/setup
 
-# INN, the checked programs, and beside their compilation the homes that the real gpg makes for the comparisons.
+# INN, the real GnuPGs, the checked programs, and beside their compilation the homes that the real gpg makes for the comparisons.
 .PHONY: programs
 programs:
 	@scripts/setup test
 	@scripts/inn $(TARGET) >/dev/null
+	@scripts/gnupg $(TARGET) >/dev/null
 	@scripts/reference-homes $(TARGET) >/dev/null & homes=$$!; \
 	cargo build $(CHECKED) --bins --tests --examples; wait $$homes

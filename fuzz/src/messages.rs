@@ -27,7 +27,7 @@ pub(crate) fn judge(input: &[u8]) {
     let made = Made::by(&mut script, &content);
     let mut out = Content::default();
     let mut verifier = MessageVerifier::new(&mut out);
-    let allowed = Allowed { unprotected: true, unencrypted: true, unknown_digests: false };
+    let allowed = Allowed { unprotected: true, unencrypted: true, ..Allowed::default() };
     let read = decrypt(&mut &made.bytes[..], allowed, &mut Knows, &mut verifier);
     let read = read.and_then(|()| verifier.finish());
     made.holds(&content, &out, &read);

@@ -3,7 +3,7 @@
 use keyhoard_cert::clean::{CleanOptions, clean};
 use keyhoard_cert::packet::{Tag, write};
 use keyhoard_cert::split::{Piece, Splitter};
-use keyhoard_cert::{Certificate, Timestamp};
+use keyhoard_cert::{ArmorRules, Certificate, Timestamp};
 use message::{
     Allowed, Authenticity, Cfb, Cipher, DetachedSignatures, EncryptedDataFormat, EncryptedSessionKey, Event,
     MessageVerifier, Result, SessionKey, Sink, Unlock, decode_count, decrypt,
@@ -85,7 +85,8 @@ pub(crate) fn is_cheap_specifier(specifier: &S2k) -> bool {
 /// Any stream as a message, and as what an unprotected message holds: reading it ends, whatever it is.
 pub(crate) fn message(input: &[u8]) {
     let key = SessionKey::new(Cipher::Aes256, &[7; 32]).expect("the cipher's size");
-    let allowed = Allowed { unprotected: true, unencrypted: true, unknown_digests: true };
+    let allowed =
+        Allowed { unprotected: true, unencrypted: true, unknown_digests: true, armor: ArmorRules::Rfc9580 };
     read_message(input, allowed, &key);
     if let Ok(signatures) = DetachedSignatures::read(&mut &input[..]) {
         let _ = signatures.over(&mut &b"data"[..]);

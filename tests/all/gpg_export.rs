@@ -3,7 +3,7 @@
 use std::fs::{self, File};
 use std::process::{self, Command};
 
-use harness::{Both, Home, Keyring, OwnKey, Run};
+use harness::{Both, Gnupg, Home, Keyring, OwnKey, Run};
 
 /// A certificate of `debian-nonupload.gpg` with an encryption subkey, and the key IDs of both.
 const KEY: &str = "5E5C4B0E1AFD7325CF66500F962680C5305A9418";
@@ -203,7 +203,7 @@ fn gpg_export_writes_to_a_descriptor_at_its_current_position() {
     let exported = Run::gpg(&both.gpg).args(["--export", KEY]).succeed().stdout;
     let rest = b"what was there before".repeat(2000);
     for (home, program) in
-        [(&both.gpg, "gpg".into()), (&both.keyhoard, Run::program_path("gpg-keyhoard").into_os_string())]
+        [(&both.gpg, Gnupg::V2_2.program("gpg")), (&both.keyhoard, Run::program_path("gpg-keyhoard"))]
     {
         let file = home.write("out", &rest);
         let script = "exec 3<>\"$1\"; printf begun >&3; \

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
-use harness::{Both, Home, Output, Run, assert_same};
+use harness::{Both, Gnupg, Home, Output, Run, assert_same};
 
 /// A command that does nothing but print, so that options are all there is to compare.
 const LIST_CONFIG: [&str; 2] = ["--with-colons", "--list-config"];
@@ -13,7 +13,7 @@ const HEADER: u32 = 1 << 9;
 
 #[test]
 fn gpg_without_a_home_variable_takes_the_home_directory_that_the_system_knows() {
-    let [gpg, keyhoard] = ["gpg".into(), Run::program_path("gpg-keyhoard")].map(|program| {
+    let [gpg, keyhoard] = [Gnupg::V2_2.program("gpg"), Run::program_path("gpg-keyhoard")].map(|program| {
         let mut command = Command::new(program);
         let output = command.env_clear().env("PATH", "/usr/bin:/bin").arg("--version").output();
         String::from_utf8(output.expect("it runs").stdout).expect("ASCII")

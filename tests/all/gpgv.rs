@@ -1,8 +1,8 @@
 //! `gpgv-keyhoard` beside the real gpgv: the same words, status lines and exit codes.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use harness::{Home, Output, Run, SIGNED_TEXT, Victim, assert_same, detached, signing_keys};
+use harness::{Gnupg, Home, Output, Run, SIGNED_TEXT, Victim, assert_same, detached, signing_keys};
 
 /// When keys and signatures are made; both programs look at the real clock.
 const MADE: &str = "20250601T000000!";
@@ -66,12 +66,12 @@ impl Signer {
     /// Runs gpgv, or what stands in for it; words that name files become their paths.
     fn run(&self, real: bool, words: &[&str], stdin: &[u8]) -> Output {
         let ours = Run::program_path("gpgv-keyhoard");
-        let program = if real { Path::new("gpgv") } else { &ours };
+        let program = if real { Gnupg::V2_2.program("gpgv") } else { ours };
         let word = |word: &&str| match self.path(word) {
             path if path.is_file() || word.ends_with("missing") => path,
             _ => word.into(),
         };
-        let run = Run::new(program, self.home.path()).env("GNUPGHOME", self.home.path());
+        let run = Run::new(&program, self.home.path()).env("GNUPGHOME", self.home.path());
         run.args(words.iter().map(word)).stdin(stdin).output()
     }
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use harness::{Home, Output, Run};
+use harness::{Gnupg, Home, Output, Run};
 use serde_json::Value;
 
 const ANN: &str = "Ann <ann@example.org>";
@@ -31,15 +31,14 @@ impl Gpg {
     /// Says whether gpg can sign with the passphrase, after it has forgotten every other.
     fn signs(&self, passphrase: &str) -> bool {
         let kill = ["--homedir", &self.0.path().to_string_lossy(), "--kill", "gpg-agent"];
-        let _ = Command::new("gpgconf").args(kill).status();
+        let _ = Command::new(Gnupg::V2_2.program("gpgconf")).args(kill).status();
         self.run(passphrase, &["--sign"], b"text".to_vec()).code == Some(0)
     }
 }
 
 impl Drop for Gpg {
     fn drop(&mut self) {
-        let home = self.0.path().to_string_lossy().into_owned();
-        let _ = Command::new("gpgconf").args(["--homedir", &home, "--kill", "all"]).status();
+        self.0.kill_agent();
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use cert::packet::Packets;
-use harness::{CIPHERS, COMPRESSIONS, Engine, Home, Output, OwnKey, Run, Victim};
+use harness::{CIPHERS, COMPRESSIONS, Engine, Gnupg, Home, Output, OwnKey, Run, Victim};
 use secret::file::FileKeys;
 use secret::{Role, SecretKey, SecretKeys};
 
@@ -46,7 +46,8 @@ fn decrypted(home: &Home, message: &[u8]) -> Vec<u8> {
 
 /// Runs another program with the password on its standard input.
 fn with_password(program: &str, home: &Home, arguments: &[&str], file: &Path) -> Vec<u8> {
-    let mut command = Command::new(program);
+    let mut command =
+        Command::new(if program == "gpg" { Gnupg::V2_2.program(program) } else { program.into() });
     command
         .args(["--batch", "--homedir"])
         .arg(home.path())

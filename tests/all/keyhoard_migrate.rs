@@ -86,7 +86,7 @@ fn everything(directory: &Path) -> Vec<(PathBuf, Vec<u8>, SystemTime)> {
 #[test]
 fn a_keybox_with_debians_keys_is_listed_as_gpg_lists_it() {
     let home = Home::new();
-    let source = Reference::Nonupload.gpg();
+    let source = &Reference::Nonupload.gpg(harness::Gnupg::V2_2);
     let summary = migrate(&home, &source.join("pubring.kbx"));
     assert_eq!(summary["read"], summary["new"]);
     assert_lists_like_gpg(source, &home);

@@ -1,10 +1,11 @@
 //! `keyhoard sign` and `keyhoard verify`: signatures that gpg, gpg1, sq and rnp take for good, theirs, and what is not.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use harness::{Engine, Home, Output, OwnKey, Run, SIGNED_TEXT, Victim, detached, signing_keys};
+use harness::{Engine, Gnupg, Home, Output, OwnKey, Run, SIGNED_TEXT, Victim, detached, signing_keys};
 
 harness::on_both_engines! {
     decrypt_reports_the_signer_of_an_encrypted_message
@@ -57,11 +58,11 @@ fn certificate(home: &Home) -> Vec<u8> {
 }
 
 /// Lets a program of GnuPG's judge a message, with our certificate in its keyring.
-fn judged_by(program: &str, home: &Home, files: &[&Path]) -> bool {
+fn judged_by(program: impl AsRef<OsStr>, home: &Home, files: &[&Path]) -> bool {
     let gpg = Home::new();
     let key = home.write("certificate", certificate(home));
     let command = |arguments: &[&str]| {
-        let mut command = Command::new(program);
+        let mut command = Command::new(&program);
         command.args(["--batch", "--no-permission-warning", "--homedir"]).arg(gpg.path());
         command.env("GNUPGHOME", gpg.path()).args(arguments);
         command
@@ -82,7 +83,7 @@ fn every_form_of_signature_is_verified_by_keyhoard_and_gpg() {
         let told = &done.json_lines()[0];
         assert_eq!((&told["holds"], &told["signatures"][0]["standing"]), (&true.into(), &"good".into()));
         assert_eq!(told["signatures"][0]["validity"], "ultimate");
-        assert!(judged_by("gpg", &home, &[&home.write("message", &message)]), "{form}");
+        assert!(judged_by(Gnupg::V2_2.program("gpg"), &home, &[&home.write("message", &message)]), "{form}");
     }
 }
 

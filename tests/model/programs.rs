@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use harness::{Engine, Home, Run};
+use harness::{Engine, Gnupg, Home, Run};
 use proptest::test_runner::{TestCaseError, TestCaseResult};
 
 use crate::certificates::{Person, Says, Statement, day};
@@ -66,8 +66,10 @@ fn gpgv_accepts_a_signature_by_a_certificate_whose_user_id_is_not_bound() {
     let content = home.write("content", CONTENT);
     let (_, signature) = case.write_letters().remove(0);
     let file = home.write("signature", wire::packet(wire::SIGNATURE, &signature.body()));
-    let programs =
-        [Run::new(Path::new("gpgv"), home.path()), Run::with_default_database("gpgv-keyhoard", &home)];
+    let programs = [
+        Run::new(&Gnupg::V2_2.program("gpgv"), home.path()),
+        Run::with_default_database("gpgv-keyhoard", &home),
+    ];
     for program in programs {
         let said = gpgv(program, &keyring).arg(&file).arg(&content).output();
         assert!(said.status_lines().contains("GOODSIG"), "{}", said.errors());

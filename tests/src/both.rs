@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::home::kill_agent;
 use crate::{
-    Home, NOW, Output, Reference, Run, alice_and_bob, assert_same, difference, mask, without_misplaced,
+    Gnupg, Home, NOW, Output, Reference, Run, alice_and_bob, assert_same, difference, mask, without_misplaced,
 };
 
 /// Two homes with the same history: one of gpg, one of `gpg-keyhoard`.
@@ -15,6 +15,7 @@ pub struct Both {
     pub gpg: Home,
     /// The home of `gpg-keyhoard`.
     pub keyhoard: Home,
+    gnupg: Gnupg,
     now: String,
     /// Whether gpg may start an agent, which it needs for secret keys.
     agent: Option<Agent>,
@@ -26,6 +27,11 @@ impl Both {
     /// Makes two empty homes.
     pub fn new() -> Both {
         Both::in_homes([Home::new(), Home::new()])
+    }
+
+    /// Compares with this gpg in later runs; without it, with 2.2.
+    pub fn with(self, gnupg: Gnupg) -> Both {
+        Both { gnupg, ..self }
     }
 
     /// Makes two empty homes for secret keys.
@@ -47,18 +53,26 @@ impl Both {
 
     /// Takes two existing homes with the same history, gpg's first.
     pub fn in_homes([gpg, keyhoard]: [Home; 2]) -> Both {
-        Both { gpg, keyhoard, now: NOW.to_owned(), agent: None, misplaced: false }
+        Both { gpg, keyhoard, gnupg: Gnupg::V2_2, now: NOW.to_owned(), agent: None, misplaced: false }
     }
 
     /// Makes copies of the homes into which each program has imported `reference`.
     pub fn of(reference: Reference) -> Both {
-        let [gpg, keyhoard] = [reference.gpg(), reference.keyhoard()].map(Home::copy_of);
-        Both { misplaced: reference == Reference::Three, ..Both::in_homes([gpg, keyhoard]) }
+        Both::of_version(Gnupg::V2_2, reference)
+    }
+
+    /// Makes copies of the homes into which this gpg and `gpg-keyhoard` have imported `reference`.
+    pub fn of_version(gnupg: Gnupg, reference: Reference) -> Both {
+        let homes = [Home::copy_of(&reference.gpg(gnupg)), Home::copy_of(reference.keyhoard())];
+        Both { gnupg, misplaced: reference == Reference::Three, ..Both::in_homes(homes) }
     }
 
     /// Returns a run of the real gpg, which may start an agent, if `gpg` is true, and of `gpg-keyhoard` otherwise.
     pub fn run_of(&self, gpg: bool) -> Run {
-        let run = if gpg { Run::gpg_with_agent(&self.gpg) } else { Run::gpg_keyhoard(&self.keyhoard) };
+        let run = match gpg {
+            true => Run::gpg_of_with_agent(self.gnupg, &self.gpg),
+            false => Run::gpg_keyhoard(&self.keyhoard).like(self.gnupg),
+        };
         run.at(&self.now)
     }
 
@@ -73,8 +87,9 @@ impl Both {
 
     /// Runs both programs with the same arguments; gpg's result comes first.
     pub fn run<A: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = A> + Clone) -> [Output; 2] {
-        let gpg = if self.agent.is_some() { Run::gpg_with_agent(&self.gpg) } else { Run::gpg(&self.gpg) };
-        [gpg, Run::gpg_keyhoard(&self.keyhoard)].map(|run| run.at(&self.now).args(arguments.clone()).output())
+        let gpg = self.run_of(true);
+        let gpg = if self.agent.is_some() { gpg } else { gpg.arg("--no-autostart") };
+        [gpg, self.run_of(false)].map(|run| run.args(arguments.clone()).output())
     }
 
     /// Sets the clock of later runs, in the notation of `--faked-system-time`.

@@ -7,6 +7,8 @@ use std::process::Command;
 
 use tempfile::{Builder, TempDir};
 
+use crate::Gnupg;
+
 /// The settings of the oracle: no trust computations, so that listings depend on certificates and clock alone.
 const GPG_CONF: &str = "trust-model always\nno-auto-check-trustdb\n";
 
@@ -111,7 +113,11 @@ impl Home {
 
 /// Stops the agent of a home, if there is one.
 pub(crate) fn kill_agent(home: &Path) {
-    let _ = Command::new("gpgconf").arg("--homedir").arg(home).args(["--kill", "all"]).status();
+    let _ = Command::new(Gnupg::V2_2.program("gpgconf"))
+        .arg("--homedir")
+        .arg(home)
+        .args(["--kill", "all"])
+        .status();
 }
 
 impl Default for Home {

@@ -1,5 +1,6 @@
 //! What the tests of whole programs share: fresh homes, running programs, comparing them with the real gpg.
 //!
+//! - [`Gnupg`]: the real ones, 2.2 and 2.4, unpacked by `scripts/gnupg`. Where a test names none, it is 2.2.
 //! - [`Home`]: a GnuPG home directory of its own for each test, removed afterwards.
 //! - [`Engine`]: homes whose database is a file, or a schema of a real PostgreSQL server; [`on_both_engines`] runs tests
 //!   with each.
@@ -31,6 +32,7 @@ mod both;
 pub mod colons;
 mod difference;
 mod engine;
+mod gnupg;
 mod home;
 mod keyring;
 mod mask;
@@ -48,6 +50,7 @@ pub use algorithms::{CIPHERS, COMPRESSIONS};
 pub use both::Both;
 pub use difference::{assert_same, difference};
 pub use engine::{Engine, server};
+pub use gnupg::Gnupg;
 pub use home::Home;
 pub use keyring::{Keyring, alice_and_bob};
 pub use mask::{mask, without_misplaced};

@@ -1,7 +1,6 @@
 //! Keys of our own, made and changed by the real gpg.
 
 use std::fs;
-use std::process::Command;
 
 use crate::{Home, Run};
 
@@ -110,8 +109,6 @@ impl OwnKey {
 
 impl Drop for OwnKey {
     fn drop(&mut self) {
-        // The agent would notice that its home is gone, but only after a while.
-        let _ =
-            Command::new("gpgconf").arg("--homedir").arg(self.home.path()).args(["--kill", "all"]).status();
+        self.home.kill_agent();
     }
 }

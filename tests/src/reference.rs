@@ -5,7 +5,7 @@ use std::process::Command;
 use std::sync::OnceLock;
 
 use crate::run::build_directory;
-use crate::{Home, Keyring, Run};
+use crate::{Gnupg, Home, Keyring, Run};
 
 /// What was imported into a pair of reference homes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,14 +37,13 @@ impl Reference {
 
     /// Returns the home into which the real gpg has imported the keyrings. Only to be read: tests that write
     /// take a copy ([`Both::of`](crate::Both::of)).
-    pub fn gpg(self) -> &'static Path {
-        static HOMES: [OnceLock<PathBuf>; 4] = [const { OnceLock::new() }; 4];
-        HOMES[self as usize].get_or_init(|| gpg_homes().join(self.name()))
+    pub fn gpg(self, gnupg: Gnupg) -> PathBuf {
+        gpg_homes().join(gnupg.version()).join(self.name())
     }
 
     /// Returns the status lines that the real gpg wrote while importing the (last) keyring.
-    pub fn gpg_import_status(self) -> String {
-        std::fs::read_to_string(gpg_homes().join(format!("{}.status", self.name())))
+    pub fn gpg_import_status(self, gnupg: Gnupg) -> String {
+        std::fs::read_to_string(gpg_homes().join(gnupg.version()).join(format!("{}.status", self.name())))
             .expect("scripts/reference-homes keeps the status lines beside each home")
     }
 

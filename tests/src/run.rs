@@ -9,7 +9,7 @@ use std::{env, thread};
 use lab::measure::Cost;
 use tempfile::NamedTempFile;
 
-use crate::Home;
+use crate::{Gnupg, Home};
 
 /// The time of the clock unless a test sets another; the `!` stops the clock.
 pub const NOW: &str = "20260101T000000!";
@@ -25,19 +25,24 @@ pub struct Run {
 }
 
 impl Run {
-    /// The real gpg in `home`. It starts no agent.
+    /// The real gpg 2.2 in `home`. It starts no agent.
     pub fn gpg(home: &Home) -> Run {
-        Run::gpg_in(home.path())
+        Run::gpg_of(Gnupg::V2_2, home)
     }
 
-    /// The real gpg in `home`, where it may start an agent to make and use secret keys.
+    /// A real gpg in `home`. It starts no agent.
+    pub fn gpg_of(gnupg: Gnupg, home: &Home) -> Run {
+        Run::gpg_of_with_agent(gnupg, home).arg("--no-autostart")
+    }
+
+    /// The real gpg 2.2 in `home`, where it may start an agent to make and use secret keys.
     pub fn gpg_with_agent(home: &Home) -> Run {
-        Run::new(Path::new("gpg"), home.path()).with_common_options(home.path())
+        Run::gpg_of_with_agent(Gnupg::V2_2, home)
     }
 
-    /// The real gpg in a home that is only read, such as a [`Reference`](crate::Reference)'s.
-    pub fn gpg_in(home: &Path) -> Run {
-        Run::new(Path::new("gpg"), home).arg("--no-autostart").with_common_options(home)
+    /// A real gpg in `home`, where it may start an agent to make and use secret keys.
+    pub fn gpg_of_with_agent(gnupg: Gnupg, home: &Home) -> Run {
+        Run::new(&gnupg.program("gpg"), home.path()).with_common_options(home.path())
     }
 
     /// `gpg-keyhoard` in `home`.
@@ -72,13 +77,16 @@ impl Run {
         build_directory().join(name)
     }
 
-    /// Any program, with the user's home directory `home`.
+    /// Any program, with the user's home directory `home`. The GnuPG that it finds is 2.2, and `gpg-keyhoard` writes
+    /// what that writes.
     pub fn new(program: &Path, home: &Path) -> Run {
         let mut command = Command::new(program);
-        command
-            .env_clear()
-            .envs(["PATH", "TMPDIR"].iter().filter_map(|name| Some((name, env::var_os(name)?))));
+        let path = env::var_os("PATH").unwrap_or_default();
+        let path = [Gnupg::V2_2.programs()].into_iter().chain(env::split_paths(&path));
+        command.env_clear().envs(env::var_os("TMPDIR").map(|directory| ("TMPDIR", directory)));
+        command.env("PATH", env::join_paths(path).expect("no directory's name has a colon"));
         command.env("LC_ALL", "C.UTF-8").env("TZ", "UTC").env("HOME", home);
+        command.env("GPG_KEYHOARD_COMPAT", Gnupg::V2_2.compat());
         Run { command, now: None, arguments: Vec::new(), stdin: Vec::new() }
     }
 
@@ -86,6 +94,16 @@ impl Run {
     fn with_common_options(mut self, home: &Path) -> Run {
         self.now = Some(NOW.to_owned());
         self.arg("--homedir").arg(home).arg("--batch")
+    }
+
+    /// Lets `gpg-keyhoard` write what this gpg writes.
+    pub fn like(mut self, gnupg: Gnupg) -> Run {
+        match gnupg {
+            Gnupg::V2_2 => self.command.env("GPG_KEYHOARD_COMPAT", gnupg.compat()),
+            // The default.
+            Gnupg::V2_4 => self.command.env_remove("GPG_KEYHOARD_COMPAT"),
+        };
+        self
     }
 
     /// Sets the clock, in the notation of `--faked-system-time`.

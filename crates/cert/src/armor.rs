@@ -1,7 +1,8 @@
-//! ASCII armor (RFC 9580, 6): finds blocks in text and decodes them, as GnuPG does.
+//! ASCII armor (RFC 9580, 6): finds blocks in text and decodes them, as GnuPG does, or by the RFC.
 //!
-//! Characters outside of base64 are skipped. A checksum may be missing but must not be wrong. The last line may be
-//! missing too; in messages not both. Lines may end in white space or be dash-escaped.
+//! Characters outside of base64 are skipped. For GnuPG a checksum may be missing but must not be wrong. The last line may
+//! be missing too; in messages not both. Lines may end in white space or be dash-escaped. By the RFC the checksum means
+//! nothing, and both the last line and the empty line before the data must be there.
 
 use crate::buffer::Buffer;
 use crate::checksum::Checksum;
@@ -45,9 +46,20 @@ impl BlockKind {
     }
 }
 
+/// Whose rules for armor are followed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ArmorRules {
+    /// GnuPG's.
+    #[default]
+    Gnupg,
+    /// Those of RFC 9580.
+    Rfc9580,
+}
+
 /// Classifies a line of text outside of blocks.
-pub(crate) fn text_line(line: &[u8], wanted: BlockKind) -> TextLine {
-    let line = line.strip_prefix(b"- ").unwrap_or(line).trim_ascii_end();
+pub(crate) fn text_line(line: &[u8], wanted: BlockKind, rules: ArmorRules) -> TextLine {
+    let escaped = line.strip_prefix(b"- ").filter(|_| rules == ArmorRules::Gnupg);
+    let line = escaped.unwrap_or(line).trim_ascii_end();
     let title = line.strip_prefix(b"-----BEGIN PGP ").and_then(|rest| rest.strip_suffix(b"-----"));
     match title {
         Some(title) if wanted.holds(title) => TextLine::Wanted,
@@ -76,6 +88,7 @@ pub(crate) struct Decoder {
     group: u32,
     characters: u8,
     trailer: Option<Trailer>,
+    rules: ArmorRules,
 }
 
 /// The bytes after the data: padding, then perhaps a checksum.
@@ -89,6 +102,10 @@ struct Trailer {
 pub(crate) type BlockEnd = Result<(), Flaw>;
 
 impl Decoder {
+    pub(crate) fn new(rules: ArmorRules) -> Self {
+        Self { rules, ..Self::default() }
+    }
+
     /// Decodes a line, or the next part of a very long one, to `out`.
     ///
     /// Breaks at the end of the block; a line that begins with dashes is not part of the block.
@@ -106,7 +123,11 @@ impl Decoder {
             }
             self.flush(out);
         }
-        self.trailer.get_or_insert_default().read(rest, self.checksum)
+        let trailer = self.trailer.get_or_insert_default();
+        match self.rules {
+            ArmorRules::Gnupg => trailer.read(rest, self.checksum),
+            ArmorRules::Rfc9580 => ControlFlow::Continue(()),
+        }
     }
 
     /// Ends the block where the text ends or dashes begin.
@@ -248,7 +269,7 @@ mod tests {
 
     #[test]
     fn blocks_are_known_by_their_title() {
-        let text_line = |line| super::text_line(line, BlockKind::Keys);
+        let text_line = |line| super::text_line(line, BlockKind::Keys, ArmorRules::Gnupg);
         assert_eq!(text_line(b"-----BEGIN PGP PUBLIC KEY BLOCK-----  \r"), TextLine::Wanted);
         assert_eq!(text_line(b"- -----BEGIN PGP PRIVATE KEY BLOCK-----"), TextLine::Wanted);
         assert_eq!(text_line(b"-----BEGIN PGP MESSAGE-----"), TextLine::Foreign);
@@ -258,7 +279,7 @@ mod tests {
 
     #[test]
     fn where_messages_are_read_keys_are_something_else() {
-        let text_line = |line| super::text_line(line, BlockKind::Messages);
+        let text_line = |line| super::text_line(line, BlockKind::Messages, ArmorRules::Gnupg);
         assert_eq!(text_line(b"-----BEGIN PGP MESSAGE-----\r"), TextLine::Wanted);
         assert_eq!(text_line(b"-----BEGIN PGP PUBLIC KEY BLOCK-----"), TextLine::Foreign);
     }

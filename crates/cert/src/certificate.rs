@@ -3,6 +3,7 @@
 use crate::facts::{Component, ComponentKind, Facts, SignatureFacts};
 use crate::key::{self, Key};
 use crate::packet::{Packet, Span};
+use crate::signature;
 use verify::naming::sha256;
 
 /// A cleaned certificate, as [`crate::clean`] returns it, [`crate::merge`] joins it and a database stores it.
@@ -38,6 +39,20 @@ impl Certificate {
     /// Returns the key that a component is, by its index; `None` if it is none.
     pub fn key(&self, component: usize) -> Option<Key<'_>> {
         key::parse_public(self.body(self.facts.components[component].span)?).ok()
+    }
+
+    /// Returns the certificate with facts of its signatures that were read as RFC 9580 asks. A database has those that
+    /// GnuPG reads.
+    #[must_use]
+    pub fn read_by_rfc9580(mut self) -> Self {
+        let signatures = self.facts.components.iter_mut().flat_map(|component| &mut component.signatures);
+        for facts in signatures {
+            let packet = Packet::first(facts.span.of(&self.bytes));
+            if let Some(signature) = packet.and_then(|packet| signature::parse(packet.body).ok()) {
+                signature.read_by_rfc9580(facts);
+            }
+        }
+        self
     }
 
     /// Returns the offset of each packet and the digest that identifies it in [`crate::merge::Merged`].

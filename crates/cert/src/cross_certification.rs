@@ -7,54 +7,81 @@ use crate::effective::objections::{
     BackSignatureFlaw, CrossCertification, IssuerKey, Objection, Role, objections,
 };
 use crate::facts::{Component, ComponentKind, KeyFacts, SignatureFacts, SignatureType};
-use crate::identity::{Fingerprint, Timestamp};
+use crate::identity::Timestamp;
 use crate::packet::Span;
 use crate::signature::{self, Signature};
 use std::cmp::Reverse;
 use verify::policy::DigestPolicy;
 
-/// Looks for an acceptable back-signature in all usable binding signatures of a subkey.
-///
-/// It does not matter which binding signature contains it, since it is a statement of the subkey with an expiration
-/// time of its own. As for every signature, its hash algorithm must not be weak and it must not have critical
-/// subpackets that are not understood; it must neither be expired nor older than the subkey.
+/// Looks for a back-signature that is accepted now, see [`BackSignatureFacts::accepted`].
 pub fn cross_certification(
     certificate: &Certificate,
     component: usize,
     digests: DigestPolicy,
     now: Timestamp,
 ) -> CrossCertification {
-    let Some(Component { kind: ComponentKind::Key(facts), signatures, .. }) =
-        certificate.facts.components.get(component)
-    else {
-        return CrossCertification::Missing;
-    };
-    let (Some(primary), Some(subkey)) = (certificate.key(0), certificate.key(component)) else {
-        return CrossCertification::Missing;
-    };
-    let bindings = bindings(certificate, signatures, digests);
-    let BackSignatures { good, has_bad, is_cut } = verified(primary, subkey, &bindings);
-    let primary = certificate.facts.primary().fingerprint;
-    let flaws: Vec<Option<BackSignatureFlaw>> =
-        good.iter().map(|signature| flaw(signature, facts, &primary, digests, now)).collect();
-    match flaws.first() {
-        _ if flaws.contains(&None) => CrossCertification::Holds,
-        _ if is_cut => CrossCertification::Refused(BackSignatureFlaw::Unchecked),
-        Some(flaw) => CrossCertification::Refused(flaw.unwrap_or(BackSignatureFlaw::Bad)),
-        None if has_bad => CrossCertification::Refused(BackSignatureFlaw::Bad),
-        None => CrossCertification::Missing,
+    BackSignatureFacts::of(certificate, component, digests).accepted(digests, now)
+}
+
+/// The back-signatures of a subkey that verify, from all its usable binding signatures.
+///
+/// It does not matter which binding signature contains one, since it is a statement of the subkey with an expiration
+/// time of its own.
+#[derive(Clone, Debug, Default)]
+pub struct BackSignatureFacts {
+    subkey: Option<KeyFacts>,
+    good: Vec<SignatureFacts>,
+    has_bad: bool,
+    is_cut: bool,
+}
+
+impl BackSignatureFacts {
+    /// Verifies the back-signatures of a subkey; there are none if the component is not a key.
+    pub fn of(certificate: &Certificate, component: usize, digests: DigestPolicy) -> Self {
+        let Some(Component { kind: ComponentKind::Key(facts), signatures, .. }) =
+            certificate.facts.components.get(component)
+        else {
+            return Self::default();
+        };
+        let (Some(primary), Some(subkey)) = (certificate.key(0), certificate.key(component)) else {
+            return Self::default();
+        };
+        let bindings = bindings(certificate, signatures, digests);
+        let BackSignatures { good, has_bad, is_cut } = verified(primary, subkey, &bindings);
+        let primary = certificate.facts.primary().fingerprint;
+        let good = good.iter().map(|signature| signature.facts(Span { start: 0, end: 0 }, &primary));
+        Self { subkey: Some(facts.clone()), good: good.collect(), has_bad, is_cut }
+    }
+
+    /// Returns whether one of them was accepted at a moment. As for every signature, its hash algorithm must not be weak
+    /// and it must not have critical subpackets that are not understood; it must neither be expired, nor older than the
+    /// subkey, nor from the future.
+    pub fn accepted(&self, digests: DigestPolicy, now: Timestamp) -> CrossCertification {
+        let Some(subkey) = &self.subkey else { return CrossCertification::Missing };
+        let flaws: Vec<_> = self.good.iter().map(|facts| flaw(facts, subkey, digests, now)).collect();
+        match flaws.first() {
+            _ if flaws.contains(&None) => CrossCertification::Holds,
+            _ if self.is_cut => CrossCertification::Refused(BackSignatureFlaw::Unchecked),
+            Some(flaw) => CrossCertification::Refused(flaw.unwrap_or(BackSignatureFlaw::Bad)),
+            None if self.has_bad => CrossCertification::Refused(BackSignatureFlaw::Bad),
+            None => CrossCertification::Missing,
+        }
+    }
+
+    /// Returns whether one of them is accepted at some moment.
+    pub fn is_accepted_ever(&self, digests: DigestPolicy) -> bool {
+        let moments = self.good.iter().map(|facts| facts.created);
+        moments.into_iter().any(|moment| self.accepted(digests, moment) == CrossCertification::Holds)
     }
 }
 
 /// Returns why a back-signature of the subkey is not accepted.
 fn flaw(
-    signature: &Signature<'_>,
+    facts: &SignatureFacts,
     subkey: &KeyFacts,
-    primary: &Fingerprint,
     digests: DigestPolicy,
     now: Timestamp,
 ) -> Option<BackSignatureFlaw> {
-    let facts = signature.facts(Span { start: 0, end: 0 }, primary);
     let state = KeyState::default();
     let role = Role::Subkey(CrossCertification::Missing);
     let issuer = IssuerKey { key: subkey, state: &state, expires: None, role };

@@ -2,7 +2,7 @@
 
 use std::io::{self, Read};
 
-use crate::armor::BlockKind;
+use crate::armor::{ArmorRules, BlockKind};
 use crate::error::{Error, Flaw};
 use crate::source::{Segment, Source};
 
@@ -40,10 +40,16 @@ impl<R: Read> DearmoredMessage<R> {
     /// ignored silently.
     pub fn new(reader: R) -> Self {
         Self {
-            source: Source::new(reader, BlockKind::Messages),
+            source: Source::new(reader, BlockKind::Messages, ArmorRules::Gnupg),
             state: State::Before,
             further: LaterBlocks::Refused,
         }
+    }
+
+    /// Follows other rules for armor; must be called before reading.
+    pub fn with(mut self, rules: ArmorRules) -> Self {
+        self.source.follow(rules);
+        self
     }
 
     /// Creates a reader of several armored blocks whose packets belong together, such as signatures.
@@ -55,7 +61,7 @@ impl<R: Read> DearmoredMessage<R> {
 
     /// Creates a reader of all armored blocks of any kind.
     pub fn of_any_kind(reader: R) -> Self {
-        let source = Source::new(reader, BlockKind::Any);
+        let source = Source::new(reader, BlockKind::Any, ArmorRules::Gnupg);
         Self { source, state: State::Before, further: LaterBlocks::ReadOrPassed }
     }
 

@@ -1,8 +1,9 @@
 //! Evaluates a certificate's self-signatures at a given time.
 //!
-//! [`evaluate`] decides as GnuPG 2.2 does when it merges self-signatures into keys (its `g10/getkey.c`):
-//! which keys are bound, revoked or expired and what they may do, which user IDs are valid, and which is the
-//! primary one. It uses the verdicts in the facts and verifies nothing.
+//! [`evaluate`] decides which keys are bound, revoked or expired and what they may do, which user IDs are valid, and
+//! which is the primary one, as it was at any moment: a signature is judged by the certificate when it was made. It uses
+//! the verdicts in the facts and verifies nothing. The rules are those of GnuPG 2.2 when it merges self-signatures into
+//! keys (its `g10/getkey.c`), or where the [view](PacketView) is full, those of RFC 9580.
 
 mod context;
 mod key;
@@ -12,7 +13,7 @@ mod state;
 mod usage;
 mod user_id;
 
-pub use context::{EvaluationContext, PacketView};
+pub use context::{DesignatedRevocation, EvaluationContext, PacketView};
 pub use state::{ComponentState, Effective, KeyState, Revocation, UserIdState};
 pub use usage::{Usage, can_be_primary};
 
@@ -29,8 +30,8 @@ pub fn evaluate(facts: &Facts, context: EvaluationContext) -> Effective {
 pub fn evaluate_checked_part(facts: &Facts, context: EvaluationContext) -> Effective {
     let self_signatures = SelfSignatureFilter { primary: facts.primary(), context };
     let mut users = user_id::evaluate(facts, &self_signatures);
-    let (primary, revokers) = key::primary(facts, &users, &self_signatures);
     user_id::choose_primary(facts, context.view, &mut users.states);
+    let (primary, revokers) = key::primary(facts, &users, &self_signatures);
 
     let mut components: Vec<ComponentState> = facts
         .components
@@ -40,7 +41,7 @@ pub fn evaluate_checked_part(facts: &Facts, context: EvaluationContext) -> Effec
         .map(|(index, (component, user))| match &component.kind {
             ComponentKind::Key(_) if index == 0 => ComponentState::Key(primary),
             ComponentKind::Key(subkey) => {
-                ComponentState::Key(key::subkey(subkey, component, &primary, &self_signatures))
+                ComponentState::Key(key::subkey(facts, subkey, component, &primary, &self_signatures))
             }
             ComponentKind::UserId(_) | ComponentKind::Attribute(_) => ComponentState::User(user),
             ComponentKind::Unknown(_) => ComponentState::Unknown,

@@ -86,6 +86,11 @@ pub enum Flaw {
 }
 
 impl Error {
+    /// Returns whether it is a certificate of a version that is not known, or not any more, rather than damage.
+    pub fn is_of_unknown_version(&self) -> bool {
+        matches!(self, Self::Malformed { flaw: Flaw::UnknownKey(_) | Flaw::ObsoleteKey(_), .. })
+    }
+
     /// Returns the offset in the stream or certificate.
     pub fn position(&self) -> u64 {
         match self {

@@ -293,6 +293,12 @@ impl RevocationReason {
     /// The user ID is not valid any more.
     pub const USER_ID_INVALID: u8 = 32;
 
+    /// Returns whether signatures made before the revocation stay good: what was revoked is not used any more, but
+    /// nobody else has got hold of it.
+    pub fn is_soft(&self) -> bool {
+        matches!(self.code, Self::SUPERSEDED | Self::RETIRED | Self::USER_ID_INVALID)
+    }
+
     /// Returns a reason without a comment.
     pub fn new(code: u8) -> Self {
         Self { code, comment: Vec::new() }
@@ -408,6 +414,13 @@ impl SignatureFacts {
             Some(own) if self.issuer.may_be(primary) => own.verdict = Some(verdict),
             own => *own = None,
         }
+    }
+
+    /// Returns whether it revokes a key for all time, also for the time before it was made: no soft reason is said, so
+    /// that somebody else may have the secret key and may date signatures back.
+    pub fn is_hard_revocation(&self) -> bool {
+        matches!(self.kind, SignatureType::KEY_REVOCATION | SignatureType::SUBKEY_REVOCATION)
+            && !self.reason.as_ref().is_some_and(|reason| reason.is_soft())
     }
 
     /// Returns whether it is irrevocable: it revokes something, or names a designated revoker.

@@ -25,6 +25,19 @@ pub(crate) struct Framed<'a> {
 }
 
 impl Framed<'_> {
+    /// Returns whether another packet of a certificate, or nothing, follows: then the length in the header is right, and
+    /// what cannot be read inside is no damage.
+    pub(crate) fn is_followed_by_a_packet(&self) -> bool {
+        let after = &self.window[self.range.end..];
+        match Header::parse(after) {
+            Ok(Header { tag, length: Length::Definite(_), .. }) => {
+                tag.is_key() || matches!(tag, Tag::SIGNATURE | Tag::USER_ID | Tag::ATTRIBUTE | Tag::TRUST)
+            }
+            Ok(_) => false,
+            Err(_) => after.is_empty(),
+        }
+    }
+
     /// Returns the packet with a definite length.
     pub(crate) fn to_definite(&self) -> Vec<u8> {
         match &self.body {

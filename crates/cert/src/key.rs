@@ -76,14 +76,14 @@ fn parse(body: &[u8]) -> Result<Key<'_>, Flaw> {
     let algorithm = PublicKeyAlgorithm(fields.u8()?);
     let (read, material, secret) = if version == 4 {
         let all = fields.rest();
-        let read = Material::read(algorithm, &mut fields)?;
+        let read = Material::read(algorithm, version, &mut fields)?;
         let secret = fields.rest();
         (read, &all[..all.len() - secret.len()], secret)
     } else {
         let count = fields.u32()? as usize;
         let material = fields.take(count)?;
         let mut inner = Fields::new(material, PACKET);
-        let read = Material::read(algorithm, &mut inner)?;
+        let read = Material::read(algorithm, version, &mut inner)?;
         inner.finish()?;
         (read, material, fields.rest())
     };
@@ -108,12 +108,19 @@ impl<'a> Key<'a> {
         }
     }
 
-    /// Returns the size in bits as GnuPG defines it: that of the modulus, the prime or the curve; 0 if unknown.
+    /// Returns the size in bits as GnuPG defines it: that of the modulus, the prime or the curve; 0 if unknown. The size of
+    /// a key of RFC 9980 is that of its public fields, and of GnuPG's Kyber the number in its name.
     pub fn bits(&self) -> u32 {
         match self.fields {
             Material::Rsa { n } => n.bits(),
             Material::Dsa { p, .. } | Material::Elgamal { p, .. } => p.bits(),
             Material::Curve { oid, .. } => curve::by_oid(oid).map_or(0, |curve| curve.bits),
+            Material::Fixed if self.algorithm.is_post_quantum() => self.material.len() as u32 * 8,
+            Material::Kyber { kyber, .. } => match kyber.len() {
+                1184 => 768,
+                1568 => 1024,
+                _ => 0,
+            },
             Material::Fixed => match self.algorithm {
                 PublicKeyAlgorithm::X448 | PublicKeyAlgorithm::ED448 => 448,
                 _ => 255,
@@ -130,7 +137,7 @@ impl<'a> Key<'a> {
     /// Returns the object identifier of the curve, without its length byte.
     pub fn curve(&self) -> Option<&'a [u8]> {
         match self.fields {
-            Material::Curve { oid, .. } => Some(oid),
+            Material::Curve { oid, .. } | Material::Kyber { oid, .. } => Some(oid),
             _ => None,
         }
     }
@@ -149,7 +156,7 @@ impl<'a> Key<'a> {
             (Material::Curve { .. }, PublicKeyAlgorithm::ECDH) => &[false, true, false],
             (Material::Curve { .. }, _) => &[false, true],
             (Material::Fixed, _) => return vec![Parameter::Bytes(self.material)],
-            (Material::Unknown, _) => &[],
+            (Material::Kyber { .. } | Material::Unknown, _) => &[],
         };
         let mut fields = Fields::new(self.material, PACKET);
         let parameter = |&is_number: &bool| {

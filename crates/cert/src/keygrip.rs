@@ -16,8 +16,8 @@ pub(crate) fn keygrip(fields: &Material<'_>) -> Option<Keygrip> {
         Material::Dsa { p, q, g, y } => Some(of_numbers([(b'p', p), (b'q', q), (b'g', g), (b'y', y)])),
         Material::Elgamal { p, g, y } => Some(of_numbers([(b'p', p), (b'g', g), (b'y', y)])),
         Material::Curve { oid, point } => curve::by_oid(oid).map(|curve| of_point(curve, oid, point)),
-        // GnuPG defines none for the key packets of RFC 9580.
-        Material::Fixed | Material::Unknown => None,
+        // GnuPG defines none for the key packets of RFC 9580, and two for Kyber.
+        Material::Fixed | Material::Kyber { .. } | Material::Unknown => None,
     }
 }
 

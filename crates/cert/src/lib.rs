@@ -29,6 +29,7 @@ pub mod facts;
 pub mod identity;
 pub mod key;
 pub mod keybox;
+pub mod mail_armor;
 pub mod mailbox;
 pub mod merge;
 pub mod origin;
@@ -60,6 +61,7 @@ mod source;
 mod unpack;
 mod window;
 
+pub use armor::ArmorRules;
 pub use certificate::Certificate;
 pub use error::{Error, Flaw, Result};
 pub use facts::{Component, Facts, SignatureFacts};

@@ -25,16 +25,27 @@ pub(crate) enum Material<'a> {
         oid: &'a [u8],
         point: Number<'a>,
     },
-    /// A key of an algorithm of RFC 9580 with a fixed curve and size.
+    /// A key of an algorithm of RFC 9580 or RFC 9980 with fixed parameters and size.
     Fixed,
+    /// A key of GnuPG 2.5 (LibrePGP): a point on a curve, and a key of Kyber.
+    Kyber {
+        oid: &'a [u8],
+        kyber: &'a [u8],
+    },
     Unknown,
 }
 
 impl<'a> Material<'a> {
-    /// Parses the fields of a key of `algorithm`; all remaining bytes if the algorithm is unknown.
-    pub(crate) fn read(algorithm: PublicKeyAlgorithm, fields: &mut Fields<'a>) -> Result<Self, Flaw> {
+    /// Parses the fields of a key of `algorithm`; all remaining bytes if the algorithm is unknown in keys of this version.
+    pub(crate) fn read(
+        algorithm: PublicKeyAlgorithm,
+        version: u8,
+        fields: &mut Fields<'a>,
+    ) -> Result<Self, Flaw> {
         type Algorithm = PublicKeyAlgorithm;
-        let fixed = |fields: &mut Fields<'a>, count| fields.take(count).map(|_| Material::Fixed);
+        if let Some(length) = algorithm.fixed_public_length().filter(|_| algorithm.suits_version(version)) {
+            return fields.take(length).map(|_| Material::Fixed);
+        }
         match algorithm {
             Algorithm::RSA | Algorithm::RSA_ENCRYPT | Algorithm::RSA_SIGN => {
                 let n = fields.number()?;
@@ -58,9 +69,12 @@ impl<'a> Material<'a> {
                 fields.counted()?;
                 Ok(material)
             }
-            Algorithm::X25519 | Algorithm::ED25519 => fixed(fields, 32),
-            Algorithm::X448 => fixed(fields, 56),
-            Algorithm::ED448 => fixed(fields, 57),
+            Algorithm::KYBER if version < 6 => {
+                let oid = fields.counted()?;
+                fields.number()?;
+                let length = fields.u32()? as usize;
+                Ok(Material::Kyber { oid, kyber: fields.take(length)? })
+            }
             _ => {
                 fields.take(fields.rest().len())?;
                 Ok(Material::Unknown)

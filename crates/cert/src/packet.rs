@@ -140,6 +140,18 @@ pub fn write(tag: Tag, body: &[u8]) -> Vec<u8> {
     packet
 }
 
+/// Returns a packet with the shortest header of the format that a first byte has.
+pub(crate) fn write_like(first: u8, tag: Tag, body: &[u8]) -> Vec<u8> {
+    if first < 0xc0 {
+        return write(tag, body);
+    }
+    let mut packet = Vec::with_capacity(MAX_HEADER + body.len());
+    packet.push(0xc0 | tag.0);
+    write_new_length(&mut packet, body.len() as u32);
+    packet.extend_from_slice(body);
+    packet
+}
+
 /// Appends the shortest header, of the old format where the type allows it, as GnuPG does.
 pub fn write_header(out: &mut Vec<u8>, tag: Tag, length: u32) {
     let [_, _, high, low] = length.to_be_bytes();

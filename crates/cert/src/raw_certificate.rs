@@ -112,7 +112,7 @@ impl Assembly {
             Tag::PUBLIC_SUBKEY if packet.body.first() == Some(&b'#') => {}
             Tag::SIGNATURE if self.skips_signatures => {}
             Tag::SIGNATURE => {
-                refuse_damage(signature::parse(&packet.body))?;
+                refuse_damage(packet, signature::parse(&packet.body))?;
                 self.signatures += 1;
                 self.keep(packet)?;
             }
@@ -131,14 +131,14 @@ impl Assembly {
             }
             Tag::SECRET_SUBKEY => self.separate(packet, Tag::PUBLIC_SUBKEY),
             Tag::PUBLIC_SUBKEY => {
-                refuse_damage(key::parse_public(&packet.body)).and_then(|()| self.keep(packet))
+                refuse_damage(packet, key::parse_public(&packet.body)).and_then(|()| self.keep(packet))
             }
             _ => self.keep(packet),
         };
         self.skips_signatures = kept.is_err();
         self.components_left_out += usize::from(kept.is_err());
         match kept.err() {
-            Some(flaw) if flaw.is_damage() || flaw == Flaw::CertificateTooLarge => Err(flaw),
+            Some(flaw) if is_damage(packet, flaw) || flaw == Flaw::CertificateTooLarge => Err(flaw),
             left_out => Ok(left_out),
         }
     }
@@ -211,7 +211,7 @@ impl Assembly {
 
     /// Writes a packet that is changed.
     fn write(&mut self, packet: &Framed<'_>, tag: Tag, body: &[u8]) -> Result<(), Flaw> {
-        let written = packet::write(tag, body);
+        let written = packet::write_like(packet.window[packet.range.start], tag, body);
         if let Some(reduction) = &mut self.reduction {
             return reduction.add(tag, body, &written);
         }
@@ -234,10 +234,15 @@ impl Assembly {
     }
 }
 
-/// Accepts valid packets and those of unknown versions.
-fn refuse_damage<T>(read: Result<T, Flaw>) -> Result<(), Flaw> {
+/// Accepts valid packets, and those that cannot be read but are no damage: of unknown versions, or with fields in an
+/// unknown form.
+fn refuse_damage<T>(packet: &Framed<'_>, read: Result<T, Flaw>) -> Result<(), Flaw> {
     match read {
-        Err(flaw) if flaw.is_damage() => Err(flaw),
+        Err(flaw) if is_damage(packet, flaw) => Err(flaw),
         _ => Ok(()),
     }
+}
+
+fn is_damage(packet: &Framed<'_>, flaw: Flaw) -> bool {
+    flaw.is_damage() && !packet.is_followed_by_a_packet()
 }

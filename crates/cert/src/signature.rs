@@ -15,6 +15,7 @@ use crate::fields::Fields;
 use crate::identity::{Fingerprint, KeyId, Timestamp};
 use crate::packet::Span;
 use crate::subpacket::{Kind, Notation, Subpacket, Subpackets};
+use verify::limits::MAX_ISSUER_CANDIDATES;
 use verify::{HashAlgorithm, PublicKeyAlgorithm, SignatureValue};
 
 const PACKET: &str = "a signature";
@@ -120,6 +121,9 @@ fn area<'a>(version: u8, fields: &mut Fields<'a>) -> Result<&'a [u8], Flaw> {
 fn material(algorithm: PublicKeyAlgorithm, mut fields: Fields<'_>) -> Result<&[u8], Flaw> {
     type Algorithm = PublicKeyAlgorithm;
     let all = fields.rest();
+    if let Some(length) = algorithm.fixed_signature_length() {
+        return fields.take(length);
+    }
     match algorithm {
         Algorithm::RSA | Algorithm::RSA_ENCRYPT | Algorithm::RSA_SIGN => {
             fields.number()?;
@@ -128,8 +132,6 @@ fn material(algorithm: PublicKeyAlgorithm, mut fields: Fields<'_>) -> Result<&[u
             fields.number()?;
             fields.number()?;
         }
-        Algorithm::ED25519 => return fields.take(64),
-        Algorithm::ED448 => return fields.take(114),
         _ => return Ok(all),
     }
     Ok(&all[..all.len() - fields.rest().len()])
@@ -185,6 +187,26 @@ impl<'a> Signature<'a> {
         Statements::read(self).issuer()
     }
 
+    /// Returns the key IDs of all issuers that it names, whether hashed or not, at most
+    /// [`MAX_ISSUER_CANDIDATES`](verify::limits::MAX_ISSUER_CANDIDATES): hints, right and wrong.
+    pub fn issuer_hints(&self) -> Vec<KeyId> {
+        let first = Some(self.issuer().key_id).filter(|key_id| key_id.0 != 0);
+        let areas = [self.hashed, self.unhashed].into_iter();
+        let subpackets = areas.flat_map(|area| Subpackets::new(area).map_while(Result::ok));
+        let named = subpackets.filter(Subpacket::is_well_formed).filter_map(|it| match it.kind {
+            Kind::ISSUER => it.body.first_chunk().map(|id| KeyId(u64::from_be_bytes(*id))),
+            Kind::ISSUER_FINGERPRINT => leading_fingerprint(it.body).map(|fingerprint| fingerprint.key_id()),
+            _ => None,
+        });
+        let mut hints = Vec::new();
+        for hint in first.into_iter().chain(named) {
+            if !hints.contains(&hint) && hints.len() < MAX_ISSUER_CANDIDATES {
+                hints.push(hint);
+            }
+        }
+        hints
+    }
+
     /// Returns whether a hashed critical subpacket is not understood, since it is unknown or damaged.
     pub fn has_unknown_critical(&self) -> bool {
         self.has_unknown_critical_except(&[])
@@ -192,13 +214,9 @@ impl<'a> Signature<'a> {
 
     /// Returns the same for an application that understands notations with the names in `known`.
     pub fn has_unknown_critical_except(&self, known: &[Vec<u8>]) -> bool {
-        let is_known = |subpacket: &Subpacket<'_>| {
-            let notation = Some(subpacket.body).filter(|_| subpacket.kind == Kind::NOTATION);
-            let notation = notation.and_then(Notation::parse);
-            notation.is_some_and(|notation| known.iter().any(|name| name == notation.name))
-        };
-        Subpackets::new(self.hashed)
-            .any(|item| item.map_or(true, |it| it.critical && !it.is_understood() && !is_known(&it)))
+        Subpackets::new(self.hashed).any(|item| {
+            item.map_or(true, |it| it.critical && !it.is_understood() && !is_notation_of(&it, known))
+        })
     }
 
     /// Returns the facts of the signature; `primary` is the fingerprint of the certificate.
@@ -252,6 +270,32 @@ impl<'a> Signature<'a> {
             revokers: self.revokers(),
             embedded_signature: self.embedded().next().is_some(),
         }
+    }
+
+    /// Reads facts again as RFC 9580 asks, where GnuPG does otherwise: of several subpackets of a type the last one counts
+    /// (5.2.3.9), and critical subpackets that GnuPG does not know are understood.
+    pub(crate) fn read_by_rfc9580(&self, facts: &mut SignatureFacts) {
+        let last = |kind| Subpackets::new(self.hashed).last(kind);
+        let seconds = last(Kind::EXPIRATION_TIME).map(leading_u32).filter(|&seconds| seconds != 0);
+        facts.expires = seconds.and_then(|seconds| facts.created.0.checked_add(seconds)).map(Timestamp);
+        facts.flags.unknown_critical = self.has_unknown_critical_by_rfc9580(&[]);
+        if let Some(own) = &mut facts.own {
+            own.key_expires = last(Kind::KEY_EXPIRATION_TIME).map(leading_u32);
+            own.key_flags = last(Kind::KEY_FLAGS).map(|flags| {
+                let byte = |index| flags.get(index).copied().unwrap_or(0);
+                [byte(0), byte(1)]
+            });
+        }
+    }
+
+    /// Returns whether a hashed critical subpacket is not understood by an implementation of RFC 9580.
+    pub fn has_unknown_critical_by_rfc9580(&self, notations: &[Vec<u8>]) -> bool {
+        let mut subpackets = Subpackets::new(self.hashed);
+        subpackets.any(|item| {
+            item.map_or(true, |it| {
+                it.critical && !it.is_understood_by_rfc9580() && !is_notation_of(&it, notations)
+            })
+        })
     }
 
     /// Returns the reason for a revocation, if it has one.
@@ -405,6 +449,13 @@ impl<'a> Statements<'a> {
         let text = self.regexp?.split(|&byte| byte == 0).next()?;
         (!text.is_empty()).then(|| text.to_vec())
     }
+}
+
+/// Returns whether a subpacket is a notation with one of these names.
+fn is_notation_of(subpacket: &Subpacket<'_>, names: &[Vec<u8>]) -> bool {
+    let notation = Some(subpacket.body).filter(|_| subpacket.kind == Kind::NOTATION);
+    let notation = notation.and_then(Notation::parse);
+    notation.is_some_and(|notation| names.iter().any(|name| name == notation.name))
 }
 
 /// Returns the number in the first four bytes; shorter subpackets were ignored before.

@@ -172,6 +172,7 @@ impl SubjectDigester<'_, '_> {
 /// # Errors
 ///
 /// `Bad` if the versions do not match: version 6 keys make version 6 signatures, and only they do (RFC 9580, 5.2).
+/// `Unsupported` if keys of the version have no such algorithm.
 pub fn question<'a>(
     issuer: &Key<'a>,
     signature: &Signature<'a>,
@@ -179,6 +180,9 @@ pub fn question<'a>(
 ) -> Result<Check<'a>, Verdict> {
     if (issuer.version == 6) != (signature.version == 6) {
         return Err(Verdict::Bad);
+    }
+    if !issuer.algorithm.suits_version(issuer.version) {
+        return Err(Verdict::Unsupported);
     }
     Ok(Check {
         issuer: issuer.public_key(),

@@ -1,6 +1,6 @@
 //! Reads the packets of a stream, which is binary or text with armored blocks, in segments.
 
-use crate::armor::{self, BlockEnd, BlockKind, Decoder, TextLine};
+use crate::armor::{self, ArmorRules, BlockEnd, BlockKind, Decoder, TextLine};
 use crate::buffer::Buffer;
 use crate::error::{Error, Flaw, Result};
 use crate::lines::Lines;
@@ -31,6 +31,7 @@ pub(crate) enum Segment {
 pub(crate) struct Source<R> {
     lines: Lines<R>,
     wanted: BlockKind,
+    rules: ArmorRules,
     form: InputForm,
     /// The decoded bytes that were not returned yet.
     decoded: Buffer,
@@ -61,16 +62,22 @@ struct Anchor {
 }
 
 impl<R: Read> Source<R> {
-    pub(crate) fn new(reader: R, wanted: BlockKind) -> Self {
+    pub(crate) fn new(reader: R, wanted: BlockKind, rules: ArmorRules) -> Self {
         Self {
             lines: Lines::new(reader),
             wanted,
+            rules,
             form: InputForm::Unknown,
             decoded: Buffer::default(),
             before: 0,
             anchors: VecDeque::new(),
             passed_text: false,
         }
+    }
+
+    /// Follows other rules.
+    pub(crate) fn follow(&mut self, rules: ArmorRules) {
+        self.rules = rules;
     }
 
     /// Goes to the next segment; the current one must have been read to its end.
@@ -138,8 +145,11 @@ impl<R: Read> Source<R> {
         self.form = InputForm::Text;
         while let Some(line) = self.lines.peek()? {
             let position = line.position;
-            let meaning =
-                if line.begins { armor::text_line(line.text, self.wanted) } else { TextLine::Other };
+            let meaning = if line.begins {
+                armor::text_line(line.text, self.wanted, self.rules)
+            } else {
+                TextLine::Other
+            };
             let is_text = meaning == TextLine::Other && armor::is_text(line.text);
             let length = line.text.len();
             self.lines.take(length);
@@ -148,8 +158,11 @@ impl<R: Read> Source<R> {
                 TextLine::Other => {}
                 TextLine::Foreign => return Ok(Segment::Foreign(position)),
                 TextLine::Wanted => {
-                    self.skip_headers()?;
-                    self.form = InputForm::Block(Decoder::default());
+                    if !self.skip_headers()? && self.rules == ArmorRules::Rfc9580 {
+                        let flaw = Flaw::Armor("no empty line before the data");
+                        return Err(Error::Malformed { position: self.lines.position(), flaw });
+                    }
+                    self.form = InputForm::Block(Decoder::new(self.rules));
                     return Ok(Segment::Packets);
                 }
             }
@@ -157,8 +170,8 @@ impl<R: Read> Source<R> {
         Ok(Segment::End)
     }
 
-    /// Skips the headers of a block and the empty line after them, which may be missing.
-    fn skip_headers(&mut self) -> Result<()> {
+    /// Skips the headers of a block and the empty line after them; returns whether there is one.
+    fn skip_headers(&mut self) -> Result<bool> {
         while let Some(line) = self.lines.peek()? {
             let is_empty = line.text.trim_ascii_end().is_empty();
             if !is_empty && !armor::is_header(line.text) {
@@ -167,10 +180,10 @@ impl<R: Read> Source<R> {
             let length = line.text.len();
             self.lines.take(length);
             if is_empty {
-                break;
+                return Ok(true);
             }
         }
-        Ok(())
+        Ok(false)
     }
 
     /// Decodes some lines if all decoded bytes were returned.
@@ -186,8 +199,9 @@ impl<R: Read> Source<R> {
             let Some(line) = self.lines.peek()? else {
                 let mut end = decoder.end(&mut self.decoded);
                 let has_data = self.before + self.decoded.len() as u64 > 0;
-                // Keys are read as far as possible.
-                if has_data && self.wanted != BlockKind::Keys {
+                // For GnuPG, keys are read as far as possible.
+                let must_end = self.wanted != BlockKind::Keys || self.rules == ArmorRules::Rfc9580;
+                if has_data && must_end {
                     end = end.and(Err(Flaw::Armor("no last line")));
                 }
                 self.form = InputForm::Ended(end, self.lines.position());

@@ -1,5 +1,6 @@
 //! Splits a stream into raw certificates.
 
+use crate::armor::ArmorRules;
 use crate::error::{Error, Flaw, Result};
 use crate::facts::SignatureType;
 use crate::frame::{Framed, frame};
@@ -61,9 +62,14 @@ enum State {
 }
 
 impl<R: Read> Splitter<R> {
-    /// Splits a stream from its beginning.
+    /// Splits a stream from its beginning, with GnuPG's rules for armor.
     pub fn new(reader: R) -> Self {
-        Self { window: Window::new(reader), state: State::Ready, searched_again: 0, damage: None }
+        Self::with(reader, ArmorRules::Gnupg)
+    }
+
+    /// Splits a stream from its beginning.
+    pub fn with(reader: R, armor: ArmorRules) -> Self {
+        Self { window: Window::new(reader, armor), state: State::Ready, searched_again: 0, damage: None }
     }
 
     fn piece(&mut self) -> Result<Option<Piece>> {

@@ -69,6 +69,14 @@ impl<'a> Subpackets<'a> {
             .filter(Subpacket::is_well_formed)
             .map(|subpacket| subpacket.body)
     }
+
+    /// Returns the body of the last well-formed subpacket of this type.
+    pub fn last(self, kind: Kind) -> Option<&'a [u8]> {
+        self.map_while(Result::ok)
+            .filter(|subpacket| subpacket.kind == kind && subpacket.is_well_formed())
+            .last()
+            .map(|subpacket| subpacket.body)
+    }
 }
 
 impl<'a> Iterator for Subpackets<'a> {
@@ -159,6 +167,20 @@ impl Subpacket<'_> {
             | Kind::ISSUER_FINGERPRINT => true,
             _ => false,
         }
+    }
+}
+
+impl Subpacket<'_> {
+    /// Returns whether a critical subpacket of this type and content is understood by an implementation of RFC 9580.
+    pub fn is_understood_by_rfc9580(&self) -> bool {
+        self.is_understood()
+            || matches!(
+                self.kind,
+                Kind::KEYSERVER_PREFERENCES
+                    | Kind::SIGNERS_USER_ID
+                    | Kind::INTENDED_RECIPIENT
+                    | Kind::AEAD_CIPHERSUITES
+            )
     }
 }
 

@@ -1,6 +1,6 @@
 //! A bounded window over the packets of a stream, consumed from the front.
 
-use crate::armor::BlockKind;
+use crate::armor::{ArmorRules, BlockKind};
 use crate::buffer::Buffer;
 use crate::decompress::Decompressor;
 use crate::error::Result;
@@ -24,8 +24,8 @@ pub(crate) struct Window<R> {
 }
 
 impl<R: Read> Window<R> {
-    pub(crate) fn new(reader: R) -> Self {
-        let source = Unpacked::new(Source::new(reader, BlockKind::Keys));
+    pub(crate) fn new(reader: R, rules: ArmorRules) -> Self {
+        let source = Unpacked::new(Source::new(reader, BlockKind::Keys, rules));
         Self { source, buffer: Buffer::default(), taken: 0, at_end: true }
     }
 

@@ -1,6 +1,11 @@
 //! Compressed packets, and the certificates that come out of them.
 
+#[path = "../../../tests/src/gnupg.rs"]
+#[allow(unreachable_pub, dead_code, reason = "shared with the harness, which exports it")]
+mod gnupg;
+
 use flate2::Compression;
+use gnupg::Gnupg;
 use keyhoard_cert::packet::{self, Packets, Tag};
 use keyhoard_cert::split::{Piece, Splitter};
 use keyhoard_cert::{Error, Flaw};
@@ -240,14 +245,14 @@ fn many_packets_that_hold_nothing_cost_no_more_than_the_limit() {
 fn taken_by_gpg(stream: &[u8]) -> usize {
     let home = tempfile::tempdir().expect("a directory");
     let gpg = |arguments: &[&str], input: &[u8]| {
-        let mut command = Command::new("gpg");
+        let mut command = Command::new(Gnupg::V2_2.program("gpg"));
         command
             .arg("--homedir")
             .arg(home.path())
             .args(["--batch", "--trust-model", "always"])
             .args(arguments);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-        let mut gpg = command.spawn().expect("gpg is installed");
+        let mut gpg = command.spawn().expect("gpg is unpacked");
         // It may stop reading early.
         let _ = gpg.stdin.take().expect("it is piped").write_all(input);
         gpg.wait_with_output().expect("gpg ends").stdout

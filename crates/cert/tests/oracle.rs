@@ -1,5 +1,10 @@
 //! The reader against the installed `gpg`.
 
+#[path = "../../../tests/src/gnupg.rs"]
+#[allow(unreachable_pub, dead_code, reason = "shared with the harness, which exports it")]
+mod gnupg;
+
+use gnupg::Gnupg;
 use keyhoard_cert::clean::read_facts;
 use keyhoard_cert::facts::{Component, ComponentKind, KeyFacts, SignatureFacts};
 use keyhoard_cert::split::{Piece, RawCertificate, Splitter};
@@ -27,7 +32,7 @@ fn certificates(input: impl Read) -> Vec<RawCertificate> {
 /// Runs gpg in an empty home directory and returns what it prints.
 fn gpg(arguments: &[&str]) -> String {
     let home = tempfile::tempdir().expect("a temporary directory");
-    let output = Command::new("gpg")
+    let output = Command::new(Gnupg::V2_2.program("gpg"))
         .env("LC_ALL", "C.UTF-8")
         .env("TZ", "UTC")
         .arg("--homedir")
@@ -35,7 +40,7 @@ fn gpg(arguments: &[&str]) -> String {
         .args(["--batch", "--trust-model", "always", "--no-auto-check-trustdb", "--no-default-keyring"])
         .args(arguments)
         .output()
-        .expect("gpg is installed");
+        .expect("gpg is unpacked");
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 

@@ -141,7 +141,7 @@ impl SessionKeyFinder<'_> {
 }
 
 /// Says whether a secret key is here that a recipient's packet may be for.
-pub(crate) fn may_open(recipient: &Pkesk, key: &StoredKey) -> bool {
+fn may_open(recipient: &Pkesk, key: &StoredKey) -> bool {
     key.protection.has_secret() && recipient.addressee.may_be(&key.fingerprint)
 }
 

@@ -8,7 +8,9 @@ use std::collections::{BTreeSet, HashSet};
 
 use cert::certificate::{Certificate, Retained};
 use cert::effective::objections::{IssuerKey, objections};
-use cert::effective::{Effective, EvaluationContext, PacketView, evaluate, evaluate_checked_part};
+use cert::effective::{
+    DesignatedRevocation, Effective, EvaluationContext, PacketView, evaluate, evaluate_checked_part,
+};
 use cert::facts::{Revoker, SignatureFacts, SignatureType};
 use cert::signature;
 use cert::signed::{Digester, Subject, question};
@@ -50,20 +52,54 @@ fn evaluate_reading<'c>(
     read: impl FnOnce() -> Result<Option<Cow<'c, Certificate>>>,
     revokers: &[&dyn ReadCertificates],
 ) -> Result<Effective> {
+    Ok(as_of_context(facts, with_designated_revocation(facts, context, read, revokers)?))
+}
+
+/// A context with the revocation by a designated revoker, and whether all possible ones were verified.
+pub(crate) type CheckedContext = (EvaluationContext, bool);
+
+/// Evaluates a certificate in a context that [`designated_context`] returned, or in one for another moment.
+pub(crate) fn as_of_context(facts: &Facts, (context, is_checked): CheckedContext) -> Effective {
     let effective = evaluate(facts, context);
-    if effective.revokers.is_empty() || effective.primary().revoked.is_some() {
-        return Ok(effective);
+    if is_checked { effective } else { effective.not_fully_checked() }
+}
+
+/// Returns the context to evaluate a certificate at any moment, with the revocation by a designated revoker.
+///
+/// # Errors
+///
+/// The database's errors.
+pub(crate) fn designated_context(
+    certificate: &Certificate,
+    context: EvaluationContext,
+    revokers: &[&dyn ReadCertificates],
+) -> Result<CheckedContext> {
+    let read = || Ok(Some(Cow::Borrowed(certificate)));
+    with_designated_revocation(&certificate.facts, context, read, revokers)
+}
+
+fn with_designated_revocation<'c>(
+    facts: &Facts,
+    context: EvaluationContext,
+    read: impl FnOnce() -> Result<Option<Cow<'c, Certificate>>>,
+    revokers: &[&dyn ReadCertificates],
+) -> Result<CheckedContext> {
+    let effective = evaluate(facts, context);
+    // At another moment a soft revocation by the key itself may not count.
+    let is_decided = context.view == PacketView::Gnupg && effective.primary().revoked.is_some();
+    if effective.revokers.is_empty() || is_decided {
+        return Ok((context, true));
     }
     let designated = match read()? {
         Some(certificate) => revoked_by(&effective.revokers, &certificate, context, revokers)?,
         None => Designated::NotFullyChecked,
     };
     Ok(match designated {
-        Designated::Revoked(date) => {
-            evaluate(facts, EvaluationContext { designated_revocation: Some(date), ..context })
+        Designated::Revoked(revocation) => {
+            (EvaluationContext { designated_revocation: Some(revocation), ..context }, true)
         }
-        Designated::NotRevoked => effective,
-        Designated::NotFullyChecked => effective.not_fully_checked(),
+        Designated::NotRevoked => (context, true),
+        Designated::NotFullyChecked => (context, false),
     })
 }
 
@@ -146,14 +182,15 @@ fn read_certificate(snapshot: &dyn ReadCertificates, id: CertId) -> Result<Optio
 
 /// Whether a designated revoker has revoked a key.
 enum Designated {
-    /// At this time.
-    Revoked(Timestamp),
+    /// By this one.
+    Revoked(DesignatedRevocation),
     NotRevoked,
     /// Verifying all possible revocations takes too long.
     NotFullyChecked,
 }
 
-/// Finds the first revocation that one of the revokers made.
+/// Finds the first revocation that one of the revokers made, where RFC 9580 counts one that is for all time before all
+/// others.
 fn revoked_by(
     revokers: &[Revoker],
     certificate: &Certificate,
@@ -175,12 +212,18 @@ fn revoked_by(
         claimed.retain(|signature| may_revoke(&revoker_certificate.facts, signature, context));
         let verdicts = verdicts(certificate, &revoker_certificate, &claimed);
         all &= !verdicts.contains(&None);
-        let mut good = claimed.iter().zip(&verdicts).filter(|(_, verdict)| **verdict == Some(Verdict::Good));
-        let good = good.next().map(|(signature, _)| *signature);
-        first = first.into_iter().chain(good).min_by_key(|signature| signature.span.start);
+        let good = claimed.iter().zip(&verdicts).filter(|(_, verdict)| **verdict == Some(Verdict::Good));
+        let good = good.map(|(signature, _)| *signature);
+        let order = |signature: &&SignatureFacts| {
+            (context.view == PacketView::Full && !signature.is_hard_revocation(), signature.span.start)
+        };
+        first = first.into_iter().chain(good).min_by_key(order);
     }
     Ok(match first {
-        Some(signature) => Designated::Revoked(signature.created),
+        Some(signature) => Designated::Revoked(DesignatedRevocation {
+            date: signature.created,
+            is_hard: signature.is_hard_revocation(),
+        }),
         None if all => Designated::NotRevoked,
         None => Designated::NotFullyChecked,
     })

@@ -198,6 +198,7 @@
 //! - [`undo`]: takes back what an entry of the journal did.
 //! - [`validity`]: how sure one may be of user IDs.
 
+pub mod agent_keys;
 pub mod certifications;
 pub mod check;
 pub mod compact;
@@ -219,6 +220,7 @@ pub mod git_signatures;
 pub mod import;
 pub mod keyring_file;
 pub mod listing;
+pub mod message_algorithms;
 pub mod migrate;
 pub mod output_file;
 pub mod owner_trust;
@@ -243,6 +245,7 @@ mod stored;
 #[cfg(test)]
 mod test_keyrings;
 
+pub use agent;
 pub use cert;
 pub use error::{Error, ForeignError, Result, causes, lacks_search_index};
 pub use keygen;

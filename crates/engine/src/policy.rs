@@ -96,6 +96,13 @@ fn keys() -> Vec<Rule> {
         rule("Elgamal", Acceptance::Yes, Acceptance::No, only("no new keys")),
         rule("Ed25519, Ed448", Acceptance::NotApplicable, Acceptance::Yes, Acceptance::Yes),
         rule("X25519, X448", Acceptance::Yes, Acceptance::NotApplicable, Acceptance::Yes),
+        rule(
+            "ML-DSA with Ed25519 or Ed448, SLH-DSA",
+            Acceptance::NotApplicable,
+            Acceptance::Yes,
+            Acceptance::Yes,
+        ),
+        rule("ML-KEM with X25519 or X448", Acceptance::Yes, Acceptance::NotApplicable, Acceptance::Yes),
         rule("NIST and Brainpool curves", Acceptance::Yes, Acceptance::Yes, Acceptance::Yes),
     ]
 }

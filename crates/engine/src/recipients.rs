@@ -8,19 +8,22 @@ use std::path::Path;
 use cert::certificate::Certificate;
 use cert::clean::{CleanOptions, clean};
 use cert::effective::{ComponentState, Effective, EvaluationContext, PacketView, Usage, UserIdState};
-use cert::facts::{ComponentKind, KeyFacts, SelfSignature};
+use cert::facts::{ComponentKind, KeyFacts, SelfSignature, SignatureFacts};
 use cert::mailbox::mailbox;
 use cert::split::{Piece, Splitter};
+use cert::subpacket::{Kind, Subpackets};
 use cert::{BoundAddress, Facts, Fingerprint, Timestamp};
-use message::Cipher;
+use message::{Aead, Cipher};
 use store::query::Name;
 use store::{CertId, Query, ReadCertificates};
 use trust::Validity;
+use verify::policy;
 
 use crate::Result;
 use crate::designated_revocation::evaluate_certificate;
 use crate::keyring_file::KeyringFile;
 use crate::listing::{FirstUse, UserTrust};
+use crate::message_algorithms;
 use crate::stored::read_one;
 use crate::validity::{Sources, TrustSettings, ValidityResult};
 
@@ -77,10 +80,35 @@ impl RecipientCandidate {
 pub struct EncryptionKey {
     /// Its fingerprint.
     pub fingerprint: Fingerprint,
+    /// The fingerprint of the primary key of its certificate.
+    pub primary: Fingerprint,
     /// The body of its packet.
     pub public: Vec<u8>,
     /// What its owner's programs can read.
     pub preferences: Preferences,
+}
+
+/// What is encrypted (RFC 9580, 5.2.3.29): a key may be for one of both only.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Purpose {
+    /// Either.
+    #[default]
+    Any,
+    /// Messages.
+    Communications,
+    /// Files that are kept.
+    Storage,
+}
+
+impl Purpose {
+    /// Says whether keys with these flags are for it.
+    fn fits(self, flags: u8) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Communications => flags & 0x04 != 0,
+            Self::Storage => flags & 0x08 != 0,
+        }
+    }
 }
 
 /// What the owner of a certificate says that messages may be.
@@ -92,8 +120,33 @@ pub struct Preferences {
     pub digests: Vec<u8>,
     /// Compressions, the preferred one first; `None` if nothing is said.
     pub compressions: Option<Vec<u8>>,
+    /// Pairs of a cipher and an AEAD mode for SEIPD version 2, the preferred one first.
+    pub ciphersuites: Vec<(u8, u8)>,
     /// Encrypted data of RFC 9580 (SEIPD version 2) are read.
     pub seipd2: bool,
+}
+
+/// Returns the cipher of a message, and its AEAD mode if all recipients read encrypted data of RFC 9580, by what they
+/// prefer.
+pub fn preferred(recipients: &[&Preferences]) -> (Cipher, Option<Aead>) {
+    if !recipients.is_empty() && recipients.iter().all(|preferences| preferences.seipd2) {
+        let (cipher, mode) = preferred_ciphersuite(recipients);
+        return (cipher, Some(mode));
+    }
+    (preferred_cipher(recipients), None)
+}
+
+/// Returns the cipher of a message in encrypted data that everybody reads (SEIPD version 1).
+pub fn preferred_cipher(recipients: &[&Preferences]) -> Cipher {
+    let lists: Vec<&[u8]> = recipients.iter().map(|preferences| &preferences.ciphers[..]).collect();
+    message_algorithms::modern_cipher(&lists)
+}
+
+/// Returns the cipher and the mode of a message in encrypted data of RFC 9580.
+pub fn preferred_ciphersuite(recipients: &[&Preferences]) -> (Cipher, Aead) {
+    let lists: Vec<&[(u8, u8)]> =
+        recipients.iter().map(|preferences| &preferences.ciphersuites[..]).collect();
+    message_algorithms::ciphersuite(&lists)
 }
 
 impl Preferences {
@@ -275,7 +328,7 @@ fn candidates_of(
             validity: validities.max().unwrap_or_default(),
             is_named: named.iter().any(|(_, user)| !user.expired),
             is_disabled: user_trust.disabled,
-            key: encryption_key(certificate, &effective, meant.key),
+            key: encryption_key(certificate, &effective, context, Purpose::Any, meant.key),
             first_uses: first_uses(facts, &effective, &user_trust, meant.user_id),
         })
     };
@@ -303,13 +356,14 @@ pub fn of_file(
         certificates.push(cleaned.map_err(|error| refused(error.to_string()))?.certificate);
     }
     let keyring = KeyringFile::of(path, certificates);
-    of_keyring(&keyring, revokers, now)
+    of_keyring(&keyring, revokers, Purpose::Any, now)
 }
 
 /// Returns the certificates of a keyring as recipients; the caller vouches for their validity.
 pub(crate) fn of_keyring(
     keyring: &KeyringFile,
     revokers: &[&dyn ReadCertificates],
+    purpose: Purpose,
     now: Timestamp,
 ) -> Result<Vec<RecipientCandidate>> {
     let own = keyring.snapshot();
@@ -325,7 +379,7 @@ pub(crate) fn of_keyring(
             validity: Validity::Full,
             is_named: true,
             is_disabled: false,
-            key: encryption_key(certificate, &effective, &|_| true),
+            key: encryption_key(certificate, &effective, context, purpose, &|_| true),
             first_uses: Vec::new(),
         })
     };
@@ -362,15 +416,31 @@ fn primary_name(certificate: &Certificate, effective: &Effective) -> Vec<u8> {
 fn encryption_key(
     certificate: &Certificate,
     effective: &Effective,
+    context: EvaluationContext,
+    purpose: Purpose,
     is_meant: &dyn Fn(&Fingerprint) -> bool,
 ) -> Option<EncryptionKey> {
-    if !effective.primary().is_usable() {
+    let is_acceptable = |index: usize, key: &KeyFacts| {
+        context.view == PacketView::Gnupg
+            || (policy::is_large_enough(key.algorithm, key.bits, context.now.0)
+                && certificate.key(index).is_some_and(|key| secret::is_safe_to_encrypt_to(&key)))
+    };
+    let primary = certificate.facts.primary();
+    let is_primary_small = !policy::is_large_enough(primary.algorithm, primary.bits, context.now.0);
+    if !effective.primary().is_usable() || (is_primary_small && context.view == PacketView::Full) {
         return None;
     }
+    let fits = |index: usize| {
+        purpose == Purpose::Any
+            || key_flags(&certificate.facts, effective, index).is_some_and(|flags| purpose.fits(flags))
+    };
     let usable =
         |index: &usize| match (&certificate.facts.components[*index].kind, &effective.components[*index]) {
-            (ComponentKind::Key(_), ComponentState::Key(state)) => {
-                state.is_usable() && state.usage.contains(Usage::ENCRYPT)
+            (ComponentKind::Key(key), ComponentState::Key(state)) => {
+                state.is_usable()
+                    && state.usage.contains(Usage::ENCRYPT)
+                    && is_acceptable(*index, key)
+                    && fits(*index)
             }
             _ => false,
         };
@@ -384,13 +454,37 @@ fn encryption_key(
     let public = certificate.body(certificate.facts.components[index].span)?.to_vec();
     Some(EncryptionKey {
         fingerprint: key.fingerprint,
+        primary: primary.fingerprint,
         public,
         preferences: preferences(certificate, effective),
     })
 }
 
-/// Reads the preferences where GnuPG does: in the self-signature of the primary user ID, else in a direct-key
+/// Returns the key flags of a key: its own, of a primary key those of the primary user ID, else those of a direct-key
 /// signature.
+fn key_flags(facts: &Facts, effective: &Effective, index: usize) -> Option<u8> {
+    let flags = |component: usize, binding: usize| {
+        facts.components[component].signatures[binding].own.as_ref()?.key_flags.map(|[flags, _]| flags)
+    };
+    let of_key = |index: usize| match &effective.components[index] {
+        ComponentState::Key(state) => state.binding.and_then(|binding| flags(index, binding)),
+        _ => None,
+    };
+    let of_user = || {
+        let user = effective.primary_user_id(facts)?;
+        match &effective.components[user] {
+            ComponentState::User(state) => state.binding.and_then(|binding| flags(user, binding)),
+            _ => None,
+        }
+    };
+    match index {
+        0 => of_user().or_else(|| of_key(0)),
+        index => of_key(index).or_else(|| of_key(0)),
+    }
+}
+
+/// Reads the preferences where GnuPG does: in the self-signature of the primary user ID, else in a direct-key
+/// signature. A certificate of version 6 has them in the latter (RFC 9580, 10.1.1).
 fn preferences(certificate: &Certificate, effective: &Effective) -> Preferences {
     let facts = &certificate.facts;
     let of_user = effective.primary_user_id(facts).and_then(|user_id| match &effective.components[user_id] {
@@ -398,12 +492,30 @@ fn preferences(certificate: &Certificate, effective: &Effective) -> Preferences 
         _ => None,
     });
     let of_key = effective.primary().binding.map(|index| &facts.components[0].signatures[index]);
-    let said: Vec<&SelfSignature> =
-        [of_user, of_key].into_iter().flatten().filter_map(|signature| signature.own.as_deref()).collect();
+    let has_post_quantum_key = facts.components.iter().any(
+        |component| matches!(&component.kind, ComponentKind::Key(key) if key.algorithm.is_post_quantum()),
+    );
+    let order = match facts.primary().fingerprint {
+        Fingerprint::V6(_) => [of_key, of_user],
+        _ => [of_user, of_key],
+    };
+    let signatures = || order.into_iter().flatten();
+    let said: Vec<&SelfSignature> = signatures().filter_map(|signature| signature.own.as_deref()).collect();
+    let ciphersuites = |signature: &SignatureFacts| {
+        let signature = cert::signature::parse(certificate.body(signature.span)?).ok()?;
+        let pairs = Subpackets::new(signature.hashed).first(Kind::AEAD_CIPHERSUITES)?;
+        Some(pairs.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect())
+    };
+    let mut ciphers = said.iter().find_map(|own| own.cipher_preferences.clone()).unwrap_or_default();
+    // Who has such a key reads AES-256 without saying so (RFC 9980, 7.1).
+    if has_post_quantum_key && !ciphers.contains(&Cipher::Aes256.number()) {
+        ciphers.push(Cipher::Aes256.number());
+    }
     Preferences {
-        ciphers: said.iter().find_map(|own| own.cipher_preferences.clone()).unwrap_or_default(),
+        ciphers,
         digests: said.iter().find_map(|own| own.hash_preferences.clone()).unwrap_or_default(),
         compressions: said.iter().find_map(|own| own.compression_preferences.clone()),
+        ciphersuites: signatures().find_map(ciphersuites).unwrap_or_default(),
         seipd2: said.iter().any(|own| own.features.is_some_and(|features| features & 8 != 0)),
     }
 }

@@ -16,6 +16,7 @@ mod decryption;
 mod encryption;
 mod failure;
 mod keys;
+mod mail;
 mod packets;
 mod password;
 mod revocation;

@@ -35,21 +35,29 @@ impl Code {
     pub(crate) const INVALID_VALUE: Self = Self::new(55, "Invalid value");
     pub(crate) const NO_DATA: Self = Self::new(58, "No data");
     pub(crate) const NOT_SUPPORTED: Self = Self::new(60, "Not supported");
+    pub(crate) const TIMEOUT: Self = Self::new(62, "Timeout");
     pub(crate) const TOO_LARGE: Self = Self::new(67, "Provided object is too large");
     pub(crate) const MISSING_ITEM: Self = Self::new(68, "Missing item in object");
     pub(crate) const NOT_IMPLEMENTED: Self = Self::new(69, "Not implemented");
     pub(crate) const INVALID_FLAG: Self = Self::new(72, "Invalid flag");
+    pub(crate) const NO_AGENT: Self = Self::new(77, "No agent running");
     pub(crate) const UNSUPPORTED_ALGORITHM: Self = Self::new(84, "Unsupported algorithm");
     pub(crate) const NO_PINENTRY: Self = Self::new(85, "No pinentry");
+    pub(crate) const BAD_PIN: Self = Self::new(87, "Bad PIN");
     pub(crate) const INVALID_NAME: Self = Self::new(88, "Invalid name");
     pub(crate) const CERTIFICATE_REVOKED: Self = Self::new(94, "Certificate revoked");
     pub(crate) const CANCELLED: Self = Self::new(99, "Operation cancelled");
+    pub(crate) const CARD: Self = Self::new(108, "Card error");
+    pub(crate) const CARD_REMOVED: Self = Self::new(110, "Card removed");
+    pub(crate) const CARD_NOT_PRESENT: Self = Self::new(112, "Card not present");
     pub(crate) const AMBIGUOUS_NAME: Self = Self::new(107, "Ambiguous name");
     pub(crate) const WRONG_KEY_USAGE: Self = Self::new(125, "Wrong key usage");
     pub(crate) const NOT_ENABLED: Self = Self::new(179, "Not enabled");
     pub(crate) const NO_KEYSERVER: Self = Self::new(186, "No keyserver available");
     pub(crate) const UNKNOWN_CURVE: Self = Self::new(188, "Unknown elliptic curve");
+    pub(crate) const FULLY_CANCELLED: Self = Self::new(198, "Operation fully cancelled");
     pub(crate) const NO_NAME: Self = Self::new(220, "No name");
+    pub(crate) const FORBIDDEN: Self = Self::new(251, "Forbidden");
     pub(crate) const IPC_PARAMETER: Self = Self::new(280, "IPC parameter error");
     pub(crate) const USER_ID_EXISTS: Self = Self::new(304, "User ID already exists");
     pub(crate) const UNKNOWN_FLAG: Self = Self::new(309, "Unknown flag");
@@ -61,6 +69,31 @@ impl Code {
     pub(crate) const NO_SUCH_FILE: Self = Self::new(32849, "No such file or directory");
     /// gpg's own code for the end of the input, without a text.
     pub(crate) const END_OF_INPUT: Self = Self::new(0xffff_ffff, "Unknown system error");
+
+    /// Finds what the agent refuses with; `None` for another number.
+    pub(crate) fn of_agent(number: u16) -> Option<Self> {
+        const KNOWN: [Code; 18] = [
+            Code::BAD_SECRET_KEY,
+            Code::BAD_PASSPHRASE,
+            Code::NO_SECRET_KEY,
+            Code::WRONG_SECRET_KEY,
+            Code::NOT_FOUND,
+            Code::INVALID_VALUE,
+            Code::NOT_SUPPORTED,
+            Code::TIMEOUT,
+            Code::NO_AGENT,
+            Code::UNSUPPORTED_ALGORITHM,
+            Code::NO_PINENTRY,
+            Code::BAD_PIN,
+            Code::CANCELLED,
+            Code::CARD,
+            Code::CARD_REMOVED,
+            Code::CARD_NOT_PRESENT,
+            Code::FULLY_CANCELLED,
+            Code::FORBIDDEN,
+        ];
+        KNOWN.into_iter().find(|code| code.number == u32::from(number))
+    }
 
     const fn new(number: u32, words: &'static str) -> Self {
         Self { number, words }

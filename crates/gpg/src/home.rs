@@ -44,6 +44,11 @@ impl Home {
         &self.directory
     }
 
+    /// Says whether it is GnuPG's default home, however it was named.
+    pub(crate) fn is_default(&self) -> bool {
+        self.is_default
+    }
+
     /// Returns the path of the database: inside the directory, or for GnuPG's default home, however it was named, the
     /// default path that all of Keyhoard shares.
     ///

@@ -86,11 +86,17 @@ impl<'a> Passphrases<'a> {
             Error::Missing { .. } | Error::Stub { .. } | Error::OnCard { .. } => Code::NO_SECRET_KEY,
             Error::Unsupported { .. } | Error::UnknownProtection { .. } => Code::UNSUPPORTED_ALGORITHM,
             Error::Damaged { .. } | Error::Malformed { .. } => Code::BAD_SECRET_KEY,
-            _ => {
-                self.streams.info(error);
-                Code::GENERAL
-            }
+            Error::Agent { code, .. } => match code.and_then(Code::of_agent) {
+                Some(code) => code,
+                None => self.general(error),
+            },
+            _ => self.general(error),
         }
+    }
+
+    fn general(&mut self, error: &Error) -> Code {
+        self.streams.info(error);
+        Code::GENERAL
     }
 
     /// Remembers the passphrase of a key for the next key.

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use agent::{Agent, AllKeys};
+use engine::agent_keys::all_keys;
 use engine::cert::Facts;
 use engine::listing::SecretPart;
 use engine::secret_keys::SecretKeys as AgentKeys;
@@ -9,26 +11,46 @@ use engine::store::{CertId, Fingerprint, Query, ReadCertificates};
 use secret::{Protection, SecretKeys, StoredKey};
 
 use crate::render::digits::hex_text;
-use crate::settings::Settings;
+use crate::settings::{PinentryMode, Settings};
+
+/// Returns the secret keys in files and in the agent of the home directory.
+pub(crate) fn secret_keys(settings: &Settings) -> anyhow::Result<AllKeys> {
+    let home = &settings.home;
+    let mut agent =
+        Agent::of_home(home.directory(), home.is_default()).asking(match settings.passphrase.pinentry {
+            PinentryMode::Ask => agent::PinentryMode::Ask,
+            PinentryMode::Cancel => agent::PinentryMode::Cancel,
+            PinentryMode::Error => agent::PinentryMode::Error,
+            PinentryMode::Loopback => agent::PinentryMode::Loopback,
+        });
+    if let Some(program) = &settings.agent.program {
+        agent = agent.with_program(program.clone());
+    }
+    if settings.agent.no_autostart {
+        agent = agent.without_start();
+    }
+    let keys = all_keys(&home.database()?, Some(agent))?;
+    Ok(if settings.answer_yes { keys.without_question_before_deletion() } else { keys })
+}
 
 /// The secret keys that listings show.
 #[derive(Clone)]
 pub(crate) struct Secrets {
-    /// Those that are kept beside the database, with the serial number of their card, if they are on one.
+    /// Those that can be used, in files or in the agent, with the serial number of their card, if they are on one.
     kept: HashMap<Fingerprint, Option<String>>,
-    /// The secret keys of GnuPG's agent.
+    /// Those that the agent's files name, whether there is an agent or not.
     agent: Option<AgentKeys>,
 }
 
 impl Secrets {
-    /// Lists the secret keys that are kept beside the database.
+    /// Lists the secret keys that can be used.
     pub(crate) fn kept(settings: &Settings) -> anyhow::Result<Self> {
-        let stored = settings.home.file_keys()?.list()?;
+        let stored = secret_keys(settings)?.list()?;
         let kept = stored.iter().filter_map(|stored| Some((stored.fingerprint, card(stored)?))).collect();
         Ok(Self { kept, agent: None })
     }
 
-    /// Lists those, and those of GnuPG's agent.
+    /// Lists those, and those that the agent's files name.
     pub(crate) fn all(settings: &Settings) -> anyhow::Result<Self> {
         Ok(Self { agent: Some(settings.home.agent_keys()), ..Self::kept(settings)? })
     }
@@ -59,6 +81,7 @@ impl Secrets {
 fn card(stored: &StoredKey) -> Option<Option<String>> {
     match &stored.protection {
         Protection::Dummy => None,
+        Protection::Agent { card, .. } => Some(card.as_deref().map(hex_text)),
         Protection::Card { serial } => Some(Some(hex_text(serial))),
         Protection::None | Protection::Locked(_) | Protection::Unknown(_) => Some(None),
     }

@@ -11,6 +11,8 @@ pub(crate) mod network;
 pub(crate) mod signature;
 pub(crate) mod trust;
 
+use std::path::PathBuf;
+
 use engine::cert::Timestamp;
 use engine::trust::tofu::Policy;
 use engine::validity::{Model, TrustedKey};
@@ -66,6 +68,7 @@ pub(crate) struct Settings {
     /// Where answers to questions come from.
     pub(crate) command_input: Option<CommandInput>,
     pub(crate) passphrase: PassphraseSettings,
+    pub(crate) agent: AgentSettings,
     /// The keys to sign with, by name (`--local-user`).
     pub(crate) local_users: Vec<Vec<u8>>,
     /// The keys of which the first one found signs, if none is named (`--default-key`).
@@ -160,6 +163,15 @@ pub(crate) struct PassphraseSettings {
     /// `--passphrase-fd` or `--passphrase-file`, of which the last counts, and more than [`text`](Self::text).
     pub(crate) input: Option<CommandInput>,
     pub(crate) pinentry: PinentryMode,
+}
+
+/// Which gpg-agent is asked.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct AgentSettings {
+    /// `--agent-program`.
+    pub(crate) program: Option<PathBuf>,
+    /// `--no-autostart`: none is started.
+    pub(crate) no_autostart: bool,
 }
 
 /// `--pinentry-mode`.

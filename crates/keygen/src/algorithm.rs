@@ -5,6 +5,7 @@ use crate::group::{DsaSize, ElgamalSize};
 use crate::rsa::Size;
 use libcrypto::Curve;
 use std::fmt;
+use verify::PublicKeyAlgorithm;
 
 /// The version of a certificate's keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,8 +28,8 @@ impl Version {
 
 /// The algorithm of a key.
 ///
-/// RSA keys can both sign and encrypt. On a curve, keys that sign and keys that encrypt are of different kinds; DSA
-/// keys only sign, Elgamal keys only encrypt.
+/// RSA keys can both sign and encrypt. On a curve, and of RFC 9980, keys that sign and keys that encrypt are of different
+/// kinds; DSA keys only sign, Elgamal keys only encrypt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Algorithm {
     /// RSA.
@@ -43,6 +44,16 @@ pub enum Algorithm {
     Dsa(DsaSize),
     /// Elgamal, in version 4 keys only.
     Elgamal(ElgamalSize),
+    /// ML-DSA-65 with Ed25519, and ML-KEM-768 with X25519 (RFC 9980); of keys of version 4, only those that encrypt.
+    MlDsa65,
+    /// ML-DSA-87 with Ed448, and ML-KEM-1024 with X448 (RFC 9980), in version 6 keys only.
+    MlDsa87,
+    /// SLH-DSA-SHAKE-128s (RFC 9980), in version 6 keys only; encrypts like [`MlDsa65`](Self::MlDsa65).
+    SlhDsaShake128s,
+    /// SLH-DSA-SHAKE-128f (RFC 9980), in version 6 keys only; encrypts like [`MlDsa65`](Self::MlDsa65).
+    SlhDsaShake128f,
+    /// SLH-DSA-SHAKE-256s (RFC 9980), in version 6 keys only; encrypts like [`MlDsa87`](Self::MlDsa87).
+    SlhDsaShake256s,
 }
 
 /// The names of algorithms, GnuPG's among them; the first name of each is displayed.
@@ -60,10 +71,17 @@ const NAMES: &[(&str, Algorithm)] = &[
     ("brainpoolp256r1", Algorithm::Weierstrass(Curve::BrainpoolP256)),
     ("brainpoolp384r1", Algorithm::Weierstrass(Curve::BrainpoolP384)),
     ("brainpoolp512r1", Algorithm::Weierstrass(Curve::BrainpoolP512)),
+    ("ml-dsa-65+ed25519", Algorithm::MlDsa65),
+    ("ml-kem-768+x25519", Algorithm::MlDsa65),
+    ("ml-dsa-87+ed448", Algorithm::MlDsa87),
+    ("ml-kem-1024+x448", Algorithm::MlDsa87),
+    ("slh-dsa-shake-128s", Algorithm::SlhDsaShake128s),
+    ("slh-dsa-shake-128f", Algorithm::SlhDsaShake128f),
+    ("slh-dsa-shake-256s", Algorithm::SlhDsaShake256s),
 ];
 
 impl Algorithm {
-    /// Finds an algorithm by its name, in any case: `rsa3072`, or a curve as GnuPG names it. DSA and Elgamal have no
+    /// Finds an algorithm by its name, in any case: `rsa3072`, a curve as GnuPG names it, or an algorithm of RFC 9980. DSA and Elgamal have no
     /// names here, since new keys should not use them (RFC 9580, 9.1).
     ///
     /// # Errors
@@ -88,6 +106,25 @@ impl Algorithm {
         !matches!(self, Self::Dsa(_))
     }
 
+    /// Returns the algorithms of RFC 9980 for keys that sign and keys that encrypt.
+    pub(crate) fn post_quantum(self) -> Option<[PublicKeyAlgorithm; 2]> {
+        let encrypting = match self {
+            Self::MlDsa65 | Self::SlhDsaShake128s | Self::SlhDsaShake128f => {
+                PublicKeyAlgorithm::ML_KEM_768_X25519
+            }
+            _ => PublicKeyAlgorithm::ML_KEM_1024_X448,
+        };
+        let signing = match self {
+            Self::MlDsa65 => PublicKeyAlgorithm::ML_DSA_65_ED25519,
+            Self::MlDsa87 => PublicKeyAlgorithm::ML_DSA_87_ED448,
+            Self::SlhDsaShake128s => PublicKeyAlgorithm::SLH_DSA_SHAKE_128S,
+            Self::SlhDsaShake128f => PublicKeyAlgorithm::SLH_DSA_SHAKE_128F,
+            Self::SlhDsaShake256s => PublicKeyAlgorithm::SLH_DSA_SHAKE_256S,
+            _ => return None,
+        };
+        Some([signing, encrypting])
+    }
+
     /// Returns whether one key can both sign and encrypt.
     pub(crate) fn does_both(self) -> bool {
         matches!(self, Self::Rsa(_))
@@ -100,9 +137,9 @@ impl fmt::Display for Algorithm {
             Self::Rsa(size) => write!(f, "rsa{}", size.bits()),
             Self::Dsa(size) => write!(f, "dsa{}", size.bits()),
             Self::Elgamal(size) => write!(f, "elg{}", size.bits()),
-            curve => {
-                let known = NAMES.iter().find(|(_, algorithm)| algorithm == curve);
-                f.write_str(known.expect("every curve has a name").0)
+            named => {
+                let known = NAMES.iter().find(|(_, algorithm)| algorithm == named);
+                f.write_str(known.expect("every other algorithm has a name").0)
             }
         }
     }
@@ -119,6 +156,7 @@ mod tests {
         assert_eq!(found("cv25519"), Algorithm::Curve25519);
         assert_eq!(found("NISTP256"), Algorithm::Weierstrass(Curve::NistP256));
         assert_eq!(found("brainpoolP512r1"), Algorithm::Weierstrass(Curve::BrainpoolP512));
+        assert_eq!(found("ML-KEM-768+X25519"), Algorithm::MlDsa65);
         assert_eq!(found("RSA3072"), Algorithm::Rsa(Size::new(3072).unwrap()));
     }
 

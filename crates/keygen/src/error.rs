@@ -18,11 +18,13 @@ pub enum Error {
     /// The size of a DSA or Elgamal key is not supported.
     #[error("no DSA or Elgamal key is made with {0} bits")]
     GroupSize(u32),
-    /// DSA and Elgamal keys of version 6 must not be generated (RFC 9580, 9.1).
-    #[error("keys of {algorithm} are made in version 4 only")]
+    /// DSA and Elgamal keys must be of version 4 (RFC 9580, 9.1), those of RFC 9980 of version 6 (RFC 9980, 3.5).
+    #[error("keys of {algorithm} are made in version {version} only")]
     Version {
         /// The name of the algorithm.
         algorithm: String,
+        /// The version that is needed.
+        version: u8,
     },
     /// No algorithm has this name.
     #[error("'{0}' is no algorithm that keys are made of; try ed25519, rsa4096, nistp256, ...")]
@@ -36,9 +38,6 @@ pub enum Error {
     /// A key has no purpose.
     #[error("a key needs a purpose: certify, sign, authenticate or encrypt")]
     NoPurpose,
-    /// A certificate of version 4 has no user ID.
-    #[error("a certificate of version 4 needs a user ID")]
-    NoUserId,
     /// OpenSSL could not generate a key.
     #[error("making a key: {0}")]
     Library(#[from] ErrorStack),

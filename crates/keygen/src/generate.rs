@@ -1,7 +1,7 @@
 //! Generates certificates with their secret keys.
 
 use crate::algorithm::Version;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::material;
 use crate::profile::{Plan, Profile, Source};
 use crate::progress::Progress;
@@ -47,21 +47,18 @@ impl ExistingKeys for NoExistingKeys {
 
 /// Generates a certificate, of new keys and of the keys in `existing` that the profile names.
 ///
-/// A version 4 certificate has the self-signatures that GnuPG 2.2 makes. A version 6 certificate has a direct-key
-/// signature with the key flags and preferences (RFC 9580, 10.1.1).
+/// A version 4 certificate has the self-signatures that GnuPG 2.2 makes. A version 6 certificate, and one without user
+/// IDs, has a direct-key signature with the key flags and preferences (RFC 9580, 10.1.1).
 ///
 /// # Errors
 ///
-/// [`Error::NoUserId`] for a version 4 profile without user IDs, and errors of the system and the libraries.
+/// Errors of the system and the libraries.
 pub fn generate(
     profile: &Profile,
     existing: &mut dyn ExistingKeys,
     now: Timestamp,
     progress: &mut dyn Progress,
 ) -> Result<Generated> {
-    if profile.user_ids.is_empty() && profile.version == Version::V4 {
-        return Err(Error::NoUserId);
-    }
     let mut key = |plan: &Plan, role| key(profile.version, plan, role, existing, now, progress);
     let mut primary = key(&profile.primary, Role::Primary)?;
     let mut subkeys = Vec::with_capacity(profile.subkeys.len());
@@ -112,7 +109,7 @@ fn certificate(
     now: Timestamp,
 ) -> Result<Vec<u8>> {
     let mut packets = packet::write(Tag::PUBLIC_KEY, primary.public_body());
-    if profile.version == Version::V6 {
+    if profile.version == Version::V6 || profile.user_ids.is_empty() {
         let builder =
             with_preferences(new_builder(profile, SignatureType::DIRECT_KEY, primary, now), profile);
         packets.extend(signed(builder, primary, Subject::Primary)?);

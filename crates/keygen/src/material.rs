@@ -1,5 +1,5 @@
 //! Generates the key material of one key: RSA by [`crate::race`], DSA and Elgamal by [`crate::group`], Curve25519 by
-//! aws-lc, and the other curves by OpenSSL.
+//! aws-lc, the other curves and the algorithms of RFC 9980 by OpenSSL.
 
 use crate::algorithm::{Algorithm, Version};
 use crate::error::{Error, Result};
@@ -7,6 +7,7 @@ use crate::progress::{Progress, Step};
 use crate::{group, race, rsa};
 use cert::Timestamp;
 use libcrypto::Curve;
+use libcrypto::post_quantum::{KeyEncapsulation, SignatureScheme};
 use openssl::bn::BigNumContext;
 use openssl::ec::{EcKey, PointConversionForm};
 use openssl::error::ErrorStack;
@@ -42,7 +43,7 @@ pub(crate) fn generate(
     let material = match algorithm {
         Algorithm::Rsa(size) => rsa_material(&race::generate(size, progress)?),
         Algorithm::Dsa(_) | Algorithm::Elgamal(_) if version != Version::V4 => {
-            return Err(Error::Version { algorithm: algorithm.to_string() });
+            return Err(Error::Version { algorithm: algorithm.to_string(), version: 4 });
         }
         Algorithm::Dsa(size) => {
             let numbers = group::dsa(size)?;
@@ -53,6 +54,11 @@ pub(crate) fn generate(
         Algorithm::Curve25519 => curve25519_material(purpose, version)?,
         Algorithm::Curve448 => curve448_material(purpose)?,
         Algorithm::Weierstrass(curve) => weierstrass_material(curve, purpose)?,
+        Algorithm::MlDsa65
+        | Algorithm::MlDsa87
+        | Algorithm::SlhDsaShake128s
+        | Algorithm::SlhDsaShake128f
+        | Algorithm::SlhDsaShake256s => post_quantum_material(algorithm, purpose, version)?,
     };
     let public = public_body(version, created, &material);
     let key = Unlocked::new(role, &public, &material.secret)?;
@@ -132,6 +138,47 @@ fn curve448_material(purpose: KeyUse) -> std::result::Result<Material, ErrorStac
     let secret = Zeroizing::new(key.raw_private_key()?);
     Ok(Material { algorithm, public: key.raw_public_key()?, secret })
 }
+
+/// Generates a key of RFC 9980: the part on a curve, if there is one, and the post-quantum part, independently of it.
+fn post_quantum_material(algorithm: Algorithm, purpose: KeyUse, version: Version) -> Result<Material> {
+    let wrong = || Error::Version { algorithm: algorithm.to_string(), version: 6 };
+    let [signing, encrypting] = algorithm.post_quantum().ok_or_else(wrong)?;
+    let number = if purpose == KeyUse::Sign { signing } else { encrypting };
+    if !number.suits_version(version.number()) {
+        return Err(wrong());
+    }
+    Ok(composite_material(number)?)
+}
+
+fn composite_material(algorithm: PublicKeyAlgorithm) -> std::result::Result<Material, ErrorStack> {
+    libcrypto::initialise();
+    let on_curve = match algorithm.curve_part() {
+        Some(PublicKeyAlgorithm::ED25519) => Some(PKey::generate_ed25519()?),
+        Some(PublicKeyAlgorithm::ED448) => Some(PKey::generate_ed448()?),
+        Some(PublicKeyAlgorithm::X25519) => Some(PKey::generate_x25519()?),
+        Some(PublicKeyAlgorithm::X448) => Some(PKey::generate_x448()?),
+        _ => None,
+    };
+    let (mut public, mut secret) = (Vec::new(), Zeroizing::new(Vec::with_capacity(MAX_SECRET)));
+    if let Some(key) = on_curve {
+        public.extend(key.raw_public_key()?);
+        secret.extend_from_slice(&Zeroizing::new(key.raw_private_key()?));
+    }
+    let pairs = [
+        algorithm.signature_scheme().map(SignatureScheme::generate),
+        algorithm.key_encapsulation().map(KeyEncapsulation::generate),
+    ];
+    for pair in pairs.into_iter().flatten() {
+        let pair = pair?;
+        public.extend(pair.public);
+        secret.extend_from_slice(&pair.secret);
+    }
+    Ok(Material { algorithm, public, secret })
+}
+
+/// The most bytes of the secret part of a key of RFC 9980, those of SLH-DSA-SHAKE-256s, so that no copies are left where
+/// a growing vector was.
+const MAX_SECRET: usize = 128;
 
 /// Generates an ECDSA or ECDH key.
 fn weierstrass_material(curve: Curve, purpose: KeyUse) -> std::result::Result<Material, ErrorStack> {

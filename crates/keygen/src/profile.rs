@@ -137,9 +137,10 @@ fn encrypts(KeyFlags(flags): KeyFlags) -> bool {
 }
 
 /// The built-in profiles: names and descriptions.
-pub const NAMED: [(&str, &str); 3] = [
+pub const NAMED: [(&str, &str); 4] = [
     ("compatible", "version 4, Ed25519 and Cv25519: every GnuPG since 2.1 reads it"),
     ("modern", "version 6, Ed25519 and X25519, as RFC 9580 has them"),
+    ("post-quantum", "version 6, ML-DSA-65 with Ed25519 and ML-KEM-768 with X25519, as RFC 9980 has them"),
     ("rsa4096", "version 4, RSA with 4096 bits: everything reads it"),
 ];
 
@@ -152,6 +153,7 @@ impl Profile {
         match name {
             "compatible" => Some(Self::usual(Version::V4, Algorithm::Curve25519)),
             "modern" => Some(Self::usual(Version::V6, Algorithm::Curve25519)),
+            "post-quantum" => Some(Self::usual(Version::V6, Algorithm::MlDsa65)),
             "rsa4096" => Some(Self::usual(Version::V4, Algorithm::parse("rsa4096").ok()?)),
             _ => None,
         }

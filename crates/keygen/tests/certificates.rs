@@ -33,17 +33,20 @@ fn with_user_ids(mut profile: Profile, user_ids: &[&str]) -> Profile {
     profile
 }
 
-/// Every algorithm that sequoia-openpgp knows here, RSA with the quickest size.
-fn algorithms() -> Vec<Algorithm> {
+/// Every algorithm that sequoia-openpgp knows here and keys of a version have, RSA and SLH-DSA with the quickest size.
+fn algorithms(version: Version) -> Vec<Algorithm> {
     let names = ["curve25519", "curve448", "nistp256", "nistp384", "nistp521", "rsa2048"];
-    names.map(|name| Algorithm::parse(name).expect("a known name")).to_vec()
+    let in_version_6 = ["ml-dsa-65+ed25519", "ml-dsa-87+ed448", "slh-dsa-shake-128f"];
+    let in_version_6 = in_version_6.into_iter().filter(|_| version == Version::V6);
+    let names = names.into_iter().chain(in_version_6);
+    names.map(|name| Algorithm::parse(name).expect("a known name")).collect()
 }
 
 #[test]
 fn every_algorithm_and_version_makes_a_certificate_that_others_find_sound() {
     let policy = StandardPolicy::new();
     for version in [Version::V4, Version::V6] {
-        for algorithm in algorithms() {
+        for algorithm in algorithms(version) {
             let profile = with_user_ids(Profile::usual(version, algorithm), &["Alice <alice@example.org>"]);
             let (generated, cert) = made(profile);
             let valid =
@@ -69,7 +72,7 @@ fn every_algorithm_and_version_makes_a_certificate_that_others_find_sound() {
 #[test]
 fn the_secret_keys_are_written_so_that_others_read_them() {
     for version in [Version::V4, Version::V6] {
-        for algorithm in algorithms() {
+        for algorithm in algorithms(version) {
             let plan = Plan::new(algorithm, KeyFlags::ENCRYPT).unwrap();
             let key = subkey(version, &plan, NOW, &mut Silent).expect("a certificate");
             assert_eq!((key.role(), key.key().created), (Role::Subkey, NOW));
@@ -82,12 +85,29 @@ fn the_secret_keys_are_written_so_that_others_read_them() {
 }
 
 #[test]
+fn keys_of_rfc_9980_are_of_version_6_but_for_ml_kem_768() {
+    let post_quantum = algorithms(Version::V6).split_off(algorithms(Version::V4).len());
+    let made = |algorithm, flags| {
+        subkey(Version::V4, &Plan::new(algorithm, flags).unwrap(), NOW, &mut Silent).map(|key| key.plain())
+    };
+    for algorithm in post_quantum {
+        let refused = made(algorithm, KeyFlags::SIGN);
+        assert!(matches!(refused, Err(Error::Version { version: 6, .. })), "{algorithm}");
+    }
+    assert!(matches!(made(Algorithm::MlDsa87, KeyFlags::ENCRYPT), Err(Error::Version { version: 6, .. })));
+    let key = made(Algorithm::MlDsa65, KeyFlags::ENCRYPT).expect("a key of version 4");
+    let read = sequoia_openpgp::Packet::from_bytes(&key.packet()[..]).unwrap();
+    let sequoia_openpgp::Packet::SecretSubkey(read) = read else { panic!("{read:?}") };
+    assert_eq!(read.pk_algo(), sequoia_openpgp::types::PublicKeyAlgorithm::MLKEM768_X25519);
+}
+
+#[test]
 fn a_signing_subkey_consents_and_every_key_ends_when_it_was_told() {
     let policy = StandardPolicy::new();
     for version in [Version::V4, Version::V6] {
-        let mut profile = with_user_ids(Profile::usual(version, algorithms()[0]), &["a@example.org"]);
-        profile.subkeys.push(Plan::new(algorithms()[0], KeyFlags::SIGN).unwrap());
-        profile.subkeys.push(Plan::new(algorithms()[0], KeyFlags::AUTHENTICATE).unwrap());
+        let mut profile = with_user_ids(Profile::usual(version, Algorithm::Curve25519), &["a@example.org"]);
+        profile.subkeys.push(Plan::new(Algorithm::Curve25519, KeyFlags::SIGN).unwrap());
+        profile.subkeys.push(Plan::new(Algorithm::Curve25519, KeyFlags::AUTHENTICATE).unwrap());
         let (_, cert) = made(profile.living(NonZeroU32::new(YEAR)));
         let valid = cert.with_policy(&policy, now()).unwrap();
         assert_eq!(valid.keys().subkeys().for_signing().count(), 1);
@@ -145,9 +165,12 @@ fn of_several_user_ids_the_first_is_the_primary_one() {
 }
 
 #[test]
-fn only_a_certificate_of_version_6_needs_no_user_id() {
-    let refused = generate(&Profile::named("compatible").unwrap(), &mut NoExistingKeys, NOW, &mut Silent);
-    assert!(matches!(refused, Err(Error::NoUserId)));
-    let (_, cert) = made(Profile::named("modern").unwrap());
-    assert!(cert.with_policy(&StandardPolicy::new(), now()).is_ok());
+fn a_certificate_without_user_ids_describes_itself_in_a_direct_key_signature() {
+    for name in ["compatible", "modern"] {
+        let (_, cert) = made(Profile::named(name).unwrap());
+        let policy = StandardPolicy::new();
+        let valid = cert.with_policy(&policy, now()).unwrap();
+        assert!(valid.primary_key().for_signing(), "{name}");
+        assert_eq!(valid.keys().for_transport_encryption().count(), 1, "{name}");
+    }
 }

@@ -7,7 +7,7 @@ use engine::message::{Cipher, Compression};
 use engine::store::AssignedTrust;
 use engine::verify::HashAlgorithm;
 
-/// Returns a key's algorithm and size or curve, as GnuPG writes it: `rsa4096`, `ed25519`.
+/// Returns a key's algorithm and size or curve, as GnuPG writes it: `rsa4096`, `ed25519`; RFC 9980's have their names there.
 pub(crate) fn algorithm(key: &KeyFacts) -> String {
     let name = match key.algorithm.0 {
         1..=3 => "rsa",
@@ -21,7 +21,11 @@ pub(crate) fn algorithm(key: &KeyFacts) -> String {
         26 => return "x448".to_owned(),
         27 => return "ed25519".to_owned(),
         28 => return "ed448".to_owned(),
-        other => return format!("unknown-{other}"),
+        8 => return format!("kyber{}+{}", key.bits, key.curve_name().unwrap_or("unknown-curve")),
+        other => {
+            let named = key.algorithm.post_quantum_name();
+            return named.map_or_else(|| format!("unknown-{other}"), str::to_owned);
+        }
     };
     format!("{name}{}", key.bits)
 }
@@ -135,6 +139,8 @@ mod tests {
         assert_eq!(algorithm(&key(22, 255, Some(&ED25519))), "ed25519");
         assert_eq!(algorithm(&key(18, 255, Some(&[0x2b, 0x65, 0x6e]))), "cv25519");
         assert_eq!(algorithm(&key(18, 0, Some(&[1, 2]))), "unknown-curve-18");
+        assert_eq!(algorithm(&key(8, 768, Some(&[0x2b, 0x65, 0x6e]))), "kyber768+cv25519");
+        assert_eq!(algorithm(&key(35, 0, None)), "ml-kem-768+x25519");
         assert_eq!(algorithm(&key(99, 0, None)), "unknown-99");
     }
 }

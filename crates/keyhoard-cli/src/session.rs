@@ -5,12 +5,13 @@ use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use agent::AllKeys;
 use anyhow::anyhow;
+use engine::agent_keys::{agent_near, all_keys};
 use engine::cert::Timestamp;
 use engine::migrate::outdated;
 use engine::network::without_user;
-use engine::permissions::{exposed_database, secret_keys_beside};
-use engine::secret::file::FileKeys;
+use engine::permissions::exposed_database;
 use engine::store::{ReadJournal, Store};
 use engine::{Result, database};
 
@@ -76,13 +77,14 @@ impl Session {
         database::create(&self.path()?)
     }
 
-    /// Returns the secret keys beside the database.
+    /// Returns the secret keys: those in files beside the database, and those in the agent of its GnuPG home directory.
     ///
     /// # Errors
     ///
-    /// If other users can change them.
-    pub(crate) fn secret_keys(&self) -> Result<FileKeys> {
-        secret_keys_beside(&self.path()?)
+    /// If other users can change the files.
+    pub(crate) fn secret_keys(&self) -> Result<AllKeys> {
+        let path = self.path()?;
+        all_keys(&path, agent_near(&path))
     }
 
     /// Writes a note to standard error, unless `--quiet` was given.

@@ -9,9 +9,11 @@
 //! - [`argon2`]: keys from passwords;
 //! - [`ripemd160()`]: a digest that needs no initialisation;
 //! - [`is_about_input`]: whether an error of OpenSSL's is one of the input;
-//! - [`Curve`]: the curves of ECDSA and ECDH keys.
+//! - [`Curve`]: the curves of ECDSA and ECDH keys;
+//! - [`post_quantum`]: ML-KEM, ML-DSA and SLH-DSA.
 
 pub mod argon2;
+pub mod post_quantum;
 
 mod curve;
 mod initialisation;

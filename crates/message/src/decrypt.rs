@@ -2,9 +2,9 @@
 
 use std::io::{BufRead, BufReader, Cursor, Read};
 
-use cert::Timestamp;
 use cert::dearmor::DearmoredMessage;
 use cert::packet::{Header, Tag};
+use cert::{ArmorRules, Timestamp};
 
 use crate::clear_text::{self, HashHeaders};
 use crate::compress::Compression;
@@ -20,7 +20,7 @@ use symmetric::MAX_ARGON2_WORK;
 /// The size of the buffer for packet headers; longer bodies are read without it.
 const BUFFER: usize = 8 << 10;
 /// The deepest nesting of packets; messages have at most three levels in practice.
-pub(crate) const MAX_DEPTH: u8 = 8;
+pub(crate) const MAX_DEPTH: u8 = 16;
 /// The most bytes of a packet that is read into memory.
 pub(crate) const MAX_PACKET: usize = 64 << 10;
 /// The most bytes of all encrypted session keys: more than 10,000 recipients.
@@ -153,6 +153,8 @@ pub struct Allowed {
     pub unprotected: bool,
     /// Content that is not encrypted at all.
     pub unencrypted: bool,
+    /// Armor by these rules.
+    pub armor: ArmorRules,
     /// Clear text with a `Hash` header that is not a list of hash algorithms; its signatures must not be verified
     /// ([`HashHeaders::has_unknown`]; RFC 9580, 6.2.2.3).
     pub unknown_digests: bool,
@@ -257,7 +259,8 @@ impl<'a> Reader<'a> {
         }
         let rest = Cursor::new(line).chain(input);
         // Detached signatures may be in several blocks, a message is in one block.
-        let mut packets = BufReader::with_capacity(BUFFER, DearmoredMessage::new(rest));
+        let mut packets =
+            BufReader::with_capacity(BUFFER, DearmoredMessage::new(rest).with(self.allowed.armor));
         let read = self.packets(&mut packets, 0);
         if text_before.is_some_and(|text_before| text_before || packets.get_ref().passed_text())
             && read.is_ok()
@@ -315,7 +318,7 @@ impl<'a> Reader<'a> {
                 Tag(2 | 4) => {
                     self.signature(header.tag, &Body::new(input, header.length).whole(MAX_PACKET)?)?
                 }
-                Tag::MARKER | Tag::PADDING => frame::skip(&mut Body::new(input, header.length))?,
+                tag if is_left_aside(tag) => frame::skip(&mut Body::new(input, header.length))?,
                 _ if depth == 0 && !self.has_content => return Err(Error::NoMessage),
                 _ => return Err(Error::Malformed("a packet that is no part of a message")),
             }
@@ -444,6 +447,12 @@ impl<'a> Reader<'a> {
     }
 }
 
+/// Returns whether packets of a type mean nothing in a message: marker, padding and trust packets, and unknown ones that
+/// are not critical (RFC 9580, 4.3).
+pub(crate) fn is_left_aside(tag: Tag) -> bool {
+    matches!(tag, Tag::MARKER | Tag::PADDING | Tag::TRUST | Tag(40..))
+}
+
 /// Reads the unencrypted fields of an encrypted data packet.
 pub(crate) fn container(tag: Tag, body: &mut Body<'_>) -> Result<EncryptedDataFormat> {
     if tag == Tag(9) {
@@ -509,10 +518,10 @@ impl EncryptedSessionKeys {
         if self.passwords > MAX_PASSWORDS {
             return Err(Error::Limit("passwords of one message"));
         }
-        // Unknown versions and algorithms are ignored (RFC 9580, 5.1 and 5.3).
+        // Unknown versions, algorithms and forms are ignored (RFC 9580, 5.1 and 5.3).
         match encrypted_key {
             Ok(encrypted_key) => self.encrypted_keys.push((body[0], encrypted_key)),
-            Err(Error::Unsupported { .. }) => {}
+            Err(Error::Unsupported { .. } | Error::Malformed(_)) => {}
             Err(error) => return Err(error),
         }
         Ok(())

@@ -127,15 +127,13 @@ impl Pkesk {
         };
         let opened = key.decrypt(&encrypted.ciphertext)?;
         let cipher = encrypted.cipher.and_then(Cipher::of);
-        Ok(match (self.algorithm, self.version, cipher) {
-            (PublicKeyAlgorithm::X25519 | PublicKeyAlgorithm::X448, 3, cipher) => {
-                // Only AES is allowed (RFC 9580, 5.1.6 and 5.1.7).
+        Ok(match (self.algorithm.encrypts_bare_session_keys(), self.version, cipher) {
+            (true, 3, cipher) => {
+                // Only AES is allowed (RFC 9580, 5.1.6 and 5.1.7; RFC 9980, 4.3.1).
                 cipher.filter(is_aes).and_then(|cipher| SessionKey::new(cipher, &opened))
             }
-            (PublicKeyAlgorithm::X25519 | PublicKeyAlgorithm::X448, ..) => {
-                data_cipher.and_then(|cipher| SessionKey::new(cipher, &opened))
-            }
-            (_, 3, _) => checked(&opened, 1).and_then(SessionKey::from_numbered),
+            (true, ..) => data_cipher.and_then(|cipher| SessionKey::new(cipher, &opened)),
+            (false, 3, _) => checked(&opened, 1).and_then(SessionKey::from_numbered),
             _ => data_cipher.zip(checked(&opened, 0)).and_then(|(cipher, key)| SessionKey::new(cipher, key)),
         })
     }
@@ -222,9 +220,14 @@ mod tests {
     }
 
     #[test]
-    fn packets_of_version_3_for_x25519_and_x448_name_aes_only() {
+    fn packets_of_version_3_for_x25519_and_x448_alone_or_beside_ml_kem_name_aes_only() {
         let mut key = Unwrapping(transparent_key());
-        for (algorithm, length) in [(PublicKeyAlgorithm::X25519, 32), (PublicKeyAlgorithm::X448, 56)] {
+        for (algorithm, length) in [
+            (PublicKeyAlgorithm::X25519, 32),
+            (PublicKeyAlgorithm::X448, 56),
+            (PublicKeyAlgorithm::ML_KEM_768_X25519, 32 + 1088),
+            (PublicKeyAlgorithm::ML_KEM_1024_X448, 56 + 1568),
+        ] {
             let mut open = |cipher: Cipher| {
                 let head = [&[3], &[0; 8][..], &[algorithm.0]].concat();
                 let fields = [&vec![9; length][..], &[41, cipher.number()], &[0; 40]].concat();

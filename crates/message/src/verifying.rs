@@ -5,6 +5,7 @@
 
 use std::io::{BufReader, Read};
 
+use cert::ArmorRules;
 use cert::dearmor::DearmoredMessage;
 use cert::packet::Tag;
 use cert::signature::{self, Signature};
@@ -13,7 +14,7 @@ use verify::hash::Digest;
 use verify::{HashAlgorithm, Verdict};
 
 use crate::content_writer::for_each_piece;
-use crate::decrypt::{Authenticity, Event, MAX_PACKET, MAX_SIGNATURES, Sink};
+use crate::decrypt::{Authenticity, Event, MAX_PACKET, MAX_SIGNATURES, Sink, is_left_aside};
 use crate::document_hasher::{DocumentHasher, Documents};
 use crate::frame::{self, Body};
 use crate::{Error, Result};
@@ -242,13 +243,22 @@ impl DetachedSignatures {
     ///
     /// Those of the input, and if it contains other packets.
     pub fn read(input: &mut (dyn Read + Send)) -> Result<Self> {
-        let mut input = BufReader::new(DearmoredMessage::of_all_blocks(input));
+        Self::read_with(input, ArmorRules::Gnupg)
+    }
+
+    /// Reads signatures as [`DetachedSignatures::read`] does, by other rules for armor.
+    ///
+    /// # Errors
+    ///
+    /// The same.
+    pub fn read_with(input: &mut (dyn Read + Send), armor: ArmorRules) -> Result<Self> {
+        let mut input = BufReader::new(DearmoredMessage::of_all_blocks(input).with(armor));
         let mut bodies = Vec::new();
         while let Some(header) = frame::header(&mut input)? {
             let body = Body::new(&mut input, header.length);
             match header.tag {
                 Tag::SIGNATURE => bodies.push(body.whole(MAX_PACKET)?),
-                Tag::MARKER | Tag::PADDING => {
+                tag if is_left_aside(tag) => {
                     body.whole(MAX_PACKET)?;
                 }
                 _ => return Err(Error::Malformed("something else among detached signatures")),

@@ -12,7 +12,10 @@ use zeroize::Zeroizing;
 use crate::curve25519::{self, Kind};
 use crate::ecdh::Wrapping;
 use crate::montgomery::Function;
-use crate::{Ciphertext, Error, Result, curve448, dsa, elgamal, rsa, weierstrass};
+use crate::{
+    Ciphertext, Error, Result, dsa, elgamal, post_quantum_encryption, post_quantum_signature, raw_key, rsa,
+    weierstrass,
+};
 
 /// A key with its public and its secret numbers.
 pub(crate) struct Pair<'a> {
@@ -26,8 +29,10 @@ enum Numbers<'a> {
     Elgamal(elgamal::Numbers<'a>),
     Weierstrass(weierstrass::Numbers<'a>),
     Curve25519(curve25519::Numbers),
-    Ed448(curve448::Numbers<'a>),
-    X448(curve448::Numbers<'a>),
+    Ed448(raw_key::Numbers<'a>),
+    X448(raw_key::Numbers<'a>),
+    PostQuantumSignature(post_quantum_signature::Numbers<'a>),
+    PostQuantumEncryption(post_quantum_encryption::Numbers<'a>),
 }
 
 const UNREADABLE: &str = "its secret numbers cannot be read";
@@ -57,6 +62,8 @@ impl<'a> Pair<'a> {
             Numbers::Weierstrass(numbers) => numbers.belong(),
             Numbers::Curve25519(numbers) => Ok(numbers.belong()),
             Numbers::Ed448(numbers) | Numbers::X448(numbers) => numbers.belong(),
+            Numbers::PostQuantumSignature(numbers) => numbers.belong(),
+            Numbers::PostQuantumEncryption(numbers) => numbers.belong(),
         };
         let what = "its secret part is not the one of its public part";
         match belong.map_err(|error| Error::failed(self.key, "verifying its numbers", &error))? {
@@ -68,10 +75,10 @@ impl<'a> Pair<'a> {
     /// Returns whether the key makes signatures.
     pub(crate) fn signs(&self) -> bool {
         match &self.numbers {
-            Numbers::Rsa(_) | Numbers::Dsa(_) | Numbers::Ed448(_) => true,
+            Numbers::Rsa(_) | Numbers::Dsa(_) | Numbers::Ed448(_) | Numbers::PostQuantumSignature(_) => true,
             Numbers::Weierstrass(_) => self.key.algorithm == PublicKeyAlgorithm::ECDSA,
             Numbers::Curve25519(numbers) => numbers.kind() == Kind::Ed25519,
-            Numbers::Elgamal(_) | Numbers::X448(_) => false,
+            Numbers::Elgamal(_) | Numbers::X448(_) | Numbers::PostQuantumEncryption(_) => false,
         }
     }
 
@@ -90,7 +97,8 @@ impl<'a> Pair<'a> {
                 Ok(numbers.sign(digest).map(|signature| curve25519::fields(self.key.algorithm, &signature)))
             }
             Numbers::Ed448(numbers) => numbers.sign(digest).map(Some),
-            Numbers::Elgamal(_) | Numbers::X448(_) => Ok(None),
+            Numbers::PostQuantumSignature(numbers) => numbers.sign(digest),
+            Numbers::Elgamal(_) | Numbers::X448(_) | Numbers::PostQuantumEncryption(_) => Ok(None),
         };
         let signed = signed.map_err(|error| Error::failed(self.key, "signing", &error))?;
         signed.ok_or_else(|| Error::unsupported(self.key, "signing with this key"))
@@ -124,6 +132,9 @@ impl<'a> Pair<'a> {
             }
             (Numbers::X448(numbers), Ciphertext::X448 { e, key }) => {
                 unwrapped_native(Function::X448, public, numbers.secret(), e, key)
+            }
+            (Numbers::PostQuantumEncryption(numbers), Ciphertext::MlKem { e, c, key, .. }) => {
+                numbers.unwrap(e, c, key)
             }
             _ => return Err(Error::unsupported(self.key, "this way of encrypting to this key")),
         };
@@ -164,14 +175,35 @@ impl<'a> Numbers<'a> {
                 let curve = curve.ok_or_else(|| Error::unsupported(key, "its curve"))?;
                 weierstrass::Numbers::read(curve, public, secret).map(Self::Weierstrass)
             }
-            Algorithm::ED448 => curve448::Numbers::ed448(public, secret).map(Self::Ed448),
-            Algorithm::X448 => curve448::Numbers::x448(public, secret).map(Self::X448),
+            Algorithm::ED448 => raw_key::Numbers::ed448(public, secret).map(Self::Ed448),
+            Algorithm::X448 => raw_key::Numbers::x448(public, secret).map(Self::X448),
+            algorithm if algorithm.is_post_quantum() && algorithm.suits_version(key.version) => {
+                match algorithm.signature_scheme() {
+                    Some(_) => post_quantum_signature::Numbers::read(algorithm, public, secret)
+                        .map(Self::PostQuantumSignature),
+                    None => post_quantum_encryption::Numbers::read(algorithm, public, secret)
+                        .map(Self::PostQuantumEncryption),
+                }
+            }
             Algorithm::EDDSA_LEGACY => return Err(Error::unsupported(key, "its curve")),
             PublicKeyAlgorithm(number) => {
                 return Err(Error::unsupported(key, format!("public-key algorithm {number}")));
             }
         })
     }
+}
+
+/// Unwraps a session key with the secret that an ECDH key on a NIST or Brainpool curve or Curve25519 shares with an
+/// ephemeral key (RFC 9580, 11.5); `None` if it was not wrapped for this key.
+///
+/// # Errors
+///
+/// [`Error::Operation`] if the cryptographic library fails.
+pub fn unwrap_agreed(key: &Key<'_>, shared: &[u8], wrapped: &[u8]) -> Result<Option<Zeroizing<Vec<u8>>>> {
+    libcrypto::initialise();
+    let unwrapped = Wrapping::of(key).map(|wrapping| wrapping.unwrap(shared, wrapped));
+    let unwrapped = unwrapped.transpose().map_err(|error| Error::failed(key, DECRYPTING, &error))?;
+    Ok(unwrapped.flatten())
 }
 
 fn unwrapped_native(

@@ -3,9 +3,10 @@
 use verify::PublicKeyAlgorithm;
 
 use crate::fields::Fields;
+use crate::post_quantum_encryption::Scheme;
 
-/// The algorithm-specific fields of an encrypted session key (RFC 9580, 5.1.3 to 5.1.7), with numbers as big-endian
-/// bytes.
+/// The algorithm-specific fields of an encrypted session key (RFC 9580, 5.1.3 to 5.1.7, and RFC 9980, 4.3.1), with numbers as
+/// big-endian bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ciphertext<'a> {
     /// RSA: the session key with PKCS #1 v1.5 padding to the power of e.
@@ -41,12 +42,23 @@ pub enum Ciphertext<'a> {
         /// The wrapped session key, without length and cipher bytes.
         key: &'a [u8],
     },
+    /// ML-KEM with X25519 or X448 (RFC 9980).
+    MlKem {
+        /// The algorithm of the key.
+        algorithm: PublicKeyAlgorithm,
+        /// The ephemeral public key on the curve.
+        e: &'a [u8],
+        /// ML-KEM's ciphertext.
+        c: &'a [u8],
+        /// The wrapped session key, without length and cipher bytes.
+        key: &'a [u8],
+    },
 }
 
 /// The algorithm-specific fields of an encrypted session key, with the cipher if it is one of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Encrypted<'a> {
-    /// The number of the cipher, which is not encrypted in packets of version 3 with X25519 or X448.
+    /// The number of the cipher, which is not encrypted in packets of version 3 with X25519 or X448, alone or beside ML-KEM.
     pub cipher: Option<u8>,
     /// What was encrypted.
     pub ciphertext: Ciphertext<'a>,
@@ -73,13 +85,19 @@ impl<'a> Ciphertext<'a> {
                 let (cipher, key) = unnumbered(version, fields.counted()?)?;
                 return Some(Encrypted { cipher, ciphertext: Self::X448 { e, key } });
             }
-            _ => return None,
+            algorithm => {
+                let scheme = Scheme::of(algorithm)?;
+                let (e, c) =
+                    (fields.take(scheme.ephemeral_length())?, fields.take(scheme.ciphertext_length())?);
+                let (cipher, key) = unnumbered(version, fields.counted()?)?;
+                return Some(Encrypted { cipher, ciphertext: Self::MlKem { algorithm, e, c, key } });
+            }
         };
         Some(Encrypted { cipher: None, ciphertext })
     }
 
     /// Returns whether keys of an algorithm decrypt it. Keys of other algorithms with the same numbers must not.
-    pub(crate) fn is_for(&self, algorithm: PublicKeyAlgorithm) -> bool {
+    pub fn is_for(&self, algorithm: PublicKeyAlgorithm) -> bool {
         type Algorithm = PublicKeyAlgorithm;
         match self {
             Self::Rsa { .. } => matches!(algorithm, Algorithm::RSA | Algorithm::RSA_ENCRYPT),
@@ -87,6 +105,7 @@ impl<'a> Ciphertext<'a> {
             Self::Ecdh { .. } => algorithm == Algorithm::ECDH,
             Self::X25519 { .. } => algorithm == Algorithm::X25519,
             Self::X448 { .. } => algorithm == Algorithm::X448,
+            Self::MlKem { algorithm: own, .. } => *own == algorithm,
         }
     }
 }

@@ -11,24 +11,32 @@ use crate::ecdh::Wrapping;
 use crate::fields::write_number;
 use crate::key_wrap::KeySize;
 use crate::montgomery::{Agreed, Function};
+use crate::post_quantum_encryption::Scheme;
 use crate::{Error, Result, elgamal, rsa, weierstrass};
 
 /// Encrypts a session key to a public key; returns the algorithm-specific fields of its packet (RFC 9580, 5.1.3 to
-/// 5.1.7). `cipher` is the number of the cipher, which packets of version 3 have and those of version 6 do not.
+/// 5.1.7, and RFC 9980, 4.3.1). `cipher` is the number of the cipher, which packets of version 3 have and those of version 6 do not.
 ///
 /// # Errors
 ///
 /// [`Error::Unsupported`] for a key that cannot be encrypted to, and for other ciphers than AES in packets of version 3
-/// with X25519 or X448.
+/// with X25519 or X448, alone or beside ML-KEM.
 pub fn encrypt(key: &Key<'_>, cipher: Option<u8>, session_key: &[u8]) -> Result<Vec<u8>> {
-    let is_native = matches!(key.algorithm, PublicKeyAlgorithm::X25519 | PublicKeyAlgorithm::X448);
-    if is_native && cipher.is_some_and(|cipher| KeySize::of(cipher).is_none()) {
+    if key.algorithm.encrypts_bare_session_keys()
+        && cipher.is_some_and(|cipher| KeySize::of(cipher).is_none())
+    {
         return Err(Error::unsupported(key, "encrypting to this key with another cipher than AES"));
     }
     libcrypto::initialise();
     let encrypted = encrypted(key, cipher, session_key);
     let encrypted = encrypted.map_err(|error| Error::failed(key, "encrypting a session key", &error))?;
     encrypted.ok_or_else(|| Error::unsupported(key, "encrypting to this key"))
+}
+
+/// Returns whether session keys are encrypted to a key: of an ECDH key, the key derivation and the key wrap are no weaker
+/// than SHA-256 and AES-128 (RFC 9580, 11.5.1).
+pub fn is_safe_to_encrypt_to(key: &Key<'_>) -> bool {
+    key.algorithm != PublicKeyAlgorithm::ECDH || Wrapping::of(key).is_some()
 }
 
 /// Encrypts a session key; `None` if the key cannot be encrypted to.
@@ -42,6 +50,7 @@ fn encrypted(
     match key.algorithm {
         // The parameters of version 5 differ (LibrePGP).
         _ if key.version == 5 => Ok(None),
+        algorithm if !algorithm.suits_version(key.version) => Ok(None),
         Algorithm::RSA | Algorithm::RSA_ENCRYPT => rsa::encrypt(key.material, &content()),
         // Only packets of version 3 support it.
         Algorithm::ELGAMAL | Algorithm::ELGAMAL_BOTH if cipher.is_some() => {
@@ -50,7 +59,10 @@ fn encrypted(
         Algorithm::ECDH => encrypted_by_ecdh(key, &content()),
         Algorithm::X25519 => encrypted_natively(Function::X25519, key.material, cipher, session_key),
         Algorithm::X448 => encrypted_natively(Function::X448, key.material, cipher, session_key),
-        _ => Ok(None),
+        algorithm => match Scheme::of(algorithm) {
+            Some(scheme) => encrypted_beside_ml_kem(scheme, key.material, cipher, session_key),
+            None => Ok(None),
+        },
     }
 }
 
@@ -93,4 +105,16 @@ fn encrypted_natively(
     let wrapped = function.wrap(public, &agreed, session_key)?;
     let wrapped = [cipher.as_slice(), &wrapped].concat();
     Ok(Some([&agreed.ephemeral[..], &[wrapped.len() as u8], &wrapped].concat()))
+}
+
+/// Encrypts as RFC 9980 does with ML-KEM beside a curve of RFC 9580; the number of the cipher is not encrypted.
+fn encrypted_beside_ml_kem(
+    scheme: Scheme,
+    public: &[u8],
+    cipher: Option<u8>,
+    session_key: &[u8],
+) -> std::result::Result<Option<Vec<u8>>, ErrorStack> {
+    let Some([ephemeral, ciphertext, wrapped]) = scheme.wrap(public, session_key)? else { return Ok(None) };
+    let wrapped = [cipher.as_slice(), &wrapped].concat();
+    Ok(Some([&ephemeral[..], &ciphertext, &[wrapped.len() as u8], &wrapped].concat()))
 }

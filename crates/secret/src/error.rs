@@ -118,6 +118,17 @@ pub enum Error {
         /// The fingerprint or keygrip.
         key: String,
     },
+    /// gpg-agent refused to use a key, or could not be asked.
+    #[error("{message}")]
+    Agent {
+        /// Libgpg-error's number, if there is one.
+        code: Option<u16>,
+        /// What it said.
+        message: String,
+    },
+    /// The certificate of a key could not be read.
+    #[error("the certificates of secret keys: {0}")]
+    Certificates(String),
     /// Asking for a passphrase failed.
     #[error("asking for a passphrase: {0}")]
     Asking(String),

@@ -22,6 +22,13 @@ pub enum Protection {
         /// The serial number of the card; empty if it is unknown.
         serial: Vec<u8>,
     },
+    /// By gpg-agent, which has the secret, and asks for its passphrase itself.
+    Agent {
+        /// Whether it has a passphrase; `None` if that is unknown.
+        locked: Option<bool>,
+        /// The serial number of the card that it is on, if it is on one; empty if that is unknown.
+        card: Option<Vec<u8>>,
+    },
     /// In an unknown way; says what is unknown.
     Unknown(String),
 }
@@ -49,12 +56,12 @@ pub enum Check {
 }
 
 impl Protection {
-    /// Returns whether the secret is there, locked or not.
+    /// Returns whether the secret is there, locked or not, or the agent uses it.
     pub fn has_secret(&self) -> bool {
-        matches!(self, Self::None | Self::Locked(_) | Self::Unknown(_))
+        matches!(self, Self::None | Self::Locked(_) | Self::Agent { .. } | Self::Unknown(_))
     }
 
-    /// Returns whether a passphrase is needed.
+    /// Returns whether a passphrase has to be given here; the agent asks for those of its keys.
     pub fn is_locked(&self) -> bool {
         matches!(self, Self::Locked(_))
     }

@@ -31,6 +31,8 @@ impl SecretKey {
                 let serial = serial.iter().map(|byte| format!("{byte:02X}")).collect();
                 Err(Error::OnCard { key, serial })
             }
+            // No packet says so.
+            Protection::Agent { .. } => Err(Error::Stub { key }),
             Protection::Unknown(what) => Err(Error::UnknownProtection { key, what: what.clone() }),
         }
     }

@@ -54,8 +54,35 @@ impl DigestPolicy {
     }
 }
 
+/// Returns whether a hash algorithm is accepted in the binding signature of a subkey of this algorithm: those of RFC 9980
+/// need a better one than SHA-1 (RFC 9980, 7.2).
+pub fn accepts_subkey_binding(subkey: PublicKeyAlgorithm, hash: HashAlgorithm) -> bool {
+    let is_broken = matches!(hash, HashAlgorithm::MD5 | HashAlgorithm::SHA1 | HashAlgorithm::RIPEMD160);
+    !(is_broken && subkey.is_post_quantum())
+}
+
 /// 2019-01-19 00:00 UTC, the latest creation time of SHA-1 certifications by other keys that GnuPG accepts.
 const END_OF_SHA1_CERTIFICATIONS: u32 = 1_547_856_000;
+
+/// The smallest RSA, DSA and Elgamal keys in bits that are accepted in signatures and encrypted to.
+pub const MIN_KEY_BITS: u32 = 2048;
+/// The smallest ones that are accepted in signatures of the time before [`END_OF_SMALL_KEYS`].
+pub const MIN_EARLY_KEY_BITS: u32 = 1024;
+/// 2014-01-01 00:00 UTC: from then on nobody should have used keys of less than [`MIN_KEY_BITS`] (NIST SP 800-131A).
+pub const END_OF_SMALL_KEYS: u32 = 1_388_534_400;
+
+/// Returns whether a key of this size in bits is large enough for a signature made, or a message encrypted, at `used`
+/// (seconds since 1970). GnuPG 2.2 accepts keys of any size.
+pub fn is_large_enough(algorithm: PublicKeyAlgorithm, bits: u32, used: u32) -> bool {
+    let is_of_numbers = algorithm.is_rsa()
+        || matches!(
+            algorithm,
+            PublicKeyAlgorithm::DSA | PublicKeyAlgorithm::ELGAMAL | PublicKeyAlgorithm::ELGAMAL_BOTH
+        );
+    let least = if used < END_OF_SMALL_KEYS { MIN_EARLY_KEY_BITS } else { MIN_KEY_BITS };
+    // A modulus may be a bit shorter than was asked for.
+    !is_of_numbers || bits.next_multiple_of(8) >= least
+}
 
 /// Returns whether a hash algorithm is too weak for any signature by default.
 pub fn is_weak(hash: HashAlgorithm) -> bool {
@@ -104,6 +131,33 @@ mod tests {
         assert!(policy.is_weak(HashAlgorithm::SHA1) && policy.is_weak(HashAlgorithm::MD5));
         assert!(!policy.accepts_certification(HashAlgorithm::SHA1, 0));
         assert!(!GNUPG.with_weak(HashAlgorithm(200)).is_weak(HashAlgorithm(200 - 64)));
+    }
+
+    #[test]
+    fn no_binding_of_a_post_quantum_subkey_is_made_with_sha1() {
+        let (new, old) = (PublicKeyAlgorithm::ML_KEM_768_X25519, PublicKeyAlgorithm::ECDH);
+        for hash in HashAlgorithm::ALL {
+            assert_eq!(accepts_subkey_binding(new, hash), hash.0 > 3, "{hash:?}");
+            assert!(accepts_subkey_binding(old, hash), "{hash:?}");
+        }
+    }
+
+    #[test]
+    fn small_keys_made_signatures_until_2014() {
+        use PublicKeyAlgorithm as Algorithm;
+        for (algorithm, bits, used, expected) in [
+            (Algorithm::RSA, 2048, u32::MAX, true),
+            (Algorithm::RSA, 2047, u32::MAX, true),
+            (Algorithm::RSA, 1024, u32::MAX, false),
+            (Algorithm::DSA, 1024, END_OF_SMALL_KEYS, false),
+            (Algorithm::DSA, 1024, END_OF_SMALL_KEYS - 1, true),
+            (Algorithm::RSA, 1023, 0, true),
+            (Algorithm::RSA, 768, 0, false),
+            (Algorithm::ELGAMAL, 1024, u32::MAX, false),
+            (Algorithm::ED25519, 255, u32::MAX, true),
+        ] {
+            assert_eq!(is_large_enough(algorithm, bits, used), expected, "{algorithm:?} {bits} {used}");
+        }
     }
 
     #[test]

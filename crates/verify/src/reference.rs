@@ -27,6 +27,7 @@ pub(crate) fn verify(check: &Check<'_>) -> Verdict {
         PublicKeyAlgorithm::EDDSA_LEGACY => verify_ed25519_legacy(check),
         PublicKeyAlgorithm::ED25519 => verify_bytes::<32, 64>(check, Id::ED25519),
         PublicKeyAlgorithm::ED448 => verify_bytes::<57, 114>(check, Id::ED448),
+        algorithm if algorithm.is_post_quantum() => verify_post_quantum(check),
         _ => None,
     };
     match verified {
@@ -119,6 +120,34 @@ fn verify_bytes<const K: usize, const S: usize>(check: &Check<'_>, id: Id) -> Ve
     let key: &[u8; K] = Fields(check.issuer.material).bytes()?;
     let Some(signature) = Fields(check.signature.material).bytes::<S>() else { return MALFORMED };
     Some(eddsa_verifies(id, key, signature, check.digest.as_bytes()))
+}
+
+/// The shortest digest that the algorithms of RFC 9980 sign (5.3.1 and 6.2.1), in bytes.
+const MIN_POST_QUANTUM_DIGEST: usize = 32;
+
+/// Verifies both parts of a signature of RFC 9980, or the only one of SLH-DSA.
+fn verify_post_quantum(check: &Check<'_>) -> Verified {
+    let algorithm = check.issuer.algorithm;
+    let scheme = algorithm.signature_scheme()?;
+    let (key, signature) = (check.issuer.material, check.signature.material);
+    if algorithm.fixed_public_length() != Some(key.len()) {
+        return None;
+    }
+    let digest = check.digest.as_bytes();
+    if algorithm.fixed_signature_length() != Some(signature.len()) || digest.len() < MIN_POST_QUANTUM_DIGEST {
+        return MALFORMED;
+    }
+    let (on_curve, key) = key.split_at(key.len() - scheme.public_length());
+    let (by_curve, signature) = signature.split_at(signature.len() - scheme.signature_length());
+    let verified_on_curve = match algorithm.curve_part() {
+        Some(PublicKeyAlgorithm::ED25519) => eddsa_verifies(Id::ED25519, on_curve, by_curve, digest),
+        Some(PublicKeyAlgorithm::ED448) => eddsa_verifies(Id::ED448, on_curve, by_curve, digest),
+        _ => Ok(true),
+    };
+    Some(match verified_on_curve {
+        Ok(true) => scheme.verifies(key, digest, signature),
+        failed => failed,
+    })
 }
 
 pub(crate) fn eddsa_verifies(

@@ -3,10 +3,9 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use crate::{Engine, Home};
+use crate::{Engine, Gnupg, Home};
 
 use super::{Attack, Finding, Kind, Program, Rule};
 
@@ -21,7 +20,7 @@ struct Column {
     homes: Vec<(Vec<Vec<u8>>, Kind, Home)>,
 }
 
-/// Runs every attack through our programs, the installed gpg, and those below `peers` (as `scripts/peers` unpacks them), and
+/// Runs every attack through our programs, both gpgs, and those below `peers` (as `scripts/peers` unpacks them), and
 /// returns a table for each rule, in Markdown.
 pub fn tables(rules: &[Rule], peers: Option<&Path>) -> String {
     let mut columns = columns(peers);
@@ -41,19 +40,15 @@ pub fn tables(rules: &[Rule], peers: Option<&Path>) -> String {
 fn columns(peers: Option<&Path>) -> Vec<Column> {
     let ours =
         Column { title: "Keyhoard".to_owned(), programs: Program::ours(Engine::Sqlite), homes: Vec::new() };
-    let system = |name: &str, kind| Program::other(name, kind, timed(&[Path::new(name)]));
     let mut columns = vec![ours];
-    columns.extend(Column::of(vec![system("gpg", Kind::Gpg), system("gpgv", Kind::Gpgv)]));
+    for gnupg in Gnupg::ALL {
+        let program = |name, kind| Program::other(name, kind, timed(&[&gnupg.program(name)]));
+        columns.extend(Column::of(vec![program("gpg", Kind::Gpg), program("gpgv", Kind::Gpgv)]));
+    }
     let others = [("sqop", Kind::Sop), ("rsop", Kind::Sop), ("gosop", Kind::Sop), ("rnp", Kind::Rnp)];
-    match peers {
-        Some(root) => {
-            let peer = |name, kind| Program::other(name, kind, below(root, name));
-            columns.extend(Column::of(vec![peer("gpg", Kind::Gpg), peer("gpgv", Kind::Gpgv)]));
-            columns.extend(others.iter().filter_map(|&(name, kind)| Column::of(vec![peer(name, kind)])));
-        }
-        None => {
-            columns.extend(others.iter().filter_map(|&(name, kind)| Column::of(vec![system(name, kind)])))
-        }
+    for (name, kind) in others {
+        let words = peers.map_or_else(|| timed(&[Path::new(name)]), |root| below(root, name));
+        columns.extend(Column::of(vec![Program::other(name, kind, words)]));
     }
     columns
 }
@@ -71,25 +66,7 @@ fn below(root: &Path, name: &str) -> Vec<PathBuf> {
     let Some(loader) = loader else { return timed(&[&program]) };
     let libraries = files(&root.join("usr/lib")).find(|path| name_of(path).ends_with("-linux-gnu"));
     let libraries = libraries.unwrap_or_else(|| root.join("usr/lib"));
-    let mut words = timed(&[&loader, Path::new("--library-path"), &libraries, &program]);
-    if name == "gpg" {
-        words.push("--agent-program".into());
-        words.push(agent(root, &loader, &libraries));
-    }
-    words
-}
-
-/// Writes a script that starts the agent of a root, and returns its path.
-fn agent(root: &Path, loader: &Path, libraries: &Path) -> PathBuf {
-    let script = root.join("gpg-agent");
-    let program = root.join("usr/bin/gpg-agent");
-    let words =
-        [loader, Path::new("--library-path"), libraries, &program].map(|word| word.display().to_string());
-    let text = format!("#!/bin/sh\nexec {} \"$@\"\n", words.join(" "));
-    fs::write(&script, text)
-        .and_then(|()| fs::set_permissions(&script, fs::Permissions::from_mode(0o755)))
-        .expect("what scripts/peers unpacked is writable");
-    script
+    timed(&[&loader, Path::new("--library-path"), &libraries, &program])
 }
 
 fn files(directory: &Path) -> impl Iterator<Item = PathBuf> + use<> {

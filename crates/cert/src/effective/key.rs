@@ -1,49 +1,95 @@
 //! Evaluates the primary key and the subkeys.
 
-use super::self_signatures::{SelfSignatureFilter, key_expiration, newest};
+use super::context::DesignatedRevocation;
+use super::self_signatures::{SelfSignatureFilter, newest};
 use super::state::{ComponentState, KeyState, Revocation};
 use super::usage::{Usage, is_usable};
 use super::user_id::UserIdStates;
 use crate::facts::{Component, ComponentKind, Facts, KeyFacts, Revoker, SignatureFacts, SignatureType};
 use crate::identity::{Fingerprint, Timestamp};
+use verify::policy::accepts_subkey_binding;
 
-/// Evaluates the primary key: a direct-key signature takes precedence over those of the user IDs and attributes,
-/// separately for usage and expiration time. Returns also the designated revokers, each once, in the order of the
-/// signatures.
-pub(super) fn primary(
-    facts: &Facts,
-    users: &UserIdStates<'_>,
+/// Evaluates the primary key from the direct-key signature and those of the user IDs, separately for usage and
+/// expiration time. Returns also the designated revokers, each once, in the order of the signatures.
+pub(super) fn primary<'f>(
+    facts: &'f Facts,
+    users: &UserIdStates<'f>,
     self_signatures: &SelfSignatureFilter<'_>,
 ) -> (KeyState, Vec<Revoker>) {
     let component = &facts.components[0];
-    let key = self_signatures.primary;
-    let direct = || self_signatures.of_kind(component, SignatureType::DIRECT_KEY);
-    let binding = newest(direct().filter(|(_, signature)| !self_signatures.has_expired(signature)));
-    let revokers = revokers(direct().map(|(_, signature)| signature));
-
-    let named = |usage: &Usage| !usage.is_unset();
-    let usage = binding
-        .map(|(_, signature)| flags(signature))
-        .filter(named)
-        .or_else(|| latest(&users.bindings, |signature| Some(flags(signature)).filter(named)))
-        .unwrap_or_default();
-    let expires = binding
-        .and_then(|(_, signature)| key_expiration(key.created, signature))
-        .or_else(|| latest(&users.bindings, |signature| key_expiration(key.created, signature)));
-
+    let binding = direct_binding(facts, self_signatures);
+    let direct = binding.map(|(_, signature)| signature);
+    // Who named a revoker cannot take that back.
+    let revokers = revokers(component.signatures.iter().filter(|signature| {
+        signature.kind == SignatureType::DIRECT_KEY && self_signatures.is_usable(signature)
+    }));
+    let of_user = users.primary(facts);
+    let bound = direct.into_iter().chain(of_user).map(|signature| signature.created).max();
+    let (usage, expires) = match self_signatures.are_gnupgs() {
+        true => said_to_gnupg(direct, users, self_signatures),
+        false => said(direct, of_user, self_signatures),
+    };
     let state = KeyState {
         valid: binding.is_some() || users.any_signed,
-        revoked: primary_revocation(component, !revokers.is_empty(), self_signatures),
+        revoked: primary_revocation(component, bound, !revokers.is_empty(), self_signatures),
         expires,
         expired: self_signatures.is_expired_key(expires),
-        usage: usage.under(key.algorithm) | Usage::CERTIFY,
+        usage: usage | Usage::CERTIFY,
         binding: binding.map(|(index, _)| index),
     };
     (state, revokers)
 }
 
-/// Evaluates a subkey: the newest binding signature that is not expired counts, and any revocation.
+/// Returns usage and expiration time of the primary key as GnuPG does: a direct-key signature goes before all user IDs
+/// and attributes, of which the newest one counts.
+fn said_to_gnupg(
+    direct: Option<&SignatureFacts>,
+    users: &UserIdStates<'_>,
+    self_signatures: &SelfSignatureFilter<'_>,
+) -> (Usage, Option<Timestamp>) {
+    let key = self_signatures.primary;
+    let named = |usage: &Usage| !usage.is_unset();
+    let usage = direct
+        .map(flags)
+        .filter(named)
+        .or_else(|| latest(&users.bindings, |signature| Some(flags(signature)).filter(named)));
+    let ends = |signature: &SignatureFacts| self_signatures.key_expiration(key.created, signature);
+    let expires = direct.and_then(ends).or_else(|| latest(&users.bindings, ends));
+    (usage.unwrap_or_default().under(key.algorithm), expires)
+}
+
+/// Returns usage and expiration time of the primary key by RFC 9580, 5.2.3.10: what the primary user ID says goes before
+/// a direct-key signature, for keys of version 6 behind it. Without key flags it has no usage.
+fn said(
+    direct: Option<&SignatureFacts>,
+    of_user: Option<&SignatureFacts>,
+    self_signatures: &SelfSignatureFilter<'_>,
+) -> (Usage, Option<Timestamp>) {
+    let key = self_signatures.primary;
+    let order = match key.fingerprint {
+        Fingerprint::V6(_) => [direct, of_user],
+        _ => [of_user, direct],
+    };
+    let order = || order.into_iter().flatten();
+    let usage = order().map(flags).find(|usage| !usage.is_unset());
+    let ends = order().find(|signature| signature.own.as_ref().is_some_and(|own| own.key_expires.is_some()));
+    let expires = ends.and_then(|signature| self_signatures.key_expiration(key.created, signature));
+    (usage.unwrap_or(Usage::NONE).under(key.algorithm), expires)
+}
+
+/// Returns the newest direct-key signature that is not expired.
+fn direct_binding<'f>(
+    facts: &'f Facts,
+    self_signatures: &SelfSignatureFilter<'_>,
+) -> Option<(usize, &'f SignatureFacts)> {
+    let direct = self_signatures.of_kind(&facts.components[0], SignatureType::DIRECT_KEY);
+    newest(direct.filter(|(_, signature)| !self_signatures.has_expired(signature)))
+}
+
+/// Evaluates a subkey: the newest binding signature that is not expired counts, and any revocation. By RFC 9580 the key
+/// flags of a direct-key signature count where it has none, and without any it has no usage.
 pub(super) fn subkey(
+    facts: &Facts,
     key: &KeyFacts,
     component: &Component,
     primary: &KeyState,
@@ -51,15 +97,24 @@ pub(super) fn subkey(
 ) -> KeyState {
     let bindings = self_signatures
         .of_kind(component, SignatureType::SUBKEY_BINDING)
-        .filter(|(_, signature)| !self_signatures.has_expired(signature));
-    let revocation = self_signatures.of_kind(component, SignatureType::SUBKEY_REVOCATION).last();
-    let revoked = revocation.map(|(_, signature)| Revocation { date: signature.created, designated: false });
+        .filter(|(_, signature)| !self_signatures.has_expired(signature))
+        .filter(|(_, signature)| accepts_subkey_binding(key.algorithm, signature.hash_algorithm));
+    let binding = newest(bindings);
+    let bound = binding.map(|(_, signature)| signature.created);
+    let revoked = self_signatures.revocation(component, SignatureType::SUBKEY_REVOCATION, bound);
 
     let mut state = KeyState { revoked: revoked.or(primary.revoked), ..KeyState::default() };
-    if let Some((index, signature)) = newest(bindings) {
-        state.valid = is_usable(key.algorithm) && primary.valid;
-        state.usage = flags(signature).under(key.algorithm);
-        state.expires = key_expiration(key.created, signature);
+    if let Some((index, signature)) = binding {
+        let direct = primary.binding.filter(|_| !self_signatures.are_gnupgs());
+        let of_primary = || {
+            let usage = direct.map(|direct| flags(&facts.components[0].signatures[direct]));
+            usage.filter(|usage| !usage.is_unset())
+        };
+        let own = Some(flags(signature)).filter(|usage| !usage.is_unset());
+        state.valid = is_usable(key.algorithm, key.fingerprint.version()) && primary.valid;
+        let missing = if self_signatures.are_gnupgs() { Usage::default() } else { Usage::NONE };
+        state.usage = own.or_else(of_primary).unwrap_or(missing).under(key.algorithm);
+        state.expires = self_signatures.key_expiration(key.created, signature);
         state.expired = self_signatures.is_expired_key(state.expires);
         state.binding = Some(index);
     }
@@ -120,16 +175,22 @@ fn revokers<'c>(direct: impl Iterator<Item = &'c SignatureFacts>) -> Vec<Revoker
     revokers
 }
 
-/// Returns the key's own revocation, the last one in the order of the bytes, else one by a designated revoker.
-/// Revocations of keys cannot be revoked.
+/// Returns the key's own revocation that counts, for GnuPG the last one in the order of the bytes, else one by a
+/// designated revoker. Revocations of keys cannot be revoked.
 fn primary_revocation(
     component: &Component,
+    bound: Option<Timestamp>,
     has_revokers: bool,
     self_signatures: &SelfSignatureFilter<'_>,
 ) -> Option<Revocation> {
-    if let Some((_, signature)) = self_signatures.of_kind(component, SignatureType::KEY_REVOCATION).last() {
-        return Some(Revocation { date: signature.created, designated: false });
-    }
-    let date = self_signatures.context.designated_revocation.filter(|_| has_revokers)?;
-    Some(Revocation { date, designated: true })
+    let own = self_signatures.revocation(component, SignatureType::KEY_REVOCATION, bound);
+    let is_over = |revocation: &DesignatedRevocation| {
+        let date = revocation.date;
+        !(self_signatures.are_gnupgs() || revocation.is_hard)
+            && (date > self_signatures.context.now || bound.is_some_and(|bound| bound > date))
+    };
+    own.or_else(|| {
+        let designated = self_signatures.context.designated_revocation.filter(|_| has_revokers)?;
+        (!is_over(&designated)).then_some(Revocation { date: designated.date, designated: true })
+    })
 }

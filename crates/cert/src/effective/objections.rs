@@ -90,7 +90,8 @@ impl<'a> IssuerKey<'a> {
 /// An objection to a signature because of its issuer; the most serious first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Objection {
-    /// The key is revoked, at any time, since a thief of the secret key can backdate signatures.
+    /// The key is revoked: at any time, since a thief of the secret key can backdate signatures, unless the state is that
+    /// of a moment before a [soft](crate::facts::RevocationReason::is_soft) revocation.
     Revoked,
     /// No self-signature binds the key to its certificate.
     Unbound,
@@ -132,6 +133,14 @@ impl Objections {
     /// Iterates over them, the most serious first.
     pub fn iter(&self) -> impl Iterator<Item = Objection> {
         self.0.iter().copied()
+    }
+
+    /// Returns them, with one more.
+    #[must_use]
+    pub fn with(mut self, objection: Objection) -> Self {
+        self.0.push(objection);
+        self.0.sort_unstable();
+        self
     }
 
     /// Returns them without those that are ignored.

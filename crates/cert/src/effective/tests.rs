@@ -306,7 +306,7 @@ fn a_designated_revocation_counts_where_revokers_are_named() {
     let naming = own(SignatureType::DIRECT_KEY, 1, |own| own.revokers = vec![revoker, revoker]);
     let date = Timestamp(BIRTH + 8);
     let moment = EvaluationContext {
-        designated_revocation: Some(date),
+        designated_revocation: Some(DesignatedRevocation { date, is_hard: true }),
         ..EvaluationContext::new(NOW, PacketView::Gnupg)
     };
 

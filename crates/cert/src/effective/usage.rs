@@ -51,13 +51,20 @@ impl Usage {
             | Algorithm::ECDH
             | Algorithm::ELGAMAL
             | Algorithm::X25519
-            | Algorithm::X448 => Self::ENCRYPT,
+            | Algorithm::X448
+            | Algorithm::ML_KEM_768_X25519
+            | Algorithm::ML_KEM_1024_X448 => Self::ENCRYPT,
             Algorithm::RSA_SIGN => Self::CERTIFY | Self::SIGN,
             Algorithm::DSA
             | Algorithm::ECDSA
             | Algorithm::EDDSA_LEGACY
             | Algorithm::ED25519
-            | Algorithm::ED448 => Self::CERTIFY | Self::SIGN | Self::AUTHENTICATE,
+            | Algorithm::ED448
+            | Algorithm::ML_DSA_65_ED25519
+            | Algorithm::ML_DSA_87_ED448
+            | Algorithm::SLH_DSA_SHAKE_128S
+            | Algorithm::SLH_DSA_SHAKE_128F
+            | Algorithm::SLH_DSA_SHAKE_256S => Self::CERTIFY | Self::SIGN | Self::AUTHENTICATE,
             _ => Self::default(),
         }
     }
@@ -79,9 +86,11 @@ impl Usage {
     }
 }
 
-/// Returns whether keys of an algorithm can be used at all; a subkey of any other is never valid.
-pub(super) fn is_usable(algorithm: Algorithm) -> bool {
-    algorithm != Algorithm::ELGAMAL_BOTH && !Usage::of_algorithm(algorithm).is_unset()
+/// Returns whether keys of an algorithm and a version can be used at all; a subkey of any other is never valid.
+pub(super) fn is_usable(algorithm: Algorithm, version: u8) -> bool {
+    algorithm != Algorithm::ELGAMAL_BOTH
+        && !Usage::of_algorithm(algorithm).is_unset()
+        && algorithm.suits_version(version)
 }
 
 /// Returns whether keys of an algorithm can make signatures at all.

@@ -12,28 +12,73 @@ pub(super) struct UserIdStates<'f> {
     pub(super) states: Vec<UserIdState>,
     /// The valid self-signatures, in the order of the bytes.
     pub(super) bindings: Vec<&'f SignatureFacts>,
-    /// Whether at least one has a self-signature, even if that is a revocation or expired.
+    /// The newest certification of each component that is not expired.
+    certified: Vec<Option<&'f SignatureFacts>>,
+    /// Whether at least one has a self-signature that is no revocation and not expired; for GnuPG, any.
     pub(super) any_signed: bool,
+}
+
+impl<'f> UserIdStates<'f> {
+    /// Returns the newest certification of the primary user ID that is not expired. It describes the key even if that user
+    /// ID is revoked.
+    pub(super) fn primary(&self, facts: &Facts) -> Option<&'f SignatureFacts> {
+        let is_primary = |index: &usize| {
+            self.states[*index].primary && matches!(facts.components[*index].kind, ComponentKind::UserId(_))
+        };
+        let index = (0..self.states.len()).find(is_primary)?;
+        self.certified[index]
+    }
 }
 
 /// Evaluates all user IDs and attributes.
 pub(super) fn evaluate<'f>(facts: &'f Facts, self_signatures: &SelfSignatureFilter<'_>) -> UserIdStates<'f> {
     let mut states = vec![UserIdState::default(); facts.components.len()];
     let mut bindings = Vec::new();
+    let mut certified_by = vec![None; facts.components.len()];
+    let mut any_signed = false;
     for index in users(facts, self_signatures.context.view) {
         let component = &facts.components[index];
-        let candidates =
-            self_signatures.own(component).filter(|(_, signature)| signature.kind.is_over_user());
-        if let Some((position, signature)) = newest(candidates) {
+        let certified =
+            newest(alive(component, self_signatures).filter(|(_, one)| one.kind.is_certification()));
+        certified_by[index] = certified.map(|(_, signature)| signature);
+        if let Some((position, signature)) = deciding(component, certified, self_signatures) {
             let state = apply(position, signature, self_signatures);
             if !state.revoked && !state.expired {
                 bindings.push(signature);
             }
             states[index] = state;
         }
+        any_signed |= match self_signatures.are_gnupgs() {
+            true => states[index].binding.is_some(),
+            false => certified.is_some(),
+        };
     }
-    let any_signed = states.iter().any(|state| state.binding.is_some());
-    UserIdStates { states, bindings, any_signed }
+    UserIdStates { states, bindings, certified: certified_by, any_signed }
+}
+
+/// Iterates over the self-signatures that count and are not expired.
+fn alive<'f>(
+    component: &'f Component,
+    self_signatures: &SelfSignatureFilter<'_>,
+) -> impl Iterator<Item = (usize, &'f SignatureFacts)> {
+    let own = self_signatures.own(component).filter(|(_, signature)| signature.kind.is_over_user());
+    own.filter(|(_, signature)| !self_signatures.has_expired(signature))
+}
+
+/// Returns the self-signature that decides about a user ID: for GnuPG the newest one, which may be expired; by RFC 9580
+/// the newest one that is not expired, a revocation before a certification of the same second.
+fn deciding<'f>(
+    component: &'f Component,
+    certified: Option<(usize, &'f SignatureFacts)>,
+    self_signatures: &SelfSignatureFilter<'_>,
+) -> Option<(usize, &'f SignatureFacts)> {
+    let all = || self_signatures.own(component).filter(|(_, signature)| signature.kind.is_over_user());
+    if self_signatures.are_gnupgs() {
+        return newest(all());
+    }
+    let revoked = newest(alive(component, self_signatures).filter(|(_, one)| one.kind.revokes()));
+    let newer = certified.filter(|(_, one)| revoked.is_none_or(|(_, revoked)| one.created > revoked.created));
+    newer.or(revoked).or_else(|| newest(all().filter(|(_, signature)| signature.kind.is_certification())))
 }
 
 /// Chooses the primary user ID: the one with the newest binding, of those marked as primary or else of all.

@@ -1,6 +1,7 @@
 //! Mutated certificates, imported by the installed `gpg` and by us: the same packets, in the same order.
 
 use crate::digests::for_each_digest;
+use crate::gnupg::Gnupg;
 use crate::made::raw;
 use crate::mutated::{Numbers, Parts, digest_prefix, keyring, unhashed};
 use crate::scale;
@@ -45,7 +46,7 @@ impl Home {
     }
 
     fn gpg(&self, arguments: &[&str]) -> (Vec<u8>, String) {
-        let output = Command::new("gpg")
+        let output = Command::new(Gnupg::V2_2.program("gpg"))
             .env("LC_ALL", "C.UTF-8")
             .env("TZ", "UTC")
             .arg("--homedir")
@@ -54,7 +55,7 @@ impl Home {
             .args(["--faked-system-time", "20260101T000000!", "--status-fd", "2"])
             .args(arguments)
             .output()
-            .expect("gpg is installed");
+            .expect("gpg is unpacked");
         (output.stdout, String::from_utf8_lossy(&output.stderr).into_owned())
     }
 

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use cert::certificate::Certificate;
+use cert::split::RawCertificate;
 
 use super::{Failure, Result, packets};
 use crate::keyring_file::KeyringFile;
@@ -11,6 +12,8 @@ use crate::keyring_file::KeyringFile;
 #[derive(Clone, Debug)]
 pub struct Certificates {
     pub(super) certificates: Vec<Certificate>,
+    /// Revocations of primary keys without their certificates.
+    revocations: Vec<Vec<u8>>,
 }
 
 impl Certificates {
@@ -20,17 +23,31 @@ impl Certificates {
     ///
     /// [`BadData`](super::Kind::BadData) for anything else, secret keys too, and if there are none.
     pub fn read(bytes: &[u8]) -> Result<Self> {
+        Self::of(packets::read_certificates(bytes)?, Vec::new())
+    }
+
+    /// Reads copies of certificates that are to be merged, and revocations without their certificates.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Certificates::read`].
+    pub fn read_copies(bytes: &[u8]) -> Result<Self> {
+        let packets::Read { certificates, revocations } = packets::read(bytes)?;
+        Self::of(certificates, revocations)
+    }
+
+    fn of(raw: Vec<RawCertificate>, revocations: Vec<Vec<u8>>) -> Result<Self> {
         let mut certificates = Vec::new();
-        for raw in packets::read(bytes)? {
+        for raw in raw {
             if !raw.secrets.is_empty() {
                 return Err(Failure::bad_data("a secret key where certificates are expected"));
             }
             packets::join(&mut certificates, packets::certificate(&raw)?);
         }
-        if certificates.is_empty() {
+        if certificates.is_empty() && revocations.is_empty() {
             return Err(Failure::bad_data("there is no certificate in it"));
         }
-        Ok(Self { certificates })
+        Ok(Self { certificates, revocations })
     }
 
     /// Puts the certificates of several files together.
@@ -39,7 +56,7 @@ impl Certificates {
         for certificate in files.into_iter().flat_map(|file| file.certificates) {
             packets::join(&mut certificates, certificate);
         }
-        Self { certificates }
+        Self::from(certificates)
     }
 
     /// Adds what other copies of these certificates have.
@@ -53,6 +70,9 @@ impl Certificates {
         for copy in self.certificates.iter().filter(|one| one.facts.primary().fingerprint == primary) {
             packets::absorb(known, copy);
         }
+        for revocation in &self.revocations {
+            packets::absorb_revocation(known, revocation);
+        }
     }
 
     /// Returns their packets.
@@ -63,5 +83,11 @@ impl Certificates {
     /// Returns them as a keyring of this name.
     pub(super) fn keyring(&self, name: &Path) -> KeyringFile {
         KeyringFile::of(name, self.certificates.clone())
+    }
+}
+
+impl From<Vec<Certificate>> for Certificates {
+    fn from(certificates: Vec<Certificate>) -> Self {
+        Self { certificates, revocations: Vec::new() }
     }
 }

@@ -124,7 +124,8 @@ impl Wanted {
     }
 }
 
-/// Checks that all certificates have a user ID that an authority certified itself.
+/// Checks that all certificates have a user ID that an authority certified itself. The owner need not vouch for it, but
+/// must not have revoked it.
 ///
 /// # Errors
 ///
@@ -163,7 +164,8 @@ pub fn validate(
         let is_valid = |index: usize| match (&facts.components[index].kind, &effective.components[index]) {
             (ComponentKind::UserId(user_id), ComponentState::User(user)) => {
                 wanted.is(user_id)
-                    && user.created.is_some()
+                    && !user.revoked
+                    && !user.expired
                     && trust.user_ids.get(index).is_some_and(|validity| *validity >= Validity::Full)
             }
             _ => false,

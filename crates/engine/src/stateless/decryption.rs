@@ -3,16 +3,17 @@
 use std::collections::HashMap;
 use std::io::{Read, Write};
 
-use cert::{Fingerprint, Timestamp};
+use cert::{ArmorRules, Fingerprint, Timestamp};
 use message::{
     Addressee, Allowed, EncryptedDataFormat, EncryptedSessionKey, Error, MessageVerifier, Pkesk, SessionKey,
     Skesk, Unlock,
 };
 use secret::{StoredKey, Unlocked};
 
-use super::signatures::holding;
+use super::mail::Mail;
+use super::signatures::examined;
 use super::{Failure, Keys, Kind, Password, Period, Result, Signers, Verification};
-use crate::decryption::{PlaintextOutput, may_open};
+use crate::decryption::PlaintextOutput;
 
 /// The keys and passwords for a message, and its possible signers.
 #[derive(Clone, Default)]
@@ -66,12 +67,17 @@ pub fn decrypt(
         unlocked: HashMap::new(),
         failure: None,
         was_asked: false,
+        opened_by: None,
     };
     let mut release = PlaintextOutput::to_stream(out, false).without_limit();
     let mut verifier = MessageVerifier::new(&mut release);
-    let read = message::decrypt(message, Allowed::default(), &mut unlock, &mut verifier);
+    let allowed = Allowed { armor: ArmorRules::Rfc9580, ..Allowed::default() };
+    let mut mail = Mail::read(message)?;
+    let read = message::decrypt(&mut mail, allowed, &mut unlock, &mut verifier);
     let signatures = read.and_then(|()| verifier.finish()).map_err(|error| unlock.explained(error))?;
-    let verifications = holding(signatures, &decryption.signers, decryption.period, now)?;
+    let recipient = unlock.opened_by;
+    let Decryption { signers, period, .. } = decryption;
+    let verifications = examined(signatures, signers, *period, recipient, now)?.holding;
     let opened = release.decrypted.as_ref().map(|(_, key)| key.clone());
     let session_key = opened.ok_or_else(|| Failure::bad_data(Error::NotEncrypted))?;
     release.finish()?;
@@ -87,6 +93,8 @@ struct Unlocking<'a> {
     /// Why a key or password did not open it.
     failure: Option<Failure>,
     was_asked: bool,
+    /// The primary key of the certificate whose key opened it.
+    opened_by: Option<Fingerprint>,
 }
 
 impl Unlock for Unlocking<'_> {
@@ -100,12 +108,11 @@ impl Unlock for Unlocking<'_> {
         if let Some(key) = self.given.session_keys.iter().find(|key| fits(key)) {
             return Ok(key.clone());
         }
-        // Recipients that are named come before hidden ones, for which every key has to be tried.
-        for is_hidden in [false, true] {
+        // Keys that are named come first; then every key is tried: recipients may be hidden, or named wrongly.
+        for is_named in [true, false] {
             for encrypted_key in encrypted_keys {
                 if let EncryptedSessionKey::Recipient(recipient) = encrypted_key
-                    && (recipient.addressee == Addressee::Hidden) == is_hidden
-                    && let Some(key) = self.by_secret_key(recipient, container).filter(|key| fits(key))
+                    && let Some(key) = self.by_secret_key(recipient, is_named, container, fits)
                 {
                     return Ok(key);
                 }
@@ -123,15 +130,28 @@ impl Unlock for Unlocking<'_> {
 }
 
 impl Unlocking<'_> {
-    fn by_secret_key(&mut self, recipient: &Pkesk, container: &EncryptedDataFormat) -> Option<SessionKey> {
-        for (keys, stored) in self.secret_keys.iter().filter(|(_, stored)| may_open(recipient, stored)) {
+    /// Tries the keys that a recipient's packet names, or all others.
+    fn by_secret_key(
+        &mut self,
+        recipient: &Pkesk,
+        is_named: bool,
+        container: &EncryptedDataFormat,
+        fits: &dyn Fn(&SessionKey) -> bool,
+    ) -> Option<SessionKey> {
+        let is_hidden = recipient.addressee == Addressee::Hidden;
+        let names = |stored: &StoredKey| !is_hidden && recipient.addressee.may_be(&stored.fingerprint);
+        let tried = |stored: &StoredKey| stored.protection.has_secret() && names(stored) == is_named;
+        for (keys, stored) in self.secret_keys.iter().filter(|(_, stored)| tried(stored)) {
             // A key is unlocked once, however many recipients there are.
             let unlocked = self.unlocked.entry(stored.fingerprint).or_insert_with(|| {
                 let unlocked = keys.unlock(&stored.fingerprint, &self.given.key_passwords);
                 unlocked.map_err(|failure| self.failure = Some(failure)).ok()
             });
             let opened = unlocked.as_mut().map(|key| recipient.open(key, container.cipher()));
-            if let Some(Ok(Some(key))) = opened {
+            if let Some(Ok(Some(key))) = opened
+                && fits(&key)
+            {
+                self.opened_by = keys.primary_of(&stored.fingerprint);
                 return Some(key);
             }
         }

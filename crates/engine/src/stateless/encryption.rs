@@ -7,7 +7,7 @@ use cert::Timestamp;
 use cert::armor_writer::ArmorWriter;
 use cert::facts::SignatureType;
 use message::{
-    Aead, ContentSigner, DEFAULT_CHUNK, DEFAULT_HASH, DataProtection, Format, Literal, LiteralOptions,
+    Cipher, ContentSigner, DEFAULT_CHUNK, DEFAULT_HASH, DataProtection, Format, Literal, LiteralOptions,
     MessageRecipients, NoSigner, Recipient, S2k, SessionKey,
 };
 use zeroize::Zeroizing;
@@ -15,7 +15,7 @@ use zeroize::Zeroizing;
 use super::signatures::{signers, signing};
 use super::text::{Utf8, of_text};
 use super::{Certificates, Failure, Keys, Kind, Password, Result};
-use crate::recipients::{self, EncryptionKey, RecipientCandidate};
+use crate::recipients::{self, EncryptionKey, Preferences, Purpose, RecipientCandidate};
 
 /// How a message is encrypted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -66,6 +66,8 @@ impl Profile {
 pub struct Encryption {
     /// How.
     pub profile: Profile,
+    /// What it is for.
+    pub purpose: Purpose,
     /// The data are UTF-8 text.
     pub as_text: bool,
     /// With armor.
@@ -96,19 +98,19 @@ pub fn encrypt(
         return Err(Failure::new(Kind::MissingArg, "nobody could read it: give a certificate or a password"));
     }
     let keys = encryption.keys(now)?;
-    let protection = encryption.protection(&keys);
+    let (cipher, protection) = encryption.protection(&keys);
     let recipients = keys.iter().map(|key| Recipient { public: &key.public, is_hidden: false }).collect();
     let for_whom = MessageRecipients { passwords: encryption.passwords(protection)?, recipients };
     let mut signers = signers(&encryption.signers, &encryption.key_passwords, now)?;
     let kind = if encryption.as_text { SignatureType::TEXT } else { SignatureType::BINARY };
     let mut companion: Box<dyn ContentSigner> = match &mut signers[..] {
         [] => Box::new(NoSigner),
-        signers => Box::new(signing(signers, kind, now)?),
+        signers => Box::new(signing(signers, kind, &keys, now)?),
     };
     let format = if encryption.as_text { Format::Utf8 } else { Format::Binary };
     let content =
         LiteralOptions { literal: Literal { format, ..Literal::default() }, ..LiteralOptions::default() };
-    let how = message::Encryption { protection, content, ..message::Encryption::default() };
+    let how = message::Encryption { cipher, protection, content };
     let mut write = |out: &mut (dyn Write + Send)| match encryption.as_text {
         true => message::encrypt(&mut Utf8::new(&mut *data), out, &for_whom, &how, companion.as_mut()),
         false => message::encrypt(data, out, &for_whom, &how, companion.as_mut()),
@@ -130,19 +132,28 @@ impl Encryption {
         let key = |candidate: RecipientCandidate| {
             let name = candidate.fingerprint;
             candidate.key.ok_or_else(|| {
-                Failure::new(Kind::CertCannotEncrypt, format!("{name}: it has no key to encrypt to now"))
+                Failure::new(Kind::CertCannotEncrypt, format!("{name}: it has no key that may be encrypted to now: bound, neither revoked nor expired, for this purpose and not too weak"))
             })
         };
-        recipients::of_keyring(&keyring, &[], now)?.into_iter().map(key).collect()
+        recipients::of_keyring(&keyring, &[], self.purpose, now)?.into_iter().map(key).collect()
     }
 
-    fn protection(&self, keys: &[EncryptionKey]) -> DataProtection {
-        let all_read = !keys.is_empty() && keys.iter().all(|key| key.preferences.seipd2);
-        match self.profile {
-            Profile::Rfc9580 => DataProtection::Aead { mode: Aead::Ocb, chunk: DEFAULT_CHUNK },
-            Profile::Default if all_read => DataProtection::Aead { mode: Aead::Ocb, chunk: DEFAULT_CHUNK },
-            Profile::Default | Profile::Rfc4880 => DataProtection::Mdc,
-        }
+    /// Returns the cipher and the protection that the profile and the recipients prefer.
+    fn protection(&self, keys: &[EncryptionKey]) -> (Cipher, DataProtection) {
+        let preferences: Vec<&Preferences> = keys.iter().map(|key| &key.preferences).collect();
+        let (cipher, mode) = match self.profile {
+            Profile::Default => recipients::preferred(&preferences),
+            Profile::Rfc4880 => (recipients::preferred_cipher(&preferences), None),
+            Profile::Rfc9580 => {
+                let (cipher, mode) = recipients::preferred_ciphersuite(&preferences);
+                (cipher, Some(mode))
+            }
+        };
+        let protection = match mode {
+            Some(mode) => DataProtection::Aead { mode, chunk: DEFAULT_CHUNK },
+            None => DataProtection::Mdc,
+        };
+        (cipher, protection)
     }
 
     fn passwords(&self, protection: DataProtection) -> Result<Vec<(Zeroizing<Vec<u8>>, S2k)>> {

@@ -19,6 +19,15 @@ use super::{Certificates, Failure, Kind, Password, Result, packets};
 pub struct Keys {
     pub(super) certificates: Vec<Certificate>,
     secrets: BTreeMap<Fingerprint, SecretKey>,
+    /// The packets of secret keys in a form that cannot be read.
+    unread: BTreeMap<Fingerprint, Unread>,
+}
+
+/// A secret key packet that cannot be read.
+#[derive(Clone)]
+struct Unread {
+    packet: Zeroizing<Vec<u8>>,
+    reason: String,
 }
 
 impl Keys {
@@ -28,15 +37,12 @@ impl Keys {
     ///
     /// [`Kind::BadData`] for anything else, and if there are none.
     pub fn read(bytes: &[u8]) -> Result<Self> {
-        let mut keys = Self { certificates: Vec::new(), secrets: BTreeMap::new() };
-        for raw in packets::read(bytes)? {
+        let mut keys = Self { certificates: Vec::new(), secrets: BTreeMap::new(), unread: BTreeMap::new() };
+        for raw in packets::read_certificates(bytes)? {
             if raw.secrets.is_empty() {
                 return Err(Failure::bad_data("a certificate where secret keys are expected"));
             }
-            for secret in &raw.secrets {
-                let secret = SecretKey::try_from(secret).map_err(Failure::bad_data)?;
-                keys.secrets.insert(secret.fingerprint(), secret);
-            }
+            raw.secrets.iter().for_each(|secret| keys.take(secret));
             packets::join(&mut keys.certificates, packets::certificate(&raw)?);
         }
         if keys.certificates.is_empty() {
@@ -45,18 +51,33 @@ impl Keys {
         Ok(keys)
     }
 
+    /// Takes a secret key, or leaves it aside if it cannot be read.
+    fn take(&mut self, raw: &cert::split::SecretKey) {
+        match SecretKey::try_from(raw) {
+            Ok(secret) => drop(self.secrets.insert(secret.fingerprint(), secret)),
+            Err(error) => {
+                let packet = cert::packet::write(raw.tag, &raw.body).into();
+                self.unread.insert(raw.fingerprint, Unread { packet, reason: error.to_string() });
+            }
+        }
+    }
+
     /// Returns their packets.
     pub fn bytes(&self) -> Zeroizing<Vec<u8>> {
         // Reserves space for all: a vector that grows does not wipe its old memory.
         let certificates = self.certificates.iter().map(|certificate| certificate.bytes.len());
         let secrets = self.secrets.values().map(|secret| secret.packet().len());
-        let mut bytes = Zeroizing::new(Vec::with_capacity(certificates.chain(secrets).sum()));
+        let unread = self.unread.values().map(|unread| unread.packet.len());
+        let mut bytes = Zeroizing::new(Vec::with_capacity(certificates.chain(secrets).chain(unread).sum()));
         for certificate in &self.certificates {
             for packet in Packets::new(&certificate.bytes).map_while(std::result::Result::ok) {
                 let key = packet.tag.is_key().then(|| cert::key::parse_public(packet.body).ok()).flatten();
-                match key.and_then(|key| self.secrets.get(&key.fingerprint())) {
-                    Some(secret) => bytes.extend_from_slice(&secret.packet()),
-                    None => bytes.extend_from_slice(packet.span.of(&certificate.bytes)),
+                let key = key.map(|key| key.fingerprint());
+                let unread = key.and_then(|key| self.unread.get(&key));
+                match (key.and_then(|key| self.secrets.get(&key)), unread) {
+                    (Some(secret), _) => bytes.extend_from_slice(&secret.packet()),
+                    (None, Some(unread)) => bytes.extend_from_slice(&unread.packet),
+                    (None, None) => bytes.extend_from_slice(packet.span.of(&certificate.bytes)),
                 }
             }
         }
@@ -65,7 +86,7 @@ impl Keys {
 
     /// Returns the certificates alone.
     pub fn certificates(&self) -> Certificates {
-        Certificates { certificates: self.certificates.clone() }
+        self.certificates.clone().into()
     }
 
     /// Locks every secret key with a password, or with none.
@@ -105,6 +126,12 @@ impl Keys {
         Ok(())
     }
 
+    /// Returns the primary key of the certificate with a key.
+    pub(super) fn primary_of(&self, key: &Fingerprint) -> Option<Fingerprint> {
+        let has_it = |one: &&Certificate| one.facts.keys().any(|known| known.fingerprint == *key);
+        self.certificates.iter().find(has_it).map(|one| one.facts.primary().fingerprint)
+    }
+
     /// Returns the keys without their secrets.
     pub(super) fn stored_keys(&self) -> Vec<StoredKey> {
         let stored = |secret: &SecretKey| StoredKey {
@@ -122,8 +149,10 @@ impl Keys {
     ///
     /// [`Kind::KeyIsProtected`] if none does.
     pub(super) fn unlock(&self, key: &Fingerprint, passwords: &[Password]) -> Result<Unlocked> {
-        let secret = self.secrets.get(key);
-        let secret = secret.ok_or_else(|| Failure::bad_data(format!("{key}: the secret key is missing")))?;
+        let secret = self.secrets.get(key).ok_or_else(|| match self.unread.get(key) {
+            Some(unread) => Failure::bad_data(format!("{key}: {}", unread.reason)),
+            None => Failure::bad_data(format!("{key}: the secret key is missing")),
+        })?;
         if !secret.protection().is_locked() {
             return secret.unlock_plain().map_err(|error| unusable(&error));
         }
@@ -159,10 +188,11 @@ fn locked(key: &Unlocked, password: Option<&Password>) -> Result<SecretKey> {
 }
 
 /// The other names that profiles have in the interface.
-const ALIASES: [(&str, &str); 6] = [
+const ALIASES: [(&str, &str); 7] = [
     ("default", "compatible"),
     ("rfc4880", "compatible"),
     ("rfc9580", "modern"),
+    ("rfc9980", "post-quantum"),
     ("performance", "modern"),
     ("security", "modern"),
     ("compatibility", "rsa4096"),
@@ -191,7 +221,7 @@ pub fn key_profiles() -> impl Iterator<Item = (&'static str, String)> {
 ///
 /// # Errors
 ///
-/// [`Kind::MissingArg`] if the profile needs a user ID and there is none.
+/// Those of the system and the libraries.
 pub fn generate(
     mut profile: Profile,
     signing_only: bool,
@@ -201,17 +231,12 @@ pub fn generate(
     if signing_only {
         profile.subkeys.retain(|plan| plan.flags().0 & KeyFlags::ENCRYPT.0 == 0);
     }
-    let generated = keygen::generate(&profile, &mut NoExistingKeys, now, &mut Silent).map_err(|error| {
-        let kind = match error {
-            keygen::Error::NoUserId => Kind::MissingArg,
-            _ => Kind::Unspecified,
-        };
-        Failure::of(kind)(&error)
-    })?;
+    let generated = keygen::generate(&profile, &mut NoExistingKeys, now, &mut Silent)
+        .map_err(|error| Failure::of(Kind::Unspecified)(&error))?;
     let certificate = rebuild(&generated.certificate, &[]).map_err(Failure::bad_data)?;
     let mut secrets = BTreeMap::new();
     for key in std::iter::once(&generated.primary).chain(&generated.subkeys) {
         secrets.insert(key.fingerprint(), locked(key, password)?);
     }
-    Ok(Keys { certificates: vec![certificate], secrets })
+    Ok(Keys { certificates: vec![certificate], secrets, unread: BTreeMap::new() })
 }

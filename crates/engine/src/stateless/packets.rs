@@ -1,35 +1,81 @@
 //! Certificates in memory: reading their components, and adding packets.
 
-use cert::Timestamp;
 use cert::certificate::Certificate;
 use cert::clean::rebuild;
 use cert::effective::{Effective, EvaluationContext, PacketView, evaluate};
-use cert::facts::Component;
+use cert::facts::{Component, SignatureFacts};
 use cert::key::{self, Key};
+use cert::mail_armor::mended;
 use cert::merge::merge;
 use cert::packet::Span;
 use cert::signature::{self, Signature};
 use cert::split::{Piece, RawCertificate, Splitter};
+use cert::{ArmorRules, Flaw, Timestamp};
+use zeroize::Zeroizing;
 
 use super::{Failure, Result};
 
-/// Reads the certificates and keys of a file.
-pub(super) fn read(bytes: &[u8]) -> Result<Vec<RawCertificate>> {
-    let mut found = Vec::new();
-    for piece in Splitter::new(bytes) {
-        match piece.map_err(Failure::bad_data)? {
-            Piece::Certificate(raw) => found.push(raw),
-            Piece::Revocation(_) | Piece::Ignored(_) => {
-                return Err(Failure::bad_data("something else among certificates"));
-            }
+/// What a file holds.
+#[derive(Default)]
+pub(super) struct Read {
+    /// Certificates and keys.
+    pub(super) certificates: Vec<RawCertificate>,
+    /// Revocations of primary keys without their certificates.
+    pub(super) revocations: Vec<Vec<u8>>,
+}
+
+/// Packet types from this one on are ignored where they are not known (RFC 9580, 4.3).
+const FIRST_IGNORED: u8 = 40;
+
+/// Reads the certificates and keys of a file. Certificates of unknown versions are left out if there are others.
+///
+/// # Errors
+///
+/// [`BadData`](super::Kind::BadData) for damage and for other packets.
+pub(super) fn read(bytes: &[u8]) -> Result<Read> {
+    let as_it_is = read_armored(bytes);
+    let mended = match &as_it_is {
+        Ok(read) if !read.certificates.is_empty() || !read.revocations.is_empty() => None,
+        _ => mended(bytes).map(Zeroizing::new),
+    };
+    mended.map_or(as_it_is, |mended| read_armored(&mended))
+}
+
+fn read_armored(bytes: &[u8]) -> Result<Read> {
+    let (mut read, mut unknown) = (Read::default(), None);
+    for piece in Splitter::with(bytes, ArmorRules::Rfc9580) {
+        match piece {
+            Ok(Piece::Certificate(raw)) => read.certificates.push(raw),
+            Ok(Piece::Revocation(raw)) => read.revocations.push(raw.bytes),
+            Ok(Piece::Ignored(_)) => return Err(Failure::bad_data("something else among certificates")),
+            Err(cert::Error::Malformed { flaw: Flaw::Misplaced(FIRST_IGNORED..), .. }) => {}
+            Err(error) if error.is_of_unknown_version() => unknown = unknown.or(Some(error)),
+            Err(error) => return Err(Failure::bad_data(error)),
         }
     }
-    Ok(found)
+    match unknown {
+        Some(error) if read.certificates.is_empty() => Err(Failure::bad_data(error)),
+        _ => Ok(read),
+    }
+}
+
+/// Reads the certificates and keys of a file that holds nothing else.
+///
+/// # Errors
+///
+/// Those of [`read`], and [`BadData`](super::Kind::BadData) for revocations without certificates.
+pub(super) fn read_certificates(bytes: &[u8]) -> Result<Vec<RawCertificate>> {
+    let Read { certificates, revocations } = read(bytes)?;
+    match revocations.is_empty() {
+        true => Ok(certificates),
+        false => Err(Failure::bad_data("a revocation without its certificate")),
+    }
 }
 
 /// Reads a certificate, all its packets.
 pub(super) fn certificate(raw: &RawCertificate) -> Result<Certificate> {
-    rebuild(&raw.bytes, &[]).map_err(Failure::bad_data)
+    let certificate = rebuild(&raw.bytes, &[]).map_err(Failure::bad_data)?;
+    Ok(certificate.read_by_rfc9580())
 }
 
 /// Adds a certificate, or merges it into the one with the same primary key.
@@ -44,7 +90,17 @@ pub(super) fn join(certificates: &mut Vec<Certificate>, new: Certificate) {
 /// Adds what another copy of a certificate has.
 pub(super) fn absorb(certificate: &mut Certificate, copy: &Certificate) {
     if let Some(merged) = merge(certificate, copy) {
-        *certificate = merged.certificate;
+        *certificate = merged.certificate.read_by_rfc9580();
+    }
+}
+
+/// Adds a revocation of the primary key, if the key made it.
+pub(super) fn absorb_revocation(certificate: &mut Certificate, revocation: &[u8]) {
+    let primary = certificate.packet(certificate.facts.components[0].span);
+    if let Ok(copy) = rebuild(&[primary, revocation].concat(), &[])
+        && copy.facts.components[0].signatures.iter().any(SignatureFacts::is_good)
+    {
+        absorb(certificate, &copy);
     }
 }
 

@@ -27,5 +27,5 @@ pub fn revoke(keys: &Keys, passwords: &[Password], now: Timestamp) -> Result<Cer
         addition.add(&revocation);
         revoked.push(addition.finish()?);
     }
-    Ok(Certificates { certificates: revoked })
+    Ok(revoked.into())
 }

@@ -7,13 +7,13 @@ use cert::armor_writer::{ArmorWriter, Headers};
 use cert::effective::PacketView;
 use cert::facts::SignatureType;
 use cert::packet::{self, Tag};
-use cert::{Fingerprint, Timestamp};
+use cert::{ArmorRules, Fingerprint, Timestamp};
 use message::{
     Allowed, Authenticity as Trust, DataSignature, DetachedSignatures, Event, Format, Literal,
     LiteralOptions, MessageVerifier, NoKeys, SignatureRequest, Signing, Sink,
 };
 use secret::{Signer, Unlocked};
-use sign::{Builder, hash_for};
+use sign::{Builder, Subpacket, hash_for};
 use store::CertId;
 use verify::HashAlgorithm;
 use verify::policy::DigestPolicy;
@@ -21,6 +21,8 @@ use verify::policy::DigestPolicy;
 use super::text::{Utf8, of_text};
 use super::{Certificates, Failure, Keys, Kind, Password, Result};
 use crate::decryption::PlaintextOutput;
+use crate::message_algorithms::modern_digest;
+use crate::recipients::EncryptionKey;
 use crate::signing_keys::signing_key;
 use crate::validity::{Sources, TrustSettings};
 use crate::verification::{Examiner, SignaturePolicy, SignatureStatus, SignatureVerdict};
@@ -91,14 +93,19 @@ pub(super) fn signers(keys: &[Keys], passwords: &[Password], now: Timestamp) -> 
     Ok(signers)
 }
 
-/// Says what each of the keys signs.
+/// Says what each of the keys signs, for these recipients.
 pub(super) fn signing<'a>(
     keys: &'a mut [Unlocked],
     kind: SignatureType,
+    recipients: &[EncryptionKey],
     now: Timestamp,
 ) -> Result<Signing<'a>> {
-    let signatory =
-        |key: &'a mut Unlocked| SignatureRequest { builder: Builder::new(kind, digest(key), now), key };
+    let lists: Vec<&[u8]> = recipients.iter().map(|key| &key.preferences.digests[..]).collect();
+    let signatory = |key: &'a mut Unlocked| {
+        let builder = Builder::new(kind, modern_digest(digest(key), &lists), now);
+        let intended = recipients.iter().map(|recipient| Subpacket::IntendedRecipient(recipient.primary));
+        SignatureRequest { builder: intended.fold(builder, Builder::with), key }
+    };
     Ok(Signing::new(keys.iter_mut().map(signatory).collect())?)
 }
 
@@ -125,7 +132,7 @@ pub fn sign(
 ) -> Result<(Vec<u8>, Option<HashAlgorithm>)> {
     let mut keys = at_least_one(signers(keys, passwords, now)?)?;
     let kind = if as_text { SignatureType::TEXT } else { SignatureType::BINARY };
-    let signing = signing(&mut keys, kind, now)?;
+    let signing = signing(&mut keys, kind, &[], now)?;
     let signatures = match as_text {
         true => message::sign_detached(&mut Utf8::new(data), signing),
         false => message::sign_detached(data, signing),
@@ -155,7 +162,7 @@ pub fn sign_inline(
 ) -> Result<()> {
     let mut keys = at_least_one(signers(keys, passwords, now)?)?;
     let kind = if how == Inline::Binary { SignatureType::BINARY } else { SignatureType::TEXT };
-    let signing = signing(&mut keys, kind, now)?;
+    let signing = signing(&mut keys, kind, &[], now)?;
     if how == Inline::ClearSigned {
         return message::sign_clear(&mut Utf8::new(data), out, Headers::default(), signing).map_err(of_text);
     }
@@ -188,8 +195,9 @@ pub fn verify(
     period: Period,
     now: Timestamp,
 ) -> Result<Vec<Verification>> {
-    let signatures = DetachedSignatures::read(&mut &signatures[..])?.over(data)?;
-    some(holding(signatures, authorities, period, now)?)
+    let read = DetachedSignatures::read_with(&mut &signatures[..], ArmorRules::Rfc9580)?;
+    let signatures = read.over(data)?;
+    examined(signatures, authorities, period, None, now)?.some()
 }
 
 /// Verifies a message that holds what is signed, and writes that if a signature holds.
@@ -208,7 +216,7 @@ pub fn verify_inline(
     let mut verifier = MessageVerifier::new(&mut release);
     read_signed(message, &mut verifier)?;
     let signatures = verifier.finish()?;
-    let holding = some(holding(signatures, authorities, period, now)?)?;
+    let holding = examined(signatures, authorities, period, None, now)?.some()?;
     release.finish()?;
     Ok(holding)
 }
@@ -234,7 +242,7 @@ pub fn split(message: &mut (dyn Read + Send), out: &mut dyn Write) -> Result<Vec
 }
 
 fn read_signed(message: &mut (dyn Read + Send), sink: &mut dyn Sink) -> Result<()> {
-    let allowed = Allowed { unencrypted: true, ..Allowed::default() };
+    let allowed = Allowed { unencrypted: true, armor: ArmorRules::Rfc9580, ..Allowed::default() };
     message::decrypt(message, allowed, &mut NoKeys, sink).map_err(|error| match error {
         message::Error::NoKey => Failure::bad_data("the message is encrypted"),
         error => error.into(),
@@ -261,13 +269,23 @@ impl Sink for Splitter<'_> {
     }
 }
 
-/// Returns the signatures that hold, in their order.
-pub(super) fn holding(
+/// What was found out about signatures.
+pub(super) struct Examined {
+    /// Those that hold, in their order.
+    pub(super) holding: Vec<Verification>,
+    /// Why the others do not.
+    refused: Vec<String>,
+}
+
+/// Examines signatures. In a message that was decrypted with a key, those do not hold that were made for others than the
+/// `recipient`, the primary key of that key's certificate (RFC 9580, 5.2.3.36).
+pub(super) fn examined(
     signatures: Vec<DataSignature>,
     authorities: &[Signers],
     period: Period,
+    recipient: Option<Fingerprint>,
     now: Timestamp,
-) -> Result<Vec<Verification>> {
+) -> Result<Examined> {
     let keyrings: Vec<_> =
         authorities.iter().map(|one| one.certificates.keyring(Path::new(&one.name))).collect();
     let snapshots: Vec<_> = keyrings.iter().map(|keyring| keyring.snapshot()).collect();
@@ -275,20 +293,29 @@ pub(super) fn holding(
     let sources = Sources { certificates, ..Sources::default() };
     // A script sees no warnings: a signature that gpg would only warn about does not count here.
     let digests = DigestPolicy::GNUPG.with_weak(HashAlgorithm::SHA1).with_weak(HashAlgorithm::RIPEMD160);
-    let verdicts = Examiner::new(sources, TrustSettings::new(now, PacketView::Full))
-        .search(signatures, &SignaturePolicy::new(digests, now))?;
-    let good = verdicts.iter().filter(|verdict| verdict.status == SignatureStatus::Good);
-    let told = good.filter_map(|SignatureVerdict { examined, .. }| {
-        let (signer, said) = (examined.signer.good()?, examined.statement.as_ref()?);
-        Some(Verification {
-            created: said.created,
-            key: signer.key().fingerprint,
-            primary: signer.primary(),
-            is_text: said.kind == SignatureType::TEXT,
-            signer: authorities[signer.source].name.clone(),
-        })
-    });
-    Ok(told.filter(|one| period.holds(one.created)).collect())
+    let mut examiner = Examiner::new(sources, TrustSettings::new(now, PacketView::Full));
+    // Who names certificates presumes that one of them signed, whatever the signatures say.
+    let named = authorities.iter().flat_map(|one| &one.certificates.certificates);
+    examiner.presume(named.flat_map(|one| one.facts.keys().map(|key| key.fingerprint.key_id())).collect());
+    let policy = SignaturePolicy { recipient, ..SignaturePolicy::new(digests, now) };
+    let mut result = Examined { holding: Vec::new(), refused: Vec::new() };
+    for SignatureVerdict { examined, status, .. } in examiner.search(signatures, &policy)? {
+        let told = examined.signer.good().zip(examined.statement.as_ref());
+        match told.filter(|_| status == SignatureStatus::Good) {
+            Some((_, said)) if !period.holds(said.created) => {
+                result.refused.push("not accepted: it was made at another time than is asked for".to_owned());
+            }
+            Some((signer, said)) => result.holding.push(Verification {
+                created: said.created,
+                key: signer.key().fingerprint,
+                primary: signer.primary(),
+                is_text: said.kind == SignatureType::TEXT,
+                signer: authorities[signer.source].name.clone(),
+            }),
+            None => result.refused.push(status.to_string()),
+        }
+    }
+    Ok(result)
 }
 
 impl Period {
@@ -297,9 +324,20 @@ impl Period {
     }
 }
 
-fn some(verifications: Vec<Verification>) -> Result<Vec<Verification>> {
-    if verifications.is_empty() {
-        return Err(Failure::new(Kind::NoSignature, "no signature holds"));
+impl Examined {
+    /// Returns those that hold.
+    ///
+    /// # Errors
+    ///
+    /// [`Kind::NoSignature`] if there are none, and why.
+    fn some(self) -> Result<Vec<Verification>> {
+        if !self.holding.is_empty() {
+            return Ok(self.holding);
+        }
+        let reasons = match self.refused.is_empty() {
+            true => "there is none".to_owned(),
+            false => self.refused.join("; "),
+        };
+        Err(Failure::new(Kind::NoSignature, format!("no signature holds: {reasons}")))
     }
-    Ok(verifications)
 }

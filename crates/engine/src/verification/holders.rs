@@ -9,7 +9,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use cert::certificate::Certificate;
-use cert::cross_certification::cross_certification;
+use cert::cross_certification::BackSignatureFacts;
 use cert::effective::EvaluationContext;
 use cert::effective::objections::CrossCertification;
 use cert::facts::{Component, ComponentKind, Facts, SignatureType};
@@ -21,7 +21,7 @@ use verify::limits::{MAX_HOLDER_BYTES, MAX_HOLDERS, MAX_ISSUER_CANDIDATES};
 use verify::policy::DigestPolicy;
 
 use super::CandidateSigner;
-use crate::designated_revocation::evaluate_certificate;
+use crate::designated_revocation::{as_of_context, designated_context};
 use crate::{Result, stored};
 
 /// Looks for the certificates that keys belong to, as of one moment.
@@ -156,10 +156,20 @@ impl Holders<'_> {
         let Some(stored) = stored::read_one(self.sources[source], id)? else { return Ok(None) };
         let certificate = self.with_other_copies(stored.certificate, (source, id))?;
         let Some(component) = index_of(&certificate.facts, &key) else { return Ok(None) };
-        let effective = evaluate_certificate(&certificate, self.context, &self.sources)?;
-        let cross_certification = self.agreement(&certificate, component);
-        let (certificate, effective) = (Arc::new(certificate), Arc::new(effective));
-        Ok(Some(CandidateSigner { certificate, effective, component, source, id, cross_certification }))
+        let context = designated_context(&certificate, self.context, &self.sources)?;
+        let effective = as_of_context(&certificate.facts, context);
+        let (back_signatures, cross_certification) = self.agreement(&certificate, component);
+        Ok(Some(CandidateSigner {
+            certificate: Arc::new(certificate),
+            effective: Arc::new(effective),
+            component,
+            source,
+            id,
+            cross_certification,
+            context,
+            back_signatures,
+            digests: self.digests,
+        }))
     }
 
     /// Merges a certificate with its copies in other databases: one may have a revocation that the others lack.
@@ -179,11 +189,17 @@ impl Holders<'_> {
         Ok(certificate)
     }
 
-    fn agreement(&self, certificate: &Certificate, component: usize) -> CrossCertification {
-        match component {
-            0 => CrossCertification::Holds,
-            _ => cross_certification(certificate, component, self.digests, self.context.now),
+    fn agreement(
+        &self,
+        certificate: &Certificate,
+        component: usize,
+    ) -> (BackSignatureFacts, CrossCertification) {
+        if component == 0 {
+            return (BackSignatureFacts::default(), CrossCertification::Holds);
         }
+        let found = BackSignatureFacts::of(certificate, component, self.digests);
+        let now = found.accepted(self.digests, self.context.now);
+        (found, now)
     }
 }
 

@@ -1,9 +1,9 @@
 //! What a signature says.
 
-use cert::Timestamp;
 use cert::facts::{Issuer, SignatureType};
 use cert::signature::Signature;
 use cert::subpacket::{self, Kind, Subpackets};
+use cert::{Fingerprint, Timestamp};
 use verify::{HashAlgorithm, PublicKeyAlgorithm};
 
 /// The contents of a signature over content; nothing of them is verified by itself.
@@ -29,6 +29,8 @@ pub struct SignatureContents {
     pub notations: Vec<Notation>,
     /// The policy URI.
     pub policies: Vec<Vec<u8>>,
+    /// The primary keys of those for whom it was made, if it says so.
+    pub intended_recipients: Vec<Fingerprint>,
     /// It has a critical subpacket that is not known.
     pub unknown_critical: bool,
 }
@@ -47,6 +49,12 @@ pub struct Notation {
 }
 
 impl SignatureContents {
+    /// Says whether it was made for a recipient, or does not say for whom; `true` for no recipient.
+    pub(super) fn is_intended_for(&self, recipient: Option<Fingerprint>) -> bool {
+        self.intended_recipients.is_empty()
+            || recipient.is_none_or(|one| self.intended_recipients.contains(&one))
+    }
+
     /// Reads what a signature says in its hashed subpackets, and who says to have made it.
     pub fn of(signature: &Signature<'_>) -> Self {
         let hashed = || Subpackets::new(signature.hashed).map_while(Result::ok);
@@ -71,6 +79,12 @@ impl SignatureContents {
             user_id: of_kind(Kind::SIGNERS_USER_ID).next().map(|subpacket| subpacket.body.to_vec()),
             notations: of_kind(Kind::NOTATION).filter_map(notation).collect(),
             policies: of_kind(Kind::POLICY).map(|subpacket| subpacket.body.to_vec()).collect(),
+            intended_recipients: of_kind(Kind::INTENDED_RECIPIENT)
+                .filter_map(|subpacket| {
+                    let (&version, bytes) = subpacket.body.split_first()?;
+                    Fingerprint::new(version, bytes)
+                })
+                .collect(),
             unknown_critical: signature.has_unknown_critical(),
         }
     }

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use cert::KeyId;
-use cert::effective::EvaluationContext;
-use cert::facts::Issuer;
+use cert::effective::{EvaluationContext, PacketView};
+use cert::signature::Signature;
 use cert::signed::question;
 use message::DataSignature;
 use store::ReadCertificates;
@@ -23,7 +23,12 @@ const MAX_KEY_IDS: usize = 10_000;
 pub(super) struct SignerSearch<'s> {
     holders: Holders<'s>,
     known: HashMap<KeyId, KeysWithId>,
+    /// The keys that are tried if a signature names none that made it.
+    presumed: Vec<KeyId>,
 }
+
+/// The most checks of signatures under keys that they do not name.
+const MAX_PRESUMED_CHECKS: usize = 8 << 10;
 
 impl<'s> SignerSearch<'s> {
     /// Looks keys up in databases, the first one first. `digests` are the hash algorithms accepted in back-signatures;
@@ -34,7 +39,13 @@ impl<'s> SignerSearch<'s> {
         digests: DigestPolicy,
     ) -> Self {
         let limits = Limits::default();
-        Self { holders: Holders { sources, context, digests, limits }, known: HashMap::new() }
+        let holders = Holders { sources, context, digests, limits };
+        Self { holders, known: HashMap::new(), presumed: Vec::new() }
+    }
+
+    /// Sets the keys that may have made any of the signatures.
+    pub(super) fn presume(&mut self, keys: Vec<KeyId>) {
+        self.presumed = keys;
     }
 
     /// Examines signatures.
@@ -45,13 +56,13 @@ impl<'s> SignerSearch<'s> {
     pub(super) fn examine(&mut self, signatures: Vec<DataSignature>) -> Result<Vec<ExaminedSignature>> {
         let mut named = Vec::with_capacity(signatures.len());
         for signature in &signatures {
-            let issuer = signature.parsed().map(|parsed| parsed.issuer());
-            named.push(match issuer {
-                Some(issuer) => self.candidates(&issuer)?,
+            named.push(match signature.parsed() {
+                Some(parsed) => self.candidates(&parsed)?,
                 None => KeysWithId::default(),
             });
         }
-        let answers = answers(&signatures, &named);
+        let mut answers = answers(&signatures, &named);
+        self.try_presumed(&signatures, &mut named, &mut answers)?;
         let now = self.holders.context.now;
         let examined = signatures.into_iter().zip(named).zip(answers).map(|((signature, named), answers)| {
             let statement = signature.parsed().map(|parsed| SignatureContents::of(&parsed));
@@ -64,19 +75,58 @@ impl<'s> SignerSearch<'s> {
         Ok(examined.collect())
     }
 
-    /// Returns the keys that may have made a signature.
-    fn candidates(&mut self, issuer: &Issuer) -> Result<KeysWithId> {
-        if !self.known.contains_key(&issuer.key_id) {
+    /// Tries the keys that may have made any of the signatures on those that no named key made.
+    fn try_presumed(
+        &mut self,
+        signatures: &[DataSignature],
+        named: &mut [KeysWithId],
+        found: &mut [Vec<Verdict>],
+    ) -> Result<()> {
+        let presumed = std::mem::take(&mut self.presumed);
+        let mut left = MAX_PRESUMED_CHECKS;
+        for (index, signature) in signatures.iter().enumerate() {
+            let is_readable = signature.digest.is_ok() && !found[index].contains(&Verdict::Good);
+            for key_id in presumed.iter().filter(|_| is_readable) {
+                let keys = self.with_id(*key_id)?.clone();
+                let Some(rest) = left.checked_sub(keys.candidates.len()) else { break };
+                left = rest;
+                let tried = answers(std::slice::from_ref(signature), std::slice::from_ref(&keys)).remove(0);
+                if tried.contains(&Verdict::Good) {
+                    (named[index], found[index]) = (keys, tried);
+                    break;
+                }
+            }
+        }
+        self.presumed = presumed;
+        Ok(())
+    }
+
+    /// Returns the keys that may have made a signature: for GnuPG the one issuer that counts, else all that it names.
+    fn candidates(&mut self, signature: &Signature<'_>) -> Result<KeysWithId> {
+        let issuer = signature.issuer();
+        if self.holders.context.view == PacketView::Gnupg {
+            let mut known = self.with_id(issuer.key_id)?.clone();
+            known.candidates.retain(|candidate| issuer.may_be(&candidate.key().fingerprint));
+            return Ok(known);
+        }
+        let mut all = KeysWithId::default();
+        for key_id in signature.issuer_hints() {
+            let known = self.with_id(key_id)?;
+            all.candidates.extend(known.candidates.iter().cloned());
+            all.is_cut |= known.is_cut;
+        }
+        Ok(all)
+    }
+
+    fn with_id(&mut self, key_id: KeyId) -> Result<&KeysWithId> {
+        if !self.known.contains_key(&key_id) {
             if self.known.len() > MAX_KEY_IDS {
                 self.known.clear();
             }
-            let found = self.holders.of(issuer.key_id)?;
-            self.known.insert(issuer.key_id, found);
+            let found = self.holders.of(key_id)?;
+            self.known.insert(key_id, found);
         }
-        let known = &self.known[&issuer.key_id];
-        let candidates =
-            known.candidates.iter().filter(|candidate| issuer.may_be(&candidate.key().fingerprint));
-        Ok(KeysWithId { candidates: candidates.cloned().collect(), is_cut: known.is_cut })
+        Ok(&self.known[&key_id])
     }
 }
 
@@ -137,7 +187,6 @@ mod tests {
     use std::path::Path;
 
     use cert::clean::rebuild;
-    use cert::effective::PacketView;
     use cert::{Certificate, Timestamp};
     use message::DetachedSignatures;
     use packet_builder::{Certificate as Built, Key, MADE, Signature as Draft, Signed, bytes};

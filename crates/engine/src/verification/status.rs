@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use cert::Timestamp;
 use cert::effective::objections::Objection;
+use cert::{Fingerprint, Timestamp};
 use verify::policy::DigestPolicy;
 
 use super::{ExaminedSignature, Signer};
@@ -17,6 +17,8 @@ pub struct SignaturePolicy<'a> {
     pub notations: &'a [Vec<u8>],
     /// Objections to the key that are ignored.
     pub overlooked: &'a [Objection],
+    /// The primary key of the certificate to which the content was encrypted, if it was decrypted with one of its keys.
+    pub recipient: Option<Fingerprint>,
     /// The clock.
     pub now: Timestamp,
 }
@@ -24,7 +26,7 @@ pub struct SignaturePolicy<'a> {
 impl SignaturePolicy<'_> {
     /// Accepts these hash algorithms and no critical notations, and ignores no objection.
     pub fn new(digests: DigestPolicy, now: Timestamp) -> Self {
-        Self { digests, notations: &[], overlooked: &[], now }
+        Self { digests, notations: &[], overlooked: &[], recipient: None, now }
     }
 }
 
@@ -49,12 +51,16 @@ pub enum SignatureStatus {
     Expired,
     /// It was made in the future, or before its key.
     WrongTime,
+    /// Its key, or the primary key of the certificate, is too small.
+    KeyTooSmall,
     /// Its key was revoked.
     KeyRevoked,
     /// Its key had expired when it was made.
     KeyExpired,
     /// Its key is not for signing, or is not bound to its certificate.
     KeyUnusable,
+    /// It was made for other recipients.
+    NotIntended,
 }
 
 impl SignatureStatus {
@@ -77,8 +83,12 @@ impl SignatureStatus {
             }
             Self::Expired => ("expired", "not accepted: the signature has expired"),
             Self::WrongTime => ("wrong-time", "not accepted: it was made in the future, or before its key"),
+            Self::KeyTooSmall => ("key-too-small", "not accepted: its key is too small"),
             Self::KeyRevoked => ("key-revoked", "not accepted: the key was revoked"),
             Self::KeyExpired => ("key-expired", "not accepted: the key had expired when it was made"),
+            Self::NotIntended => {
+                ("not-intended", "not accepted: it was made for other recipients, so somebody passed it on")
+            }
             Self::KeyUnusable => ("key-unusable", "not accepted: the key is not one for signing"),
         }
     }
@@ -103,18 +113,27 @@ impl ExaminedSignature {
         let objections = signer.objections(statement, policy.now).without(policy.overlooked);
         if policy.digests.is_weak(statement.hash) {
             SignatureStatus::WeakDigest
-        } else if self.has_unknown_critical(policy.notations) {
+        } else if self.demands_more(policy.notations) {
             SignatureStatus::UnknownCriticalSubpacket
+        } else if !signer.is_large_enough(statement.created) {
+            SignatureStatus::KeyTooSmall
         } else if let Some(objection) = objections.refusal() {
             of_objection(objection)
         } else if statement.expires.is_some_and(|end| end <= policy.now) {
             SignatureStatus::Expired
+        } else if !statement.is_intended_for(policy.recipient) {
+            SignatureStatus::NotIntended
         } else {
             SignatureStatus::Good
         }
     }
 
-    /// Says whether the signature has a critical subpacket that is not known, other than these notations.
+    /// Says the same by RFC 9580.
+    fn demands_more(&self, notations: &[Vec<u8>]) -> bool {
+        self.signature.parsed().is_none_or(|parsed| parsed.has_unknown_critical_by_rfc9580(notations))
+    }
+
+    /// Says whether the signature has a critical subpacket that GnuPG does not know, other than these notations.
     pub(super) fn has_unknown_critical(&self, notations: &[Vec<u8>]) -> bool {
         let demands =
             || self.signature.parsed().is_none_or(|parsed| parsed.has_unknown_critical_except(notations));

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use cert::KeyId;
 use cert::effective::EvaluationContext;
 use message::DataSignature;
 use trust::Validity;
@@ -38,6 +39,11 @@ impl<'s> Examiner<'s> {
         let context = EvaluationContext::new(settings.now, settings.view);
         let signers = SignerSearch::new(sources.certificates.clone(), context, settings.digests);
         Self { signers, sources, settings, known: HashMap::new() }
+    }
+
+    /// Sets keys that may have made any of the signatures, whomever these name.
+    pub fn presume(&mut self, keys: Vec<KeyId>) {
+        self.signers.presume(keys);
     }
 
     /// Examines signatures; the verdicts are in their order.

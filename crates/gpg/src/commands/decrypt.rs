@@ -90,8 +90,12 @@ pub(super) fn decrypt_message(
     source: MessageSource<'_>,
 ) -> Result<bool, Failure> {
     let beginning = input.fill_buf()?.to_vec();
-    let allowed =
-        Allowed { unprotected: settings.message.ignore_mdc_error, unencrypted: true, unknown_digests: true };
+    let allowed = Allowed {
+        unprotected: settings.message.ignore_mdc_error,
+        unencrypted: true,
+        unknown_digests: true,
+        ..Allowed::default()
+    };
     let shared = RefCell::new(&mut *streams);
     let mut unlocker = Unlocker::new(settings, &shared);
     let mut plaintext = Plaintext::new(settings, &shared, source);

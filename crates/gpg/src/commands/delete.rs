@@ -9,14 +9,16 @@ use engine::foreign_text::shown;
 use engine::listing::{self, ListOptions, ListedItem, UserTrust};
 use engine::store::query::Name;
 use engine::store::{CertId, Fingerprint, Query, ReadCertificates, Selection, Store};
-use secret::SecretKeys as _;
+use secret::{Protection, SecretKeys as _};
 
 use crate::code::Code;
 use crate::failure::Failure;
 use crate::keyrings::Keyrings;
 use crate::names;
+use crate::passphrases::Passphrases;
 use crate::prompt::{self, Question};
 use crate::render;
+use crate::secrets::secret_keys;
 use crate::settings::{ListSettings, Settings};
 use crate::streams::Streams;
 
@@ -55,9 +57,11 @@ struct Target {
     subkey: Option<Fingerprint>,
     /// It was named by its fingerprint.
     by_fingerprint: bool,
-    /// The selected keys whose secret keys are beside the database.
+    /// The selected keys whose secret keys can be deleted.
     kept: Vec<Fingerprint>,
-    /// GnuPG's agent has one.
+    /// The agent has one of these.
+    kept_by_agent: bool,
+    /// There are only keys in files of an agent that cannot be asked.
     with_agent: bool,
     /// The text before the question.
     shown: Vec<u8>,
@@ -146,19 +150,22 @@ fn delete_secret(
     if !is_secret_wanted(settings, streams, target)? {
         return Ok(SecretDeletion::Declined);
     }
-    // In batch mode only --yes confirms it.
-    if settings.batch && !settings.answer_yes {
-        let code = Code::NO_PINENTRY;
+    let keys = secret_keys(settings)?;
+    // In batch mode only --yes confirms it, and for the agent's keys its pinentry.
+    let refused = if settings.batch && !settings.answer_yes && !target.kept_by_agent {
+        Some(Code::NO_PINENTRY)
+    } else if settings.dry_run {
+        None
+    } else {
+        let mut deleted = target.kept.iter().map(|key| keys.delete(&secret::Name::from(*key)));
+        let deleted = deleted.try_for_each(|deleted| deleted.map(drop));
+        deleted.err().map(|error| Passphrases::new(settings, streams).code(&error))
+    };
+    if let Some(code) = refused {
         streams.error(format_args!("deleting secret key failed: {code}"));
         streams.error(format_args!("{name}: delete key failed: {code}"));
         streams.info("(try option \"--yes\" to delete anyway)");
         return Ok(SecretDeletion::Refused);
-    }
-    if !settings.dry_run {
-        let files = settings.home.file_keys()?;
-        for key in &target.kept {
-            files.delete(&secret::Name::from(*key))?;
-        }
     }
     Ok(SecretDeletion::Done)
 }
@@ -172,17 +179,20 @@ fn find(settings: &Settings, store: &dyn Store, name: &[u8]) -> Result<Target, F
     let Shown { text, primary, subkeys } = show(settings, &settings.list, snapshot.as_ref(), id)?;
     let is_deleted = |key: &Fingerprint| !exact_key || query.names_key(key);
     let subkey = subkeys.iter().copied().find(|subkey| exact_key && query.names_key(subkey));
-    let files = settings.home.file_keys()?;
-    let mut kept = Vec::new();
+    let keys = secret_keys(settings)?;
+    let (mut kept, mut kept_by_agent) = (Vec::new(), false);
     for key in primary.into_iter().chain(subkeys).filter(is_deleted) {
-        kept.extend(files.find(&secret::Name::from(key))?.map(|held| held.fingerprint));
+        let Some(held) = keys.find(&secret::Name::from(key))? else { continue };
+        kept_by_agent |= matches!(held.protection, Protection::Agent { .. });
+        kept.push(held.fingerprint);
     }
-    let with_agent = candidates.iter().any(|candidate| candidate.secret_key.is_some());
+    let with_agent = kept.is_empty() && candidates.iter().any(|candidate| candidate.secret_key.is_some());
     Ok(Target {
         id,
         subkey,
         by_fingerprint: matches!(query, Query::Fingerprint(_)),
         kept,
+        kept_by_agent,
         with_agent,
         shown: text,
     })

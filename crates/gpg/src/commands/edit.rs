@@ -11,6 +11,7 @@ pub(super) mod user_ids;
 
 use std::ops::ControlFlow;
 
+use agent::AllKeys;
 use engine::cert::Facts;
 use engine::cert::effective::objections::{IssuerKey, objections};
 use engine::cert::effective::{EvaluationContext, PacketView, evaluate};
@@ -19,7 +20,6 @@ use engine::edit::{Draft, EditRefusal, Editor};
 use engine::foreign_text::shown;
 use engine::store::query::Name as KeyName;
 use engine::store::{CertId, Detail, Fingerprint, Query, Record, Selection, Store};
-use secret::file::FileKeys;
 use secret::{Name, SecretKeys};
 
 use crate::code::Code;
@@ -27,6 +27,7 @@ use crate::failure::{CodedFailure, Failure, reported};
 use crate::keyrings::Keyrings;
 use crate::names;
 use crate::passphrases::{Hint, Passphrases};
+use crate::secrets::secret_keys;
 use crate::settings::Settings;
 use crate::streams::Streams;
 
@@ -35,12 +36,12 @@ pub(super) struct EditKeys<'a> {
     pub(super) settings: &'a Settings,
     pub(super) streams: &'a mut Streams,
     pub(super) keyrings: Keyrings,
-    pub(super) secrets: FileKeys,
+    pub(super) secrets: AllKeys,
 }
 
 impl<'a> EditKeys<'a> {
     pub(super) fn open(settings: &'a Settings, streams: &'a mut Streams) -> anyhow::Result<Self> {
-        let (keyrings, secrets) = (Keyrings::open(settings, streams)?, settings.home.file_keys()?);
+        let (keyrings, secrets) = (Keyrings::open(settings, streams)?, secret_keys(settings)?);
         Ok(Self { settings, streams, keyrings, secrets })
     }
 

@@ -3,10 +3,9 @@
 use std::cell::RefCell;
 use std::ops::ControlFlow;
 
+use agent::AllKeys;
 use engine::foreign_text::shown;
 use engine::store::{Detail, Fingerprint, Selection};
-use secret::ask::KeyName;
-use secret::file::FileKeys;
 use secret::{Ask, Error, Name, Passphrase, Question, SecretKeys};
 
 use crate::code::Code;
@@ -14,7 +13,7 @@ use crate::failure::{CodedFailure, Failure};
 use crate::keyrings::Keyrings;
 use crate::names::Names;
 use crate::passphrases::Passphrases;
-use crate::secrets::Secrets;
+use crate::secrets::{Secrets, secret_keys};
 use crate::settings::Settings;
 use crate::streams::Streams;
 
@@ -84,7 +83,7 @@ pub(super) fn change_all(
 
 /// Changes the passphrase of each key; a passphrase that several keys have is asked for once.
 fn change(settings: &Settings, streams: &mut Streams, certificate: &Locked) -> Result<(), Failure> {
-    let files = settings.home.file_keys()?;
+    let keys = secret_keys(settings)?;
     if certificate.keys.is_empty() {
         streams.info("Key has only stub or on-card key items - no passphrase to change.");
         return Ok(());
@@ -93,7 +92,7 @@ fn change(settings: &Settings, streams: &mut Streams, certificate: &Locked) -> R
     let mut change = Change { asked: &passphrases, new: None };
     let mut outcome = Ok(());
     for key in &certificate.keys {
-        let changed = if settings.dry_run { change.verify(&files, key) } else { change.apply(&files, key) };
+        let changed = if settings.dry_run { change.verify(&keys, key) } else { change.apply(&keys, key) };
         let Err(error) = changed else { continue };
         let mut passphrases = passphrases.borrow_mut();
         let code = passphrases.code(&error);
@@ -112,21 +111,18 @@ struct Change<'a, 'b> {
 }
 
 impl Change<'_, '_> {
-    fn apply(&mut self, files: &FileKeys, key: &Fingerprint) -> secret::Result<()> {
-        let secret = files.export(&Name::from(*key))?;
-        let public = secret.key();
-        let name = KeyName { fingerprint: *key, algorithm: public.algorithm, bits: public.bits() };
+    fn apply(&mut self, keys: &AllKeys, key: &Fingerprint) -> secret::Result<()> {
         let Self { asked, new } = self;
-        files.relock(&Name::from(*key), &mut Shared(asked), &mut |_| {
+        keys.relock(&Name::from(*key), &mut Shared(asked), &mut |question| {
             if new.is_none() {
-                *new = asked.borrow_mut().passphrase(&Question::New { key: &name })?;
+                *new = asked.borrow_mut().passphrase(question)?;
             }
             new.clone().ok_or(Error::NoPassphrase { key: *key })
         })
     }
 
-    fn verify(&mut self, files: &FileKeys, key: &Fingerprint) -> secret::Result<()> {
-        files.open(&Name::from(*key), &mut Shared(self.asked)).map(drop)
+    fn verify(&mut self, keys: &AllKeys, key: &Fingerprint) -> secret::Result<()> {
+        keys.open(&Name::from(*key), &mut Shared(self.asked)).map(drop)
     }
 }
 

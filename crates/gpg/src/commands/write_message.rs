@@ -1,6 +1,5 @@
 //! `--encrypt` and `--symmetric`.
 
-mod choice;
 mod recipients;
 
 use std::fs::File;
@@ -12,6 +11,7 @@ use engine::message::{
     self, Cipher, Compression, ContentSigner, DataProtection, Encryption, MessageRecipients, NoSigner,
     Recipient, S2k,
 };
+use engine::message_algorithms as choice;
 use zeroize::Zeroizing;
 
 use super::sign::announcement;

@@ -381,7 +381,8 @@ pub(crate) static OPTIONS: &[Row] = &[
     harmless("no-utf8-strings"), harmless_unsigned("set-filesize"), harmless("no-literal"),
 
     // Agents, cards and terminals.
-    harmless_text("agent-program"), harmless_text("dirmngr-program"), harmless("no-autostart"),
+    text("agent-program", values::agent_program), harmless_text("dirmngr-program"),
+    flag("no-autostart", |s| s.agent.no_autostart = true),
     harmless_int("limit-card-insert-tries"), harmless("use-only-openpgp-card"), harmless_text("display"),
     harmless_text("ttyname"), harmless_text("ttytype"), harmless_text("lc-ctype"), harmless_text("lc-messages"),
     harmless_text("xauthority"), harmless("use-agent"), obsolete("no-use-agent", Argument::None),

@@ -1,5 +1,8 @@
 //! Setters of options whose values are parsed when they are read.
 
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
+
 use engine::cert::mailbox::mailbox;
 use engine::foreign_text::shown;
 use engine::verify::HashAlgorithm;
@@ -98,6 +101,11 @@ pub(super) fn pinentry_mode(settings: &mut Settings, text: &[u8]) -> Outcome {
         ("loopback", PinentryMode::Loopback),
     ];
     settings.passphrase.pinentry = chosen(&WORDS, "invalid pinentry mode", text)?;
+    Ok(())
+}
+
+pub(super) fn agent_program(settings: &mut Settings, text: &[u8]) -> Outcome {
+    settings.agent.program = Some(OsStr::from_bytes(text).into());
     Ok(())
 }
 

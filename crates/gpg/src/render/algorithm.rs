@@ -31,15 +31,24 @@ fn named(key: &KeyFacts, out: &mut Vec<u8>) {
         (Algorithm::X448, _) => out.extend(b"cv448"),
         (Algorithm::ED25519, _) => out.extend(b"ed25519"),
         (Algorithm::ED448, _) => out.extend(b"ed448"),
+        (Algorithm::KYBER, Some(curve)) => {
+            out.extend(b"ky");
+            decimal(key.bits, out);
+            out.push(b'_');
+            out.extend(curve.name().as_bytes());
+        }
         (_, Some(Curve::Known(name))) => out.extend(name.as_bytes()),
         (_, Some(Curve::Other(oid))) => {
             out.extend(b"E_");
             out.extend(oid.as_bytes());
         }
-        (algorithm, None) => {
-            out.extend(b"unknown_");
-            decimal(algorithm.0.into(), out);
-        }
+        (algorithm, None) => match algorithm.post_quantum_name() {
+            Some(name) => out.extend(name.as_bytes()),
+            None => {
+                out.extend(b"unknown_");
+                decimal(algorithm.0.into(), out);
+            }
+        },
     }
 }
 
@@ -64,10 +73,7 @@ fn legacy_description(key: &KeyFacts, out: &mut Vec<u8>) {
 
 /// Returns the curve's name, or its object identifier where it has none; `None` for keys without a curve.
 pub(super) fn curve_name(key: &KeyFacts) -> Option<Cow<'static, str>> {
-    curve(key).map(|curve| match curve {
-        Curve::Known(name) => Cow::Borrowed(name),
-        Curve::Other(oid) => Cow::Owned(oid),
-    })
+    curve(key).map(Curve::name)
 }
 
 /// Says whether a key meets the rules of the German VS-NfD, which gpg reports in field 18 of its records.
@@ -89,6 +95,15 @@ enum Curve {
     Known(&'static str),
     /// In dotted form.
     Other(String),
+}
+
+impl Curve {
+    fn name(self) -> Cow<'static, str> {
+        match self {
+            Self::Known(name) => Cow::Borrowed(name),
+            Self::Other(oid) => Cow::Owned(oid),
+        }
+    }
 }
 
 fn curve(key: &KeyFacts) -> Option<Curve> {

@@ -16,7 +16,7 @@ use engine::message::{
 };
 use engine::output_file::Content;
 use engine::passphrase::{Passphrases, Source};
-use engine::recipients::{self, EncryptionKey, RecipientCandidate, candidates, owners};
+use engine::recipients::{self, EncryptionKey, Preferences, RecipientCandidate, candidates, owners};
 use engine::store::{Query, ReadCertificates};
 use engine::trust::Validity;
 use engine::validity::{Model, TrustSettings};
@@ -70,9 +70,9 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     passwords: PasswordOptions,
 
-    /// The cipher.
-    #[arg(long, value_name = "CIPHER", default_value = "AES256", value_parser = cipher)]
-    cipher: Cipher,
+    /// The cipher [default: what all recipients prefer, else AES256].
+    #[arg(long, value_name = "CIPHER", value_parser = cipher)]
+    cipher: Option<Cipher>,
 
     /// Use a cipher with blocks of 64 bits: IDEA, 3DES, CAST5 or Blowfish.
     #[arg(long)]
@@ -167,8 +167,7 @@ fn cipher(name: &str) -> Result<Cipher, String> {
 
 /// Encrypts the input.
 pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
-    if arguments.cipher.is_old() && !arguments.allow_old_cipher {
-        let cipher = arguments.cipher;
+    if let Some(cipher) = arguments.cipher.filter(|cipher| cipher.is_old() && !arguments.allow_old_cipher) {
         bail!(
             "{cipher} has blocks of 64 bits, too few for many gigabytes; if it must be, add --allow-old-cipher"
         );
@@ -222,11 +221,15 @@ fn remember(session: &Session, arguments: &Arguments, keys: &[ChosenRecipient]) 
 
 impl Arguments {
     fn encryption(&self, keys: &[ChosenRecipient]) -> Encryption {
-        let all_read =
-            |reads: fn(&EncryptionKey) -> bool| !keys.is_empty() && keys.iter().all(|key| reads(&key.key));
-        let authenticated = !self.cipher.is_old() && all_read(|key| key.preferences.seipd2);
-        let mode = self.aead.unwrap_or(if authenticated { Mode::Ocb } else { Mode::None });
-        Encryption { cipher: self.cipher, protection: mode.protection(), content: self.content.content() }
+        let recipients: Vec<&Preferences> = keys.iter().map(|key| &key.key.preferences).collect();
+        let (cipher, mode) = recipients::preferred(&recipients);
+        let is_old = self.cipher.is_some_and(Cipher::is_old);
+        let (cipher, protection) = match (self.aead, mode) {
+            (None, Some(mode)) if !is_old => (cipher, DataProtection::Aead { mode, chunk: DEFAULT_CHUNK }),
+            (None, _) => (recipients::preferred_cipher(&recipients), DataProtection::Mdc),
+            (Some(mode), _) => (recipients::preferred_cipher(&recipients), mode.protection()),
+        };
+        Encryption { cipher: self.cipher.unwrap_or(cipher), protection, content: self.content.content() }
     }
 
     fn password(&self, source: Source) -> anyhow::Result<(Zeroizing<Vec<u8>>, S2k)> {

@@ -27,9 +27,11 @@ use crate::session::{Session, command_line};
   keyhoard generate 'Ann <ann@example.org>'
   keyhoard generate --profile rsa4096 --expires 3y 'Ann <ann@example.org>'
   keyhoard generate --no-passphrase --profile modern builds@example.org
+  keyhoard generate --profile post-quantum 'Ann <ann@example.org>'
 
 Profiles that are always there: compatible (the default: version 4, Ed25519 and Cv25519, read by every GnuPG since 2.1), \
-modern (version 6, as RFC 9580 has it), rsa4096. Your own are read from keyhoard/profiles.toml in the XDG \
+modern (version 6, as RFC 9580 has it), post-quantum (version 6, ML-DSA and ML-KEM beside Ed25519 and X25519, as RFC 9980 \
+has them), rsa4096. Your own are read from keyhoard/profiles.toml in the XDG \
 configuration directory.
 
 On a terminal you are asked for what is missing. The secret keys are kept beside the database, and so is a revocation \
@@ -43,7 +45,8 @@ pub(crate) struct Arguments {
     #[arg(long, short, value_name = "NAME", default_value = profile::DEFAULT)]
     profile: String,
 
-    /// Make all keys of this algorithm instead of the profile's: rsa3072, ed25519, nistp384, brainpoolP512r1, ...
+    /// Make all keys of this algorithm instead of the profile's: rsa3072, ed25519, nistp384, brainpoolP512r1,
+    /// ml-dsa-87+ed448, slh-dsa-shake-128s, ...
     #[arg(long, value_name = "NAME", value_parser = Algorithm::parse)]
     algorithm: Option<Algorithm>,
 

@@ -8,6 +8,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use agent::AllKeys;
 use anyhow::{Context, bail};
 use engine::causes;
 use engine::cert::clean::CleanOptions;
@@ -16,7 +17,6 @@ use engine::import::{
     SecretOutcome, import_all,
 };
 use engine::secret::SecretKeys;
-use engine::secret::file::FileKeys;
 
 use crate::exit::Outcome;
 use crate::output::Output;
@@ -80,7 +80,7 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
-    fn options<'a>(&self, from_files: bool, names: bool, keys: &'a FileKeys) -> ImportOptions<'a> {
+    fn options<'a>(&self, from_files: bool, names: bool, keys: &'a AllKeys) -> ImportOptions<'a> {
         ImportOptions {
             command: command_line(),
             clean: CleanOptions {

@@ -61,7 +61,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     })?;
     drop(progress);
     // If the stored keys cannot be listed, all of GnuPG's count as missing here.
-    let stored = session.secret_keys().ok().and_then(|keys| keys.heads().ok()).unwrap_or_default();
+    let stored = session.secret_keys().ok().and_then(|keys| keys.files().heads().ok()).unwrap_or_default();
     let stored: Vec<StoredKey> = stored.into_iter().flatten().collect();
     let left = secret_keys_left(&sources, &stored);
     if session.output.is_json() {

@@ -50,7 +50,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
         dry_run: arguments.dry_run,
     };
     let secrets = session.secret_keys()?;
-    let orphans = || orphans(store.snapshot()?.as_ref(), &secrets);
+    let orphans = || orphans(store.snapshot()?.as_ref(), secrets.files());
     let before = orphans()?;
     let mut progress = session.progress(Unit::Certificates, None);
     let mut kept = Vec::new();

@@ -29,6 +29,12 @@ pub(crate) fn another_of_every_kind() -> Vec<(&'static str, SecretKey)> {
         ("Ed25519", secret_key(Key6::generate_ed25519().map(Key::from))),
         ("X448", secret_key(Key6::generate_x448().map(Key::from))),
         ("Ed448", secret_key(Key6::generate_ed448().map(Key::from))),
+        ("ML-DSA-65 with Ed25519", secret_key(Key6::generate_mldsa65_ed25519().map(Key::from))),
+        ("ML-DSA-87 with Ed448", secret_key(Key6::generate_mldsa87_ed448().map(Key::from))),
+        ("SLH-DSA-SHAKE-128f", secret_key(Key6::generate_slhdsa128f().map(Key::from))),
+        ("ML-KEM-768 with X25519", secret_key(Key6::generate_mlkem768_x25519().map(Key::from))),
+        ("version 4 ML-KEM-768 with X25519", secret_key(Key4::generate_mlkem768_x25519().map(Key::from))),
+        ("ML-KEM-1024 with X448", secret_key(Key6::generate_mlkem1024_x448().map(Key::from))),
     ];
     for (name, curve) in [
         ("EdDSA", Curve::Ed25519),
@@ -77,6 +83,14 @@ fn brainpool_key(curve: BrainpoolCurve, algorithm: u8) -> SecretKey {
     let sum = scalar.iter().fold(0_u16, |sum, byte| sum.wrapping_add((*byte).into()));
     body.extend(sum.to_be_bytes());
     SecretKey::parse(Role::Primary, &body).expect("a secret key")
+}
+
+/// Returns keys of SLH-DSA that take a second to sign.
+pub(crate) fn slow_kinds() -> [(&'static str, SecretKey); 2] {
+    [
+        ("SLH-DSA-SHAKE-128s", secret_key(Key6::generate_slhdsa128s().map(Key::from))),
+        ("SLH-DSA-SHAKE-256s", secret_key(Key6::generate_slhdsa256s().map(Key::from))),
+    ]
 }
 
 /// Returns a version 4 Ed25519 key.

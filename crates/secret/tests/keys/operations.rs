@@ -31,19 +31,25 @@ fn digest(hash: HashAlgorithm) -> Digest {
 
 fn encrypts(key: &SecretKey) -> bool {
     let algorithm = key.key().algorithm;
-    algorithm.is_rsa()
-        || matches!(
-            algorithm,
-            PublicKeyAlgorithm::ECDH | PublicKeyAlgorithm::X25519 | PublicKeyAlgorithm::X448
-        )
+    algorithm.is_rsa() || algorithm == PublicKeyAlgorithm::ECDH || algorithm.encrypts_bare_session_keys()
 }
 
 #[test]
 fn each_verifies_the_others_signatures() {
+    let hashes = [HashAlgorithm::SHA256, HashAlgorithm::SHA384, HashAlgorithm::SHA512];
+    assert_eq!(verified_by_each_other(made::every_kind(), &hashes), (3 * 12, 3 * 3));
+    assert_eq!(verified_by_each_other(made::slow_kinds(), &hashes[..1]), (2, 0));
+}
+
+/// Returns how many signatures were compared with those of sequoia-openpgp, and how many it does not know.
+fn verified_by_each_other(
+    keys: impl IntoIterator<Item = (&'static str, SecretKey)>,
+    hashes: &[HashAlgorithm],
+) -> (usize, usize) {
     let (mut compared, mut alone) = (0, 0);
-    for (kind, key) in made::every_kind() {
+    for (kind, key) in keys {
         let mut unlocked = key.unlock_plain().expect("its secret");
-        for hash in [HashAlgorithm::SHA256, HashAlgorithm::SHA384, HashAlgorithm::SHA512] {
+        for &hash in hashes {
             let digest = digest(hash);
             let ours = match unlocked.sign(hash, digest.as_bytes()) {
                 Ok(ours) => ours,
@@ -71,14 +77,64 @@ fn each_verifies_the_others_signatures() {
             compared += 1;
         }
     }
-    assert_eq!((compared, alone), (3 * 9, 3 * 3));
+    (compared, alone)
+}
+
+#[test]
+fn a_key_of_rfc_9980_signs_no_digest_of_less_than_256_bits_and_none_is_good() {
+    let hash = HashAlgorithm::SHA224;
+    let mut refused = 0;
+    for (kind, key) in made::every_kind() {
+        let public = key.key().public_key();
+        if public.algorithm.signature_scheme().is_none() {
+            continue;
+        }
+        let mut unlocked = key.unlock_plain().expect("its secret");
+        let digest = digest(hash);
+        let error = unlocked.sign(hash, digest.as_bytes()).expect_err(kind);
+        assert!(matches!(error, Error::Unsupported { .. }), "{kind}: {error}");
+        // The equations hold, since they take any text.
+        let theirs = of_sequoia(kind, &key).expect("a key").sign(hash.0.into(), digest.as_bytes());
+        let theirs = theirs.expect("a signature").to_vec().expect("memory");
+        let signature = verify::SignatureValue { algorithm: public.algorithm, material: &theirs };
+        let check = verify::Check { issuer: public, hash, digest, signature };
+        assert_eq!(verify::verify(&[check]), [verify::Verdict::Bad], "{kind}");
+        refused += 1;
+    }
+    assert_eq!(refused, 3);
+}
+
+#[test]
+fn both_parts_of_a_signature_must_verify() {
+    let (hash, digest) = (HashAlgorithm::SHA512, digest(HashAlgorithm::SHA512));
+    let mut changed = 0;
+    for (kind, key) in made::every_kind().into_iter().filter(|(kind, _)| kind.starts_with("ML-DSA")) {
+        let public = key.key().public_key();
+        let mut unlocked = key.unlock_plain().expect("its secret");
+        let good = unlocked.sign(hash, digest.as_bytes()).expect(kind);
+        let verdict = |material: &[u8]| {
+            let signature = verify::SignatureValue { algorithm: public.algorithm, material };
+            verify::verify(&[verify::Check { issuer: public, hash, digest, signature }])
+        };
+        assert_eq!(verdict(&good), [verify::Verdict::Good], "{kind}");
+        // In the part on the curve, at the beginning of the other part, and in the middle of it.
+        for at in [3, 114, good.len() / 2] {
+            let mut wrong = good.clone();
+            wrong[at] ^= 1;
+            assert_eq!(verdict(&wrong), [verify::Verdict::Bad], "{kind}, byte {at}");
+            changed += 1;
+        }
+        assert_eq!(verdict(&good[1..]), [verify::Verdict::Bad], "{kind}");
+        assert_eq!(verdict(&good[..64]), [verify::Verdict::Bad], "{kind}");
+    }
+    assert_eq!(changed, 6);
 }
 
 #[test]
 fn signatures_without_a_random_number_are_the_same() {
     let mut compared = 0;
     for (kind, key) in made::every_kind() {
-        let is_deterministic = kind.contains("RSA") || kind.contains("Ed");
+        let is_deterministic = kind.contains("RSA") || kind.contains("Ed") && !kind.contains("ML-");
         let Some(mut pair) = of_sequoia(kind, &key).filter(|_| is_deterministic) else { continue };
         let (hash, digest) = (HashAlgorithm::SHA512, digest(HashAlgorithm::SHA512));
         let ours = key.unlock_plain().and_then(|mut key| key.sign(hash, digest.as_bytes())).expect(kind);
@@ -115,7 +171,7 @@ fn each_opens_session_keys_that_the_other_one_encrypted() {
         assert_eq!(**unlocked.decrypt(&read.ciphertext).expect(kind), SESSION_KEY, "{kind}");
         compared += 1;
     }
-    assert_eq!(compared, 8);
+    assert_eq!(compared, 11);
 }
 
 #[test]
@@ -135,14 +191,14 @@ fn packets_of_version_3_name_the_cipher_before_the_session_key_or_beside_it() {
         }
         compared += 1;
     }
-    assert_eq!(compared, 11);
+    assert_eq!(compared, 14);
 }
 
 #[test]
-fn packets_of_version_3_for_the_curves_of_rfc_9580_are_for_aes_only() {
+fn packets_of_version_3_for_the_curves_of_rfc_9580_are_for_aes_only_also_beside_ml_kem() {
     let keys = made::every_kind().into_iter();
     let mut refused = 0;
-    for (kind, key) in keys.filter(|(kind, _)| ["X25519", "X448"].contains(kind)) {
+    for (kind, key) in keys.filter(|(_, key)| key.key().algorithm.encrypts_bare_session_keys()) {
         let public = key.key();
         for (cipher, size) in [(7, 16), (8, 24), (9, 32)] {
             assert!(encrypt(&public, Some(cipher), &SESSION_KEY[..size]).is_ok(), "{kind}, {cipher}");
@@ -153,7 +209,7 @@ fn packets_of_version_3_for_the_curves_of_rfc_9580_are_for_aes_only() {
             refused += 1;
         }
     }
-    assert_eq!(refused, 8);
+    assert_eq!(refused, 20);
 }
 
 #[test]
@@ -185,7 +241,7 @@ fn nothing_is_opened_with_another_key_or_after_a_change() {
             refused += 1;
         }
     }
-    assert_eq!(refused, 9);
+    assert_eq!(refused, 12);
 }
 
 #[test]
@@ -213,5 +269,32 @@ fn a_key_that_does_not_encrypt_is_refused() {
     for (kind, key) in made::every_kind().into_iter().filter(|(_, key)| !encrypts(key)) {
         let error = encrypt(&key.key(), None, &SESSION_KEY).expect_err(kind);
         assert!(matches!(error, Error::Unsupported { .. }), "{kind}: {error}");
+    }
+}
+
+#[test]
+fn a_point_of_small_order_beside_ml_kem_is_refused() {
+    let mut refused = 0;
+    for (kind, key) in made::every_kind().into_iter().filter(|(kind, _)| kind.contains("ML-KEM")) {
+        let public = key.key();
+        let mut encrypted = encrypt(&public, None, &SESSION_KEY).expect(kind);
+        encrypted[..if kind.contains("X448") { 56 } else { 32 }].fill(0);
+        let read = Ciphertext::read(public.algorithm, 6, &encrypted).expect("what was written");
+        let opened = key.unlock_plain().expect("its secret").decrypt(&read.ciphertext);
+        assert!(matches!(opened, Err(Error::Operation { .. })), "{kind}");
+        refused += 1;
+    }
+    assert_eq!(refused, 3);
+}
+
+#[test]
+fn a_session_key_beside_ml_kem_that_is_cut_short_is_not_read() {
+    let keys = made::every_kind().into_iter();
+    for (kind, key) in keys.filter(|(kind, _)| kind.contains("ML-KEM")) {
+        let public = key.key();
+        let encrypted = encrypt(&public, None, &SESSION_KEY).expect(kind);
+        for length in 0..encrypted.len() {
+            assert!(Ciphertext::read(public.algorithm, 6, &encrypted[..length]).is_none(), "{kind}");
+        }
     }
 }

@@ -18,6 +18,7 @@ use crate::failure::{Failure, reported};
 use crate::keyrings::Keyrings;
 use crate::passphrases::{Hint, Passphrases};
 use crate::prompt;
+use crate::secrets::secret_keys;
 use crate::settings::Settings;
 use crate::streams::Streams;
 use crate::symmetric::{self, Purpose};
@@ -223,7 +224,7 @@ impl Search<'_> {
         recipient: &Pkesk,
         known: Option<&KnownKey>,
     ) -> anyhow::Result<std::result::Result<SessionKey, RecipientFailure>> {
-        let stored = self.settings.home.file_keys()?.list()?;
+        let stored = secret_keys(self.settings)?.list()?;
         let is_meant = |stored: &&StoredKey| match recipient.addressee {
             Addressee::KeyId(key_id) => stored.fingerprint.key_id() == key_id,
             Addressee::Fingerprint(fingerprint) => stored.fingerprint == fingerprint,
@@ -284,7 +285,7 @@ impl Search<'_> {
             .iter()
             .filter_map(|name| Some(KeyName::parse(name).ok()?.query))
             .collect();
-        let mut stored = self.settings.home.file_keys()?.list()?;
+        let mut stored = secret_keys(self.settings)?.list()?;
         stored.sort_by_key(|stored| {
             queries.iter().position(|query| query.names_key(&stored.fingerprint)).unwrap_or(queries.len())
         });
@@ -297,7 +298,7 @@ impl Search<'_> {
         stored: &StoredKey,
         known: Option<&KnownKey>,
     ) -> std::result::Result<SessionKey, Failure> {
-        let keys = self.settings.home.file_keys()?;
+        let keys = secret_keys(self.settings)?;
         let mut ask = Passphrases::new(self.settings, self.streams);
         if let Some(known) = known {
             ask = ask.with_hint(Hint { primary: known.primary, user_id: known.user_id.clone() });

@@ -8,7 +8,7 @@ use secret::{SecretKeys, StoredKey};
 use crate::code::Code;
 use crate::failure::Failure;
 use crate::keyrings::Keyrings;
-use crate::secrets::Secrets;
+use crate::secrets::{Secrets, secret_keys};
 use crate::settings::Settings;
 use crate::streams::Streams;
 
@@ -60,7 +60,7 @@ pub(super) fn chosen(
 /// Finds the keys of `--local-user`, the last one first. As in gpg, a missing one is reported and left out, but ends the
 /// command if it was given first.
 fn named(settings: &Settings, streams: &mut Streams, keyrings: &Keyrings) -> Result<Vec<Choice>, Failure> {
-    let stored = settings.home.file_keys()?.list()?;
+    let stored = secret_keys(settings)?.list()?;
     let names: Vec<&Vec<u8>> = settings.local_users.iter().rev().collect();
     let mut chosen: Vec<Choice> = Vec::new();
     let mut last = Ok(());
@@ -121,7 +121,7 @@ pub(crate) fn default(
             found => DefaultChoice::Refused { found: Some(found), code: Code::UNUSABLE_SECRET_KEY, name },
         });
     }
-    let stored = settings.home.file_keys()?.list()?;
+    let stored = secret_keys(settings)?.list()?;
     let secrets = Secrets::kept(settings)?;
     for (_, snapshot) in keyrings.snapshots()?.iter() {
         for id in secrets.certificates(snapshot.as_ref())? {
@@ -142,7 +142,7 @@ pub(crate) fn named_default(
     default_keys: &mut DefaultKeys,
 ) -> anyhow::Result<Option<(Vec<u8>, SigningKeys)>> {
     let names = &settings.default_keys;
-    let stored = settings.home.file_keys()?.list()?;
+    let stored = secret_keys(settings)?.list()?;
     let is_reported = std::mem::replace(&mut default_keys.is_reported, true);
     let is_silent = is_reported || settings.quiet;
     for text in names.iter().rev() {

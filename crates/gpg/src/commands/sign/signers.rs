@@ -17,6 +17,7 @@ use crate::failure::Failure;
 use crate::interval;
 use crate::keyrings::Keyrings;
 use crate::passphrases::{Hint, Passphrases};
+use crate::secrets::secret_keys;
 use crate::settings::{Settings, SignatureSettings};
 use crate::signature_notations;
 use crate::streams::Streams;
@@ -82,7 +83,7 @@ fn open(
     key: &SigningKey,
     known: &KnownKey,
 ) -> Result<Box<dyn OpenKey>, Failure> {
-    let keys = settings.home.file_keys()?;
+    let keys = secret_keys(settings)?;
     let hint = Hint { primary: key.primary, user_id: known.user_id.clone() };
     let mut ask = Passphrases::new(settings, streams).with_hint(hint);
     key.open(&keys, &mut ask).map_err(|error| match error {

@@ -3,10 +3,10 @@
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 
+use agent::AllKeys;
 use engine::delete::delete;
 use engine::find::find;
 use engine::foreign_text::shown;
-use engine::secret::file::FileKeys;
 use engine::secret::{Name, SecretKeys, StoredKey};
 use engine::secret_transfer::{secret_keys_of, with_secret_key};
 use engine::store::query::Name as CertificateName;
@@ -42,7 +42,8 @@ pub(crate) struct Arguments {
 
 /// Asks for confirmation and deletes.
 pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
-    let keys = session.secret_keys()?;
+    // The user is asked here.
+    let keys = session.secret_keys()?.without_question_before_deletion();
     let store = session.open_or_empty()?;
     let Some(deletion) = Deletion::find(session, store.as_ref(), &keys, arguments)? else {
         session.note("nothing was deleted");
@@ -75,7 +76,7 @@ impl Deletion {
     fn find(
         session: &Session,
         store: &dyn Store,
-        keys: &FileKeys,
+        keys: &AllKeys,
         arguments: &Arguments,
     ) -> anyhow::Result<Option<Self>> {
         let snapshot = store.snapshot()?;
@@ -138,7 +139,7 @@ impl Deletion {
 }
 
 /// Finds a secret key without a certificate by its fingerprint, even in a damaged file.
-fn without_certificate(keys: &FileKeys, name: &[u8]) -> anyhow::Result<Option<StoredKey>> {
+fn without_certificate(keys: &AllKeys, name: &[u8]) -> anyhow::Result<Option<StoredKey>> {
     let Ok(Query::Fingerprint(fingerprint)) = CertificateName::parse(name).map(|name| name.query) else {
         return Ok(None);
     };

@@ -3,6 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 
+use agent::AllKeys;
 use anyhow::{Context, bail};
 use engine::cert::Timestamp;
 use engine::cert::facts::RevocationReason;
@@ -10,7 +11,6 @@ use engine::edit::{Edited, Editor, Revoked, Target};
 use engine::passphrase::Passphrases;
 use engine::store::{Fingerprint, JournalId, Selection, Store};
 use secret::SecretKeys;
-use secret::file::FileKeys;
 use serde::Serialize;
 
 use crate::commands::named_certificates::{NamedCertificates, fingerprints};
@@ -74,7 +74,7 @@ impl Comment {
 /// One edit: the database, the secret keys, and the certificate that is edited.
 pub(super) struct Editing<'a> {
     store: Box<dyn Store>,
-    secret_keys: FileKeys,
+    secret_keys: AllKeys,
     passphrase: &'a PassphraseOptions,
     now: Timestamp,
     /// The certificate's primary key.

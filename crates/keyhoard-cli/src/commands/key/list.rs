@@ -4,9 +4,9 @@ use std::ffi::OsString;
 use std::io;
 use std::ops::ControlFlow;
 
+use agent::AllKeys;
 use engine::cert::Facts;
-use engine::secret::file::FileKeys;
-use engine::secret::{Protection, Role, StoredKey};
+use engine::secret::{Protection, Role, SecretKeys as _, StoredKey};
 use engine::secret_keys::owner_of;
 use engine::secret_transfer::with_secret_key;
 use engine::store::{Detail, Fingerprint, ReadCertificates, Selection};
@@ -65,12 +65,26 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     Ok(Outcome::done_if(named.complete && any))
 }
 
-/// Returns the keys of the readable files, and warns of the others.
-fn stored_keys(session: &Session, keys: &FileKeys) -> anyhow::Result<Vec<StoredKey>> {
-    let mut stored_keys = Vec::new();
-    for head in keys.heads()? {
+/// Returns the keys of the readable files and of the agent, and warns of the others.
+fn stored_keys(session: &Session, keys: &AllKeys) -> anyhow::Result<Vec<StoredKey>> {
+    let mut stored_keys = match keys.agent().map(|agent| agent.list()).transpose() {
+        Ok(stored) => stored.unwrap_or_default(),
+        Err(error) => {
+            session.warn(error);
+            Vec::new()
+        }
+    };
+    for head in keys.files().heads()? {
         match head {
-            Ok(head) => stored_keys.push(head),
+            Ok(head) => {
+                // A placeholder does not hide the agent's key, and a file's key is used before that.
+                let others = stored_keys.iter().position(|stored| stored.fingerprint == head.fingerprint);
+                match others {
+                    Some(other) if head.protection.has_secret() => stored_keys[other] = head,
+                    Some(_) => {}
+                    None => stored_keys.push(head),
+                }
+            }
             Err(error) => session.warn(error),
         }
     }
@@ -161,8 +175,10 @@ impl Listing<'_> {
             protection: words(&stored.protection).0,
             card: match &stored.protection {
                 Protection::Card { serial } => Some(hexadecimal(serial)),
+                Protection::Agent { card, .. } => card.as_deref().map(hexadecimal),
                 _ => None,
             },
+            place: place(&stored.protection),
             certificate: certificate.map(|primary| primary.to_string()),
             user_id: user_id.map(TextJson::new),
         })
@@ -185,6 +201,15 @@ fn role(role: Role) -> &'static str {
     }
 }
 
+/// Returns the word for where a key is in JSON.
+fn place(protection: &Protection) -> &'static str {
+    match protection {
+        Protection::Agent { card: Some(_), .. } | Protection::Card { .. } => "card",
+        Protection::Agent { .. } => "agent",
+        _ => "file",
+    }
+}
+
 /// Returns the word for a protection in JSON, and its style and description as text.
 fn words(protection: &Protection) -> (&'static str, Style, String) {
     match protection {
@@ -192,6 +217,15 @@ fn words(protection: &Protection) -> (&'static str, Style, String) {
         Protection::Locked(_) => ("passphrase", Style::Good, "locked with a passphrase".to_owned()),
         Protection::Dummy => ("stub", Style::Faint, "not here".to_owned()),
         Protection::Card { serial } => ("card", Style::Faint, format!("on card {}", hexadecimal(serial))),
+        Protection::Agent { card: Some(serial), .. } => {
+            ("card", Style::Good, format!("card {}, by the agent", hexadecimal(serial)))
+        }
+        Protection::Agent { locked: Some(false), .. } => {
+            ("none", Style::Warning, "agent, without passphrase".to_owned())
+        }
+        Protection::Agent { .. } => {
+            ("passphrase", Style::Good, "agent, which asks for the passphrase".to_owned())
+        }
         Protection::Unknown(what) => {
             ("unknown", Style::Warning, format!("protected in an unknown way ({what})"))
         }
@@ -206,6 +240,7 @@ struct KeyJson<'a> {
     role: &'static str,
     algorithm: Option<String>,
     protection: &'static str,
+    place: &'static str,
     card: Option<String>,
     certificate: Option<String>,
     user_id: Option<TextJson<'a>>,

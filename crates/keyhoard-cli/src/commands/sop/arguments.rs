@@ -257,6 +257,17 @@ pub(super) struct Verify {
     pub(super) certs: Vec<OsString>,
 }
 
+/// What is encrypted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum PurposeKind {
+    /// Either.
+    Any,
+    /// What is kept.
+    Storage,
+    /// Messages.
+    Communications,
+}
+
 #[derive(Debug, clap::Args)]
 pub(super) struct Encrypt {
     #[command(flatten)]
@@ -267,6 +278,9 @@ pub(super) struct Encrypt {
     /// How; list-profiles tells.
     #[arg(long, default_value = "default")]
     pub(super) profile: String,
+    /// What the message is for: keys for something else are not encrypted to.
+    #[arg(long = "for", value_name = "PURPOSE", default_value = "any")]
+    pub(super) purpose: PurposeKind,
     /// A file with a password that opens the message; may be given again.
     #[arg(long, value_name = "PASSWORD")]
     pub(super) with_password: Vec<OsString>,

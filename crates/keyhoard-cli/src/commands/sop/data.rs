@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use engine::cert::Timestamp;
 use engine::cert::armor_writer::ArmorWriter;
 use engine::message::SessionKey;
+use engine::recipients::Purpose;
 use engine::stateless::{
     self, Decryption, Encryption, Failure, Inline, Keys, Kind, Password, Period, Profile, Result,
     Verification,
@@ -12,8 +13,8 @@ use engine::stateless::{
 use engine::verify::HashAlgorithm;
 
 use super::arguments::{
-    DataKind, DateLimits, Decrypt, Encrypt, InlineDetach, InlineKind, InlineSign, InlineVerify, Sign,
-    SigningKeys, Verify,
+    DataKind, DateLimits, Decrypt, Encrypt, InlineDetach, InlineKind, InlineSign, InlineVerify, PurposeKind,
+    Sign, SigningKeys, Verify,
 };
 use super::designator::{self, SideOutput, existing_passwords, new_password, standard_output};
 use super::keys;
@@ -76,6 +77,11 @@ pub(super) fn encrypt(arguments: &Encrypt, now: Timestamp) -> Result<()> {
     let session_key = arguments.session_key_out.as_deref().map(SideOutput::create).transpose()?;
     let encryption = Encryption {
         profile: Profile::named(&arguments.profile)?,
+        purpose: match arguments.purpose {
+            PurposeKind::Any => Purpose::Any,
+            PurposeKind::Storage => Purpose::Storage,
+            PurposeKind::Communications => Purpose::Communications,
+        },
         as_text: arguments.kind == DataKind::Text,
         with_armor: !arguments.form.no_armor,
         recipients: arguments

@@ -78,6 +78,11 @@ pub(super) fn certificates(name: &OsStr) -> Result<Certificates> {
     Certificates::read(&read(name)?).map_err(|error| named(name, error))
 }
 
+/// Reads copies of certificates that are to be merged, and revocations.
+pub(super) fn copies(name: &OsStr) -> Result<Certificates> {
+    Certificates::read_copies(&read(name)?).map_err(|error| named(name, error))
+}
+
 /// Reads the certificates of acceptable signers.
 pub(super) fn signers(names: &[OsString]) -> Result<Vec<Signers>> {
     let authority = |name: &OsString| {

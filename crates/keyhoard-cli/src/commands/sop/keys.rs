@@ -13,7 +13,7 @@ use super::arguments::{
     CertifyUserid, ChangeKeyPassword, Form, GenerateKey, MergeCerts, RevokeKey, UpdateKey, ValidateUserid,
 };
 use super::designator::{
-    certificates, existing_passwords, keys, new_password, standard_input, standard_output,
+    certificates, copies, existing_passwords, keys, new_password, standard_input, standard_output,
 };
 
 /// Writes packets to standard output.
@@ -62,7 +62,7 @@ pub(super) fn extract_cert(form: &Form) -> Result<()> {
 }
 
 pub(super) fn update_key(arguments: &UpdateKey, now: Timestamp) -> Result<()> {
-    let merged = arguments.merge_certs.iter().map(|name| certificates(name)).collect::<Result<_>>()?;
+    let merged = arguments.merge_certs.iter().map(|name| copies(name)).collect::<Result<_>>()?;
     let UpdateKey { signing_only, no_added_capabilities, .. } = *arguments;
     let passwords = existing_passwords(&arguments.key_passwords.with_key_password)?;
     let mut keys = Keys::read(&standard_input()?)?;
@@ -71,7 +71,7 @@ pub(super) fn update_key(arguments: &UpdateKey, now: Timestamp) -> Result<()> {
 }
 
 pub(super) fn merge_certs(arguments: &MergeCerts) -> Result<()> {
-    let others: Vec<_> = arguments.certs.iter().map(|name| certificates(name)).collect::<Result<_>>()?;
+    let others: Vec<_> = arguments.certs.iter().map(|name| copies(name)).collect::<Result<_>>()?;
     let mut merged = Certificates::read(&standard_input()?)?;
     others.iter().for_each(|copies| merged.merge(copies));
     write_certificates(&arguments.form, &merged)

@@ -1,7 +1,10 @@
 //! The algorithms of a message: those of the options, else the preferred ones among those that all recipients read.
+//!
+//! GnuPG's implicit algorithms are those of RFC 4880. By RFC 9580 AES-128 takes the place of 3DES, and old ciphers are
+//! not used whoever prefers them.
 
-use engine::message::{Cipher, Compression};
-use engine::verify::HashAlgorithm;
+use message::{Aead, Cipher, Compression};
+use verify::HashAlgorithm;
 
 /// Algorithms that GnuPG adds to every preference list.
 const IMPLICIT_CIPHER: u8 = Cipher::TripleDes as u8;
@@ -9,21 +12,51 @@ const IMPLICIT_DIGEST: u8 = HashAlgorithm::SHA1.0;
 const IMPLICIT_COMPRESSION: u8 = Compression::Uncompressed as u8;
 
 /// Chooses a cipher; `personal` are the user's own preferences, `recipients` those of all recipients.
-pub(super) fn cipher(personal: &[u8], recipients: &[&[u8]]) -> Cipher {
+pub fn cipher(personal: &[u8], recipients: &[&[u8]]) -> Cipher {
     let lists: Vec<Vec<u8>> = recipients.iter().map(|list| with(list, IMPLICIT_CIPHER)).collect();
     choose(personal, &lists, |number| Cipher::of(number).is_some())
         .and_then(Cipher::of)
         .unwrap_or(Cipher::Aes256)
 }
 
+/// Chooses a cipher by RFC 9580; recipients whose list is empty say nothing.
+pub fn modern_cipher(recipients: &[&[u8]]) -> Cipher {
+    let lists = recipients.iter().filter(|list| !list.is_empty());
+    let lists: Vec<Vec<u8>> = lists.map(|list| with(list, Cipher::Aes128.number())).collect();
+    choose(&[], &lists, |number| Cipher::of(number).is_some_and(|cipher| !cipher.is_old()))
+        .and_then(Cipher::of)
+        .unwrap_or(Cipher::Aes256)
+}
+
+/// Chooses a cipher with an AEAD mode from lists of pairs of them; AES-128 in OCB mode is in every list (RFC 9580,
+/// 5.2.3.15). Without recipients it is AES-256 in OCB mode.
+pub fn ciphersuite(recipients: &[&[(u8, u8)]]) -> (Cipher, Aead) {
+    const IMPLICIT: (u8, u8) = (Cipher::Aes128 as u8, Aead::Ocb as u8);
+    let lists: Vec<Vec<(u8, u8)>> = recipients.iter().map(|list| with(list, IMPLICIT)).collect();
+    let read =
+        |(cipher, mode): (u8, u8)| Cipher::of(cipher).filter(|cipher| !cipher.is_old()).zip(Aead::of(mode));
+    choose(&[], &lists, |pair| read(pair).is_some()).and_then(read).unwrap_or((Cipher::Aes256, Aead::Ocb))
+}
+
+/// Chooses the hash algorithm of a signature that recipients read: that which suits the key best, if all of them prefer
+/// it, else the first other one; recipients whose list is empty say nothing.
+pub fn modern_digest(best: HashAlgorithm, recipients: &[&[u8]]) -> HashAlgorithm {
+    let lists = || recipients.iter().filter(|list| !list.is_empty());
+    let is_read = |digest: &HashAlgorithm| lists().all(|list| list.contains(&digest.0));
+    const BY_LENGTH: [HashAlgorithm; 3] =
+        [HashAlgorithm::SHA256, HashAlgorithm::SHA384, HashAlgorithm::SHA512];
+    let shorter = BY_LENGTH.iter().position(|digest| *digest == best).unwrap_or_default();
+    BY_LENGTH[shorter..].iter().copied().find(is_read).unwrap_or(best)
+}
+
 /// Says whether all recipients prefer a cipher.
-pub(super) fn all_read_cipher(cipher: Cipher, recipients: &[&[u8]]) -> bool {
+pub fn all_read_cipher(cipher: Cipher, recipients: &[&[u8]]) -> bool {
     recipients.iter().all(|list| with(list, IMPLICIT_CIPHER).contains(&cipher.number()))
 }
 
 /// Chooses the hash algorithm of signatures from those for which `suits` is true; as in GnuPG, MD5
 /// only if the user prefers it.
-pub(super) fn digest(
+pub fn digest(
     personal: &[HashAlgorithm],
     recipients: &[&[u8]],
     suits: impl Fn(HashAlgorithm) -> bool,
@@ -39,12 +72,12 @@ pub(super) fn digest(
 }
 
 /// Says whether all recipients prefer a hash algorithm.
-pub(super) fn all_read_digest(digest: HashAlgorithm, recipients: &[&[u8]]) -> bool {
+pub fn all_read_digest(digest: HashAlgorithm, recipients: &[&[u8]]) -> bool {
     recipients.iter().all(|list| with(list, IMPLICIT_DIGEST).contains(&digest.0))
 }
 
 /// Chooses a compression; a recipient without preferences reads ZIP (RFC 4880, 13.3.1).
-pub(super) fn compression(personal: &[u8], recipients: &[Option<&[u8]>]) -> Compression {
+pub fn compression(personal: &[u8], recipients: &[Option<&[u8]>]) -> Compression {
     let lists = compressions(recipients);
     choose(personal, &lists, |number| Compression::of(number).is_some())
         .and_then(Compression::of)
@@ -52,7 +85,7 @@ pub(super) fn compression(personal: &[u8], recipients: &[Option<&[u8]>]) -> Comp
 }
 
 /// Says whether all recipients prefer a compression.
-pub(super) fn all_read_compression(compression: Compression, recipients: &[Option<&[u8]>]) -> bool {
+pub fn all_read_compression(compression: Compression, recipients: &[Option<&[u8]>]) -> bool {
     compressions(recipients).iter().all(|list| list.contains(&compression.number()))
 }
 
@@ -64,7 +97,7 @@ fn compressions(recipients: &[Option<&[u8]>]) -> Vec<Vec<u8>> {
     recipients.iter().map(list).collect()
 }
 
-fn with(list: &[u8], implicit: u8) -> Vec<u8> {
+fn with<T: Copy + PartialEq>(list: &[T], implicit: T) -> Vec<T> {
     let mut list = list.to_vec();
     if !list.contains(&implicit) {
         list.push(implicit);
@@ -74,13 +107,13 @@ fn with(list: &[u8], implicit: u8) -> Vec<u8> {
 
 /// Returns the first algorithm of the personal list that is in all lists, else the one with the lowest sum of indices in
 /// all lists; of two equal ones that with the lower number, as in GnuPG.
-fn choose(personal: &[u8], lists: &[Vec<u8>], is_known: impl Fn(u8) -> bool) -> Option<u8> {
+fn choose<T: Copy + Ord>(personal: &[T], lists: &[Vec<T>], is_known: impl Fn(T) -> bool) -> Option<T> {
     let first = lists.first()?;
-    let is_common = |number: &u8| is_known(*number) && lists.iter().all(|list| list.contains(number));
+    let is_common = |number: &T| is_known(*number) && lists.iter().all(|list| list.contains(number));
     if let Some(personal) = personal.iter().copied().find(is_common) {
         return Some(personal);
     }
-    let rank = |number: u8| -> usize {
+    let rank = |number: T| -> usize {
         lists.iter().filter_map(|list| list.iter().position(|other| *other == number)).sum()
     };
     first.iter().copied().filter(is_common).min_by_key(|number| (rank(*number), *number))
@@ -98,6 +131,30 @@ mod tests {
         assert_eq!(cipher(&[], &[]), Cipher::Aes256);
         assert!(all_read_cipher(Cipher::TripleDes, &[&[9], &[7]]));
         assert!(!all_read_cipher(Cipher::Aes256, &[&[9], &[7]]));
+    }
+
+    #[test]
+    fn old_ciphers_are_never_chosen_and_aes_128_is_read_by_all() {
+        assert_eq!(modern_cipher(&[&[7]]), Cipher::Aes128);
+        assert_eq!(modern_cipher(&[&[2, 3, 9], &[3, 2]]), Cipher::Aes128);
+        assert_eq!(modern_cipher(&[&[2, 9], &[9, 2]]), Cipher::Aes256);
+        assert_eq!(modern_cipher(&[&[3]]), Cipher::Aes128);
+        assert_eq!(modern_cipher(&[&[], &[8]]), Cipher::Aes192);
+        assert_eq!(modern_cipher(&[&[]]), Cipher::Aes256);
+        assert_eq!(ciphersuite(&[]), (Cipher::Aes256, Aead::Ocb));
+        assert_eq!(ciphersuite(&[&[]]), (Cipher::Aes128, Aead::Ocb));
+        assert_eq!(ciphersuite(&[&[(9, 3), (9, 2)], &[(9, 2), (7, 3)]]), (Cipher::Aes256, Aead::Ocb));
+        assert_eq!(ciphersuite(&[&[(9, 3)]]), (Cipher::Aes256, Aead::Gcm));
+        assert_eq!(ciphersuite(&[&[(2, 3)]]), (Cipher::Aes128, Aead::Ocb));
+    }
+
+    #[test]
+    fn the_digest_of_a_message_is_one_that_its_recipients_read_and_not_a_shorter_one() {
+        let best = HashAlgorithm::SHA256;
+        assert_eq!(modern_digest(best, &[&[10, 8], &[]]), best);
+        assert_eq!(modern_digest(best, &[&[10, 9]]), HashAlgorithm::SHA512);
+        assert_eq!(modern_digest(best, &[&[2]]), best);
+        assert_eq!(modern_digest(HashAlgorithm::SHA512, &[&[8]]), HashAlgorithm::SHA512);
     }
 
     #[test]

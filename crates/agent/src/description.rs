@@ -1,0 +1,95 @@
+//! What pinentry shows of a key, in gpg's words.
+
+use cert::key::{self, Key};
+use verify::PublicKeyAlgorithm;
+
+use crate::PublicKey;
+use crate::connection::escaped;
+
+/// What a key is asked about for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    Unlock,
+    Import,
+    Delete,
+}
+
+impl Purpose {
+    fn prompt(self, is_subkey: bool) -> &'static str {
+        match (self, is_subkey) {
+            (Self::Unlock, _) => "Please enter the passphrase to unlock the OpenPGP secret key:",
+            (Self::Import, _) => "Please enter the passphrase to import the OpenPGP secret key:",
+            (Self::Delete, false) => "Do you really want to permanently delete the OpenPGP secret key:",
+            (Self::Delete, true) => "Do you really want to permanently delete the OpenPGP secret subkey key:",
+        }
+    }
+}
+
+/// Returns the command that has the agent show a key.
+pub(crate) fn command(public: &PublicKey, purpose: Purpose) -> Option<String> {
+    /// What fits into a line with everything else.
+    const MOST_BYTES: usize = 200;
+    let key = key::parse_public(&public.body).ok()?;
+    let fingerprint = key.fingerprint();
+    let is_subkey = fingerprint != public.primary;
+    let user_id = String::from_utf8_lossy(&public.user_id[..public.user_id.len().min(MOST_BYTES)]);
+    let user_id: String =
+        user_id.chars().map(|letter| if letter.is_control() { '?' } else { letter }).collect();
+    let main = if is_subkey { format!(" (main key ID {})", public.primary.key_id()) } else { String::new() };
+    let text = format!(
+        "{}\n\"{user_id}\"\n{}-bit {} key, ID {},\ncreated {}{main}.\n{}",
+        purpose.prompt(is_subkey),
+        key.bits(),
+        algorithm(&key),
+        fingerprint.key_id(),
+        date(key.created.0),
+        if purpose == Purpose::Delete { "?" } else { "" },
+    );
+    Some(format!("SETKEYDESC {}", escaped(text.as_bytes())))
+}
+
+/// Returns gpg's name of an algorithm.
+fn algorithm(key: &Key<'_>) -> &'static str {
+    type Algorithm = PublicKeyAlgorithm;
+    match key.algorithm {
+        algorithm if algorithm.is_rsa() => "RSA",
+        Algorithm::ELGAMAL | Algorithm::ELGAMAL_BOTH => "ELG",
+        Algorithm::DSA => "DSA",
+        Algorithm::ECDH => "ECDH",
+        Algorithm::ECDSA => "ECDSA",
+        Algorithm::EDDSA_LEGACY => "EDDSA",
+        _ => "?",
+    }
+}
+
+/// Returns a time's day, as `2026-01-31`.
+fn date(seconds: u32) -> String {
+    // Howard Hinnant's "chrono-Compatible Low-Level Date Algorithms", civil_from_days.
+    let days = i64::from(seconds / 86400) + 719_468;
+    let (era, of_era) = (days / 146_097, days % 146_097);
+    let year_of_era = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * month + 2) / 5 + 1;
+    let month = if month < 10 { month + 3 } else { month - 9 };
+    let year = year_of_era + era * 400 + i64::from(month <= 2);
+    format!("{year:04}-{month:02}-{day:02}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::date;
+
+    #[test]
+    fn days_are_those_of_the_calendar() {
+        for (seconds, day) in [
+            (0, "1970-01-01"),
+            (951_782_400, "2000-02-29"),
+            (951_868_800, "2000-03-01"),
+            (1_767_225_599, "2025-12-31"),
+            (u32::MAX, "2106-02-07"),
+        ] {
+            assert_eq!(date(seconds), day);
+        }
+    }
+}

@@ -1,0 +1,265 @@
+//! The agent's keys as a store of secret keys.
+
+use std::fmt;
+use std::fs;
+use std::sync::Arc;
+
+use cert::Keygrip;
+use secret::ask::KeyName;
+use secret::{
+    Ask, Error, Name, OpenKey, Passphrase, Protection, Question, Result, SecretKey, SecretKeys, Stored,
+    StoredKey,
+};
+
+use crate::connection::{Respond, Silent, Wait};
+use crate::description::{self, Purpose};
+use crate::key_file::{self, Form};
+use crate::open_key::{self, is_ready};
+use crate::{Agent, Certificates, KnownKey, PinentryMode, PublicKey};
+
+/// The most keys that are listed.
+const MOST_KEYS: usize = 100_000;
+
+/// The secret keys of an agent of which there is a certificate.
+#[derive(Clone)]
+pub struct AgentKeys {
+    agent: Agent,
+    certificates: Arc<dyn Certificates>,
+    deletes_unasked: bool,
+}
+
+impl AgentKeys {
+    /// Uses an agent; the certificates say which keys its keys are.
+    pub fn new(agent: Agent, certificates: Arc<dyn Certificates>) -> Self {
+        Self { agent, certificates, deletes_unasked: false }
+    }
+
+    /// Deletes keys without a question of the agent, since the user was asked before.
+    pub fn without_question_before_deletion(self) -> Self {
+        Self { deletes_unasked: true, ..self }
+    }
+
+    /// Returns the agent.
+    pub fn agent(&self) -> &Agent {
+        &self.agent
+    }
+
+    /// Returns the keygrips of the agent's keys.
+    ///
+    /// In a home directory without files of keys no agent is started. One that runs is asked all the same: it may be that
+    /// of another machine.
+    ///
+    /// # Errors
+    ///
+    /// Those of asking the agent.
+    pub fn keygrips(&self) -> Result<Vec<Keygrip>> {
+        Ok(self.held()?.into_iter().map(|held| held.keygrip).collect())
+    }
+
+    fn held(&self) -> Result<Vec<Held>> {
+        if !self.agent.socket().exists() && !self.has_files() {
+            return Ok(Vec::new());
+        }
+        match self.agent.transact(&format!("HAVEKEY --list={MOST_KEYS}"), Wait::Machine, &mut Silent) {
+            Ok(data) => {
+                let keygrips = data.as_chunks::<20>().0.iter().map(|keygrip| Keygrip(*keygrip));
+                Ok(keygrips.map(|keygrip| Held { keygrip, protection: self.of_file(keygrip) }).collect())
+            }
+            // Agents before 2.3 do not know the option. Theirs start no program for cards when they list keys.
+            Err(crate::Error::Refused { .. }) => {
+                let mut list = List::default();
+                match self.agent.transact("KEYINFO --list", Wait::Machine, &mut list) {
+                    Ok(_) => Ok(list.0),
+                    // There is no directory of keys.
+                    Err(crate::Error::Refused { .. }) if !self.has_files() => Ok(Vec::new()),
+                    Err(error) => Err(error.into()),
+                }
+            }
+            // The keys cannot be used, and those in files can.
+            Err(crate::Error::NoAgent { .. }) => Ok(Vec::new()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn has_files(&self) -> bool {
+        let entries = fs::read_dir(self.agent.key_directory());
+        entries.is_ok_and(|entries| {
+            entries.flatten().any(|entry| entry.path().extension().is_some_and(|suffix| suffix == "key"))
+        })
+    }
+
+    /// Returns how a key is protected, from the agent's file, which may be on another machine.
+    fn of_file(&self, keygrip: Keygrip) -> Protection {
+        let path = self.agent.key_directory().join(format!("{keygrip}.key"));
+        let form = key_file::read(&path).ok().flatten().map(|key| key_file::form(&key));
+        match form {
+            Some(Form::Card { serial }) => Protection::Agent { locked: None, card: Some(serial) },
+            Some(Form::Plain) => Protection::Agent { locked: Some(false), card: None },
+            Some(Form::Protected) => Protection::Agent { locked: Some(true), card: None },
+            Some(Form::Unknown) | None => Protection::Agent { locked: None, card: None },
+        }
+    }
+
+    /// Finds the keys with a name, and what the agent says of them.
+    fn named(&self, name: &Name) -> Result<Vec<StoredKey>> {
+        let mut stored = self.list()?;
+        stored.retain(|stored| match name {
+            Name::Fingerprint(fingerprint) => stored.fingerprint == *fingerprint,
+            Name::Keygrip(keygrip) => stored.keygrip == Some(*keygrip),
+        });
+        Ok(stored)
+    }
+
+    /// Finds a key of the agent, and its public part.
+    fn public(&self, name: &Name) -> Result<(Keygrip, PublicKey)> {
+        let missing = || Error::Missing { key: name.to_string() };
+        let fingerprint = match name {
+            Name::Fingerprint(fingerprint) => *fingerprint,
+            Name::Keygrip(keygrip) => {
+                self.certificates.with_keygrips(&[*keygrip])?.first().ok_or_else(missing)?.fingerprint
+            }
+        };
+        let public = self.certificates.with_fingerprint(&fingerprint)?.ok_or_else(missing)?;
+        let keygrip = cert::key::parse_public(&public.body)?.facts().keygrip.ok_or_else(missing)?;
+        Ok((keygrip, public))
+    }
+
+    /// Asks for the passphrase of a key for the agent's question in loopback mode.
+    fn passphrase(
+        &self,
+        keygrip: Keygrip,
+        public: &PublicKey,
+        ask: &mut dyn Ask,
+    ) -> Result<Option<Passphrase>> {
+        if self.agent.pinentry() != PinentryMode::Loopback || is_ready(&self.agent, keygrip)? {
+            return Ok(None);
+        }
+        let key = cert::key::parse_public(&public.body)?;
+        let name = KeyName::from(&key);
+        let answer = match ask.known() {
+            Some(known) => Some(known),
+            None => ask.passphrase(&Question::Unlock { key: &name, wrong: 0 })?,
+        };
+        answer.map(Some).ok_or(Error::NoPassphrase { key: name.fingerprint })
+    }
+}
+
+impl SecretKeys for AgentKeys {
+    fn list(&self) -> Result<Vec<StoredKey>> {
+        let held = self.held()?;
+        if held.is_empty() {
+            return Ok(Vec::new());
+        }
+        let keygrips: Vec<Keygrip> = held.iter().map(|held| held.keygrip).collect();
+        let known = self.certificates.with_keygrips(&keygrips)?;
+        let stored = |KnownKey { fingerprint, keygrip, role }| {
+            let held = held.iter().find(|held| held.keygrip == keygrip)?;
+            Some(StoredKey { fingerprint, keygrip: Some(keygrip), role, protection: held.protection.clone() })
+        };
+        let mut stored: Vec<StoredKey> = known.into_iter().filter_map(stored).collect();
+        stored.sort_by_key(|stored| stored.fingerprint);
+        stored.dedup_by_key(|stored| stored.fingerprint);
+        Ok(stored)
+    }
+
+    fn find(&self, name: &Name) -> Result<Option<StoredKey>> {
+        Ok(self.named(name)?.into_iter().next())
+    }
+
+    fn open(&self, name: &Name, ask: &mut dyn Ask) -> Result<Box<dyn OpenKey>> {
+        let (keygrip, public) = self.public(name)?;
+        let passphrase = self.passphrase(keygrip, &public, ask)?;
+        Ok(Box::new(open_key::OpenKey { agent: self.agent.clone(), keygrip, public, passphrase }))
+    }
+
+    /// Refuses: keys are imported into the agent by GnuPG.
+    fn store(&self, key: &SecretKey) -> Result<Stored> {
+        let what = "storing it in gpg-agent".to_owned();
+        Err(Error::Unsupported { key: key.fingerprint(), what })
+    }
+
+    /// Deletes a key; the agent asks whether it really should, unless the user was asked before.
+    fn delete(&self, name: &Name) -> Result<bool> {
+        let (keygrip, public) = match self.public(name) {
+            Err(Error::Missing { .. }) => return Ok(false),
+            found => found?,
+        };
+        let describe = description::command(&public, Purpose::Delete);
+        let force = if self.deletes_unasked { "--force " } else { "" };
+        let command = format!("DELETE_KEY {force}{keygrip}");
+        let commands: Vec<String> = describe.into_iter().collect();
+        match self.agent.transact_after(&commands, &command, &mut Silent) {
+            Ok(_) => Ok(true),
+            Err(crate::Error::Refused { code: NO_SECRET_KEY, .. }) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Refuses: the agent gives secrets to GnuPG.
+    fn export(&self, name: &Name) -> Result<SecretKey> {
+        let (_, public) = self.public(name)?;
+        let key = cert::key::parse_public(&public.body)?.fingerprint();
+        Err(Error::Unsupported { key, what: "exporting it from gpg-agent".to_owned() })
+    }
+
+    /// Has the agent ask for the passphrases.
+    fn relock(
+        &self,
+        name: &Name,
+        _ask: &mut dyn Ask,
+        _renew: &mut dyn FnMut(&Question<'_>) -> Result<Passphrase>,
+    ) -> Result<()> {
+        let (keygrip, public) = self.public(name)?;
+        let describe: Vec<String> = description::command(&public, Purpose::Unlock).into_iter().collect();
+        self.agent.transact_after(&describe, &format!("PASSWD {keygrip}"), &mut Silent)?;
+        Ok(())
+    }
+}
+
+/// Libgpg-error's `GPG_ERR_NO_SECKEY`.
+const NO_SECRET_KEY: u16 = 17;
+
+impl fmt::Debug for AgentKeys {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AgentKeys").field("agent", &self.agent).finish_non_exhaustive()
+    }
+}
+
+/// A key that the agent has.
+struct Held {
+    keygrip: Keygrip,
+    protection: Protection,
+}
+
+/// Collects the lines of `KEYINFO --list`.
+#[derive(Default)]
+struct List(Vec<Held>);
+
+impl Respond for List {
+    fn status(&mut self, keyword: &str, text: &str) {
+        if keyword == "KEYINFO" && self.0.len() < MOST_KEYS {
+            self.0.extend(held(text));
+        }
+    }
+}
+
+/// Reads a line of `KEYINFO`: keygrip, type, serial number, identifier, cached, protection.
+fn held(text: &str) -> Option<Held> {
+    let words: Vec<&str> = text.split(' ').collect();
+    let [keygrip, kind, serial, _, _, protection, ..] = words.as_slice() else { return None };
+    let keygrip = Keygrip(hexadecimal(keygrip)?.try_into().ok()?);
+    let locked = match *protection {
+        "P" => Some(true),
+        "C" => Some(false),
+        _ => None,
+    };
+    let card = (*kind == "T").then(|| hexadecimal(serial).unwrap_or_default());
+    (*kind != "-").then_some(Held { keygrip, protection: Protection::Agent { locked, card } })
+}
+
+fn hexadecimal(digits: &str) -> Option<Vec<u8>> {
+    let (pairs, odd) = digits.as_bytes().as_chunks::<2>();
+    let digit = |byte: u8| char::from(byte).to_digit(16);
+    let byte = |[high, low]: &[u8; 2]| Some((digit(*high)? << 4 | digit(*low)?) as u8);
+    odd.is_empty().then(|| pairs.iter().map(byte).collect()).flatten()
+}

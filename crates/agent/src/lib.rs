@@ -1,0 +1,35 @@
+//! Secret keys in gpg-agent, GnuPG's keeper of secret keys: signs and decrypts with them, wherever they are, also on
+//! cards.
+//!
+//! - [`AgentKeys`] is a store of secret keys ([`secret::SecretKeys`]) that asks the agent of a GnuPG home directory. The
+//!   agent names keys by their keygrip; [`Certificates`] says which OpenPGP keys these are.
+//! - [`AllKeys`] looks into the files of [`secret::file`] and into the agent, always.
+//! - [`socket`] finds the agent's socket as `gpgconf --list-dirs agent-socket` does; [`Agent`] connects to it, and starts
+//!   the agent where that is allowed.
+//! - [`connection`] speaks the Assuan protocol with bounded lines and answers; [`sexp`] reads and writes s-expressions.
+//! - [`key_file`] reads what a file in `private-keys-v1.d` says of a key without its secret.
+//!
+//! The agent asks for passphrases with its pinentry and remembers them; nothing here sees them, except in loopback mode.
+
+pub mod connection;
+pub mod key_file;
+pub mod sexp;
+pub mod socket;
+
+mod all_keys;
+mod certificates;
+mod ciphertext;
+mod description;
+mod environment;
+mod error;
+mod keys;
+mod open_key;
+mod session;
+mod signature;
+mod start;
+
+pub use all_keys::AllKeys;
+pub use certificates::{Certificates, KnownKey, PublicKey};
+pub use error::{Error, Result};
+pub use keys::AgentKeys;
+pub use session::{Agent, PinentryMode};

@@ -1,0 +1,182 @@
+//! Connections to the agent of a home directory.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use zeroize::Zeroizing;
+
+use crate::connection::{Connection, Respond, Wait};
+use crate::socket::agent_socket;
+use crate::start::{self, is_absent};
+use crate::{Error, Result, environment};
+
+/// How the agent asks for passphrases (gpg's `--pinentry-mode`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PinentryMode {
+    /// With its pinentry.
+    #[default]
+    Ask,
+    /// Not at all, as if the user had cancelled.
+    Cancel,
+    /// Not at all.
+    Error,
+    /// By asking this program.
+    Loopback,
+}
+
+impl PinentryMode {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Ask => "ask",
+            Self::Cancel => "cancel",
+            Self::Error => "error",
+            Self::Loopback => "loopback",
+        }
+    }
+}
+
+/// Which program is started if no agent listens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Start {
+    Installed,
+    Program(PathBuf),
+    None,
+}
+
+/// The agent of a GnuPG home directory.
+#[derive(Clone, Debug)]
+pub struct Agent {
+    home: PathBuf,
+    socket: PathBuf,
+    start: Start,
+    pinentry: PinentryMode,
+    connection: Arc<Mutex<Option<Connection>>>,
+}
+
+impl Agent {
+    /// Finds the agent of a home directory, which is started when it is first needed; `is_default` says that the
+    /// directory is `~/.gnupg`.
+    pub fn of_home(home: &Path, is_default: bool) -> Self {
+        Self {
+            home: home.to_owned(),
+            socket: agent_socket(home, is_default),
+            start: Start::Installed,
+            pinentry: PinentryMode::Ask,
+            connection: Arc::default(),
+        }
+    }
+
+    /// Starts this program instead of the installed one.
+    pub fn with_program(self, program: PathBuf) -> Self {
+        Self { start: Start::Program(program), ..self }
+    }
+
+    /// Starts none (gpg's `--no-autostart`).
+    pub fn without_start(self) -> Self {
+        Self { start: Start::None, ..self }
+    }
+
+    /// Has passphrases asked for in this way.
+    pub fn asking(self, pinentry: PinentryMode) -> Self {
+        Self { pinentry, ..self }
+    }
+
+    /// Returns the directory of the agent's files.
+    pub fn key_directory(&self) -> PathBuf {
+        self.home.join("private-keys-v1.d")
+    }
+
+    /// Returns the path of its socket.
+    pub fn socket(&self) -> &Path {
+        &self.socket
+    }
+
+    /// Returns how passphrases are asked for.
+    pub(crate) fn pinentry(&self) -> PinentryMode {
+        self.pinentry
+    }
+
+    /// Returns the program to start, if there is one and it may be.
+    fn program(&self) -> Option<PathBuf> {
+        match &self.start {
+            Start::Installed => start::program(),
+            Start::Program(program) => Some(program.clone()),
+            Start::None => None,
+        }
+    }
+
+    /// Sends a command and returns the data of the answer.
+    ///
+    /// # Errors
+    ///
+    /// Those of connecting and of the answer.
+    pub fn transact(
+        &self,
+        command: &str,
+        wait: Wait,
+        respond: &mut dyn Respond,
+    ) -> Result<Zeroizing<Vec<u8>>> {
+        let mut slot = self.slot();
+        let connection = self.connected(&mut slot)?;
+        let answer = connection.transact(command, wait, respond);
+        if let Err(Error::Io(_) | Error::Protocol(_)) = answer {
+            *slot = None;
+        }
+        answer
+    }
+
+    /// Sends commands at once, each of which must succeed, and asks nobody; then one more, whose answer is returned.
+    ///
+    /// # Errors
+    ///
+    /// The first one's that fails, and those of [`transact`](Self::transact).
+    pub(crate) fn transact_after(
+        &self,
+        before: &[String],
+        command: &str,
+        respond: &mut dyn Respond,
+    ) -> Result<Zeroizing<Vec<u8>>> {
+        let mut slot = self.slot();
+        let connection = self.connected(&mut slot)?;
+        let answer = connection.transact_all(before).and_then(|answers| {
+            answers.into_iter().try_for_each(|answer| answer.map(drop))?;
+            connection.transact(command, Wait::User, respond)
+        });
+        if let Err(Error::Io(_) | Error::Protocol(_)) = answer {
+            *slot = None;
+        }
+        answer
+    }
+
+    fn slot(&self) -> MutexGuard<'_, Option<Connection>> {
+        // A connection in an unknown state answers with an error, and is closed then.
+        self.connection.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn connected<'c>(&self, slot: &'c mut Option<Connection>) -> Result<&'c mut Connection> {
+        match slot {
+            Some(connection) => Ok(connection),
+            None => Ok(slot.insert(self.open()?)),
+        }
+    }
+
+    fn open(&self) -> Result<Connection> {
+        let mut connection = match Connection::open(&self.socket) {
+            Err(Error::Io(error)) if is_absent(&error) => match self.program() {
+                Some(program) => start::started(&program, &self.home, &self.socket)?,
+                None => return Err(Error::NoAgent { socket: self.socket.clone() }),
+            },
+            opened => opened?,
+        };
+        let mut commands = environment::commands();
+        commands.push("OPTION allow-pinentry-notify".to_owned());
+        commands.push("OPTION agent-awareness=2.1.0".to_owned());
+        // Old agents do not know every option, and restricted ones refuse them.
+        connection.transact_all(&commands)?;
+        if self.pinentry != PinentryMode::Ask {
+            let command = format!("OPTION pinentry-mode={}", self.pinentry.word());
+            connection.transact(&command, Wait::Machine, &mut crate::connection::Silent)?;
+        }
+        Ok(connection)
+    }
+}

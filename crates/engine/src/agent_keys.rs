@@ -1,0 +1,132 @@
+//! Secret keys in gpg-agent beside those in files, for the certificates of a database.
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use agent::{Agent, AgentKeys, AllKeys, Certificates, KnownKey, PublicKey};
+use cert::certificate::Certificate;
+use cert::facts::ComponentKind;
+use cert::{Facts, Fingerprint, Keygrip};
+use secret::Role;
+use store::{CertId, Detail, Query, ReadCertificates, Selection, Store};
+
+use crate::permissions::secret_keys_beside;
+use crate::{Result, causes, database};
+
+/// Returns the secret keys in the files beside a database, and in an agent.
+///
+/// # Errors
+///
+/// [`Error::Exposed`](crate::Error::Exposed) as in [`secret_keys_beside`].
+pub fn all_keys(location: &Path, agent: Option<Agent>) -> Result<AllKeys> {
+    let certificates = || Arc::new(DatabaseCertificates::new(location));
+    let agent = agent.map(|agent| AgentKeys::new(agent, certificates()));
+    Ok(AllKeys::new(secret_keys_beside(location)?, agent))
+}
+
+/// Returns the agent whose keys are used with a database: that of the home directory which the database is in, and for
+/// the default database that of GnuPG's default home; `None` if there is no such home.
+pub fn agent_near(location: &Path) -> Option<Agent> {
+    let is_home = |directory: &Path| directory.join("private-keys-v1.d").is_dir();
+    let file = database::local(location);
+    if let Some(home) = file.parent().filter(|home| is_home(home)) {
+        return Some(Agent::of_home(home, false));
+    }
+    let is_default = database::default_path().is_ok_and(|default| default == location);
+    let home = database::gnupg_home().filter(|home| is_default && is_home(home))?;
+    let is_standard = database::home().is_some_and(|user| user.join(".gnupg") == home);
+    Some(Agent::of_home(&home, is_standard))
+}
+
+/// The certificates of a database, which is opened when it is first needed.
+struct DatabaseCertificates {
+    location: PathBuf,
+    store: Mutex<Option<Box<dyn Store>>>,
+}
+
+impl DatabaseCertificates {
+    fn new(location: &Path) -> Self {
+        Self { location: location.to_owned(), store: Mutex::new(None) }
+    }
+
+    fn read<T>(&self, read: impl FnOnce(&dyn ReadCertificates) -> Result<T>) -> secret::Result<T> {
+        let mut store = self.store.lock().unwrap_or_else(PoisonError::into_inner);
+        let read = || {
+            let store = match &mut *store {
+                Some(store) => store,
+                empty => empty.insert(opened(&self.location)?),
+            };
+            read(store.snapshot()?.as_ref())
+        };
+        read().map_err(|error| secret::Error::Certificates(causes(&error)))
+    }
+}
+
+fn opened(location: &Path) -> Result<Box<dyn Store>> {
+    match database::open(location) {
+        Err(crate::Error::Store(store::Error::Missing { path })) => Ok(database::empty(&path)),
+        opened => opened,
+    }
+}
+
+impl Certificates for DatabaseCertificates {
+    fn with_keygrips(&self, keygrips: &[Keygrip]) -> secret::Result<Vec<KnownKey>> {
+        self.read(|snapshot| {
+            let mut ids = Vec::new();
+            for keygrip in keygrips {
+                ids.extend(snapshot.find(&Query::Keygrip(*keygrip))?);
+            }
+            ids.sort_unstable();
+            ids.dedup();
+            let mut known = Vec::new();
+            snapshot.visit(Selection::Ids(&ids), Detail::Own, &mut |record| {
+                known.extend(record.facts.iter().flat_map(|facts| known_keys(facts, keygrips)));
+                ControlFlow::Continue(())
+            })?;
+            Ok(known)
+        })
+    }
+
+    fn with_fingerprint(&self, fingerprint: &Fingerprint) -> secret::Result<Option<PublicKey>> {
+        self.read(|snapshot| {
+            let ids: Vec<CertId> = match snapshot.by_fingerprint(&[*fingerprint])?[0] {
+                Some(id) => vec![id],
+                None => snapshot.find(&Query::Fingerprint(*fingerprint))?,
+            };
+            let mut public = None;
+            snapshot.visit(Selection::Ids(&ids), Detail::Bytes, &mut |record| {
+                if let (Some(facts), Some(bytes)) = (record.facts, record.bytes) {
+                    public = public_key(&Certificate { facts, bytes }, fingerprint);
+                }
+                if public.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            })?;
+            Ok(public)
+        })
+    }
+}
+
+/// Returns those of a certificate's keys that have one of these keygrips.
+fn known_keys(facts: &Facts, keygrips: &[Keygrip]) -> Vec<KnownKey> {
+    let primary = facts.primary().fingerprint;
+    let known = facts.keys().filter_map(|key| {
+        let keygrip = key.keygrip.filter(|keygrip| keygrips.contains(keygrip))?;
+        let role = if key.fingerprint == primary { Role::Primary } else { Role::Subkey };
+        Some(KnownKey { fingerprint: key.fingerprint, keygrip, role })
+    });
+    known.collect()
+}
+
+fn public_key(certificate: &Certificate, fingerprint: &Fingerprint) -> Option<PublicKey> {
+    let facts = &certificate.facts;
+    let component = facts.components.iter().find(
+        |component| matches!(&component.kind, ComponentKind::Key(key) if key.fingerprint == *fingerprint),
+    )?;
+    let primary = facts.primary().fingerprint;
+    Some(PublicKey {
+        role: if primary == *fingerprint { Role::Primary } else { Role::Subkey },
+        body: certificate.body(component.span)?.to_vec(),
+        primary,
+        user_id: facts.user_ids().next().unwrap_or_default().to_vec(),
+    })
+}
