@@ -14,6 +14,7 @@ mod add_subkey;
 mod add_user_id;
 mod certify;
 mod change;
+mod designated_revocation;
 mod draft;
 mod editor;
 mod expiry;

@@ -37,6 +37,7 @@ mod symmetric;
 mod system_error;
 mod terminal;
 mod trust;
+mod trust_database_file;
 
 use std::ffi::OsString;
 use std::io::ErrorKind;

@@ -140,10 +140,15 @@ impl Streams {
     /// What the system says.
     pub(crate) fn open_log_file(&mut self, path: &Path, now: Timestamp) -> io::Result<()> {
         let file = OpenOptions::new().create(true).append(true).open(path)?;
-        let name = self.program.name();
-        let stamp = format!("{} {name}[{}] ", clock::log_string(now), std::process::id());
-        self.log = Log { sink: Sink::File(file), stamp: Some(stamp) };
+        self.log.sink = Sink::File(file);
+        self.stamp_messages(now);
         Ok(())
+    }
+
+    /// Puts `now` and the process ID in front of each message, as in a log file.
+    pub(crate) fn stamp_messages(&mut self, now: Timestamp) {
+        self.log.stamp =
+            Some(format!("{} {}[{}] ", clock::log_string(now), self.program.name(), std::process::id()));
     }
 
     fn connect(&mut self, channel: Channel, sink: Sink) {

@@ -11,6 +11,8 @@ pub(crate) fn tell(settings: &Settings, text: &[u8]) {
     let _ = match settings {
         Settings { no_tty: true, .. } => Ok(()),
         Settings { batch: true, .. } => io::stderr().write_all(text),
-        _ => OpenOptions::new().write(true).open("/dev/tty").and_then(|mut terminal| terminal.write_all(text)),
+        _ => {
+            OpenOptions::new().write(true).open("/dev/tty").and_then(|mut terminal| terminal.write_all(text))
+        }
     };
 }

@@ -56,7 +56,9 @@ impl Editor<'_> {
         if signatures == 0 {
             return Ok(Edited::default());
         }
-        if let Some(draft) = self.draft.as_deref_mut().filter(|draft| draft.fingerprint() == target.fingerprint()) {
+        if let Some(draft) =
+            self.draft.as_deref_mut().filter(|draft| draft.fingerprint() == target.fingerprint())
+        {
             draft.add(&bytes, self.now)?;
             return Ok(Edited { signatures, journal: None });
         }

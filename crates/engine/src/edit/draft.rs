@@ -76,7 +76,10 @@ impl Draft {
         let left: HashSet<[u8; 32]> = less.packet_digests().map(|(_, digest)| digest).collect();
         let before = self.removed.len();
         self.removed.extend(
-            self.certificate.packet_digests().map(|(_, digest)| digest).filter(|digest| !left.contains(digest)),
+            self.certificate
+                .packet_digests()
+                .map(|(_, digest)| digest)
+                .filter(|digest| !left.contains(digest)),
         );
         self.certificate = less;
         self.removed.len() > before

@@ -39,7 +39,9 @@ impl Target {
     ///
     /// If it cannot be read.
     pub fn self_signature(&self, identity: &CertifiedIdentity) -> Result<Option<Signature<'_>>> {
-        let Some(found) = self.identities().find(|found| found.identity == *identity) else { return Ok(None) };
+        let Some(found) = self.identities().find(|found| found.identity == *identity) else {
+            return Ok(None);
+        };
         let binding = found.state.binding;
         binding.map(|index| self.signature(self.component(found.index), index)).transpose()
     }

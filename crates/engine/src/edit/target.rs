@@ -29,11 +29,7 @@ impl Target {
     /// # Errors
     ///
     /// The database's errors.
-    pub fn new(
-        certificate: Certificate,
-        revokers: &dyn ReadCertificates,
-        now: Timestamp,
-    ) -> Result<Self> {
+    pub fn new(certificate: Certificate, revokers: &dyn ReadCertificates, now: Timestamp) -> Result<Self> {
         let context = EvaluationContext::new(now, PacketView::Full);
         let effective = evaluate_certificate(&certificate, context, &[revokers])?;
         Ok(Self { certificate, effective })

@@ -2,10 +2,11 @@
 
 pub(super) mod add_key;
 pub(super) mod certify;
+pub(super) mod designated_revocation;
 pub(super) mod expiry;
 pub(super) mod revocation;
-pub(super) mod revoke_certification;
 pub(super) mod revocation_reason;
+pub(super) mod revoke_certification;
 mod shown_key;
 pub(super) mod user_ids;
 

@@ -200,7 +200,10 @@ impl Loop<'_> {
             EditCommand::ChangeUsage => subkeys::change_usage(session)?,
             EditCommand::CrossCertify => subkeys::cross_certify(session)?,
             EditCommand::OnCard => {
-                session.keys.streams.error("smartcards are not supported yet: use gpg for this, and import the key");
+                session
+                    .keys
+                    .streams
+                    .error("smartcards are not supported yet: use gpg for this, and import the key");
             }
             EditCommand::AddDecryptionSubkey => {
                 session.keys.streams.error("additional decryption subkeys cannot be added yet");
@@ -254,8 +257,10 @@ impl Loop<'_> {
         }
         let now = session.settings().now;
         let command = format!("gpg-keyhoard --edit-key {}", session.key());
-        let draft = session.draft.clone();
-        draft.save(session.keys.writable()?, &command, now)?;
+        if !session.settings().dry_run {
+            let draft = session.draft.clone();
+            draft.save(session.keys.writable()?, &command, now)?;
+        }
         Ok(true)
     }
 }

@@ -50,7 +50,8 @@ pub(crate) fn signature_validity(
     settings: &Settings,
     streams: &mut Streams,
 ) -> anyhow::Result<u32> {
-    Asker { settings, streams, secret_key_family: &|_| None }.validity(Validated::Signature(usual), settings.now)
+    Asker { settings, streams, secret_key_family: &|_| None }
+        .validity(Validated::Signature(usual), settings.now)
 }
 
 /// Asks for a user ID that is not among the `known` ones; `None` if there is none to add.

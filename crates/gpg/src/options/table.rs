@@ -124,6 +124,12 @@ pub(crate) static OPTIONS: &[Row] = &[
     command("quick-revoke-sig", Command::QuickRevokeSignature, "take certifications of a key back"),
     command("sign-key", Command::SignKey(false), "certify a key, after questions"),
     command("lsign-key", Command::SignKey(true), "the same, for yourself only"),
+    command("generate-designated-revocation|desig-revoke", Command::DesignatedRevocation, "revoke a key whose owner named yours for that"),
+    command("export-ssh-key", Command::ExportSshKey, "write the key for authentication as OpenSSH does"),
+    command("store", Command::Store, "write a message that is neither signed nor encrypted"),
+    command("gen-random", Command::GenRandom, "|0 COUNT|write random bytes"),
+    command("gen-prime", Command::GenPrime, ""), command("server", Command::Server, ""),
+    command("list-gcrypt-config", Command::ListLibraryConfig, ""), command("rebuild-keydb-caches", Command::RebuildCaches, ""),
     command("edit-key|key-edit", Command::EditKey, "change a key step by step; see its command help"),
     command("generate-revocation|gen-revoke", Command::GenerateRevocation, "make the revocation of a key, to be kept"),
     command("send-keys", Command::SendKeys, "send keys to a keyserver"),
@@ -138,20 +144,14 @@ pub(crate) static OPTIONS: &[Row] = &[
     command("gpgconf-test", Command::GpgconfTest, ""),
 
     // Commands that are not supported yet.
-    not_yet("store", "store"),
-    not_yet("generate-designated-revocation|desig-revoke", "generate-designated-revocation"),
-    not_yet("export-ssh-key", "export-ssh-key"), not_yet("card-status", "card-status"),
+    not_yet("card-status", "card-status"),
     not_yet("edit-card|card-edit", "edit-card"), not_yet("change-pin", "change-pin"),
-    not_yet("list-gcrypt-config", "list-gcrypt-config"),
     command("export-ownertrust", Command::ExportOwnerTrust, "write the owner trust of all keys"),
     command("import-ownertrust", Command::ImportOwnerTrust, "take over the owner trust of keys"),
     command("check-trustdb", Command::CheckTrustDb, "sum the web of trust up"),
     command("update-trustdb", Command::UpdateTrustDb, "ask for missing owner trust, then sum up"),
     command("fix-trustdb", Command::FixTrustDb, ""),
     command("list-trustdb", Command::ListTrustDb, ""),
-    not_yet("gen-prime", "gen-prime"),
-    not_yet("gen-random", "gen-random"), not_yet("server", "server"), 
-    not_yet("rebuild-keydb-caches", "rebuild-keydb-caches"),
 
     // Messages and status lines.
     flag("verbose", |s| { s.verbose += 1; s.list.flags.unusable_uids = true; s.list.flags.unusable_subkeys = true; })

@@ -115,8 +115,7 @@ impl EditView<'_> {
                     out.extend(b"     ");
                 }
                 Names::All { selected } => {
-                    let word =
-                        human::ended(self.listing, state).unwrap_or_else(|| validity::word(validity));
+                    let word = human::ended(self.listing, state).unwrap_or_else(|| validity::word(validity));
                     out.extend(word.as_bytes());
                     let mark = match () {
                         () if selected.contains(&identity) => "* ",

@@ -10,7 +10,17 @@ pub(crate) enum Command {
     Dearmor,
     Decrypt,
     Enarmor,
+    DesignatedRevocation,
     EditKey,
+    ExportSshKey,
+    GenPrime,
+    GenRandom,
+    /// `--list-gcrypt-config`.
+    ListLibraryConfig,
+    /// `--rebuild-keydb-caches`.
+    RebuildCaches,
+    Server,
+    Store,
     DeleteKeys,
     DeleteSecretAndPublicKeys,
     DeleteSecretKeys,

@@ -34,7 +34,9 @@ pub(crate) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
     if !prompt::ask(&okay, settings, edit_keys.streams)? {
         return Ok(());
     }
-    let Some(reason) = revocation_reason::ask(Offered::ForKey, Some(1), settings, edit_keys.streams)? else { return Ok(()) };
+    let Some(reason) = revocation_reason::ask(Offered::ForKey, Some(1), settings, edit_keys.streams)? else {
+        return Ok(());
+    };
     let revocation =
         edit_keys.edit("--generate-revocation", &key, |editor| editor.revocation_certificate(&key, reason));
     match revocation {

@@ -85,7 +85,8 @@ pub(super) fn run(session: &mut Session<'_>, prefix: &[u8]) -> anyhow::Result<Ou
         }
     }
     let Some(sort) = Sort::read(prefix) else {
-        session.tell(format!("Unknown signature type '{}'\n", String::from_utf8_lossy(prefix).escape_debug()));
+        session
+            .tell(format!("Unknown signature type '{}'\n", String::from_utf8_lossy(prefix).escape_debug()));
         return Ok(Outcome::Done);
     };
     for by in session.keys.certifiers()? {
@@ -129,7 +130,8 @@ fn sign_with(
         }
     }
     let name = session.name_of(by.key_id())?;
-    session.tell(format!("Are you sure that you want to sign this key with your\nkey \"{name}\" ({by_id})\n"));
+    session
+        .tell(format!("Are you sure that you want to sign this key with your\nkey \"{name}\" ({by_id})\n"));
     session.tell(claims(&certification, is_own));
     let Settings { batch, answer_yes, .. } = *session.settings();
     if !(batch && answer_yes) && !session.confirm("sign_uid.okay", "Really sign? (y/N) ")? {
@@ -146,14 +148,17 @@ fn sign_with(
         return Ok(false);
     }
     session.modified = true;
-    session.draft.retain(|packet| !matches!(packet, engine::cert::certificate::Retained::Signature(_, signature)
-        if replaced.iter().any(|old| is_same(old, signature))));
+    session.draft.retain(|packet| {
+        !matches!(packet, engine::cert::certificate::Retained::Signature(_, signature)
+        if replaced.iter().any(|old| is_same(old, signature)))
+    });
     Ok(true)
 }
 
 /// Says whether two signatures of different versions of a certificate are one.
 fn is_same(one: &SignatureFacts, other: &SignatureFacts) -> bool {
-    (one.kind, one.created, one.issuer, one.content) == (other.kind, other.created, other.issuer, other.content)
+    (one.kind, one.created, one.issuer, one.content)
+        == (other.kind, other.created, other.issuer, other.content)
         && one.content.is_some()
 }
 
@@ -164,7 +169,12 @@ struct Marked {
 }
 
 /// Finds what the key can certify; what it cannot is said, with `--expert` asked.
-fn mark(session: &mut Session<'_>, by: &Fingerprint, local: bool, interactive: bool) -> anyhow::Result<Marked> {
+fn mark(
+    session: &mut Session<'_>,
+    by: &Fingerprint,
+    local: bool,
+    interactive: bool,
+) -> anyhow::Result<Marked> {
     let is_own = *by == session.key();
     let mut marked = Marked { wanted: Vec::new(), replaced: Vec::new() };
     let candidates = if interactive { session.identities()? } else { session.selected_or_all()? };
@@ -314,17 +324,23 @@ fn level(session: &mut Session<'_>) -> anyhow::Result<u8> {
     if settings.batch || !settings.ask_cert_level {
         return Ok(usual);
     }
-    let mut text = "How well did you check that the key belongs to whom it names? Who does not know answers 0.\n\n"
-        .to_owned();
-    let choices =
-        ["I will not answer.", "I have not checked at all.", "I have done casual checking.", "I have done very careful checking."];
+    let mut text =
+        "How well did you check that the key belongs to whom it names? Who does not know answers 0.\n\n"
+            .to_owned();
+    let choices = [
+        "I will not answer.",
+        "I have not checked at all.",
+        "I have done casual checking.",
+        "I have done very careful checking.",
+    ];
     for (number, choice) in choices.iter().enumerate() {
         let mark = if usize::from(usual) == number { " (default)" } else { "" };
         text.push_str(&format!("   ({number}) {choice}{mark}\n"));
     }
     session.tell(text + "\n");
     loop {
-        match session.line("sign_uid.class", "Your selection? (enter '?' for more information): ")?.as_slice() {
+        match session.line("sign_uid.class", "Your selection? (enter '?' for more information): ")?.as_slice()
+        {
             [] => return Ok(usual),
             [digit @ b'0'..=b'3'] => return Ok(digit - b'0'),
             _ => session.tell("Invalid selection.\n"),

@@ -143,7 +143,8 @@ pub(super) struct Line {
 impl Line {
     /// Reads a line without white space around it. A number selects a user ID; any case will do, but no abbreviation.
     pub(super) fn read(line: &[u8]) -> Self {
-        let plain = |command| Self { command, needs: Needs::Nothing, prefix: Vec::new(), argument: Vec::new() };
+        let plain =
+            |command| Self { command, needs: Needs::Nothing, prefix: Vec::new(), argument: Vec::new() };
         match line.first() {
             None => return plain(EditCommand::List),
             Some(4) => return plain(EditCommand::Quit),

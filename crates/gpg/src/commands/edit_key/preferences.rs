@@ -116,7 +116,8 @@ pub(super) fn keyserver(session: &mut Session<'_>, argument: &[u8]) -> anyhow::R
         .filter(|url| !url.is_empty());
         match current {
             Some(current) => {
-                let mut text = format!("Current preferred keyserver for user ID \"{}\": ", found.text()).into_bytes();
+                let mut text =
+                    format!("Current preferred keyserver for user ID \"{}\": ", found.text()).into_bytes();
                 for_people(&current, &mut text);
                 text.push(b'\n');
                 session.tell(text);
@@ -140,7 +141,8 @@ pub(super) fn keyserver(session: &mut Session<'_>, argument: &[u8]) -> anyhow::R
 
 fn has_scheme(url: &[u8]) -> bool {
     let end = url.iter().position(|&byte| byte == b':').unwrap_or(0);
-    end > 0 && url[..end].iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.'))
+    end > 0
+        && url[..end].iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.'))
 }
 
 /// Reads the hashed subpackets of the self-signature in force.
@@ -159,7 +161,10 @@ enum Wanted {
     Nothing,
     Added(OwnNotation),
     /// Those with this name, and with this value if there is one.
-    Removed { name: Vec<u8>, value: Option<Vec<u8>> },
+    Removed {
+        name: Vec<u8>,
+        value: Option<Vec<u8>>,
+    },
 }
 
 /// Adds a notation (`name@domain=value`), removes one (`-name@domain`), or all (`none`).
@@ -186,14 +191,14 @@ pub(super) fn notation(session: &mut Session<'_>, argument: &[u8]) -> anyhow::Re
         drop(target);
         if let Some(left) = changed(session, &found, current.unwrap_or_default(), &wanted)? {
             let mut alterations = vec![Alteration::Remove(Kind::NOTATION)];
-            alterations.extend(left.into_iter().map(set));
+            alterations.extend(left.into_iter().map(set_notation));
             changes.push((found.identity, alterations));
         }
     }
     renew(session, changes)
 }
 
-fn set(notation: OwnNotation) -> Alteration {
+fn set_notation(notation: OwnNotation) -> Alteration {
     let OwnNotation { name, value, readable, critical } = notation;
     let subpacket = Subpacket::Notation { readable, name, value };
     if critical { Alteration::SetCritical(subpacket) } else { Alteration::Set(subpacket) }

@@ -13,7 +13,8 @@ use crate::render::digits::hex_text;
 pub(super) fn user_id(session: &mut Session<'_>, line: &Line) -> anyhow::Result<()> {
     let identities = session.identities()?;
     if line.argument.len() == 40 {
-        let found = identities.iter().find(|found| hash(&found.identity).eq_ignore_ascii_case(&line.argument));
+        let found =
+            identities.iter().find(|found| hash(&found.identity).eq_ignore_ascii_case(&line.argument));
         match found {
             Some(found) => toggle(&mut session.selected, found.identity.clone()),
             None => {
@@ -51,7 +52,8 @@ fn hash(identity: &CertifiedIdentity) -> Vec<u8> {
 
 /// Selects subkeys: by number, by key ID or fingerprint, all with `*`, or none with 0.
 pub(super) fn subkey(session: &mut Session<'_>, line: &Line) -> anyhow::Result<()> {
-    let subkeys: Vec<Fingerprint> = session.subkeys()?.iter().map(|subkey| subkey.facts.fingerprint).collect();
+    let subkeys: Vec<Fingerprint> =
+        session.subkeys()?.iter().map(|subkey| subkey.facts.fingerprint).collect();
     if let Some(digits) = digits(&line.argument) {
         let is_named = |key: &&Fingerprint| match digits.len() {
             8 => key.key_id().to_string().ends_with(&digits),

@@ -85,11 +85,7 @@ pub(super) struct SubkeyState {
 
 impl<'a> Session<'a> {
     /// Begins with a certificate of the database; without `with_secrets`, as if no secret key were here.
-    pub(super) fn new(
-        keys: EditKeys<'a>,
-        draft: Draft,
-        with_secrets: bool,
-    ) -> anyhow::Result<Self> {
+    pub(super) fn new(keys: EditKeys<'a>, draft: Draft, with_secrets: bool) -> anyhow::Result<Self> {
         let mut session = Self {
             keys,
             draft,
@@ -374,7 +370,8 @@ impl<'a> Session<'a> {
             let day = crate::clock::day_string(revoked.date);
             let algorithm = crate::algorithms::public_key_name(key.algorithm.0);
             let key_id = self.key_id(key.fingerprint.key_id());
-            notes.push(format!("The following key was revoked on {day} by {algorithm} key {key_id} {name}\n"));
+            notes
+                .push(format!("The following key was revoked on {day} by {algorithm} key {key_id} {name}\n"));
         }
         for revoker in effective.revokers.iter().filter(|_| with_revokers) {
             let key_id = revoker.fingerprint.key_id();

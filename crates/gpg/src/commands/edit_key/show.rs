@@ -51,12 +51,18 @@ pub(super) fn records(session: &Session<'_>) -> anyhow::Result<Vec<u8>> {
                 }
             }
         }
-        let is_ultimate = listing.trust.key == Validity::Ultimate;
+        let (_, primary) = listing.primary();
+        let is_ultimate = primary.is_usable() && listing.trust.key == Validity::Ultimate;
         for found in &identities {
             let known = validities.iter().find(|(index, _)| *index == found.index);
             let validity = known.map_or(Validity::Unknown, |(_, validity)| *validity);
             let validity = if is_ultimate { Validity::Ultimate } else { validity };
-            user_record(session, found, validity, &mut out);
+            let letter = match primary {
+                state if state.revoked.is_some() => b'r',
+                state if state.expired => b'e',
+                _ => validity::letter(validity),
+            };
+            user_record(session, found, letter, &mut out);
         }
         out
     })
@@ -81,13 +87,13 @@ fn end_of_key(key: &KeyFacts, state: &engine::cert::effective::KeyState, out: &m
     out.extend(b":\n");
 }
 
-fn user_record(session: &Session<'_>, found: &Identity, validity: Validity, out: &mut Vec<u8>) {
+fn user_record(session: &Session<'_>, found: &Identity, letter: u8, out: &mut Vec<u8>) {
     out.extend(if found.is_text() { b"uid:" } else { b"uat:" });
     match found.state {
         state if state.revoked => out.push(b'r'),
         state if state.expired => out.push(b'e'),
         _ if session.settings().list.fast => {}
-        _ => out.push(validity::letter(validity)),
+        _ => out.push(letter),
     }
     out.extend(b"::::::::");
     match &found.identity {

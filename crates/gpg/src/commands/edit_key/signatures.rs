@@ -29,8 +29,9 @@ pub(super) fn delete(session: &mut Session<'_>) -> anyhow::Result<()> {
     }
     let statuses = session.statuses()?;
     let mut gone = HashSet::new();
-    let all = session.identities()?;
-    'ask: for found in all.iter().filter(|found| session.is_selected(found)) {
+    let chosen: Vec<Identity> =
+        session.identities()?.into_iter().filter(|found| session.is_selected(found)).collect();
+    'ask: for found in &chosen {
         let signatures: Vec<(usize, SignatureFacts)> =
             session.signatures(found.index).map(|(index, facts)| (index, facts.clone())).collect();
         for (index, facts) in signatures {
@@ -38,7 +39,7 @@ pub(super) fn delete(session: &mut Session<'_>) -> anyhow::Result<()> {
             let status = statuses.on(found.index, index);
             show_signature(session, &facts, status)?;
             match is_to_go(session, &facts, status)? {
-                Decision::Yes => drop(gone.insert(facts.span)),
+                Decision::Yes => drop(gone.insert(facts.span.start)),
                 Decision::No => {}
                 Decision::Quit => break 'ask,
             }
@@ -48,7 +49,9 @@ pub(super) fn delete(session: &mut Session<'_>) -> anyhow::Result<()> {
         session.tell("Nothing deleted.\n");
         return Ok(());
     }
-    session.draft.retain(|packet| !matches!(packet, Retained::Signature(_, facts) if gone.contains(&facts.span)));
+    session.draft.retain(
+        |packet| !matches!(packet, Retained::Signature(_, facts) if gone.contains(&facts.span.start)),
+    );
     let count = gone.len();
     session.tell(format!("Deleted {count} signature{}.\n", if count == 1 { "" } else { "s" }));
     session.modified = true;
@@ -223,8 +226,7 @@ fn tell_signed(session: &Session<'_>, found: &[OwnCertification]) -> anyhow::Res
     for identity in session.selected_or_all()? {
         session.tell(format!("     {}\n", identity.text()));
         for certification in found.iter().filter(|found| found.identity.index == identity.index) {
-            let irrevocable =
-                if certification.facts.flags.revocable { "" } else { " (non-revocable)" };
+            let irrevocable = if certification.facts.flags.revocable { "" } else { " (non-revocable)" };
             session.tell(format!("   {}{irrevocable}\n", signed_by(session, &certification.facts)));
         }
     }
@@ -299,10 +301,13 @@ pub(super) fn clean(session: &mut Session<'_>, minimal: bool) -> anyhow::Result<
         let removed: Vec<&SignatureFacts> =
             before.filter(|old| !left.contains(session.draft.certificate().packet(old.span))).collect();
         let shown = removed.iter().filter(|signature| PacketView::Gnupg.shows(signature)).count();
-        gone.extend(removed.iter().map(|signature| signature.span));
+        gone.extend(removed.iter().map(|signature| signature.span.start));
         tell_cleaned(session, &found, shown, minimal);
     }
-    if session.draft.retain(|packet| !matches!(packet, Retained::Signature(_, facts) if gone.contains(&facts.span))) {
+    if session
+        .draft
+        .retain(|packet| !matches!(packet, Retained::Signature(_, facts) if gone.contains(&facts.span.start)))
+    {
         session.modified = true;
         session.redisplay = true;
     }

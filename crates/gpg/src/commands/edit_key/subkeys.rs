@@ -245,7 +245,8 @@ pub(super) fn cross_certify(session: &mut Session<'_>) -> anyhow::Result<()> {
     for subkey in session.subkeys()? {
         let key_id = session.key_id(subkey.facts.fingerprint.key_id());
         if !subkey.state.usage.contains(Usage::SIGN) {
-            session.tell(format!("subkey {key_id} does not sign and so does not need to be cross-certified\n"));
+            session
+                .tell(format!("subkey {key_id} does not sign and so does not need to be cross-certified\n"));
         } else if subkey.is_cross_certified {
             session.tell(format!("signing subkey {key_id} is already cross-certified\n"));
         } else {

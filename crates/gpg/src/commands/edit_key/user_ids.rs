@@ -21,8 +21,11 @@ const LARGE_PHOTOGRAPH: usize = 6144;
 
 /// Asks for a user ID and adds it.
 pub(super) fn add(session: &mut Session<'_>) -> anyhow::Result<()> {
-    let known: Vec<Vec<u8>> =
-        session.identities()?.iter().filter_map(|found| found.identity.user_id().map(<[u8]>::to_vec)).collect();
+    let known: Vec<Vec<u8>> = session
+        .identities()?
+        .iter()
+        .filter_map(|found| found.identity.user_id().map(<[u8]>::to_vec))
+        .collect();
     let settings = session.settings();
     let Some(user_id) = dialogue::user_id(&known, settings, session.keys.streams)? else { return Ok(()) };
     let preferences = session.preferences();

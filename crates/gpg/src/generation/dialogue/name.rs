@@ -22,11 +22,7 @@ enum Decision {
 
 /// Asks for name, address and, in a `full` dialogue, a comment; `None` if the user quits, or a program gives one that is
 /// `known`.
-pub(super) fn ask(
-    asker: &mut Asker<'_>,
-    full: bool,
-    known: &[Vec<u8>],
-) -> anyhow::Result<Option<Vec<u8>>> {
+pub(super) fn ask(asker: &mut Asker<'_>, full: bool, known: &[Vec<u8>]) -> anyhow::Result<Option<Vec<u8>>> {
     let mut parts = NameParts::default();
     loop {
         let name = asker.part(&mut parts.name, "keygen.name", "Real name: ", complaint_about_name)?;
@@ -76,12 +72,7 @@ impl Asker<'_> {
     }
 
     /// Asks on a terminal whether the user ID is right; a program is taken at its word.
-    fn decision(
-        &mut self,
-        user_id: &[u8],
-        full: bool,
-        complaint: Option<&str>,
-    ) -> anyhow::Result<Decision> {
+    fn decision(&mut self, user_id: &[u8], full: bool, complaint: Option<&str>) -> anyhow::Result<Decision> {
         if self.is_program() {
             return Ok(if complaint.is_some() { Decision::Quit } else { Decision::Take });
         }
