@@ -94,6 +94,10 @@ bench-postgres: setup ## measures a PostgreSQL server beside SQLite, writes targ
 	cargo build --release --workspace --bins --example measure_database
 	$(TARGET)/release/keyhoard-lab bench tables --only-postgres --output $(TARGET)/bench
 
+.PHONY: clients
+clients: programs ## runs the test suites of programs that use gpg with gpg-keyhoard in its place (docs/clients.md)
+	scripts/clients $(TARGET) $(TARGET)/checked/gpg-keyhoard
+
 .PHONY: lint
 lint: ## runs rustfmt and clippy and checks links in the documentation; warnings are errors
 	@scripts/setup lint

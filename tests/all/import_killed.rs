@@ -202,7 +202,7 @@ fn export(home: &Home) -> Vec<u8> {
 
 /// Returns the files in the home that are neither gpg's configuration nor SQLite's.
 fn left_behind(home: &Home) -> Vec<PathBuf> {
-    let known = ["gpg.conf", "keyhoard.db", "keyhoard.db-wal", "keyhoard.db-shm"];
+    let known = ["gpg.conf", "trustdb.gpg", "keyhoard.db", "keyhoard.db-wal", "keyhoard.db-shm"];
     let files = fs::read_dir(home.path()).expect("the home is readable").flatten().map(|entry| entry.path());
     files.filter(|path| !known.iter().any(|name| path.ends_with(name))).collect()
 }

@@ -7,8 +7,11 @@
 use std::io::Read;
 
 use verify::limits::MAX_BUFFERED_CERTIFICATE;
+use verify::naming;
 
-use crate::{Error, Flaw, Result, Timestamp};
+use crate::certificate::Certificate;
+use crate::packet::Span;
+use crate::{Error, Fingerprint, Flaw, Result, Timestamp};
 
 /// The magic number of a keybox, at offset 8.
 const MAGIC: [u8; 4] = *b"KBXf";
@@ -16,6 +19,9 @@ const MAGIC: [u8; 4] = *b"KBXf";
 const MAGIC_END: usize = 12;
 /// The size of the shortest blob with a certificate: the fixed fields up to the number of keys.
 const SHORTEST_BLOB: usize = 20;
+
+/// The bytes of the checksum at the end of a blob, SHA-1 of everything before it.
+const CHECKSUM: usize = 20;
 
 /// The kinds of blobs, in their fifth byte.
 const HEADER_BLOB: u8 = 1;
@@ -137,6 +143,114 @@ impl<R: Read> Iterator for Keybox<R> {
         self.ended = true;
         None
     }
+}
+
+/// Splits a keybox into its blobs, the header included; the last one holds whatever is left.
+pub fn blobs(file: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut rest = file;
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        let length = rest.first_chunk().map_or(0, |length| u32::from_be_bytes(*length) as usize);
+        let length = if (5..=rest.len()).contains(&length) { length } else { rest.len() };
+        let (blob, after) = rest.split_at(length);
+        rest = after;
+        Some(blob)
+    })
+}
+
+/// Returns the packets in a blob; `None` if it holds none, or was only looked at.
+pub fn keyblock(blob: &[u8]) -> Option<Vec<u8>> {
+    if blob.get(4) != Some(&OPENPGP_BLOB) {
+        return None;
+    }
+    let blob = parse(0, blob.to_vec()).ok()?;
+    (!blob.ephemeral).then_some(blob.keyblock)
+}
+
+/// Returns the header of a new keybox.
+pub fn header(now: Timestamp) -> Vec<u8> {
+    const LENGTH: u32 = 32;
+    const VERSION: u8 = 1;
+    const OPENPGP: [u8; 2] = [0, 2];
+    let mut header = LENGTH.to_be_bytes().to_vec();
+    header.extend([HEADER_BLOB, VERSION]);
+    header.extend(OPENPGP);
+    header.extend(MAGIC);
+    header.extend([0; 4]);
+    // When it was made, and when it was last cleaned up.
+    header.extend(now.0.to_be_bytes());
+    header.extend(now.0.to_be_bytes());
+    header.resize(LENGTH as usize, 0);
+    header
+}
+
+/// Returns the blob of a certificate; `None` if its keys are not all of version 4.
+pub fn blob(certificate: &Certificate, now: Timestamp) -> Option<Vec<u8>> {
+    const VERSION: u8 = 1;
+    const KEY_SIZE: u16 = 28;
+    const USER_ID_SIZE: u16 = 12;
+    const SIGNATURE_SIZE: u16 = 4;
+    const KEY_ID_IN_FINGERPRINT: usize = 12;
+    let facts = &certificate.facts;
+    let keys: Vec<[u8; 20]> = facts
+        .keys()
+        .map(|key| match key.fingerprint {
+            Fingerprint::V4(bytes) => Some(bytes),
+            _ => None,
+        })
+        .collect::<Option<_>>()?;
+    let user_ids: Vec<Span> =
+        facts.components.iter().filter(|it| it.kind.is_user()).map(|component| component.span).collect();
+    let signatures: usize = facts.components.iter().map(|component| component.signatures.len()).sum();
+    let tables = SHORTEST_BLOB
+        + keys.len() * usize::from(KEY_SIZE)
+        + 2
+        + 4
+        + user_ids.len() * usize::from(USER_ID_SIZE)
+        + 4
+        + signatures * usize::from(SIGNATURE_SIZE);
+    // Trust, times and the size of the reserved space.
+    const REST: usize = 20;
+    let start = tables + REST;
+    let short = |number: usize| u16::try_from(number).ok().map(u16::to_be_bytes);
+    let mut blob = vec![0; 4];
+    blob.extend([OPENPGP_BLOB, VERSION, 0, 0]);
+    blob.extend((start as u32).to_be_bytes());
+    blob.extend((certificate.bytes.len() as u32).to_be_bytes());
+    blob.extend(short(keys.len())?);
+    blob.extend(KEY_SIZE.to_be_bytes());
+    for key in keys {
+        let at = blob.len() + KEY_ID_IN_FINGERPRINT;
+        blob.extend(key);
+        blob.extend((at as u32).to_be_bytes());
+        blob.extend([0; 4]);
+    }
+    blob.extend([0; 2]);
+    blob.extend(short(user_ids.len())?);
+    blob.extend(USER_ID_SIZE.to_be_bytes());
+    for span in user_ids {
+        let body = certificate.body(span)?;
+        let at = start + span.end as usize - body.len();
+        blob.extend((at as u32).to_be_bytes());
+        blob.extend((body.len() as u32).to_be_bytes());
+        blob.extend([0; 4]);
+    }
+    blob.extend(short(signatures)?);
+    blob.extend(SIGNATURE_SIZE.to_be_bytes());
+    blob.resize(blob.len() + signatures * usize::from(SIGNATURE_SIZE), 0);
+    // Owner trust, validity, when to check again, the latest time stamp.
+    blob.extend([0; 12]);
+    blob.extend(now.0.to_be_bytes());
+    blob.extend([0; 4]);
+    debug_assert_eq!(blob.len(), start);
+    blob.extend(&certificate.bytes);
+    let length = blob.len() + CHECKSUM;
+    blob[..4].copy_from_slice(&u32::try_from(length).ok()?.to_be_bytes());
+    let checksum = naming::sha1(&[&blob]);
+    blob.extend(checksum);
+    Some(blob)
 }
 
 /// Reads the fields of an OpenPGP blob.

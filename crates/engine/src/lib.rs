@@ -183,7 +183,7 @@
 //! - [`generate`]: new keys, made, kept and entered.
 //! - [`git_signatures`]: the signed tags and commits of a repository.
 //! - [`import`]: from a stream of bytes to rows.
-//! - [`keyring_file`]: keyrings that others keep in files, read as they are.
+//! - [`keyring_file`]: keyrings that others keep in files, read as they are; [`keyring_copy`]: changed.
 //! - [`listing`]: everything a front shows of a certificate, as plain values.
 //! - [`migrate`]: takes over the certificates of GnuPG and of other certificate stores.
 //! - [`owner_trust`]: how far the user trusts the owners of keys, given and exchanged.
@@ -218,6 +218,7 @@ pub mod foreign_text;
 pub mod generate;
 pub mod git_signatures;
 pub mod import;
+pub mod keyring_copy;
 pub mod keyring_file;
 pub mod listing;
 pub mod mail;
@@ -242,6 +243,7 @@ pub mod undo;
 pub mod validity;
 pub mod verification;
 
+mod dot_lock;
 mod error;
 mod retry;
 mod stored;

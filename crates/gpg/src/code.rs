@@ -66,7 +66,6 @@ impl Code {
     pub(crate) const PERMISSION_DENIED: Self = Self::new(32769, "Permission denied");
     pub(crate) const BAD_DESCRIPTOR: Self = Self::new(32779, "Bad file descriptor");
     pub(crate) const FILE_EXISTS: Self = Self::new(32803, "File exists");
-    pub(crate) const IS_DIRECTORY: Self = Self::new(32841, "Is a directory");
     pub(crate) const NO_SUCH_FILE: Self = Self::new(32849, "No such file or directory");
     /// gpg's own code for the end of the input, without a text.
     pub(crate) const END_OF_INPUT: Self = Self::new(0xffff_ffff, "Unknown system error");
@@ -94,6 +93,11 @@ impl Code {
             Code::FORBIDDEN,
         ];
         KNOWN.into_iter().find(|code| code.number == u32::from(number))
+    }
+
+    /// Returns the code of an error of the operating system.
+    pub(crate) fn of_system(error: i32) -> Option<Self> {
+        SYSTEM.iter().find(|(known, ..)| *known == error).map(|(_, number, words)| Self::new(*number, words))
     }
 
     const fn new(number: u32, words: &'static str) -> Self {
@@ -129,6 +133,28 @@ impl Code {
         KEYBOX << 24 | self.bare()
     }
 }
+
+/// Errors of the operating system with their codes in libgpg-error.
+const SYSTEM: [(i32, u32, &str); 18] = [
+    (libc::EACCES, 32769, "Permission denied"),
+    (libc::EBADF, 32779, "Bad file descriptor"),
+    (libc::EBUSY, 32787, "Device or resource busy"),
+    (libc::EDQUOT, 32802, "Disk quota exceeded"),
+    (libc::EEXIST, 32803, "File exists"),
+    (libc::EFBIG, 32805, "File too large"),
+    (libc::EINVAL, 32816, "Invalid argument"),
+    (libc::EIO, 32817, "Input/output error"),
+    (libc::EISDIR, 32819, "Is a directory"),
+    (libc::ELOOP, 32831, "Too many levels of symbolic links"),
+    (libc::EMFILE, 32833, "Too many open files"),
+    (libc::ENAMETOOLONG, 32837, "File name too long"),
+    (libc::ENODEV, 32848, "No such device"),
+    (libc::ENOENT, 32849, "No such file or directory"),
+    (libc::ENOSPC, 32859, "No space left on device"),
+    (libc::ENOTDIR, 32865, "Not a directory"),
+    (libc::EPERM, 32875, "Operation not permitted"),
+    (libc::EROFS, 32890, "Read-only file system"),
+];
 
 impl fmt::Display for Code {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

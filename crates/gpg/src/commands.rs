@@ -6,6 +6,7 @@ mod checks;
 mod decrypt;
 mod delete;
 mod edit;
+mod edit_key;
 mod export;
 mod first_use;
 mod generate;
@@ -21,9 +22,12 @@ mod network;
 mod owner_trust;
 mod passwd;
 mod print_md;
+mod random_bytes;
 mod sign;
 mod signature_messages;
 mod signatures;
+mod ssh_key;
+mod store;
 mod tofu_policy;
 mod trustdb;
 mod trustdb_records;
@@ -32,6 +36,7 @@ mod write_message;
 
 use engine::secret_transfer::SecretParts;
 
+use crate::code;
 use crate::settings::{Command, Settings};
 use crate::streams::Streams;
 
@@ -81,6 +86,25 @@ pub(crate) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
         Command::ExportOwnerTrust => owner_trust::export(arguments, settings, streams),
         Command::ImportOwnerTrust => owner_trust::import(arguments, settings, streams),
         Command::ChangePassphrase => passwd::run(arguments, settings, streams),
+        Command::DesignatedRevocation => edit::designated_revocation::run(arguments, settings, streams),
+        Command::ExportSshKey => ssh_key::run(arguments, settings, streams),
+        Command::GenRandom => random_bytes::run(arguments, settings, streams),
+        Command::Store => store::run(arguments, settings, streams),
+        Command::RebuildCaches => Ok(()),
+        Command::ListLibraryConfig => about::library_configuration(streams),
+        Command::GenPrime => {
+            streams.usage("--gen-prime not yet supported ");
+            Ok(())
+        }
+        Command::Server => {
+            streams.error(
+                "--server is an experiment of GnuPG's that no program uses: run a command for each operation",
+            );
+            streams.status_failure("server", code::Code::NOT_IMPLEMENTED);
+            Ok(())
+        }
+        Command::EditKey => edit_key::run(arguments, settings, streams),
+        Command::SignKey(local) => edit_key::sign(arguments, settings, streams, local),
         Command::QuickAddKey => edit::add_key::run(arguments, settings, streams),
         Command::QuickAddUserId => edit::user_ids::add(arguments, settings, streams),
         Command::QuickRevokeUserId => edit::user_ids::revoke(arguments, settings, streams),

@@ -100,12 +100,11 @@ pub(crate) fn shown_name(name: Option<&[u8]>) -> String {
 
 /// Returns gpg's code for an error of the system.
 pub(crate) fn code(error: &io::Error) -> Code {
-    match error.kind() {
+    let system = error.raw_os_error().and_then(Code::of_system);
+    system.unwrap_or(match error.kind() {
         io::ErrorKind::NotFound => Code::NO_SUCH_FILE,
         io::ErrorKind::PermissionDenied => Code::PERMISSION_DENIED,
         io::ErrorKind::AlreadyExists => Code::FILE_EXISTS,
-        io::ErrorKind::IsADirectory => Code::IS_DIRECTORY,
-        _ if error.raw_os_error() == Some(libc::EBADF) => Code::BAD_DESCRIPTOR,
         _ => Code::GENERAL,
-    }
+    })
 }

@@ -1,4 +1,4 @@
-//! The keyrings of a run: databases, and keyring files, which are only read.
+//! The keyrings of a run: databases, and keyring files, which only an import writes.
 
 use std::cell::OnceCell;
 use std::ffi::OsStr;
@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use engine::database::{self, SQLITE_HEADER};
 use engine::foreign_text::shown;
+use engine::keyring_copy::{KeyringCopy, KeyringFormat};
 use engine::keyring_file::KeyringFile;
 use engine::permissions::{exposed_database, exposed_with_directory};
 use engine::store::{Error, ReadCertificates, ReadTrust, Snapshot, Store};
@@ -22,6 +23,10 @@ use crate::settings::{DefaultKeyring, Settings};
 use crate::streams::Streams;
 use crate::system_error::system_words;
 use crate::trust;
+use crate::trust_database_file;
+
+/// What a name of a keyring begins with that is a file of packets.
+const RING_PREFIX: &[u8] = b"gnupg-ring:";
 
 /// The keyrings of a run, in the order in which they are searched.
 pub(crate) struct Keyrings {
@@ -79,6 +84,8 @@ pub(crate) struct Ring {
     /// The path that listings show.
     shown: PathBuf,
     primary: bool,
+    /// What becomes of a file that does not exist.
+    made_as: KeyringFormat,
     content: Content,
 }
 
@@ -110,7 +117,7 @@ impl Keyrings {
                 no_such_keyring(&path, &io::Error::from_raw_os_error(libc::ENOENT), streams);
             } else {
                 report_exposed(&path, settings, streams);
-                keyrings.add(path.clone(), false, streams)?;
+                keyrings.add(path.clone(), false, KeyringFormat::Keybox, streams)?;
                 if !settings.quiet {
                     migration::point_out(home, &path, keyrings.working_database(), settings.now, streams)?;
                 }
@@ -123,7 +130,11 @@ impl Keyrings {
                 }
                 Some(path) => {
                     report_exposed(&path, settings, streams);
-                    keyrings.add(path, ring.primary, streams)?;
+                    let made_as = match ring.name.starts_with(RING_PREFIX) {
+                        true => KeyringFormat::Packets,
+                        false => KeyringFormat::Keybox,
+                    };
+                    keyrings.add(path, ring.primary, made_as, streams)?;
                 }
                 None => {
                     let name = shown(&ring.name);
@@ -158,11 +169,13 @@ impl Keyrings {
             match kind(&path) {
                 Ok(Kind::Database | Kind::Server) => {
                     let content = Content::Database(database::open(&path)?);
-                    self.rings.push(Ring { shown: path.clone(), path, primary: false, content });
+                    let made_as = KeyringFormat::Keybox;
+                    self.rings.push(Ring { shown: path.clone(), path, primary: false, made_as, content });
                 }
                 Ok(Kind::File | Kind::Empty) => {
                     let content = Content::File(read(&path, streams)?);
-                    self.rings.push(Ring { shown: path.clone(), path, primary: false, content });
+                    let made_as = KeyringFormat::Keybox;
+                    self.rings.push(Ring { shown: path.clone(), path, primary: false, made_as, content });
                 }
                 Err(error) => no_such_keyring(&path, &error, streams),
             }
@@ -213,11 +226,30 @@ impl Keyrings {
         primary.or_else(|| self.rings.iter().position(is_database))
     }
 
+    /// Locks and copies the keyring file that commands would change: that of `--primary-keyring`, or the first keyring if it
+    /// is a file; `None` if that is a database.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be read or locked.
+    pub(crate) fn file_to_change(&self, settings: &Settings) -> anyhow::Result<Option<KeyringCopy>> {
+        let Some(ring) = self.rings.iter().find(|ring| ring.primary).or_else(|| self.rings.first()) else {
+            return Ok(None);
+        };
+        let is_file = match ring.content {
+            Content::File(_) => true,
+            Content::Missing => !ring.may_be_made(&settings.home)?,
+            Content::Database(_) => false,
+        };
+        let copy = is_file.then(|| KeyringCopy::open(&ring.path, ring.made_as, settings.now));
+        Ok(copy.transpose()?)
+    }
+
     /// Returns the database that commands work on; creates it if it does not exist.
     ///
     /// # Errors
     ///
-    /// If there is no database, since keyring files are only read.
+    /// If there is no database, since only an import writes keyring files.
     pub(crate) fn writable(
         &mut self,
         settings: &Settings,
@@ -225,12 +257,12 @@ impl Keyrings {
     ) -> anyhow::Result<&dyn Store> {
         let home = &settings.home;
         let Some(ring) = self.working_index().map(|index| &mut self.rings[index]) else {
-            anyhow::bail!("no writable keyring found: keyring files are only read");
+            anyhow::bail!("no writable keyring found: only --import writes keyring files");
         };
         if let Content::Missing = ring.content {
             anyhow::ensure!(
                 ring.may_be_made(home)?,
-                "'{0}' was not made: keyring files cannot be written yet. Take a database instead (--keyring '{0}.db'), and \
+                "'{0}' was not made: only --import writes keyring files. Take a database instead (--keyring '{0}.db'), and \
                  have the keys written with --export",
                 ring.path.display()
             );
@@ -242,6 +274,7 @@ impl Keyrings {
                 streams.info(format_args!("database '{}' created", database::shown(&ring.path)));
             }
         }
+        trust_database_file::place(settings);
         match &ring.content {
             Content::Database(store) => Ok(store.as_ref()),
             Content::Missing | Content::File(_) => {
@@ -250,7 +283,13 @@ impl Keyrings {
         }
     }
 
-    fn add(&mut self, path: PathBuf, primary: bool, streams: &mut Streams) -> anyhow::Result<()> {
+    fn add(
+        &mut self,
+        path: PathBuf,
+        primary: bool,
+        made_as: KeyringFormat,
+        streams: &mut Streams,
+    ) -> anyhow::Result<()> {
         let content = match kind(&path) {
             Ok(Kind::Server) => match database::open(&path) {
                 Err(engine::Error::Store(Error::Missing { .. })) if self.rings.is_empty() => Content::Missing,
@@ -273,7 +312,7 @@ impl Keyrings {
             known.primary |= primary;
         } else {
             let shown = if database::is_server(&path) { database::shown(&path).into() } else { path.clone() };
-            self.rings.push(Ring { path, shown, primary, content });
+            self.rings.push(Ring { path, shown, primary, made_as, content });
         }
         Ok(())
     }
@@ -361,7 +400,7 @@ fn no_such_keyring(path: &Path, error: &io::Error, streams: &mut Streams) {
 
 /// Expands a keyring's name, which may begin with `gnupg-ring:` or `gnupg-kbx:`; `None` for any other scheme.
 fn resolve(name: &[u8], home: &Home) -> Option<PathBuf> {
-    let bare = [b"gnupg-ring:".as_slice(), b"gnupg-kbx:"].iter().find_map(|kind| name.strip_prefix(*kind));
+    let bare = [RING_PREFIX, b"gnupg-kbx:"].iter().find_map(|kind| name.strip_prefix(*kind));
     match bare {
         Some(bare) => Some(home.resolve(bare)),
         None => (!name.contains(&b':')).then(|| home.resolve(name)),

@@ -36,7 +36,9 @@ mod status;
 mod streams;
 mod symmetric;
 mod system_error;
+mod terminal;
 mod trust;
+mod trust_database_file;
 
 use std::ffi::OsString;
 use std::io::ErrorKind;

@@ -54,6 +54,45 @@ pub(crate) fn line(
     answer(question, "GET_LINE", settings, streams)?.context("nobody answers any more")
 }
 
+/// Asks, and returns the answer; `None` at the end of the answers.
+///
+/// # Errors
+///
+/// If there is no terminal and no `--command-fd`.
+pub(crate) fn line_or_end(
+    question: &Question<'_>,
+    settings: &Settings,
+    streams: &mut Streams,
+) -> anyhow::Result<Option<Vec<u8>>> {
+    answer(question, "GET_LINE", settings, streams)
+}
+
+/// An answer to a question that also may be quit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Decision {
+    Yes,
+    No,
+    Quit,
+}
+
+/// Asks, and returns the answer. A program can only say yes or no.
+///
+/// # Errors
+///
+/// If there is no terminal and no `--command-fd`.
+pub(crate) fn yes_no_quit(
+    question: &Question<'_>,
+    settings: &Settings,
+    streams: &mut Streams,
+) -> anyhow::Result<Decision> {
+    let answer = answer(question, "GET_BOOL", settings, streams)?.unwrap_or_default();
+    Ok(match (answer.trim_ascii().to_ascii_lowercase().as_slice(), &settings.command_input) {
+        ([b'y', ..], Some(_)) | (b"y" | b"yes", None) => Decision::Yes,
+        (b"q" | b"quit", None) => Decision::Quit,
+        _ => Decision::No,
+    })
+}
+
 /// Asks a program for a passphrase, and returns the answer; `None` at the end of the answers.
 ///
 /// # Errors

@@ -25,7 +25,7 @@ pub(crate) mod identity;
 mod mailboxes;
 mod material;
 mod screening;
-mod signature;
+pub(crate) mod signature;
 pub(crate) mod subpacket;
 pub(crate) mod validity;
 mod wkd;

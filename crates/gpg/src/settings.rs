@@ -78,6 +78,12 @@ pub(crate) struct Settings {
     pub(crate) default_keys: Vec<Vec<u8>>,
     /// Certifies again what was certified.
     pub(crate) force_sign_key: bool,
+    /// `--ask-cert-expire`: asks how long certifications are valid.
+    pub(crate) ask_cert_expire: bool,
+    /// `--ask-cert-level`: asks how well keys were checked that are certified.
+    pub(crate) ask_cert_level: bool,
+    /// `--only-sign-text-ids`: certifies no photographs.
+    pub(crate) only_sign_text_ids: bool,
     /// How long certifications are valid, as [`crate::interval`] reads it.
     pub(crate) default_cert_expire: Option<Vec<u8>>,
     /// `--cert-notation` and `--cert-policy-url`.

@@ -146,9 +146,8 @@ impl Streams {
     /// What the system says.
     pub(crate) fn open_log_file(&mut self, path: &Path, now: Timestamp) -> io::Result<()> {
         let file = OpenOptions::new().create(true).append(true).open(path)?;
-        let name = self.program.name();
-        let stamp = format!("{} {name}[{}] ", clock::log_string(now), std::process::id());
-        self.log = Log { sink: Sink::File(file), stamp: Some(stamp) };
+        self.log.sink = Sink::File(file);
+        self.stamp_messages(now);
         Ok(())
     }
 

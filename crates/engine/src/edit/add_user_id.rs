@@ -48,7 +48,28 @@ impl Editor<'_> {
         self.write(change)
     }
 
-    fn described(&self, target: &Target, preferences: &[Subpacket]) -> Result<Builder> {
+    /// Adds an attribute, such as a photograph, by the body of its packet; `preferences` as of a user ID.
+    ///
+    /// # Errors
+    ///
+    /// Those of signing and of the database.
+    pub fn add_attribute(
+        &mut self,
+        primary: &Fingerprint,
+        body: &[u8],
+        preferences: &[Subpacket],
+    ) -> Result<Edited> {
+        let target = self.own(primary)?;
+        let builder = self.described(&target, preferences)?;
+        let mut signer = self.open(primary)?;
+        let signature = self.sign_own(builder, &target, Subject::Attribute(body), signer.as_mut())?;
+        let mut change = Change::new(&target);
+        change.new_component(&packet::write(Tag::ATTRIBUTE, body));
+        change.signed(&signature);
+        self.write(change)
+    }
+
+    pub(super) fn described(&self, target: &Target, preferences: &[Subpacket]) -> Result<Builder> {
         let state = target.effective.primary();
         let builder = self.new_signature(target, SignatureType::POSITIVE_CERTIFICATION, self.now)?;
         let builder = builder.with(Subpacket::KeyFlags(flags(state)));

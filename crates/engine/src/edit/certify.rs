@@ -170,7 +170,7 @@ impl Certification {
         obstacles
     }
 
-    fn builder(&self, hash: HashAlgorithm, now: Timestamp) -> Builder {
+    pub(super) fn builder(&self, hash: HashAlgorithm, now: Timestamp) -> Builder {
         let kind = SignatureType(SignatureType::GENERIC_CERTIFICATION.0 + self.level.min(3));
         let mut builder = Builder::new(kind, hash, now);
         if let Some(seconds) = self.expires {

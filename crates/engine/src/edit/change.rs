@@ -49,11 +49,18 @@ impl<'a> Change<'a> {
 }
 
 impl Editor<'_> {
-    /// Merges new packets into the database, under one entry of the journal.
-    pub(super) fn write(&self, change: Change<'_>) -> Result<Edited> {
-        let Change { bytes, signatures, .. } = change;
+    /// Merges new packets into the draft of the certificate, if there is one, else into the database, under one entry of
+    /// the journal.
+    pub(super) fn write(&mut self, change: Change<'_>) -> Result<Edited> {
+        let Change { target, bytes, signatures } = change;
         if signatures == 0 {
             return Ok(Edited::default());
+        }
+        if let Some(draft) =
+            self.draft.as_deref_mut().filter(|draft| draft.fingerprint() == target.fingerprint())
+        {
+            draft.add(&bytes, self.now)?;
+            return Ok(Edited { signatures, journal: None });
         }
         let options = ImportOptions {
             command: self.command.clone(),

@@ -6,6 +6,7 @@ use secret::{Ask, Name, OpenKey, SecretKeys};
 use store::{JournalId, Store};
 use verify::HashAlgorithm;
 
+use super::draft::Draft;
 use super::refusal::EditRefusal;
 use super::target::Target;
 use crate::{Result, stored};
@@ -28,6 +29,7 @@ pub struct Editor<'a> {
     pub(super) now: Timestamp,
     pub(super) digest: Option<HashAlgorithm>,
     pub(super) default_digest: fn(&Key<'_>) -> HashAlgorithm,
+    pub(super) draft: Option<&'a mut Draft>,
 }
 
 impl<'a> Editor<'a> {
@@ -39,7 +41,7 @@ impl<'a> Editor<'a> {
         command: String,
         now: Timestamp,
     ) -> Self {
-        Self { store, secrets, ask, command, now, digest: None, default_digest: sign::hash_for }
+        Self { store, secrets, ask, command, now, digest: None, default_digest: sign::hash_for, draft: None }
     }
 
     /// Makes all signatures with one hash algorithm, instead of the one that suits each key.
@@ -50,6 +52,11 @@ impl<'a> Editor<'a> {
     /// Makes signatures with the hash algorithm that this function returns for a key, where no other is asked for.
     pub fn with_default_digest(self, default_digest: fn(&Key<'_>) -> HashAlgorithm) -> Self {
         Self { default_digest, ..self }
+    }
+
+    /// Changes a draft instead of the database, where the certificate is that of the draft.
+    pub fn with_draft(self, draft: &'a mut Draft) -> Self {
+        Self { draft: Some(draft), ..self }
     }
 
     /// Returns the hash algorithm that a key signs with.
@@ -64,6 +71,9 @@ impl<'a> Editor<'a> {
     /// [`EditRefusal::NoCertificate`], and the database's errors.
     pub fn target(&self, primary: &Fingerprint) -> Result<Target> {
         let snapshot = self.store.snapshot()?;
+        if let Some(draft) = self.draft.as_deref().filter(|draft| draft.fingerprint() == *primary) {
+            return Target::new(draft.certificate().clone(), snapshot.as_ref(), self.now);
+        }
         let mut found = stored::read(snapshot.as_ref(), &[*primary])?;
         let stored = found.remove(primary).ok_or(EditRefusal::NoCertificate { key: *primary })?;
         Target::new(stored.certificate, snapshot.as_ref(), self.now)

@@ -71,12 +71,12 @@ impl Editor<'_> {
                 change.signed(&self.sign_own(builder, target, Subject::Primary, signer)?);
             }
         }
-        for found in target.user_ids().filter(|found| found.state.created.is_some()) {
+        for found in target.identities().filter(|found| found.state.created.is_some()) {
             let Some(index) = found.state.binding else { continue };
             let older = target.signature(target.component(found.index), index)?;
             let builder = with_key_expiration(self.renewed(target, &older)?, created, end);
             change.known(found.index);
-            change.signed(&self.sign_own(builder, target, Subject::UserId(found.value), signer)?);
+            change.signed(&self.sign_own(builder, target, target.subject(&found)?, signer)?);
         }
         if change.is_empty() {
             return Err(EditRefusal::NotBound { key: target.fingerprint() }.into());

@@ -76,6 +76,12 @@ pub enum EditRefusal {
         /// By how much.
         seconds: u32,
     },
+    /// The key was not named as a designated revoker.
+    #[error("key {key} may not revoke this one: its owner did not name it")]
+    NotDesignated {
+        /// The key.
+        key: Fingerprint,
+    },
     /// The key does not certify.
     #[error("key {key} certifies no others")]
     CannotCertify {

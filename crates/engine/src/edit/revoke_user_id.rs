@@ -1,13 +1,13 @@
 //! Revoking a user ID.
 
 use cert::facts::{RevocationReason, SignatureType};
-use cert::signed::Subject;
 use cert::{Fingerprint, Timestamp};
 use sign::Subpacket;
 
 use super::change::Change;
 use super::revoke::Revoked;
-use super::{EditRefusal, Editor};
+use super::target::Found;
+use super::{CertifiedIdentity, EditRefusal, Editor};
 use crate::Result;
 
 impl Editor<'_> {
@@ -26,12 +26,32 @@ impl Editor<'_> {
         reason: RevocationReason,
     ) -> Result<Revoked> {
         let target = self.target(primary)?;
-        let found = target.user_id(user_id)?;
+        target.user_id(user_id)?;
+        self.revoke_identity(primary, &CertifiedIdentity::UserId(user_id.to_vec()), reason)
+    }
+
+    /// Revokes a user ID or an attribute, as [`Editor::revoke_user_id`] does.
+    ///
+    /// # Errors
+    ///
+    /// [`EditRefusal::NoUserId`], and [`EditRefusal::LastUserId`] for the only one that is still valid; those of
+    /// signing and of the database.
+    pub fn revoke_identity(
+        &mut self,
+        primary: &Fingerprint,
+        identity: &CertifiedIdentity,
+        reason: RevocationReason,
+    ) -> Result<Revoked> {
+        let target = self.target(primary)?;
+        let name = || identity.user_id().unwrap_or_default().to_vec();
+        let found = target.identities().find(|found| found.identity == *identity);
+        let found = found.ok_or_else(|| EditRefusal::NoUserId { user_id: name() })?;
         if found.state.revoked {
             return Ok(Revoked::Already);
         }
-        if found.holds() && target.user_ids().filter(|other| other.holds()).count() == 1 {
-            return Err(EditRefusal::LastUserId { user_id: user_id.to_vec() }.into());
+        let holds = |found: &Found<'_>| !found.state.revoked && !found.state.expired;
+        if holds(&found) && target.identities().filter(holds).count() == 1 {
+            return Err(EditRefusal::LastUserId { user_id: name() }.into());
         }
         let ahead = found.state.created.filter(|&created| created >= self.now);
         let created = ahead.map_or(self.now, |created| Timestamp(created.0.saturating_add(1)));
@@ -39,7 +59,7 @@ impl Editor<'_> {
         let builder = self
             .new_signature(&target, SignatureType::CERTIFICATION_REVOCATION, created)?
             .with(Subpacket::RevocationReason(reason));
-        let packet = self.sign_own(builder, &target, Subject::UserId(found.value), signer.as_mut())?;
+        let packet = self.sign_own(builder, &target, target.subject(&found)?, signer.as_mut())?;
         let mut change = Change::new(&target);
         change.known(found.index);
         change.signed(&packet);

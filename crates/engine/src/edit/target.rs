@@ -24,11 +24,12 @@ pub struct Target {
 }
 
 impl Target {
-    pub(super) fn new(
-        certificate: Certificate,
-        revokers: &dyn ReadCertificates,
-        now: Timestamp,
-    ) -> Result<Self> {
+    /// Reads the state of a certificate at a time; `revokers` has the keys of designated revokers.
+    ///
+    /// # Errors
+    ///
+    /// The database's errors.
+    pub fn new(certificate: Certificate, revokers: &dyn ReadCertificates, now: Timestamp) -> Result<Self> {
         let context = EvaluationContext::new(now, PacketView::Full);
         let effective = evaluate_certificate(&certificate, context, &[revokers])?;
         Ok(Self { certificate, effective })
@@ -145,7 +146,8 @@ pub enum CertifiedIdentity {
 }
 
 impl CertifiedIdentity {
-    fn of(kind: &ComponentKind) -> Option<Self> {
+    /// Returns the user ID or attribute that a component is.
+    pub fn of(kind: &ComponentKind) -> Option<Self> {
         match kind {
             ComponentKind::UserId(value) => Some(Self::UserId(value.clone())),
             ComponentKind::Attribute(facts) => Some(Self::Attribute(facts.clone())),

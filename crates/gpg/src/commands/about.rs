@@ -64,6 +64,22 @@ pub(super) fn gpgconf_list(settings: &Settings, streams: &mut Streams) -> anyhow
     Ok(())
 }
 
+/// Writes the algorithms as libgcrypt lists its own (`--list-gcrypt-config`).
+pub(super) fn library_configuration(streams: &mut Streams) -> anyhow::Result<()> {
+    let out = streams.out();
+    writeln!(out, "version:keyhoard {}:", env!("CARGO_PKG_VERSION"))?;
+    let lists = [
+        ("ciphers", algorithms::CIPHER),
+        ("pubkeys", algorithms::PUBLIC_KEY),
+        ("digests", algorithms::DIGEST),
+    ];
+    for (title, list) in lists {
+        let names: String = list.iter().map(|(_, name)| name.to_lowercase() + ":").collect();
+        writeln!(out, "{title}:{names}")?;
+    }
+    Ok(writeln!(out, "fips-mode:n:::")?)
+}
+
 /// Programs read the first line, `Home:` and the algorithms; the rest names this program.
 fn version(home: &Home, compat: Compat) -> String {
     let mut text = format!("gpg (GnuPG) {}\n", compat.version());

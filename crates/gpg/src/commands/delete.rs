@@ -186,7 +186,10 @@ fn find(settings: &Settings, store: &dyn Store, name: &[u8]) -> Result<Target, F
         kept_by_agent |= matches!(held.protection, Protection::Agent { .. });
         kept.push(held.fingerprint);
     }
-    let with_agent = kept.is_empty() && candidates.iter().any(|candidate| candidate.secret_key.is_some());
+    // Of a single subkey only its own secret key counts.
+    let with_agent = kept.is_empty()
+        && subkey.is_none()
+        && candidates.iter().any(|candidate| candidate.secret_key.is_some());
     Ok(Target {
         id,
         subkey,

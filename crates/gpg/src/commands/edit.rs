@@ -2,9 +2,11 @@
 
 pub(super) mod add_key;
 pub(super) mod certify;
+pub(super) mod designated_revocation;
 pub(super) mod expiry;
 pub(super) mod owner_trust;
 pub(super) mod revocation;
+pub(super) mod revocation_reason;
 pub(super) mod revoke_certification;
 mod shown_key;
 pub(super) mod user_ids;
@@ -16,10 +18,10 @@ use engine::cert::Facts;
 use engine::cert::effective::objections::{IssuerKey, objections};
 use engine::cert::effective::{EvaluationContext, PacketView, evaluate};
 use engine::cert::facts::SignatureType;
-use engine::edit::{EditRefusal, Editor};
+use engine::edit::{Draft, EditRefusal, Editor};
 use engine::foreign_text::shown;
 use engine::store::query::Name as KeyName;
-use engine::store::{CertId, Detail, Fingerprint, Query, Record, Selection};
+use engine::store::{CertId, Detail, Fingerprint, Query, Record, Selection, Store};
 use secret::{Name, SecretKeys};
 
 use crate::code::Code;
@@ -33,17 +35,23 @@ use crate::settings::Settings;
 use crate::streams::Streams;
 
 /// The keys of an edit: the keyrings, of which the working database is changed, and the secret keys of the home directory.
-struct EditKeys<'a> {
-    settings: &'a Settings,
-    streams: &'a mut Streams,
-    keyrings: Keyrings,
-    secrets: AllKeys,
+pub(super) struct EditKeys<'a> {
+    pub(super) settings: &'a Settings,
+    pub(super) streams: &'a mut Streams,
+    pub(super) keyrings: Keyrings,
+    pub(super) secrets: AllKeys,
 }
 
 impl<'a> EditKeys<'a> {
-    fn open(settings: &'a Settings, streams: &'a mut Streams) -> anyhow::Result<Self> {
+    pub(super) fn open(settings: &'a Settings, streams: &'a mut Streams) -> anyhow::Result<Self> {
         let (keyrings, secrets) = (Keyrings::open(settings, streams)?, secret_keys(settings)?);
         Ok(Self { settings, streams, keyrings, secrets })
+    }
+
+    /// Returns the working database, which is made if it does not exist.
+    pub(super) fn writable(&mut self) -> anyhow::Result<&dyn Store> {
+        let Self { settings, streams, keyrings, .. } = self;
+        keyrings.writable(settings, streams)
     }
 
     /// Finds the only key that a name matches; reports if there is none, or more than one.
@@ -61,7 +69,7 @@ impl<'a> EditKeys<'a> {
     }
 
     /// Finds all keys that a name matches.
-    fn candidates(&self, name: &[u8]) -> Result<Vec<(Fingerprint, CertId)>, Failure> {
+    pub(super) fn candidates(&self, name: &[u8]) -> Result<Vec<(Fingerprint, CertId)>, Failure> {
         let query = names::parsed(name, Code::NO_PUBLIC_KEY)?.query;
         let Some(store) = self.keyrings.working_database() else { return Ok(Vec::new()) };
         let snapshot = store.snapshot()?;
@@ -94,14 +102,14 @@ impl<'a> EditKeys<'a> {
         Ok(*key)
     }
 
-    fn has_secret(&self, key: &Fingerprint) -> anyhow::Result<bool> {
+    pub(super) fn has_secret(&self, key: &Fingerprint) -> anyhow::Result<bool> {
         let stored = self.secrets.find(&Name::Fingerprint(*key))?;
         Ok(stored.is_some_and(|stored| stored.protection.has_secret()))
     }
 
     /// Finds the certifying secret keys: those of `--local-user`, else of `--default-key`, else the first one. Unusable
     /// ones are reported and left out.
-    fn certifiers(&mut self) -> anyhow::Result<Vec<Fingerprint>> {
+    pub(super) fn certifiers(&mut self) -> anyhow::Result<Vec<Fingerprint>> {
         let settings = self.settings;
         let named = &settings.local_users;
         if named.is_empty() {
@@ -191,8 +199,28 @@ impl<'a> EditKeys<'a> {
 
     /// Runs an edit that the primary key `by` signs. A missing key or passphrase is reported as
     /// gpg does, up to what it says of the command itself.
-    fn edit<T>(
+    pub(super) fn edit<T>(
         &mut self,
+        command: &str,
+        by: &Fingerprint,
+        edit: impl FnOnce(&mut Editor<'_>) -> engine::Result<T>,
+    ) -> Result<T, Failure> {
+        self.edit_with(None, command, by, edit)
+    }
+
+    /// Runs an edit of a draft, as [`EditKeys::edit`] does.
+    pub(super) fn edit_draft<T>(
+        &mut self,
+        draft: &mut Draft,
+        by: &Fingerprint,
+        edit: impl FnOnce(&mut Editor<'_>) -> engine::Result<T>,
+    ) -> Result<T, Failure> {
+        self.edit_with(Some(draft), "--edit-key", by, edit)
+    }
+
+    fn edit_with<T>(
+        &mut self,
+        draft: Option<&mut Draft>,
         command: &str,
         by: &Fingerprint,
         edit: impl FnOnce(&mut Editor<'_>) -> engine::Result<T>,
@@ -208,6 +236,9 @@ impl<'a> EditKeys<'a> {
         let mut editor = Editor::new(store, secrets, &mut ask, command, settings.now)
             .with_digest(settings.cert_digest)
             .with_default_digest(compat::default_digest(settings.compat));
+        if let Some(draft) = draft {
+            editor = editor.with_draft(draft);
+        }
         match edit(&mut editor) {
             Ok(done) => Ok(done),
             Err(engine::Error::Secret(error) | engine::Error::Sign(sign::Error::Signer(error))) => {
@@ -243,7 +274,7 @@ fn code_of(refusal: &EditRefusal) -> Code {
 }
 
 /// Reads a fingerprint; `None` for any other name.
-fn fingerprint(name: &[u8]) -> Option<Fingerprint> {
+pub(super) fn fingerprint(name: &[u8]) -> Option<Fingerprint> {
     match KeyName::parse(name).ok()?.query {
         Query::Fingerprint(fingerprint) => Some(fingerprint),
         _ => None,

@@ -66,7 +66,11 @@ fn import_inputs(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Strea
     let names: Vec<String> = inputs.iter().map(|input| input.name.clone()).collect();
     let mut keyrings = Keyrings::open(settings, streams)?;
     let secrets = Secrets::kept(settings)?;
-    let store = keyrings.writable(settings, streams)?;
+    let file = keyrings.file_to_change(settings)?;
+    let store = match &file {
+        Some(file) => file.store(),
+        None => keyrings.writable(settings, streams)?,
+    };
     let options = ImportOptions {
         command: format!("gpg-keyhoard --import {}", names.join(" ")),
         clean: clean_options(&settings.import, settings),
@@ -114,6 +118,10 @@ fn import_inputs(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Strea
     };
     let readers = inputs.into_iter().map(|input| input.reader);
     import_all(store, readers, &options, settings.now, &mut on_event)?;
+    drop(options);
+    if let Some(file) = file {
+        file.commit()?;
+    }
     report.finish(streams);
     outcome
 }

@@ -71,6 +71,16 @@ fn find(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) -> an
     Ok(None)
 }
 
+/// Changes the passphrase of these secret keys of a certificate.
+pub(super) fn change_all(
+    settings: &Settings,
+    streams: &mut Streams,
+    primary: Fingerprint,
+    keys: Vec<Fingerprint>,
+) -> Result<(), Failure> {
+    change(settings, streams, &Locked { primary, keys })
+}
+
 /// Changes the passphrase of each key; a passphrase that several keys have is asked for once.
 fn change(settings: &Settings, streams: &mut Streams, certificate: &Locked) -> Result<(), Failure> {
     let keys = secret_keys(settings)?;

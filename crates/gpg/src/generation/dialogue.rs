@@ -8,14 +8,15 @@ mod menu;
 mod name;
 
 use engine::cert::Keygrip;
+use engine::cert::effective::Usage;
 
 use super::parameters::Defaults;
-use super::{Family, Part, Request, algorithm};
+use super::{Family, Kind, Part, Request, algorithm};
 use crate::code::Code;
 use crate::interval;
 use crate::settings::Settings;
 use crate::streams::Streams;
-use asker::Asker;
+use asker::{Asker, Validated};
 
 /// The result of a dialogue.
 #[derive(Debug)]
@@ -25,6 +26,66 @@ pub(crate) enum Answer {
     Cancelled,
     /// Such a key cannot be generated.
     Impossible(Code),
+}
+
+/// Asks how long a key is valid; returns seconds, 0 for ever.
+///
+/// # Errors
+///
+/// If there is no answer.
+pub(crate) fn validity(settings: &Settings, streams: &mut Streams) -> anyhow::Result<u32> {
+    Asker { settings, streams, secret_key_family: &|_| None }.validity(Validated::Key, settings.now)
+}
+
+/// Asks how long a certification is valid; returns seconds, 0 for ever. An empty answer stands for `usual`.
+///
+/// # Errors
+///
+/// If there is no answer.
+pub(crate) fn signature_validity(
+    usual: &str,
+    settings: &Settings,
+    streams: &mut Streams,
+) -> anyhow::Result<u32> {
+    Asker { settings, streams, secret_key_family: &|_| None }
+        .validity(Validated::Signature(usual), settings.now)
+}
+
+/// Asks for a user ID that is not among the `known` ones; `None` if there is none to add.
+///
+/// # Errors
+///
+/// If there is no answer.
+pub(crate) fn user_id(
+    known: &[Vec<u8>],
+    settings: &Settings,
+    streams: &mut Streams,
+) -> anyhow::Result<Option<Vec<u8>>> {
+    name::ask(&mut Asker { settings, streams, secret_key_family: &|_| None }, true, known)
+}
+
+/// Asks for the algorithm and the uses of a subkey.
+///
+/// # Errors
+///
+/// If there is no answer.
+pub(crate) fn subkey(settings: &Settings, streams: &mut Streams) -> anyhow::Result<Kind> {
+    menu::ask_subkey(&mut Asker { settings, streams, secret_key_family: &|_| None })
+}
+
+/// Asks what a key is for that is for `current` now; `is_primary`: it may certify.
+///
+/// # Errors
+///
+/// If there is no answer.
+pub(crate) fn usage(
+    family: Family,
+    current: Usage,
+    is_primary: bool,
+    settings: &Settings,
+    streams: &mut Streams,
+) -> anyhow::Result<Usage> {
+    Asker { settings, streams, secret_key_family: &|_| None }.usage(family, Some(current), is_primary)
 }
 
 /// Asks for the properties of a key: for all of them in a `full` dialogue, else for the user ID.
@@ -42,13 +103,13 @@ pub(crate) fn ask(
 ) -> anyhow::Result<Answer> {
     let mut asker = Asker { settings, streams, secret_key_family };
     let (choice, valid_for) = match full {
-        true => (menu::ask(&mut asker)?, asker.validity(defaults)?),
+        true => (menu::ask(&mut asker)?, asker.validity(Validated::Key, defaults.now)?),
         false => match algorithm::pair("", defaults.algorithm) {
             Ok(choice) => (choice, interval::validity(defaults.validity, defaults.now).unwrap_or(0)),
             Err(code) => return Ok(Answer::Impossible(code)),
         },
     };
-    let Some(user_id) = name::ask(&mut asker, full)? else { return Ok(Answer::Cancelled) };
+    let Some(user_id) = name::ask(&mut asker, full, &[])? else { return Ok(Answer::Cancelled) };
     let part = |kind| Part { kind, valid_for };
     Ok(Answer::Request(Box::new(Request {
         primary: part(choice.primary),

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use engine::causes;
 use engine::cert::Timestamp;
 use engine::configuration::Compat;
+use engine::descriptor;
 use engine::foreign_text::shown;
 use engine::permissions::exposed_with_directory;
 
@@ -27,7 +28,7 @@ use crate::home::Home;
 use crate::input;
 use crate::passphrases;
 use crate::program::Program;
-use crate::settings::{Command, Settings};
+use crate::settings::{Command, CommandInput, Settings};
 use crate::streams::Streams;
 use crate::system_error::system_words;
 
@@ -322,6 +323,16 @@ impl OptionLoader<'_> {
 
     /// Fails if an error was reported, or if the options contradict each other.
     fn check(&mut self) -> Result<(), Stop> {
+        let answers = match self.settings.command_input {
+            Some(CommandInput::Fd(number)) => Some(number),
+            _ => None,
+        };
+        let session_key = self.settings.message.override_session_key_fd;
+        for (name, number) in [("command-fd", answers), ("override-session-key-fd", session_key)] {
+            if let Some(Err(error)) = number.map(descriptor::duplicate) {
+                self.streams.error(format_args!("{name} is invalid: {}", system_words(&error.source)));
+            }
+        }
         if self.streams.errors() > 0 {
             return self.fail("option-parser");
         }
@@ -353,7 +364,9 @@ impl OptionLoader<'_> {
         settings.now = settings.faked_time.unwrap_or(system_time);
         if let Some(file) = settings.log_file.as_deref().filter(|_| settings.batch) {
             let path = settings.home.resolve(file);
-            if let Err(error) = streams.open_log_file(&path, settings.now) {
+            if file == b"-" {
+                streams.stamp_messages(settings.now);
+            } else if let Err(error) = streams.open_log_file(&path, settings.now) {
                 streams.info(format_args!("failed to open log file '{}': {error}", path.display()));
             }
         }

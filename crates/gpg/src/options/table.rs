@@ -125,6 +125,15 @@ pub(crate) static OPTIONS: &[Row] = &[
     command("quick-sign-key", Command::QuickSignKey, "certify user IDs of a key"),
     command("quick-lsign-key", Command::QuickSignKeyLocally, "certify user IDs of a key, for yourself only"),
     command("quick-revoke-sig", Command::QuickRevokeSignature, "take certifications of a key back"),
+    command("sign-key", Command::SignKey(false), "certify a key, after questions"),
+    command("lsign-key", Command::SignKey(true), "the same, for yourself only"),
+    command("generate-designated-revocation|desig-revoke", Command::DesignatedRevocation, "revoke a key whose owner named yours for that"),
+    command("export-ssh-key", Command::ExportSshKey, "write the key for authentication as OpenSSH does"),
+    command("store", Command::Store, "write a message that is neither signed nor encrypted"),
+    command("gen-random", Command::GenRandom, "|0 COUNT|write random bytes"),
+    command("gen-prime", Command::GenPrime, ""), command("server", Command::Server, ""),
+    command("list-gcrypt-config", Command::ListLibraryConfig, ""), command("rebuild-keydb-caches", Command::RebuildCaches, ""),
+    command("edit-key|key-edit", Command::EditKey, "change a key step by step; see its command help"),
     command("generate-revocation|gen-revoke", Command::GenerateRevocation, "make the revocation of a key, to be kept"),
     command("send-keys", Command::SendKeys, "send keys to a keyserver"),
     command("receive-keys|recv-keys", Command::ReceiveKeys, "take keys in from a keyserver"),
@@ -138,22 +147,14 @@ pub(crate) static OPTIONS: &[Row] = &[
     command("gpgconf-test", Command::GpgconfTest, ""),
 
     // Commands that are not supported yet.
-    not_yet("store", "store"),
-    not_yet("generate-designated-revocation|desig-revoke", "generate-designated-revocation"),
-    not_yet("sign-key", "sign-key"),
-    not_yet("lsign-key", "lsign-key"), not_yet("edit-key|key-edit", "edit-key"),
-    not_yet("export-ssh-key", "export-ssh-key"), not_yet("card-status", "card-status"),
+    not_yet("card-status", "card-status"),
     not_yet("edit-card|card-edit", "edit-card"), not_yet("change-pin", "change-pin"),
-    not_yet("list-gcrypt-config", "list-gcrypt-config"),
     command("export-ownertrust", Command::ExportOwnerTrust, "write the owner trust of all keys"),
     command("import-ownertrust", Command::ImportOwnerTrust, "take over the owner trust of keys"),
     command("check-trustdb", Command::CheckTrustDb, "sum the web of trust up"),
     command("update-trustdb", Command::UpdateTrustDb, "ask for missing owner trust, then sum up"),
     command("fix-trustdb", Command::FixTrustDb, ""),
     command("list-trustdb", Command::ListTrustDb, ""),
-    not_yet("gen-prime", "gen-prime"),
-    not_yet("gen-random", "gen-random"), not_yet("server", "server"), 
-    not_yet("rebuild-keydb-caches", "rebuild-keydb-caches"),
 
     // Options of gpg 2.4.
     not_yet("quick-add-adsk", "quick-add-adsk").new_in_2_4(),
@@ -334,7 +335,7 @@ pub(crate) static OPTIONS: &[Row] = &[
     obsolete("tofu-db-format", Argument::Text),
     harmless_text("trustdb-name"), harmless("auto-check-trustdb"), harmless("no-auto-check-trustdb"),
     harmless_text("force-ownertrust"), text("trusted-key", values::trusted_key), harmless("no-expensive-trust-checks"),
-    harmless("ask-cert-level"), harmless("no-ask-cert-level"),
+    flag("ask-cert-level", |s| s.ask_cert_level = true), flag("no-ask-cert-level", |s| s.ask_cert_level = false),
 
     // Keys to use.
     text("group", values::group), text("ungroup", values::ungroup), flag("no-groups", |s| s.groups.clear()),
@@ -413,8 +414,8 @@ pub(crate) static OPTIONS: &[Row] = &[
     harmless_text("sig-keyserver-url"),
     text("default-keyserver-url", |s, url| { s.default_keyserver_url = Some(url.to_vec()); Ok(()) }),
     text("default-sig-expire", |s, end| { s.signature.expire = Some(end.to_vec()); Ok(()) }), harmless("ask-sig-expire"), harmless("no-ask-sig-expire"),
-    text("default-cert-expire", |s, end| { s.default_cert_expire = Some(end.to_vec()); Ok(()) }), harmless("ask-cert-expire"), harmless("no-ask-cert-expire"),
-    harmless("only-sign-text-ids"), flag("multifile", |s| s.message.multifile = true), harmless_text("input-size-hint"), harmless("utf8-strings"),
+    text("default-cert-expire", |s, end| { s.default_cert_expire = Some(end.to_vec()); Ok(()) }), flag("ask-cert-expire", |s| s.ask_cert_expire = true), flag("no-ask-cert-expire", |s| s.ask_cert_expire = false),
+    flag("only-sign-text-ids", |s| s.only_sign_text_ids = true), flag("multifile", |s| s.message.multifile = true), harmless_text("input-size-hint"), harmless("utf8-strings"),
     harmless("no-utf8-strings"), harmless_unsigned("set-filesize"), harmless("no-literal"),
 
     // Agents, cards and terminals.

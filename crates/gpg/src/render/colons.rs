@@ -247,7 +247,7 @@ fn version_5(body: &[u8]) -> Option<[u8; 32]> {
 }
 
 /// Field 2 of a key that is in a file.
-pub(super) fn validity_of_key(state: &KeyState, trust: &UserTrust) -> u8 {
+pub(crate) fn validity_of_key(state: &KeyState, trust: &UserTrust) -> u8 {
     ended(state).unwrap_or_else(|| validity::letter(trust.key))
 }
 
@@ -262,7 +262,7 @@ fn ended(state: &KeyState) -> Option<u8> {
 }
 
 /// Fields 3 to 7 of a key.
-pub(super) fn key(key: &KeyFacts, state: &KeyState, out: &mut Vec<u8>) {
+pub(crate) fn key(key: &KeyFacts, state: &KeyState, out: &mut Vec<u8>) {
     decimal(key.bits, out);
     out.push(b':');
     decimal(key.algorithm.0.into(), out);
@@ -308,7 +308,7 @@ fn end_of_user(from: Option<&Origin>, out: &mut Vec<u8>) {
     out.push(b'\n');
 }
 
-fn revoker(revoker: &Revoker, out: &mut Vec<u8>) {
+pub(crate) fn revoker(revoker: &Revoker, out: &mut Vec<u8>) {
     out.extend(b"rvk:::");
     decimal(revoker.algorithm.0.into(), out);
     out.extend(b"::::::");

@@ -7,7 +7,7 @@ const LOWER: &[u8; 16] = b"0123456789abcdef";
 const SECONDS_PER_DAY: u32 = 86_400;
 
 /// Appends bytes as upper-case hexadecimal digits.
-pub(super) fn hex(bytes: &[u8], out: &mut Vec<u8>) {
+pub(crate) fn hex(bytes: &[u8], out: &mut Vec<u8>) {
     let start = out.len();
     out.resize(start + 2 * bytes.len(), 0);
     for (digits, &byte) in out[start..].chunks_exact_mut(2).zip(bytes) {

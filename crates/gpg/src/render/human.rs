@@ -298,7 +298,7 @@ fn marks(listed: &ListedSignature<'_>) -> [u8; 10] {
 }
 
 /// Returns why a user ID is not valid, independent of trust.
-pub(super) fn ended(listing: &KeyListing<'_>, state: &UserIdState) -> Option<&'static str> {
+pub(crate) fn ended(listing: &KeyListing<'_>, state: &UserIdState) -> Option<&'static str> {
     let (_, key) = listing.primary();
     match () {
         () if state.revoked || key.revoked.is_some() => Some("[ revoked]"),
@@ -308,7 +308,7 @@ pub(super) fn ended(listing: &KeyListing<'_>, state: &UserIdState) -> Option<&'s
 }
 
 /// Returns a letter for each use of a key.
-pub(super) fn usage_letters(usage: Usage) -> impl Iterator<Item = u8> {
+pub(crate) fn usage_letters(usage: Usage) -> impl Iterator<Item = u8> {
     let letters =
         [(Usage::SIGN, b'S'), (Usage::CERTIFY, b'C'), (Usage::ENCRYPT, b'E'), (Usage::AUTHENTICATE, b'A')];
     letters.into_iter().filter(move |(known, _)| usage.contains(*known)).map(|(_, letter)| letter)

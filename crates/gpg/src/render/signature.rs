@@ -30,7 +30,7 @@ pub(super) fn issuer_name(issuer: IssuerName<'_>) -> &[u8] {
 
 /// Returns the mark of a signature that was checked: good, bad, not checked for want of a key, not checked because of
 /// an error.
-pub(super) fn mark(standing: CertificationStatus) -> u8 {
+pub(crate) fn mark(standing: CertificationStatus) -> u8 {
     match standing {
         CertificationStatus::Good(_) => b'!',
         CertificationStatus::Bad => b'-',
@@ -40,7 +40,7 @@ pub(super) fn mark(standing: CertificationStatus) -> u8 {
 }
 
 /// Returns gpg's words for why a signature was refused.
-pub(super) fn code(refusal: Unverifiable) -> Code {
+pub(crate) fn code(refusal: Unverifiable) -> Code {
     match refusal {
         Unverifiable::WeakDigest => Code::INVALID_DIGEST,
         Unverifiable::Time => Code::TIME_CONFLICT,

@@ -14,7 +14,7 @@ pub(crate) fn letter(validity: Validity) -> u8 {
 }
 
 /// Returns how valid a user ID is, in brackets.
-pub(super) fn word(validity: Validity) -> &'static str {
+pub(crate) fn word(validity: Validity) -> &'static str {
     match validity {
         Validity::Unknown => "[ unknown]",
         Validity::Undefined => "[  undef ]",

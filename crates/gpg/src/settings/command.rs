@@ -10,6 +10,17 @@ pub(crate) enum Command {
     Dearmor,
     Decrypt,
     Enarmor,
+    DesignatedRevocation,
+    EditKey,
+    ExportSshKey,
+    GenPrime,
+    GenRandom,
+    /// `--list-gcrypt-config`.
+    ListLibraryConfig,
+    /// `--rebuild-keydb-caches`.
+    RebuildCaches,
+    Server,
+    Store,
     DeleteKeys,
     DeleteSecretAndPublicKeys,
     DeleteSecretKeys,
@@ -54,6 +65,8 @@ pub(crate) enum Command {
     CheckSignatures,
     WriteMessage(MessageOperation),
     Sign(Form),
+    /// `--sign-key`; `true` for `--lsign-key`.
+    SignKey(bool),
     ShowKeys,
     TofuPolicy,
     UpdateTrustDb,

@@ -103,6 +103,7 @@ fn select(
         return Ok(Some(Some(selected)));
     }
     if edit_keys.settings.verbose == 0 {
+        let selected: Vec<_> = selected.into_iter().map(CertifiedIdentity::UserId).collect();
         shown_key::write(edit_keys, &target.fingerprint(), Names::All { selected: &selected })?;
     }
     for (text, code) in wrong {

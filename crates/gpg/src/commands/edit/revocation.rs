@@ -1,27 +1,17 @@
 //! `--generate-revocation`: makes a revocation certificate after a dialogue.
 
-use engine::cert::facts::RevocationReason;
 use engine::edit::armored;
 use engine::foreign_text::shown;
 use engine::store::Fingerprint;
 
 use super::EditKeys;
+use super::revocation_reason::{self, Offered};
 use crate::code::Code;
 use crate::failure::reported;
 use crate::output::{Holds, Output};
 use crate::prompt::{self, Question};
 use crate::settings::Settings;
 use crate::streams::Streams;
-
-/// What the menu offers, in its order.
-const REASONS: [(&str, u8); 4] = [
-    ("No reason specified", RevocationReason::UNSPECIFIED),
-    ("Key has been compromised", RevocationReason::COMPROMISED),
-    ("Key is superseded", RevocationReason::SUPERSEDED),
-    ("Key is no longer used", RevocationReason::RETIRED),
-];
-/// The index of the reason for an empty answer.
-const DEFAULT_REASON: usize = 1;
 
 /// Asks for the reason, and writes the revocation of a key.
 pub(crate) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) -> anyhow::Result<()> {
@@ -44,7 +34,9 @@ pub(crate) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
     if !prompt::ask(&okay, settings, edit_keys.streams)? {
         return Ok(());
     }
-    let Some(reason) = ask_reason(settings, edit_keys.streams)? else { return Ok(()) };
+    let Some(reason) = revocation_reason::ask(Offered::ForKey, Some(1), settings, edit_keys.streams)? else {
+        return Ok(());
+    };
     let revocation =
         edit_keys.edit("--generate-revocation", &key, |editor| editor.revocation_certificate(&key, reason));
     match revocation {
@@ -83,67 +75,6 @@ fn find(edit_keys: &mut EditKeys<'_>, name: &[u8]) -> anyhow::Result<Option<Fing
         }
     }
     Ok(None)
-}
-
-/// Asks why; `None` if the user thinks better of it.
-fn ask_reason(settings: &Settings, streams: &mut Streams) -> anyhow::Result<Option<RevocationReason>> {
-    loop {
-        let Some((words, code)) = ask_code(settings, streams)? else { return Ok(None) };
-        let comment = ask_comment(settings, streams)?;
-        let description = if comment.is_empty() { "(No description given)" } else { comment.as_str() };
-        let context = format!("Reason for revocation: {words}\n{description}\n");
-        let okay = Question {
-            keyword: "ask_revocation_reason.okay",
-            context: context.as_bytes(),
-            text: "Is this okay? (y/N) ",
-        };
-        if prompt::ask(&okay, settings, streams)? {
-            return Ok(Some(RevocationReason { code, comment: comment.into_bytes() }));
-        }
-    }
-}
-
-fn ask_code(settings: &Settings, streams: &mut Streams) -> anyhow::Result<Option<(&'static str, u8)>> {
-    let mut menu = String::from("Please select the reason for the revocation:\n");
-    for (number, (words, _)) in REASONS.iter().enumerate() {
-        menu.push_str(&format!("  {number} = {words}\n"));
-    }
-    menu.push_str(&format!("  Q = Cancel\n(Probably you want to select {DEFAULT_REASON} here)\n"));
-    let mut context = menu;
-    loop {
-        let question = Question {
-            keyword: "ask_revocation_reason.code",
-            context: context.as_bytes(),
-            text: "Your decision? ",
-        };
-        let answer = prompt::line(&question, settings, streams)?;
-        let choice = match answer.trim_ascii() {
-            [b'q' | b'Q', ..] => return Ok(None),
-            [] => Some(DEFAULT_REASON),
-            [digit @ b'0'..=b'9'] => Some(usize::from(digit - b'0')),
-            _ => None,
-        };
-        if let Some(&chosen) = choice.and_then(|number| REASONS.get(number)) {
-            return Ok(Some(chosen));
-        }
-        context = String::from("Invalid selection.\n");
-    }
-}
-
-/// Asks for a comment, line by line up to an empty one.
-fn ask_comment(settings: &Settings, streams: &mut Streams) -> anyhow::Result<String> {
-    let mut lines: Vec<String> = Vec::new();
-    let mut context: &[u8] = b"Enter an optional description; end it with an empty line:\n";
-    loop {
-        let question = Question { keyword: "ask_revocation_reason.text", context, text: "> " };
-        let answer = prompt::line(&question, settings, streams)?;
-        let line = answer.trim_ascii_end();
-        if line.is_empty() {
-            return Ok(lines.join("\n"));
-        }
-        lines.push(String::from_utf8_lossy(line).into_owned());
-        context = b"";
-    }
 }
 
 fn write(settings: &Settings, streams: &mut Streams, text: &[u8]) -> anyhow::Result<()> {

@@ -9,7 +9,7 @@ use engine::store::{CertId, Fingerprint, Selection};
 use engine::validity::ValidityResult;
 
 use super::EditKeys;
-use crate::render::edit_view::{Names, edit_view};
+use crate::render::edit_view::{EditView, Names};
 use crate::trust;
 
 /// Writes a key to standard output.
@@ -18,7 +18,7 @@ pub(super) fn write(edit_keys: &mut EditKeys<'_>, key: &Fingerprint, names: Name
     let snapshots = edit_keys.keyrings.snapshots()?;
     let sources = snapshots.sources()?;
     let validity_result = ValidityResult::of(&[*key], &sources, &trust::settings(settings))?;
-    let secret = edit_keys.has_secret(key)?;
+    let secret: Vec<Fingerprint> = edit_keys.has_secret(key)?.then_some(*key).into_iter().collect();
     let options = ListOptions::as_gnupg(settings.now, settings.self_signature_digests());
     let mut issuers = listing::Names::new(Vec::new(), options.now, options.view);
     let mut text = Vec::new();
@@ -28,8 +28,17 @@ pub(super) fn write(edit_keys: &mut EditKeys<'_>, key: &Fingerprint, names: Name
             validity_result.trust((number, id), facts, effective)
         };
         let each = &mut |listing: listing::KeyListing<'_>| {
-            let model = settings.trust_model;
-            edit_view(&listing, &settings.list, model, secret, names, &mut text);
+            let view = EditView {
+                listing: &listing,
+                settings: &settings.list,
+                model: settings.trust_model,
+                secret: &secret,
+                names,
+                order: &[],
+                subkeys: None,
+                notes: &[],
+            };
+            view.write(&mut text);
             ControlFlow::Break(())
         };
         listing::list(

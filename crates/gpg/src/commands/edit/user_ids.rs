@@ -47,7 +47,7 @@ pub(crate) fn add(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
 }
 
 /// Returns the preferences of a new user ID.
-fn preferences(settings: &Settings) -> Vec<Subpacket> {
+pub(crate) fn preferences(settings: &Settings) -> Vec<Subpacket> {
     let mut preferences = user_id_preferences(settings).subpackets(keygen::Version::V4);
     preferences.extend(settings.default_keyserver_url.clone().map(Subpacket::PreferredKeyserver));
     preferences

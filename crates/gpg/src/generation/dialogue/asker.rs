@@ -1,14 +1,21 @@
 //! Asks the questions of the dialogue.
 
-use engine::cert::Keygrip;
+use engine::cert::{Keygrip, Timestamp};
 
 use crate::clock;
 use crate::generation::Family;
-use crate::generation::parameters::Defaults;
 use crate::interval;
 use crate::prompt::{self, Question};
 use crate::settings::Settings;
 use crate::streams::Streams;
+
+/// What is valid for some time.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Validated<'a> {
+    Key,
+    /// A certification, with the answer that an empty one stands for.
+    Signature(&'a str),
+}
 
 /// Asks the user or a program.
 pub(super) struct Asker<'a> {
@@ -35,22 +42,28 @@ impl Asker<'_> {
         self.settings.command_input.is_some()
     }
 
-    /// Asks for the validity period; returns seconds, 0 for a key that does not expire.
-    pub(super) fn validity(&mut self, defaults: &Defaults<'_>) -> anyhow::Result<u32> {
-        let mut context =
-            "How long is the key to be valid?\n   0 = it does not expire\n <n> = <n> days, with w, m \
-                           or y after it weeks, months or years\n"
-                .to_owned();
+    /// Asks for the validity period; returns seconds, 0 for what does not expire.
+    pub(super) fn validity(&mut self, what: Validated<'_>, now: Timestamp) -> anyhow::Result<u32> {
+        let (keyword, name, usual) = match what {
+            Validated::Key => ("keygen.valid", "Key", "0"),
+            Validated::Signature(usual) => ("siggen.valid", "Signature", usual),
+        };
+        let mut context = format!(
+            "How long is the {} to be valid?\n   0 = it does not expire\n <n> = <n> days, with w, m or y after it \
+             weeks, months or years\n",
+            name.to_lowercase()
+        );
         loop {
-            let answer = self.line("keygen.valid", &context, "Key is valid for? (0) ")?;
-            let Some(seconds) = interval::validity(answer.as_bytes(), defaults.now) else {
+            let answer = self.line(keyword, &context, &format!("{name} is valid for? ({usual}) "))?;
+            let answer = if answer.is_empty() { usual.to_owned() } else { answer };
+            let Some(seconds) = interval::validity(answer.as_bytes(), now) else {
                 context = "invalid value\n".to_owned();
                 continue;
             };
-            let expires = defaults.now.0.checked_add(seconds).map(engine::cert::Timestamp);
+            let expires = now.0.checked_add(seconds).map(Timestamp);
             context = match expires {
-                _ if seconds == 0 => "Key does not expire at all\n".to_owned(),
-                Some(time) => format!("Key expires at {}\n", clock::long_string(time)),
+                _ if seconds == 0 => format!("{name} does not expire at all\n"),
+                Some(time) => format!("{name} expires at {}\n", clock::long_string(time)),
                 None => "invalid value\n".to_owned(),
             };
             if expires.is_some() && (self.is_program() || self.agrees("keygen.valid.okay", &context)?) {

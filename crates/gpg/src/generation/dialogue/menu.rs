@@ -53,6 +53,20 @@ const CURVES: [(i64, Curve, [&str; 2], bool); 8] = [
     (9, Curve::Secp256k1, ["secp256k1", "secp256k1"], true),
 ];
 
+/// The menu of subkeys: the number of a row, its keyword, its text, the algorithm, its uses unless they are asked for, and
+/// whether it needs `--expert`.
+const SUBKEY_ROWS: [(i64, &str, &str, Sort, Option<Usage>, bool); 9] = [
+    (3, "dsa", "DSA (sign only)", Sort::Dsa, Some(Usage::SIGN), false),
+    (4, "rsa/s", "RSA (sign only)", Sort::Rsa, Some(Usage::SIGN), false),
+    (5, "elg", "Elgamal (encrypt only)", Sort::Elgamal, Some(Usage::ENCRYPT), false),
+    (6, "rsa/e", "RSA (encrypt only)", Sort::Rsa, Some(Usage::ENCRYPT), false),
+    (7, "dsa/*", "DSA (set your own capabilities)", Sort::Dsa, None, true),
+    (8, "rsa/*", "RSA (set your own capabilities)", Sort::Rsa, None, true),
+    (10, "ecc/s", "ECC (sign only)", Sort::Ecc, Some(Usage::SIGN), true),
+    (11, "ecc/*", "ECC (set your own capabilities)", Sort::Ecc, None, true),
+    (12, "ecc/e", "ECC (encrypt only)", Sort::Ecc, Some(Usage::ENCRYPT), true),
+];
+
 const INVALID: &str = "Invalid selection.\n";
 
 /// Asks for everything about the algorithm.
@@ -71,7 +85,41 @@ pub(super) fn ask(asker: &mut Asker<'_>) -> anyhow::Result<Pair> {
     Ok(Pair { primary, subkey })
 }
 
+/// Asks for the algorithm and the uses of a subkey.
+pub(super) fn ask_subkey(asker: &mut Asker<'_>) -> anyhow::Result<Kind> {
+    let (sort, usage) = asker.subkey_row()?;
+    let usage = match usage {
+        Some(usage) => usage,
+        None => asker.usage(sort.family(), None, false)?,
+    };
+    let material = match sort {
+        Sort::Ecc => match (asker.curve()?, usage) {
+            (curve, Usage::ENCRYPT) => Material::Ecdh(curve),
+            (Curve::Curve25519, _) => Material::Eddsa(Curve::Ed25519),
+            (curve, _) => Material::Ecdsa(curve),
+        },
+        sort => sort.sized(asker.size(sort.family())?),
+    };
+    Ok(Kind { material, usage })
+}
+
 impl Asker<'_> {
+    fn subkey_row(&mut self) -> anyhow::Result<(Sort, Option<Usage>)> {
+        let expert = self.settings.expert;
+        let offered = || SUBKEY_ROWS.iter().filter(|(.., for_experts)| expert || !for_experts);
+        let rows: String =
+            offered().map(|(number, _, text, ..)| format!("  ({number:2}) {text}\n")).collect();
+        let mut context = format!("Please select what kind of key you want:\n{rows}");
+        loop {
+            let answer = self.line("keygen.algo", &context, "Your selection? ")?;
+            let number = if answer.is_empty() { 1 } else { number(&answer) };
+            match offered().find(|(known, word, ..)| *known == number || *word == answer) {
+                Some((_, _, _, sort, usage, _)) => return Ok((*sort, *usage)),
+                None => context = INVALID.to_owned(),
+            }
+        }
+    }
+
     fn row(&mut self) -> anyhow::Result<What> {
         let expert = self.settings.expert;
         let offered = || ROWS.iter().filter(|(.., for_experts)| expert || !for_experts);
@@ -110,7 +158,19 @@ impl Asker<'_> {
 
     /// Asks for the uses of the key: toggles one at a time, or sets all after an equals sign.
     fn uses(&mut self, family: Family) -> anyhow::Result<Usage> {
+        self.usage(family, None, true)
+    }
+
+    /// Does the same for a key that is for `current` now, or whose usual uses are all but authentication; only a primary
+    /// key certifies.
+    pub(super) fn usage(
+        &mut self,
+        family: Family,
+        current: Option<Usage>,
+        is_primary: bool,
+    ) -> anyhow::Result<Usage> {
         let possible = family.usage();
+        let always = if is_primary { Usage::CERTIFY } else { Usage::default() };
         let letters: Vec<(char, Usage)> =
             [('s', Usage::SIGN), ('e', Usage::ENCRYPT), ('a', Usage::AUTHENTICATE)]
                 .into_iter()
@@ -118,11 +178,15 @@ impl Asker<'_> {
                 .collect();
         let usage_of =
             |letter: char| letters.iter().find(|it| it.0 == letter.to_ascii_lowercase()).map(|it| it.1);
+        let is_chosen = |usage| match current {
+            Some(current) => current.contains(usage),
+            None => usage != Usage::AUTHENTICATE,
+        };
         let mut chosen: Vec<Usage> =
-            letters.iter().map(|it| it.1).filter(|usage| *usage != Usage::AUTHENTICATE).collect();
+            letters.iter().map(|it| it.1).filter(|usage| is_chosen(*usage)).collect();
         let mut complaint = "";
         loop {
-            let now = chosen.iter().fold(Usage::CERTIFY, |all, usage| all | *usage);
+            let now = chosen.iter().fold(always, |all, usage| all | *usage);
             let toggles: String = letters.iter().map(|(letter, _)| format!("{letter}, ")).collect();
             let context = format!(
                 "{complaint}Possible actions: {}\nCurrent allowed actions: {}\nToggle one with {toggles}end with q\n",
@@ -131,7 +195,7 @@ impl Asker<'_> {
             );
             let answer = self.line("keygen.flags", &context, "Your selection? ")?;
             if let Some(letters) = answer.strip_prefix('=') {
-                return Ok(letters.chars().filter_map(usage_of).fold(Usage::CERTIFY, |all, it| all | it));
+                return Ok(letters.chars().filter_map(usage_of).fold(always, |all, it| all | it));
             }
             complaint = match answer.as_str() {
                 "" | "q" | "Q" => return Ok(now),

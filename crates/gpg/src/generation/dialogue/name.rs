@@ -20,8 +20,9 @@ enum Decision {
     Quit,
 }
 
-/// Asks for name, address and, in a `full` dialogue, a comment; `None` if the user quits.
-pub(super) fn ask(asker: &mut Asker<'_>, full: bool) -> anyhow::Result<Option<Vec<u8>>> {
+/// Asks for name, address and, in a `full` dialogue, a comment; `None` if the user quits, or a program gives one that is
+/// `known`.
+pub(super) fn ask(asker: &mut Asker<'_>, full: bool, known: &[Vec<u8>]) -> anyhow::Result<Option<Vec<u8>>> {
     let mut parts = NameParts::default();
     loop {
         let name = asker.part(&mut parts.name, "keygen.name", "Real name: ", complaint_about_name)?;
@@ -34,7 +35,12 @@ pub(super) fn ask(asker: &mut Asker<'_>, full: bool) -> anyhow::Result<Option<Ve
             && !asker.settings.allow_freeform_uid
             && (name.contains('@') || comment.contains('@'));
         let user_id = user_id(name.as_bytes(), comment.as_bytes(), mail.as_bytes()).unwrap_or_default();
-        match asker.decision(&user_id, full, is_misplaced)? {
+        let complaint = if is_misplaced {
+            Some("Please don't put the email address into the real name or the comment\n")
+        } else {
+            known.contains(&user_id).then_some("Such a user ID already exists on this key!\n")
+        };
+        match asker.decision(&user_id, full, complaint)? {
             Decision::Take => return Ok(Some(user_id)),
             Decision::Change(forget) => forget(&mut parts),
             Decision::Quit => return Ok(None),
@@ -66,19 +72,15 @@ impl Asker<'_> {
     }
 
     /// Asks on a terminal whether the user ID is right; a program is taken at its word.
-    fn decision(&mut self, user_id: &[u8], full: bool, is_misplaced: bool) -> anyhow::Result<Decision> {
+    fn decision(&mut self, user_id: &[u8], full: bool, complaint: Option<&str>) -> anyhow::Result<Decision> {
         if self.is_program() {
-            return Ok(if is_misplaced { Decision::Quit } else { Decision::Take });
+            return Ok(if complaint.is_some() { Decision::Quit } else { Decision::Take });
         }
         let shown = String::from_utf8_lossy(user_id);
-        let misplaced = if is_misplaced {
-            "Please don't put the email address into the real name or the comment\n"
-        } else {
-            ""
-        };
-        let context = format!("You selected this USER-ID:\n    \"{}\"\n{misplaced}\n", shown.escape_debug());
+        let complained = complaint.unwrap_or_default();
+        let context = format!("You selected this USER-ID:\n    \"{}\"\n{complained}\n", shown.escape_debug());
         let comment = if full { ", (C)omment" } else { "" };
-        let okay = if is_misplaced { " or" } else { " or (O)kay/" };
+        let okay = if complaint.is_some() { " or" } else { " or (O)kay/" };
         let text = format!("Change (N)ame{comment}, (E)mail{okay}(Q)uit? ");
         loop {
             let answer = self.line("keygen.userid.cmd", &context, &text)?;
@@ -86,7 +88,7 @@ impl Asker<'_> {
                 "n" => Decision::Change(|parts| parts.name = None),
                 "c" => Decision::Change(|parts| parts.comment = None),
                 "e" => Decision::Change(|parts| parts.mail = None),
-                "o" if !is_misplaced => Decision::Take,
+                "o" if complaint.is_none() => Decision::Take,
                 "q" => Decision::Quit,
                 _ => continue,
             });

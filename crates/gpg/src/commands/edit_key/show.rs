@@ -1,0 +1,378 @@
+//! What is shown of the key: records for programs, fingerprints, keygrips, preferences, photographs.
+
+use engine::cert::facts::{AttributeFacts, ComponentKind, KeyFacts, SelfSignature};
+use engine::cert::signature::Signature;
+use engine::cert::subpacket::{Kind, Notation, Subpackets};
+use engine::edit::CertifiedIdentity;
+use engine::listing::{ListedItem, Validity};
+use engine::store::Fingerprint;
+use keygen::Preferences;
+
+use super::session::{Identity, Session};
+use crate::algorithms::{CIPHER, COMPRESSION, DIGEST, Named};
+use crate::clock;
+use crate::render::digits::{hex, hex_text};
+use crate::render::identity::grouped;
+use crate::render::text::{field, for_people};
+use crate::render::{algorithm, colons, human, subpacket, validity};
+
+const FEATURE_INTEGRITY: u8 = 0x01;
+const FEATURE_OCB: u8 = 0x02;
+const NO_MODIFY: u8 = 0x80;
+
+/// Returns the key as records (gpg's `show_key_with_all_names_colon`).
+pub(super) fn records(session: &Session<'_>) -> anyhow::Result<Vec<u8>> {
+    let secret = session.secret_keys()?;
+    let identities = session.identities()?;
+    let is_fast = session.settings().list.fast;
+    session.with_listing(|listing| {
+        let mut out = Vec::new();
+        let mut validities: Vec<(usize, Validity)> = Vec::new();
+        for listed in &listing.components {
+            match listed.item {
+                ListedItem::Primary(key, state) => {
+                    out.extend(if secret.contains(&key.fingerprint) { b"sec:" } else { b"pub:" });
+                    let letter = colons::validity_of_key(state, listing.trust);
+                    key_record(key, state, letter, &mut out);
+                    out.extend((!is_fast).then(|| validity::letter(listing.trust.owner.into())));
+                    end_of_key(key, state, &mut out);
+                    for revoker in listing.revokers {
+                        colons::revoker(revoker, &mut out);
+                    }
+                }
+                ListedItem::Subkey(key, state) => {
+                    out.extend(if secret.contains(&key.fingerprint) { b"ssb:" } else { b"sub:" });
+                    let letter = colons::validity_of_key(state, listing.trust);
+                    key_record(key, state, letter, &mut out);
+                    end_of_key(key, state, &mut out);
+                }
+                ListedItem::UserId(_, _, validity) | ListedItem::Attribute(_, _, validity) => {
+                    validities.push((listed.index, validity));
+                }
+            }
+        }
+        let (_, primary) = listing.primary();
+        let is_ultimate = primary.is_usable() && listing.trust.key == Validity::Ultimate;
+        for found in &identities {
+            let known = validities.iter().find(|(index, _)| *index == found.index);
+            let validity = known.map_or(Validity::Unknown, |(_, validity)| *validity);
+            let validity = if is_ultimate { Validity::Ultimate } else { validity };
+            let letter = match primary {
+                state if state.revoked.is_some() => b'r',
+                state if state.expired => b'e',
+                _ => validity::letter(validity),
+            };
+            user_record(session, found, letter, &mut out);
+        }
+        out
+    })
+}
+
+fn key_record(key: &KeyFacts, state: &engine::cert::effective::KeyState, letter: u8, out: &mut Vec<u8>) {
+    out.push(letter);
+    out.push(b':');
+    let mut fields = Vec::new();
+    colons::key(key, state, &mut fields);
+    out.extend(fields);
+    // A key that does not expire has a 0 here.
+    out.extend(state.expires.is_none().then_some(b'0'));
+    out.extend(b"::");
+}
+
+fn end_of_key(key: &KeyFacts, state: &engine::cert::effective::KeyState, out: &mut Vec<u8>) {
+    out.extend(b":::");
+    colons::capabilities(state.usage, out);
+    out.extend(b"\nfpr:::::::::");
+    hex(key.fingerprint.as_bytes(), out);
+    out.extend(b":\n");
+}
+
+fn user_record(session: &Session<'_>, found: &Identity, letter: u8, out: &mut Vec<u8>) {
+    out.extend(if found.is_text() { b"uid:" } else { b"uat:" });
+    match found.state {
+        state if state.revoked => out.push(b'r'),
+        state if state.expired => out.push(b'e'),
+        _ if session.settings().list.fast => {}
+        _ => out.push(letter),
+    }
+    out.extend(b"::::::::");
+    match &found.identity {
+        CertifiedIdentity::UserId(value) => field(value, out),
+        CertifiedIdentity::Attribute(AttributeFacts { subpackets, length, .. }) => {
+            out.extend(format!("{} {length}", subpackets.len()).into_bytes());
+        }
+    }
+    out.extend(b":::");
+    let preferences = Shown::of(session, found);
+    out.extend(preferences.letters(&['S', '?', 'H', 'Z']).into_bytes());
+    out.extend(if preferences.integrity { &b",mdc"[..] } else { b"" });
+    out.extend(if preferences.keyserver_modify { &b""[..] } else { b",no-ks-modify" });
+    out.extend(format!(":{},", found.number).into_bytes());
+    out.extend(found.state.primary.then_some(b'p'));
+    out.extend(found.state.revoked.then_some(b'r'));
+    out.extend(found.state.expired.then_some(b'e'));
+    out.extend(session.is_selected(found).then_some(b's'));
+    out.extend(b"::\n");
+}
+
+/// Shows the fingerprint of the primary key, and those of subkeys.
+pub(super) fn fingerprint(session: &Session<'_>, with_subkeys: bool) {
+    let facts = &session.draft.certificate().facts;
+    let primary = facts.primary();
+    let name = session.identities().ok().and_then(|all| all.first().map(Identity::text));
+    let mut text = b"pub   ".to_vec();
+    key_line(session, primary, &mut text);
+    text.push(b' ');
+    text.extend(name.unwrap_or_default().into_bytes());
+    text.extend(b"\n Primary key fingerprint: ");
+    grouped(&primary.fingerprint, &mut text);
+    text.push(b'\n');
+    if let Ok(subkeys) = session.subkeys()
+        && with_subkeys
+    {
+        for subkey in subkeys {
+            text.extend(b"sub   ");
+            key_line(session, &subkey.facts, &mut text);
+            text.extend(b" [");
+            text.extend(human::usage_letters(subkey.state.usage));
+            text.extend(b"]\n      Subkey fingerprint: ");
+            grouped(&subkey.facts.fingerprint, &mut text);
+            text.push(b'\n');
+        }
+    }
+    session.tell(text);
+}
+
+/// Shows the keygrips.
+pub(super) fn keygrips(session: &Session<'_>) -> anyhow::Result<()> {
+    let effective = session.effective()?;
+    let mut text = Vec::new();
+    for (index, component) in session.components().iter().enumerate() {
+        let (ComponentKind::Key(key), engine::cert::effective::ComponentState::Key(state)) =
+            (&component.kind, &effective.components[index])
+        else {
+            continue;
+        };
+        text.extend(if index == 0 { b"pub   " } else { b"sub   " });
+        key_line(session, key, &mut text);
+        text.extend(b" [");
+        text.extend(human::usage_letters(state.usage));
+        text.extend(b"]\n");
+        if let Some(keygrip) = &key.keygrip {
+            text.extend(format!("      Keygrip: {}\n", hex_text(&keygrip.0)).into_bytes());
+        }
+    }
+    session.tell(text);
+    Ok(())
+}
+
+fn key_line(session: &Session<'_>, key: &KeyFacts, text: &mut Vec<u8>) {
+    algorithm::description(key, session.settings().list.legacy, text);
+    let day = clock::day_string(key.created);
+    text.extend(format!("/{} {day}", session.key_id(key.fingerprint.key_id())).into_bytes());
+}
+
+/// Shows the photographs' sizes. They are not displayed.
+pub(super) fn photographs(session: &Session<'_>) -> anyhow::Result<()> {
+    let key_id = session.key_id(session.key().key_id());
+    for found in session.selected_or_all()? {
+        let CertifiedIdentity::Attribute(facts) = &found.identity else { continue };
+        for image in facts.subpackets.iter().filter_map(|subpacket| subpacket.image) {
+            let (kind, size, number) =
+                (if image.encoding == 1 { "jpeg" } else { "unknown" }, image.length, found.number);
+            session.tell(format!("{kind} photo ID of size {size} for key {key_id} (uid {number})\n"));
+        }
+    }
+    Ok(())
+}
+
+/// Shows the preferences of the selected user IDs, or of all.
+pub(super) fn preferences(session: &Session<'_>, by_name: bool) -> anyhow::Result<()> {
+    let target = session.target()?;
+    let mut text = Vec::new();
+    session.with_listing(|listing| -> anyhow::Result<()> {
+        for found in session.selected_or_all()? {
+            let ended = human::ended(listing, &found.state);
+            let word = ended.unwrap_or_else(|| validity::word(listing.trust.of_component(found.index)));
+            let mark = match () {
+                () if session.is_selected(&found) => "* ",
+                () if found.state.primary => ". ",
+                () => "  ",
+            };
+            text.extend(format!("{word} ({}){mark}{}\n", found.number, found.text()).into_bytes());
+            let shown = Shown::of(session, &found);
+            if by_name {
+                text.extend(shown.names().into_bytes());
+                if let Some(signature) = target.self_signature(&found.identity)? {
+                    keyserver_and_notations(&signature, &mut text);
+                }
+            } else if !shown.is_empty {
+                text.extend(format!("     {}", shown.letters(&['S', 'A', 'H', 'Z'])).into_bytes());
+                text.extend(if shown.integrity { &b" [mdc]"[..] } else { b"" });
+                text.extend(if shown.ocb { &b" [aead]"[..] } else { b"" });
+                text.extend(if shown.keyserver_modify { &b""[..] } else { b" [no-ks-modify]" });
+                text.push(b'\n');
+            }
+        }
+        Ok(())
+    })??;
+    session.tell(text);
+    Ok(())
+}
+
+fn keyserver_and_notations(signature: &Signature<'_>, text: &mut Vec<u8>) {
+    if let Some(url) = Subpackets::new(signature.hashed).first(Kind::PREFERRED_KEYSERVER) {
+        text.extend(b"     Preferred keyserver: ");
+        for_people(url, text);
+        text.push(b'\n');
+    }
+    for (index, notation) in notations(signature).iter().enumerate() {
+        text.extend(if index == 0 { &b"     Notations: "[..] } else { b"                " });
+        text.extend(notation.text());
+        text.push(b'\n');
+    }
+}
+
+/// A notation of a self-signature.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct OwnNotation {
+    pub(super) name: Vec<u8>,
+    pub(super) value: Vec<u8>,
+    pub(super) readable: bool,
+    pub(super) critical: bool,
+}
+
+impl OwnNotation {
+    /// Returns name and value for people.
+    pub(super) fn text(&self) -> Vec<u8> {
+        let mut text = Vec::new();
+        for_people(&self.name, &mut text);
+        text.push(b'=');
+        match self.readable {
+            true => for_people(&self.value, &mut text),
+            false => subpacket::binary_value(&self.value, &mut text),
+        }
+        text
+    }
+}
+
+/// Returns the notations of a signature, the last one first, as gpg lists them.
+pub(super) fn notations(signature: &Signature<'_>) -> Vec<OwnNotation> {
+    let all = Subpackets::new(signature.hashed).map_while(Result::ok);
+    let mut found: Vec<OwnNotation> = all
+        .filter(|subpacket| subpacket.kind == Kind::NOTATION)
+        .filter_map(|subpacket| {
+            let Notation { name, value, readable, .. } = Notation::parse(subpacket.body)?;
+            let (name, value) = (name.to_vec(), value.to_vec());
+            Some(OwnNotation { name, value, readable, critical: subpacket.critical })
+        })
+        .collect();
+    found.reverse();
+    found
+}
+
+/// The preferences as they are shown.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Shown {
+    ciphers: Vec<u8>,
+    aead: Vec<u8>,
+    hashes: Vec<u8>,
+    compressions: Vec<u8>,
+    integrity: bool,
+    ocb: bool,
+    keyserver_modify: bool,
+    is_empty: bool,
+}
+
+impl Shown {
+    /// Returns those of the self-signature in force of a user ID; a revoked one has none.
+    fn of(session: &Session<'_>, found: &Identity) -> Self {
+        let binding = found.state.binding.filter(|_| !found.state.revoked);
+        let signature = binding.map(|index| &session.components()[found.index].signatures[index]);
+        let Some(own) = signature.and_then(|signature| signature.own.as_deref()) else {
+            return Self { is_empty: true, ..Self::default() };
+        };
+        let SelfSignature { features, keyserver_preferences, .. } = *own;
+        let shown = Self {
+            ciphers: own.cipher_preferences.clone().unwrap_or_default(),
+            aead: own.aead_preferences.clone().unwrap_or_default(),
+            hashes: own.hash_preferences.clone().unwrap_or_default(),
+            compressions: own.compression_preferences.clone().unwrap_or_default(),
+            integrity: features.is_some_and(|features| features & FEATURE_INTEGRITY != 0),
+            ocb: features.is_some_and(|features| features & FEATURE_OCB != 0),
+            keyserver_modify: keyserver_preferences.is_none_or(|byte| byte & NO_MODIFY == 0),
+            is_empty: false,
+        };
+        let none = [&shown.ciphers, &shown.aead, &shown.hashes, &shown.compressions];
+        Self { is_empty: none.iter().all(|list| list.is_empty()), ..shown }
+    }
+
+    /// Returns preferences that are about to be set.
+    pub(super) fn new(preferences: &Preferences) -> Self {
+        Self {
+            ciphers: preferences.ciphers.clone(),
+            aead: preferences.aead.clone(),
+            hashes: preferences.hashes.iter().map(|hash| hash.0).collect(),
+            compressions: preferences.compressions.clone(),
+            integrity: preferences.integrity,
+            ocb: false,
+            keyserver_modify: preferences.keyserver_modify,
+            is_empty: false,
+        }
+    }
+
+    /// Returns the algorithms as letters with numbers, the letters in the order of the fields.
+    fn letters(&self, letters: &[char; 4]) -> String {
+        let lists = [&self.ciphers, &self.aead, &self.hashes, &self.compressions];
+        let items: Vec<String> = lists
+            .iter()
+            .zip(letters)
+            .flat_map(|(list, letter)| list.iter().map(move |number| format!("{letter}{number}")))
+            .collect();
+        items.join(" ")
+    }
+
+    /// Returns the algorithms by name, with those that everybody has.
+    pub(super) fn names(&self) -> String {
+        const TRIPLE_DES: u8 = 2;
+        const SHA1: u8 = 2;
+        const UNCOMPRESSED: u8 = 0;
+        const ZIP: u8 = 1;
+        const OCB: &[Named] = &[(1, "EAX"), (2, "OCB")];
+        let with = |list: &[u8], implied: &[u8]| -> Vec<u8> {
+            let missing = implied.iter().filter(|number| !list.contains(number));
+            list.iter().chain(missing).copied().collect()
+        };
+        let compressions: &[u8] =
+            if self.compressions.is_empty() { &[ZIP, UNCOMPRESSED] } else { &[UNCOMPRESSED] };
+        let mut features = Vec::new();
+        features.extend(self.integrity.then_some("MDC"));
+        features.extend(self.ocb.then_some("AEAD"));
+        features.extend((!self.keyserver_modify).then_some("Keyserver no-modify"));
+        let lines = [
+            ("Cipher", named(CIPHER, &with(&self.ciphers, &[TRIPLE_DES]))),
+            ("AEAD", named(OCB, &self.aead)),
+            ("Digest", named(DIGEST, &with(&self.hashes, &[SHA1]))),
+            ("Compression", named(COMPRESSION, &with(&self.compressions, compressions))),
+            ("Features", features.join(", ")),
+        ];
+        let shown = lines.iter().filter(|(label, list)| *label != "Features" || !list.is_empty());
+        shown.map(|(label, list)| format!("     {label}: {list}\n")).collect()
+    }
+}
+
+fn named(table: &[Named], numbers: &[u8]) -> String {
+    let name = |number: &u8| match table.iter().find(|(known, _)| known == number) {
+        Some((_, name)) => (*name).to_owned(),
+        None => format!("[{number}]"),
+    };
+    numbers.iter().map(name).collect::<Vec<_>>().join(", ")
+}
+
+/// Returns the fingerprint for people, under a label.
+pub(super) fn fingerprint_line(key: &Fingerprint) -> Vec<u8> {
+    let mut text = b" Primary key fingerprint: ".to_vec();
+    grouped(key, &mut text);
+    text.push(b'\n');
+    text
+}
