@@ -64,7 +64,6 @@ impl Code {
     pub(crate) const UNKNOWN_FLAG: Self = Self::new(309, "Unknown flag");
     pub(crate) const END_OF_FILE: Self = Self::new(16383, "End of file");
     pub(crate) const PERMISSION_DENIED: Self = Self::new(32769, "Permission denied");
-    pub(crate) const BAD_DESCRIPTOR: Self = Self::new(32779, "Bad file descriptor");
     pub(crate) const FILE_EXISTS: Self = Self::new(32803, "File exists");
     pub(crate) const NO_SUCH_FILE: Self = Self::new(32849, "No such file or directory");
     /// gpg's own code for the end of the input, without a text.
