@@ -85,8 +85,13 @@ pub(crate) fn is_cheap_specifier(specifier: &S2k) -> bool {
 /// Any stream as a message, and as what an unprotected message holds: reading it ends, whatever it is.
 pub(crate) fn message(input: &[u8]) {
     let key = SessionKey::new(Cipher::Aes256, &[7; 32]).expect("the cipher's size");
-    let allowed =
-        Allowed { unprotected: true, unencrypted: true, unknown_digests: true, armor: ArmorRules::Rfc9580 };
+    let allowed = Allowed {
+        unprotected: true,
+        unencrypted: true,
+        unknown_digests: true,
+        armor: ArmorRules::Rfc9580,
+        unknown_packets: true,
+    };
     read_message(input, allowed, &key);
     if let Ok(signatures) = DetachedSignatures::read(&mut &input[..]) {
         let _ = signatures.over(&mut &b"data"[..]);

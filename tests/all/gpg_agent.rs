@@ -45,7 +45,11 @@ impl AgentHome {
 
     /// Makes a home with a key of each of these algorithms, which signs, and a subkey, which decrypts.
     fn with_keys(passphrase: &str, algorithms: &[(&str, &str)]) -> Self {
-        let home = Self::empty();
+        Self::empty().and_keys(passphrase, algorithms)
+    }
+
+    fn and_keys(self, passphrase: &str, algorithms: &[(&str, &str)]) -> Self {
+        let home = self;
         for (sign, encrypt) in algorithms {
             let name = format!("{sign} <{sign}@example.org>");
             home.gpg(passphrase, &["--quick-generate-key", &name, sign, "sign", "never"]);
@@ -248,7 +252,9 @@ fn key_files(home: &Path) -> usize {
 
 #[test]
 fn a_key_on_a_card_is_listed_with_the_cards_number_and_is_asked_the_agent_for() {
-    let home = AgentHome::with_keys("", &[("rsa2048", "rsa2048")]);
+    let home = AgentHome::empty();
+    home.home.write("gpg-agent.conf", "disable-extended-key-format\n");
+    let home = home.and_keys("", &[("rsa2048", "rsa2048")]);
     let directory = home.home.path().join("private-keys-v1.d");
     for entry in fs::read_dir(&directory).expect("keys").flatten() {
         // The secret numbers give way to the card's.

@@ -79,6 +79,8 @@ fn gpg_2_4_list_options_show_what_gpg_shows() {
 #[test]
 fn gpg_2_4_sets_owner_trust_by_its_words() {
     let both = Both::of_alice_and_bob_with(Gnupg::V2_4);
+    // The trust model of the homes makes no trust database.
+    both.run_of(true).args(["--trust-model", "pgp", "--check-trustdb"]).succeed();
     for (name, value) in [
         ("bob", "full"),
         ("bob", "disable"),
@@ -141,6 +143,8 @@ fn gpg_2_4_makes_the_key_that_gpg_makes_by_default() {
         ];
         let [gpg, keyhoard] = both.run(options.iter().chain(&made));
         assert_eq!((gpg.code, keyhoard.code), (Some(0), Some(0)), "{}", keyhoard.errors());
+        // The homes' gpg.conf lets gpg compute validity on request only.
+        both.run(["--trust-model", "pgp", "--check-trustdb"]);
         let [gpg, keyhoard] =
             both.run(["--trust-model", "pgp", "--with-colons", "--list-sigs"]).map(|done| {
                 let wanted = |kind: &str| matches!(kind, "pub" | "sub" | "uid" | "sig");

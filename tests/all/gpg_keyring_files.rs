@@ -105,7 +105,7 @@ fn gpgv_verifies_with_a_keyring_that_was_imported() {
 fn a_home_gets_the_trust_database_of_a_new_home_once() {
     let homes = [Home::new(), Home::new()];
     let now = "20260131T000000!";
-    Run::gpg(&homes[0]).at(now).arg("--list-keys").output();
+    Run::gpg(&homes[0]).at(now).args(["--trust-model", "pgp", "--check-trustdb"]).succeed();
     Run::gpg_keyhoard(&homes[1]).at(now).arg("--list-keys").output();
     let [gpg, keyhoard] = homes.each_ref().map(|home| home.path().join("trustdb.gpg"));
     assert!(!keyhoard.exists(), "who only reads writes nothing");

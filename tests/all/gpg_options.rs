@@ -64,7 +64,9 @@ fn gpg_options_of_2_4_are_all_there_with_their_arguments() {
     let ours = options(Run::gpg_keyhoard(&home).like(Gnupg::V2_4));
     let ours: BTreeSet<&str> = ours.lines().collect();
     let theirs = options(Run::gpg_of(Gnupg::V2_4, &home));
-    let missing: Vec<_> = theirs.lines().filter(|name| !ours.contains(name)).collect();
+    // The headings of groups of options begin with a capital letter.
+    let is_option = |name: &&str| !name[2..].starts_with(|first: char| first.is_ascii_uppercase());
+    let missing: Vec<_> = theirs.lines().filter(is_option).filter(|name| !ours.contains(name)).collect();
     assert!(missing.is_empty(), "{missing:?}");
 }
 
@@ -286,7 +288,7 @@ fn gpg_the_version_begins_with_the_line_that_programs_read() {
 #[test]
 fn gpg_unsupported_commands_say_so_by_name() {
     let home = Home::new();
-    for command in ["--store", "--server", "--gen-random", "--edit-key"] {
+    for command in ["--card-status", "--edit-card", "--change-pin"] {
         let done = Run::gpg_keyhoard(&home).args(["--status-fd", "2", command]).output();
         assert_eq!(done.code, Some(2), "{command}");
         assert!(done.errors().contains(&format!("gpg: {command}: not supported yet\n")), "{}", done.errors());

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use harness::{Both, Home, Keyring, NOW, Output, Run};
+use harness::{Both, Gnupg, Home, Keyring, NOW, Output, Run};
 
 /// Imports a small keyring, and then a keyring that does not fit into the 8 MiB that a file may have from then on, as on a
 /// full disk; without that limit it can be imported. `$1` is the home, `$2` a directory outside, `$3` `gpg-keyhoard`.
@@ -67,6 +67,7 @@ fn on_a_full_disk_a_database_is_read_and_a_write_is_refused_with_a_clear_error()
     let limited = |line: &[&str]| {
         let mut command = Command::new("bash");
         command.args(["-c", "trap '' XFSZ; ulimit -f 0; exec \"$@\"", "limited"]);
+        command.env("GPG_KEYHOARD_COMPAT", Gnupg::V2_2.compat());
         command.arg(Run::program_path("gpg-keyhoard")).arg("--homedir").arg(home.path());
         let output = command.args(["--batch", "--faked-system-time", "20260101T000000!"]).args(line).output();
         output.expect("Debian has bash")
@@ -108,6 +109,7 @@ fn run_as_ordinary_user(home: &Path, now: &str, arguments: &[&str]) -> Output {
         "if [ $(id -u) = 0 ]; then exec setpriv --bounding-set=-dac_override,-dac_read_search \"$@\"; fi; exec \"$@\"",
         "run_as_ordinary_user",
     ]);
+    command.env("GPG_KEYHOARD_COMPAT", Gnupg::V2_2.compat());
     command.arg(Run::program_path("gpg-keyhoard")).arg("--homedir").arg(home);
     let output = command
         .args(["--batch", "--faked-system-time", now])

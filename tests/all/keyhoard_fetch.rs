@@ -735,6 +735,7 @@ fn no_other_command_uses_the_network() {
     let file = user.home.write("file", "content");
     let file = file.to_str().expect("a path in UTF-8");
     let commands: &[&[&str]] = &[
+        &["status"],
         &["import", file],
         &["export"],
         &["generate", "Bob <bob@example.org>", "--no-passphrase"],
@@ -768,7 +769,7 @@ fn no_other_command_uses_the_network() {
         &["man"],
         &["help"],
     ];
-    let help = user.run(&["--help"]).succeed().text();
+    let help = user.run(&["--help=all"]).succeed().text();
     let names =
         help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
     for name in names.filter_map(|line| line.split_whitespace().next()) {

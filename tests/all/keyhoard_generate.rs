@@ -230,7 +230,7 @@ fn the_users_own_profiles_are_found_and_errors_name_file_and_line() {
     assert!(unknown.errors().contains("profiles.toml"), "a broken file is told first: {}", unknown.errors());
     write("");
     let unknown = generate(&home, &["--no-passphrase", "--profile", "fast", "a@example.org"]);
-    assert!(unknown.errors().contains("compatible, modern, rsa4096"), "{}", unknown.errors());
+    assert!(unknown.errors().contains("compatible, modern, post-quantum, rsa4096"), "{}", unknown.errors());
 }
 
 #[test]

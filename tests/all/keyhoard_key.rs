@@ -16,6 +16,8 @@ harness::on_both_engines! {
 const ALICE: &str = "51533D3D0D28361643870CC6356E432296C42478";
 const BOB: &str = "F40E36336BCA57689109B8336CE68E4314718A26";
 const TIME: &str = "20260201T000000";
+/// A signature that replaces one of the same second is made a second later.
+const SOON: &str = "20260201T000010";
 
 /// A home with Alice's and Bob's keys, the secret ones too.
 fn home(engine: Engine) -> Home {
@@ -36,7 +38,7 @@ fn key(home: &Home, words: &[&str]) -> Output {
 }
 
 fn listing(home: &Home) -> serde_json::Value {
-    let text = at(home, TIME, &["list", "--json", ALICE]).text();
+    let text = at(home, SOON, &["list", "--json", ALICE]).text();
     serde_json::from_str(&text).expect("a document")
 }
 

@@ -133,7 +133,7 @@ fn keyhoard_explains_by_the_rules_that_it_is_given(engine: Engine) {
 fn keyhoard_offers_the_models_that_it_can_explain_and_no_others(engine: Engine) {
     let home = developers(engine);
     let (key, _) = listed(&home).into_iter().find(|(_, letters)| letters[0] == "f").expect("a valid key");
-    let help = explain(&home, &["--help"]).text();
+    let help = explain(&home, &["--help=all"]).text();
     assert!(help.contains("auto:") && help.contains("classic:") && !help.contains("tofu:"), "{help}");
     let refused = explain(&home, &["--trust-model", "tofu", &key]);
     assert_eq!(refused.code, Some(2));

@@ -118,5 +118,6 @@ fn a_closed_standard_output_is_neither_success_nor_reported() {
     assert_eq!(unread(&home, &["verify", "--batch", pairs]), (Some(2), String::new()));
     home.write("data", "other text\n");
     assert_eq!(unread(&home, &["--json", "verify", signature]).0, Some(1));
+    assert_eq!(unread(&home, &["verify", signature]), (Some(1), String::new()));
     assert_eq!(unread(&home, &["verify", "--batch", pairs]), (Some(1), String::new()));
 }

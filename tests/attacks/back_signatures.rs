@@ -52,7 +52,8 @@ fn attack(name: &str, back: Signature, expected: Expected) -> Attack {
 fn with_binding(name: &str, binding: packet_builder::Packet, expected: Expected) -> Attack {
     let mut certificate = Certificate::new(&primary(), "Primary <primary@example.org>");
     certificate.add(subkey().subkey_packet()).add(binding);
-    let signature = Signature::new(0x00).sign(&subkey(), &Signed::Bytes(TEXT));
+    // A back-signature has to count when the signature was made.
+    let signature = Signature::new(0x00).at(MADE + 60).sign(&subkey(), &Signed::Bytes(TEXT));
     Attack::detached(name, signature.bytes(), TEXT, expected).with_certificates(certificate.bytes())
 }
 

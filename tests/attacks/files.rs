@@ -94,7 +94,7 @@ fn an_existing_output_file_is_not_replaced_without_consent() {
 }
 
 #[test]
-fn a_new_keyring_file_is_refused_and_not_made_a_database() {
+fn a_new_keyring_file_is_made_as_gpg_makes_it_and_not_as_a_database() {
     let home = Home::new();
     let certificate = Certificate::new(&Key::ed25519("Ann"), "Ann <ann@example.org>").bytes();
     let ring = home.path().join("new.gpg");
@@ -102,7 +102,8 @@ fn a_new_keyring_file_is_refused_and_not_made_a_database() {
     let done = run.stdin(certificate).output();
     let is_database = fs::read(&ring).is_ok_and(|bytes| bytes.starts_with(b"SQLite format 3"));
     assert!(!is_database, "{}", done.errors());
-    assert_ne!(done.code, Some(0), "{}", done.errors());
+    assert_eq!(done.code, Some(0), "{}", done.errors());
+    assert!(fs::read(&ring).is_ok_and(|bytes| bytes[8..12] == *b"KBXf"), "a keybox, as gpg makes it");
 }
 
 #[test]

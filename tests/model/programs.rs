@@ -29,11 +29,12 @@ pub(crate) fn compare(case: &Case) -> TestCaseResult {
         Run::keyhoard(home).args(import).stdin(input.clone()).output();
     }
     let proven: Vec<Vec<Proven>> = inputs.iter().map(|input| Proven::by(input)).collect();
-    let (world, file_world) = (World::of(proven.iter()).by_gnupg(), World::of_file(proven.iter()).by_gnupg());
+    let world = World::of(proven.iter());
+    let (gpgs, gpgvs) = (World::of(proven.iter()).by_gnupg(), World::of_file(proven.iter()).by_gnupg());
     let keyring = home.write("keyring.gpg", inputs.concat());
     let content = home.write("content", CONTENT);
     for (letter, signature) in case.write_letters() {
-        let [is_good, is_good_in_file] = [&world, &file_world].map(|world| is_good(world, &signature));
+        let [is_good, is_gpgs, is_gpgvs] = [&world, &gpgs, &gpgvs].map(|world| is_good(world, &signature));
         let file = home.write("signature", wire::packet(wire::SIGNATURE, &signature.body()));
         let verify = ["--faked-system-time", &clock, "verify"];
         let said = Run::keyhoard(home).args(verify).arg(&file).arg(&content).output();
@@ -43,7 +44,7 @@ pub(crate) fn compare(case: &Case) -> TestCaseResult {
         }
         let gpg = Run::gpg_keyhoard(home).at(&clock).args(["--status-fd", "2", "--verify"]);
         let gpgv = gpgv(Run::with_default_database("gpgv-keyhoard", home), &keyring);
-        for (run, is_good) in [(gpg, is_good), (gpgv, is_good_in_file)] {
+        for (run, is_good) in [(gpg, is_gpgs), (gpgv, is_gpgvs)] {
             let said = run.arg(&file).arg(&content).output();
             if said.status_lines().contains("GOODSIG") && !is_good {
                 return Err(TestCaseError::fail(format!("{letter:?}: gpg says {}", said.errors())));

@@ -25,14 +25,14 @@ pub(crate) struct Framed<'a> {
 }
 
 impl Framed<'_> {
-    /// Returns whether another packet of a certificate, or nothing, follows: then the length in the header is right, and
-    /// what cannot be read inside is no damage.
+    /// Returns whether nothing, another certificate, or any packet that a certificate may have follows: then the length
+    /// in the header is right, and what cannot be read inside is no damage.
+    ///
+    /// Since some of the packets that follow may be left out, each one that may stand behind them counts.
     pub(crate) fn is_followed_by_a_packet(&self) -> bool {
         let after = &self.window[self.range.end..];
         match Header::parse(after) {
-            Ok(Header { tag, length: Length::Definite(_), .. }) => {
-                tag.is_key() || matches!(tag, Tag::SIGNATURE | Tag::USER_ID | Tag::ATTRIBUTE | Tag::TRUST)
-            }
+            Ok(Header { tag, length: Length::Definite(_), .. }) => !tag.belongs_to_messages(),
             Ok(_) => false,
             Err(_) => after.is_empty(),
         }
@@ -113,7 +113,8 @@ fn complete_packet<R: Read>(
     }
     let body = at + header.size;
     let end = body + length;
-    window.fill(end)?;
+    // With what shows whether another packet follows.
+    window.fill(end + MAX_HEADER)?;
     let window = window.bytes();
     let found = window
         .get(body..end)
@@ -144,6 +145,7 @@ fn joined<R: Read>(window: &mut Window<R>, at: usize, header: Header) -> Result<
             None => return Ok(Err(CUT)),
         }
         if is_last {
+            window.fill(end + MAX_HEADER)?;
             let (range, body) = (at..end, Cow::Owned(joined));
             return Ok(Ok(Some(Framed { tag: header.tag, range, body, window: window.bytes() })));
         }

@@ -243,6 +243,9 @@ fn refuse_damage<T>(packet: &Framed<'_>, read: Result<T, Flaw>) -> Result<(), Fl
     }
 }
 
+/// Returns whether a packet is damaged; one without the fields that all versions have is, whatever follows.
 fn is_damage(packet: &Framed<'_>, flaw: Flaw) -> bool {
-    flaw.is_damage() && !packet.is_followed_by_a_packet()
+    /// Version, creation time and algorithm of a key; a signature has more.
+    const FEWEST_BYTES: usize = 6;
+    flaw.is_damage() && (packet.body.len() < FEWEST_BYTES || !packet.is_followed_by_a_packet())
 }

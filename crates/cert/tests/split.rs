@@ -203,7 +203,12 @@ fn partial_lengths_become_definite() {
     let found = sound(stream.as_slice());
     assert_eq!(found.len(), 2);
     let definite = |packet: &Packet<'_>| match packet.body.len() {
-        512.. => packet::write(packet.tag, packet.body),
+        512.. => {
+            let mut whole = vec![0xc0 | packet.tag.0];
+            packet::write_new_length(&mut whole, packet.body.len() as u32);
+            whole.extend_from_slice(packet.body);
+            whole
+        }
         _ => in_parts(packet.tag, packet.body),
     };
     let found: Vec<u8> = found.into_iter().flat_map(|raw| raw.bytes).collect();

@@ -5,21 +5,21 @@
 //! Opens a database and finds certificates by mail address:
 //!
 //! ```
-//! # use engine::generate::{KeyDestination, Silent, generate, revocations_beside};
-//! # use engine::{keygen::Profile, secret::file::FileKeys};
+//! # use keyhoard_engine::generate::{KeyDestination, Silent, generate, revocations_beside};
+//! # use keyhoard_engine::{keygen::Profile, secret::file::FileKeys};
 //! # let home = tempfile::tempdir()?;
 //! # let path = home.path().join("keyhoard.db");
-//! # let now = engine::cert::Timestamp(1_767_225_600);
+//! # let now = keyhoard_engine::cert::Timestamp(1_767_225_600);
 //! # {
-//! #     let (store, secrets) = (engine::database::create(&path)?, FileKeys::beside(&path));
+//! #     let (store, secrets) = (keyhoard_engine::database::create(&path)?, FileKeys::beside(&path));
 //! #     let mut profile = Profile::named("compatible").expect("it is always there");
 //! #     profile.user_ids = vec![b"Ann <ann@example.org>".to_vec()];
 //! #     let revocations = Some(revocations_beside(&path));
-//! #     let destination = KeyDestination { store: store.as_ref(), secrets: &secrets, revocations, certificate: None, owner_trust: engine::import::NewOwnerTrust::Ultimate };
+//! #     let destination = KeyDestination { store: store.as_ref(), secrets: &secrets, revocations, certificate: None, owner_trust: keyhoard_engine::import::NewOwnerTrust::Ultimate };
 //! #     generate(&destination, &profile, None, "example", now, &mut Silent)?;
 //! # }
-//! use engine::store::{Detail, Selection};
-//! use engine::{database, find::find};
+//! use keyhoard_engine::store::{Detail, Selection};
+//! use keyhoard_engine::{database, find::find};
 //! use std::ops::ControlFlow;
 //!
 //! let store = database::open(&path)?;
@@ -38,15 +38,15 @@
 //! ```
 //! # let home = tempfile::tempdir()?;
 //! # let path = home.path().join("keyhoard.db");
-//! # let now = engine::cert::Timestamp(1_767_225_600);
-//! use engine::generate::{KeyDestination, Silent, generate, revocations_beside};
-//! use engine::{database, keygen::Profile, secret::file::FileKeys};
+//! # let now = keyhoard_engine::cert::Timestamp(1_767_225_600);
+//! use keyhoard_engine::generate::{KeyDestination, Silent, generate, revocations_beside};
+//! use keyhoard_engine::{database, keygen::Profile, secret::file::FileKeys};
 //!
 //! let (store, secrets) = (database::create(&path)?, FileKeys::beside(&path));
 //! let mut profile = Profile::named("modern").expect("a profile that is always there");
 //! profile.user_ids = vec![b"Ann <ann@example.org>".to_vec()];
 //! let revocations = Some(revocations_beside(&path));
-//! let destination = KeyDestination { store: store.as_ref(), secrets: &secrets, revocations, certificate: None, owner_trust: engine::import::NewOwnerTrust::Ultimate };
+//! let destination = KeyDestination { store: store.as_ref(), secrets: &secrets, revocations, certificate: None, owner_trust: keyhoard_engine::import::NewOwnerTrust::Ultimate };
 //! let made = generate(&destination, &profile, None, "my program", now, &mut Silent)?;
 //! println!("{}", made.primary);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -56,7 +56,7 @@
 //!
 //! ```
 //! # let (mut input, mut output) = (&b"a stream"[..], Vec::new());
-//! use engine::message::{NoSigner, Cipher, DEFAULT_HASH, Encryption, MessageRecipients, S2k, encrypt};
+//! use keyhoard_engine::message::{NoSigner, Cipher, DEFAULT_HASH, Encryption, MessageRecipients, S2k, encrypt};
 //!
 //! let password = (b"open sesame".to_vec().into(), S2k::iterated(DEFAULT_HASH, 1 << 20)?);
 //! let for_whom = MessageRecipients { passwords: vec![password], ..MessageRecipients::default() };
@@ -69,26 +69,26 @@
 //! Encrypts to a recipient from the database who is certain, and signs:
 //!
 //! ```
-//! # use engine::generate::{KeyDestination, Silent, generate, revocations_beside};
-//! # use engine::{keygen::Profile, secret::file::FileKeys};
+//! # use keyhoard_engine::generate::{KeyDestination, Silent, generate, revocations_beside};
+//! # use keyhoard_engine::{keygen::Profile, secret::file::FileKeys};
 //! # let home = tempfile::tempdir()?;
 //! # let path = home.path().join("keyhoard.db");
-//! # let now = engine::cert::Timestamp(1_767_225_600);
+//! # let now = keyhoard_engine::cert::Timestamp(1_767_225_600);
 //! # {
-//! #     let (store, secrets) = (engine::database::create(&path)?, FileKeys::beside(&path));
+//! #     let (store, secrets) = (keyhoard_engine::database::create(&path)?, FileKeys::beside(&path));
 //! #     let mut profile = Profile::named("compatible").expect("it is always there");
 //! #     profile.user_ids = vec![b"Ann <ann@example.org>".to_vec()];
 //! #     let revocations = Some(revocations_beside(&path));
-//! #     let destination = KeyDestination { store: store.as_ref(), secrets: &secrets, revocations, certificate: None, owner_trust: engine::import::NewOwnerTrust::Ultimate };
+//! #     let destination = KeyDestination { store: store.as_ref(), secrets: &secrets, revocations, certificate: None, owner_trust: keyhoard_engine::import::NewOwnerTrust::Ultimate };
 //! #     generate(&destination, &profile, None, "example", now, &mut Silent)?;
 //! # }
 //! # let (mut input, mut output) = (&b"a stream"[..], Vec::new());
-//! use engine::cert::{effective::PacketView, facts::SignatureType};
-//! use engine::message::{Encryption, MessageRecipients, Recipient, SignatureRequest, Signing, encrypt};
-//! use engine::secret::{SecretKeys, Signer, ask::Nobody};
-//! use engine::sign::{Builder, hash_for};
-//! use engine::{database, find, recipients::candidates, signing_keys::signing_key};
-//! use engine::{trust::Validity, validity::TrustSettings};
+//! use keyhoard_engine::cert::{effective::PacketView, facts::SignatureType};
+//! use keyhoard_engine::message::{Encryption, MessageRecipients, Recipient, SignatureRequest, Signing, encrypt};
+//! use keyhoard_engine::secret::{SecretKeys, Signer, ask::Nobody};
+//! use keyhoard_engine::sign::{Builder, hash_for};
+//! use keyhoard_engine::{database, find, recipients::candidates, signing_keys::signing_key};
+//! use keyhoard_engine::{trust::Validity, validity::TrustSettings};
 //!
 //! let (store, secrets) = (database::open(&path)?, FileKeys::beside(&path));
 //! let snapshot = store.snapshot()?;
@@ -114,36 +114,36 @@
 //! Verifies a detached signature, and says how sure it is whose it is:
 //!
 //! ```
-//! # use engine::generate::{KeyDestination, Silent, generate, revocations_beside};
-//! # use engine::{keygen::Profile, secret::file::FileKeys};
+//! # use keyhoard_engine::generate::{KeyDestination, Silent, generate, revocations_beside};
+//! # use keyhoard_engine::{keygen::Profile, secret::file::FileKeys};
 //! # let home = tempfile::tempdir()?;
 //! # let path = home.path().join("keyhoard.db");
-//! # let now = engine::cert::Timestamp(1_767_225_600);
+//! # let now = keyhoard_engine::cert::Timestamp(1_767_225_600);
 //! # {
-//! #     let (store, secrets) = (engine::database::create(&path)?, FileKeys::beside(&path));
+//! #     let (store, secrets) = (keyhoard_engine::database::create(&path)?, FileKeys::beside(&path));
 //! #     let mut profile = Profile::named("compatible").expect("it is always there");
 //! #     profile.user_ids = vec![b"Ann <ann@example.org>".to_vec()];
 //! #     let revocations = Some(revocations_beside(&path));
-//! #     let destination = KeyDestination { store: store.as_ref(), secrets: &secrets, revocations, certificate: None, owner_trust: engine::import::NewOwnerTrust::Ultimate };
+//! #     let destination = KeyDestination { store: store.as_ref(), secrets: &secrets, revocations, certificate: None, owner_trust: keyhoard_engine::import::NewOwnerTrust::Ultimate };
 //! #     generate(&destination, &profile, None, "example", now, &mut Silent)?;
 //! # }
-//! # use engine::{find::find, signing_keys::signing_key};
-//! # use engine::message::{SignatureRequest, Signing, sign_detached};
-//! # use engine::secret::SecretKeys;
+//! # use keyhoard_engine::{find::find, signing_keys::signing_key};
+//! # use keyhoard_engine::message::{SignatureRequest, Signing, sign_detached};
+//! # use keyhoard_engine::secret::SecretKeys;
 //! # let mut data = &b"data"[..];
 //! # let signature = {
-//! #     let (store, secrets) = (engine::database::open(&path)?, FileKeys::beside(&path));
+//! #     let (store, secrets) = (keyhoard_engine::database::open(&path)?, FileKeys::beside(&path));
 //! #     let snapshot = store.snapshot()?;
 //! #     let ann = find(snapshot.as_ref(), &["<ann@example.org>"])?.ids;
 //! #     let key = signing_key(snapshot.as_ref(), ann[0], &secrets.list()?, now)?.ok_or("no key")?;
-//! #     let mut key = key.open(&secrets, &mut engine::secret::ask::Nobody)?;
-//! #     let kind = engine::cert::facts::SignatureType::BINARY;
-//! #     let builder = engine::sign::Builder::new(kind, engine::verify::HashAlgorithm::SHA256, now);
+//! #     let mut key = key.open(&secrets, &mut keyhoard_engine::secret::ask::Nobody)?;
+//! #     let kind = keyhoard_engine::cert::facts::SignatureType::BINARY;
+//! #     let builder = keyhoard_engine::sign::Builder::new(kind, keyhoard_engine::verify::HashAlgorithm::SHA256, now);
 //! #     sign_detached(&mut &b"data"[..], Signing::new(vec![SignatureRequest { key: key.as_mut(), builder }])?)?
 //! # };
-//! use engine::message::DetachedSignatures;
-//! use engine::validity::{Sources, TrustSettings};
-//! use engine::{cert::effective::PacketView, database, verification::Examiner};
+//! use keyhoard_engine::message::DetachedSignatures;
+//! use keyhoard_engine::validity::{Sources, TrustSettings};
+//! use keyhoard_engine::{cert::effective::PacketView, database, verification::Examiner};
 //!
 //! let store = database::open(&path)?;
 //! let snapshot = store.snapshot()?;
@@ -156,8 +156,8 @@
 //! let signatures = DetachedSignatures::read(&mut &signature[..])?.over(&mut data)?;
 //! for verdict in examiner.examine(signatures)? {
 //!     println!("{}, validity {:?}", verdict.status, verdict.trust.key);
-//! #   assert_eq!(verdict.status, engine::verification::SignatureStatus::Good);
-//! #   assert_eq!(verdict.trust.key, engine::trust::Validity::Ultimate);
+//! #   assert_eq!(verdict.status, keyhoard_engine::verification::SignatureStatus::Good);
+//! #   assert_eq!(verdict.trust.key, keyhoard_engine::trust::Validity::Ultimate);
 //! }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

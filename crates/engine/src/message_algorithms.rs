@@ -39,14 +39,18 @@ pub fn ciphersuite(recipients: &[&[(u8, u8)]]) -> (Cipher, Aead) {
 }
 
 /// Chooses the hash algorithm of a signature that recipients read: that which suits the key best, if all of them prefer
-/// it, else the first other one; recipients whose list is empty say nothing.
+/// it, else that of the longer ones which they prefer most; recipients whose list is empty say nothing.
 pub fn modern_digest(best: HashAlgorithm, recipients: &[&[u8]]) -> HashAlgorithm {
-    let lists = || recipients.iter().filter(|list| !list.is_empty());
-    let is_read = |digest: &HashAlgorithm| lists().all(|list| list.contains(&digest.0));
     const BY_LENGTH: [HashAlgorithm; 3] =
         [HashAlgorithm::SHA256, HashAlgorithm::SHA384, HashAlgorithm::SHA512];
+    let lists = recipients.iter().filter(|list| !list.is_empty());
+    let lists: Vec<Vec<u8>> = lists.map(|list| list.to_vec()).collect();
+    if lists.iter().all(|list| list.contains(&best.0)) {
+        return best;
+    }
     let shorter = BY_LENGTH.iter().position(|digest| *digest == best).unwrap_or_default();
-    BY_LENGTH[shorter..].iter().copied().find(is_read).unwrap_or(best)
+    let is_long = |number| BY_LENGTH[shorter..].contains(&HashAlgorithm(number));
+    choose(&[], &lists, is_long).map_or(best, HashAlgorithm)
 }
 
 /// Says whether all recipients prefer a cipher.

@@ -6,7 +6,7 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, Metadata, OpenOptions, Permissions};
 use std::io::{self, Write};
-use std::os::fd::{AsFd, AsRawFd};
+use std::os::fd::{AsFd, AsRawFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -14,6 +14,8 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, CWD, FileType, RenameFlags, fstat};
 use rustix::io::Errno;
 use rustix::process::geteuid;
+
+use crate::descriptor::duplicate;
 
 /// The mode of a file for its owner only.
 const PRIVATE: u32 = 0o600;
@@ -91,7 +93,8 @@ enum Target {
 impl OutputFile {
     /// Creates the file at `path`, while the files in `read` are being read.
     ///
-    /// A symbolic link stays, and the file that it leads to is replaced.
+    /// A symbolic link stays, and the file that it leads to is replaced. A file that is open as a descriptor
+    /// (`/dev/stdout`, `/dev/fd/N`) is written to from its current position, whatever `existing` says.
     ///
     /// # Errors
     ///
@@ -104,6 +107,7 @@ impl OutputFile {
             Ok(found) if found.is_dir() => Err(io::Error::from(io::ErrorKind::IsADirectory)),
             Ok(found) if !found.is_file() => Self::create_in_place(path, &destination, content),
             Ok(found) if read.contains(&FileId::in_metadata(&found)) => Err(is_read()),
+            Ok(_) if is_descriptor(path) => Ok(Self::from(File::from(duplicate(number(path)?)?))),
             Ok(_) if existing == Existing::Kept => Err(io::Error::from(io::ErrorKind::AlreadyExists)),
             Ok(found) => {
                 let output = Self::create_beside(destination, PRIVATE, existing)?;
@@ -234,6 +238,16 @@ fn is_descriptor(path: &Path) -> bool {
     const NAMES: [&str; 2] = ["/dev/stdout", "/dev/stderr"];
     NAMES.iter().any(|name| path == Path::new(name))
         || DIRECTORIES.iter().any(|directory| path.parent() == Some(Path::new(directory)))
+}
+
+/// Returns the number of the descriptor that a path names.
+fn number(path: &Path) -> io::Result<RawFd> {
+    let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
+    match name {
+        "stdout" => Ok(1),
+        "stderr" => Ok(2),
+        number => number.parse().map_err(|_| io::Error::from(io::ErrorKind::NotFound)),
+    }
 }
 
 fn is_read() -> io::Error {

@@ -147,13 +147,14 @@ impl Streams {
     pub(crate) fn open_log_file(&mut self, path: &Path, now: Timestamp) -> io::Result<()> {
         let file = OpenOptions::new().create(true).append(true).open(path)?;
         self.log.sink = Sink::File(file);
-        self.stamp_messages(now);
+        self.stamp_messages(now, true);
         Ok(())
     }
 
-    /// Puts `now` in front of each message, as `--log-time` does.
-    pub(crate) fn stamp_messages(&mut self, now: Timestamp) {
-        let stamp = format!("{} {} ", clock::log_string(now), self.program.name());
+    /// Puts `now` in front of each message, as `--log-time` does, and as `--log-file` does with the number of the process.
+    pub(crate) fn stamp_messages(&mut self, now: Timestamp, with_process: bool) {
+        let process = if with_process { format!("[{}]", std::process::id()) } else { String::new() };
+        let stamp = format!("{} {}{process} ", clock::log_string(now), self.program.name());
         self.log.stamp.get_or_insert(stamp);
     }
 

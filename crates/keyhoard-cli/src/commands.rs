@@ -97,7 +97,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
     }?;
     match session.output.flush() {
         // The exit code says so, even if nobody reads the rest.
-        Err(error) if outcome == Outcome::Nothing && is_standard_output_closed(&error) => Ok(outcome),
+        Err(error) if !outcome.is_success() && is_standard_output_closed(&error) => Ok(outcome),
         flushed => Ok(flushed.map(|()| outcome)?),
     }
 }

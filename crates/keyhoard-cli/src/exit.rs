@@ -59,6 +59,11 @@ impl Outcome {
     pub(crate) fn done_if(something: bool) -> Self {
         if something { Self::Done } else { Self::Nothing }
     }
+
+    /// Returns whether the exit code is 0.
+    pub(crate) fn is_success(self) -> bool {
+        matches!(self, Self::Done | Self::Verified(0))
+    }
 }
 
 /// Writes an error to stderr, as a line of text or of JSON, and returns the exit code.

@@ -11,13 +11,15 @@ use engine::cert::effective::{
 };
 use engine::cert::facts::{ComponentKind, KeyFacts};
 use engine::cert::mailbox::mail_address;
+use engine::delete::delete;
 use engine::designated_revocation::evaluate_with_revokers;
+use engine::owner_trust::{Assignment, assign};
 use engine::store::{CertId, Detail, Selection, Snapshot};
 
 use crate::cert_signature::{CertSignature, read_signatures};
 use crate::time::{from_timestamp, to_timestamp};
 use crate::validity::ValidityReport;
-use crate::{Error, Fingerprint, KeyId, Keyhoard, Result};
+use crate::{Error, Fingerprint, KeyId, Keyhoard, OwnerTrust, Result};
 
 /// A certificate (GnuPG's "key") as it was when it was looked up.
 #[derive(Clone)]
@@ -310,4 +312,40 @@ pub(crate) fn read_certs(keyhoard: &Keyhoard, snapshot: &dyn Snapshot, ids: &[Ce
     })?;
     outcome?;
     Ok(certs)
+}
+
+impl Keyhoard {
+    /// Deletes a certificate, which [`Keyhoard::undo`] brings back; secret keys stay.
+    ///
+    /// # Errors
+    ///
+    /// `database`, `locked`.
+    pub fn delete(&self, cert: &Cert) -> Result<()> {
+        let handle = &self.handle;
+        handle.write(|store| Ok(delete(store, &[cert.id], &handle.program, handle.now()).map(drop)?))
+    }
+
+    /// Says how far the user trusts a certificate's owner to certify others; [`OwnerTrust::Ultimate`] says that it is
+    /// the user's own.
+    ///
+    /// # Errors
+    ///
+    /// `database`, `locked`.
+    pub fn set_owner_trust(&self, cert: &Cert, trust: OwnerTrust) -> Result<()> {
+        let handle = &self.handle;
+        let primary = cert.fingerprint();
+        let before = handle.read(|snapshot| Ok(snapshot.owner_trust(&primary)?))?;
+        let given = Assignment::new(primary, trust, before);
+        handle.write(|store| Ok(assign(store, &[given], &handle.program, handle.now())?))
+    }
+
+    /// Returns how far the user trusts a certificate's owner to certify others.
+    ///
+    /// # Errors
+    ///
+    /// `database`.
+    pub fn owner_trust(&self, cert: &Cert) -> Result<OwnerTrust> {
+        let assigned = self.handle.read(|snapshot| Ok(snapshot.owner_trust(&cert.fingerprint())?))?;
+        Ok(assigned.map_or(OwnerTrust::Unknown, |assigned| OwnerTrust::from_number(assigned.value())))
+    }
 }

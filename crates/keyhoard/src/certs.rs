@@ -145,3 +145,10 @@ fn all(snapshot: &dyn Snapshot) -> Result<Vec<CertId>> {
     })?;
     Ok(ids)
 }
+
+impl Keyhoard {
+    /// Looks certificates up.
+    pub fn certs(&self) -> Certs<'_> {
+        Certs { keyhoard: self }
+    }
+}

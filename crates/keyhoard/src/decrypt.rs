@@ -170,3 +170,10 @@ impl Unlock for NamedRecipients {
         Err(message::Error::NoKey)
     }
 }
+
+impl Keyhoard {
+    /// Decrypts, and verifies the signatures in the message.
+    pub fn decrypt(&self) -> Decrypt<'_> {
+        Decrypt::new(self)
+    }
+}

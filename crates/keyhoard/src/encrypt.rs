@@ -244,3 +244,10 @@ fn refusal(name: &str, found: &[RecipientCandidate]) -> Error {
         _ => Error::Ambiguous { name, candidates: usable },
     }
 }
+
+impl Keyhoard {
+    /// Encrypts.
+    pub fn encrypt(&self) -> Encrypt<'_> {
+        Encrypt::new(self)
+    }
+}

@@ -156,3 +156,10 @@ fn algorithm(name: &str) -> Result<Algorithm> {
     };
     Ok(found.map_err(engine::Error::from)?)
 }
+
+impl Keyhoard {
+    /// Makes a key with this first user ID, such as `Ann <ann@example.org>`.
+    pub fn generate(&self, user_id: impl Into<String>) -> Generate<'_> {
+        Generate::new(self, user_id.into())
+    }
+}

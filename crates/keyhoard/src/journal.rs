@@ -2,11 +2,11 @@
 
 use std::time::SystemTime;
 
-use engine::store::Snapshot;
-use engine::undo::UndoSummary;
+use engine::store::{Snapshot, Store};
+use engine::undo::{UndoOptions, UndoSummary, undo};
 
-use crate::Result;
 use crate::time::from_timestamp;
+use crate::{Keyhoard, Result};
 
 /// An entry of the journal: one command of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,4 +74,28 @@ pub(crate) fn read_journal(snapshot: &dyn Snapshot, limit: usize) -> Result<Vec<
         }
     };
     Ok(snapshot.journal(limit)?.into_iter().map(entry).collect())
+}
+
+impl Keyhoard {
+    /// Returns the latest entries of the journal, newest first.
+    ///
+    /// # Errors
+    ///
+    /// `database`.
+    pub fn journal(&self, limit: usize) -> Result<Vec<JournalEntry>> {
+        self.handle.read(|snapshot| read_journal(snapshot, limit))
+    }
+
+    /// Takes back what an entry of the journal did, else the last one that is not undone.
+    ///
+    /// # Errors
+    ///
+    /// `undo` says what prevents it.
+    pub fn undo(&self, entry: Option<i64>) -> Result<Undone> {
+        let handle = &self.handle;
+        let entry = entry.map(engine::store::JournalId);
+        let options = UndoOptions { command: handle.program.clone(), ..UndoOptions::default() };
+        let undo = |store: &dyn Store| Ok(undo(store, entry, &options, handle.now(), &mut |_| {})?);
+        Ok(Undone::of(&handle.write(undo)?))
+    }
 }

@@ -147,3 +147,10 @@ impl SecretKey {
         }
     }
 }
+
+impl Keyhoard {
+    /// Returns the secret keys.
+    pub fn keys(&self) -> Keys<'_> {
+        Keys { keyhoard: self }
+    }
+}

@@ -108,3 +108,28 @@ impl fmt::Debug for OpenOptions {
         f.debug_struct("OpenOptions").field("must_exist", &self.must_exist).finish_non_exhaustive()
     }
 }
+
+impl Keyhoard {
+    /// Opens the database at a path or URL, and makes it if it is not there.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`OpenOptions::open`].
+    pub fn open(location: impl Into<Location>) -> Result<Self> {
+        Self::options().open(location)
+    }
+
+    /// Makes an empty database in memory; its secret keys are in memory too.
+    ///
+    /// # Errors
+    ///
+    /// `database`, without memory.
+    pub fn in_memory() -> Result<Self> {
+        Self::open(Location::Memory)
+    }
+
+    /// Returns the options with which a database can be opened.
+    pub fn options() -> OpenOptions {
+        OpenOptions::new()
+    }
+}

@@ -112,3 +112,10 @@ impl<'k> Sign<'k> {
         signers::open(&self.keyhoard.handle, &self.signers, &self.passphrases)
     }
 }
+
+impl Keyhoard {
+    /// Signs.
+    pub fn sign(&self) -> Sign<'_> {
+        Sign::new(self)
+    }
+}

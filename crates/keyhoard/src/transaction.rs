@@ -9,7 +9,7 @@ use engine::store::{self, Removal, Store};
 
 use crate::handle::Handle;
 use crate::imported::Imported;
-use crate::{Cert, Error, OwnerTrust, Result};
+use crate::{Cert, Error, Keyhoard, OwnerTrust, Result};
 
 /// A transaction: what is done with it happens together or not at all.
 pub struct Transaction<'t> {
@@ -72,5 +72,21 @@ impl<'t> Transaction<'t> {
 impl fmt::Debug for Transaction<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Transaction").field("entry", &self.transaction.journal().0).finish_non_exhaustive()
+    }
+}
+
+impl Keyhoard {
+    /// Changes the database in one transaction: everything that `work` does, or nothing if it fails.
+    ///
+    /// Nobody else can write meanwhile, and in memory nobody can read: this `Keyhoard` must not be used in `work`.
+    ///
+    /// # Errors
+    ///
+    /// That of `work`; `database`, `locked`.
+    pub fn transaction<T, E: From<Error>>(
+        &self,
+        work: impl FnOnce(&mut Transaction<'_>) -> std::result::Result<T, E>,
+    ) -> std::result::Result<T, E> {
+        self.handle.write(|store| Transaction::begin(&self.handle, store)?.run(work))?
     }
 }

@@ -113,7 +113,7 @@ impl<'k> Verify<'k> {
     }
 
     fn read(self, message: &mut (dyn Read + Send), content: &mut PlaintextOutput<'_>) -> Result<Verdicts> {
-        let allowed = Allowed { unencrypted: true, ..Allowed::default() };
+        let allowed = Allowed { unencrypted: true, unknown_packets: true, ..Allowed::default() };
         let mut verifier = MessageVerifier::new(content);
         let read = message::decrypt(message, allowed, &mut NoKeys, &mut verifier);
         let signatures = read.and_then(|()| verifier.finish())?;
@@ -134,4 +134,11 @@ pub(crate) fn examine(handle: &Handle, signatures: Vec<DataSignature>) -> Result
 
 fn examiner<'s>(handle: &Handle, snapshot: &'s dyn Snapshot) -> Examiner<'s> {
     Examiner::new(sources(snapshot), handle.trust(handle.now()))
+}
+
+impl Keyhoard {
+    /// Verifies signatures.
+    pub fn verify(&self) -> Verify<'_> {
+        Verify::new(self)
+    }
 }

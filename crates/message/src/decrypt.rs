@@ -158,6 +158,8 @@ pub struct Allowed {
     /// Clear text with a `Hash` header that is not a list of hash algorithms; its signatures must not be verified
     /// ([`HashHeaders::has_unknown`]; RFC 9580, 6.2.2.3).
     pub unknown_digests: bool,
+    /// Trust packets, and those of unknown types that are not critical (RFC 9580, 4.3), which are left aside.
+    pub unknown_packets: bool,
 }
 
 /// Reads a message, with armor or without.
@@ -294,6 +296,10 @@ impl<'a> Reader<'a> {
         self.sink.event(Event::ClearTextEnd(&end))
     }
 
+    fn leaves_aside(&self, tag: Tag) -> bool {
+        matches!(tag, Tag::MARKER | Tag::PADDING) || self.allowed.unknown_packets && is_left_aside(tag)
+    }
+
     /// Reads packets to the end.
     fn packets(&mut self, input: &mut dyn Input, depth: u8) -> Result<()> {
         if depth > MAX_DEPTH {
@@ -318,7 +324,7 @@ impl<'a> Reader<'a> {
                 Tag(2 | 4) => {
                     self.signature(header.tag, &Body::new(input, header.length).whole(MAX_PACKET)?)?
                 }
-                tag if is_left_aside(tag) => frame::skip(&mut Body::new(input, header.length))?,
+                tag if self.leaves_aside(tag) => frame::skip(&mut Body::new(input, header.length))?,
                 _ if depth == 0 && !self.has_content => return Err(Error::NoMessage),
                 _ => return Err(Error::Malformed("a packet that is no part of a message")),
             }

@@ -33,7 +33,8 @@ pub struct DataSignature {
     /// The digest over which it must be made; or the verdict if it is already known: `Unsupported` for unknown versions
     /// and hash algorithms and for signatures around encrypted data, `Bad` for those that cannot be made over content.
     pub digest: std::result::Result<Digest, Verdict>,
-    /// The digest of text in which CRs alone end lines, if there are any: what programs sign then differs.
+    /// The digest of text in which CRs alone end lines, if there are any: what programs sign then differs. None for clear
+    /// text, which is written as it was signed.
     pub loose_digest: Option<Digest>,
     /// Whether it is around encrypted data, so that it is not over the content.
     pub is_around_encryption: bool,
@@ -88,6 +89,7 @@ fn add_document(documents: &mut Documents, signature: &[u8]) {
 pub struct MessageVerifier<'s> {
     sink: &'s mut dyn Sink,
     stage: Stage,
+    is_clear_text: bool,
     /// The number of one-pass signatures whose signatures did not follow yet.
     announced: usize,
     /// The same of those around encrypted data; `None` if these are an error.
@@ -119,6 +121,7 @@ impl<'s> MessageVerifier<'s> {
         Self {
             sink,
             stage: Stage::Before,
+            is_clear_text: false,
             announced: 0,
             announced_around: None,
             documents: Documents::default(),
@@ -165,7 +168,9 @@ impl<'s> MessageVerifier<'s> {
                     hasher.update(text);
                     self.documents = hasher.finish();
                 }
-                self.found.push(DataSignature::over(body.to_vec(), &self.documents));
+                let mut found = DataSignature::over(body.to_vec(), &self.documents);
+                found.loose_digest = found.loose_digest.filter(|_| !self.is_clear_text);
+                self.found.push(found);
             }
             Stage::Outside => match &mut self.announced_around {
                 Some(announced) => {
@@ -235,6 +240,7 @@ impl Sink for MessageVerifier<'_> {
                 self.stage = Stage::Content(DocumentHasher::new(std::mem::take(&mut self.documents)));
             }
             Event::ClearText(announced) => {
+                self.is_clear_text = true;
                 self.stage = Stage::Clear { text: Vec::new(), hashes: announced.digests.clone() };
             }
             Event::LiteralEnd | Event::ClearTextEnd(_) => self.content_ends(),

@@ -164,10 +164,19 @@ pub(crate) fn eddsa_verifies(
 
 /// Returns whether a signature by the key of a context verifies.
 ///
-/// OpenSSL returns the same for a wrong signature and for an error, of which only its errors tell.
+/// OpenSSL returns the same for a wrong signature and for an error, of which only its errors tell: of a wrong signature
+/// there is none, or that the provider's function failed (`EVP_R_PROVIDER_SIGNATURE_FAILURE`).
 fn signs(context: &mut MdCtxRef, signature: &[u8], digest: &[u8]) -> Result<bool, ErrorStack> {
+    const EVP: i32 = 6;
+    const PROVIDER_SIGNATURE_FAILURE: i32 = 234;
     match context.digest_verify(digest, signature) {
-        Err(errors) if errors.errors().is_empty() => Ok(false),
+        Err(errors)
+            if errors.errors().iter().all(|error| {
+                (error.library_code(), error.reason_code()) == (EVP, PROVIDER_SIGNATURE_FAILURE)
+            }) =>
+        {
+            Ok(false)
+        }
         verified => verified,
     }
 }

@@ -8,14 +8,15 @@ use cert::packet::Span;
 use cert::packet::{Packet, Packets};
 use cert::signature::{self, Signature};
 use cert::signed::Subject;
-use cert::{Error, Fingerprint, Flaw, Timestamp};
+use cert::{Error, Facts, Fingerprint, Flaw, Timestamp};
 use store::ReadCertificates;
 
 use super::EditRefusal;
 use crate::Result;
 use crate::designated_revocation::evaluate_certificate;
 
-/// A certificate, and its state at the time of the edit.
+/// A certificate, and its state at the time of the edit, or of its newest self-signature if that is later: a signature
+/// that is replaced at once is followed by one of the next second, and nothing is signed before what it replaces.
 pub struct Target {
     /// The certificate.
     pub certificate: Certificate,
@@ -24,13 +25,15 @@ pub struct Target {
 }
 
 impl Target {
-    /// Reads the state of a certificate at a time; `revokers` has the keys of designated revokers.
+    /// Reads the state of a certificate at a time, or at that of its newest self-signature; `revokers` has the keys of
+    /// designated revokers.
     ///
     /// # Errors
     ///
     /// The database's errors.
     pub fn new(certificate: Certificate, revokers: &dyn ReadCertificates, now: Timestamp) -> Result<Self> {
-        let context = EvaluationContext::new(now, PacketView::Full);
+        let moment = newest_self_signature(&certificate.facts).map_or(now, |newest| newest.max(now));
+        let context = EvaluationContext::new(moment, PacketView::Full);
         let effective = evaluate_certificate(&certificate, context, &[revokers])?;
         Ok(Self { certificate, effective })
     }
@@ -179,6 +182,11 @@ pub struct Subkey<'a> {
     pub facts: &'a KeyFacts,
     /// What it means.
     pub state: &'a KeyState,
+}
+
+fn newest_self_signature(facts: &Facts) -> Option<Timestamp> {
+    let signatures = facts.components.iter().flat_map(|component| &component.signatures);
+    signatures.filter(|signature| signature.is_good()).map(|signature| signature.created).max()
 }
 
 fn malformed(span: Span, flaw: Flaw) -> Error {

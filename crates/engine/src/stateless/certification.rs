@@ -163,10 +163,13 @@ pub fn validate(
         let trust = validities.trust((0, id), facts, &effective)?;
         let is_valid = |index: usize| match (&facts.components[index].kind, &effective.components[index]) {
             (ComponentKind::UserId(user_id), ComponentState::User(user)) => {
-                wanted.is(user_id)
-                    && !user.revoked
-                    && !user.expired
-                    && trust.user_ids.get(index).is_some_and(|validity| *validity >= Validity::Full)
+                let is_certified = match trust.user_ids.get(index) {
+                    Some(Validity::Full) => true,
+                    // That of every user ID of an authority's own certificate: it certified those that it signed.
+                    Some(Validity::Ultimate) => user.created.is_some(),
+                    _ => false,
+                };
+                wanted.is(user_id) && !user.revoked && !user.expired && is_certified
             }
             _ => false,
         };

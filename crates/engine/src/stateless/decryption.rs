@@ -71,7 +71,7 @@ pub fn decrypt(
     };
     let mut release = PlaintextOutput::to_stream(out, false).without_limit();
     let mut verifier = MessageVerifier::new(&mut release).with_signatures_around_encryption();
-    let allowed = Allowed { armor: ArmorRules::Rfc9580, ..Allowed::default() };
+    let allowed = Allowed { armor: ArmorRules::Rfc9580, unknown_packets: true, ..Allowed::default() };
     let mut mail = Mail::read(message)?;
     let read = message::decrypt(&mut mail, allowed, &mut unlock, &mut verifier);
     let signatures = read.and_then(|()| verifier.finish()).map_err(|error| unlock.explained(error))?;

@@ -242,7 +242,8 @@ pub fn split(message: &mut (dyn Read + Send), out: &mut dyn Write) -> Result<Vec
 }
 
 fn read_signed(message: &mut (dyn Read + Send), sink: &mut dyn Sink) -> Result<()> {
-    let allowed = Allowed { unencrypted: true, armor: ArmorRules::Rfc9580, ..Allowed::default() };
+    let armor = ArmorRules::Rfc9580;
+    let allowed = Allowed { unencrypted: true, unknown_packets: true, armor, ..Allowed::default() };
     message::decrypt(message, allowed, &mut NoKeys, sink).map_err(|error| match error {
         message::Error::NoKey => Failure::bad_data("the message is encrypted"),
         error => error.into(),

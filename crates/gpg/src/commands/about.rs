@@ -203,6 +203,7 @@ fn flags(row: &Row, compat: Compat) -> u32 {
         Argument::Int => 1,
         Argument::Text => 2,
         Argument::OptionalText => 2 | OPTIONAL,
+        Argument::Unsigned if row.name().starts_with("debug-") => 4,
         Argument::Unsigned => 4 | PREFIX,
     };
     argument

@@ -92,7 +92,7 @@ fn sign(
     let flushed = out.flush();
     drop(out);
     if let Err(error) = written {
-        return Err(signers::refused(streams, error));
+        return Err(signers::refused(settings, streams, error));
     }
     flushed?;
     output.commit()?;

@@ -327,11 +327,14 @@ impl OptionLoader<'_> {
             Some(CommandInput::Fd(number)) => Some(number),
             _ => None,
         };
+        if let Some(Err(error)) = answers.map(descriptor::duplicate) {
+            self.streams.error(format_args!("command-fd is invalid: {}", system_words(&error.source)));
+        }
         let session_key = self.settings.message.override_session_key_fd;
-        for (name, number) in [("command-fd", answers), ("override-session-key-fd", session_key)] {
-            if let Some(Err(error)) = number.map(descriptor::duplicate) {
-                self.streams.error(format_args!("{name} is invalid: {}", system_words(&error.source)));
-            }
+        if let Some(Err(error)) = session_key.map(descriptor::duplicate) {
+            let reason = system_words(&error.source);
+            self.streams.error(format_args!("Fatal: override-session-key-fd is invalid: {reason}"));
+            return Err(Stop::Exit(2));
         }
         if self.streams.errors() > 0 {
             return self.fail("option-parser");
@@ -365,13 +368,13 @@ impl OptionLoader<'_> {
         if let Some(file) = settings.log_file.as_deref().filter(|_| settings.batch) {
             let path = settings.home.resolve(file);
             if file == b"-" {
-                streams.stamp_messages(settings.now);
+                streams.stamp_messages(settings.now, true);
             } else if let Err(error) = streams.open_log_file(&path, settings.now) {
                 streams.info(format_args!("failed to open log file '{}': {error}", path.display()));
             }
         }
         if settings.log_time {
-            streams.stamp_messages(system_time);
+            streams.stamp_messages(system_time, false);
         }
         if settings.faked_time.is_some() {
             let time = clock::log_string(settings.now);

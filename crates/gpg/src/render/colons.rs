@@ -239,7 +239,8 @@ fn version_5(body: &[u8]) -> Option<[u8; 32]> {
     Some(naming::sha256(&[
         &[0x9a],
         &length.to_be_bytes(),
-        &[5],
+        // gpg 2.4.9 hashes the version that the key has.
+        &[4],
         created_and_algorithm,
         &size.to_be_bytes(),
         material,

@@ -68,8 +68,7 @@ pub(super) fn is_hidden(
         Some(CertificationStatus::Refused(refusal)) => {
             matches!(refusal, Unverifiable::WeakDigest | Unverifiable::Unsupported)
         }
-        Some(_) => false,
-        None => {
+        _ => {
             listed.facts.hash_algorithm == HashAlgorithm::SHA1
                 && !settings.weak_key_signatures
                 && !is_own(listing, listed.facts)

@@ -175,8 +175,12 @@ impl Arguments {
             known: given_key,
             failure: None,
         };
-        let allowed =
-            Allowed { unprotected: self.allow_unprotected, armor: ArmorRules::Rfc9580, ..Allowed::default() };
+        let allowed = Allowed {
+            unprotected: self.allow_unprotected,
+            armor: ArmorRules::Rfc9580,
+            unknown_packets: true,
+            ..Allowed::default()
+        };
         let mut mail = Mail::read(input)?;
         if mail.is_mended {
             let name = input::name(self.file.as_deref());

@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use super::import_outcome::word_and_additions;
 use crate::exit::Outcome;
+use crate::hint::Hint;
 use crate::listing::TextJson;
 use crate::printable::{counted, printable};
 use crate::session::{Session, command_line, environment};
@@ -129,8 +130,9 @@ pub(super) fn note(session: &Session, request: &Request, source: Source<'_>, cam
                     session.note(format_args!("{request}: a subkey of the certificate {of}"));
                 }
                 for revoker in &imported.missing_revokers {
+                    let look = Hint::Fetch(revoker.to_string());
                     session.warn(format_args!(
-                        "{request}: may be revoked: its revoker {revoker} is not here; `keyhoard fetch {revoker}`"
+                        "{request}: may be revoked: its revoker {revoker} is not here; {look}"
                     ));
                 }
             }

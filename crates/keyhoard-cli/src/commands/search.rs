@@ -77,7 +77,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
         ));
     }
     if ids.len() < found {
-        session.note(format_args!("{} more", found - ids.len()));
+        session.warn(format_args!("{} more", found - ids.len()));
     }
     Ok(Outcome::done_if(found > 0))
 }

@@ -130,7 +130,7 @@ fn text_around_clear_text_is_told() {
 
 #[test]
 fn clear_text_without_a_signature_behind_it_is_an_error_whatever_else_is_there() {
-    let allowed = Allowed { unencrypted: true, ..Allowed::default() };
+    let allowed = Allowed { unencrypted: true, unknown_packets: true, ..Allowed::default() };
     const TEXT: &[u8] = b"-----BEGIN PGP SIGNED MESSAGE-----\nHash: SHA256\n\ntext\n";
     let read = |packets: &[u8]| {
         let mut text = TEXT.to_vec();

@@ -176,8 +176,11 @@ fn builder(settings: &Settings, signer: &Signer, kind: SignatureType) -> Builder
     builder
 }
 
-/// Returns why a signature was not made; if gpg has a code for it, the error is reported.
-pub(crate) fn refused(streams: &mut Streams, error: Error) -> Failure {
+/// Returns why a signature was not made; if gpg has a code for it, the error is reported, unless gpg's agent found it.
+pub(crate) fn refused(settings: &Settings, streams: &mut Streams, error: Error) -> Failure {
+    if let Error::Sign(sign::Error::Signer(error @ secret::Error::Agent { .. })) = &error {
+        return Failure::of_agent(Passphrases::new(settings, streams).code(error));
+    }
     match code_of(&error) {
         Some(code) => {
             streams.info(engine::causes(&error));
