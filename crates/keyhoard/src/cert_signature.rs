@@ -1,6 +1,7 @@
 //! The signatures on a certificate.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::ops::ControlFlow;
 use std::time::SystemTime;
 
@@ -40,8 +41,8 @@ pub(crate) fn read_signatures(snapshot: &dyn Snapshot, id: CertId) -> Result<Vec
     let mut names: HashMap<KeyId, Option<String>> = HashMap::new();
     for signature in &signatures {
         let issuer = signature.issuer.key_id;
-        if !names.contains_key(&issuer) {
-            names.insert(issuer, name_of(snapshot, issuer)?);
+        if let Entry::Vacant(name) = names.entry(issuer) {
+            name.insert(name_of(snapshot, issuer)?);
         }
     }
     let read = signatures.into_iter().map(|signature| CertSignature {

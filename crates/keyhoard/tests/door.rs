@@ -19,11 +19,11 @@ fn with_ann() -> (Keyhoard, Cert) {
 fn a_key_that_was_made_is_found_by_its_address_its_fingerprint_and_a_word() {
     let (kh, ann) = with_ann();
     let certs = kh.certs();
-    assert_eq!(certs.by_email("ann@example.org").expect("found"), [ann.clone()]);
-    assert_eq!(certs.by_email("ANN@example.org").expect("found"), [ann.clone()]);
+    assert_eq!(certs.by_email("ann@example.org").expect("found"), std::slice::from_ref(&ann));
+    assert_eq!(certs.by_email("ANN@example.org").expect("found"), std::slice::from_ref(&ann));
     assert_eq!(certs.by_email("nn@example.org").expect("answers"), []);
     assert_eq!(certs.by_fingerprint(ann.fingerprint()).expect("found"), Some(ann.clone()));
-    assert_eq!(certs.search("ann example").expect("found"), [ann.clone()]);
+    assert_eq!(certs.search("ann example").expect("found"), std::slice::from_ref(&ann));
     assert_eq!(certs.count().expect("counts"), 1);
     let user_id = ann.user_id().expect("it has one");
     assert_eq!((user_id.text().as_str(), user_id.email().as_deref()), (ANN, Some("ann@example.org")));

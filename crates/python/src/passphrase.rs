@@ -31,10 +31,13 @@ pub(crate) fn passphrase(argument: &Bound<'_, PyAny>) -> PyResult<Passphrase> {
     }
 }
 
+/// What answers a request for a passphrase.
+pub(crate) type Answer = Box<dyn Fn(&PassphraseRequest) -> Option<Passphrase> + Send + Sync>;
+
 impl Unlocking {
     /// Returns a closure that answers. An exception of a function is reported as one that nobody catches, and counts as
     /// no answer.
-    pub(crate) fn answer(self) -> Box<dyn Fn(&PassphraseRequest) -> Option<Passphrase> + Send + Sync> {
+    pub(crate) fn answer(self) -> Answer {
         match self {
             Self::Passphrase(passphrase) => {
                 Box::new(move |request| (request.wrong == 0).then(|| passphrase.clone()))

@@ -134,7 +134,8 @@ fn sign_with(
         .tell(format!("Are you sure that you want to sign this key with your\nkey \"{name}\" ({by_id})\n"));
     session.tell(claims(&certification, is_own));
     let Settings { batch, answer_yes, .. } = *session.settings();
-    if !(batch && answer_yes) && !session.confirm("sign_uid.okay", "Really sign? (y/N) ")? {
+    let is_answered = batch && answer_yes;
+    if !is_answered && !session.confirm("sign_uid.okay", "Really sign? (y/N) ")? {
         return Ok(true);
     }
     let preferences = session.preferences();

@@ -53,9 +53,12 @@ const CURVES: [(i64, Curve, [&str; 2], bool); 8] = [
     (9, Curve::Secp256k1, ["secp256k1", "secp256k1"], true),
 ];
 
-/// The menu of subkeys: the number of a row, its keyword, its text, the algorithm, its uses unless they are asked for, and
-/// whether it needs `--expert`.
-const SUBKEY_ROWS: [(i64, &str, &str, Sort, Option<Usage>, bool); 9] = [
+/// The number of a row, its keyword, its text, the algorithm, its uses unless they are asked for, and whether it needs
+/// `--expert`.
+type SubkeyRow = (i64, &'static str, &'static str, Sort, Option<Usage>, bool);
+
+/// The menu of subkeys.
+const SUBKEY_ROWS: [SubkeyRow; 9] = [
     (3, "dsa", "DSA (sign only)", Sort::Dsa, Some(Usage::SIGN), false),
     (4, "rsa/s", "RSA (sign only)", Sort::Rsa, Some(Usage::SIGN), false),
     (5, "elg", "Elgamal (encrypt only)", Sort::Elgamal, Some(Usage::ENCRYPT), false),
