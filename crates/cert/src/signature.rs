@@ -188,7 +188,7 @@ impl<'a> Signature<'a> {
     }
 
     /// Returns the key IDs of all issuers that it names, whether hashed or not, at most
-    /// [`MAX_ISSUER_CANDIDATES`](verify::limits::MAX_ISSUER_CANDIDATES): hints, right and wrong.
+    /// [`MAX_ISSUER_CANDIDATES`]: hints, right and wrong.
     pub fn issuer_hints(&self) -> Vec<KeyId> {
         let first = Some(self.issuer().key_id).filter(|key_id| key_id.0 != 0);
         let areas = [self.hashed, self.unhashed].into_iter();

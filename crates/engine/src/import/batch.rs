@@ -12,7 +12,7 @@ use trust::OwnerTrust;
 
 use super::chunk::CHUNK_CERTIFICATES;
 use super::event::{Additions, ImportOutcome, ImportRefusal, Imported};
-use super::key_origin::is_noted;
+use super::key_origin as kind;
 use super::options::{ImportOptions, NewOwnerTrust};
 use crate::{Result, stored};
 
@@ -148,7 +148,7 @@ impl Batch {
                 new.iter().try_for_each(|primary| transaction.set_owner_trust(primary, ultimate))?;
             }
         }
-        if let Some(origin) = options.origin.as_ref().filter(|origin| is_noted(origin)) {
+        if let Some(origin) = options.origin.as_ref().filter(|origin| is_of_user_ids(origin)) {
             self.note_origins(transaction, origin)?;
         }
         Ok(transaction.remember_inputs(&self.unchanged)?)
@@ -167,6 +167,15 @@ impl Batch {
             }
         }
         Ok(())
+    }
+}
+
+/// Says whether GnuPG notes an origin with user IDs (its `g10/import.c`): a keyserver only with its address.
+fn is_of_user_ids(origin: &Origin) -> bool {
+    match origin.kind {
+        kind::KEYSERVER => origin.url.is_some(),
+        kind::DANE | kind::WKD | kind::URL | kind::FILE => true,
+        _ => false,
     }
 }
 

@@ -1,7 +1,5 @@
 //! GnuPG's numbers for where a key came from (its `g10/keydb.h`, KEYORG).
 
-use store::Origin;
-
 /// From a keyserver.
 pub const KEYSERVER: u8 = 1;
 /// From the DNS.
@@ -12,13 +10,3 @@ pub const WKD: u8 = 4;
 pub const URL: u8 = 5;
 /// From a file.
 pub const FILE: u8 = 6;
-
-/// Says whether GnuPG notes where a new key and its user IDs come from (its `g10/import.c`): of a keyserver only with its
-/// address.
-pub fn is_noted(origin: &Origin) -> bool {
-    match origin.kind {
-        KEYSERVER => origin.url.is_some(),
-        DANE | WKD | URL | FILE => true,
-        _ => false,
-    }
-}

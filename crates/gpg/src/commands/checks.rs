@@ -80,7 +80,7 @@ impl Checks {
         }
     }
 
-    /// Adds a signature; `is_counted` says whether an error counts.
+    /// Adds a signature; `is_counted` says whether a good one and an error count.
     fn add_one(
         &mut self,
         listing: &KeyListing<'_>,
@@ -90,7 +90,7 @@ impl Checks {
     ) {
         match signature.status {
             None => {}
-            Some(CertificationStatus::Good(_)) => self.good += 1,
+            Some(CertificationStatus::Good(_)) => self.good += u64::from(is_counted),
             Some(CertificationStatus::Bad) => self.bad += 1,
             Some(CertificationStatus::NoIssuer | CertificationStatus::UnusableIssuer(_)) => self.no_key += 1,
             Some(CertificationStatus::Refused(refusal)) => {

@@ -13,7 +13,6 @@ use engine::cert::effective::{EvaluationContext, PacketView, evaluate};
 use engine::cert::split::RawRevocation;
 use engine::compact::{CompactOptions, compact};
 use engine::fetch::{Asked, is_asked_for, taken_options};
-use engine::import::key_origin;
 use engine::import::{
     Filter, ImportEvent, ImportOptions, ImportOutcome, NewOwnerTrust, Preview, examine, import_all, preview,
 };
@@ -27,7 +26,7 @@ use crate::input;
 use crate::keyrings::Keyrings;
 use crate::prompt::{self, Question};
 use crate::secrets::Secrets;
-use crate::settings::{ImportFilter, ImportSettings, KeyOrigin, Settings};
+use crate::settings::{ImportFilter, ImportSettings, Settings};
 use crate::status;
 use crate::streams::Streams;
 use report::Report;
@@ -293,9 +292,12 @@ fn clean_options(import: &ImportSettings, settings: &Settings) -> CleanOptions {
 }
 
 fn origin(settings: &Settings) -> Option<Origin> {
-    let KeyOrigin { kind, url } = settings.key_origin.clone();
-    let origin = Origin { kind, updated: Some(settings.now), url };
-    (key_origin::is_noted(&origin) && !settings.import.restore).then_some(origin)
+    let origin = &settings.key_origin;
+    (origin.kind != 0 && !settings.import.restore).then(|| Origin {
+        kind: origin.kind,
+        updated: Some(settings.now),
+        url: origin.url.clone(),
+    })
 }
 
 /// Returns the filter for each certificate before it is imported: it drops unusable parts (`import-clean`), and then
