@@ -95,7 +95,7 @@ bench-postgres: setup ## measures a PostgreSQL server beside SQLite, writes targ
 	$(TARGET)/release/keyhoard-lab bench tables --only-postgres --output $(TARGET)/bench
 
 .PHONY: clients
-clients: programs ## runs the test suites of programs that use gpg with gpg-keyhoard in its place (docs/clients.md)
+clients: programs ## runs the test suites of programs that use gpg with gpg-keyhoard in its place
 	scripts/clients $(TARGET) $(TARGET)/checked/gpg-keyhoard
 
 .PHONY: lint
