@@ -71,7 +71,7 @@ enum ModelWord {
     TofuPgp,
     /// The trust in a key's owner.
     Direct,
-    /// None.
+    /// None: every key is used, and every owner counts as verified.
     Always,
     /// The one of GnuPG's trust database: without such a database the web of trust.
     Auto,

@@ -226,14 +226,14 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_cannot_be_told_the_cipher_gets_one_that_it_has_not_as_a_file_that_is_not_there() {
+    fn a_program_that_cannot_be_told_the_cipher_gets_an_option_that_it_refuses() {
         let encrypt = &known("rsop").actions["encrypt"].run[3..];
         let run = |cipher, compression| {
             let arguments: Vec<&str> = encrypt.iter().map(String::as_str).collect();
             filled("rsop", &arguments, &[("cipher", cipher), ("compression", compression)])
         };
         assert_eq!(run("AES256", "none"), [""; 0]);
-        assert_eq!(run("3DES", "zip"), ["3DES", "zip"]);
+        assert_eq!(run("3DES", "zip"), ["--cipher=3DES", "--compress=zip"]);
         assert_eq!(filled("rsop", &["{algorithm}"], &[("algorithm", "rsa4096")]), ["--profile=rfc4880"]);
     }
 

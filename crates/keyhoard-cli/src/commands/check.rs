@@ -24,7 +24,7 @@ use crate::session::Session;
   keyhoard check --signatures '<someone@debian.org>'
   keyhoard check --json | jq -r 'select(.bad > 0) | .fingerprint'
 
-The verdicts are stored: the next check, and everything that depends on who certified whom, verifies nothing again. A
+The verdicts are stored, so that no other command has to verify these signatures again. A
 certificate is shown if it was named, or if one of its signatures is bad or refused. The exit code is 1 if a signature
 is bad.")]
 pub(crate) struct Arguments {

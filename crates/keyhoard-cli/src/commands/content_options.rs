@@ -20,15 +20,15 @@ pub(super) struct ContentOptions {
     #[arg(long, value_name = "0-9", default_value_t = DEFAULT_LEVEL, value_parser = clap::value_parser!(u8).range(0..=9))]
     level: u8,
 
-    /// Take the input for text, whose lines end as the reader's system wants it.
+    /// Treat the input as text, whose lines end as on the reader's system.
     #[arg(long)]
     text: bool,
 
-    /// Say this file name in the message.
+    /// Store this file name in the message.
     #[arg(long, value_name = "NAME")]
     name: Option<OsString>,
 
-    /// Say this time in the message, as the file's (seconds since 1970, or like 20260101T000000) [default: none].
+    /// Store this time in the message, as the file's (seconds since 1970, or like 20260101T000000) [default: none].
     #[arg(long, value_name = "TIME", value_parser = timestamp::parse)]
     time: Option<Timestamp>,
 }

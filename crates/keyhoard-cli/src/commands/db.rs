@@ -37,7 +37,7 @@ enum Command {
     #[command(after_help = "Examples:
   keyhoard db status --json")]
     Status,
-    /// Bring the tables to this program's version, and make what could not be made before.
+    /// Bring the tables to this program's version, and make indexes that are missing.
     #[command(after_help = "Examples:
   keyhoard --db postgres://ann@db.example.org/keys db migrate")]
     Migrate,

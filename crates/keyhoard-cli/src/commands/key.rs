@@ -48,14 +48,14 @@ enum Command {
     List(list::Arguments),
     /// Write secret keys to a file, a pipe or the terminal, as they are locked.
     Export(export::Arguments),
-    /// Take in secret keys with their certificates, as keyhoard import does.
+    /// Import secret keys with their certificates, as keyhoard import does.
     Import(import::Arguments),
     /// Send certificates to a keyserver, or write a Web Key Directory, as keyhoard publish does.
     Publish(publish::Arguments),
     /// Remove secret keys, and their certificates.
     #[command(visible_alias = "rm")]
     Delete(delete::Arguments),
-    /// Change the passphrase of secret keys, set one, or take it away.
+    /// Change, set or remove the passphrase of secret keys.
     Passphrase(passphrase::Arguments),
     /// Add a user ID.
     AddUserId(add_user_id::Arguments),
@@ -65,17 +65,17 @@ enum Command {
     PrimaryUserId(primary_user_id::Arguments),
     /// Add a new subkey.
     AddSubkey(add_subkey::Arguments),
-    /// Set when a key or its subkeys end.
+    /// Set when a key or its subkeys expire.
     SetExpiry(set_expiry::Arguments),
     /// Set which ciphers, digests and compressions others are to use.
     SetPreferences(set_preferences::Arguments),
-    /// Certify that user IDs of somebody else's key are right.
+    /// Certify user IDs of somebody else's key.
     Certify(certify::Arguments),
-    /// Take certifications of somebody else's user IDs back.
+    /// Revoke your certifications of somebody else's user IDs.
     RevokeCertification(revoke_certification::Arguments),
     /// Revoke a key, or one of its subkeys, for good.
     Revoke(revoke::Arguments),
-    /// Make the revocation of a key, to be kept for the day it is needed.
+    /// Make a revocation certificate of a key, to keep until it is needed.
     RevocationCertificate(revocation_certificate::Arguments),
 }
 

@@ -34,15 +34,15 @@ pub(crate) struct SignerOptions {
     #[arg(long, value_name = "DIGEST", value_parser = hash_algorithm)]
     digest: Option<HashAlgorithm>,
 
-    /// Say this in the signature; with ! before it nobody may overlook it. May be given again.
+    /// Add this notation; with ! before it, programs that do not know it refuse the signature. May be given again.
     #[arg(long, value_name = "NAME@DOMAIN=VALUE", value_parser = notation)]
     notation: Vec<Notation>,
 
-    /// Say where your policy can be read; may be given again.
+    /// Add the URL of your signing policy; may be given again.
     #[arg(long, value_name = "URL")]
     policy_url: Vec<String>,
 
-    /// Let the signature end after so many days.
+    /// Let the signature expire after so many days.
     #[arg(long, value_name = "DAYS", value_parser = clap::value_parser!(u32).range(1..=36500))]
     signature_days: Option<u32>,
 }

@@ -25,7 +25,7 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
-    /// Say how far the owners of keys are trusted to certify others.
+    /// Set how far the owners of keys are trusted to certify others.
     Set(owner_trust::SetArguments),
     /// Switch keys off, or on again.
     Disable(owner_trust::DisableArguments),
@@ -36,7 +36,7 @@ enum Command {
     /// Take over owner trust that gpg has exported, or export it for gpg.
     #[command(subcommand)]
     Exchange(owner_trust::Exchange),
-    /// Sum up on which level how many keys are valid.
+    /// Count the valid keys by their distance from your own.
     Check(check::Arguments),
     /// Say why user IDs are as valid as they are.
     Explain(explain::Arguments),

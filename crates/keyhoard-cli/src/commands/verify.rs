@@ -56,8 +56,8 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     output: NamedOutput,
 
-    /// Write --output only if the owner of the key is verified; with --batch, --tags and --commits such signatures count
-    /// only.
+    /// Write --output only if the owner of the key is verified; with --batch, --tags and --commits, count only such
+    /// signatures.
     #[arg(long)]
     sure: bool,
 

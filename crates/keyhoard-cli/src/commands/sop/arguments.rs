@@ -17,7 +17,7 @@ use super::date::Date;
 The database is neither read nor changed. Files can also be named @ENV:NAME, the content of an environment variable, and \
 @FD:NUMBER, an open file descriptor. The exit codes are those of the interface.")]
 pub(crate) struct Arguments {
-    /// Say more on standard error (there is no more to say).
+    /// Accepted, and changes nothing.
     #[arg(long, global = true)]
     debug: bool,
 
