@@ -40,13 +40,13 @@ pub fn agent_near(location: &Path) -> Option<Agent> {
 }
 
 /// The certificates of a database, which is opened when it is first needed.
-struct DatabaseCertificates {
+pub(crate) struct DatabaseCertificates {
     location: PathBuf,
     store: Mutex<Option<Box<dyn Store>>>,
 }
 
 impl DatabaseCertificates {
-    fn new(location: &Path) -> Self {
+    pub(crate) fn new(location: &Path) -> Self {
         Self { location: location.to_owned(), store: Mutex::new(None) }
     }
 

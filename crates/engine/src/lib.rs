@@ -217,6 +217,7 @@ pub mod find;
 pub mod foreign_text;
 pub mod generate;
 pub mod git_signatures;
+pub mod gnupg_home;
 pub mod import;
 pub mod keyring_copy;
 pub mod keyring_file;
