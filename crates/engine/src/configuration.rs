@@ -14,7 +14,7 @@
 //! encrypt-to-self = true
 //! ```
 //!
-//! Its table `network` says what goes over the network: [`NetworkConfiguration`].
+//! Its table `network` says what goes over the network: `fetch::NetworkConfiguration`, with the feature `network`.
 //!
 //! A file that somebody else can change is an error.
 
@@ -26,6 +26,7 @@ use std::str::FromStr;
 
 use serde::Deserialize;
 
+#[cfg(feature = "network")]
 use crate::fetch::NetworkConfiguration;
 use crate::output_file::{Content, Existing, OutputFile};
 use crate::{Error, ForeignError, Result, database, permissions};
@@ -43,6 +44,7 @@ pub struct Configuration {
     #[serde(default)]
     pub encrypt_to_self: bool,
     /// What goes over the network.
+    #[cfg(feature = "network")]
     #[serde(default)]
     pub network: NetworkConfiguration,
 }
