@@ -5,6 +5,8 @@ SHELL := bash
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 CHECKED := --profile checked --workspace
 PREFIX ?= /usr/local
+# What is installed. gpg-keyhoard is a link to keyhoard, which looks at the name it is called by.
+PROGRAMS := keyhoard gpgv-keyhoard hn2nntp keyhoard-lab
 
 # Only tests whose name contains this: make test T=gpg_import
 T ?=
@@ -18,21 +20,26 @@ help: ## lists the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/make \1\t\2/p' Makefile | expand -t 20
 
 .PHONY: demo
-demo: build ## imports Debian's keyring into a new database and times it beside gpg
-	@$(TARGET)/release/keyhoard-lab demo
+demo: setup ## imports Debian's keyring into a new database and times it beside gpg
+	@echo 'demo: the first build takes about 8 minutes on two cores, then Keyhoard'\''s times take seconds and gpg'\''s some minutes'
+	cargo build --profile demo --bin gpg-keyhoard --bin keyhoard-demo
+	@$(TARGET)/demo/keyhoard-demo
 
 .PHONY: build
-build: setup ## builds the release programs
-	cargo build --release --workspace --bins
+build: setup ## builds what ships (10 to 20 minutes the first time)
+	cargo build --profile dist $(PROGRAMS:%=--bin %)
+	ln -sf keyhoard $(TARGET)/dist/gpg-keyhoard
 
 .PHONY: install
 install: build ## installs the programs, man pages and completions to PREFIX (default /usr/local)
-	install -D -t $(DESTDIR)$(PREFIX)/bin $(TARGET)/release/keyhoard $(TARGET)/release/gpg-keyhoard $(TARGET)/release/gpgv-keyhoard \
-	    $(TARGET)/release/hn2nntp $(TARGET)/release/keyhoard-lab
+	for program in $(PROGRAMS); do \
+	    scripts/install-program $(TARGET)/dist/$$program $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/debug; \
+	done
+	ln -sf keyhoard $(DESTDIR)$(PREFIX)/bin/gpg-keyhoard
 	share=$(DESTDIR)$(PREFIX)/share; \
 	mkdir -p "$$share"/{man/man1,bash-completion/completions,zsh/site-functions,fish/vendor_completions.d}; \
 	for program in keyhoard hn2nntp; do \
-	    run=$(TARGET)/release/$$program; \
+	    run=$(TARGET)/dist/$$program; \
 	    $$run man --directory "$$share/man/man1"; \
 	    $$run completions bash >"$$share/bash-completion/completions/$$program"; \
 	    $$run completions zsh >"$$share/zsh/site-functions/_$$program"; \
@@ -42,11 +49,11 @@ install: build ## installs the programs, man pages and completions to PREFIX (de
 .PHONY: deb
 deb: build ## makes the Debian packages keyhoard, gpg-from-keyhoard and gpgv-from-keyhoard, in target/deb
 	@scripts/setup deb
-	scripts/deb $(TARGET)/release $(TARGET)/deb
+	scripts/deb $(TARGET)/dist $(TARGET)/deb
 
 .PHONY: test-deb
 test-deb: deb ## installs, upgrades and removes these packages in clean Debian 12 and 13 roots, as root (5 minutes)
-	scripts/test-deb $(TARGET)/deb $(TARGET)/roots $(TARGET)/release
+	scripts/test-deb $(TARGET)/deb $(TARGET)/roots $(TARGET)/dist
 
 .PHONY: test
 test: programs ## runs every test (T=name: those whose name contains it), long ones as a sample (SEED=n)
@@ -100,13 +107,19 @@ interop: programs ## runs keys and messages of six other programs through keyhoa
 
 .PHONY: bench
 bench: build ## measures gpg and Keyhoard side by side, writes target/bench/ (20 to 60 minutes)
-	$(TARGET)/release/keyhoard-lab bench tables --output $(TARGET)/bench
+	$(TARGET)/dist/keyhoard-lab bench tables --output $(TARGET)/bench
+
+.PHONY: lab-full
+lab-full: build ## measures every OpenPGP program, also GnuPG 2.4.9 and Debian sid's, writes target/lab/report.html (hours)
+	@scripts/setup test
+	scripts/lab-roots $(TARGET)
+	$(TARGET)/dist/keyhoard-lab bench all --roots $(TARGET)/lab-roots --out $(TARGET)/lab $(LAB_OPTIONS)
 
 .PHONY: bench-postgres
-bench-postgres: setup ## measures a PostgreSQL server beside SQLite, writes target/bench/ (about 10 minutes, 8 GB)
+bench-postgres: build ## measures a PostgreSQL server beside SQLite, writes target/bench/ (about 10 minutes, 8 GB)
 	@scripts/setup test
-	cargo build --release --workspace --bins --example measure_database
-	$(TARGET)/release/keyhoard-lab bench tables --only-postgres --output $(TARGET)/bench
+	cargo build --profile dist --example measure_database
+	$(TARGET)/dist/keyhoard-lab bench tables --only-postgres --output $(TARGET)/bench
 
 .PHONY: clients
 clients: programs ## runs the test suites of programs that use gpg with gpg-keyhoard in its place

@@ -6,7 +6,7 @@ use std::process::Command;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use harness::{Home, Output, Run};
+use harness::{Gnupg, Home, Output, Run};
 use serde_json::Value;
 
 /// What is looked for in the page, by the browser itself. The script's findings become the page's title.
@@ -289,6 +289,24 @@ fn a_program_that_a_file_describes_is_measured_too() {
     bench(&home, &arguments).succeed();
     assert_eq!(cell(&home, "import", "mine")["measured"]["keys"], 2);
     assert_eq!(cell(&home, "list signatures with names", "mine")["refused"], "mine: no such listing");
+}
+
+#[test]
+fn what_is_unpacked_in_a_folder_of_roots_is_measured_too_with_a_keybox_and_with_keyboxd() {
+    let home = Home::new();
+    let keyring = made_keyring(&home, 2);
+    let roots = Gnupg::V2_4.programs().ancestors().nth(2).expect("roots").display().to_string();
+    let only = "gpg keybox,gpg keyboxd";
+    bench(&home, &["keyring", &keyring, "--rounds", "1", "--no-strace", "--roots", &roots, "--only", only])
+        .succeed();
+    for program in ["gpg keybox", "gpg keybox (2.2.40)", "gpg keybox (2.4.9)", "gpg keyboxd (2.4.9)"] {
+        assert_eq!(cell(&home, "import", program)["measured"]["keys"], 2, "{program}");
+    }
+    let versions = results(&home)["report"]["programs"].clone();
+    let version = versions.as_array().expect("programs").iter();
+    let version = version.filter(|program| program["name"].as_str().expect("a name").ends_with("(2.4.9)"));
+    assert!(version.clone().count() == 2, "{versions}");
+    assert!(version.into_iter().all(|one| one["version"] == "gpg (GnuPG) 2.4.9"), "{versions}");
 }
 
 #[test]

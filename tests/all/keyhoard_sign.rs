@@ -488,6 +488,24 @@ fn the_first_line_says_good_bad_or_unknown_key() {
 }
 
 #[test]
+fn with_the_trust_model_always_every_owner_counts_as_verified_and_only_as_long_as_nobody_is_named() {
+    let (home, _, signature) = signed_by_ann("data.sig");
+    let ben = OwnKey::new("Ben <ben@example.org>");
+    Run::keyhoard(&home).args(["import", "--quiet"]).stdin(ben.certificate()).succeed();
+    let verify = |options: &[&str]| {
+        let always = run(&home, &["verify", "--trust-model", "always"]).args(options);
+        let done = always.arg(&signature).output();
+        (done.code, done.text().lines().next().unwrap_or_default().to_owned())
+    };
+    let accepted = "GOOD signature by Ann <ann@example.org>, owner accepted: --trust-model always".to_owned();
+    assert_eq!(verify(&[]), (Some(0), accepted.clone()));
+    assert_eq!(verify(&["--sure"]), (Some(0), accepted));
+    assert_eq!(verify(&["--signer", "ben@example.org"]).0, Some(1));
+    home.write("data", "other data");
+    assert_eq!(verify(&[]).0, Some(1));
+}
+
+#[test]
 fn a_signature_of_somebody_else_than_the_named_signer_is_bad() {
     let (home, _, signature) = signed_by_ann("data.sig");
     let ben = OwnKey::new("Ben <ben@example.org>");

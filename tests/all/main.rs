@@ -1,5 +1,6 @@
 //! The tests of whole programs: one binary, one file per command. [`harness`] is what they share.
 
+mod demo;
 mod documents;
 mod earlier_databases;
 mod generate_on_terminal;
@@ -67,6 +68,7 @@ mod memory;
 mod message_limits;
 mod messages;
 mod network_lies;
+mod one_executable;
 mod openssl_configuration;
 mod oracle_export;
 mod oracle_generated_keys;

@@ -234,6 +234,7 @@ pub mod passphrase;
 pub mod pending;
 pub mod permissions;
 pub mod policy;
+pub mod recipient_choice;
 pub mod recipients;
 pub mod secret_keys;
 pub mod secret_transfer;

@@ -27,7 +27,7 @@ use crate::listing::{FirstUse, UserTrust};
 use crate::message_algorithms;
 use crate::secret_transfer::with_secret_key;
 use crate::stored::read_one;
-use crate::validity::{Model, Sources, TrustSettings, ValidityResult};
+use crate::validity::{Sources, TrustSettings, ValidityResult};
 
 /// A certificate that a name stands for, with what matters to who encrypts to it.
 #[derive(Clone, Debug)]
@@ -259,25 +259,6 @@ pub fn owners(name: &Query, mut candidates: Vec<RecipientCandidate>) -> Vec<Reci
     let best = candidates.iter().filter(|candidate| leads_there(candidate));
     let best = best.min_by_key(|candidate| (Reverse(candidate.validity), candidate.fingerprint)).cloned();
     best.map_or(candidates, |best| vec![best])
-}
-
-/// Returns the only candidate with a key that may be used, if it is surely meant: it is fully valid, its whole fingerprint
-/// was given, or every key is used ([`Model::Always`]); else all candidates as the error.
-pub fn only_certain(
-    candidates: Vec<RecipientCandidate>,
-    name: &Query,
-    trust: &TrustSettings,
-) -> std::result::Result<RecipientCandidate, Vec<RecipientCandidate>> {
-    let is_certain = |candidate: &RecipientCandidate| {
-        candidate.validity >= Validity::Full
-            || candidate.has_fingerprint(name)
-            || trust.model == Model::Always
-    };
-    let mut usable = candidates.iter().filter(|candidate| candidate.usable_key().is_some());
-    match (usable.next(), usable.next()) {
-        (Some(only), None) if is_certain(only) => Ok(only.clone()),
-        _ => Err(candidates),
-    }
 }
 
 /// The recipient that a name stands for.

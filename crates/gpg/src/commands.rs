@@ -34,6 +34,8 @@ mod trustdb_records;
 mod verify;
 mod write_message;
 
+pub(crate) use verify::run as verify;
+
 use engine::secret_transfer::SecretParts;
 
 use crate::code;

@@ -51,23 +51,27 @@ use engine::{causes, lacks_search_index};
 use failure::CommandFailed;
 use options::load::{self, Loaded, Stop};
 use program::Program;
+use settings::Settings;
 use streams::Streams;
 
 /// Runs gpg with these words of a command line, the program's name not among them; returns its exit code.
 pub fn run(words: impl Iterator<Item = OsString>) -> ExitCode {
-    run_as(Program::Gpg, words)
+    run_as(Program::Gpg, words, commands::run)
 }
 
 /// Runs gpgv, which only verifies, with the keys of keyring files.
 pub fn run_gpgv(words: impl Iterator<Item = OsString>) -> ExitCode {
-    run_as(Program::Gpgv, words)
+    run_as(Program::Gpgv, words, commands::verify)
 }
 
-fn run_as(program: Program, words: impl Iterator<Item = OsString>) -> ExitCode {
+/// Runs a command with arguments; gpgv has only one, and so nothing of the others is in its executable.
+type Run = fn(&[Vec<u8>], &Settings, &mut Streams) -> anyhow::Result<()>;
+
+fn run_as(program: Program, words: impl Iterator<Item = OsString>, run: Run) -> ExitCode {
     let words: Vec<Vec<u8>> = words.map(OsString::into_vec).collect();
     let Ok(mut streams) = Streams::new(program) else { return ExitCode::from(2) };
     let code = match load::load(program, &words, clock::system_time(), &mut streams) {
-        Ok(loaded) => run_command(&loaded, &mut streams),
+        Ok(loaded) => run_command(&loaded, &mut streams, run),
         Err(stop) => stopped(program, &stop, &mut streams),
     };
     match streams.out().flush() {
@@ -86,8 +90,8 @@ fn run_as(program: Program, words: impl Iterator<Item = OsString>) -> ExitCode {
 }
 
 /// Runs the command and returns the exit code: 2 if an error was reported, but 1 for [`CommandFailed`].
-fn run_command(Loaded { settings, arguments }: &Loaded, streams: &mut Streams) -> u8 {
-    if let Err(error) = commands::run(arguments, settings, streams) {
+fn run_command(Loaded { settings, arguments }: &Loaded, streams: &mut Streams, run: Run) -> u8 {
+    if let Err(error) = run(arguments, settings, streams) {
         if error.is::<CommandFailed>() {
             return 1;
         }

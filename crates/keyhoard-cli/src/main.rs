@@ -1,5 +1,7 @@
 //! The program `keyhoard`: arguments in, text or JSON out.
 //!
+//! Started by a name of gpg's, it is `gpg-keyhoard`, which the crate `keyhoard-gpg` is all of.
+//!
 //! - [`arguments`]: the command line, declared once; help, completions and man pages come from it. Options that several
 //!   commands share: [`global_options`], [`passphrase_options`], [`trust_options`], [`destination`] (the output file).
 //! - [`commands`]: one file for each subcommand.
@@ -40,7 +42,9 @@ mod table;
 mod timestamp;
 mod trust_options;
 
+use std::ffi::OsStr;
 use std::io::IsTerminal;
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
@@ -49,6 +53,9 @@ use clap::{CommandFactory, Parser};
 fn main() -> ExitCode {
     process::protect_memory();
     engine::message::use_batch_scheduling();
+    if std::env::args_os().next().is_some_and(|name| is_name_of_gpg(&name)) {
+        return keyhoard_gpg::run(std::env::args_os().skip(1));
+    }
     let request = help::Request::of(std::env::args_os());
     match arguments::Arguments::try_parse_from(&request.arguments) {
         Ok(arguments) if arguments.command.is_none() && !std::io::stdout().is_terminal() => {
@@ -67,6 +74,12 @@ fn main() -> ExitCode {
         Err(error) if error.use_stderr() && arguments::is_json_requested() => exit::report_usage(&error),
         Err(error) => explain(&error, &request),
     }
+}
+
+/// Returns whether a program that is started by this path is gpg: `gpg-keyhoard`, `gpg`, `gpg2`.
+fn is_name_of_gpg(path: &OsStr) -> bool {
+    let name = Path::new(path).file_name();
+    name.is_some_and(|name| name.as_encoded_bytes().starts_with(b"gpg"))
 }
 
 /// Says that no command was given, with the help.
@@ -96,4 +109,19 @@ fn explain(error: &clap::Error, request: &help::Request) -> ExitCode {
         stderr::print(style::Style::Faint, "keyhoard:", format_args!("did you mean {}?", hint::named(meant)));
     }
     ExitCode::from(if error.use_stderr() { 2 } else { 0 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_is_gpg_if_its_name_begins_so_whatever_the_directory() {
+        for path in ["gpg", "gpg2", "/usr/bin/gpg", "gpg-keyhoard", "./gpg-keyhoard"] {
+            assert!(is_name_of_gpg(OsStr::new(path)), "{path}");
+        }
+        for path in ["keyhoard", "/opt/gpg/keyhoard", "", "/"] {
+            assert!(!is_name_of_gpg(OsStr::new(path)), "{path}");
+        }
+    }
 }

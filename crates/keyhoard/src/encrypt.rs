@@ -9,7 +9,8 @@ use engine::message::{
     self, Aead, ContentSigner, DEFAULT_CHUNK, DEFAULT_HASH, DataProtection, Encryption, MessageRecipients,
     NoSigner, Recipient, S2k,
 };
-use engine::recipients::{EncryptionKey, RecipientCandidate, candidates, only_certain, owners};
+use engine::recipient_choice::{RecipientChoice, choose, is_acceptable};
+use engine::recipients::{EncryptionKey, RecipientCandidate, candidates, owners};
 use engine::secret;
 use engine::store::Snapshot;
 use engine::validity::{Model, TrustSettings};
@@ -68,8 +69,8 @@ impl<'k> Encrypt<'k> {
         self
     }
 
-    /// Encrypts to the only certificate with this mail address that can be used, which must be fully valid; or to the one
-    /// with this whole fingerprint.
+    /// Encrypts to the one certificate with this mail address that can be used and is fully valid, whatever others have the
+    /// address; or to the one with this whole fingerprint.
     pub fn to_email(mut self, address: impl AsRef<str>) -> Self {
         self.to.push(Addressee::Name(as_name(address.as_ref())));
         self
@@ -213,22 +214,30 @@ impl Addressee {
 
 fn named(name: &str, snapshot: &dyn Snapshot, trust: &TrustSettings) -> Result<EncryptionKey> {
     let query = find::query(name.as_bytes())?;
-    let found = owners(&query, candidates(snapshot, &query, trust)?);
-    let chosen = only_certain(found, &query, trust).map_err(|found| refusal(name, &found))?;
+    let chosen = match choose(snapshot, &query, trust)? {
+        RecipientChoice::One(chosen) => chosen,
+        RecipientChoice::Several(found) | RecipientChoice::Refused(found) => {
+            return Err(refusal(name, &found, trust));
+        }
+        RecipientChoice::Missing => return Err(Error::NotFound { name: name.to_owned() }),
+    };
     let fingerprint = chosen.fingerprint;
     chosen.key.ok_or(Error::NoUsableKey { fingerprint, purpose: "encrypt" })
 }
 
-/// Says why none of the certificates with a name is encrypted to.
-fn refusal(name: &str, found: &[RecipientCandidate]) -> Error {
+/// Says why none of the certificates with a name, of which there are some, is encrypted to.
+fn refusal(name: &str, found: &[RecipientCandidate], trust: &TrustSettings) -> Error {
     let name = name.to_owned();
-    let usable: Vec<_> =
-        found.iter().filter(|one| one.usable_key().is_some()).map(|one| one.fingerprint).collect();
-    match (&usable[..], found) {
-        ([], []) => Error::NotFound { name },
-        ([], [first, ..]) => Error::NoUsableKey { fingerprint: first.fingerprint, purpose: "encrypt" },
-        ([fingerprint], _) => Error::NotValid { name, fingerprint: *fingerprint },
-        _ => Error::Ambiguous { name, candidates: usable },
+    let fingerprints = |is_meant: &dyn Fn(&RecipientCandidate) -> bool| -> Vec<_> {
+        found.iter().filter(|one| is_meant(one)).map(|one| one.fingerprint).collect()
+    };
+    let acceptable = fingerprints(&|one| is_acceptable(one, trust));
+    let usable = fingerprints(&|one| one.usable_key().is_some());
+    match (&acceptable[..], &usable[..]) {
+        ([], []) => Error::NoUsableKey { fingerprint: found[0].fingerprint, purpose: "encrypt" },
+        ([], [fingerprint]) => Error::NotValid { name, fingerprint: *fingerprint },
+        ([], _) => Error::Ambiguous { name, candidates: usable },
+        _ => Error::Ambiguous { name, candidates: acceptable },
     }
 }
 

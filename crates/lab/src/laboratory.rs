@@ -20,6 +20,7 @@ use crate::programs;
 use crate::progress::Progress;
 use crate::records::Records;
 use crate::report::{Page, Program, html};
+use crate::root::Root;
 use crate::subject::{self, Subject};
 use crate::summary;
 
@@ -42,6 +43,9 @@ pub(crate) struct Options {
     /// A file that describes further programs (docs/lab.md)
     #[arg(long, value_name = "FILE")]
     programs: Option<PathBuf>,
+    /// Measures the programs in the directories of this folder, too: unpacked Debian systems, or directories with bin
+    #[arg(long, value_name = "FOLDER")]
+    roots: Option<PathBuf>,
     /// Measures these programs alone; by default all that are found
     #[arg(long, value_delimiter = ',', value_name = "NAME")]
     only: Vec<String>,
@@ -66,7 +70,8 @@ impl Options {
             }
             descriptions.retain(|description| self.only.contains(&description.name));
         }
-        let (subjects, missing) = subject::find(descriptions)?;
+        let roots = self.roots.as_deref().map(Root::all).transpose()?.unwrap_or_default();
+        let (subjects, missing) = subject::find(descriptions, &roots)?;
         ensure!(!subjects.is_empty(), "none of these programs is here: {}", missing.join("; "));
         Ok((subjects, missing))
     }

@@ -5,7 +5,7 @@
 //! - [`made`]: keyrings of any size with valid signatures, and webs of trust, reproducible from a seed.
 //! - [`measure`]: one run of a program: wall time, processor time, peak memory.
 //!
-//! The program `keyhoard-lab` puts them together: `make-keyring`, `make-web`, `make-flood`, `measure`, `demo`, `bench`.
+//! The program `keyhoard-lab` puts them together: `make-keyring`, `make-web`, `make-flood`, `measure`, `bench`.
 
 pub mod made;
 pub mod measure;

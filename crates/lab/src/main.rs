@@ -1,7 +1,6 @@
 //! `keyhoard-lab`: makes keyrings, measures programs.
 
 mod bench;
-mod demo;
 mod execution;
 mod experiment_arguments;
 mod experiments;
@@ -16,6 +15,7 @@ mod programs;
 mod progress;
 mod records;
 mod report;
+mod root;
 mod series;
 mod statistics;
 mod subject;
@@ -74,8 +74,6 @@ enum Experiment {
         #[arg(long)]
         output: Option<PathBuf>,
     },
-    /// Imports and lists Debian's keyring, each time beside the installed gpg's
-    Demo,
     /// Measures every OpenPGP program on this machine, side by side, and writes a report with pictures
     #[command(subcommand)]
     Bench(Bench),
@@ -111,7 +109,6 @@ fn main() -> Result<ExitCode> {
             to_file(output.as_deref(), |file| web.write(file))
         }
         Experiment::MakeFlood { flood, output } => to_file(output.as_deref(), |file| flood.write(file)),
-        Experiment::Demo => demo::run().map(|()| ExitCode::SUCCESS),
         Experiment::Bench(bench) => bench.run(),
         Experiment::WriteBindings { split, bindings, directory } => {
             tofu_databases::write(bindings, split, &directory).map(|()| ExitCode::SUCCESS)

@@ -56,6 +56,10 @@ pub(crate) struct Action {
     pub(crate) or: Vec<Vec<String>>,
     #[serde(default)]
     pub(crate) stdin: String,
+    /// The file on stdin, instead of that text.
+    pub(crate) from: Option<String>,
+    /// The file that stdout goes to.
+    pub(crate) to: Option<String>,
     /// The exit codes of success.
     #[serde(default = "only_zero")]
     pub(crate) accept: Vec<i32>,
@@ -219,6 +223,18 @@ mod tests {
         assert_eq!(filled("rnp", &cipher, &[("cipher", "AES256 OCB")]), ["--cipher", "AES256", "--aead=OCB"]);
         assert_eq!(filled("sq", &["encrypt", "{cipher}"], &[("cipher", "AES256")]), ["encrypt"]);
         assert_eq!(filled("keyhoard", &["--db={home}/k"], &[("home", "/h")]), ["--db=/h/k"]);
+    }
+
+    #[test]
+    fn a_program_that_cannot_be_told_the_cipher_gets_one_that_it_has_not_as_a_file_that_is_not_there() {
+        let encrypt = &known("rsop").actions["encrypt"].run[3..];
+        let run = |cipher, compression| {
+            let arguments: Vec<&str> = encrypt.iter().map(String::as_str).collect();
+            filled("rsop", &arguments, &[("cipher", cipher), ("compression", compression)])
+        };
+        assert_eq!(run("AES256", "none"), [""; 0]);
+        assert_eq!(run("3DES", "zip"), ["3DES", "zip"]);
+        assert_eq!(filled("rsop", &["{algorithm}"], &[("algorithm", "rsa4096")]), ["--profile=rfc4880"]);
     }
 
     #[test]

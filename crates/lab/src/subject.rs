@@ -16,6 +16,7 @@ use tempfile::TempDir;
 
 use crate::files::{beside, copy_files, private_directory};
 use crate::programs::{Action, Description, Needs, Values};
+use crate::root::Root;
 
 /// A program, with the directory of its homes.
 #[derive(Debug)]
@@ -23,6 +24,8 @@ pub(crate) struct Subject {
     pub(crate) description: Description,
     pub(crate) version: String,
     program: PathBuf,
+    /// Where it is, if it is not installed.
+    root: Option<Root>,
     directory: TempDir,
     homes: Cell<usize>,
 }
@@ -34,19 +37,26 @@ pub(crate) struct Counts {
     pub(crate) signatures: Option<u64>,
 }
 
-/// Searches for each program. The second list names those that are missing.
+/// Searches for each program, installed and in each root; what is in a root has its name with the root's. The second list
+/// names those that are missing.
 ///
 /// # Errors
 ///
 /// If no directory can be made for a program's homes.
-pub(crate) fn find(descriptions: Vec<Description>) -> Result<(Vec<Subject>, Vec<String>)> {
+pub(crate) fn find(descriptions: Vec<Description>, roots: &[Root]) -> Result<(Vec<Subject>, Vec<String>)> {
     let (mut found, mut missing) = (Vec::new(), Vec::new());
     for description in descriptions {
-        match locate(&description.program) {
-            Some(program) if description.needs.as_ref().is_none_or(is_met) => {
-                found.push(Subject::new(description, program)?);
+        let before = found.len();
+        if let Some(program) = locate(&description.program).filter(|_| is_met(&description, None)) {
+            found.push(Subject::new(description.clone(), program, None)?);
+        }
+        for root in roots.iter().filter(|root| is_met(&description, Some(root))) {
+            if let Some(start) = root.start(&description.program) {
+                found.push(Subject::in_root(description.clone(), start, root)?);
             }
-            _ => missing.push(description.name),
+        }
+        if found.len() == before {
+            missing.push(description.name);
         }
     }
     Ok((found, missing))
@@ -59,22 +69,42 @@ fn locate(program: &str) -> Option<PathBuf> {
     beside(program).into_iter().chain(in_path).find(|file| file.is_file())
 }
 
-fn is_met(needs: &Needs) -> bool {
-    let Some((program, arguments)) = needs.run.split_first() else { return false };
-    let output = Command::new(program).args(arguments).stdin(Stdio::null()).output();
-    output.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).contains(&needs.says))
+fn is_met(description: &Description, root: Option<&Root>) -> bool {
+    let Some(Needs { run, says }) = &description.needs else { return true };
+    let run = started_in(root, run.clone());
+    let output = Command::new(&run[0]).args(&run[1..]).stdin(Stdio::null()).output();
+    output.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).contains(says))
+}
+
+/// Returns a command line that starts a program of the root, if that has it.
+fn started_in(root: Option<&Root>, mut command: Vec<String>) -> Vec<String> {
+    if let Some(start) = root.and_then(|root| root.start(&command[0])) {
+        command.splice(..1, start);
+    }
+    command
 }
 
 impl Subject {
-    fn new(description: Description, program: PathBuf) -> Result<Self> {
+    /// Returns a program that these words start, the last of which is its path.
+    fn in_root(mut description: Description, start: Vec<String>, root: &Root) -> Result<Self> {
+        description.name = format!("{} ({})", description.name, root.name);
+        let program = start.last().cloned().unwrap_or_default();
+        // `{program}` is filled with the path, which stands for all these words.
+        description.words.insert(program.clone(), start);
+        Self::new(description, program.into(), Some(root.clone()))
+    }
+
+    fn new(description: Description, program: PathBuf, root: Option<Root>) -> Result<Self> {
         // A short name, because the paths of sockets in a home must be short.
         let directory = TempDir::with_prefix("kh-").context("making a directory for homes")?;
-        let output = Command::new(&program).args(&description.version).stdin(Stdio::null()).output();
+        let start = started_in(root.as_ref(), vec![description.program.clone()]);
+        let mut command = Command::new(if root.is_some() { Path::new(&start[0]) } else { &program });
+        let output = command.args(&start[1..]).args(&description.version).stdin(Stdio::null()).output();
         let output = output.with_context(|| program.display().to_string())?;
         let text = String::from_utf8_lossy(&output.stdout);
         let is_wanted = |line: &&str| line.to_lowercase().contains(&description.version_line);
         let version = text.lines().find(is_wanted).unwrap_or("unknown").to_owned();
-        Ok(Self { description, version, program, directory, homes: Cell::new(0) })
+        Ok(Self { description, version, program, root, directory, homes: Cell::new(0) })
     }
 
     pub(crate) fn name(&self) -> &str {
@@ -122,9 +152,14 @@ impl Subject {
             return;
         }
         let values = self.values(home, &Values::new());
-        if let Ok(stop) = self.description.fill(&self.description.stop, &values) {
+        if let Ok(stop) = self.filled(&self.description.stop, &values) {
             let _ = Command::new(&stop[0]).args(&stop[1..]).stdin(Stdio::null()).output();
         }
+    }
+
+    /// Returns a command line with its values.
+    fn filled(&self, arguments: &[String], values: &Values) -> Result<Vec<String>> {
+        Ok(started_in(self.root.as_ref(), self.description.fill(arguments, values)?))
     }
 
     fn values(&self, home: &Path, values: &Values) -> Values {
@@ -139,7 +174,13 @@ impl Subject {
         let mut all = self.values(Path::new("HOME"), values);
         all.insert("program".to_owned(), self.description.program.clone());
         let arguments = self.description.fill(action.alternative(choice), &all)?;
-        Ok(arguments.iter().map(|argument| quoted(argument)).collect::<Vec<_>>().join(" "))
+        let mut words: Vec<String> = arguments.iter().map(|argument| quoted(argument)).collect();
+        for (sign, file) in [("<", &action.from), (">", &action.to)] {
+            if let Some(file) = file {
+                words.extend([sign.to_owned(), quoted(&self.description.fill_text(file, &all)?)]);
+            }
+        }
+        Ok(words.join(" "))
     }
 
     /// Returns the command of an action in a home, without its standard streams.
@@ -151,7 +192,7 @@ impl Subject {
         values: &Values,
     ) -> Result<Command> {
         let values = self.values(home, values);
-        let arguments = self.description.fill(action.alternative(choice), &values)?;
+        let arguments = self.filled(action.alternative(choice), &values)?;
         let mut command = Command::new(&arguments[0]);
         command.args(&arguments[1..]).env("LC_ALL", "C.UTF-8").env("TZ", "UTC").env("HOME", home);
         for name in ["GNUPGHOME", "KEYHOARD_DB", "RUST_BACKTRACE"] {
@@ -167,15 +208,21 @@ impl Subject {
     /// sum of processor times, and the highest peak memory; or the program's own message, if it refused.
     pub(crate) fn attempt(&self, attempt: &Attempt<'_>) -> Result<Result<Cost, String>> {
         let Attempt { action, choice, home, values, processes, output } = *attempt;
-        let stdin = self.description.fill_text(&action.stdin, &self.values(home, values))?;
-        fs::write(self.file("stdin"), stdin).context("writing what a program reads")?;
+        let filled = |text: &str| self.description.fill_text(text, &self.values(home, values));
+        let named = |file: &Option<String>| file.as_deref().map(filled).transpose();
+        let (stdin, stdout) =
+            (named(&action.from)?.map(PathBuf::from), named(&action.to)?.map(PathBuf::from));
+        let stdin = stdin.unwrap_or_else(|| self.file("stdin"));
+        fs::write(self.file("stdin"), filled(&action.stdin)?).context("writing what a program reads")?;
+        // What is counted is nothing then.
+        output.filter(|_| stdout.is_some()).map(create).transpose()?;
         let errors = |process| self.file(&format!("stderr{process}"));
         let mut commands = Vec::new();
         for process in 0..processes {
             let mut command = self.command(action, choice, home, values)?;
-            command.stdin(open(&self.file("stdin"))?);
+            command.stdin(open(&stdin)?);
             command.stderr(create(&errors(process))?);
-            match output {
+            match stdout.as_deref().or(output) {
                 Some(path) => command.stdout(create(path)?),
                 None => command.stdout(Stdio::null()),
             };
@@ -295,7 +342,7 @@ mod tests {
         );
         let descriptions = descriptions(Some(&text)).unwrap();
         let shell = descriptions.into_iter().filter(|description| description.name == "shell").collect();
-        find(shell).unwrap().0.pop().unwrap()
+        find(shell, &[]).unwrap().0.pop().unwrap()
     }
 
     fn attempt(subject: &Subject, output: Option<&Path>) -> Result<Cost, String> {
@@ -331,10 +378,38 @@ mod tests {
     }
 
     #[test]
+    fn a_file_is_read_and_another_one_written_instead_of_the_standard_streams() {
+        let subject = shell("cat", "from = '{home}/in', to = '{home}/out'");
+        let home = subject.new_home().unwrap();
+        fs::write(home.join("in"), "content").unwrap();
+        let action = subject.action("act").unwrap();
+        let (output, values) = (subject.file("output"), Values::new());
+        let output = Some(output.as_path());
+        let attempt = Attempt { action, choice: 0, home: &home, values: &values, processes: 1, output };
+        assert!(subject.attempt(&attempt).unwrap().is_ok());
+        assert_eq!(fs::read_to_string(home.join("out")).unwrap(), "content");
+        assert!(subject.command_line(action, 0, &values).unwrap().ends_with("< HOME/in > HOME/out"));
+    }
+
+    #[test]
+    fn a_program_in_a_root_is_another_one_beside_what_is_installed() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir_all(folder.path().join("mine/bin")).unwrap();
+        std::os::unix::fs::symlink("/bin/echo", folder.path().join("mine/bin/sh")).unwrap();
+        let text = "[[program]]\nname = 'shell'\nprogram = 'sh'\nversion = ['-c', 'echo 7']\n\
+                    [program.actions]\nact = { run = ['sh', '-c', 'exit 3'] }\n";
+        let shell = descriptions(Some(text)).unwrap().into_iter().filter(|one| one.name == "shell").collect();
+        let found = find(shell, &Root::all(folder.path()).unwrap()).unwrap().0;
+        let names: Vec<_> = found.iter().map(|one| (one.name(), one.version.as_str())).collect();
+        assert_eq!(names, [("shell", "7"), ("shell (mine)", "-c echo 7")]);
+        assert!(attempt(&found[0], None).is_err() && attempt(&found[1], None).is_ok());
+    }
+
+    #[test]
     fn a_program_that_is_not_here_is_named_as_missing() {
         let text = "[[program]]\nname = 'none'\nprogram = 'there-is-no-such-program'\n";
         let descriptions = descriptions(Some(text)).unwrap();
-        assert!(find(descriptions).unwrap().1.contains(&"none".to_owned()));
+        assert!(find(descriptions, &[]).unwrap().1.contains(&"none".to_owned()));
     }
 
     #[test]

@@ -4,20 +4,34 @@ use cert::Fingerprint;
 use trust::Validity;
 
 use super::{SignatureStatus, SignatureVerdict};
+use crate::validity::Model;
 
 /// Whose signatures are wanted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WantedSigners {
     /// Anybody's.
     Anybody,
+    /// Anybody's; the user takes every owner as verified.
+    AnybodyAccepted,
     /// Only those of the certificates with these primary keys; the user vouches for their owners.
     These(Vec<Fingerprint>),
+}
+
+impl WantedSigners {
+    /// Returns whose signatures are wanted where nobody is named: with [`Model::Always`] every owner counts as verified, as
+    /// every key is good to encrypt to.
+    pub fn unnamed(model: Model) -> Self {
+        match model {
+            Model::Always => Self::AnybodyAccepted,
+            _ => Self::Anybody,
+        }
+    }
 }
 
 /// What the signatures over one content say together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Conclusion {
-    /// A signature is good, and it is known whose key made it.
+    /// A signature is good, and it is known whose key made it, or the user vouches for that.
     Good,
     /// A signature is good, and it is not known whose key made it.
     OwnerNotVerified,
@@ -61,6 +75,7 @@ impl Conclusion {
                 true => Self::Good,
                 false => Self::OwnerNotVerified,
             },
+            (SignatureStatus::Good, WantedSigners::AnybodyAccepted) => Self::Good,
             (SignatureStatus::NoKey, _) => Self::UnknownKey,
             (SignatureStatus::Undecided, _) => Self::NotFullyChecked,
             (SignatureStatus::Unsupported, _) => Self::Unsupported,

@@ -27,7 +27,7 @@ use crate::streams::Streams;
 type Verification = std::result::Result<bool, Failure>;
 
 /// Verifies the signatures in the file that the first argument names, over the other files if there are any.
-pub(super) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) -> anyhow::Result<()> {
+pub(crate) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) -> anyhow::Result<()> {
     if settings.message.multifile {
         return each_file(arguments, settings, streams);
     }

@@ -7,7 +7,9 @@ use engine::secret::SecretKeys;
 use engine::store::Store;
 use engine::trust::Validity;
 use engine::validity::{Sources, TrustSettings};
-use engine::verification::{Conclusion, Examiner, Notation, SignatureStatus, SignatureVerdict, remember};
+use engine::verification::{
+    Conclusion, Examiner, Notation, SignatureStatus, SignatureVerdict, WantedSigners, remember,
+};
 use serde::Serialize;
 
 use crate::hint::Hint;
@@ -17,6 +19,9 @@ use crate::session::command_line;
 use crate::style::Style;
 use crate::trust_options::sources;
 use crate::{naming, timestamp};
+
+/// Whose key it is, where the user accepts every key.
+const ACCEPTED: &str = "owner accepted: --trust-model always";
 
 /// Verifies signatures with `examine`, and counts those that it returns for trust on first use.
 pub(super) fn examine(
@@ -45,7 +50,11 @@ pub(super) fn examine_with_file(
 }
 
 /// Returns the line that says it all, and its style.
-pub(super) fn headline(verdicts: &[SignatureVerdict], conclusion: Conclusion) -> (Style, String) {
+pub(super) fn headline(
+    verdicts: &[SignatureVerdict],
+    conclusion: Conclusion,
+    wanted: &WantedSigners,
+) -> (Style, String) {
     let of = |status| verdicts.iter().find(|verdict| verdict.status == status);
     let by = |verdict: Option<&SignatureVerdict>| match verdict.map(signer_name) {
         Some(name) => format!(" by {name}"),
@@ -56,7 +65,13 @@ pub(super) fn headline(verdicts: &[SignatureVerdict], conclusion: Conclusion) ->
         .filter(|verdict| verdict.status == SignatureStatus::Good)
         .max_by_key(|verdict| verdict.trust.key);
     match conclusion {
-        Conclusion::Good => (Style::Good, format!("GOOD signature{}, owner verified", by(best))),
+        Conclusion::Good => {
+            let owner = match (wanted, best) {
+                (WantedSigners::AnybodyAccepted, Some(best)) if best.trust.key < Validity::Full => ACCEPTED,
+                _ => "owner verified",
+            };
+            (Style::Good, format!("GOOD signature{}, {owner}", by(best)))
+        }
         Conclusion::OwnerNotVerified => {
             let validity = best.map(|verdict| verdict.trust.key).unwrap_or_default();
             (Style::Warning, format!("GOOD signature{}, {}", by(best), validity_text(validity)))
@@ -106,7 +121,12 @@ pub(super) fn missing_key(verdict: &SignatureVerdict) -> Option<String> {
 }
 
 /// Returns the lines with the details of a signature; `conclusion` is that of all.
-pub(super) fn details(verdict: &SignatureVerdict, conclusion: Conclusion, now: Timestamp) -> Vec<String> {
+pub(super) fn details(
+    verdict: &SignatureVerdict,
+    conclusion: Conclusion,
+    wanted: &WantedSigners,
+    now: Timestamp,
+) -> Vec<String> {
     let SignatureVerdict { examined, status, trust } = verdict;
     let mut lines = Vec::new();
     match examined.signer.candidate() {
@@ -117,10 +137,11 @@ pub(super) fn details(verdict: &SignatureVerdict, conclusion: Conclusion, now: T
                 lines.push(format!("  of the certificate {}", signer.primary()));
             }
             if *status == SignatureStatus::Good {
-                // A conclusion is good without validity only if the user vouches for the signer.
-                let text = match conclusion == Conclusion::Good && trust.key < Validity::Full {
-                    true => "owner verified: you named the signer",
-                    false => validity_text(trust.key),
+                let is_good = conclusion == Conclusion::Good && trust.key < Validity::Full;
+                let text = match wanted {
+                    WantedSigners::These(_) if is_good => "owner verified: you named the signer",
+                    WantedSigners::AnybodyAccepted if is_good => ACCEPTED,
+                    _ => validity_text(trust.key),
                 };
                 lines.push(format!("  {text}"));
             }

@@ -103,17 +103,17 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
         None => PlaintextOutput::to_stream(Box::new(standard_output()?), arguments.stream_unverified),
     };
     let signatures = arguments.read(session, input.as_mut(), &mut plaintext)?;
+    let trust = arguments.trust.settings(session.now, PacketView::Full)?;
     let verdicts = match signatures.is_empty() {
         true => Vec::new(),
         false => {
-            let trust = arguments.trust.settings(session.now, PacketView::Full)?;
             examine(session.open_or_empty()?.as_ref(), &trust, |examiner| Ok(examiner.examine(signatures)?))?
         }
     };
     if let Some((_, key)) = plaintext.decrypted.as_ref().filter(|_| arguments.show_session_key) {
         session.warn(format_args!("session key: {}", *key.to_text()));
     }
-    print_signatures(session, &verdicts)?;
+    print_signatures(session, &verdicts, &WantedSigners::unnamed(trust.model))?;
     if any_bad(&verdicts) {
         bail!("verification FAILED: a signature in the message is bad; nothing was written");
     }
@@ -205,19 +205,23 @@ impl Arguments {
     }
 }
 
-fn print_signatures(session: &Session, verdicts: &[SignatureVerdict]) -> anyhow::Result<()> {
+fn print_signatures(
+    session: &Session,
+    verdicts: &[SignatureVerdict],
+    wanted: &WantedSigners,
+) -> anyhow::Result<()> {
     if verdicts.is_empty() {
         return Ok(());
     }
-    let conclusion = Conclusion::of(verdicts, &WantedSigners::Anybody);
-    let (_, headline) = headline(verdicts, conclusion);
+    let conclusion = Conclusion::of(verdicts, wanted);
+    let (_, headline) = headline(verdicts, conclusion, wanted);
     match conclusion {
         Conclusion::Good => session.note(headline),
         _ => session.warn(headline),
     }
     verdicts
         .iter()
-        .flat_map(|verdict| details(verdict, conclusion, session.now))
+        .flat_map(|verdict| details(verdict, conclusion, wanted, session.now))
         .for_each(|line| session.note(line));
     if let Some(advice) = advice(verdicts, conclusion, &session.secret_keys()?) {
         session.note(advice);

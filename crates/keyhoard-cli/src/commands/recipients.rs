@@ -1,7 +1,4 @@
-//! Whom a message is encrypted to: the options, and the one rule by which names become certificates.
-//!
-//! A name that is not a whole fingerprint means the one certificate that has it, can be encrypted to now and is fully
-//! valid; others with the same name make no difference. A whole fingerprint is the user's own decision.
+//! Whom a message is encrypted to: the options, and what is said of names; [`choose`] decides which certificates they mean.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -13,13 +10,12 @@ use engine::cert::effective::PacketView;
 use engine::configuration::Configuration;
 use engine::find::query;
 use engine::foreign_text::shown;
-use engine::recipients::{
-    self, EncryptionKey, RecipientCandidate, RecipientObstacle, candidates, owners, with_own_key,
-};
+use engine::recipient_choice::{RecipientChoice, choose, is_acceptable};
+use engine::recipients::{self, EncryptionKey, RecipientCandidate, RecipientObstacle, with_own_key};
 use engine::secret::SecretKeys;
-use engine::store::{Query, ReadCertificates, Snapshot};
+use engine::store::{ReadCertificates, Snapshot};
 use engine::trust::Validity;
-use engine::validity::{Model, TrustSettings};
+use engine::validity::TrustSettings;
 
 use super::named_certificates::warn_not_found;
 use super::unknown_recipients;
@@ -149,27 +145,24 @@ fn named_recipient(
     trust: &TrustSettings,
 ) -> anyhow::Result<Option<(RecipientCandidate, EncryptionKey)>> {
     let query = query(name)?;
-    let mut found = owners(&query, candidates(snapshot, &query, trust)?);
-    found.sort_by_key(|candidate| rank(candidate, trust));
     let shown_name = shown(name);
-    match choice(&found, &query, trust) {
-        Choice::One(index) => {
-            let candidate = found.swap_remove(index);
+    match choose(snapshot, &query, trust)? {
+        RecipientChoice::One(candidate) => {
             let Some(key) = candidate.key.clone() else { return Ok(None) };
             if !candidate.has_fingerprint(&query) {
                 let (user_id, key) = (printable(&candidate.user_id), candidate.fingerprint);
                 session.note(format_args!("encrypting to {user_id}, {key}"));
             }
-            Ok(Some((candidate, key)))
+            Ok(Some((*candidate, key)))
         }
-        Choice::Missing => {
+        RecipientChoice::Missing => {
             warn_not_found(session, snapshot, name)?;
             if name.contains(&b'@') {
                 session.note(format_args!("{} looks for it in the network", Hint::Fetch(shown_name)));
             }
             Ok(None)
         }
-        Choice::None => {
+        RecipientChoice::Refused(found) => {
             match &found[..] {
                 [one] => {
                     let problem = problem(one, session);
@@ -185,7 +178,7 @@ fn named_recipient(
             }
             Ok(None)
         }
-        Choice::Several => {
+        RecipientChoice::Several(found) => {
             let text =
                 format_args!("{shown_name}: several certificates; give the fingerprint of the right one:");
             session.refuse(ErrorCode::Ambiguous, text);
@@ -195,49 +188,10 @@ fn named_recipient(
     }
 }
 
-/// What a name means among its candidates.
-enum Choice {
-    /// The candidate with this number.
-    One(usize),
-    /// Several can be used and are valid.
-    Several,
-    /// There are candidates, none of which can be used.
-    None,
-    /// No certificate has the name.
-    Missing,
-}
-
-fn choice(found: &[RecipientCandidate], name: &Query, trust: &TrustSettings) -> Choice {
-    if found.is_empty() {
-        return Choice::Missing;
-    }
-    // Whoever gives a whole fingerprint has decided, even about a certificate that is switched off.
-    let named = |candidate: &RecipientCandidate| candidate.has_fingerprint(name) && candidate.key.is_some();
-    if let Some(index) = found.iter().position(named) {
-        return Choice::One(index);
-    }
-    let mut valid = (0..found.len()).filter(|&index| is_valid(&found[index], trust));
-    match (valid.next(), valid.next()) {
-        (Some(only), None) => Choice::One(only),
-        (Some(_), Some(_)) => Choice::Several,
-        _ => Choice::None,
-    }
-}
-
-fn is_valid(candidate: &RecipientCandidate, trust: &TrustSettings) -> bool {
-    candidate.usable_key().is_some() && (candidate.validity >= Validity::Full || trust.model == Model::Always)
-}
-
-/// Returns the order of the table: those that can be used first, then the more valid ones.
-fn rank(candidate: &RecipientCandidate, trust: &TrustSettings) -> (bool, bool, std::cmp::Reverse<Validity>) {
-    let is_usable = candidate.usable_key().is_some();
-    (!is_valid(candidate, trust), !is_usable, std::cmp::Reverse(candidate.validity))
-}
-
 /// Lists candidates, each with the reason why it is not used.
 fn list(session: &Session, candidates: &[RecipientCandidate], trust: &TrustSettings) {
     for candidate in candidates.iter().take(MAX_LISTED) {
-        let state = match is_valid(candidate, trust) {
+        let state = match is_acceptable(candidate, trust) {
             true => "can be used".to_owned(),
             false => problem(candidate, session),
         };

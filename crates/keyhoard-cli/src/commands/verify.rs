@@ -11,6 +11,7 @@ use engine::keyring_file::KeyringFile;
 use engine::message::{Allowed, DataSignature, DetachedSignatures, Error, MessageVerifier, NoKeys, decrypt};
 use engine::output_file::{Content, FileId};
 use engine::store::Selection;
+use engine::validity::Model;
 use engine::verification::{Conclusion, SignatureVerdict, WantedSigners};
 use serde::Serialize;
 
@@ -38,7 +39,7 @@ The first line says GOOD, BAD or UNKNOWN KEY. Exit codes:
   1  bad: the content was changed, or the signature is not accepted (revoked, expired, too weak, somebody else's)
   2  anything else: no signature, files that cannot be read, algorithms that are not known
   3  the key is not here
-  4  good, but the owner of the key is not verified: anybody can make a key with any name
+  4  good, but the owner of the key is not verified: anybody can make a key with any name; 0 with --trust-model always
   5  not fully checked: run `keyhoard check`
 
 Only what is signed is written to --output; without it, clear text with other text around it is refused.")]
@@ -88,7 +89,7 @@ pub(crate) struct Arguments {
 /// Verifies signatures.
 pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
     let trust = arguments.trust.settings(session.now, PacketView::Full)?;
-    let wanted = arguments.wanted(session)?;
+    let wanted = arguments.wanted(session, trust.model)?;
     let many = verify_batch::Batch { trust: &trust, sure: arguments.sure, wanted: &wanted };
     match arguments {
         Arguments { batch: Some(list), .. } => return many.files(session, list),
@@ -119,7 +120,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     if let Some(plaintext) = plaintext.filter(|_| conclusion.holds(arguments.sure)) {
         plaintext.finish().context("cannot write")?;
     }
-    print_verdicts(session, arguments, &verdicts, conclusion)?;
+    print_verdicts(session, arguments, &verdicts, conclusion, &wanted)?;
     Ok(Outcome::Verified(exit_code(conclusion)))
 }
 
@@ -146,9 +147,9 @@ fn signers(path: &Path) -> anyhow::Result<KeyringFile> {
 
 impl Arguments {
     /// Finds the certificates of `--signer`.
-    fn wanted(&self, session: &Session) -> anyhow::Result<WantedSigners> {
+    fn wanted(&self, session: &Session, model: Model) -> anyhow::Result<WantedSigners> {
         if self.signer.is_empty() {
-            return Ok(WantedSigners::Anybody);
+            return Ok(WantedSigners::unnamed(model));
         }
         let store = session.open()?;
         let snapshot = store.snapshot()?;
@@ -223,6 +224,7 @@ fn print_verdicts(
     arguments: &Arguments,
     verdicts: &[SignatureVerdict],
     conclusion: Conclusion,
+    wanted: &WantedSigners,
 ) -> anyhow::Result<()> {
     let holds = conclusion.holds(arguments.sure);
     let to_stdout = arguments.output.is_named() && arguments.output.file().is_none();
@@ -233,8 +235,8 @@ fn print_verdicts(
         session.output.json(&VerifiedJson { file, holds, verdict, signatures })?;
         return Ok(());
     }
-    let (style, headline) = headline(verdicts, conclusion);
-    let details = verdicts.iter().flat_map(|verdict| details(verdict, conclusion, session.now));
+    let (style, headline) = headline(verdicts, conclusion, wanted);
+    let details = verdicts.iter().flat_map(|verdict| details(verdict, conclusion, wanted, session.now));
     if to_stdout {
         session.warn(headline);
         details.for_each(|line| session.note(line));

@@ -1,0 +1,1 @@
+../gpg/build.rs
