@@ -72,8 +72,22 @@ wheel: setup ## builds the Python package's wheel for Linux into target/python/w
 	scripts/wheel
 
 .PHONY: bench-library
-bench-library: build ## measures the Python package beside python-gnupg and pysequoia
+bench-library: build ## measures the Python package beside python-gnupg, pysequoia and PGPy
 	scripts/bench-library
+
+.PHONY: check-library
+check-library: setup ## type-checks the library with each set of features, for Linux, macOS and what TARGETS names
+	scripts/check-library
+	scripts/check-library x86_64-apple-darwin $(TARGETS)
+
+.PHONY: package
+package: setup ## packs every published crate into target/package, as cargo publish would upload it
+	scripts/package --no-verify
+
+.PHONY: semver
+semver: setup ## compares the library's API with that of the commit SINCE (default: the last tag) by cargo-semver-checks
+	@scripts/setup semver
+	scripts/semver $(SINCE)
 
 .PHONY: oracle
 oracle: programs ## compares all listings, queries and verdicts with those of the real gpg and Sequoia

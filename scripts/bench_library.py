@@ -1,4 +1,4 @@
-"""Measures the Python package beside python-gnupg and pysequoia: `scripts/bench-library` runs it.
+"""Measures the Python package beside python-gnupg, pysequoia and PGPy: `scripts/bench-library` runs it.
 
 Each task runs in turn for each program, several times; the median counts. Prints a table in Markdown, and with --json all
 times.
@@ -8,19 +8,32 @@ import argparse
 import json
 import os
 import pathlib
-import resource
 import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
+import warnings
 
 import gnupg
 import keyhoard
 import pysequoia
 
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")  # PGPy uses what its libraries say is old.
+    import pgpy
+
 KEYRING = "/usr/share/keyrings/debian-keyring.gpg"
+
+# Encrypts a file in a process of its own and prints the most memory that this took, in MiB.
+ENCRYPTION = """
+import resource, sys, keyhoard
+database, data, output = sys.argv[1:]
+with keyhoard.open(database) as kh:
+    kh.encrypt(data, kh.cert("ann@example.org"), output=output)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+"""
 
 
 def timed(work):
@@ -34,6 +47,7 @@ class Bench:
         self.arguments = arguments
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="keyhoard-bench-"))
         self.times = {}
+        self.memory = {}
 
     def measure(self, task, programs, rounds=None):
         """Runs each of the programs by turns; a program is a function that does the task once."""
@@ -104,23 +118,41 @@ class Bench:
             self.measure(task, {"python-gnupg": by_python_gnupg}, rounds=1)
             self.times[task]["python-gnupg"] = [t * count / len(few) for t in self.times[task]["python-gnupg"]]
 
+    def data(self, mib):
+        path = self.directory / f"data-{mib}"
+        with path.open("wb") as out:
+            for _ in range(mib):
+                out.write(os.urandom(1 << 20))
+        return path
+
     def messages(self):
-        data = self.directory / "data"
-        block = os.urandom(1 << 20)
-        with data.open("wb") as out:
-            for _ in range(self.arguments.mib):
-                out.write(block)
+        data = self.data(self.arguments.mib)
         with keyhoard.open(self.directory / "signers" / "keys.db") as kh:
             ann = kh.cert("ann@example.org")
             gpg = gnupg.GPG(gnupghome=str(self.directory / "gnupg"))
+            key, _ = pgpy.PGPKey.from_blob(ann.armored())
             out = self.directory / "message"
 
             def by_python_gnupg():
                 done = gpg.encrypt_file(str(data), ann.fingerprint, always_trust=True, armor=False, output=str(out))
                 assert done.ok, done.stderr
 
+            def by_pgpy():
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    out.write_bytes(bytes(key.encrypt(pgpy.PGPMessage.new(data.read_bytes()))))
+
+            task = f"encrypt {self.arguments.mib} MiB"
             programs = {"keyhoard": lambda: kh.encrypt(data, ann, output=out), "python-gnupg": by_python_gnupg}
-            self.measure(f"encrypt {self.arguments.mib} MiB", programs, rounds=3)
+            self.measure(task, programs, rounds=3)
+            self.measure(task, {"PGPy": by_pgpy}, rounds=1)
+
+    def memory_of_messages(self):
+        database, out = self.directory / "signers" / "keys.db", self.directory / "message"
+        for mib in (self.arguments.mib // 16, self.arguments.mib):
+            command = [sys.executable, "-c", ENCRYPTION, database, self.data(mib), out]
+            done = subprocess.run(command, check=True, capture_output=True, text=True)
+            self.memory[mib] = float(done.stdout)
 
     def report(self):
         print("| task | program | median | times keyhoard |\n|---|---|---|---|")
@@ -129,8 +161,9 @@ class Bench:
             for program, times in programs.items():
                 median = statistics.median(times)
                 print(f"| {task} | {program} | {median * 1000:,.1f} ms | {median / base:.2f} |")
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-        print(f"\nPeak memory of this process: {peak:.0f} MiB")
+        print()
+        for mib, peak in self.memory.items():
+            print(f"Memory of a process that encrypts {mib} MiB: {peak:.0f} MiB")
 
 
 def main():
@@ -146,6 +179,7 @@ def main():
         bench.lookups()
         bench.signatures()
         bench.messages()
+        bench.memory_of_messages()
     finally:
         shutil.rmtree(bench.directory, ignore_errors=True)
     bench.report()

@@ -38,6 +38,9 @@ mod model;
 #[path = "../../tests/model/orders.rs"]
 mod orders;
 #[allow(dead_code, reason = "the comparison through a database uses the rest")]
+#[path = "../../tests/model/signature.rs"]
+mod signature;
+#[allow(dead_code, reason = "the comparison through a database uses the rest")]
 #[path = "../../tests/model/wire.rs"]
 mod wire;
 

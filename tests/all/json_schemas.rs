@@ -34,6 +34,7 @@ const COMMANDS: &[(&str, &str)] = &[
     ("certificate", "search example"),
     ("key-list", "key list"),
     ("export", "export -o ann.asc ann@example.org"),
+    ("export-to-gnupg", "export --to-gnupg gnupg"),
     ("key-export", "key export -o secret.asc ann@example.org"),
     ("edited", "key add-user-id $ Ann_<ann@new.example>"),
     ("edited", "key set-expiry $ 2y"),

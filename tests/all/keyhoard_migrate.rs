@@ -316,7 +316,7 @@ fn secret_keys_left_with_gnupg_are_reported_with_their_number_their_path_and_wha
         let run = Run::keyhoard(&home).args(["--quiet", "migrate"]).arg(ann.home().path());
         let told = run.succeed().errors();
         assert!(told.contains(&format!("2 secret keys in {} are not here", agent.display())), "{told}");
-        assert!(told.contains("--export-secret-keys | keyhoard import"), "{told}");
+        assert!(told.contains("migrate --secret-keys copy"), "{told}");
     }
     let left = &migrate(&home, ann.home().path())["secret_keys_left"];
     assert_eq!(left, &serde_json::json!([{ "path": agent, "keys": 2 }]));

@@ -52,6 +52,7 @@ mod keyhoard_key;
 mod keyhoard_list;
 mod keyhoard_log;
 mod keyhoard_migrate;
+mod keyhoard_migrate_secret_keys;
 mod keyhoard_names;
 mod keyhoard_search;
 mod keyhoard_secret_keys;

@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::model::{Certificate, KeyState, PublicKey, Time, UserState, World};
+use crate::model::{Certificate, KeyState, UserState, World};
+use crate::signature::{PublicKey, Time};
 
 /// What is said of one certificate.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

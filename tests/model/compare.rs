@@ -15,8 +15,9 @@ use crate::certificates::{self, Letter, People, Person, day};
 use crate::damage::{self, Damage};
 use crate::flood::{self, Flood};
 use crate::library::Database;
-use crate::model::{Judgement, Objection, Proven, Time, World};
+use crate::model::{Judgement, Objection, Proven, World};
 use crate::orders::{self, Cut, Step};
+use crate::signature::Time;
 use crate::wire::Signature;
 
 /// Everything that a case consists of.

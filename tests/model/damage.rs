@@ -4,7 +4,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use crate::certificates::{Branch, Tree};
-use crate::model::PublicKey;
+use crate::signature::PublicKey;
 use crate::wire::{self, Signature};
 
 /// Something that is done to a packet, or to a copy of it that is put beside it.

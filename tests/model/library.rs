@@ -21,7 +21,7 @@ use engine::{Error, database};
 use harness::{Engine, Home};
 
 use crate::account::{Account, Accounts, hex};
-use crate::model::Time;
+use crate::signature::Time;
 use crate::wire;
 
 /// A database of the library's.

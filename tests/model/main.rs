@@ -1,7 +1,7 @@
 //! A model of verdicts, against which the library is compared: random certificates with random damage, floods of forged
 //! signatures, and any order of imports.
 //!
-//! - [`model`]: the model, in the words of the rules.
+//! - [`model`]: the model, in the words of the rules, over the keys and signatures of [`signature`].
 //! - [`certificates`], [`damage`], [`flood`], [`orders`]: what cases are made of, each as a value that can be made smaller.
 //! - [`library`]: the same questions to the library; [`meaning`] and [`account`]: the form of the answers.
 //! - [`compare`]: a case, and what differs; [`programs`]: a sample through the programs.
@@ -18,6 +18,7 @@ mod model;
 mod orders;
 mod programs;
 mod regressions;
+mod signature;
 mod wire;
 
 use harness::{Engine, scale};

@@ -2,7 +2,8 @@
 
 use cert::effective::{self, Usage};
 
-use crate::model::{self, KeyState, UserState};
+use crate::model::{KeyState, UserState};
+use crate::signature;
 
 impl From<&effective::KeyState> for KeyState {
     fn from(state: &effective::KeyState) -> Self {
@@ -12,7 +13,7 @@ impl From<&effective::KeyState> for KeyState {
             revoked: state.revoked.is_some(),
             expires: state.expires.map(|end| end.0),
             expired: state.expired,
-            usage: model::Usage {
+            usage: signature::Usage {
                 certify: may(Usage::CERTIFY),
                 sign: may(Usage::SIGN),
                 encrypt: may(Usage::ENCRYPT),

@@ -1,10 +1,11 @@
 //! What the folders promise: no file of a crate imports another one that imports it, directly or around; and the public
-//! API of the crate `keyhoard` is the one in its list.
+//! API of the crate `keyhoard` is the one in its list; and each published crate says what cargo asks for.
 
 mod crate_files;
 mod cycles;
 mod imports;
 mod public_api;
+mod published;
 
 use std::path::Path;
 
@@ -48,4 +49,11 @@ fn the_public_api_of_the_crate_keyhoard_is_the_one_in_its_list() {
             added.join("\n")
         );
     }
+}
+
+#[test]
+fn a_published_crate_has_all_metadata_and_depends_on_published_versions_only() {
+    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace");
+    let faults = published::faults(workspace);
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
 }

@@ -1,5 +1,6 @@
 //! The public API of a crate, read from its sources: a line for each item, sorted.
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use quote::ToTokens;
@@ -17,13 +18,39 @@ pub(crate) fn read(source: &Path) -> String {
     let exported = exported(&parse(&source.join("lib.rs")).items);
     let mut lines: Vec<String> = exported.iter().map(|(_, line)| line.clone()).collect();
     for path in files.iter().filter(|path| !path.ends_with("lib.rs")) {
-        for item in parse(path).items {
+        for item in expanded(parse(path).items) {
             add(&item, &|name| exported.iter().any(|(known, _)| known == name), &mut lines);
         }
     }
     lines.sort();
     lines.dedup();
     lines.join("\n") + "\n"
+}
+
+/// Replaces the use of a macro that repeats its items for each of some names with these items.
+fn expanded(items: Vec<Item>) -> Vec<Item> {
+    let mut rules = HashMap::new();
+    let mut expanded = Vec::new();
+    for item in items {
+        let Item::Macro(found) = item else {
+            expanded.push(item);
+            continue;
+        };
+        let tokens = text(&found.mac.tokens);
+        match (&found.ident, text(&found.mac.path)) {
+            (Some(name), _) => drop(rules.insert(name.to_string(), tokens)),
+            (None, name) => {
+                let body =
+                    rules.get(&name).and_then(|rule| rule.split_once("=> { $ (")?.1.rsplit_once(") *"));
+                let (body, _) = body.unwrap_or_else(|| panic!("{name}! does not repeat items for names"));
+                for name in tokens.split(',') {
+                    let items = body.replace("$ builder", name);
+                    expanded.extend(syn::parse_file(&items).expect("items of a macro").items);
+                }
+            }
+        }
+    }
+    expanded
 }
 
 /// Returns the names that the root exports, and a line for each.

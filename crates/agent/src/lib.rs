@@ -7,12 +7,14 @@
 //! - [`socket`] finds the agent's socket as `gpgconf --list-dirs agent-socket` does; [`Agent`] connects to it, and starts
 //!   the agent where that is allowed.
 //! - [`connection`] speaks the Assuan protocol with bounded lines and answers; [`sexp`] reads and writes s-expressions.
-//! - [`key_file`] reads what a file in `private-keys-v1.d` says of a key without its secret.
+//! - [`key_file`] reads what a file in `private-keys-v1.d` says of a key without its secret; [`key_form`] reads the secret in it
+//!   with the passphrase, and writes such files.
 //!
 //! The agent asks for passphrases with its pinentry and remembers them; nothing here sees them, except in loopback mode.
 
 pub mod connection;
 pub mod key_file;
+pub mod key_form;
 pub mod sexp;
 pub mod socket;
 
@@ -27,6 +29,7 @@ mod open_key;
 mod session;
 mod signature;
 mod start;
+mod transfer;
 
 pub use all_keys::AllKeys;
 pub use certificates::{Certificates, KnownKey, PublicKey};

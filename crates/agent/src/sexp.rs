@@ -46,6 +46,11 @@ impl Sexp {
         rest.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r' | b'\n' | 0)).then_some(read)
     }
 
+    /// Reads the expression that bytes begin with; `None` if it cannot be read or is beyond the limits.
+    pub fn read_beginning(bytes: &[u8]) -> Option<Self> {
+        Reader { rest: bytes, elements: 0 }.expression(0)
+    }
+
     /// Returns the canonical form.
     pub fn to_canonical(&self) -> Zeroizing<Vec<u8>> {
         let mut out = Zeroizing::new(Vec::with_capacity(self.length()));

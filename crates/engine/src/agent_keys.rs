@@ -9,6 +9,7 @@ use cert::certificate::Certificate;
 use cert::facts::ComponentKind;
 use cert::{Facts, Fingerprint, Keygrip};
 use secret::Role;
+use secret::file::FileKeys;
 use store::{CertId, Detail, Query, ReadCertificates, Selection, Store};
 
 use crate::permissions::secret_keys_beside;
@@ -20,9 +21,23 @@ use crate::{Result, causes, database};
 ///
 /// [`Error::Exposed`](crate::Error::Exposed) as in [`secret_keys_beside`].
 pub fn all_keys(location: &Path, agent: Option<Agent>) -> Result<AllKeys> {
-    let certificates = || Arc::new(DatabaseCertificates::new(location));
-    let agent = agent.map(|agent| AgentKeys::new(agent, certificates()));
-    Ok(AllKeys::new(secret_keys_beside(location)?, agent))
+    let files = secret_keys_beside(location)?;
+    Ok(match agent {
+        Some(agent) => with_agent(files, location, agent),
+        None => AllKeys::new(files, None),
+    })
+}
+
+/// Joins secret keys in files and those of an agent that belong to a database's certificates.
+pub fn with_agent(files: FileKeys, location: &Path, agent: Agent) -> AllKeys {
+    let certificates = Arc::new(DatabaseCertificates::new(location));
+    AllKeys::new(files, Some(AgentKeys::new(agent, certificates)))
+}
+
+/// Returns the agent of a GnuPG home directory, whose socket is elsewhere if that is `~/.gnupg`.
+pub fn agent_of(home: &Path) -> Agent {
+    let is_standard = database::home().is_some_and(|user| user.join(".gnupg") == home);
+    Agent::of_home(home, is_standard)
 }
 
 /// Returns the agent whose keys are used with a database: that of the home directory which the database is in, and for
@@ -35,18 +50,17 @@ pub fn agent_near(location: &Path) -> Option<Agent> {
     }
     let is_default = database::default_path().is_ok_and(|default| default == location);
     let home = database::gnupg_home().filter(|home| is_default && is_home(home))?;
-    let is_standard = database::home().is_some_and(|user| user.join(".gnupg") == home);
-    Some(Agent::of_home(&home, is_standard))
+    Some(agent_of(&home))
 }
 
 /// The certificates of a database, which is opened when it is first needed.
-struct DatabaseCertificates {
+pub(crate) struct DatabaseCertificates {
     location: PathBuf,
     store: Mutex<Option<Box<dyn Store>>>,
 }
 
 impl DatabaseCertificates {
-    fn new(location: &Path) -> Self {
+    pub(crate) fn new(location: &Path) -> Self {
         Self { location: location.to_owned(), store: Mutex::new(None) }
     }
 

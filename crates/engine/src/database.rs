@@ -4,9 +4,9 @@ use std::env;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use store::Store;
-use store::postgres::{Address, PostgresStore, without_password};
+use store::postgres::{Address, PostgresStore};
 use store::sqlite::SqliteStore;
+use store::{Store, is_server_url, without_password};
 
 use crate::{Error, Result};
 
@@ -66,7 +66,7 @@ pub fn in_home(home: &Path) -> PathBuf {
 
 /// Says whether a location is a server's URL, `postgres://...`, and not a file.
 pub fn is_server(location: &Path) -> bool {
-    location.to_str().is_some_and(Address::is_url)
+    location.to_str().is_some_and(is_server_url)
 }
 
 /// Returns a location as text for people, without the password that a URL may have.
@@ -75,7 +75,7 @@ pub fn shown(location: &Path) -> String {
 }
 
 fn server(location: &Path) -> Result<Option<Address>> {
-    let url = location.to_str().filter(|location| Address::is_url(location));
+    let url = location.to_str().filter(|location| is_server_url(location));
     Ok(url.map(Address::parse).transpose()?)
 }
 

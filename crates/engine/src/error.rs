@@ -44,6 +44,7 @@ pub enum Error {
     #[error(transparent)]
     Message(#[from] message::Error),
     /// Something in the network did not answer, or not as it should.
+    #[cfg(feature = "network")]
     #[error(transparent)]
     Network(#[from] network::Error),
     /// A signature could not be made.

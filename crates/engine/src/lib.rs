@@ -177,7 +177,7 @@
 //!   messages are encrypted to.
 //! - [`edit`]: the life of a key: user IDs, subkeys, expiry, certifications, revocations.
 //! - [`export`]: from rows to bytes that others can read; [`output_file`]: to files that appear whole or not at all.
-//! - [`fetch`]: keys from keyservers, Web Key Directories and URLs, and published there.
+//! - `fetch`, with the feature `network`: keys from keyservers, Web Key Directories and URLs, and published there.
 //! - [`find`]: from the names that users give to certificates.
 //! - [`foreign_text`]: what others wrote, made harmless for a terminal.
 //! - [`generate`]: new keys, made, kept and entered.
@@ -198,6 +198,7 @@
 //! - [`undo`]: takes back what an entry of the journal did.
 //! - [`validity`]: how sure one may be of user IDs.
 
+#[cfg(feature = "agent")]
 pub mod agent_keys;
 pub mod certifications;
 pub mod check;
@@ -212,11 +213,13 @@ pub mod designated_revocation;
 pub mod doctor;
 pub mod edit;
 pub mod export;
+#[cfg(feature = "network")]
 pub mod fetch;
 pub mod find;
 pub mod foreign_text;
 pub mod generate;
 pub mod git_signatures;
+pub mod gnupg_home;
 pub mod import;
 pub mod keyring_copy;
 pub mod keyring_file;
@@ -251,11 +254,13 @@ mod stored;
 #[cfg(test)]
 mod test_keyrings;
 
+#[cfg(feature = "agent")]
 pub use agent;
 pub use cert;
 pub use error::{Error, ForeignError, Result, causes, lacks_search_index};
 pub use keygen;
 pub use message;
+#[cfg(feature = "network")]
 pub use network;
 pub use secret;
 pub use sign;

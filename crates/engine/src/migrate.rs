@@ -1,37 +1,46 @@
 //! Migrate: imports the certificates of GnuPG and of other certificate stores, GnuPG's owner trust, and its data of
-//! trust on first use.
+//! trust on first use; then its secret keys, revocation certificates and settings.
 //!
 //! The sources do not change. Every packet is taken, including local signatures, user IDs without self-signature and
 //! unreadable signatures, in the order of the store, with the time at which the store got it and its origin. A
 //! migration can be run again at any time.
 
 mod cert_d;
+mod detail;
 mod differing;
 mod event;
 mod keyboxd;
 mod read;
-mod secret_keys_left;
+mod revocations;
+mod secret_keys;
+mod settings;
 mod source;
 mod stamp;
 mod take_over;
 mod tofu_db;
 mod trust_db;
 
+use std::fs;
 use std::path::Path;
 
 use store::{Migration, ReadJournal, Store, Timestamp};
 
 use crate::Result;
+use crate::generate::revocations_beside;
 use crate::retry::transact;
 use take_over::TakeOver;
 
+pub use detail::{Detail, Fate, What};
 pub use differing::Differing;
 pub use event::{MigrateEvent, MigrateSummary};
-pub use secret_keys_left::{SecretKeysLeft, secret_keys_left};
+pub(crate) use revocations::copy_revocations;
+pub use revocations::revocations;
+pub use secret_keys::{Handling, secret_keys};
+pub use settings::{SettingsDestination, settings};
 pub use source::{Kind, Source, in_home, keyrings_in_home, usual, within};
 pub use take_over::MigrateOptions;
 
-/// Takes over everything that the sources hold, as one entry of the journal.
+/// Takes over the certificates and the trust that the sources hold, as one entry of the journal.
 ///
 /// # Errors
 ///
@@ -55,6 +64,19 @@ pub fn migrate(
         take_over.plan_chunk(source, on_event)?;
     }
     take_over.finish(&migrations, on_event)
+}
+
+/// Says whether it is remembered of a source how it was when it was taken over, so that changes are noticed: not of the
+/// secret keys that are used where they are, nor of the directory with the database's own revocation certificates.
+pub fn is_remembered(source: &Source, database: &Path, copies_secret_keys: bool) -> bool {
+    match source.kind {
+        Kind::SecretKeys => copies_secret_keys,
+        Kind::Revocations => {
+            let own = fs::canonicalize(revocations_beside(database));
+            own.ok().as_ref() != Some(&source.path)
+        }
+        _ => true,
+    }
 }
 
 /// Returns the migrated stores that have changed since.

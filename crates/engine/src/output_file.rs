@@ -149,7 +149,7 @@ impl OutputFile {
     fn create_beside(destination: PathBuf, mode: u32, existing: Existing) -> io::Result<Self> {
         let mut options = OpenOptions::new();
         options.write(true).mode(mode);
-        if let Ok(file) = options.clone().custom_flags(libc::O_TMPFILE).open(directory(&destination)) {
+        if let Some(file) = unnamed(&options, directory(&destination)) {
             return Ok(Self { file, target: Target::Unnamed { destination, existing } });
         }
         let temporary = temporary_name(&destination);
@@ -225,6 +225,17 @@ fn destination(path: &Path, content: Content) -> io::Result<PathBuf> {
         }
     }
     Ok(destination)
+}
+
+/// Creates a file without a name, where the system and the file system can do that.
+#[cfg(target_os = "linux")]
+fn unnamed(options: &OpenOptions, directory: &Path) -> Option<File> {
+    options.clone().custom_flags(libc::O_TMPFILE).open(directory).ok()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn unnamed(_: &OpenOptions, _: &Path) -> Option<File> {
+    None
 }
 
 /// Says whether something belongs to this user, or to the superuser, who can read everything anyway.

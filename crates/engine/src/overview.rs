@@ -1,6 +1,7 @@
 //! An overview of a database for its user: the keys of their own, what expires soon, what could be taken over.
 
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 
 use cert::Timestamp;
 use cert::effective::{EvaluationContext, PacketView, evaluate};
@@ -44,8 +45,10 @@ pub struct Overview {
     pub own: Vec<Lifetime>,
     /// Other certificates that the user decided how far to trust.
     pub trusted: Vec<Lifetime>,
-    /// Files of GnuPG and other programs that were not taken over, or have changed since.
+    /// Files of GnuPG and other programs at their usual places that were not taken over.
     pub to_migrate: Vec<Source>,
+    /// Files of GnuPG and other programs that have changed since they were taken over.
+    pub changed: Vec<PathBuf>,
     /// The last command that changed something.
     pub last: Option<JournalEntry>,
 }
@@ -63,17 +66,17 @@ impl Overview {
         trusted.sort_unstable();
         trusted.retain(|id| own.binary_search(id).is_err());
         let known = snapshot.migrations()?;
-        let changed = outdated(snapshot)?;
         let mut to_migrate = usual();
         to_migrate.retain(|source| {
             let is_known = known.iter().any(|known| known.done.is_some() && known.path == source.path);
-            !is_known || changed.iter().any(|changed| changed.path == source.path)
+            !is_known && !source.kind.is_beside()
         });
         Ok(Self {
             certificates: snapshot.count()?,
             own: lifetimes(snapshot, &own, now)?,
             trusted: lifetimes(snapshot, &trusted, now)?,
             to_migrate,
+            changed: outdated(snapshot)?.into_iter().map(|changed| changed.path).collect(),
             last: snapshot.journal(1)?.into_iter().next(),
         })
     }

@@ -69,39 +69,41 @@ pub fn signing_key(
     stored_keys: &[StoredKey],
     now: Timestamp,
 ) -> Result<Option<SigningKey>> {
-    Ok(match signing_keys(snapshot, id, stored_keys, now, &|_| true)? {
+    let moment = EvaluationContext::new(now, PacketView::Full);
+    Ok(match signing_keys(snapshot, id, stored_keys, moment, &|_| true)? {
         Some(SigningKeys::Key(key)) => Some(key),
         _ => None,
     })
 }
 
-/// Returns what [`signing_key`] does of a certificate that goes by a name, or that there is none; a key that is named
-/// with a `!` signs itself. `None` if no secret part is here.
+/// Returns what a certificate has to sign with by GnuPG's rules, by which a key without key flags may do what its
+/// algorithm can; a key that is named with a `!` signs itself. `None` if no secret part is here.
 ///
 /// # Errors
 ///
 /// The database's errors.
-pub fn named_signing_key(
+pub fn gnupg_signing_key(
     snapshot: &dyn ReadCertificates,
     id: CertId,
-    name: &KeyName,
+    name: Option<&KeyName>,
     stored_keys: &[StoredKey],
     now: Timestamp,
 ) -> Result<Option<SigningKeys>> {
-    signing_keys(snapshot, id, stored_keys, now, &|key| name.means_key(key))
+    let moment = EvaluationContext::new(now, PacketView::Gnupg);
+    signing_keys(snapshot, id, stored_keys, moment, &|key| name.is_none_or(|name| name.means_key(key)))
 }
 
 fn signing_keys(
     snapshot: &dyn ReadCertificates,
     id: CertId,
     stored_keys: &[StoredKey],
-    now: Timestamp,
+    moment: EvaluationContext,
     is_meant: &dyn Fn(&Fingerprint) -> bool,
 ) -> Result<Option<SigningKeys>> {
     let Some(stored) = stored::read_one(snapshot, id)? else { return Ok(None) };
     let certificate = stored.certificate;
-    let effective =
-        evaluate_certificate(&certificate, EvaluationContext::new(now, PacketView::Full), &[snapshot])?;
+    let effective = evaluate_certificate(&certificate, moment, &[snapshot])?;
+    let now = moment.now;
     let has_secret = |key: &Fingerprint| {
         stored_keys.iter().any(|stored| stored.fingerprint == *key && stored.protection.has_secret())
     };

@@ -41,6 +41,7 @@ mod data_signatures;
 mod keyserver_search;
 mod list_filter;
 mod listings;
+mod migration_details;
 mod named_certificates;
 mod recipients;
 mod signer_options;

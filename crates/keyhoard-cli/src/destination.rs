@@ -88,6 +88,11 @@ impl Destination {
         self.output.file()
     }
 
+    /// Returns whether what is there already is to be replaced.
+    pub(crate) fn replaces(&self) -> bool {
+        self.output.force
+    }
+
     /// Creates the output file, as [`NamedOutput::create`] does.
     pub(crate) fn open(
         &self,

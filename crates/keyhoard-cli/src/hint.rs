@@ -71,6 +71,8 @@ hints! {
     Migrate => ["migrate"];
     /// Copies the keys at a place.
     MigrateFrom(place: String = "/home/ann/.gnupg".to_owned()) => ["migrate", place];
+    /// Copies GnuPG's secret keys.
+    CopySecretKeys(place: String = "/home/ann/.gnupg".to_owned()) => ["migrate", "--secret-keys", "copy", place];
     /// Says what migrating again would do.
     ExplainMigration => ["--json", "migrate", "--dry-run"];
     /// Finds an address or a key in the network.
@@ -115,6 +117,18 @@ hints! {
     Decrypt(file: String = "letter.asc".to_owned()) => ["decrypt", file];
     /// Exports the secret keys, as a backup.
     BackUpKeys => ["key", "export", "--all", "--output", "secret-keys.asc"];
+}
+
+impl Hint {
+    /// Returns the command that takes over what has changed at a path.
+    pub(crate) fn migrate_again(path: &Path) -> Self {
+        let place = path.display().to_string();
+        if path.ends_with("private-keys-v1.d") {
+            Self::CopySecretKeys(place)
+        } else {
+            Self::MigrateFrom(place)
+        }
+    }
 }
 
 impl fmt::Display for Hint {

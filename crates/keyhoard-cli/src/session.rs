@@ -126,7 +126,7 @@ impl Session {
         if !self.quiet {
             for migration in outdated(snapshot)? {
                 let path = migration.path.display();
-                let again = Hint::MigrateFrom(path.to_string());
+                let again = Hint::migrate_again(&migration.path);
                 self.warn(format_args!(
                     "{path} has changed since it was migrated; {again} copies the changes"
                 ));

@@ -13,14 +13,14 @@ use crate::passphrase::Passphrases;
 use crate::time::from_timestamp;
 use crate::verdict::Verdicts;
 use crate::verify::examine;
-use crate::{Error, KeyId, Keyhoard, Passphrase, PassphraseRequest, Result};
+use crate::{Error, KeyId, Keyhoard, Passphrase, Result};
 
 /// Decrypts a message with the secret keys of the database, or with passwords.
 #[derive(Clone, Debug)]
 #[must_use = "nothing is decrypted before stream() or bytes() is called"]
 pub struct Decrypt<'k> {
     keyhoard: &'k Keyhoard,
-    passphrases: Passphrases,
+    pub(crate) passphrases: Passphrases,
     passwords: Vec<Passphrase>,
 }
 
@@ -43,19 +43,6 @@ pub struct Decrypted {
 impl<'k> Decrypt<'k> {
     pub(crate) fn new(keyhoard: &'k Keyhoard) -> Self {
         Self { keyhoard, passphrases: keyhoard.handle.passphrases.clone(), passwords: Vec::new() }
-    }
-
-    /// Unlocks secret keys with this passphrase.
-    pub fn passphrase(self, passphrase: impl Into<Passphrase>) -> Self {
-        Self { passphrases: Passphrases::one(passphrase.into()), ..self }
-    }
-
-    /// Asks this closure for the passphrases of secret keys.
-    pub fn passphrases(
-        self,
-        answer: impl Fn(&PassphraseRequest) -> Option<Passphrase> + Send + Sync + 'static,
-    ) -> Self {
-        Self { passphrases: Passphrases::new(answer), ..self }
     }
 
     /// Tries this password, with which the message itself was encrypted; may be called again.

@@ -17,7 +17,7 @@ use engine::validity::{Model, TrustSettings};
 
 use crate::passphrase::Passphrases;
 use crate::signers::{self, SignerName, as_name};
-use crate::{Cert, Error, Keyhoard, Passphrase, PassphraseRequest, Result};
+use crate::{Cert, Error, Keyhoard, Passphrase, Result};
 
 /// The work of a password's derivation, as GnuPG counts it, where the message cannot have Argon2.
 const S2K_BYTES: u64 = 1 << 26;
@@ -30,7 +30,7 @@ pub struct Encrypt<'k> {
     to: Vec<Addressee>,
     passwords: Vec<Passphrase>,
     signers: Vec<SignerName>,
-    passphrases: Passphrases,
+    pub(crate) passphrases: Passphrases,
     armor: bool,
     trusts_all: bool,
     file_name: String,
@@ -97,19 +97,6 @@ impl<'k> Encrypt<'k> {
     pub fn sign_by(mut self, name: impl AsRef<str>) -> Self {
         self.signers.push(SignerName::Name(as_name(name.as_ref())));
         self
-    }
-
-    /// Unlocks the secret keys that sign with this passphrase.
-    pub fn passphrase(self, passphrase: impl Into<Passphrase>) -> Self {
-        Self { passphrases: Passphrases::one(passphrase.into()), ..self }
-    }
-
-    /// Asks this closure for the passphrases of the secret keys that sign.
-    pub fn passphrases(
-        self,
-        answer: impl Fn(&PassphraseRequest) -> Option<Passphrase> + Send + Sync + 'static,
-    ) -> Self {
-        Self { passphrases: Passphrases::new(answer), ..self }
     }
 
     /// Writes ASCII armor.

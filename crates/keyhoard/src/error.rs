@@ -90,12 +90,15 @@ pub enum Error {
     /// What was given is not what it should be: no message, no certificate, cut short.
     #[error("{0}")]
     Malformed(String),
-    /// A key could not be made.
+    /// A key, a subkey or a certification could not be made.
     #[error("{0}")]
     Generate(String),
     /// The journal's entry is not there, was undone, or cannot be undone.
     #[error("{0}")]
     Undo(String),
+    /// A server in the network did not answer, or not as it should.
+    #[error("{0}")]
+    Network(String),
     /// Reading or writing failed.
     #[error("{0}")]
     Io(#[from] io::Error),
@@ -127,6 +130,7 @@ impl Error {
             Self::Malformed(_) => "malformed",
             Self::Generate(_) => "generate",
             Self::Undo(_) => "undo",
+            Self::Network(_) => "network",
             Self::Io(_) => "io",
             Self::Other(_) => "other",
         }
@@ -142,6 +146,10 @@ impl From<engine::Error> for Error {
             Engine::Message(error) => error.into(),
             Engine::Keygen(engine::keygen::Error::Secret(error)) => error.into(),
             Engine::Output(error) => Self::Io(error),
+            #[cfg(feature = "network")]
+            Engine::Network(engine::network::Error::Address { .. }) => Self::Name(causes(&error)),
+            #[cfg(feature = "network")]
+            Engine::Network(_) => Self::Network(causes(&error)),
             Engine::Keygen(_) | Engine::UnknownProfile { .. } | Engine::Edit(_) => {
                 Self::Generate(causes(&error))
             }

@@ -147,7 +147,7 @@ fn subkeys(name: Option<&str>) -> Result<Vec<Plan>> {
 }
 
 /// Reads the name of an algorithm; `dsaN` and `elgN` are those of old programs.
-fn algorithm(name: &str) -> Result<Algorithm> {
+pub(crate) fn algorithm(name: &str) -> Result<Algorithm> {
     let bits = |prefix| name.strip_prefix(prefix).and_then(|bits: &str| bits.parse().ok());
     let found = match (bits("dsa"), bits("elg")) {
         (Some(bits), _) => DsaSize::new(bits).map(Algorithm::Dsa),

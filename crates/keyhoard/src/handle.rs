@@ -27,6 +27,13 @@ pub(crate) enum SecretPlace {
     /// In the directory that belongs to a database's file.
     Beside(PathBuf),
     Directory(PathBuf),
+    /// In files, beside the database or in a directory of their own, and in the agent of a GnuPG home directory.
+    #[cfg(feature = "agent")]
+    WithAgent {
+        files: Option<PathBuf>,
+        database: PathBuf,
+        home: PathBuf,
+    },
     Memory(MemoryKeys),
     /// There are none, and none can be stored.
     Nowhere,
@@ -104,6 +111,15 @@ impl Handle {
         match &self.secrets {
             SecretPlace::Beside(database) => work(&secret_keys_beside(database)?),
             SecretPlace::Directory(directory) => work(&FileKeys::new(directory)),
+            #[cfg(feature = "agent")]
+            SecretPlace::WithAgent { files, database, home } => {
+                let files = match files {
+                    Some(directory) => FileKeys::new(directory),
+                    None => secret_keys_beside(database)?,
+                };
+                let agent = engine::agent_keys::agent_of(home).without_start();
+                work(&engine::agent_keys::with_agent(files, database, agent))
+            }
             SecretPlace::Memory(keys) => work(keys),
             SecretPlace::Nowhere => work(&MemoryKeys::default()),
         }

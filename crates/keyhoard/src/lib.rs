@@ -65,8 +65,8 @@
 //! }
 //! ```
 //!
-//! `Keyhoard::open("keys.db")` opens a file, which the programs `keyhoard` and `gpg-keyhoard` open too, and
-//! `Keyhoard::open("postgresql://...")` a database on a server.
+//! `Keyhoard::open("keys.db")` opens a file, which the programs `keyhoard` and `gpg-keyhoard` open too, and with the
+//! feature `postgres` `Keyhoard::open("postgresql://...")` a database on a server.
 //!
 //! # What holds everywhere
 //!
@@ -80,14 +80,21 @@
 //!
 //! # Features
 //!
-//! SQLite is always there, and so is PostgreSQL at present.
+//! SQLite is always there. None of these is on unless it is asked for:
+//!
+//! - `postgres`: databases on PostgreSQL servers.
+//! - `network`: `Keyhoard::fetch`, certificates from keyservers, Web Key Directories and URLs.
+//! - `agent`: `OpenOptions::gnupg_home`, the secret keys that a running gpg-agent has, also those on cards.
 
 mod cert;
 mod cert_signature;
 mod certs;
 mod decrypt;
+mod edit;
 mod encrypt;
 mod error;
+#[cfg(feature = "network")]
+mod fetch;
 mod generate;
 mod handle;
 mod imported;
@@ -101,6 +108,7 @@ mod sign;
 mod signers;
 mod time;
 mod transaction;
+mod unlocking;
 mod validity;
 mod verdict;
 mod verify;
@@ -110,11 +118,14 @@ pub use cert::{Cert, Key, UserId};
 pub use cert_signature::CertSignature;
 pub use certs::Certs;
 pub use decrypt::{Decrypt, Decrypted};
+pub use edit::{AddSubkey, Certify, SubkeyUse};
 pub use encrypt::Encrypt;
 pub use engine::cert::{Fingerprint, KeyId};
 pub use engine::trust::{OwnerTrust, Validity};
 pub use engine::verification::SignatureStatus as Status;
 pub use error::{Error, Result};
+#[cfg(feature = "network")]
+pub use fetch::Fetch;
 pub use generate::Generate;
 pub use imported::Imported;
 pub use journal::{JournalEntry, Undone};

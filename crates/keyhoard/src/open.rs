@@ -14,7 +14,7 @@ use engine::store::sqlite::SqliteStore;
 
 use crate::handle::{Clock, Handle, SecretPlace};
 use crate::passphrase::Passphrases;
-use crate::{Keyhoard, Location, Passphrase, PassphraseRequest, Result};
+use crate::{Error, Keyhoard, Location, Passphrase, PassphraseRequest, Result};
 
 /// How a database is opened; [`Keyhoard::options`] returns the defaults.
 #[must_use = "nothing is opened before open() is called"]
@@ -22,6 +22,7 @@ pub struct OpenOptions {
     must_exist: bool,
     clock: Clock,
     secret_keys: Option<PathBuf>,
+    gnupg_home: Option<PathBuf>,
     passphrases: Passphrases,
     program: String,
 }
@@ -32,6 +33,7 @@ impl OpenOptions {
             must_exist: false,
             clock: Arc::new(SystemTime::now),
             secret_keys: None,
+            gnupg_home: None,
             passphrases: Passphrases::default(),
             program: "keyhoard (library)".to_owned(),
         }
@@ -52,6 +54,14 @@ impl OpenOptions {
         Self { secret_keys: Some(directory.as_ref().to_owned()), ..self }
     }
 
+    /// Uses the secret keys of the gpg-agent of this GnuPG home directory too, such as `~/.gnupg` (feature `agent`). It has to
+    /// run: none is started. Its pinentry asks for passphrases; the agent is told of the terminal and the display that the
+    /// environment names. The database has to be a file.
+    #[cfg(feature = "agent")]
+    pub fn gnupg_home(self, directory: impl AsRef<Path>) -> Self {
+        Self { gnupg_home: Some(directory.as_ref().to_owned()), ..self }
+    }
+
     /// Asks this closure for the passphrases of locked keys; without one, locked keys stay locked.
     pub fn passphrases(
         self,
@@ -69,16 +79,11 @@ impl OpenOptions {
     ///
     /// # Errors
     ///
-    /// `missing`, `database`.
+    /// `missing`, `database`; `incomplete` if an agent's keys are to be used with a database that is no file.
     pub fn open(self, location: impl Into<Location>) -> Result<Keyhoard> {
         let location = location.into();
         let store = self.store(&location)?;
-        let secrets = match (self.secret_keys, &location) {
-            (Some(directory), _) => SecretPlace::Directory(directory),
-            (None, Location::File(path)) => SecretPlace::Beside(path.clone()),
-            (None, Location::Memory) => SecretPlace::Memory(MemoryKeys::default()),
-            (None, Location::Server(_)) => SecretPlace::Nowhere,
-        };
+        let secrets = self.secrets(&location)?;
         Ok(Keyhoard::of(Handle {
             location,
             store: Some(store),
@@ -90,6 +95,25 @@ impl OpenOptions {
             is_concurrent: AtomicBool::new(false),
             gate: RwLock::new(()),
         }))
+    }
+
+    fn secrets(&self, location: &Location) -> Result<SecretPlace> {
+        let files = match (&self.secret_keys, location) {
+            (Some(directory), _) => SecretPlace::Directory(directory.clone()),
+            (None, Location::File(path)) => SecretPlace::Beside(path.clone()),
+            (None, Location::Memory) => SecretPlace::Memory(MemoryKeys::default()),
+            (None, Location::Server(_)) => SecretPlace::Nowhere,
+        };
+        match (&self.gnupg_home, location) {
+            (None, _) => Ok(files),
+            #[cfg(feature = "agent")]
+            (Some(home), Location::File(database)) => Ok(SecretPlace::WithAgent {
+                files: self.secret_keys.clone(),
+                database: database.clone(),
+                home: home.clone(),
+            }),
+            (Some(_), _) => Err(Error::Incomplete("an agent's keys are used with a database in a file only")),
+        }
     }
 
     fn store(&self, location: &Location) -> Result<Box<dyn Store>> {

@@ -8,7 +8,7 @@ use engine::message::{self, LiteralOptions};
 
 use crate::passphrase::Passphrases;
 use crate::signers::{self, SignerName, as_name};
-use crate::{Cert, Error, Keyhoard, Passphrase, PassphraseRequest, Result};
+use crate::{Cert, Error, Keyhoard, Result};
 
 /// Signs with secret keys of the database.
 #[derive(Clone, Debug)]
@@ -16,7 +16,7 @@ use crate::{Cert, Error, Keyhoard, Passphrase, PassphraseRequest, Result};
 pub struct Sign<'k> {
     keyhoard: &'k Keyhoard,
     signers: Vec<SignerName>,
-    passphrases: Passphrases,
+    pub(crate) passphrases: Passphrases,
     armor: bool,
 }
 
@@ -36,19 +36,6 @@ impl<'k> Sign<'k> {
     pub fn by(mut self, name: impl AsRef<str>) -> Self {
         self.signers.push(SignerName::Name(as_name(name.as_ref())));
         self
-    }
-
-    /// Unlocks secret keys with this passphrase.
-    pub fn passphrase(self, passphrase: impl Into<Passphrase>) -> Self {
-        Self { passphrases: Passphrases::one(passphrase.into()), ..self }
-    }
-
-    /// Asks this closure for the passphrases of secret keys.
-    pub fn passphrases(
-        self,
-        answer: impl Fn(&PassphraseRequest) -> Option<Passphrase> + Send + Sync + 'static,
-    ) -> Self {
-        Self { passphrases: Passphrases::new(answer), ..self }
     }
 
     /// Writes ASCII armor.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, UNIX_EPOCH};
 
-use keyhoard::{Cert, Error, Keyhoard, OwnerTrust, Status, Validity};
+use keyhoard::{Cert, Error, Keyhoard, OwnerTrust, Status, SubkeyUse, Validity};
 
 const ANN: &str = "Ann <ann@example.org>";
 
@@ -273,4 +273,38 @@ fn names_that_lead_nowhere_are_errors_with_codes() {
     assert_eq!(kh.decrypt().bytes("no message").expect_err("garbage").code(), "malformed");
     assert_eq!(kh.verify().message(&b"no message"[..]).expect_err("garbage").code(), "malformed");
     assert_eq!(kh.generate(ANN).profile("nonsense").create().expect_err("unknown").code(), "generate");
+}
+
+#[test]
+fn a_new_subkey_signs_and_is_locked_as_the_primary_key_is() {
+    let kh = Keyhoard::in_memory().expect("a database");
+    let ann = kh.generate(ANN).passphrase("open sesame").create().expect("a key");
+    let add = || kh.add_subkey(&ann, SubkeyUse::Sign).expires_in(Duration::from_secs(86400));
+    assert_eq!(add().create().expect_err("locked").code(), "passphrase");
+    assert_eq!(add().algorithm("nonsense").create().expect_err("unknown").code(), "generate");
+    let subkey = add().passphrase("open sesame").create().expect("a subkey");
+    let found = kh.certs().by_fingerprint(subkey).expect("found").expect("Ann's");
+    assert_eq!(found, ann);
+    let key = found.keys().into_iter().find(|key| key.fingerprint == subkey).expect("a subkey");
+    assert!(key.can_sign && key.is_usable && key.expires.is_some());
+    assert!(kh.keys().of(&found).expect("keys").iter().all(|key| key.is_locked));
+    let signature = kh.sign().with(&found).passphrase("open sesame").detached(&b"text"[..]).expect("signs");
+    let verdicts = kh.verify().detached(&signature[..], &b"text"[..]).expect("verifies");
+    assert_eq!(verdicts.iter().next().expect("one").key, Some(subkey));
+}
+
+#[test]
+fn a_certificate_that_an_own_key_certifies_is_valid_and_is_certified_once() {
+    let (kh, ann) = with_ann();
+    let other = Keyhoard::in_memory().expect("a database");
+    let ben =
+        other.generate("Ben <ben@example.org>").user_id("Ben <ben@example.net>").create().expect("a key");
+    kh.import(ben.armored().expect("text").as_bytes()).expect("imports");
+    let ben = kh.certs().by_email("ben@example.org").expect("found").remove(0);
+    assert_eq!(kh.certify(&ben, &ann).local().create().expect("certifies"), 2);
+    assert_eq!(kh.certify(&ben, &ann).local().create().expect("nothing to do"), 0);
+    let ben = kh.certs().by_email("ben@example.org").expect("found").remove(0);
+    assert_eq!(ben.validity().expect("computed").validity, Validity::Full);
+    let refused = kh.certify(&ann, &ben).create().expect_err("no secret key");
+    assert_eq!(refused.code(), "generate");
 }

@@ -24,6 +24,11 @@ pub(crate) fn apply_to_this_thread() {
     }
 }
 
+/// Other systems than Linux have no such policy.
+#[cfg(not(target_os = "linux"))]
+fn schedule_as_batch() {}
+
+#[cfg(target_os = "linux")]
 fn schedule_as_batch() {
     let parameters = libc::sched_param { sched_priority: 0 };
     // SAFETY: 0 is the calling thread, and the parameters live until the call returns. If it fails, nothing changes.
@@ -34,7 +39,7 @@ fn schedule_as_batch() {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, target_os = "linux"))]
 mod tests {
     use super::*;
 

@@ -133,14 +133,16 @@ impl Keyhoard {
 #[pymethods]
 impl Keyhoard {
     #[new]
-    #[pyo3(signature = (location, *, must_exist = false, passphrase = None, secret_keys = None, clock = None,
-        program = None))]
+    #[pyo3(signature = (location, *, must_exist = false, passphrase = None, secret_keys = None, gnupg_home = None,
+        clock = None, program = None))]
+    #[allow(clippy::too_many_arguments)] // Named in Python.
     fn new(
         py: Python<'_>,
         location: PathBuf,
         must_exist: bool,
         passphrase: Option<&Bound<'_, PyAny>>,
         secret_keys: Option<PathBuf>,
+        gnupg_home: Option<PathBuf>,
         clock: Option<Py<PyAny>>,
         program: Option<String>,
     ) -> PyResult<Self> {
@@ -151,6 +153,9 @@ impl Keyhoard {
         }
         if let Some(directory) = secret_keys {
             options = options.secret_keys(directory);
+        }
+        if let Some(home) = gnupg_home {
+            options = options.gnupg_home(home);
         }
         if let Some(passphrase) = passphrase {
             options = options.passphrases(unlocking(passphrase)?.answer());
@@ -183,6 +188,26 @@ impl Keyhoard {
             input => kh.import(input.open()?),
         })?;
         Ok(Imported::of(imported))
+    }
+
+    /// Asks the network; a time is in seconds.
+    #[pyo3(signature = (name, keyservers, directory, timeout, proxy))]
+    fn _fetch(
+        &self,
+        py: Python<'_>,
+        name: String,
+        keyservers: Vec<String>,
+        directory: bool,
+        timeout: u64,
+        proxy: Option<String>,
+    ) -> PyResult<Vec<Cert>> {
+        let found = self.run(py, |kh| {
+            let fetch = keyservers.into_iter().fold(kh.fetch(), keyhoard::Fetch::keyserver);
+            let fetch = if directory { fetch } else { fetch.without_directory() };
+            let fetch = proxy.into_iter().fold(fetch, keyhoard::Fetch::proxy);
+            fetch.timeout(Duration::from_secs(timeout)).request(name)
+        })?;
+        Ok(found.into_iter().map(|cert| Cert { cert }).collect())
     }
 
     fn _certs(&self, py: Python<'_>, query: String) -> PyResult<Vec<Cert>> {
@@ -413,6 +438,57 @@ impl Keyhoard {
             generate.create()
         })?;
         Ok(Cert { cert })
+    }
+
+    #[pyo3(signature = (cert, usage, *, algorithm = None, expires_in = None, passphrase = None))]
+    #[allow(clippy::too_many_arguments)] // Named in Python.
+    fn add_subkey(
+        &self,
+        py: Python<'_>,
+        cert: Py<Cert>,
+        usage: &str,
+        algorithm: Option<String>,
+        expires_in: Option<Duration>,
+        passphrase: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<String> {
+        let usage = match usage {
+            "sign" => keyhoard::SubkeyUse::Sign,
+            "encrypt" => keyhoard::SubkeyUse::Encrypt,
+            "authenticate" => keyhoard::SubkeyUse::Authenticate,
+            _ => return Err(PyValueError::new_err("a subkey is to 'sign', 'encrypt' or 'authenticate'")),
+        };
+        let (cert, unlock) = (cert.get().cert.clone(), passphrase.map(unlocking).transpose()?);
+        let added = self.run(py, |kh| {
+            let mut add = kh.add_subkey(&cert, usage);
+            add = algorithm.into_iter().fold(add, keyhoard::AddSubkey::algorithm);
+            add = expires_in.into_iter().fold(add, keyhoard::AddSubkey::expires_in);
+            if let Some(unlock) = unlock {
+                add = add.passphrases(unlock.answer());
+            }
+            add.create()
+        })?;
+        Ok(added.to_string())
+    }
+
+    #[pyo3(signature = (cert, by, *, local = false, passphrase = None))]
+    fn certify(
+        &self,
+        py: Python<'_>,
+        cert: Py<Cert>,
+        by: Py<Cert>,
+        local: bool,
+        passphrase: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<usize> {
+        let (cert, by) = (cert.get().cert.clone(), by.get().cert.clone());
+        let unlock = passphrase.map(unlocking).transpose()?;
+        self.run(py, |kh| {
+            let mut certify = kh.certify(&cert, &by);
+            certify = if local { certify.local() } else { certify };
+            if let Some(unlock) = unlock {
+                certify = certify.passphrases(unlock.answer());
+            }
+            certify.create()
+        })
     }
 
     fn delete(&self, py: Python<'_>, cert: Py<Cert>) -> PyResult<()> {

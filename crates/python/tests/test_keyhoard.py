@@ -1,5 +1,6 @@
 """What the package promises, on real databases."""
 
+import http.server
 import io
 import multiprocessing
 import os
@@ -277,3 +278,46 @@ def test_a_handle_from_before_a_fork_is_a_clear_error_and_does_no_harm(tmp_path)
     kh.generate("Bob <bob@example.org>")
     with keyhoard.open(pathlib.Path(tmp_path) / "keys.db") as again:
         assert len(again) == 2
+
+
+def test_a_subkey_is_added_and_another_certificate_is_certified(kh, ann):
+    subkey = kh.add_subkey(ann, "sign", expires_in=timedelta(days=30))
+    assert kh.cert(subkey) == ann and subkey in [key.fingerprint for key in kh.cert(subkey).keys if key.can_sign]
+    with pytest.raises(ValueError):
+        kh.add_subkey(ann, "certify")
+    with keyhoard.open(":memory:") as other:
+        kh.import_(other.generate("Ben <ben@example.org>").armored().encode())
+    ben = kh.cert("ben@example.org")
+    assert kh.certify(ben, ann) == 1
+    assert kh.cert("ben@example.org").validity().level == "full"
+
+
+def test_the_network_is_asked_where_a_program_says_so(kh):
+    with keyhoard.open(":memory:") as other:
+        armored = other.generate(ANN).armored().encode()
+
+    class Keyserver(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(armored)
+
+        def log_message(self, *_):
+            pass
+
+    server = http.server.HTTPServer(("127.0.0.1", 0), Keyserver)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    servers = [f"hkp://127.0.0.1:{server.server_port}"]
+    (ann,) = kh.fetch("ann@example.org", keyservers=servers, directory=False)
+    assert kh.certs("ann@example.org") == [ann]
+    assert kh.fetch("ben@example.org", keyservers=servers, directory=False) == []
+    server.shutdown()
+    server.server_close()
+    with pytest.raises(keyhoard.NetworkError):
+        kh.fetch("ann@example.org", keyservers=servers, directory=False, timeout=5)
+
+
+def test_keys_of_a_gpg_agent_need_a_database_in_a_file(tmp_path):
+    with pytest.raises(keyhoard.Error) as refused:
+        keyhoard.open(":memory:", gnupg_home=tmp_path)
+    assert refused.value.code == "incomplete"

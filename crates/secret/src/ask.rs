@@ -68,34 +68,45 @@ impl Ask for Nobody {
     }
 }
 
+/// Asks for the passphrase of a key until `unlock` accepts one, at most [`MAX_TRIES`] times.
+///
+/// # Errors
+///
+/// [`Error::NoPassphrase`] if there is no answer, [`Error::TooManyTries`] if every answer is wrong, and the other errors
+/// of `unlock`.
+pub fn unlock_asking<T>(
+    name: &KeyName,
+    ask: &mut dyn Ask,
+    mut unlock: impl FnMut(&Passphrase) -> Result<T>,
+) -> Result<T> {
+    let key = name.fingerprint;
+    if let Some(known) = ask.known() {
+        match unlock(&known) {
+            Err(Error::WrongPassphrase { .. }) => {}
+            other => return other,
+        }
+    }
+    for wrong in 0..MAX_TRIES {
+        let answer = ask.passphrase(&Question::Unlock { key: name, wrong })?;
+        match unlock(&answer.ok_or(Error::NoPassphrase { key })?) {
+            Err(Error::WrongPassphrase { .. }) => {}
+            other => return other,
+        }
+    }
+    Err(Error::TooManyTries { key, tries: MAX_TRIES })
+}
+
 impl SecretKey {
     /// Unlocks the key, asking for its passphrase if it has one, at most [`MAX_TRIES`] times.
     ///
     /// # Errors
     ///
-    /// [`Error::NoPassphrase`] if there is no answer, [`Error::TooManyTries`] if every answer is wrong, and the other
-    /// errors of [`SecretKey::unlock`].
+    /// Those of [`unlock_asking`] and [`SecretKey::unlock`].
     pub fn unlock_asking(&self, ask: &mut dyn Ask) -> Result<Unlocked> {
         if !self.protection().is_locked() {
             return self.unlock_plain();
         }
-        let name = self.name();
-        let key = name.fingerprint;
-        if let Some(known) = ask.known() {
-            match self.unlock(&known) {
-                Err(Error::WrongPassphrase { .. }) => {}
-                other => return other,
-            }
-        }
-        for wrong in 0..MAX_TRIES {
-            let answer = ask.passphrase(&Question::Unlock { key: &name, wrong })?;
-            let passphrase = answer.ok_or(Error::NoPassphrase { key })?;
-            match self.unlock(&passphrase) {
-                Err(Error::WrongPassphrase { .. }) => {}
-                other => return other,
-            }
-        }
-        Err(Error::TooManyTries { key, tries: MAX_TRIES })
+        unlock_asking(&self.name(), ask, |passphrase| self.unlock(passphrase))
     }
 
     /// Returns the description of the key for questions.

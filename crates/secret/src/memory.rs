@@ -10,7 +10,7 @@ use std::ops::{Deref, DerefMut};
 use std::ptr::{self, NonNull};
 use std::slice;
 
-use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mlock, mmap_anonymous, munmap};
+use rustix::mm::{MapFlags, ProtFlags, mlock, mmap_anonymous, munmap};
 use zeroize::Zeroize;
 
 /// The size of the smallest mapping, since an empty one is an error; the system rounds up to pages.
@@ -18,7 +18,7 @@ const MIN_LENGTH: usize = 1;
 
 /// Bytes in pages of their own, which are wiped before they are unmapped.
 ///
-/// The pages are locked into memory where the system allows it, and excluded from core dumps.
+/// The pages are locked into memory where the system allows it, and on Linux excluded from core dumps.
 pub(crate) struct Guarded {
     start: NonNull<u8>,
     length: usize,
@@ -40,10 +40,11 @@ impl Guarded {
             panic!("no memory for {length} bytes of a secret");
         };
         // Errors are ignored: the limit of locked memory may be zero in a container.
-        // SAFETY: both calls concern only the pages of this mapping and do not change their content.
+        // SAFETY: the calls concern only the pages of this mapping and do not change their content.
         unsafe {
             let _ = mlock(start.as_ptr(), size);
-            let _ = madvise(start.as_ptr(), size, Advice::LinuxDontDump);
+            #[cfg(target_os = "linux")]
+            let _ = rustix::mm::madvise(start.as_ptr(), size, rustix::mm::Advice::LinuxDontDump);
         }
         Self { start: start.cast(), length }
     }

@@ -3,15 +3,18 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use bytes::BytesMut;
 use cert::{Fingerprint, Origin, Timestamp};
 use rusqlite::types::{ToSqlOutput, ValueRef};
-use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
+#[cfg(feature = "postgres")]
+use tokio_postgres::types::{FromSqlOwned as ServerColumn, ToSql as ServerParameter};
 
 use crate::packed;
+#[cfg(feature = "postgres")]
 use crate::postgres::error::ServerContext;
 use crate::rows::parse_fingerprint;
 use crate::sqlite::error::Context;
+#[cfg(not(feature = "postgres"))]
+use crate::without_server::{ServerColumn, ServerParameter};
 use crate::{CertId, Error, InputDigest, Query, Result};
 
 /// A transaction of an engine.
@@ -154,9 +157,9 @@ pub(crate) trait Engine {
 }
 
 /// A parameter that both engines take.
-pub(crate) trait Parameter: rusqlite::ToSql + ToSql + Sync {}
+pub(crate) trait Parameter: rusqlite::ToSql + ServerParameter + Sync {}
 
-impl<T: rusqlite::ToSql + ToSql + Sync> Parameter for T {}
+impl<T: rusqlite::ToSql + ServerParameter + Sync> Parameter for T {}
 
 /// Parameters of a statement.
 pub(crate) type Parameters<'a> = &'a [&'a dyn Parameter];
@@ -171,22 +174,6 @@ impl rusqlite::ToSql for Text<'_> {
     }
 }
 
-impl ToSql for Text<'_> {
-    fn to_sql(
-        &self,
-        ty: &Type,
-        out: &mut BytesMut,
-    ) -> Result<IsNull, Box<dyn std::error::Error + Sync + Send>> {
-        self.0.as_bytes().to_sql(ty, out)
-    }
-
-    fn accepts(ty: &Type) -> bool {
-        *ty == Type::BYTEA
-    }
-
-    to_sql_checked!();
-}
-
 /// Byte strings as one parameter: for SQLite a JSON array of their hex digits.
 #[derive(Debug)]
 pub(crate) struct ByteStrings<'a>(pub(crate) Vec<&'a [u8]>);
@@ -199,22 +186,6 @@ impl rusqlite::ToSql for ByteStrings<'_> {
     }
 }
 
-impl ToSql for ByteStrings<'_> {
-    fn to_sql(
-        &self,
-        ty: &Type,
-        out: &mut BytesMut,
-    ) -> Result<IsNull, Box<dyn std::error::Error + Sync + Send>> {
-        self.0.to_sql(ty, out)
-    }
-
-    fn accepts(ty: &Type) -> bool {
-        *ty == Type::BYTEA_ARRAY
-    }
-
-    to_sql_checked!();
-}
-
 /// A row of either engine.
 #[derive(Clone, Copy)]
 pub(crate) struct Row<'r> {
@@ -225,13 +196,14 @@ pub(crate) struct Row<'r> {
 #[derive(Clone, Copy)]
 enum Columns<'r> {
     Sqlite(&'r rusqlite::Row<'r>),
+    #[cfg(feature = "postgres")]
     Postgres(&'r tokio_postgres::Row),
 }
 
 /// A value that both engines return.
-pub(crate) trait Column: rusqlite::types::FromSql + tokio_postgres::types::FromSqlOwned {}
+pub(crate) trait Column: rusqlite::types::FromSql + ServerColumn {}
 
-impl<T: rusqlite::types::FromSql + tokio_postgres::types::FromSqlOwned> Column for T {}
+impl<T: rusqlite::types::FromSql + ServerColumn> Column for T {}
 
 const DOING: &str = "reading a row";
 
@@ -242,6 +214,7 @@ impl<'r> Row<'r> {
     }
 
     /// Makes one of a row of PostgreSQL's, of the database at `path`.
+    #[cfg(feature = "postgres")]
     pub(crate) fn postgres(row: &'r tokio_postgres::Row, path: &'r Path) -> Self {
         Self { columns: Columns::Postgres(row), path }
     }
@@ -250,6 +223,7 @@ impl<'r> Row<'r> {
     pub(crate) fn get<T: Column>(self, index: usize) -> Result<T> {
         match self.columns {
             Columns::Sqlite(row) => row.get(index).context(self.path, DOING),
+            #[cfg(feature = "postgres")]
             Columns::Postgres(row) => row.try_get(index).server_context(self.path, DOING),
         }
     }
@@ -265,6 +239,7 @@ impl<'r> Row<'r> {
             Columns::Sqlite(row) => {
                 row.get_ref(index).and_then(|value| Ok(value.as_blob_or_null()?)).context(self.path, DOING)
             }
+            #[cfg(feature = "postgres")]
             Columns::Postgres(row) => row.try_get(index).server_context(self.path, DOING),
         }
     }
@@ -273,6 +248,7 @@ impl<'r> Row<'r> {
     pub(crate) fn optional_text(self, index: usize) -> Result<Option<String>> {
         match self.columns {
             Columns::Sqlite(_) => self.get(index),
+            #[cfg(feature = "postgres")]
             Columns::Postgres(_) => {
                 Ok(self.optional_bytes(index)?.map(|text| String::from_utf8_lossy(text).into_owned()))
             }
@@ -306,6 +282,7 @@ impl<'r> Row<'r> {
             let source = format!("{number} is out of range in column {}", index + 1).into();
             match self.columns {
                 Columns::Sqlite(_) => Error::Sqlite { path, doing, source },
+                #[cfg(feature = "postgres")]
                 Columns::Postgres(_) => Error::Server { path, doing, source, transient: false },
             }
         })

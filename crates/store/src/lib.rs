@@ -4,11 +4,13 @@
 //! A reader is one consistent view, a writer changes everything or nothing, and no reader becomes a writer.
 //!
 //! - [`query`]: the ways to name a certificate, GnuPG's "how to specify a user ID".
-//! - [`sqlite`]: the engine for one machine; [`postgres`]: the one for databases that several machines share.
+//! - [`sqlite`]: the engine for one machine; `postgres`, with the feature of this name: the one for databases that several
+//!   machines share.
 //! - [`doctor`]: derived rows compared with the bytes they are derived from.
 //! - [`tofu`]: what trust on first use remembers.
 
 pub mod doctor;
+#[cfg(feature = "postgres")]
 pub mod postgres;
 pub mod query;
 pub mod retry;
@@ -34,10 +36,21 @@ mod read_certificates;
 mod read_journal;
 mod read_trust;
 mod rows;
+mod server_url;
 mod store;
 mod transaction;
 mod user_id;
+#[cfg(not(feature = "postgres"))]
+mod without_postgres;
+#[cfg(not(feature = "postgres"))]
+mod without_server;
 mod write_bindings;
+
+/// What stands for the PostgreSQL engine, which this build does not have.
+#[cfg(not(feature = "postgres"))]
+pub mod postgres {
+    pub use crate::without_postgres::{Address, PostgresStore, Shape};
+}
 
 pub use assigned_trust::AssignedTrust;
 pub use cert::{BoundAddress, Facts, Fingerprint, KeyId, Origin, SignatureDigest, Timestamp};
@@ -53,6 +66,7 @@ pub use read_certificates::{
 };
 pub use read_journal::{InputDigest, ReadJournal};
 pub use read_trust::ReadTrust;
+pub use server_url::{is_server_url, without_password};
 pub use store::Store;
 pub use tofu::WriteBindings;
 pub use transaction::{Origins, Put, PutKind, PutOutcome, Removal, Snapshot, Transaction};

@@ -12,6 +12,7 @@ mod doctor;
 pub(crate) mod error;
 mod journal;
 mod libpq_files;
+mod parameters;
 mod read;
 mod rows_out;
 mod schema;
@@ -26,7 +27,6 @@ mod write;
 pub use address::Address;
 pub use schema::Shape;
 pub use store::PostgresStore;
-pub use url::without_password;
 
 use crate::doctor::{Derive, Finding, Rebuilt};
 use crate::engine::Engine;

@@ -72,6 +72,30 @@ impl AeadKey {
     }
 }
 
+/// Decrypts in place with AES in OCB mode and a nonce of 96 bits (RFC 7253), which gpg-agent takes in its files of secret keys.
+///
+/// # Errors
+///
+/// [`Error::KeySize`] for a key of another size; [`Error::Changed`] if the tag does not match, then the content of `data`
+/// is undefined.
+pub fn open_ocb_96(
+    cipher: Cipher,
+    key: &[u8],
+    nonce: &[u8; 12],
+    associated: &[u8],
+    data: &mut [u8],
+    tag: &[u8; TAG],
+) -> Result<()> {
+    if key.len() != cipher.key_size() {
+        return Err(Error::KeySize { cipher, length: key.len() });
+    }
+    let mut context = context(cipher, "OCB").ok_or(Error::UnsupportedMode(cipher, Aead::Ocb))?;
+    context.set_iv_length(nonce.len()).expect("OCB has nonces of this size");
+    context.decrypt_init(None, Some(key), Some(nonce)).expect(MEMORY);
+    context.set_tag(tag).expect(MEMORY);
+    process(&mut context, associated, data).ok_or(Error::Changed)
+}
+
 fn rust_crypto<A: AeadInOut + KeyInit + Send + Sync + 'static>(key: &[u8]) -> Arc<dyn Chunks> {
     Arc::new(RustCrypto(A::new_from_slice(key).expect("the key has the cipher's size")))
 }
@@ -181,6 +205,20 @@ impl Chunks for AesOcb {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// RFC 7253, appendix A.
+    #[test]
+    fn ocb_with_a_nonce_of_96_bits_decrypts_the_example_of_its_specification() {
+        let key: [u8; 16] = std::array::from_fn(|byte| byte as u8);
+        let nonce = *b"\xbb\xaa\x99\x88\x77\x66\x55\x44\x33\x22\x11\x01";
+        let associated: [u8; 8] = std::array::from_fn(|byte| byte as u8);
+        let mut data = *b"\x68\x20\xb3\x65\x7b\x6f\x61\x5a";
+        let tag = *b"\x57\x25\xbd\xa0\xd3\xb4\xeb\x3a\x25\x7c\x9a\xf1\xf8\xf0\x30\x09";
+        open_ocb_96(Cipher::Aes128, &key, &nonce, &associated, &mut data, &tag).expect("the right key");
+        assert_eq!(data, associated);
+        let changed = open_ocb_96(Cipher::Aes128, &key, &nonce, b"", &mut data, &tag);
+        assert_eq!(changed, Err(Error::Changed));
+    }
 
     #[test]
     fn a_key_of_another_size_is_refused() {

@@ -11,7 +11,10 @@ pub type Result<T> = std::result::Result<T, Error>;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// There is no implementation of this cipher in this mode.
+    /// There is no implementation of this cipher in the mode that was asked for.
+    #[error("{0} is not supported here")]
+    UnsupportedCipher(Cipher),
+    /// There is no implementation of this cipher in this authenticated mode.
     #[error("{0} in {1} mode is not supported")]
     UnsupportedMode(Cipher, Aead),
     /// A key of another size than the cipher's.
@@ -47,6 +50,9 @@ pub enum Error {
         /// The number of passes over the memory.
         passes: u8,
     },
+    /// So many bytes would have to be hashed for a key.
+    #[error("{0} bytes would have to be hashed for a key; at most {MAX_HASHED} are")]
+    TooMuchToHash(u64),
     /// The system does not give the memory that Argon2 needs.
     #[error("the system does not give the memory that Argon2 needs")]
     Memory,
@@ -57,3 +63,6 @@ pub enum Error {
 
 /// The most memory that Argon2 may use, as the binary logarithm of KiB: 2 GiB, the largest that RFC 9106 recommends.
 pub const MAX_ARGON2_EXPONENT: u8 = 21;
+
+/// The most bytes that are hashed for a key whose count is written out, as in gpg-agent's files: a few seconds' work.
+pub const MAX_HASHED: u64 = 1 << 32;

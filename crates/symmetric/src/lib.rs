@@ -11,6 +11,7 @@
 
 mod aead;
 mod aead_key;
+mod cbc;
 mod cfb;
 mod cipher;
 mod error;
@@ -20,9 +21,10 @@ mod s2k;
 mod twofish;
 
 pub use crate::aead::Aead;
-pub use crate::aead_key::{AeadKey, TAG};
+pub use crate::aead_key::{AeadKey, TAG, open_ocb_96};
+pub use crate::cbc::decrypt_cbc;
 pub use crate::cfb::{Cfb, MAX_BLOCK};
 pub use crate::cipher::Cipher;
-pub use crate::error::{Error, MAX_ARGON2_EXPONENT, Result};
+pub use crate::error::{Error, MAX_ARGON2_EXPONENT, MAX_HASHED, Result};
 pub use crate::expand::{HkdfHash, expand};
 pub use crate::s2k::{MAX_ARGON2_WORK, S2k, decode_count, encode_count, random};

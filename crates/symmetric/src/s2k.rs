@@ -6,7 +6,7 @@ use verify::HashAlgorithm;
 use verify::hash::Hasher;
 use zeroize::Zeroizing;
 
-use crate::error::MAX_ARGON2_EXPONENT;
+use crate::error::{MAX_ARGON2_EXPONENT, MAX_HASHED};
 use crate::{Error, Result};
 
 /// How a key is derived from a password.
@@ -132,6 +132,25 @@ impl S2k {
         let mut key = Zeroizing::new(vec![0; size]);
         self.fill(password, &mut key)?;
         Ok(key)
+    }
+
+    /// Derives a key that fills `key` as the iterated kind does, hashing any number of bytes: gpg-agent's files have
+    /// numbers that cannot be coded in a byte.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UnknownHash`], and [`Error::TooMuchToHash`] beyond the limit.
+    pub fn fill_iterated(
+        hash: HashAlgorithm,
+        salt: &[u8; 8],
+        bytes: u64,
+        password: &[u8],
+        key: &mut [u8],
+    ) -> Result<()> {
+        if bytes > MAX_HASHED {
+            return Err(Error::TooMuchToHash(bytes));
+        }
+        hash_repeatedly(hash, salt, password, bytes, key)
     }
 
     /// Derives a key that fills `key`.

@@ -39,6 +39,8 @@ pub(super) fn read(source: &Source, each: &mut Each<'_>) -> Result<()> {
         Kind::Keybox => read_keybox(open(path)?, each),
         Kind::Keyboxd => read_keyboxd(path, each),
         Kind::CertD => read_cert_d(path, each),
+        // These are taken over one by one, after the certificates.
+        Kind::SecretKeys | Kind::Revocations | Kind::Settings => Ok(()),
         Kind::TrustDb => trust_db::read(open(path)?, path, &mut |given| {
             each(given.map_or_else(Item::Unreadable, Item::OwnerTrust))
         }),

@@ -1,7 +1,7 @@
 //! Certificate stores of other programs: what they are and where they usually are.
 
-use std::fs::{self, File};
-use std::io::Read;
+use std::fs::{self, File, Metadata};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use cert::keybox;
@@ -19,6 +19,13 @@ const IN_HOME: [&str; 3] = ["pubring.gpg", "pubring.kbx", "public-keys.d/pubring
 /// What else GnuPG remembers there.
 const MEMORIES: [&str; 2] = ["trustdb.gpg", "tofu.db"];
 
+/// What else is taken over with these, but neither certificates nor trust.
+const BESIDE: [&str; 3] = [KEYS_OF_AGENT, "openpgp-revocs.d", SETTINGS];
+/// Where GnuPG's agent keeps secret keys in a home directory, a file for each.
+pub(super) const KEYS_OF_AGENT: &str = "private-keys-v1.d";
+/// GnuPG's configuration.
+const SETTINGS: &str = "gpg.conf";
+
 /// What kind of store it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -34,6 +41,25 @@ pub enum Kind {
     TofuDb,
     /// A shared certificate directory, `pgp.cert.d`.
     CertD,
+    /// The secret keys of GnuPG's agent, `private-keys-v1.d`.
+    SecretKeys,
+    /// GnuPG's revocation certificates, `openpgp-revocs.d`.
+    Revocations,
+    /// GnuPG's `gpg.conf`.
+    Settings,
+}
+
+impl Kind {
+    /// Says whether it holds neither certificates nor trust: secret keys, revocation certificates, settings.
+    pub fn is_beside(self) -> bool {
+        matches!(self, Self::SecretKeys | Self::Revocations | Self::Settings)
+    }
+
+    fn of_name(path: &Path) -> Option<Self> {
+        const KINDS: [Kind; 3] = [Kind::SecretKeys, Kind::Revocations, Kind::Settings];
+        let index = BESIDE.iter().position(|name| path.file_name().is_some_and(|found| found == *name))?;
+        (path.is_dir() == (KINDS[index] != Self::Settings)).then_some(KINDS[index])
+    }
 }
 
 /// A store that can be taken over.
@@ -54,7 +80,9 @@ impl Source {
     pub fn recognise(path: &Path) -> Result<Self> {
         let failed = |source| Error::File { path: path.to_owned(), source };
         let path = &fs::canonicalize(path).map_err(failed)?;
-        let kind = if path.is_dir() {
+        let kind = if let Some(kind) = Kind::of_name(path) {
+            kind
+        } else if path.is_dir() {
             cert_d::is_cert_d(path).then_some(Kind::CertD).ok_or(Error::NoSource { path: path.clone() })?
         } else {
             let mut beginning = Vec::new();
@@ -76,6 +104,7 @@ impl Source {
         let failed = |source| Error::File { path: self.path.clone(), source };
         let (modified, size) = match self.kind {
             Kind::CertD => cert_d::stamp_of(&self.path).map_err(failed)?,
+            Kind::SecretKeys | Kind::Revocations => files_stamp(&self.path).map_err(failed)?,
             Kind::Keyboxd => {
                 // SQLite's log may be newer than the file.
                 let log = fs::metadata(log_of(&self.path)).ok();
@@ -83,10 +112,24 @@ impl Source {
                 std::iter::once(&file).chain(&log).map(stamp).fold((0, 0), newer)
             }
             Kind::TrustDb => trust_db::stamp(&self.path)?,
-            Kind::Keyring | Kind::Keybox | Kind::TofuDb => stamp(&fs::metadata(&self.path).map_err(failed)?),
+            Kind::Keyring | Kind::Keybox | Kind::TofuDb | Kind::Settings => {
+                stamp(&fs::metadata(&self.path).map_err(failed)?)
+            }
         };
         Ok(Migration { path: self.path.clone(), modified, size, done })
     }
+
+    /// Returns the GnuPG home directory that it is in; `None` for a certificate directory.
+    pub(super) fn home(&self) -> Option<&Path> {
+        let directory = self.path.parent().filter(|_| self.kind != Kind::CertD)?;
+        if directory.ends_with("public-keys.d") { directory.parent() } else { Some(directory) }
+    }
+}
+
+/// Returns when a file of a directory changed last, in nanoseconds since 1970, and the size of all of them together.
+fn files_stamp(directory: &Path) -> io::Result<(i64, u64)> {
+    let files = fs::read_dir(directory)?.flatten().filter_map(|entry| fs::metadata(entry.path()).ok());
+    Ok(files.filter(Metadata::is_file).map(|file| stamp(&file)).fold((0, 0), newer))
 }
 
 /// Returns GnuPG's key files in a home directory.
@@ -101,6 +144,15 @@ pub fn in_home(home: &Path) -> Vec<Source> {
     sources
 }
 
+/// Returns what is taken over of a home directory: with its keys also secret keys, revocation certificates and settings.
+fn all_in_home(home: &Path) -> Vec<Source> {
+    let mut sources = in_home(home);
+    if !sources.is_empty() {
+        sources.extend(existing(home, &BESIDE));
+    }
+    sources
+}
+
 fn existing(home: &Path, names: &[&str]) -> Vec<Source> {
     let files = names.iter().map(|name| home.join(name));
     files.filter_map(|file| Source::recognise(&file).ok()).filter(|source| !is_empty(source)).collect()
@@ -112,7 +164,7 @@ fn existing(home: &Path, names: &[&str]) -> Vec<Source> {
 ///
 /// Those of [`Source::recognise`].
 pub fn within(path: &Path) -> Result<Vec<Source>> {
-    let sources = in_home(path);
+    let sources = all_in_home(path);
     if sources.is_empty() { Ok(vec![Source::recognise(path)?]) } else { Ok(sources) }
 }
 
@@ -120,14 +172,18 @@ pub fn within(path: &Path) -> Result<Vec<Source>> {
 /// certificate directory (`PGP_CERT_D`, else `pgp.cert.d` in the XDG data directory).
 pub fn usual() -> Vec<Source> {
     let cert_d = variable("PGP_CERT_D").or_else(|| Some(data_directory()?.join("pgp.cert.d")));
-    let mut sources = gnupg_home().map(|home| in_home(&home)).unwrap_or_default();
+    let mut sources = gnupg_home().map(|home| all_in_home(&home)).unwrap_or_default();
     sources.extend(cert_d.and_then(|path| Source::recognise(&path).ok()));
     sources
 }
 
-/// GnuPG makes an empty file of the kind it uses wherever there is none.
+/// GnuPG makes an empty file of the kind it uses wherever there is none, and empty directories.
 fn is_empty(source: &Source) -> bool {
     const HEADER_ONLY: u64 = 32;
+    if source.kind.is_beside() {
+        return source.kind != Kind::Settings
+            && fs::read_dir(&source.path).is_ok_and(|mut entries| entries.next().is_none());
+    }
     fs::metadata(&source.path).is_ok_and(|file| file.is_file() && file.len() <= HEADER_ONLY)
 }
 

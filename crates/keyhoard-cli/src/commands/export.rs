@@ -1,16 +1,22 @@
-//! `keyhoard export`: writes certificates.
+//! `keyhoard export`: writes certificates, or a home directory for GnuPG.
 
 use std::ffi::OsString;
 use std::io::Write;
+use std::path::{Path, PathBuf};
 
 use engine::export::{ExportOptions, ExportSummary, export};
+use engine::gnupg_home::write_home;
+use engine::migrate::Fate;
 use engine::output_file::Content;
+use engine::passphrase::Passphrases;
 use engine::store::Selection;
 use serde::Serialize;
 
+use crate::commands::migration_details::{DetailJson, details_table};
 use crate::commands::named_certificates::NamedCertificates;
 use crate::destination::Destination;
 use crate::exit::Outcome;
+use crate::passphrase_options::{PassphraseOptions, owner};
 use crate::printable::counted;
 use crate::progress::Unit;
 use crate::session::Session;
@@ -21,9 +27,13 @@ use crate::session::Session;
   keyhoard export > all.pgp
   keyhoard export --armor '<someone@debian.org>'
   keyhoard export --output friends.asc alice@example.org 0123456789ABCDEF
+  keyhoard export --to-gnupg ~/.gnupg-new   certificates, owner trust and secret keys for gpg
 
 Without a name everything is exported. A file given with --output is armored if its name ends in .asc; it appears \
-whole or not at all. One that is there already is replaced only with --force.")]
+whole or not at all. One that is there already is replaced only with --force.
+
+--to-gnupg writes a directory that gpg 2.2 and later use as their home: pubring.kbx, trustdb.gpg, private-keys-v1.d and \
+openpgp-revocs.d. Secret keys keep their passphrases. What was seen of addresses (trust on first use) is not written.")]
 pub(crate) struct Arguments {
     /// The certificates to export [default: all].
     #[arg(value_name = "NAME")]
@@ -47,10 +57,23 @@ pub(crate) struct Arguments {
     /// Leave out photographs and other user attributes.
     #[arg(long)]
     no_attributes: bool,
+
+    /// Write everything, with owner trust and secret keys, into this new home directory for GnuPG; with --force into one that
+    /// is in use.
+    #[arg(long, value_name = "HOME", value_hint = clap::ValueHint::DirPath, conflicts_with_all = [
+        "names", "output", "armor", "binary", "gpg_view", "local_signatures", "minimal", "no_attributes",
+    ])]
+    to_gnupg: Option<PathBuf>,
+
+    #[command(flatten)]
+    passphrases: PassphraseOptions,
 }
 
 /// Writes the certificates.
 pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
+    if let Some(home) = &arguments.to_gnupg {
+        return to_gnupg(session, arguments, home);
+    }
     let store = session.open()?;
     let snapshot = store.snapshot()?;
     let named = NamedCertificates::find(session, snapshot.as_ref(), &arguments.names)?;
@@ -74,6 +97,33 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     }
     print_summary(session, arguments, summary)?;
     Ok(Outcome::done_if(named.complete && summary.certificates > 0))
+}
+
+/// Writes a home directory for GnuPG.
+fn to_gnupg(session: &mut Session, arguments: &Arguments, home: &Path) -> anyhow::Result<Outcome> {
+    let (location, keys) = (session.path()?, session.secret_keys()?);
+    let store = session.open()?;
+    let snapshot = store.snapshot()?;
+    let owner = |key: &_| owner(snapshot.as_ref(), key);
+    let mut passphrases = Passphrases::new(arguments.passphrases.source()?, owner);
+    let replaces = arguments.destination.replaces();
+    let (snapshot, now) = (snapshot.as_ref(), session.now);
+    let written = write_home(snapshot, &location, &keys, home, replaces, &mut passphrases, now)?;
+    if session.output.is_json() {
+        session.output.json(&HomeJson {
+            home: home.display().to_string(),
+            certificates: written.certificates,
+            owner_trusts: written.owner_trusts,
+            details: written.details.iter().map(DetailJson::from).collect(),
+        })?;
+    } else if !session.quiet {
+        let certificates = counted(written.certificates, "certificate");
+        let trusts = counted(written.owner_trusts, "key");
+        let home = home.display();
+        session.note(format_args!("{certificates}, and the owner trust of {trusts}, written to {home}"));
+        session.output.table(&details_table(&written.details))?;
+    }
+    Ok(Outcome::done_if(!written.details.iter().any(|detail| matches!(detail.fate, Fate::Failed(_)))))
 }
 
 impl Arguments {
@@ -106,4 +156,13 @@ fn print_summary(session: &mut Session, arguments: &Arguments, summary: ExportSu
 struct SummaryJson<'a> {
     file: &'a str,
     certificates: u64,
+}
+
+/// A home directory that was written for GnuPG, as `docs/json.md` describes it.
+#[derive(Serialize)]
+struct HomeJson<'a> {
+    home: String,
+    certificates: u64,
+    owner_trusts: u64,
+    details: Vec<DetailJson<'a>>,
 }

@@ -1,19 +1,28 @@
-//! `keyhoard migrate`: imports the keys, owner trust and TOFU data of other programs.
+//! `keyhoard migrate`: takes over the keys, owner trust, TOFU data and settings of other programs.
 
-use std::path::PathBuf;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
+use agent::AllKeys;
 use anyhow::bail;
+use engine::database;
 use engine::migrate::{
-    Differing, Kind, MigrateEvent, MigrateOptions, MigrateSummary, SecretKeysLeft, Source, migrate, outdated,
-    secret_keys_left, usual, within,
+    Detail, Differing, Fate, Handling, Kind, MigrateEvent, MigrateOptions, MigrateSummary,
+    SettingsDestination, Source, What, is_remembered, migrate, outdated, revocations, secret_keys, settings,
+    usual, within,
 };
-use engine::secret::StoredKey;
+use engine::passphrase::Passphrases;
+use engine::secret::SecretKeys as _;
+use engine::secret::file::FileKeys;
+use engine::store::Store;
 use serde::Serialize;
 use serde_json::json;
 
+use crate::commands::migration_details::{DetailJson, details_table};
 use crate::exit::Outcome;
 use crate::hint::Hint;
 use crate::naming::assigned_trust_phrase;
+use crate::passphrase_options::{PassphraseOptions, owner};
 use crate::printable::counted;
 use crate::progress::{Progress, Unit};
 use crate::session::{Session, command_line};
@@ -26,11 +35,14 @@ use crate::table::{Cell, Table};
 #[command(after_help = "Examples:
   keyhoard migrate                          GnuPG's keys and the shared certificate directory
   keyhoard migrate ~/.gnupg ~/old/pubring.gpg
+  keyhoard migrate --secret-keys copy       and do without GnuPG from now on
   keyhoard migrate --check                  has anything changed since?
 
 Reads pubring.gpg, pubring.kbx, keyboxd's pubring.db, trustdb.gpg, tofu.db and pgp.cert.d directories, and changes \
-nothing in them. Everything is taken: local signatures, where keys came from, the order; only secret keys stay with GnuPG, \
-and it is told how many. It can be run again to take over what is new.")]
+nothing in them. Everything is taken: local signatures, where keys came from, the order, revocation certificates, and the \
+settings of gpg.conf that have a counterpart in config.toml. Secret keys are used where they are, through gpg-agent, if they \
+are in the home directory that belongs to the database; with --secret-keys copy they are copied, each with the passphrase \
+that it has. It can be run again to take over what is new.")]
 pub(crate) struct Arguments {
     /// GnuPG home directories, key files or certificate directories [default: the usual places].
     #[arg(value_name = "SOURCE")]
@@ -43,6 +55,28 @@ pub(crate) struct Arguments {
     /// Write nothing, only say what would be taken over.
     #[arg(long, short = 'n')]
     dry_run: bool,
+
+    /// What to do with GnuPG's secret keys.
+    #[arg(long, value_name = "HOW", default_value = "in-place", conflicts_with = "check")]
+    secret_keys: SecretKeyWord,
+
+    #[command(flatten)]
+    passphrases: PassphraseOptions,
+}
+
+/// What to do with GnuPG's secret keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum SecretKeyWord {
+    /// Use them where they are, through gpg-agent.
+    InPlace,
+    /// Copy them into files beside the database, each with the passphrase that it has.
+    Copy,
+}
+
+impl Arguments {
+    fn copies_secret_keys(&self) -> bool {
+        self.secret_keys == SecretKeyWord::Copy
+    }
 }
 
 /// Migrates the sources, as one entry of the journal.
@@ -52,24 +86,25 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     }
     let sources = sources(arguments)?;
     let store = if arguments.dry_run { session.open_or_empty()? } else { session.open_or_create()? };
+    let location = session.path()?;
+    let keys = keys(session, &location, arguments)?;
+    let mut remembered = sources.clone();
+    remembered.retain(|source| is_remembered(source, &location, arguments.copies_secret_keys()));
     let options = MigrateOptions { command: command_line(), dry_run: arguments.dry_run };
     let mut progress = session.progress(Unit::Certificates, None);
     let quiet = session.quiet || session.output.is_json();
     let mut kept = Vec::new();
-    let summary = migrate(store.as_ref(), &sources, &options, session.now, &mut |event| match event {
+    let summary = migrate(store.as_ref(), &remembered, &options, session.now, &mut |event| match event {
         MigrateEvent::Kept(differing) => kept.push(KeptJson::from(differing)),
         event => report(&mut progress, quiet, event),
     })?;
     drop(progress);
-    // If the stored keys cannot be listed, all of GnuPG's count as missing here.
-    let stored = session.secret_keys().ok().and_then(|keys| keys.files().heads().ok()).unwrap_or_default();
-    let stored: Vec<StoredKey> = stored.into_iter().flatten().collect();
-    let left = secret_keys_left(&sources, &stored);
+    let details = details(session, arguments, &sources, store.as_ref(), &keys, &location)?;
+    let left = secret_keys_left(&details);
+    let is_complete = !details.iter().any(|detail| matches!(detail.fate, Fate::Failed(_)));
     if session.output.is_json() {
         let source =
             |source: &Source| SourceJson { path: source.path.display().to_string(), kind: kind(source.kind) };
-        let left =
-            left.iter().map(|left| LeftJson { path: left.path.display().to_string(), keys: left.keys });
         session.output.json(&SummaryJson {
             sources: sources.iter().map(source).collect(),
             read: summary.read,
@@ -81,13 +116,15 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
             kept,
             unreadable: summary.unreadable,
             x509: summary.x509,
-            secret_keys_left: left.collect(),
+            secret_keys_left: left,
+            details: details.iter().map(DetailJson::from).collect(),
             entry: summary.journal.map(|journal| journal.0),
         })?;
     } else {
-        left.iter().for_each(|left| warn_of_left(session, left));
+        left.iter().for_each(|left| warn_of_left(session, left, arguments));
         if !session.quiet {
             session.output.table(&summary_table(&summary))?;
+            session.output.table(&details_table(&details))?;
         }
         if !kept.is_empty() {
             session.note(format_args!(
@@ -96,7 +133,61 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
             ));
         }
     }
-    Ok(Outcome::done_if(summary.read + summary.bindings + summary.owner_trusts > 0))
+    let found = summary.read + summary.bindings + summary.owner_trusts > 0 || !details.is_empty();
+    Ok(Outcome::done_if(found && is_complete))
+}
+
+/// Returns the secret keys here. If others can change the files, those that are there are looked at and nothing is added.
+fn keys(session: &Session, location: &Path, arguments: &Arguments) -> anyhow::Result<AllKeys> {
+    match session.secret_keys() {
+        Err(error) if arguments.copies_secret_keys() => Err(error.into()),
+        Err(_) => Ok(AllKeys::new(FileKeys::beside(&database::local(location)), None)),
+        Ok(keys) => Ok(keys),
+    }
+}
+
+/// Takes over what is beside the certificates: secret keys, revocation certificates, settings.
+fn details(
+    session: &Session,
+    arguments: &Arguments,
+    sources: &[Source],
+    store: &dyn Store,
+    keys: &AllKeys,
+    location: &Path,
+) -> anyhow::Result<Vec<Detail>> {
+    let mut details = match (arguments.secret_keys, arguments.dry_run) {
+        (SecretKeyWord::InPlace, _) => secret_keys(sources, location, keys, &mut Handling::InPlace),
+        (SecretKeyWord::Copy, true) => secret_keys(sources, location, keys, &mut Handling::WouldCopy),
+        (SecretKeyWord::Copy, false) => {
+            let snapshot = store.snapshot()?;
+            let owner = |key: &_| owner(snapshot.as_ref(), key);
+            let mut passphrases = Passphrases::new(arguments.passphrases.source()?, owner);
+            secret_keys(sources, location, keys, &mut Handling::Copy(&mut passphrases))
+        }
+    };
+    details.extend(revocations(sources, &database::local(location), arguments.dry_run));
+    // If the keys cannot be listed, none counts as the user's own.
+    let stored = keys.list().unwrap_or_default();
+    let destination = SettingsDestination {
+        store,
+        stored: &stored,
+        command: &command_line(),
+        now: session.now,
+        is_dry_run: arguments.dry_run,
+    };
+    details.extend(settings(sources, &destination)?);
+    Ok(details)
+}
+
+/// Counts the secret keys that can be used only where they are, without those on cards.
+fn secret_keys_left(details: &[Detail]) -> Vec<LeftJson> {
+    let mut left: BTreeMap<String, u64> = BTreeMap::new();
+    for detail in details {
+        if detail.what == What::SecretKey && matches!(detail.fate, Fate::Left(_) | Fate::Failed(_)) {
+            *left.entry(detail.path.display().to_string()).or_default() += 1;
+        }
+    }
+    left.into_iter().map(|(path, keys)| LeftJson { path, keys }).collect()
 }
 
 fn sources(arguments: &Arguments) -> anyhow::Result<Vec<Source>> {
@@ -132,15 +223,18 @@ fn report(progress: &mut Progress, quiet: bool, event: MigrateEvent<'_>) {
     }
 }
 
-/// Warns of secret keys that only GnuPG has, with the command that imports them.
-fn warn_of_left(session: &Session, left: &SecretKeysLeft) {
-    let (keys, path, home) = (counted(left.keys, "secret key"), left.path.display(), left.home.display());
-    session.warn(format_args!(
-        "{keys} in {path} {verb} not here, and only GnuPG can use {them}; `gpg --homedir {home} --export-secret-keys | \
-         keyhoard import` brings {them} here (GnuPG asks for the passphrases)",
-        verb = if left.keys == 1 { "is" } else { "are" },
-        them = if left.keys == 1 { "it" } else { "them" },
-    ));
+/// Warns of secret keys that only GnuPG has, with the command that copies them.
+fn warn_of_left(session: &Session, left: &LeftJson, arguments: &Arguments) {
+    let LeftJson { path, keys } = left;
+    let (count, are) = (counted(*keys, "secret key"), if *keys == 1 { "is" } else { "are" });
+    if arguments.copies_secret_keys() {
+        session.warn(format_args!("{count} in {path} {are} not here; the table says why"));
+        return;
+    }
+    let them = if *keys == 1 { "it" } else { "them" };
+    let home = Path::new(path).parent().unwrap_or(Path::new(path));
+    let copy = Hint::CopySecretKeys(home.display().to_string());
+    session.warn(format_args!("{count} in {path} {are} not here; {copy} copies {them}"));
 }
 
 fn check(session: &mut Session) -> anyhow::Result<Outcome> {
@@ -170,6 +264,9 @@ fn kind(kind: Kind) -> &'static str {
         Kind::CertD => "certificate directory",
         Kind::TofuDb => "trust on first use",
         Kind::TrustDb => "owner trust",
+        Kind::SecretKeys => "secret keys",
+        Kind::Revocations => "revocation certificates",
+        Kind::Settings => "settings",
     }
 }
 
@@ -197,7 +294,7 @@ fn summary_table(summary: &MigrateSummary) -> Table {
 
 /// The result, as `docs/json.md` describes it.
 #[derive(Serialize)]
-struct SummaryJson {
+struct SummaryJson<'a> {
     sources: Vec<SourceJson>,
     read: u64,
     new: u64,
@@ -209,6 +306,7 @@ struct SummaryJson {
     unreadable: u64,
     x509: u64,
     secret_keys_left: Vec<LeftJson>,
+    details: Vec<DetailJson<'a>>,
     entry: Option<i64>,
 }
 

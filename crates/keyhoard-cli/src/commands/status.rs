@@ -1,6 +1,7 @@
 //! `keyhoard status`: an overview of the database, the user's own keys, and what is due.
 
 use std::io::Write;
+use std::path::Path;
 
 use engine::cert::Timestamp;
 use engine::database;
@@ -80,6 +81,9 @@ pub(crate) fn run(session: &mut Session) -> anyhow::Result<Outcome> {
     for source in &overview.to_migrate {
         line("not migrated", source.path.display().to_string(), None);
     }
+    for path in &overview.changed {
+        line("changed since migrated", path.display().to_string(), Some(Style::Warning));
+    }
     session.output.table(&table)?;
     session.output.flush()?;
     hints(session, &overview)?;
@@ -101,6 +105,9 @@ fn hints(session: &Session, overview: &Overview) -> anyhow::Result<()> {
     if !overview.to_migrate.is_empty() {
         session.note(format_args!("{} copies them, and changes nothing there", Hint::Migrate));
     }
+    for path in &overview.changed {
+        session.note(format_args!("{} copies the changes", Hint::migrate_again(path)));
+    }
     if overview.own.is_empty() {
         session.note(format_args!(
             "no key of your own: {} makes one, {} imports one",
@@ -116,6 +123,10 @@ fn hints(session: &Session, overview: &Overview) -> anyhow::Result<()> {
         session.note(format_args!("{} takes back the last change", Hint::UndoLast));
     }
     Ok(())
+}
+
+fn shown(path: &Path) -> String {
+    path.display().to_string()
 }
 
 fn later(now: Timestamp) -> Timestamp {
@@ -143,6 +154,7 @@ struct StatusJson<'a> {
     own_keys: Vec<LifetimeJson>,
     expiring: Vec<LifetimeJson>,
     not_migrated: Vec<String>,
+    changed: Vec<String>,
     last: Option<LastJson<'a>>,
 }
 
@@ -176,11 +188,8 @@ impl<'a> StatusJson<'a> {
             expiring: soon
                 .filter_map(|soon| Some(json(soon, Some(soon.expires_within(now, later(now))?))))
                 .collect(),
-            not_migrated: overview
-                .to_migrate
-                .iter()
-                .map(|source| source.path.display().to_string())
-                .collect(),
+            not_migrated: overview.to_migrate.iter().map(|source| shown(&source.path)).collect(),
+            changed: overview.changed.iter().map(|path| shown(path)).collect(),
             last: overview.last.as_ref().map(|last| LastJson {
                 entry: last.id.0,
                 time: timestamp::rfc3339(last.time),

@@ -39,6 +39,7 @@ from ._errors import (
     LockedError,
     MalformedError,
     MissingError,
+    NetworkError,
     NotFoundError,
     NotValidError,
     PassphraseError,
@@ -68,7 +69,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AmbiguousError", "Cert", "CertSignature", "Certs", "DatabaseError", "Decrypted", "DecryptionError", "Error", "ForkedError",
     "Imported", "InvalidNameError", "JournalEntry", "Key", "KeyUnusableError", "Keyhoard", "LockedError",
-    "MalformedError", "MissingError", "NotFoundError", "NotValidError", "PassphraseError", "SecretKey",
+    "MalformedError", "MissingError", "NetworkError", "NotFoundError", "NotValidError", "PassphraseError", "SecretKey",
     "SignatureError", "Transaction", "UndoError", "Undone", "UserId", "UserIdValidity", "Validity", "Verdict",
     "Verdicts", "__version__", "open",
 ]  # fmt: skip
@@ -111,6 +112,22 @@ class Keyhoard(_keyhoard.Keyhoard):
     def search(self, words: str) -> Certs:
         """Returns the certificates with all of these words in their user IDs."""
         return Certs(self._search(words))
+
+    def fetch(
+        self,
+        name: str,
+        *,
+        keyservers: Iterable[str] = (),
+        directory: bool = True,
+        timeout: int = 30,
+        proxy: str | None = None,
+    ) -> Certs:
+        """Asks the network for a mail address, a fingerprint, a key ID or an ``https:`` URL; nothing else here uses it.
+
+        Asks the Web Key Directory of the address's domain, then the keyservers (without any, keys.openpgp.org), until one has
+        it; imports and returns what was asked for. Each answer is waited for ``timeout`` seconds.
+        """
+        return Certs(self._fetch(name, list(keyservers), directory, timeout, proxy))
 
     def transaction(self) -> Transaction:
         """Returns a context manager that collects changes and makes them all at its end, or none of them."""
@@ -171,19 +188,22 @@ def open(
     must_exist: bool = False,
     passphrase: Union[Passphrase, Callable[[str, int], Union[Passphrase, None]], None] = None,
     secret_keys: Union[str, os.PathLike[str], None] = None,
+    gnupg_home: Union[str, os.PathLike[str], None] = None,
     clock: Union[Callable[[], datetime], None] = None,
     program: str | None = None,
 ) -> Keyhoard:
     """Opens the database at a path, ``":memory:"`` or a URL ``postgresql://...``, and makes it if it is not there.
 
     ``passphrase`` unlocks secret keys: text, bytes, or a function that is called with a fingerprint and the number of
-    wrong answers so far. ``clock`` returns the current time, in place of the system's clock.
+    wrong answers so far. ``gnupg_home`` is a GnuPG home directory whose running gpg-agent has further secret keys. ``clock``
+    returns the current time, in place of the system's clock.
     """
     return Keyhoard(
         location,
         must_exist=must_exist,
         passphrase=passphrase,
         secret_keys=secret_keys,
+        gnupg_home=gnupg_home,
         clock=clock,
         program=program,
     )

@@ -66,6 +66,10 @@ class MalformedError(Error, ValueError):
     """What was given is not what it should be: no message, no certificate, cut short."""
 
 
+class NetworkError(Error, ConnectionError):
+    """A server in the network did not answer, or not as it should."""
+
+
 class UndoError(Error):
     """The journal's entry is not there, was undone, or cannot be undone."""
 
@@ -87,6 +91,7 @@ _CLASSES: dict[str, type[Error]] = {
     "bad-signature": SignatureError,
     "not-signed": SignatureError,
     "malformed": MalformedError,
+    "network": NetworkError,
     "undo": UndoError,
 }
 

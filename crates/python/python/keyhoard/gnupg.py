@@ -13,12 +13,13 @@ import os
 import re
 from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta, timezone
+from shlex import quote as shell_quote
 from typing import Any, BinaryIO, Optional, Union
 
 from . import Cert, Decrypted, Error, Key, Keyhoard, Verdict, Verdicts
 from . import open as open_database
 
-__all__ = ["GPG"]
+__all__ = ["GPG", "shell_quote"]
 
 text_type = str
 _py3k = True
@@ -188,6 +189,10 @@ class GenKey(_Result):
 
     def __str__(self) -> str:
         return self.fingerprint
+
+
+class AddSubkey(GenKey):
+    """What came of adding a subkey."""
 
 
 class DeleteResult(_Result):
@@ -746,10 +751,79 @@ class GPG:
         result.type, result.fingerprint = ("B" if len(cert.keys) > 1 else "P"), cert.fingerprint
         return result
 
+    def add_subkey(
+        self,
+        master_key: str,
+        master_passphrase: Optional[str] = None,
+        algorithm: str = "rsa",
+        usage: str = "encrypt",
+        expire: Union[str, int] = "-",
+    ) -> AddSubkey:
+        """Adds a subkey to a key, which ``usage`` says the use of: ``encrypt``, ``sign`` or ``auth``."""
+        if not master_key:
+            raise ValueError("No master key fingerprint specified")
+        unlock = self._check_passphrase(master_passphrase)
+        result = AddSubkey(self)
+        made_of = {"rsa": "rsa3072", "dsa": "dsa2048", "elg": "elg3072"}.get(algorithm.lower(), algorithm.lower())
+        use: Any = {"auth": "authenticate", "encr": "encrypt"}.get(usage, usage)
+        try:
+            lifetime = _lifetime("0" if expire == "-" else str(expire))
+            with self._open() as kh:
+                cert = kh.cert(master_key)
+                result.fingerprint = kh.add_subkey(cert, use, algorithm=made_of, expires_in=lifetime, passphrase=unlock)
+        except (Error, OSError, ValueError) as error:
+            result._failed("key not created", error)
+            return result
+        result._done("ok")
+        result.type = "S"
+        return result
+
+    def quick_sign_key(
+        self, certifier_fingerprint: str, recipient_fingerprint: str, certifier_passphrase: Optional[str] = None
+    ) -> Sign:
+        """Certifies all user IDs of a key with another one."""
+        if not certifier_fingerprint:
+            raise ValueError("No certifier key fingerprint specified")
+        if not recipient_fingerprint:
+            raise ValueError("No recipient key fingerprint specified")
+        unlock = self._check_passphrase(certifier_passphrase)
+        result = Sign(self)
+        with self._open() as kh:
+            try:
+                kh.certify(kh.cert(recipient_fingerprint), kh.cert(certifier_fingerprint), passphrase=unlock)
+            except Error as error:
+                result._failed("bad passphrase" if error.code == "passphrase" else "key not signed", error)
+                return result
+        result._done("key signed")
+        return result
+
+    def recv_keys(self, keyserver: str, *keyids: str, extra_args: Optional[list[str]] = None) -> ImportResult:
+        """Fetches keys from a keyserver, and imports those that were asked for."""
+        result = ImportResult(self)
+        server = keyserver if "://" in keyserver else f"hkp://{keyserver}"
+        with self._open() as kh:
+            for name in keyids:
+                try:
+                    known = {cert.fingerprint for cert in kh.certs(name)}
+                    found = kh.fetch(name, keyservers=[server], directory=False)
+                except Error as error:
+                    result.stderr = str(error)
+                    continue
+                for cert in found:
+                    new = cert.fingerprint not in known
+                    text = "Entirely new key\n" if new else "Not actually changed\n"
+                    result.fingerprints.append(cert.fingerprint)
+                    result.results.append({"fingerprint": cert.fingerprint, "ok": str(int(new)), "text": text})
+                    result.imported += new
+                    result.count += 1
+        result.returncode = 0 if result.fingerprints else 2
+        result.ok = bool(result)
+        return result
+
     def _not_here(self, *arguments: object, **named: object) -> Any:
         raise NotImplementedError("keyhoard.gnupg does not have this; docs/python.md says what to use")
 
-    add_subkey = quick_sign_key = recv_keys = send_keys = search_keys = auto_locate_key = _not_here
+    send_keys = search_keys = auto_locate_key = _not_here
 
 
 def _names(names: Names) -> list[str]:

@@ -10,6 +10,7 @@ use zeroize::Zeroizing;
 
 use super::tls::Security;
 use super::{libpq_files, url};
+use crate::server_url::{split_user, without_password};
 use crate::{Error, Result};
 
 /// The schema of a database's tables, unless the URL names another one (`?schema=`).
@@ -31,11 +32,6 @@ pub struct Address {
 }
 
 impl Address {
-    /// Says whether a location is a URL of this engine: `postgres://` or `postgresql://`.
-    pub fn is_url(location: &str) -> bool {
-        location.starts_with("postgres://") || location.starts_with("postgresql://")
-    }
-
     /// Reads a URL as libpq does (PostgreSQL 15's manual, 34.1.1.2), with `schema` as a parameter more. What it leaves
     /// out comes from the service file, the `PG*` variables and the password file, in this order.
     ///
@@ -60,7 +56,7 @@ impl Address {
         let wrong = |reason: String| {
             // What was taken for something else may be a part of the password.
             let reason = if url::may_hide_user(url) { url::HIDDEN_USER.to_owned() } else { reason };
-            Error::Address { url: url::without_password(url), reason }
+            Error::Address { url: without_password(url), reason }
         };
         let mut settings = Settings::of_url(url).map_err(wrong)?;
         settings.add_service(environment).map_err(wrong)?;
@@ -126,7 +122,7 @@ fn check_known(name: &str) -> std::result::Result<(), String> {
 impl Settings {
     fn of_url(url: &str) -> std::result::Result<Self, String> {
         let rest = url.split_once("://").map(|(_, rest)| rest).ok_or("no URL")?;
-        let (user, rest) = url::split_user(rest);
+        let (user, rest) = split_user(rest);
         let (place, parameters) = rest.split_once('?').unwrap_or((rest, ""));
         let (hosts, database) = place.split_once('/').unwrap_or((place, ""));
         let mut settings = Self(BTreeMap::new());
@@ -323,7 +319,6 @@ mod tests {
 
     use tokio_postgres::config::Host;
 
-    use super::url::without_password;
     use super::*;
 
     fn address(url: &str, variables: &[(&str, &str)]) -> Result<Address> {

@@ -1,5 +1,7 @@
 //! The parts of a URL that names a database.
 
+use crate::server_url::{split_shown_user, split_user};
+
 /// The message about a URL that [may hide its user](may_hide_user).
 pub(super) const HIDDEN_USER: &str = "no host is found; in a password / ? and @ are written %2F, %3F and %40";
 
@@ -8,43 +10,6 @@ pub(super) const HIDDEN_USER: &str = "no host is found; in a password / ? and @ 
 pub(super) fn may_hide_user(url: &str) -> bool {
     let rest = url.split_once("://").map_or("", |(_, rest)| rest);
     split_user(rest).0.is_none() && split_shown_user(rest).0.is_some()
-}
-
-/// Returns a text with the password of the URL in it made unreadable, for what is kept or shown.
-pub fn without_password(text: &str) -> String {
-    let mut safe = text.to_owned();
-    if let Some((scheme, rest)) = text.split_once("://")
-        && let (Some(user), rest) = split_shown_user(rest)
-        && let Some((user, _)) = user.split_once(':')
-    {
-        safe = format!("{scheme}://{user}:***@{rest}");
-    }
-    let Some((before, parameters)) = safe.split_once('?') else { return safe };
-    let hidden = parameters.split('&').map(|pair| match pair.split_once('=') {
-        Some((name, _)) if name.to_ascii_lowercase().contains("password") => format!("{name}=***"),
-        _ => pair.to_owned(),
-    });
-    format!("{before}?{}", hidden.collect::<Vec<_>>().join("&"))
-}
-
-/// Splits user and password from the rest of what follows the scheme. They end at the last `@` before the parameters,
-/// because a password may contain an unencoded `@`; else at the first `@` that no `/` precedes, which is libpq's rule.
-pub(super) fn split_user(rest: &str) -> (Option<&str>, &str) {
-    let parameters = rest.find('?').unwrap_or(rest.len());
-    let first = || rest.find(['@', '/']).filter(|&at| rest[at..].starts_with('@'));
-    match rest[..parameters].rfind('@').or_else(first) {
-        Some(at) => (Some(&rest[..at]), &rest[at + 1..]),
-        None => (None, rest),
-    }
-}
-
-/// Splits user and password from the rest, so that the rest can be shown: where no user is found, everything before the
-/// last `@` may be a password with unencoded characters.
-fn split_shown_user(rest: &str) -> (Option<&str>, &str) {
-    match split_user(rest) {
-        (None, rest) => rest.rsplit_once('@').map_or((None, rest), |(user, rest)| (Some(user), rest)),
-        found => found,
-    }
 }
 
 /// Splits hosts into names and ports: `one:5432,two`, `[::1]:5432`, `%2Frun%2Fpostgresql`.

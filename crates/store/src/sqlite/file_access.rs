@@ -2,12 +2,20 @@
 
 use std::path::Path;
 
-use rustix::fs::{StatVfsMountFlags, statfs, statvfs};
+use rustix::fs::{StatVfsMountFlags, statvfs};
 
 /// Says whether other machines may share the file: memory cannot be shared then, so that only a rollback journal works.
 /// What cannot be looked at counts as local.
+#[cfg(target_os = "linux")]
 pub(super) fn is_on_network(path: &Path) -> bool {
-    statfs(path).is_ok_and(|stat| u32::try_from(stat.f_type).is_ok_and(is_network))
+    rustix::fs::statfs(path).is_ok_and(|stat| u32::try_from(stat.f_type).is_ok_and(is_network))
+}
+
+/// Says the same by the mount flag that macOS and the BSDs have for local file systems (statfs(2)).
+#[cfg(not(target_os = "linux"))]
+pub(super) fn is_on_network(path: &Path) -> bool {
+    const MNT_LOCAL: u32 = 0x1000;
+    rustix::fs::statfs(path).is_ok_and(|stat| stat.f_flags & MNT_LOCAL == 0)
 }
 
 /// Says whether nobody can write there.
@@ -18,6 +26,7 @@ pub(super) fn is_mounted_read_only(path: &Path) -> bool {
 /// File systems that several machines can have mounted (statfs(2)).
 ///
 /// FUSE is not among them: most of what it mounts is local, and nothing tells `sshfs` from the rest.
+#[cfg(target_os = "linux")]
 fn is_network(kind: u32) -> bool {
     const NFS: u32 = 0x6969;
     const SMB: u32 = 0x517b;
@@ -38,6 +47,7 @@ fn is_network(kind: u32) -> bool {
 mod tests {
     use super::*;
 
+    #[cfg(target_os = "linux")]
     #[test]
     fn file_systems_that_machines_share_are_recognised() {
         assert!(is_network(0x6969), "nfs");

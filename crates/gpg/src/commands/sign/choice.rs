@@ -1,7 +1,7 @@
 //! The signing keys: those of `--local-user`, else that of `--default-key`, else the first usable one.
 
 use engine::foreign_text::shown;
-use engine::signing_keys::{SigningKey, SigningKeys, named_signing_key, signing_key};
+use engine::signing_keys::{SigningKey, SigningKeys, gnupg_signing_key};
 use engine::store::query::Name;
 use secret::{SecretKeys, StoredKey};
 
@@ -125,7 +125,8 @@ pub(crate) fn default(
     let secrets = Secrets::kept(settings)?;
     for (_, snapshot) in keyrings.snapshots()?.iter() {
         for id in secrets.certificates(snapshot.as_ref())? {
-            if let Some(key) = signing_key(snapshot.as_ref(), id, &stored, settings.now)? {
+            let found = gnupg_signing_key(snapshot.as_ref(), id, None, &stored, settings.now)?;
+            if let Some(SigningKeys::Key(key)) = found {
                 return Ok(DefaultChoice::Key(Choice { key, name: None }));
             }
         }
@@ -179,7 +180,7 @@ fn find(
     let mut unusable = None;
     for (_, snapshot) in keyrings.snapshots()?.iter() {
         for id in snapshot.find(&name.query)? {
-            match named_signing_key(snapshot.as_ref(), id, name, stored, settings.now)? {
+            match gnupg_signing_key(snapshot.as_ref(), id, Some(name), stored, settings.now)? {
                 Some(found @ SigningKeys::Key(_)) => return Ok(Some(found)),
                 found => unusable = unusable.or(found),
             }

@@ -27,8 +27,11 @@ enum Sort {
     Ecc,
 }
 
-/// The menu: the number of a row, its keyword, its text, the keys that it selects, and whether it needs `--expert`.
-const ROWS: [(i64, &str, &str, What, bool); 10] = [
+/// A row of a menu: its number, its keyword, its text, what it selects, and whether it needs `--expert`.
+type Row<T> = (i64, &'static str, &'static str, T, bool);
+
+/// The menu of keys.
+const ROWS: [Row<What>; 10] = [
     (1, "rsa+rsa", "RSA and RSA (default)", What::Both(Sort::Rsa, Sort::Rsa), false),
     (2, "dsa+elg", "DSA and Elgamal", What::Both(Sort::Dsa, Sort::Elgamal), false),
     (3, "dsa", "DSA (sign only)", What::Signing(Sort::Dsa), false),
@@ -53,28 +56,24 @@ const CURVES: [(i64, Curve, [&str; 2], bool); 8] = [
     (9, Curve::Secp256k1, ["secp256k1", "secp256k1"], true),
 ];
 
-/// The number of a row, its keyword, its text, the algorithm, its uses unless they are asked for, and whether it needs
-/// `--expert`.
-type SubkeyRow = (i64, &'static str, &'static str, Sort, Option<Usage>, bool);
-
-/// The menu of subkeys.
-const SUBKEY_ROWS: [SubkeyRow; 9] = [
-    (3, "dsa", "DSA (sign only)", Sort::Dsa, Some(Usage::SIGN), false),
-    (4, "rsa/s", "RSA (sign only)", Sort::Rsa, Some(Usage::SIGN), false),
-    (5, "elg", "Elgamal (encrypt only)", Sort::Elgamal, Some(Usage::ENCRYPT), false),
-    (6, "rsa/e", "RSA (encrypt only)", Sort::Rsa, Some(Usage::ENCRYPT), false),
-    (7, "dsa/*", "DSA (set your own capabilities)", Sort::Dsa, None, true),
-    (8, "rsa/*", "RSA (set your own capabilities)", Sort::Rsa, None, true),
-    (10, "ecc/s", "ECC (sign only)", Sort::Ecc, Some(Usage::SIGN), true),
-    (11, "ecc/*", "ECC (set your own capabilities)", Sort::Ecc, None, true),
-    (12, "ecc/e", "ECC (encrypt only)", Sort::Ecc, Some(Usage::ENCRYPT), true),
+/// The menu of subkeys: the algorithm, and the uses unless they are asked for.
+const SUBKEY_ROWS: [Row<(Sort, Option<Usage>)>; 9] = [
+    (3, "dsa", "DSA (sign only)", (Sort::Dsa, Some(Usage::SIGN)), false),
+    (4, "rsa/s", "RSA (sign only)", (Sort::Rsa, Some(Usage::SIGN)), false),
+    (5, "elg", "Elgamal (encrypt only)", (Sort::Elgamal, Some(Usage::ENCRYPT)), false),
+    (6, "rsa/e", "RSA (encrypt only)", (Sort::Rsa, Some(Usage::ENCRYPT)), false),
+    (7, "dsa/*", "DSA (set your own capabilities)", (Sort::Dsa, None), true),
+    (8, "rsa/*", "RSA (set your own capabilities)", (Sort::Rsa, None), true),
+    (10, "ecc/s", "ECC (sign only)", (Sort::Ecc, Some(Usage::SIGN)), true),
+    (11, "ecc/*", "ECC (set your own capabilities)", (Sort::Ecc, None), true),
+    (12, "ecc/e", "ECC (encrypt only)", (Sort::Ecc, Some(Usage::ENCRYPT)), true),
 ];
 
 const INVALID: &str = "Invalid selection.\n";
 
 /// Asks for everything about the algorithm.
 pub(super) fn ask(asker: &mut Asker<'_>) -> anyhow::Result<Pair> {
-    let what = asker.row()?;
+    let what = asker.row(&ROWS)?;
     let (sort, usage) = match what {
         What::Both(sort, _) | What::Signing(sort) => (sort, Usage::SIGN),
         What::Chosen(sort) => (sort, asker.uses(sort.family())?),
@@ -90,7 +89,7 @@ pub(super) fn ask(asker: &mut Asker<'_>) -> anyhow::Result<Pair> {
 
 /// Asks for the algorithm and the uses of a subkey.
 pub(super) fn ask_subkey(asker: &mut Asker<'_>) -> anyhow::Result<Kind> {
-    let (sort, usage) = asker.subkey_row()?;
+    let (sort, usage) = asker.row(&SUBKEY_ROWS)?;
     let usage = match usage {
         Some(usage) => usage,
         None => asker.usage(sort.family(), None, false)?,
@@ -107,33 +106,17 @@ pub(super) fn ask_subkey(asker: &mut Asker<'_>) -> anyhow::Result<Kind> {
 }
 
 impl Asker<'_> {
-    fn subkey_row(&mut self) -> anyhow::Result<(Sort, Option<Usage>)> {
+    fn row<T: Copy>(&mut self, rows: &[Row<T>]) -> anyhow::Result<T> {
         let expert = self.settings.expert;
-        let offered = || SUBKEY_ROWS.iter().filter(|(.., for_experts)| expert || !for_experts);
-        let rows: String =
+        let offered = || rows.iter().filter(|(.., for_experts)| expert || !for_experts);
+        let menu: String =
             offered().map(|(number, _, text, ..)| format!("  ({number:2}) {text}\n")).collect();
-        let mut context = format!("Please select what kind of key you want:\n{rows}");
+        let mut context = format!("Please select what kind of key you want:\n{menu}");
         loop {
             let answer = self.line("keygen.algo", &context, "Your selection? ")?;
             let number = if answer.is_empty() { 1 } else { number(&answer) };
             match offered().find(|(known, word, ..)| *known == number || *word == answer) {
-                Some((_, _, _, sort, usage, _)) => return Ok((*sort, *usage)),
-                None => context = INVALID.to_owned(),
-            }
-        }
-    }
-
-    fn row(&mut self) -> anyhow::Result<What> {
-        let expert = self.settings.expert;
-        let offered = || ROWS.iter().filter(|(.., for_experts)| expert || !for_experts);
-        let rows: String =
-            offered().map(|(number, _, text, ..)| format!("  ({number:2}) {text}\n")).collect();
-        let mut context = format!("Please select what kind of key you want:\n{rows}");
-        loop {
-            let answer = self.line("keygen.algo", &context, "Your selection? ")?;
-            let number = if answer.is_empty() { 1 } else { number(&answer) };
-            match offered().find(|(known, word, ..)| *known == number || *word == answer) {
-                Some((.., what, _)) => return Ok(*what),
+                Some((.., selected, _)) => return Ok(*selected),
                 None => context = INVALID.to_owned(),
             }
         }

@@ -1,0 +1,233 @@
+//! Writing a home directory for GnuPG 2.2 and later: the certificates as a keybox, the owner trust, the secret keys as files of
+//! its agent, the revocation certificates.
+//!
+//! No program of GnuPG runs. Secret keys stay locked as they are, in the form that the agent calls `openpgp-native`; it writes
+//! them in its own form when it first uses them.
+
+mod trust_database;
+
+use std::fs::{self, DirBuilder, File};
+use std::io::{self, Write as _};
+use std::ops::ControlFlow;
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::{Path, PathBuf};
+
+use agent::{AllKeys, key_form};
+use cert::certificate::{Certificate, Retained};
+use cert::{Timestamp, keybox};
+use secret::ask::unlock_asking;
+use secret::{Ask, Lock, Name, Protection, SecretKeys as _, StoredKey};
+use store::{Detail as Columns, Selection, Snapshot};
+use zeroize::Zeroizing;
+
+use crate::generate::revocations_beside;
+use crate::migrate::{Detail, Fate, What, copy_revocations};
+use crate::output_file::{Content, Existing, OutputFile};
+use crate::{Error, Result, causes, database};
+
+const KEYBOX: &str = "pubring.kbx";
+const TRUST_DATABASE: &str = "trustdb.gpg";
+const KEYS_OF_AGENT: &str = "private-keys-v1.d";
+const REVOCATIONS: &str = "openpgp-revocs.d";
+
+/// What GnuPG reads instead of a keybox, where it is there.
+const READ_INSTEAD: [&str; 3] = ["pubring.gpg", "public-keys.d/pubring.db", "common.conf"];
+
+/// The most bytes of a keyblock that GnuPG reads from a keybox (its `kbx/keybox-file.c`).
+const MAX_BLOB: usize = 5 << 20;
+
+/// What was written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WrittenHome {
+    /// How many certificates.
+    pub certificates: u64,
+    /// The keys with owner trust.
+    pub owner_trusts: u64,
+    /// The secret keys and revocation certificates, and the certificates that GnuPG cannot read.
+    pub details: Vec<Detail>,
+}
+
+/// Writes everything of a database into a home directory, which is made if it is not there. With `replaces`, one that is not
+/// empty is written to: its keybox and trust database are replaced, and kept under the same names with `~`; its secret keys and
+/// revocation certificates stay.
+///
+/// `location` is the database, `keys` its secret keys. The passphrase of a key is asked for only if it is locked in a way
+/// that GnuPG does not know.
+///
+/// # Errors
+///
+/// [`Error::File`] for a directory that is not empty, or in which GnuPG would read other files than a keybox; those of the
+/// database and of writing. A secret key that cannot be written is no error; the result says why.
+pub fn write_home(
+    snapshot: &dyn Snapshot,
+    location: &Path,
+    keys: &AllKeys,
+    home: &Path,
+    replaces: bool,
+    ask: &mut dyn Ask,
+    now: Timestamp,
+) -> Result<WrittenHome> {
+    let failed = |source| Error::File { path: home.to_owned(), source };
+    prepare(home, replaces).map_err(failed)?;
+    let mut written = WrittenHome::default();
+    write_keybox(snapshot, &home.join(KEYBOX), now, &mut written)?;
+    let trusts = snapshot.owner_trusts()?;
+    let (content, count) = trust_database::content(&trusts, now);
+    replace(&home.join(TRUST_DATABASE), |file| file.write_all(&content))?;
+    written.owner_trusts = count;
+    written.details.extend(write_secret_keys(keys, &home.join(KEYS_OF_AGENT), ask)?);
+    let revocations = revocations_beside(&database::local(location));
+    written.details.extend(copy_revocations(&revocations, &home.join(REVOCATIONS), false));
+    Ok(written)
+}
+
+/// Makes the directory, or refuses one that is in use.
+fn prepare(home: &Path, replaces: bool) -> io::Result<()> {
+    private_directory(home)?;
+    let is_empty = fs::read_dir(home)?.next().is_none();
+    if !is_empty && !replaces {
+        return Err(io::Error::new(
+            io::ErrorKind::AlreadyExists,
+            "the directory is not empty; --force replaces the keybox and the trust database in it",
+        ));
+    }
+    let instead = READ_INSTEAD.iter().find(|name| fs::metadata(home.join(name)).is_ok_and(|it| it.len() > 0));
+    instead.map_or(Ok(()), |name| {
+        let reason = format!("GnuPG would read {name} there instead of a keybox; name another directory");
+        Err(io::Error::new(io::ErrorKind::AlreadyExists, reason))
+    })
+}
+
+fn private_directory(path: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(path)
+}
+
+/// Writes a private file; one that is there is kept with `~`.
+fn replace(path: &Path, write: impl FnOnce(&mut OutputFile) -> io::Result<()>) -> Result<()> {
+    let replace = || {
+        if path.exists() {
+            let mut backup = path.as_os_str().to_owned();
+            backup.push("~");
+            fs::copy(path, PathBuf::from(backup))?;
+        }
+        let mut file = OutputFile::create(path, Content::Secret, Existing::Replaced, &[])?;
+        write(&mut file)?;
+        file.commit()
+    };
+    replace().map_err(|source| Error::File { path: path.to_owned(), source })
+}
+
+fn write_keybox(
+    snapshot: &dyn Snapshot,
+    path: &Path,
+    now: Timestamp,
+    written: &mut WrittenHome,
+) -> Result<()> {
+    let mut read = Ok(());
+    replace(path, |file| {
+        let mut outcome = file.write_all(&keybox::header(now));
+        let mut each = |certificate: &Certificate| match blob(certificate, now) {
+            Ok(blob) => {
+                outcome = file.write_all(&blob);
+                written.certificates += 1;
+                outcome.is_ok()
+            }
+            Err(reason) => {
+                let name = certificate.facts.primary().fingerprint.to_string();
+                let fate = Fate::Left(reason.to_owned());
+                written.details.push(Detail { what: What::Certificate, name, path: path.to_owned(), fate });
+                true
+            }
+        };
+        read = snapshot.visit(Selection::All, Columns::Bytes, &mut |record| {
+            let (Some(facts), Some(bytes)) = (record.facts, record.bytes) else {
+                return ControlFlow::Continue(());
+            };
+            if each(&Certificate { facts, bytes }) {
+                ControlFlow::Continue(())
+            } else {
+                ControlFlow::Break(())
+            }
+        });
+        outcome
+    })?;
+    Ok(read?)
+}
+
+/// Returns a certificate as GnuPG has it in a keybox: without superseded signatures.
+fn blob(certificate: &Certificate, now: Timestamp) -> std::result::Result<Vec<u8>, &'static str> {
+    let shown = certificate
+        .retain(|packet| !matches!(packet, Retained::Signature(_, signature) if signature.flags.superseded));
+    let blob = keybox::blob(&shown, now).ok_or("GnuPG reads keys of version 4 only")?;
+    if blob.len() > MAX_BLOB { Err("it is larger than GnuPG reads") } else { Ok(blob) }
+}
+
+fn write_secret_keys(keys: &AllKeys, directory: &Path, ask: &mut dyn Ask) -> Result<Vec<Detail>> {
+    private_directory(directory).map_err(|source| Error::File { path: directory.to_owned(), source })?;
+    let detail = |stored: &StoredKey, fate| Detail {
+        what: What::SecretKey,
+        name: stored.fingerprint.to_string(),
+        path: directory.to_owned(),
+        fate,
+    };
+    Ok(keys.list()?.iter().map(|stored| detail(stored, written(keys, stored, directory, ask))).collect())
+}
+
+/// Writes a secret key, and says what became of it.
+fn written(keys: &AllKeys, stored: &StoredKey, directory: &Path, ask: &mut dyn Ask) -> Fate {
+    let left = |reason: &str| Fate::Left(reason.to_owned());
+    let Some(keygrip) = stored.keygrip.filter(|_| stored.fingerprint.version() == 4) else {
+        return left("gpg-agent holds no keys of its version or algorithm");
+    };
+    let path = directory.join(format!("{keygrip}.key"));
+    if path.exists() {
+        return Fate::Here;
+    }
+    let content = match &stored.protection {
+        Protection::Dummy => return left("only a stub is here"),
+        Protection::Card { .. } => {
+            return left("it is on a card; `gpg --card-status` in the new home makes its stub");
+        }
+        Protection::Agent { .. } => {
+            let file = keys.agent().map(|agent| agent.agent().key_directory().join(format!("{keygrip}.key")));
+            file.map_or_else(|| Err(io::Error::from(io::ErrorKind::NotFound)), fs::read)
+                .map(Into::into)
+                .map_err(|error| error.to_string())
+        }
+        _ => file_of_agent(keys, stored, ask).map_err(|error| causes(&error)),
+    };
+    let content: Zeroizing<Vec<u8>> = match content {
+        Ok(content) => content,
+        Err(reason) => return Fate::Failed(reason),
+    };
+    match write_private(&path, &content) {
+        Ok(()) => Fate::Taken,
+        Err(error) => Fate::Failed(error.to_string()),
+    }
+}
+
+fn write_private(path: &Path, content: &[u8]) -> io::Result<()> {
+    let mut file = OutputFile::create(path, Content::Secret, Existing::Kept, &[])?;
+    file.write_all(content)?;
+    file.commit()?;
+    File::open(path)?.sync_all()
+}
+
+/// Returns a key in the form of the agent's files, locked anew if it is locked in a way that the agent does not know.
+fn file_of_agent(
+    keys: &AllKeys,
+    stored: &StoredKey,
+    ask: &mut dyn Ask,
+) -> secret::Result<Zeroizing<Vec<u8>>> {
+    let key = keys.files().export(&Name::Fingerprint(stored.fingerprint))?;
+    let written = match key_form::write(&key) {
+        Err(secret::Error::Unsupported { .. }) if key.protection().is_locked() => {
+            let locked = unlock_asking(&key.name(), ask, |passphrase| {
+                key.unlock(passphrase)?.lock(passphrase, Lock::for_version(stored.fingerprint.version()))
+            })?;
+            key_form::write(&locked)
+        }
+        written => written,
+    };
+    Ok(written?.1)
+}

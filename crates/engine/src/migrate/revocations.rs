@@ -1,0 +1,68 @@
+//! The revocation certificates that GnuPG makes with each key.
+
+use std::fs::{self, DirBuilder};
+use std::io::{self, Write as _};
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::{Path, PathBuf};
+
+use super::detail::{Detail, Fate, What};
+use super::source::{Kind, Source};
+use crate::generate::revocations_beside;
+use crate::output_file::{Content, Existing, OutputFile};
+
+/// The most bytes of a file.
+const MAX_FILE: u64 = 1 << 20;
+
+/// Copies the revocation certificates of the sources to where those of a database are kept; with `is_dry_run`, says which
+/// would be copied. One that cannot be copied is reported.
+pub fn revocations(sources: &[Source], database: &Path, is_dry_run: bool) -> Vec<Detail> {
+    let to = revocations_beside(database);
+    let directories = sources.iter().filter(|source| source.kind == Kind::Revocations);
+    directories.flat_map(|source| copy_revocations(&source.path, &to, is_dry_run)).collect()
+}
+
+/// Copies the revocation certificates of a directory into another one; those that are there stay.
+pub(crate) fn copy_revocations(from: &Path, to: &Path, is_dry_run: bool) -> Vec<Detail> {
+    let Ok(entries) = fs::read_dir(from) else { return Vec::new() };
+    let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    files.retain(|path| path.extension().is_some_and(|suffix| suffix == "rev"));
+    files.sort_unstable();
+    let is_same = fs::canonicalize(to).is_ok_and(|to| to == from);
+    let detail = |file: &PathBuf| {
+        let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let fate = if is_same { Fate::InPlace } else { copied(file, to, is_dry_run) };
+        Detail { what: What::Revocation, name, path: from.to_owned(), fate }
+    };
+    files.iter().map(detail).collect()
+}
+
+fn copied(file: &Path, to: &Path, is_dry_run: bool) -> Fate {
+    let there = to.join(file.file_name().unwrap_or_default());
+    if there.exists() {
+        return Fate::Here;
+    }
+    match text(file) {
+        Err(error) => Fate::Failed(error.to_string()),
+        Ok(None) => Fate::Left("it holds no revocation certificate".to_owned()),
+        Ok(Some(_)) if is_dry_run => Fate::Taken,
+        Ok(Some(text)) => match write(&there, to, &text) {
+            Ok(()) => Fate::Taken,
+            Err(error) => Fate::Failed(error.to_string()),
+        },
+    }
+}
+
+/// Reads a file as GnuPG writes it: text, and a block whose first line a colon stands before.
+fn text(file: &Path) -> io::Result<Option<Vec<u8>>> {
+    const BLOCK: &[u8] = b"-----BEGIN PGP PUBLIC KEY BLOCK-----";
+    let is_small = fs::metadata(file)?.len() <= MAX_FILE;
+    let text = if is_small { fs::read(file)? } else { Vec::new() };
+    Ok(memchr::memmem::find(&text, BLOCK).is_some().then_some(text))
+}
+
+fn write(file: &Path, directory: &Path, text: &[u8]) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
+    let mut output = OutputFile::create(file, Content::Secret, Existing::Kept, &[])?;
+    output.write_all(text)?;
+    output.commit()
+}

@@ -1,0 +1,197 @@
+//! GnuPG's secret keys: used where they are, through its agent, or copied without it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use agent::key_file::{self, Form};
+use agent::{AllKeys, Certificates, PublicKey, key_form};
+use cert::packet::{Packets, Tag};
+use cert::{Fingerprint, Keygrip};
+use secret::file::FileKeys;
+use secret::{Ask, Name, Role, SecretKey, SecretKeys as _, StoredKey};
+use zeroize::Zeroizing;
+
+use super::detail::{Detail, Fate, What};
+use super::source::{KEYS_OF_AGENT, Source};
+use crate::agent_keys::DatabaseCertificates;
+use crate::causes;
+
+/// Where GnuPG before 2.1 kept them.
+const SECRING: &str = "secring.gpg";
+/// What a later GnuPG leaves when it has taken over [`SECRING`].
+const TAKEN_OVER: &str = ".gpg-v21-migrated";
+
+/// What is done with GnuPG's secret keys.
+pub enum Handling<'a> {
+    /// They stay where they are: those of the agent that belongs to the database are used there.
+    InPlace,
+    /// They are copied into files beside the database; passphrases are asked for.
+    Copy(&'a mut dyn Ask),
+    /// It is said what would be copied.
+    WouldCopy,
+}
+
+/// Copies the secret keys in the GnuPG home directories that sources are in, or says which can be used where they are.
+///
+/// `location` is the database that has their certificates, `keys` its secret keys. A key that cannot be copied is reported
+/// and does not stop the others.
+pub fn secret_keys(
+    sources: &[Source],
+    location: &Path,
+    keys: &AllKeys,
+    handling: &mut Handling<'_>,
+) -> Vec<Detail> {
+    let certificates = DatabaseCertificates::new(location);
+    // If the agent cannot be asked, its keys cannot be used.
+    let in_agent = keys.agent().and_then(|agent| agent.list().ok()).unwrap_or_default();
+    let mut take = Take { certificates: &certificates, in_agent, files: keys.files(), handling };
+    homes(sources)
+        .iter()
+        .flat_map(|home| {
+            let mut details = take.directory(&home.join(KEYS_OF_AGENT));
+            if !home.join(TAKEN_OVER).exists() {
+                details.extend(take.secring(&home.join(SECRING)));
+            }
+            details
+        })
+        .collect()
+}
+
+/// Returns the GnuPG home directories that sources are in.
+fn homes(sources: &[Source]) -> Vec<PathBuf> {
+    let mut homes: Vec<PathBuf> = sources.iter().filter_map(Source::home).map(Path::to_owned).collect();
+    homes.sort_unstable();
+    homes.dedup();
+    homes
+}
+
+struct Take<'a, 'h> {
+    certificates: &'a DatabaseCertificates,
+    in_agent: Vec<StoredKey>,
+    files: &'a FileKeys,
+    handling: &'a mut Handling<'h>,
+}
+
+impl Take<'_, '_> {
+    /// Takes the keys in the agent's directory, a file each, called by its keygrip.
+    fn directory(&mut self, directory: &Path) -> Vec<Detail> {
+        let Ok(entries) = fs::read_dir(directory) else { return Vec::new() };
+        let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+        files.retain(|path| path.extension().is_some_and(|suffix| suffix == "key"));
+        files.sort_unstable();
+        files.iter().flat_map(|file| self.file(directory, file)).collect()
+    }
+
+    fn file(&mut self, directory: &Path, file: &Path) -> Vec<Detail> {
+        let stem = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let detail =
+            |what, name: &str, fate| Detail { what, name: name.to_owned(), path: directory.to_owned(), fate };
+        let failed = |reason: &str| vec![detail(What::SecretKey, &stem, Fate::Failed(reason.to_owned()))];
+        let Some(keygrip) = keygrip(&stem) else { return failed("its file is not called by a keygrip") };
+        let key = match key_file::read(file) {
+            Ok(Some(key)) => key,
+            Ok(None) => return failed("its file is damaged, or of a form that is not known"),
+            Err(error) => return failed(&format!("its file cannot be read: {error}")),
+        };
+        let form = key_file::form(&key);
+        let what = if matches!(form, Form::Card { .. }) { What::CardKey } else { What::SecretKey };
+        let known = match self.certificates.with_keygrips(&[keygrip]) {
+            Ok(known) => known,
+            Err(error) => return failed(&causes(&error)),
+        };
+        if known.is_empty() {
+            let reason = "no certificate here has it yet; it may be a key of ssh or of gpgsm";
+            return vec![detail(what, &stem, Fate::Left(reason.to_owned()))];
+        }
+        let each = known.into_iter().map(|known| {
+            let fate = match &form {
+                Form::Card { serial } => self.on_card(&known.fingerprint, serial),
+                _ => self.fate(&known.fingerprint, |take, public, ask| {
+                    take.store(&key_form::read(&key, public, ask)?)
+                }),
+            };
+            detail(what, &known.fingerprint.to_string(), fate)
+        });
+        each.collect()
+    }
+
+    fn on_card(&self, key: &Fingerprint, serial: &[u8]) -> Fate {
+        if self.is_in_agent(key) {
+            return Fate::InPlace;
+        }
+        let serial: String = serial.iter().map(|byte| format!("{byte:02X}")).collect();
+        Fate::Left(format!("it is on the card {serial}, which only the agent of its home directory uses"))
+    }
+
+    /// Takes the keys of GnuPG before 2.1, locked as they are.
+    fn secring(&mut self, file: &Path) -> Vec<Detail> {
+        let Ok(bytes) = fs::read(file).map(Zeroizing::new) else { return Vec::new() };
+        let mut details = Vec::new();
+        for packet in Packets::new(&bytes).map_while(Result::ok) {
+            let role = match packet.tag {
+                Tag::SECRET_KEY => Role::Primary,
+                Tag::SECRET_SUBKEY => Role::Subkey,
+                _ => continue,
+            };
+            let (name, fate) = match SecretKey::parse(role, packet.body) {
+                Ok(key) if !key.protection().has_secret() => continue,
+                Ok(key) => {
+                    let fingerprint = key.fingerprint();
+                    let fate = self.fate(&fingerprint, |take, _, _| take.store(&key));
+                    (fingerprint.to_string(), fate)
+                }
+                Err(error) => (String::new(), Fate::Failed(causes(&error))),
+            };
+            details.push(Detail { what: What::SecretKey, name, path: file.to_owned(), fate });
+        }
+        details
+    }
+
+    fn store(&self, key: &SecretKey) -> secret::Result<()> {
+        self.files.store(key).map(drop)
+    }
+
+    /// Decides what becomes of a key, and copies it with `copy` if it is to be copied.
+    fn fate(
+        &mut self,
+        key: &Fingerprint,
+        copy: impl FnOnce(&Self, &PublicKey, &mut dyn Ask) -> secret::Result<()>,
+    ) -> Fate {
+        match self.files.find(&Name::Fingerprint(*key)) {
+            Ok(Some(stored)) if stored.protection.has_secret() => return Fate::Here,
+            Err(error) => return Fate::Failed(causes(&error)),
+            _ => {}
+        }
+        let public = match self.certificates.with_fingerprint(key) {
+            Ok(Some(public)) => public,
+            Ok(None) => return Fate::Left("no certificate here has it".to_owned()),
+            Err(error) => return Fate::Failed(causes(&error)),
+        };
+        match std::mem::replace(self.handling, Handling::InPlace) {
+            Handling::InPlace if self.is_in_agent(key) => Fate::InPlace,
+            Handling::InPlace => Fate::Left("it was not to be copied".to_owned()),
+            Handling::WouldCopy => {
+                *self.handling = Handling::WouldCopy;
+                Fate::Taken
+            }
+            Handling::Copy(ask) => {
+                let copied = copy(self, &public, ask);
+                *self.handling = Handling::Copy(ask);
+                copied.map_or_else(|error| Fate::Failed(causes(&error)), |()| Fate::Taken)
+            }
+        }
+    }
+
+    fn is_in_agent(&self, key: &Fingerprint) -> bool {
+        self.in_agent.iter().any(|stored| stored.fingerprint == *key)
+    }
+}
+
+/// Reads the name of a file without its suffix.
+fn keygrip(name: &str) -> Option<Keygrip> {
+    let (pairs, odd) = name.as_bytes().as_chunks::<2>();
+    let digit = |byte: u8| char::from(byte).to_digit(16);
+    let byte = |[high, low]: &[u8; 2]| Some((digit(*high)? << 4 | digit(*low)?) as u8);
+    let bytes: Vec<u8> = pairs.iter().map(byte).collect::<Option<_>>()?;
+    odd.is_empty().then(|| bytes.try_into().ok().map(Keygrip)).flatten()
+}

@@ -1,0 +1,154 @@
+//! The settings of `gpg.conf`: those that have a counterpart in `keyhoard/config.toml` or in the database are taken over.
+
+use std::fs;
+
+use network::Keyserver;
+use secret::StoredKey;
+use store::{AssignedTrust, Fingerprint, Selection, Snapshot, Store, Timestamp};
+
+use super::detail::{Detail, Fate, What};
+use super::source::{Kind, Source};
+use crate::configuration::{self, Addition, Setting};
+use crate::find::resolve;
+use crate::owner_trust::{Assignment, assign};
+use crate::secret_transfer::with_secret_key;
+use crate::stored::read_one;
+use crate::{Result, causes};
+
+/// GnuPG's number for ultimate owner trust.
+const ULTIMATE: u8 = 6;
+
+/// Where settings are taken over to.
+pub struct SettingsDestination<'a> {
+    /// The database, for the keys that they name.
+    pub store: &'a dyn Store,
+    /// The user's secret keys.
+    pub stored: &'a [StoredKey],
+    /// The command line, for the journal.
+    pub command: &'a str,
+    /// The clock.
+    pub now: Timestamp,
+    /// Nothing is written.
+    pub is_dry_run: bool,
+}
+
+/// Takes over the settings of the sources. One that cannot be taken over is reported.
+///
+/// # Errors
+///
+/// The database's errors.
+pub fn settings(sources: &[Source], destination: &SettingsDestination<'_>) -> Result<Vec<Detail>> {
+    let mut details = Vec::new();
+    for source in sources.iter().filter(|source| source.kind == Kind::Settings) {
+        let Ok(bytes) = fs::read(&source.path) else { continue };
+        for (name, value) in String::from_utf8_lossy(&bytes).lines().filter_map(option) {
+            let fate = destination.take(name, value)?;
+            let name = [name, value].join(" ").trim_end().to_owned();
+            details.push(Detail { what: What::Setting, name, path: source.path.clone(), fate });
+        }
+    }
+    Ok(details)
+}
+
+/// Reads a line: an option, with or without its dashes, and its value.
+fn option(line: &str) -> Option<(&str, &str)> {
+    let line = line.trim();
+    if line.is_empty() || line.starts_with('#') {
+        return None;
+    }
+    let (name, value) = line.split_once(|byte: char| byte.is_ascii_whitespace()).unwrap_or((line, ""));
+    Some((name.strip_prefix("--").unwrap_or(name), value.trim().trim_matches('"')))
+}
+
+impl SettingsDestination<'_> {
+    fn take(&self, name: &str, value: &str) -> Result<Fate> {
+        match name {
+            "keyserver" => Ok(self.configure(match Self::keyserver(value) {
+                Ok(server) => Setting::Keyserver(server),
+                Err(reason) => return Ok(Fate::Left(reason)),
+            })),
+            "auto-key-locate" if value.split([',', ' ']).any(|mechanism| mechanism == "wkd") => {
+                Ok(self.configure(Setting::UnknownRecipients("wkd")))
+            }
+            "no-auto-key-locate" => Ok(self.configure(Setting::UnknownRecipients("never"))),
+            "encrypt-to" | "hidden-encrypt-to" => self.encrypt_to(value),
+            "trusted-key" => self.trusted_key(value),
+            _ => Ok(Fate::Left(reason(name).to_owned())),
+        }
+    }
+
+    fn configure(&self, setting: Setting) -> Fate {
+        match configuration::add(&setting, self.is_dry_run) {
+            Ok(Addition::Added) => Fate::Taken,
+            Ok(Addition::Same) => Fate::Here,
+            Ok(Addition::Other) => Fate::Left("config.toml says otherwise".to_owned()),
+            Err(error) => Fate::Failed(causes(&error)),
+        }
+    }
+
+    /// Returns the address of a keyserver, the first word of the value, which options may follow.
+    fn keyserver(value: &str) -> std::result::Result<String, String> {
+        let server = value.split_whitespace().next().unwrap_or_default();
+        match server.parse::<Keyserver>() {
+            Ok(_) => Ok(server.to_owned()),
+            Err(error) => Err(causes(&error)),
+        }
+    }
+
+    /// Messages are encrypted to the user's own keys if one of these is named.
+    fn encrypt_to(&self, value: &str) -> Result<Fate> {
+        let snapshot = self.store.snapshot()?;
+        let named = resolve(snapshot.as_ref(), value.trim_end_matches('!').as_bytes()).unwrap_or_default();
+        let own = with_secret_key(snapshot.as_ref(), Selection::Ids(&named), self.stored)?;
+        drop(snapshot);
+        Ok(match own.is_empty() {
+            false => self.configure(Setting::EncryptToSelf),
+            true => Fate::Left(
+                "it names no key of your own, and only these can be recipients of all messages".to_owned(),
+            ),
+        })
+    }
+
+    /// The named key gets ultimate owner trust, unless something else was decided.
+    fn trusted_key(&self, value: &str) -> Result<Fate> {
+        let snapshot = self.store.snapshot()?;
+        let named = resolve(snapshot.as_ref(), value.as_bytes()).unwrap_or_default();
+        let &[id] = named.as_slice() else {
+            return Ok(Fate::Left("it names no single certificate that is here".to_owned()));
+        };
+        let Some(stored) = read_one(snapshot.as_ref(), id)? else {
+            return Ok(Fate::Left("its certificate cannot be read".to_owned()));
+        };
+        let key = stored.certificate.facts.primary().fingerprint;
+        Ok(match decided(snapshot.as_ref(), &key)? {
+            Some(trust) if trust.value() == ULTIMATE => Fate::Here,
+            Some(_) => Fate::Left("another owner trust was decided here".to_owned()),
+            None if self.is_dry_run => Fate::Taken,
+            None => {
+                drop(snapshot);
+                let trust = Some(AssignedTrust::new(ULTIMATE, false));
+                assign(self.store, &[Assignment { key, trust }], self.command, self.now)?;
+                Fate::Taken
+            }
+        })
+    }
+}
+
+fn decided(snapshot: &dyn Snapshot, key: &Fingerprint) -> Result<Option<AssignedTrust>> {
+    let trusts = snapshot.owner_trusts()?;
+    Ok(trusts.into_iter().find(|(known, _)| known == key).map(|(_, trust)| trust))
+}
+
+/// Says why an option has no counterpart.
+fn reason(name: &str) -> &'static str {
+    match name {
+        "default-key" | "local-user" => {
+            "commands that sign take the key as an option; gpg-keyhoard reads it here"
+        }
+        "auto-key-locate" => "only Web Key Directories are asked for recipients; gpg-keyhoard reads it here",
+        "trust-model" | "marginals-needed" | "completes-needed" | "max-cert-depth" => {
+            "commands that ask for validity take it as an option; gpg-keyhoard reads it here"
+        }
+        _ => "there is no such setting; gpg-keyhoard reads it here",
+    }
+}
