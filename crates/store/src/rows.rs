@@ -105,6 +105,7 @@ pub(crate) fn rotated(key_id: KeyId) -> i64 {
 }
 
 /// Returns the key ID that was rotated.
+#[cfg(feature = "postgres")]
 pub(crate) fn unrotated(rotated: i64) -> KeyId {
     KeyId(rotated.cast_unsigned().rotate_right(32))
 }

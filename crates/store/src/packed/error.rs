@@ -12,6 +12,7 @@ pub struct Error {
 
 impl Error {
     pub(crate) const FINGERPRINT: Self = Self { position: 0, what: "a value that is not a fingerprint" };
+    #[cfg(feature = "postgres")]
     pub(crate) const MISSING: Self = Self { position: 0, what: "no facts" };
 }
 
