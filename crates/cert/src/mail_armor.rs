@@ -167,7 +167,7 @@ mod tests {
             (BLOCK.to_owned(), false),
             (BLOCK.replace('\n', "\r\n"), false),
             (format!("Dear Bob,\n\n{BLOCK}\nYours\n"), false),
-            (BLOCK.replace('\n', "\n\n"), false),
+            (BLOCK.replace('\n', "\n\n"), true),
             (BLOCK.replace("=LqxW\n", ""), false),
             (BLOCK.replace("=LqxW", "=AAAA"), true),
             (BLOCK.replace("Comment: a", "Comment:a"), true),
