@@ -7,6 +7,7 @@ use std::process::Command;
 
 use cert::packet::Packets;
 use harness::{CIPHERS, COMPRESSIONS, Engine, Gnupg, Home, Output, OwnKey, Run, Victim};
+use packet_builder::{Certificate, Key, MADE, Packet, Signature, Signed, Subpacket, bytes};
 use secret::file::FileKeys;
 use secret::{Role, SecretKey, SecretKeys};
 
@@ -561,4 +562,57 @@ fn a_certificate_that_claims_a_key_does_not_get_its_messages(engine: Engine) {
         let done = Run::gpg_keyhoard(&home).args(encrypt).stdin("text").output();
         assert_eq!((done.code, done.stdout.len()), (Some(2), 0), "{}", done.errors());
     }
+}
+
+/// Imports a key with its secret part, which signs and encrypts.
+fn import_secret(home: &Home, key: &Key, user_id: &str) {
+    let certificate = Certificate::with_flags(key, user_id, 15);
+    let secret = [vec![key.secret_packet(5)], certificate.packets[1..].to_vec()].concat();
+    Run::keyhoard(home).arg("import").stdin(bytes(&secret)).succeed();
+}
+
+/// Decrypts a message, and returns its only signature.
+fn signature_in(home: &Home, message: Vec<u8>) -> serde_json::Value {
+    let file = home.path().join("content");
+    let _ = fs::remove_file(&file);
+    let run = Run::keyhoard(home).args(["--json", "decrypt", "--output"]).arg(&file).stdin(message);
+    let done = run.succeed().json_lines();
+    assert_eq!(fs::read(&file).expect("it was written"), b"a text\n");
+    done[0]["signatures"][0].clone()
+}
+
+#[test]
+fn a_signature_in_a_message_has_the_digest_that_its_recipients_prefer_and_is_for_them_only() {
+    let home = Home::new();
+    let (ann, bob) = (Key::ed25519("ann"), Key::rsa2048());
+    // The same numbers with another creation time: a key that opens what is encrypted to Bob, of another certificate.
+    let carol = Key::rsa2048().created(MADE - 1);
+    import_secret(&home, &ann, "Ann <ann@example.org>");
+    import_secret(&home, &carol, "Carol <carol@example.org>");
+    let user_id = &b"Bob <bob@example.org>"[..];
+    let prefers = |digests: &[u8]| {
+        let signature = Signature::new(0x13).with(Subpacket::key_flags(15)).with(Subpacket::new(21, digests));
+        bytes(&[bob.packet(), Packet::user_id(user_id), signature.sign(&bob, &Signed::UserId(&bob, user_id))])
+    };
+    Run::keyhoard(&home).arg("import").stdin(prefers(&[10])).succeed();
+    let (ann, to_bob) = (ann.fingerprint_text(), bob.fingerprint_text());
+    let message = |to: &str, options: &[&str]| {
+        let encrypt =
+            Run::keyhoard(&home).args(["encrypt", "--sign", "--by", &ann, to, &to_bob]).args(options);
+        let mut message = encrypt.stdin("a text\n").succeed().stdout;
+        if let Some(at) = message.windows(8).position(|window| window == bob.key_id()) {
+            message[at..at + 8].fill(0);
+        }
+        message
+    };
+    let signature = signature_in(&home, message("--to", &[]));
+    assert_eq!((&signature["standing"], &signature["digest"]), (&"not-intended".into(), &"SHA512".into()));
+    let signature = signature_in(&home, message("--to", &["--digest", "sha256"]));
+    assert_eq!(signature["digest"], "SHA256");
+    let signature = signature_in(&home, message("--to-hidden", &[]));
+    assert_eq!(signature["standing"], "good", "a hidden recipient is not named");
+    import_secret(&home, &bob, "Bob <bob@example.org>");
+    let encrypt = Run::keyhoard(&home).args(["encrypt", "--sign", "--by", &ann, "--to", &to_bob]);
+    let signature = signature_in(&home, encrypt.stdin("a text\n").succeed().stdout);
+    assert_eq!(signature["standing"], "good");
 }

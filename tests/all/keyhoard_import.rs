@@ -1,6 +1,7 @@
 //! `keyhoard import`: several inputs, one journal entry, and errors that say where.
 
 use harness::{Engine, Keyring, OwnKey, Run};
+use packet_builder::{Armor, Checksum};
 
 harness::on_both_engines! {
     several_files_are_one_entry_of_the_journal
@@ -12,6 +13,7 @@ harness::on_both_engines! {
     a_dry_run_says_what_an_import_would_do_and_makes_no_database
     a_dry_run_of_more_than_a_batch_writes_nothing
     merge_only_imports_only_additions_to_stored_certificates
+    armor_with_a_wrong_checksum_is_imported_with_a_warning
 }
 
 fn several_files_are_one_entry_of_the_journal(engine: Engine) {
@@ -140,4 +142,24 @@ fn an_import_of_which_nothing_is_taken_ends_with_exit_code_1(engine: Engine) {
     assert_eq!(import(&certificate, "--merge-only"), Some(1));
     assert_eq!(import(&certificate, "--verbose"), Some(0));
     assert_eq!(import(bare, "--verbose"), Some(0), "it is known now");
+}
+
+fn armor_with_a_wrong_checksum_is_imported_with_a_warning(engine: Engine) {
+    let armor = Armor::new("PUBLIC KEY BLOCK", OwnKey::new("Ann <ann@example.org>").certificate());
+    for (checksum, is_warned_of) in
+        [(Checksum::Right, false), (Checksum::None, false), (Checksum::Is("=AAAA".to_owned()), true)]
+    {
+        let text = Armor { checksum, ..armor.clone() }.bytes();
+        for from_file in [true, false] {
+            let home = engine.home();
+            let run = Run::keyhoard(&home).arg("import");
+            let done = match from_file {
+                true => run.arg(home.write("ann.asc", &text)).succeed(),
+                false => run.stdin(text.clone()).succeed(),
+            };
+            let errors = done.errors();
+            assert_eq!(errors.contains("the armor was damaged"), is_warned_of, "{errors}");
+            assert_eq!(Run::keyhoard(&home).args(["list", "--json"]).succeed().text().lines().count(), 1);
+        }
+    }
 }

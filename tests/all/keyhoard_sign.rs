@@ -537,3 +537,27 @@ fn a_signature_finds_its_data_by_its_name() {
         assert_eq!(run(&home, &["verify"]).arg(&signature).output().code, Some(4), "{name}");
     }
 }
+
+#[test]
+fn armor_is_read_by_rfc_9580() {
+    let home = with_key("modern");
+    let message = run(&home, &["sign", "--armor"]).stdin(TEXT).succeed().text();
+    let lines = || message.lines().filter(|line| !(line.starts_with('=') && line.len() == 5));
+    let without_checksum: String = lines().map(|line| format!("{line}\n")).collect();
+    let good = verified(&home, message.as_bytes()).0.code;
+    for (what, text, is_read) in [
+        ("no checksum", without_checksum.clone(), true),
+        ("a wrong checksum", without_checksum.replace("-----END", "=AAAA\n-----END"), true),
+        ("no last line", message.split("-----END").next().expect("one").to_owned(), false),
+        ("no empty line", message.replace("-----\n\n", "-----\n"), false),
+        ("dashes before it", message.replace("-----BEGIN", "- -----BEGIN"), false),
+    ] {
+        assert_eq!(verified(&home, text.as_bytes()).0.code == good, is_read, "{what}");
+    }
+    let signature = run(&home, &["sign", "--detached", "--armor"]).stdin(TEXT).succeed().text();
+    let lines = signature.lines().filter(|line| !(line.starts_with('=') && line.len() == 5));
+    let signature: String = lines.map(|line| format!("{line}\n")).collect();
+    let wrong = home.write("text.asc", signature.replace("-----END", "=AAAA\n-----END"));
+    let text = home.write("text", TEXT);
+    assert_eq!(run(&home, &["verify"]).arg(wrong).arg(text).output().code, good);
+}

@@ -255,7 +255,9 @@ fn a_revoked_key_is_used_for_nothing_once_its_certificate_was_merged() {
     assert_eq!(sop.get("merged.cert"), sop.get("revoked.cert"));
     sop.fails(17, &["encrypt", "merged.cert"], TEXT);
     sop.fails(3, &["verify", "letter.sig", "merged.cert"], TEXT);
-    sop.fails(103, &["update-key", "--merge-certs=revoked.cert"], &key);
+    sop.put("revoked.key", sop.ok(&["update-key", "--merge-certs=revoked.cert"], &key));
+    sop.fails(79, &["sign", "revoked.key"], TEXT);
+    sop.fails(103, &["update-key"], &sop.get("revoked.key"));
     let other = Sop::new().with_ann(&[]);
     sop.put("other.cert", other.get("ann.cert"));
     assert_eq!(sop.ok(&["merge-certs", "other.cert"], &certificate), certificate, "nobody else is added");
@@ -425,7 +427,7 @@ fn version_and_list_profiles_print_what_the_draft_asks_for() {
         |options: &[&str]| String::from_utf8(sop.ok(&[&["version"], options].concat(), b"")).expect("text");
     assert!(version(&[]).starts_with("keyhoard ") && version(&["--backend"]).starts_with("keyhoard "));
     assert_eq!(version(&["--extended"]).lines().next(), version(&[]).lines().next());
-    assert_eq!(version(&["--sop-spec"]), "~draft-dkg-openpgp-stateless-cli-11\n");
+    assert_eq!(version(&["--sop-spec"]), "~draft-dkg-openpgp-stateless-cli-15\n");
     assert_eq!(version(&["--sopv"]), "1.0\n");
     for subcommand in ["generate-key", "encrypt"] {
         let profiles = String::from_utf8(sop.ok(&["list-profiles", subcommand], b"")).expect("text");

@@ -3,7 +3,7 @@
 
 use packet_builder::{
     Armor, Certificate, Checksum, Compressed, Key, Literal, Mdc, OnePass, Packet, Seipd1, SessionKey,
-    Signature, Signed, Subpacket, bytes, recipient_packet,
+    Signature, Signed, Subpacket, bytes, mpi, recipient_packet,
 };
 
 use crate::sop::Sop;
@@ -324,9 +324,37 @@ fn update_key_takes_a_revocation_of_the_key_itself() {
         [("revocation", vec![revocation.clone()]), ("certificate", vec![ann.packet(), revocation.clone()])]
     {
         sop.put(name, bytes(&packets));
-        sop.fails(103, &["update-key", &format!("--merge-certs={name}")], &sop.get("ann.key"));
+        let revoked = sop.ok(&["update-key", &format!("--merge-certs={name}")], &sop.get("ann.key"));
+        sop.put("revoked.key", &revoked);
+        sop.fails(79, &["sign", "revoked.key"], TEXT);
+        sop.fails(
+            109,
+            &["certify-userid", "--userid=Ann <ann@example.org>", "revoked.key"],
+            &sop.get("ann.cert"),
+        );
+        sop.fails(103, &["update-key"], &revoked);
         let merged = sop.ok(&["merge-certs", "--no-armor", name], &sop.get("ann.cert"));
         let revocation = bytes(std::slice::from_ref(&revocation));
         assert!(merged.windows(revocation.len()).any(|window| window == revocation), "{name}");
     }
+}
+
+#[test]
+fn update_key_revokes_subkeys_that_are_too_small_if_that_is_asked_for() {
+    let (sop, ann) = with_ann();
+    let small = Key::of_material(1, [mpi(&[0x81; 128]), mpi(&[1, 0, 1])].concat());
+    let mut packets = packets_of(&sop.get("ann.key"));
+    packets.extend([small.subkey_packet(), Certificate::binding(&ann, &small, 12, None)]);
+    let key = bytes(&packets);
+    for (options, revocations) in [(&["update-key"][..], 0), (&["update-key", "--revoke-deprecated-keys"], 1)]
+    {
+        let updated = sop.ok(&[options, &["--no-armor"]].concat(), &key);
+        let updated = packets_of(&updated);
+        let is_revocation = |packet: &&Packet| packet.tag == 2 && packet.body.get(1) == Some(&0x28);
+        assert_eq!(updated.iter().filter(is_revocation).count(), revocations, "{options:?}");
+    }
+}
+
+fn packets_of(bytes: &[u8]) -> Vec<Packet> {
+    harness::packets::packets(bytes).iter().map(|packet| Packet::new(packet.tag, packet.body)).collect()
 }

@@ -3,7 +3,11 @@
 //!
 //! Clear-signed text is never mended: its bytes are what was signed.
 
-use std::collections::HashSet;
+use std::io::Read;
+
+use zeroize::Zeroizing;
+
+use crate::dearmor::DearmoredMessage;
 
 /// The most bytes of text that are mended.
 pub const MAX_MAIL: usize = 4 << 20;
@@ -30,14 +34,17 @@ pub fn mended(text: &[u8]) -> Option<Vec<u8>> {
     (!blocks.is_empty()).then(|| blocks.into_bytes())
 }
 
-/// Says whether mended blocks differ from the text: a line of them is not in it.
+/// Says whether mended blocks have other packets than the text itself, or its armor cannot be read as it is: a checksum is
+/// wrong, for example.
 pub fn is_changed(text: &[u8], mended: &[u8]) -> bool {
-    let lines = |text| {
-        let text: &[u8] = text;
-        text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii_end).filter(|line| !line.is_empty())
-    };
-    let there: HashSet<&[u8]> = lines(text).collect();
-    lines(mended).any(|line| !there.contains(line))
+    packets(text).is_none_or(|there| packets(mended) != Some(there))
+}
+
+/// Returns the packets of all blocks; `None` if one cannot be read.
+fn packets(text: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
+    let mut packets = Zeroizing::new(Vec::new());
+    DearmoredMessage::of_any_kind(text).read_to_end(&mut packets).ok()?;
+    Some(packets)
 }
 
 /// Returns the title in the first or last line of a block, whatever the dashes around it.
@@ -47,7 +54,7 @@ fn title<'t>(line: &'t str, begins: &str) -> Option<&'t str> {
 }
 
 fn is_quoting(one: char) -> bool {
-    matches!(one, ' ' | '\t' | '>' | '|' | '\r')
+    matches!(one, ' ' | '\t' | '>' | '|' | ']' | '}' | '\r')
 }
 
 /// A hyphen, or what programs make of several: a non-breaking hyphen, dashes, the minus sign.
@@ -127,7 +134,7 @@ fn broken(line: &str) -> String {
 mod tests {
     use super::*;
 
-    const BLOCK: &str = "-----BEGIN PGP MESSAGE-----\nComment: a test\n\nYSBtZXNzYWdl\nYQ==\n=AbCd\n-----END PGP MESSAGE-----\n";
+    const BLOCK: &str = "-----BEGIN PGP MESSAGE-----\nComment: a test\n\nYSBtZXNzYWdl\nYQ==\n=LqxW\n-----END PGP MESSAGE-----\n";
     const MENDED: &str = "-----BEGIN PGP MESSAGE-----\n\nYSBtZXNzYWdl\nYQ==\n-----END PGP MESSAGE-----\n";
 
     #[track_caller]
@@ -140,7 +147,7 @@ mod tests {
     fn what_mail_does_to_armor_is_undone() {
         is_mended(BLOCK);
         is_mended(&BLOCK.replace('\n', "\r\n"));
-        for prefix in ["> ", ">> ", "  ", "\t", "| "] {
+        for prefix in ["> ", ">> ", "  ", "\t", "| ", "] } >>> "] {
             is_mended(&BLOCK.lines().map(|line| format!("{prefix}{line}\n")).collect::<String>());
         }
         is_mended(&BLOCK.replace("-----", "\u{2014}\u{2014}-"));
@@ -160,6 +167,10 @@ mod tests {
             (BLOCK.to_owned(), false),
             (BLOCK.replace('\n', "\r\n"), false),
             (format!("Dear Bob,\n\n{BLOCK}\nYours\n"), false),
+            (BLOCK.replace('\n', "\n\n"), true),
+            (BLOCK.replace("=LqxW\n", ""), false),
+            (BLOCK.replace("=LqxW", "=AAAA"), true),
+            (BLOCK.replace("Comment: a", "Comment:a"), true),
             (BLOCK.replace("-----", "---"), true),
             (BLOCK.lines().map(|line| format!("> {line}\n")).collect(), true),
         ] {

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, Seek, Write};
 
+use cert::Fingerprint;
 use message::{
     Addressee, Authenticity, EncryptedDataFormat, EncryptedSessionKey, Error, Event, Literal, Pkesk, Result,
     SessionKey, Sink, Skesk, Unlock,
@@ -33,6 +34,8 @@ pub struct SessionKeyFinder<'a> {
     pub known: Option<SessionKey>,
     /// Why a secret key did not open the message, if one was found.
     pub failure: Option<secret::Error>,
+    /// The secret key that opened it, if one did.
+    pub opened_by: Option<Fingerprint>,
 }
 
 impl Unlock for SessionKeyFinder<'_> {
@@ -93,8 +96,9 @@ impl SessionKeyFinder<'_> {
                 let Some(unlocked) = unlocked else { continue };
                 let session_key = recipient.open(unlocked.as_mut(), container.cipher());
                 let session_key = session_key.unwrap_or_else(|error| self.fail(recipient, error));
-                if let Some(key) = session_key.filter(&mut *fits) {
-                    return Some(key);
+                if let Some(found) = session_key.filter(&mut *fits) {
+                    self.opened_by = Some(key.fingerprint);
+                    return Some(found);
                 }
             }
         }

@@ -16,12 +16,26 @@ pub struct Mail<'a> {
 const DASH: [u8; 2] = [0xe2, 0x80];
 
 impl<'a> Mail<'a> {
-    /// Reads the beginning of an input.
+    /// Reads the beginning of a message.
     ///
     /// # Errors
     ///
     /// Those of the input.
     pub fn read(message: impl Read + Send + 'a) -> io::Result<Self> {
+        Self::mending(message, |_| true)
+    }
+
+    /// Reads the beginning of certificates, whose places in the input are told: they are read as they are unless mending
+    /// [changes](is_changed) them.
+    ///
+    /// # Errors
+    ///
+    /// Those of the input.
+    pub fn read_certificates(certificates: impl Read + Send + 'a) -> io::Result<Self> {
+        Self::mending(certificates, |is_changed| is_changed)
+    }
+
+    fn mending(message: impl Read + Send + 'a, uses: impl Fn(bool) -> bool) -> io::Result<Self> {
         let mut message = BufReader::new(message);
         let mut first = Vec::with_capacity(DASH.len());
         message.by_ref().take(DASH.len() as u64).read_to_end(&mut first)?;
@@ -35,7 +49,7 @@ impl<'a> Mail<'a> {
         beginning.chain(&mut message).take(MAX_MAIL as u64).read_to_end(&mut text)?;
         let mended = mended(&text).filter(|_| text.len() < MAX_MAIL).map(Zeroizing::new);
         let is_mended = mended.as_ref().is_some_and(|mended| is_changed(&text, mended));
-        let text = mended.unwrap_or(text);
+        let text = mended.filter(|_| uses(is_mended)).unwrap_or(text);
         Ok(Self { inner: Box::new(Cursor::new(text).chain(message)), is_mended })
     }
 }

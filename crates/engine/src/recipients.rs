@@ -15,10 +15,11 @@ use cert::subpacket::{Kind, Subpackets};
 use cert::{BoundAddress, Facts, Fingerprint, Timestamp};
 use message::{Aead, Cipher};
 use secret::StoredKey;
+use sign::{Builder, Subpacket};
 use store::query::Name;
 use store::{CertId, Query, ReadCertificates, Selection};
 use trust::Validity;
-use verify::policy;
+use verify::{HashAlgorithm, policy};
 
 use crate::Result;
 use crate::designated_revocation::evaluate_certificate;
@@ -168,6 +169,26 @@ pub fn preferred_ciphersuite(recipients: &[&Preferences]) -> (Cipher, Aead) {
     let lists: Vec<&[(u8, u8)]> =
         recipients.iter().map(|preferences| &preferences.ciphersuites[..]).collect();
     message_algorithms::ciphersuite(&lists)
+}
+
+/// Returns the hash algorithm of a signature that the recipients read: that which suits its key best, unless they prefer
+/// another one that is no shorter.
+pub fn preferred_digest(best: HashAlgorithm, recipients: &[&Preferences]) -> HashAlgorithm {
+    let lists: Vec<&[u8]> = recipients.iter().map(|preferences| &preferences.digests[..]).collect();
+    message_algorithms::modern_digest(best, &lists)
+}
+
+/// Lets a signature inside of an encrypted message name those for whom it is made (RFC 9580, 5.2.3.36), so that a
+/// recipient cannot pass it on as one that was made for others. Nobody is named if one is hidden: the others would see who.
+pub fn naming_recipients<'k>(
+    signature: Builder,
+    recipients: impl Iterator<Item = (&'k EncryptionKey, bool)> + Clone,
+) -> Builder {
+    if recipients.clone().any(|(_, is_hidden)| is_hidden) {
+        return signature;
+    }
+    recipients
+        .fold(signature, |signature, (key, _)| signature.with(Subpacket::IntendedRecipient(key.primary)))
 }
 
 impl Preferences {

@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 use std::path::{self, Path, PathBuf};
 
 use cert::{Facts, Fingerprint, Keygrip};
+use secret::StoredKey;
 use secret::file::FileKeys;
 use store::{CertId, Detail, ReadCertificates, Selection};
 
@@ -99,6 +100,28 @@ pub fn owner_of(snapshot: &dyn ReadCertificates, key: &Fingerprint) -> Result<Op
         ControlFlow::Break(())
     })?;
     Ok(owner)
+}
+
+/// Returns the primary key of the certificate whose secret key opened a message. Anybody's certificate can claim an
+/// encryption subkey: of several that have it, the one counts whose primary key is among the secret keys, too.
+///
+/// # Errors
+///
+/// The database's errors.
+pub fn recipient_of(
+    snapshot: &dyn ReadCertificates,
+    key: &Fingerprint,
+    stored: &[StoredKey],
+) -> Result<Option<Fingerprint>> {
+    let hits = snapshot.keys_by_id(key.key_id())?;
+    let ids: Vec<CertId> = hits.iter().filter(|hit| hit.fingerprint == *key).map(|hit| hit.cert).collect();
+    let mut primaries = Vec::new();
+    snapshot.visit(Selection::Ids(&ids), Detail::Own, &mut |record| {
+        primaries.push(record.fingerprint);
+        ControlFlow::Continue(())
+    })?;
+    let is_here = |primary: &&Fingerprint| stored.iter().any(|stored| stored.fingerprint == **primary);
+    Ok(primaries.iter().find(is_here).or(primaries.first()).copied())
 }
 
 /// A problem of the secret keys.

@@ -2,18 +2,20 @@
 
 use std::io::{Read, Write};
 
+use engine::cert::ArmorRules;
 use engine::decryption::{PlaintextOutput, SessionKeyFinder};
 use engine::message::{
     self, Addressee, Allowed, DataSignature, EncryptedDataFormat, EncryptedSessionKey, MessageVerifier,
     SessionKey, Unlock,
 };
 use engine::secret;
+use engine::secret_keys::recipient_of;
 
 use crate::passphrase::Passphrases;
 use crate::time::from_timestamp;
 use crate::verdict::Verdicts;
 use crate::verify::examine;
-use crate::{Error, KeyId, Keyhoard, Passphrase, Result};
+use crate::{Error, Fingerprint, KeyId, Keyhoard, Passphrase, Result};
 
 /// Decrypts a message with the secret keys of the database, or with passwords.
 #[derive(Clone, Debug)]
@@ -60,8 +62,8 @@ impl<'k> Decrypt<'k> {
     /// over the content, of which then perhaps a part was written; `io`, `database`.
     pub fn stream(self, mut message: impl Read + Send, output: impl Write) -> Result<Decrypted> {
         let mut content = PlaintextOutput::to_stream(Box::new(output), false).without_limit();
-        let signatures = self.read(&mut message, &mut content)?;
-        let verdicts = examine(&self.keyhoard.handle, signatures)?;
+        let (signatures, recipient) = self.read(&mut message, &mut content)?;
+        let verdicts = examine(&self.keyhoard.handle, signatures, recipient)?;
         if verdicts.iter().any(|verdict| verdict.status == crate::Status::Bad) {
             return Err(Error::BadSignature { verdicts: Box::new(verdicts) });
         }
@@ -108,29 +110,37 @@ impl<'k> Decrypt<'k> {
         }
     }
 
+    /// Decrypts a message; returns its signatures, and the primary key of the certificate whose secret key opened it.
     fn read(
         &self,
         message: &mut (dyn Read + Send),
         content: &mut PlaintextOutput<'_>,
-    ) -> Result<Vec<DataSignature>> {
+    ) -> Result<(Vec<DataSignature>, Option<Fingerprint>)> {
         let mut passwords = self.passwords.iter();
         let mut password = || Ok(passwords.next().map(|password| password.0.clone()));
         let mut ask = self.passphrases.clone();
-        self.keyhoard.handle.with_secrets(|secret_keys| {
+        let handle = &self.keyhoard.handle;
+        handle.with_secrets(|secret_keys| {
             let mut keys = SessionKeyFinder {
                 secret_keys,
                 ask: &mut ask,
                 password: &mut password,
                 known: None,
                 failure: None,
+                opened_by: None,
             };
-            let mut verifier = MessageVerifier::new(content);
-            let read = message::decrypt(message, Allowed::default(), &mut keys, &mut verifier);
-            let failure: Option<secret::Error> = keys.failure;
-            match (read.and_then(|()| verifier.finish()), failure) {
-                (Err(message::Error::NoKey), Some(failure)) => Err(failure.into()),
-                (read, _) => Ok(read?),
-            }
+            let mut verifier = MessageVerifier::new(content).with_signatures_around_encryption();
+            let allowed = Allowed { armor: ArmorRules::Rfc9580, unknown_packets: true, ..Allowed::default() };
+            let read = message::decrypt(message, allowed, &mut keys, &mut verifier);
+            let (failure, opened_by): (Option<secret::Error>, _) = (keys.failure, keys.opened_by);
+            let signatures = match (read.and_then(|()| verifier.finish()), failure) {
+                (Err(message::Error::NoKey), Some(failure)) => return Err(failure.into()),
+                (read, _) => read?,
+            };
+            let Some(key) = opened_by else { return Ok((signatures, None)) };
+            let stored = secret_keys.list()?;
+            let recipient = handle.read(|snapshot| Ok(recipient_of(snapshot, &key, &stored)?))?;
+            Ok((signatures, recipient))
         })
     }
 }

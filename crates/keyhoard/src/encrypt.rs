@@ -6,11 +6,11 @@ use engine::cert::armor_writer::ArmorWriter;
 use engine::cert::facts::SignatureType;
 use engine::find;
 use engine::message::{
-    self, Aead, ContentSigner, DEFAULT_CHUNK, DEFAULT_HASH, DataProtection, Encryption, MessageRecipients,
+    self, ContentSigner, DEFAULT_CHUNK, DEFAULT_HASH, DataProtection, Encryption, MessageRecipients,
     NoSigner, Recipient, S2k,
 };
 use engine::recipient_choice::{RecipientChoice, choose, is_acceptable};
-use engine::recipients::{EncryptionKey, RecipientCandidate, candidates, owners};
+use engine::recipients::{EncryptionKey, RecipientCandidate, candidates, owners, preferred};
 use engine::secret;
 use engine::store::Snapshot;
 use engine::validity::{Model, TrustSettings};
@@ -132,7 +132,7 @@ impl<'k> Encrypt<'k> {
         let mut signers = signers::open(handle, &self.signers, &self.passphrases)?;
         let mut signer: Box<dyn ContentSigner> = match &mut signers[..] {
             [] => Box::new(NoSigner),
-            signers => Box::new(signers::signing(signers, SignatureType::BINARY, handle.now())?),
+            signers => Box::new(signers::signing(signers, SignatureType::BINARY, &keys, handle.now())?),
         };
         let signer = signer.as_mut();
         if !self.armor {
@@ -170,12 +170,13 @@ impl<'k> Encrypt<'k> {
     }
 
     fn encryption(&self, keys: &[(EncryptionKey, bool)]) -> Encryption {
-        let all_read = !keys.is_empty() && keys.iter().all(|(key, _)| key.preferences.seipd2);
-        let protection = match all_read {
-            true => DataProtection::Aead { mode: Aead::Ocb, chunk: DEFAULT_CHUNK },
-            false => DataProtection::Mdc,
+        let recipients: Vec<_> = keys.iter().map(|(key, _)| &key.preferences).collect();
+        let (cipher, mode) = preferred(&recipients);
+        let protection = match mode {
+            Some(mode) => DataProtection::Aead { mode, chunk: DEFAULT_CHUNK },
+            None => DataProtection::Mdc,
         };
-        let mut encryption = Encryption { protection, ..Encryption::default() };
+        let mut encryption = Encryption { cipher, protection, ..Encryption::default() };
         encryption.content.literal.name = self.file_name.as_bytes().to_vec();
         encryption
     }

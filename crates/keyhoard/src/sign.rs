@@ -51,7 +51,7 @@ impl<'k> Sign<'k> {
     /// `database`.
     pub fn detached(self, mut data: impl Read) -> Result<Vec<u8>> {
         let mut keys = self.open()?;
-        let signing = signers::signing(&mut keys, SignatureType::BINARY, self.keyhoard.handle.now())?;
+        let signing = signers::signing(&mut keys, SignatureType::BINARY, &[], self.keyhoard.handle.now())?;
         let packets = message::sign_detached(&mut data, signing)?;
         if !self.armor {
             return Ok(packets);
@@ -68,7 +68,7 @@ impl<'k> Sign<'k> {
     /// Those of [`Sign::detached`].
     pub fn inline(self, mut data: impl Read, mut output: impl Write) -> Result<()> {
         let mut keys = self.open()?;
-        let signing = signers::signing(&mut keys, SignatureType::BINARY, self.keyhoard.handle.now())?;
+        let signing = signers::signing(&mut keys, SignatureType::BINARY, &[], self.keyhoard.handle.now())?;
         let content = LiteralOptions::default();
         if !self.armor {
             return Ok(message::sign(&mut data, &mut output, &content, signing)?);
@@ -86,7 +86,7 @@ impl<'k> Sign<'k> {
     /// Those of [`Sign::detached`].
     pub fn cleartext(self, text: impl AsRef<[u8]>) -> Result<Vec<u8>> {
         let mut keys = self.open()?;
-        let signing = signers::signing(&mut keys, SignatureType::TEXT, self.keyhoard.handle.now())?;
+        let signing = signers::signing(&mut keys, SignatureType::TEXT, &[], self.keyhoard.handle.now())?;
         let mut output = Vec::new();
         message::sign_clear(&mut text.as_ref(), &mut output, Headers::default(), signing)?;
         Ok(output)

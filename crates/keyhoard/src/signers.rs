@@ -4,6 +4,7 @@ use engine::cert::Timestamp;
 use engine::cert::facts::SignatureType;
 use engine::find;
 use engine::message::{SignatureRequest, Signing};
+use engine::recipients::{EncryptionKey, naming_recipients, preferred_digest};
 use engine::secret::{OpenKey, SecretKeys, Signer, StoredKey};
 use engine::sign::{Builder, hash_for};
 use engine::signing_keys::{SigningKey, signing_key};
@@ -41,14 +42,19 @@ pub(crate) fn open(
     })
 }
 
-/// Prepares their signatures over one content.
-pub(crate) fn signing(
-    keys: &mut [Box<dyn OpenKey>],
+/// Prepares their signatures over one content; `recipients` are those of the message that it is in, and whether they are
+/// hidden.
+pub(crate) fn signing<'k>(
+    keys: &'k mut [Box<dyn OpenKey>],
     kind: SignatureType,
+    recipients: &[(EncryptionKey, bool)],
     now: Timestamp,
-) -> Result<Signing<'_>> {
+) -> Result<Signing<'k>> {
+    let preferences: Vec<_> = recipients.iter().map(|(key, _)| &key.preferences).collect();
     let requests = keys.iter_mut().map(|key| {
-        let builder = Builder::new(kind, hash_for(&Signer::key(&**key)), now);
+        let hash = preferred_digest(hash_for(&Signer::key(&**key)), &preferences);
+        let named = recipients.iter().map(|(key, is_hidden)| (key, *is_hidden));
+        let builder = naming_recipients(Builder::new(kind, hash, now), named);
         SignatureRequest { key: key.as_mut(), builder }
     });
     Ok(Signing::new(requests.collect())?)

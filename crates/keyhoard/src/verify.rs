@@ -2,6 +2,7 @@
 
 use std::io::{self, Read, Write};
 
+use engine::cert::ArmorRules;
 use engine::decryption::PlaintextOutput;
 use engine::message::{self, Allowed, DataSignature, DetachedSignatures, MessageVerifier, NoKeys};
 use engine::store::Snapshot;
@@ -9,7 +10,7 @@ use engine::verification::{Examiner, examine_batch};
 
 use crate::handle::{Handle, sources};
 use crate::verdict::Verdicts;
-use crate::{Error, Keyhoard, Result};
+use crate::{Error, Fingerprint, Keyhoard, Result};
 
 /// Verifies signatures by the certificates of the database, and says how certain it is whose they are.
 #[derive(Clone, Copy, Debug)]
@@ -30,7 +31,7 @@ impl<'k> Verify<'k> {
     /// `malformed` for what is no signature; `io`, `database`. A signature that is not good is no error.
     pub fn detached(self, mut signature: impl Read + Send, mut data: impl Read) -> Result<Verdicts> {
         let signatures = DetachedSignatures::read(&mut signature)?.over(&mut data)?;
-        examine(&self.keyhoard.handle, signatures)
+        examine(&self.keyhoard.handle, signatures, None)
     }
 
     /// Verifies a signed message, or clear-signed text, and writes its content, if the signatures
@@ -113,23 +114,33 @@ impl<'k> Verify<'k> {
     }
 
     fn read(self, message: &mut (dyn Read + Send), content: &mut PlaintextOutput<'_>) -> Result<Verdicts> {
-        let allowed = Allowed { unencrypted: true, unknown_packets: true, ..Allowed::default() };
+        let armor = ArmorRules::Rfc9580;
+        let allowed = Allowed { unencrypted: true, unknown_packets: true, armor, ..Allowed::default() };
         let mut verifier = MessageVerifier::new(content);
         let read = message::decrypt(message, allowed, &mut NoKeys, &mut verifier);
         let signatures = read.and_then(|()| verifier.finish())?;
         if signatures.is_empty() {
             return Err(Error::NotSigned);
         }
-        examine(&self.keyhoard.handle, signatures)
+        examine(&self.keyhoard.handle, signatures, None)
     }
 }
 
-/// Examines signatures; nothing is read for none.
-pub(crate) fn examine(handle: &Handle, signatures: Vec<DataSignature>) -> Result<Verdicts> {
+/// Examines signatures; nothing is read for none. Of a decrypted message, `recipient` is the primary key of the certificate
+/// whose key opened it.
+pub(crate) fn examine(
+    handle: &Handle,
+    signatures: Vec<DataSignature>,
+    recipient: Option<Fingerprint>,
+) -> Result<Verdicts> {
     if signatures.is_empty() {
         return Ok(Verdicts::default());
     }
-    handle.read(|snapshot| Ok(Verdicts::of(&examiner(handle, snapshot).examine(signatures)?)))
+    handle.read(|snapshot| {
+        let mut examiner = examiner(handle, snapshot);
+        examiner.expect_recipient(recipient);
+        Ok(Verdicts::of(&examiner.examine(signatures)?))
+    })
 }
 
 fn examiner<'s>(handle: &Handle, snapshot: &'s dyn Snapshot) -> Examiner<'s> {

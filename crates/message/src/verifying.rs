@@ -277,13 +277,13 @@ pub struct DetachedSignatures {
 }
 
 impl DetachedSignatures {
-    /// Reads signatures, without armor or in one or more armored blocks.
+    /// Reads signatures, without armor or in one or more armored blocks, by RFC 9580's rules for armor.
     ///
     /// # Errors
     ///
     /// Those of the input, and if it contains other packets.
     pub fn read(input: &mut (dyn Read + Send)) -> Result<Self> {
-        Self::read_with(input, ArmorRules::Gnupg)
+        Self::read_with(input, ArmorRules::Rfc9580)
     }
 
     /// Reads signatures as [`DetachedSignatures::read`] does, by other rules for armor.

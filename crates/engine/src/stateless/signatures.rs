@@ -13,7 +13,7 @@ use message::{
     LiteralOptions, MessageVerifier, NoKeys, SignatureRequest, Signing, Sink,
 };
 use secret::{Signer, Unlocked};
-use sign::{Builder, Subpacket, hash_for};
+use sign::{Builder, hash_for};
 use store::CertId;
 use verify::HashAlgorithm;
 use verify::policy::DigestPolicy;
@@ -21,8 +21,7 @@ use verify::policy::DigestPolicy;
 use super::text::{Utf8, of_text};
 use super::{Certificates, Failure, Keys, Kind, Password, Result};
 use crate::decryption::PlaintextOutput;
-use crate::message_algorithms::modern_digest;
-use crate::recipients::EncryptionKey;
+use crate::recipients::{EncryptionKey, naming_recipients, preferred_digest};
 use crate::signing_keys::signing_key;
 use crate::validity::{Sources, TrustSettings};
 use crate::verification::{Examiner, SignaturePolicy, SignatureStatus, SignatureVerdict};
@@ -100,11 +99,13 @@ pub(super) fn signing<'a>(
     recipients: &[EncryptionKey],
     now: Timestamp,
 ) -> Result<Signing<'a>> {
-    let lists: Vec<&[u8]> = recipients.iter().map(|key| &key.preferences.digests[..]).collect();
+    let preferences: Vec<_> = recipients.iter().map(|key| &key.preferences).collect();
     let signatory = |key: &'a mut Unlocked| {
-        let builder = Builder::new(kind, modern_digest(digest(key), &lists), now);
-        let intended = recipients.iter().map(|recipient| Subpacket::IntendedRecipient(recipient.primary));
-        SignatureRequest { builder: intended.fold(builder, Builder::with), key }
+        let builder = Builder::new(kind, preferred_digest(digest(key), &preferences), now);
+        SignatureRequest {
+            builder: naming_recipients(builder, recipients.iter().map(|key| (key, false))),
+            key,
+        }
     };
     Ok(Signing::new(keys.iter_mut().map(signatory).collect())?)
 }
@@ -195,7 +196,7 @@ pub fn verify(
     period: Period,
     now: Timestamp,
 ) -> Result<Vec<Verification>> {
-    let read = DetachedSignatures::read_with(&mut &signatures[..], ArmorRules::Rfc9580)?;
+    let read = DetachedSignatures::read(&mut &signatures[..])?;
     let signatures = read.over(data)?;
     examined(signatures, authorities, period, None, now)?.some()
 }

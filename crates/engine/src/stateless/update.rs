@@ -3,15 +3,19 @@
 use cert::Timestamp;
 use cert::certificate::Certificate;
 use cert::effective::{ComponentState, Effective, Usage};
-use cert::facts::{Component, ComponentKind, SignatureType};
+use cert::facts::{Component, ComponentKind, RevocationReason, SignatureType};
+use cert::key::Key;
 use cert::signature::Signature;
 use cert::signed::Subject;
 use keygen::{Algorithm, Plan, Preferences, Silent, Version};
 use secret::{Signer, Unlocked};
 use sign::{Builder, KeyFlags, Subpacket, hash_for};
-use verify::HashAlgorithm;
+use verify::{HashAlgorithm, policy};
 
 use super::{Certificates, Failure, Keys, Kind, Password, Result, packets};
+
+/// The reason for a revocation of a key that another one takes the place of (RFC 9580, 5.2.3.31).
+const SUPERSEDED: u8 = 1;
 
 /// The options of an update, and copies to merge.
 #[derive(Clone, Debug, Default)]
@@ -20,21 +24,32 @@ pub struct Update {
     pub signing_only: bool,
     /// Adds no features to the key.
     pub no_added_capabilities: bool,
+    /// Revokes subkeys that are too weak.
+    pub revoke_deprecated_keys: bool,
     /// Copies of the certificates to merge.
     pub merged: Vec<Certificates>,
 }
 
-/// Updates keys: renews self-signatures with weak hash algorithms, adds the features of a new key, and adds an
-/// encryption subkey to a key without one.
+/// Updates keys: merges copies, renews self-signatures with weak hash algorithms, adds the features of a new key, and adds
+/// an encryption subkey to a key without one. A key that a merged copy revokes is only merged.
 ///
 /// # Errors
 ///
-/// [`Kind::PrimaryKeyBad`] for a revoked or expired key and one too weak, [`Kind::KeyIsProtected`].
+/// [`Kind::PrimaryKeyBad`] for a key that is revoked or has expired as it is given, and for one too weak,
+/// [`Kind::KeyIsProtected`].
 pub fn update(keys: &mut Keys, passwords: &[Password], update: &Update, now: Timestamp) -> Result<()> {
     for index in 0..keys.certificates.len() {
+        let given = packets::effective(&keys.certificates[index], now);
         update.merged.iter().for_each(|copies| copies.add_to(&mut keys.certificates[index]));
-        let effective = packets::effective(&keys.certificates[index], now);
-        refuse_if_bad(&keys.certificates[index], &effective)?;
+        let mut effective = packets::effective(&keys.certificates[index], now);
+        if effective.primary().revoked.is_some() && given.primary().revoked.is_none() {
+            continue;
+        }
+        refuse_if_bad(&keys.certificates[index], &effective, now)?;
+        if update.revoke_deprecated_keys {
+            revoke_weak_subkeys(keys, index, &effective, passwords, now)?;
+            effective = packets::effective(&keys.certificates[index], now);
+        }
         if let Some(renewed) = renewed(keys, index, &effective, passwords, update, now)? {
             keys.certificates[index] = renewed;
         }
@@ -46,15 +61,13 @@ pub fn update(keys: &mut Keys, passwords: &[Password], update: &Update, now: Tim
     Ok(())
 }
 
-fn refuse_if_bad(certificate: &Certificate, effective: &Effective) -> Result<()> {
+fn refuse_if_bad(certificate: &Certificate, effective: &Effective, now: Timestamp) -> Result<()> {
     let (primary, state) = (certificate.facts.primary(), effective.primary());
     let refused = |what| {
         let reason = format!("{}: the primary key {what}", primary.fingerprint);
         Err(Failure::new(Kind::PrimaryKeyBad, reason))
     };
-    let key = packets::primary(certificate)?;
-    let is_weak =
-        (key.algorithm.is_rsa() || key.algorithm == verify::PublicKeyAlgorithm::DSA) && key.bits() < 2048;
+    let is_weak = is_too_small(&packets::primary(certificate)?, now);
     match state {
         _ if state.revoked.is_some() => refused("is revoked"),
         _ if state.expired => refused("has expired"),
@@ -62,6 +75,44 @@ fn refuse_if_bad(certificate: &Certificate, effective: &Effective) -> Result<()>
         _ if is_weak => refused("is too weak"),
         _ => Ok(()),
     }
+}
+
+fn is_too_small(key: &Key<'_>, now: Timestamp) -> bool {
+    !policy::is_large_enough(key.algorithm, key.bits(), now.0)
+}
+
+/// Revokes usable subkeys that are too weak, as superseded.
+fn revoke_weak_subkeys(
+    keys: &mut Keys,
+    index: usize,
+    effective: &Effective,
+    passwords: &[Password],
+    now: Timestamp,
+) -> Result<()> {
+    let certificate = &keys.certificates[index];
+    let mut weak = Vec::new();
+    for (component, state) in certificate.facts.components.iter().zip(&effective.components).skip(1) {
+        if matches!(state, ComponentState::Key(key) if key.is_usable()) {
+            let key = packets::key(certificate, component)?;
+            weak.extend(is_too_small(&key, now).then_some((component, key)));
+        }
+    }
+    if weak.is_empty() {
+        return Ok(());
+    }
+    let mut primary = keys.unlock(&certificate.facts.primary().fingerprint, passwords)?;
+    let mut addition = packets::Addition::new(certificate);
+    for (component, key) in weak {
+        let reason = RevocationReason { code: SUPERSEDED, comment: Vec::new() };
+        let revocation = Builder::new(SignatureType::SUBKEY_REVOCATION, hash_for(&primary.key()), now)
+            .with(Subpacket::RevocationReason(reason))
+            .over(packets::primary(certificate)?, Subject::Subkey(key))
+            .by(&mut primary)?;
+        addition.behind(component);
+        addition.add(&revocation);
+    }
+    keys.certificates[index] = addition.finish()?;
+    Ok(())
 }
 
 fn can_encrypt(effective: &Effective) -> bool {

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use cert::KeyId;
 use cert::effective::EvaluationContext;
+use cert::{Fingerprint, KeyId};
 use message::DataSignature;
 
 use super::signer_search::SignerSearch;
@@ -30,6 +30,8 @@ pub struct Examiner<'s> {
     settings: TrustSettings,
     /// What the user thinks of the certificates that were met, by their place in the sources.
     known: HashMap<CertificatePosition, UserTrust>,
+    /// The primary key of the certificate to which the content was encrypted.
+    recipient: Option<Fingerprint>,
 }
 
 impl<'s> Examiner<'s> {
@@ -37,12 +39,18 @@ impl<'s> Examiner<'s> {
     pub fn new(sources: Sources<'s>, settings: TrustSettings) -> Self {
         let context = EvaluationContext::new(settings.now, settings.view);
         let signers = SignerSearch::new(sources.certificates.clone(), context, settings.digests);
-        Self { signers, sources, settings, known: HashMap::new() }
+        Self { signers, sources, settings, known: HashMap::new(), recipient: None }
     }
 
     /// Sets keys that may have made any of the signatures, whomever these name.
     pub fn presume(&mut self, keys: Vec<KeyId>) {
         self.signers.presume(keys);
+    }
+
+    /// Sets the primary key of the certificate to which the content was encrypted, if it was decrypted with one of its
+    /// keys: signatures that [`examine`](Self::examine) finds to be made for others do not count (RFC 9580, 5.2.3.36).
+    pub fn expect_recipient(&mut self, primary: Option<Fingerprint>) {
+        self.recipient = primary;
     }
 
     /// Examines signatures; the verdicts are in their order.
@@ -51,7 +59,10 @@ impl<'s> Examiner<'s> {
     ///
     /// The databases' errors.
     pub fn examine(&mut self, signatures: Vec<DataSignature>) -> Result<Vec<SignatureVerdict>> {
-        let policy = SignaturePolicy::new(self.settings.digests, self.settings.now);
+        let policy = SignaturePolicy {
+            recipient: self.recipient,
+            ..SignaturePolicy::new(self.settings.digests, self.settings.now)
+        };
         let mut verdicts = self.search(signatures, &policy)?;
         self.compute_validities(&mut verdicts)?;
         Ok(verdicts)

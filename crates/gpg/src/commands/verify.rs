@@ -6,6 +6,7 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
+use engine::cert::ArmorRules;
 use engine::cert::dearmor::DearmoredMessage as Armored;
 use engine::cert::packet::Tag;
 use engine::foreign_text::shown;
@@ -247,7 +248,7 @@ fn over(
     signature: &mut (dyn Read + Send),
     data: &[Vec<u8>],
 ) -> Result<Vec<DataSignature>> {
-    let detached = DetachedSignatures::read(signature)?;
+    let detached = DetachedSignatures::read_with(signature, ArmorRules::Gnupg)?;
     let mut content: Box<dyn Read> = Box::new(io::empty());
     for name in data {
         match input::open_silently(Some(name)) {

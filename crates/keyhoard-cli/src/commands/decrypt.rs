@@ -13,6 +13,9 @@ use engine::mail::Mail;
 use engine::message::{Allowed, DataSignature, Error, MessageVerifier, SessionKey, decrypt};
 use engine::output_file::{Content, FileId};
 use engine::passphrase::{Passphrases, Source};
+use engine::secret::SecretKeys;
+use engine::secret_keys::recipient_of;
+use engine::validity::TrustSettings;
 use engine::verification::{Conclusion, SignatureVerdict, WantedSigners, any_bad};
 use serde::Serialize;
 
@@ -102,13 +105,11 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
         Some(file) => PlaintextOutput::to_file(file, arguments.stream_unverified),
         None => PlaintextOutput::to_stream(Box::new(standard_output()?), arguments.stream_unverified),
     };
-    let signatures = arguments.read(session, input.as_mut(), &mut plaintext)?;
+    let (signatures, opened_by) = arguments.read(session, input.as_mut(), &mut plaintext)?;
     let trust = arguments.trust.settings(session.now, PacketView::Full)?;
     let verdicts = match signatures.is_empty() {
         true => Vec::new(),
-        false => {
-            examine(session.open_or_empty()?.as_ref(), &trust, |examiner| Ok(examiner.examine(signatures)?))?
-        }
+        false => arguments.verdicts(session, &trust, signatures, opened_by)?,
     };
     if let Some((_, key)) = plaintext.decrypted.as_ref().filter(|_| arguments.show_session_key) {
         session.warn(format_args!("session key: {}", *key.to_text()));
@@ -149,12 +150,32 @@ impl Arguments {
         })
     }
 
+    /// Verifies the signatures of a message that a secret key opened, or a password.
+    fn verdicts(
+        &self,
+        session: &Session,
+        trust: &TrustSettings,
+        signatures: Vec<DataSignature>,
+        opened_by: Option<Fingerprint>,
+    ) -> anyhow::Result<Vec<SignatureVerdict>> {
+        let store = session.open_or_empty()?;
+        let recipient = match opened_by {
+            Some(key) => recipient_of(store.snapshot()?.as_ref(), &key, &session.secret_keys()?.list()?)?,
+            None => None,
+        };
+        examine(store.as_ref(), trust, |examiner| {
+            examiner.expect_recipient(recipient);
+            Ok(examiner.examine(signatures)?)
+        })
+    }
+
+    /// Decrypts the message; returns its signatures, and the secret key that opened it.
     fn read(
         &self,
         session: &Session,
         input: &mut (dyn Read + Send),
         plaintext: &mut PlaintextOutput<'_>,
-    ) -> anyhow::Result<Vec<DataSignature>> {
+    ) -> anyhow::Result<(Vec<DataSignature>, Option<Fingerprint>)> {
         let secret_keys = session.secret_keys()?;
         let owner = |key: &Fingerprint| owner(session.open_or_empty().ok()?.snapshot().ok()?.as_ref(), key);
         let mut ask = Passphrases::new(self.passphrase.source()?, owner);
@@ -174,6 +195,7 @@ impl Arguments {
             password: &mut password,
             known: given_key,
             failure: None,
+            opened_by: None,
         };
         let allowed = Allowed {
             unprotected: self.allow_unprotected,
@@ -190,7 +212,7 @@ impl Arguments {
         let mut verifier = MessageVerifier::new(plaintext).with_signatures_around_encryption();
         let read = decrypt(&mut mail, allowed, &mut keys, &mut verifier);
         match (read.and_then(|()| verifier.finish()), keys.failure) {
-            (Ok(signatures), _) => Ok(signatures),
+            (Ok(signatures), _) => Ok((signatures, keys.opened_by)),
             (Err(Error::NoKey), Some(failure)) => Err(failure.into()),
             (Err(Error::Unprotected), _) => {
                 bail!("{}; if it must be read, add --allow-unprotected", Error::Unprotected)

@@ -174,7 +174,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     let kind = arguments.content.signature_type();
     let mut signer: Box<dyn ContentSigner> = match &mut signers[..] {
         [] => Box::new(NoSigner),
-        signers => Box::new(Signing::new(arguments.signers.requests(signers, kind, session.now))?),
+        signers => Box::new(Signing::new(arguments.signers.requests(signers, kind, &keys, session.now))?),
     };
     let signer = signer.as_mut();
     let sources = arguments.passwords.sources()?;

@@ -6,21 +6,21 @@ mod own_keys;
 
 use std::fmt::Display;
 use std::fs::File;
-use std::io::{self, Cursor, IsTerminal, Read};
+use std::io::{self, IsTerminal, Read};
 use std::path::{Path, PathBuf};
 
 use agent::AllKeys;
 use anyhow::{Context, bail};
 use engine::causes;
 use engine::cert::clean::CleanOptions;
-use engine::cert::mail_armor::{MAX_MAIL, is_changed, mended};
+use engine::cert::mail_armor::MAX_MAIL;
 use engine::import::{
     ImportEvent, ImportOptions, ImportOutcome, ImportRefusal, ImportSummary, Imported, ImportedSecret,
     SecretOutcome, import_all,
 };
+use engine::mail::Mail;
 use engine::secret::SecretKeys;
 use engine::store::Fingerprint;
-use zeroize::Zeroizing;
 
 use crate::exit::{CodedError, Outcome};
 use crate::hint::Hint;
@@ -165,7 +165,8 @@ struct Input {
 
 fn open(session: &Session, path: &Path) -> anyhow::Result<Input> {
     if path == Path::new("-") {
-        return Ok(Input { reader: Box::new(io::stdin()), size: None });
+        let mail = Mail::read_certificates(io::stdin()).with_context(|| input::name(None))?;
+        return Ok(mended(session, &input::name(None), mail, None));
     }
     let named = || path.display().to_string();
     if !path.exists() && is_url(path) {
@@ -184,14 +185,15 @@ fn open(session: &Session, path: &Path) -> anyhow::Result<Input> {
     if size.is_none_or(|size| size > MAX_MAIL as u64) {
         return Ok(Input { reader: Box::new(file), size });
     }
-    let mut bytes = Zeroizing::new(Vec::new());
-    Read::take(file, MAX_MAIL as u64).read_to_end(&mut bytes).with_context(named)?;
-    let mended = mended(&bytes).map(Zeroizing::new).filter(|mended| is_changed(&bytes, mended));
-    if mended.is_some() {
-        session
-            .warn(format_args!("{}: the armor was damaged on its way, and is read as it was meant", named()));
+    Ok(mended(session, &named(), Mail::read_certificates(file).with_context(named)?, size))
+}
+
+/// Returns an input of which mail may have damaged the armor, and says so.
+fn mended(session: &Session, name: &str, mail: Mail<'static>, size: Option<u64>) -> Input {
+    if mail.is_mended {
+        session.warn(format_args!("{name}: the armor was damaged on its way, and is read as it was meant"));
     }
-    Ok(Input { reader: Box::new(Cursor::new(mended.unwrap_or(bytes))), size })
+    Input { reader: Box::new(mail), size }
 }
 
 fn is_url(path: &Path) -> bool {

@@ -60,7 +60,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     let mut keys = arguments.signers.open(session, &arguments.passphrases)?;
     let mut input = input::open(arguments.file.as_deref())?;
     let kind = if arguments.clear { SignatureType::TEXT } else { arguments.content.signature_type() };
-    let signing = Signing::new(arguments.signers.requests(&mut keys, kind, session.now))?;
+    let signing = Signing::new(arguments.signers.requests(&mut keys, kind, &[], session.now))?;
     output.write(arguments.title(), |out| arguments.write(input.as_mut(), out, signing), |()| true)?;
     if let Some(path) = arguments.destination.file() {
         print_signers(session, path, &keys)?;

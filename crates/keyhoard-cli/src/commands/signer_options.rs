@@ -8,6 +8,7 @@ use engine::cert::facts::SignatureType;
 use engine::cert::{Fingerprint, Timestamp};
 use engine::message::SignatureRequest;
 use engine::passphrase::Passphrases;
+use engine::recipients::{naming_recipients, preferred_digest};
 use engine::secret_keys::owner_of;
 use engine::signing_keys::{SigningKey, signing_key};
 use engine::store::{CertId, ReadCertificates};
@@ -16,6 +17,7 @@ use secret::{OpenKey, SecretKeys, Signer, StoredKey};
 use sign::{Builder, Subpacket, hash_for};
 
 use crate::commands::named_certificates::NamedCertificates;
+use crate::commands::recipients::ChosenRecipient;
 use crate::exit::CodedError;
 use crate::hint::Hint;
 use crate::naming;
@@ -30,7 +32,7 @@ pub(crate) struct SignerOptions {
     #[arg(long, value_name = "KEY")]
     by: Vec<OsString>,
 
-    /// The digest [default: as long as suits the key].
+    /// The digest [default: as long as suits the key; in a message, what its recipients prefer].
     #[arg(long, value_name = "DIGEST", value_parser = hash_algorithm)]
     digest: Option<HashAlgorithm>,
 
@@ -135,17 +137,21 @@ impl SignerOptions {
         Ok(found)
     }
 
-    /// Returns a signature request for each of the keys.
+    /// Returns a signature request for each of the keys; `recipients` are those of the message that it is in.
     pub(super) fn requests<'k>(
         &self,
         keys: &'k mut [(SigningKey, Box<dyn OpenKey>)],
         kind: SignatureType,
+        recipients: &[ChosenRecipient],
         now: Timestamp,
     ) -> Vec<SignatureRequest<'k>> {
+        let preferences: Vec<_> = recipients.iter().map(|recipient| &recipient.key.preferences).collect();
         let request = |(_, key): &'k mut (SigningKey, Box<dyn OpenKey>)| {
             let key: &mut dyn Signer = key.as_mut();
-            let hash = self.digest.unwrap_or_else(|| hash_for(&key.key()));
-            SignatureRequest { builder: self.with_subpackets(Builder::new(kind, hash, now)), key }
+            let hash = self.digest.unwrap_or_else(|| preferred_digest(hash_for(&key.key()), &preferences));
+            let builder = self.with_subpackets(Builder::new(kind, hash, now));
+            let named = recipients.iter().map(|recipient| (&recipient.key, recipient.is_hidden));
+            SignatureRequest { builder: naming_recipients(builder, named), key }
         };
         keys.iter_mut().map(request).collect()
     }

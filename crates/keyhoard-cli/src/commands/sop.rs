@@ -24,7 +24,7 @@ use crate::exit::Outcome;
 use crate::session::Session;
 
 /// The version of the interface; `~` because not all of it is implemented.
-const SPECIFICATION: &str = "~draft-dkg-openpgp-stateless-cli-11";
+const SPECIFICATION: &str = "~draft-dkg-openpgp-stateless-cli-15";
 /// The version of the subset that only verifies (sopv).
 const VERIFICATION_SUBSET: &str = "1.0";
 

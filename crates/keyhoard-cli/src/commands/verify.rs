@@ -5,6 +5,7 @@ use std::io::{self, BufReader, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow, bail};
+use engine::cert::ArmorRules;
 use engine::cert::effective::PacketView;
 use engine::decryption::PlaintextOutput;
 use engine::keyring_file::KeyringFile;
@@ -179,7 +180,8 @@ impl Arguments {
         };
         let path = self.file.as_deref().filter(|path| *path != Path::new("-"));
         let mut input = input::open(path)?;
-        let allowed = Allowed { unencrypted: true, unknown_packets: true, ..Allowed::default() };
+        let armor = ArmorRules::Rfc9580;
+        let allowed = Allowed { unencrypted: true, unknown_packets: true, armor, ..Allowed::default() };
         let mut verifier = MessageVerifier::new(&mut plaintext);
         let read = decrypt(input.as_mut(), allowed, &mut NoKeys, &mut verifier);
         match read.and_then(|()| verifier.finish()) {

@@ -152,6 +152,9 @@ pub(super) struct UpdateKey {
     /// Do not say of the owner's programs that they can more than the key says.
     #[arg(long)]
     pub(super) no_added_capabilities: bool,
+    /// Revoke RSA, DSA and Elgamal subkeys below 2048 bits.
+    #[arg(long)]
+    pub(super) revoke_deprecated_keys: bool,
     #[command(flatten)]
     pub(super) key_passwords: KeyPasswords,
     /// Add what this copy of the certificates has; may be given again.

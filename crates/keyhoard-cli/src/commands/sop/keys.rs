@@ -63,10 +63,11 @@ pub(super) fn extract_cert(form: &Form) -> Result<()> {
 
 pub(super) fn update_key(arguments: &UpdateKey, now: Timestamp) -> Result<()> {
     let merged = arguments.merge_certs.iter().map(|name| copies(name)).collect::<Result<_>>()?;
-    let UpdateKey { signing_only, no_added_capabilities, .. } = *arguments;
+    let UpdateKey { signing_only, no_added_capabilities, revoke_deprecated_keys, .. } = *arguments;
     let passwords = existing_passwords(&arguments.key_passwords.with_key_password)?;
     let mut keys = Keys::read(&standard_input()?)?;
-    update(&mut keys, &passwords, &Update { signing_only, no_added_capabilities, merged }, now)?;
+    let wanted = Update { signing_only, no_added_capabilities, revoke_deprecated_keys, merged };
+    update(&mut keys, &passwords, &wanted, now)?;
     write_keys(&arguments.form, &keys)
 }
 
