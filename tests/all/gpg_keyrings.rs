@@ -25,6 +25,21 @@ fn gpg_keyring_files_are_read_as_they_are() {
 }
 
 #[test]
+fn gpg_the_keybox_of_the_home_is_its_database_where_there_is_no_such_file() {
+    let home = Home::new();
+    Run::gpg_keyhoard(&home).arg("--import").arg(Keyring::Nonupload.path()).succeed();
+    let keybox = home.path().join("pubring.kbx");
+    let list = |words: &[&str]| Run::gpg_keyhoard(&home).args(words).arg("-k").succeed().text();
+    let named = ["--no-default-keyring", "--keyring", keybox.to_str().expect("a path in ASCII")];
+    assert!(!list(&[]).is_empty());
+    assert_eq!(list(&named), list(&[]));
+    assert_eq!(list(&named[1..]), list(&[]), "once");
+    assert!(!keybox.exists());
+    fs::copy(Keyring::Maintainers.path(), &keybox).expect("space");
+    assert_ne!(list(&named), list(&["--no-options"]), "now it is a keyring of its own");
+}
+
+#[test]
 fn gpg_a_keyring_file_without_keys_or_in_a_missing_directory_is_an_error() {
     let both = Both::new();
     for home in [&both.gpg, &both.keyhoard] {

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use harness::{Both, Home, Output, Run, assert_same};
+use harness::{Both, Gnupg, Home, Output, Run, assert_same};
 
 const ALICE: &str = "51533D3D0D28361643870CC6356E432296C42478";
 const BOB: &str = "F40E36336BCA57689109B8336CE68E4314718A26";
@@ -231,6 +231,29 @@ fn quick_commands_fail_where_gpgs_fail() {
     for words in failures {
         same(&both, words);
     }
+}
+
+#[test]
+fn a_new_subkey_follows_its_use_and_programs_are_told_if_there_is_none_as_by_gpg_2_4() {
+    let both = Both::of_alice_and_bob_with(Gnupg::V2_4);
+    for words in [&["bla"][..], &["default", "cert"], &["default", "encr,auth"], &["ed25519", "encr"]] {
+        same(&both, &[&["--quick-add-key", ALICE], words].concat());
+    }
+    for words in [["default", "sign"], ["future-default", "auth"], ["-", "encr"]] {
+        for done in both.run([&BATCH_OPTIONS[..], &["--quick-add-key", ALICE], &words].concat()) {
+            assert_eq!(done.code, Some(0), "{words:?}: {}", done.errors());
+        }
+    }
+    // Algorithm, use and curve of each subkey.
+    let [gpg, keyhoard] = both.run(["--with-colons", "--list-keys", ALICE]).map(|done| -> BTreeSet<String> {
+        let columns = |line: &str| {
+            let fields: Vec<&str> = line.split(':').collect();
+            [fields[3], fields[11], fields[16]].join(" ")
+        };
+        done.text().lines().filter(|line| line.starts_with("sub:")).map(columns).collect()
+    });
+    assert_eq!(gpg, keyhoard);
+    assert!(keyhoard.contains("22 a ed25519"), "{keyhoard:?}");
 }
 
 #[test]

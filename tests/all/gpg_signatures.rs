@@ -656,6 +656,45 @@ fn a_signature_outside_of_the_lifetime_of_its_key_is_treated_as_in_gpg() {
     }
 }
 
+#[test]
+fn programs_are_told_of_a_second_content() {
+    let both = Both::new();
+    let message = b"\xcb\x0bb\0\0\0\0\0first\xcb\x0cb\0\0\0\0\0second";
+    for command in ["--verify", "--decrypt"] {
+        for gpg in [true, false] {
+            let done = run(&both, gpg, &[command], message);
+            let errors = done.errors();
+            let [told, no_data] =
+                ["ERROR proc_pkt.plaintext 89_BAD_DATA\n", "NODATA"].map(|line| errors.find(line));
+            let told = told.unwrap_or_else(|| panic!("{command}: {errors}"));
+            assert!(no_data.is_none_or(|no_data| told < no_data), "{command}: {errors}");
+            assert_ne!(done.code, Some(0), "{command}");
+            assert!(!done.stdout.ends_with(b"second"), "{command}");
+        }
+    }
+}
+
+#[test]
+fn a_key_without_key_flags_signs() {
+    let both = Both::with_agent();
+    let key = Key::ed25519("no flags");
+    let own = Signature::by(&key, 0x13).sign(&key, &Signed::UserId(&key, b"no flags"));
+    let user_id = packet_builder::Packet::user_id("no flags");
+    let file =
+        both.gpg.write("key", Certificate { packets: vec![key.secret_packet(5), user_id, own] }.bytes());
+    let file = file.to_str().expect("a path in ASCII");
+    for gpg in [true, false] {
+        assert_eq!(run(&both, gpg, &["--import", file], b"").code, Some(0));
+        for choice in [&["-u", "no flags"][..], &[]] {
+            let message = signed(&both, gpg, "no-flags", &[choice, &["--sign"]].concat());
+            assert_eq!(
+                run(&both, true, &["--verify", message.to_str().expect("a path in ASCII")], b"").code,
+                Some(0)
+            );
+        }
+    }
+}
+
 fn the_maker_of_a_signature_does_not_depend_on_certificates_that_claim_its_key(engine: Engine) {
     let ann = Victim::new();
     for count in [1, 8, 20, 1000] {

@@ -110,6 +110,20 @@ fn other_files_have_the_mode_that_the_umask_leaves_or_that_they_had() {
     assert_eq!((mode(&new), mode(&old)), (0o666, 0o640));
 }
 
+#[test]
+fn gpg_keyhoard_does_not_replace_a_file_that_cannot_be_written_to() {
+    let home = home();
+    // Nobody may write to a program that runs; root may write to any other file.
+    let target = file(&home, "running");
+    fs::copy("/bin/sleep", &target).expect("space");
+    let mut running = std::process::Command::new(&target).arg("60").spawn().expect("a program");
+    let done = Run::gpg_keyhoard(&home).args(["--yes", "--export", "-o", text(&target), ALICE]).output();
+    running.kill().and_then(|()| running.wait()).expect("it was started");
+    assert_eq!(done.code, Some(2), "{}", done.errors());
+    assert!(done.errors().contains("Text file busy"), "{}", done.errors());
+    assert_eq!(fs::read(&target).expect("it is there"), fs::read("/bin/sleep").expect("it is there"));
+}
+
 /// The commands that write a file, each without the options that name it, and what they read.
 fn writers(home: &Home) -> Vec<(Vec<String>, &'static str)> {
     let made = |arguments: &[&str]| keyhoard(home, arguments).stdin("some text\n").succeed().stdout;

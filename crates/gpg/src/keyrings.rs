@@ -124,7 +124,7 @@ impl Keyrings {
             }
         }
         for ring in &settings.keyrings {
-            match resolve(&ring.name, home) {
+            match resolve(&ring.name, home).map(|path| standard(path, home)).transpose()? {
                 Some(path) if lacks_directory(&path, home) => {
                     no_such_keyring(&path, &io::Error::from_raw_os_error(libc::ENOENT), streams);
                 }
@@ -405,6 +405,12 @@ fn resolve(name: &[u8], home: &Home) -> Option<PathBuf> {
         Some(bare) => Some(home.resolve(bare)),
         None => (!name.contains(&b':')).then(|| home.resolve(name)),
     }
+}
+
+/// Returns the home directory's database for its `pubring.kbx` where there is no such file: programs name it so.
+fn standard(path: PathBuf, home: &Home) -> engine::Result<PathBuf> {
+    let is_standard = path == home.directory().join("pubring.kbx") && !path.exists();
+    if is_standard { home.database() } else { Ok(path) }
 }
 
 enum Kind {

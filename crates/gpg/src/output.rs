@@ -111,7 +111,8 @@ impl Output {
             let path = Path::new(OsStr::from_bytes(&name));
             let is_read = FileId::at(path).is_some_and(|found| read.contains(&found));
             if is_read || may_replace(path, settings, streams)? {
-                break OutputFile::create(path, holds.content(), Existing::Replaced, read);
+                break may_be_written(path)
+                    .and_then(|()| OutputFile::create(path, holds.content(), Existing::Replaced, read));
             }
             match another_name(settings, streams)? {
                 Some(other) => name = other,
@@ -188,6 +189,11 @@ fn may_replace(path: &Path, settings: &Settings, streams: &mut Streams) -> anyho
     let text = format!("File '{}' exists. Overwrite? (y/N) ", path.display());
     let question = Question { keyword: "openfile.overwrite.okay", context: b"", text: &text };
     prompt::ask(&question, settings, streams)
+}
+
+/// Says whether an existing file may be written to: it is replaced as a whole, for which its own mode would not count.
+fn may_be_written(path: &Path) -> io::Result<()> {
+    if path.is_file() { File::options().write(true).open(path).map(drop) } else { Ok(()) }
 }
 
 /// Asks for another file name; `None` in batch mode and for an empty answer.

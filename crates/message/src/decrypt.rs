@@ -11,6 +11,7 @@ use crate::compress::Compression;
 use crate::decompress::Decompressor;
 use crate::decrypt_stream::{self, EncryptedData};
 use crate::encrypted_data::EncryptedDataFormat;
+use crate::error::SECOND_CONTENT;
 use crate::frame::{self, Body, Input};
 use crate::literal::{Format, Literal};
 use crate::recipient::Pkesk;
@@ -397,7 +398,7 @@ impl<'a> Reader<'a> {
 
     /// Returns an error after content, which only signatures may follow (RFC 9580, 10.3).
     fn expect_content(&self) -> Result<()> {
-        if self.has_content { Err(Error::Malformed("more than one content")) } else { Ok(()) }
+        if self.has_content { Err(Error::Malformed(SECOND_CONTENT)) } else { Ok(()) }
     }
 
     fn signature(&mut self, tag: Tag, body: &[u8]) -> Result<()> {

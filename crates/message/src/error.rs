@@ -86,7 +86,15 @@ pub enum Error {
 /// A result of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
+/// What is wrong with a message that has more than one content (RFC 9580, 10.3).
+pub(crate) const SECOND_CONTENT: &str = "more than one content";
+
 impl Error {
+    /// Says whether the message has more than one content.
+    pub fn is_second_content(&self) -> bool {
+        matches!(self, Self::Malformed(SECOND_CONTENT))
+    }
+
     /// Converts an error of reading: an error of this crate that passed `Read`, or one of the system.
     pub(crate) fn reading(error: io::Error) -> Self {
         match error.downcast::<Self>() {

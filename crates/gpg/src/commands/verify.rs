@@ -165,6 +165,7 @@ fn report(
             report_not_verified(streams);
         }
         VerifyOutcome::NotDetached => streams.error("not a detached signature"),
+        VerifyOutcome::NoSignature(error) if error.is_second_content() => report_second_content(streams),
         VerifyOutcome::NoSignature(error) => {
             report_if_damaged(streams, &error);
             if !matches!(error, Error::Unsigned) {
@@ -291,11 +292,20 @@ pub(super) fn report_no_packets_behind_text(streams: &mut Streams) {
     streams.status("NODATA 1");
 }
 
-/// Writes a `NODATA` line for a packet that is damaged or truncated.
+/// Writes a status line for a packet that is damaged, truncated, or one content too many.
 pub(super) fn report_if_damaged(streams: &mut Streams, error: &Error) {
-    if matches!(error, Error::Malformed(_) | Error::SecondBlock | Error::CutShort) {
+    if error.is_second_content() {
+        report_second_content(streams);
+    } else if matches!(error, Error::Malformed(_) | Error::SecondBlock | Error::CutShort) {
         streams.status("NODATA 3");
     }
+}
+
+/// Reports a message with more than one content: programs look for this line.
+fn report_second_content(streams: &mut Streams) {
+    streams.info("WARNING: multiple plaintexts seen");
+    streams.status("ERROR proc_pkt.plaintext 89_BAD_DATA");
+    streams.error("handle plaintext failed: Unexpected error");
 }
 
 fn report_not_verified(streams: &mut Streams) {

@@ -8,7 +8,7 @@ use sign::KeyFlags;
 
 use super::EditKeys;
 use crate::code::Code;
-use crate::failure::{Failure, reported};
+use crate::failure::{CodedFailure, Failure, reported};
 use crate::generation::algorithm::{usage_list, with_size};
 use crate::generation::key_algorithm::{key_algorithm, key_flags};
 use crate::interval;
@@ -45,15 +45,22 @@ pub(crate) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
     });
     match added {
         Ok(fingerprint) => streams.status(format!("KEY_CREATED S {fingerprint}")),
-        Err(failure) => match failure.coded()?.code {
-            Code::CERTIFICATE_REVOKED => streams.error("Key is revoked."),
-            code => {
-                streams.error(format_args!("Key generation failed: {code}"));
-                streams.info("Key not changed so no update needed.");
-            }
-        },
+        Err(failure) => report_failure(settings, streams, failure.coded()?),
     }
     Ok(())
+}
+
+fn report_failure(settings: &Settings, streams: &mut Streams, CodedFailure { code, value }: CodedFailure) {
+    if code == Code::CERTIFICATE_REVOKED {
+        streams.error("Key is revoked.");
+        return;
+    }
+    streams.error(format_args!("Key generation failed: {code}"));
+    if settings.compat == Compat::V2_4 {
+        streams.status_error("key_generate", value);
+        streams.status("KEY_NOT_CREATED ");
+    }
+    streams.info("Key not changed so no update needed.");
 }
 
 /// Reads the plan of the subkey, and when it expires.
@@ -64,13 +71,18 @@ fn wanted(
     now: Timestamp,
     settings: &Settings,
 ) -> Result<(Plan, Vec<String>, Option<Timestamp>), Code> {
+    let flags = flags(usage)?;
+    let curve = match flags {
+        Some(flags) if !flags.contains(KeyFlags::ENCRYPT) => "ed25519",
+        _ => "cv25519",
+    };
     let name = String::from_utf8_lossy(algorithm).to_ascii_lowercase();
     let name = match name.as_str() {
         "" | "-" | "default" => match settings.compat {
             Compat::V2_2 => "rsa3072",
-            Compat::V2_4 => "cv25519",
+            Compat::V2_4 => curve,
         },
-        "future-default" | "futuredefault" => "cv25519",
+        "future-default" | "futuredefault" => curve,
         name => name,
     };
     let (algorithm, notes) = match with_size(name) {
@@ -79,7 +91,7 @@ fn wanted(
     };
     let only_signs = name == "ed25519" || !algorithm.encrypts();
     let usual = if only_signs { KeyFlags::SIGN } else { KeyFlags::ENCRYPT };
-    let flags = flags(usage)?.unwrap_or(usual);
+    let flags = flags.unwrap_or(usual);
     let encrypts = flags.contains(KeyFlags::ENCRYPT);
     let possible = match name {
         _ if only_signs => !encrypts,
@@ -108,7 +120,11 @@ mod tests {
     const NOW: Timestamp = Timestamp(1_767_225_600);
 
     fn read(algorithm: &str, usage: &str) -> Result<(String, KeyFlags), Code> {
-        let settings = Settings { compat: Compat::V2_2, ..Settings::default() };
+        read_by(Compat::V2_2, algorithm, usage)
+    }
+
+    fn read_by(compat: Compat, algorithm: &str, usage: &str) -> Result<(String, KeyFlags), Code> {
+        let settings = Settings { compat, ..Settings::default() };
         let (plan, _, _) = wanted(algorithm.as_bytes(), usage.as_bytes(), b"", NOW, &settings)?;
         Ok((plan.algorithm().expect("a new key").to_string(), plan.flags()))
     }
@@ -118,9 +134,20 @@ mod tests {
         assert_eq!(read("", ""), Ok(("rsa3072".to_owned(), KeyFlags::ENCRYPT)));
         assert_eq!(read("default", "auth"), Ok(("rsa3072".to_owned(), KeyFlags::AUTHENTICATE)));
         assert_eq!(read("future-default", "-"), Ok(("curve25519".to_owned(), KeyFlags::ENCRYPT)));
+        assert_eq!(read("future-default", "auth"), Ok(("curve25519".to_owned(), KeyFlags::AUTHENTICATE)));
         assert_eq!(read("ed25519", "default"), Ok(("curve25519".to_owned(), KeyFlags::SIGN)));
         assert_eq!(read("dsa1024", "-"), Ok(("dsa1024".to_owned(), KeyFlags::SIGN)));
         assert_eq!(read("elg", ""), Ok(("elg3072".to_owned(), KeyFlags::ENCRYPT)));
+    }
+
+    #[test]
+    fn the_default_curve_follows_the_use() {
+        let curve = |flags| Ok(("curve25519".to_owned(), flags));
+        assert_eq!(read_by(Compat::V2_4, "", ""), curve(KeyFlags::ENCRYPT));
+        assert_eq!(read_by(Compat::V2_4, "default", "sign"), curve(KeyFlags::SIGN));
+        assert_eq!(read_by(Compat::V2_4, "-", "auth"), curve(KeyFlags::AUTHENTICATE));
+        assert_eq!(read_by(Compat::V2_4, "default", "encr,auth"), Err(Code::WRONG_KEY_USAGE));
+        assert_eq!(read_by(Compat::V2_4, "default", "cert"), Err(Code::WRONG_KEY_USAGE));
     }
 
     #[test]
