@@ -114,6 +114,11 @@ lab-full: build ## measures every OpenPGP program, also GnuPG 2.4.9 and Debian s
 	scripts/lab-roots $(TARGET)
 	$(TARGET)/dist/keyhoard-lab bench all --roots $(TARGET)/lab-roots --out $(TARGET)/lab $(LAB_OPTIONS)
 
+.PHONY: bench-network
+bench-network: build ## measures refresh and lookups beside curl and gpg with dirmngr, from a local web server
+	@scripts/setup test
+	scripts/measure-network
+
 .PHONY: bench-postgres
 bench-postgres: build ## measures a PostgreSQL server beside SQLite, writes target/bench/ (about 10 minutes, 8 GB)
 	@scripts/setup test

@@ -3,11 +3,11 @@
 use std::fs;
 
 use harness::web::{Keyserver, Liar, Lie};
-use harness::{Both, Home, Output, OwnKey, Run, assert_same};
+use harness::{Both, Gnupg, Home, Output, OwnKey, Run, assert_same};
 
-/// gpg with its dirmngr, which is stopped with the value, and `gpg-keyhoard`.
-fn both() -> Both {
-    Both::with_agent()
+/// A gpg with its dirmngr, which is stopped with the value, and `gpg-keyhoard`.
+fn both(gnupg: Gnupg) -> Both {
+    Both::with_agent().with(gnupg)
 }
 
 /// Returns what a program says to people, but for what it says of its own files and its clock.
@@ -56,191 +56,214 @@ const UNKNOWN: &str = "0123456789ABCDEF0123456789ABCDEF01234567";
 
 #[test]
 fn oracle_keys_are_received_as_gpg_receives_them() {
-    let keys = ann_and_bob();
-    let (server, both) = (server_with(&keys), both());
-    let server = server.hkp();
-    let [ann, bob] = [keys[0].fingerprint(), keys[1].fingerprint()];
-    let receive = |names: &[&str]| {
-        assert_same_words(&both, &[&["--keyserver", &server, "--recv-keys"], names].concat(), "");
-    };
-    receive(&[]);
-    receive(&[UNKNOWN]);
-    receive(&["ann@example.org"]);
-    receive(&[ann]);
-    receive(&[ann]);
-    receive(&[UNKNOWN, ann]);
-    receive(&["ann@example.org", &bob[24..]]);
-    receive(&[ann, bob]);
-    receive(&[&ann[32..]]);
-    both.assert_same_output(["--list-keys"]);
-    // dirmngr cannot be reached anywhere else.
-    assert_same_words(&both, &["--keyserver", "hkp://127.0.0.1:1", "--recv-keys", ann], "");
+    for gnupg in Gnupg::ALL {
+        let keys = ann_and_bob();
+        let (server, both) = (server_with(&keys), both(gnupg));
+        let server = server.hkp();
+        let [ann, bob] = [keys[0].fingerprint(), keys[1].fingerprint()];
+        let receive = |names: &[&str]| {
+            assert_same_words(&both, &[&["--keyserver", &server, "--recv-keys"], names].concat(), "");
+        };
+        receive(&[]);
+        receive(&[UNKNOWN]);
+        receive(&["ann@example.org"]);
+        receive(&[ann]);
+        receive(&[ann]);
+        receive(&[UNKNOWN, ann]);
+        receive(&["ann@example.org", &bob[24..]]);
+        receive(&[ann, bob]);
+        receive(&[&ann[32..]]);
+        both.assert_same_output(["--list-keys"]);
+        // dirmngr cannot be reached anywhere else.
+        assert_same_words(&both, &["--keyserver", "hkp://127.0.0.1:1", "--recv-keys", ann], "");
+    }
 }
 
 #[test]
 fn oracle_keys_are_searched_and_chosen_as_with_gpg() {
-    let keys = ann_and_bob();
-    let (server, both) = (server_with(&keys), both());
-    let server = server.hkp();
-    let search = |options: &[&str], text: &[&str], answers: &str| {
-        let words = [options, &["--keyserver", &server, "--search-keys"], text].concat();
-        assert_same_words(&both, &words, answers);
-    };
-    search(&["--with-colons"], &["example.org"], "");
-    search(&[], &["nobody"], "");
-    search(&[], &[], "");
-    let asked = ["--no-batch", "--no-tty", "--command-fd", "0"];
-    search(&asked, &["example.org"], "q\n");
-    search(&asked, &["example.org"], "n\n");
-    search(&asked, &["example.org"], "2\n");
-    search(&asked, &["ann@example.org"], "1\n");
-    both.assert_same_output(["--list-keys"]);
+    for gnupg in Gnupg::ALL {
+        let keys = ann_and_bob();
+        let (server, both) = (server_with(&keys), both(gnupg));
+        let server = server.hkp();
+        let search = |options: &[&str], text: &[&str], answers: &str| {
+            let words = [options, &["--keyserver", &server, "--search-keys"], text].concat();
+            assert_same_words(&both, &words, answers);
+        };
+        search(&["--with-colons"], &["example.org"], "");
+        search(&[], &["nobody"], "");
+        search(&[], &[], "");
+        let asked = ["--no-batch", "--no-tty", "--command-fd", "0"];
+        search(&asked, &["example.org"], "q\n");
+        search(&asked, &["example.org"], "n\n");
+        search(&asked, &["example.org"], "2\n");
+        search(&asked, &["ann@example.org"], "1\n");
+        both.assert_same_output(["--list-keys"]);
+    }
 }
 
 #[test]
 fn oracle_keys_are_sent_as_gpg_sends_them() {
-    let keys = ann_and_bob();
-    let both = both();
-    let file = both.gpg.write("keys.pgp", keys.iter().flat_map(OwnKey::certificate).collect::<Vec<u8>>());
-    both.import(&file);
-    let server = Keyserver::with(&[]);
-    let address = server.hkp();
-    let send = |names: &[&str]| {
-        assert_same_words(&both, &[&["--keyserver", &address, "--send-keys"], names].concat(), "");
-    };
-    send(&[]);
-    send(&[UNKNOWN]);
-    send(&["ann@example.org"]);
-    send(&[keys[0].fingerprint()]);
-    send(&[&keys[1].fingerprint()[24..]]);
-    assert_eq!(server.take_requests().len(), 4, "each program has sent two keys");
-    // What gpg-keyhoard sent is the key.
-    let server = Keyserver::with(&[]);
-    let run = Run::gpg_keyhoard(&both.keyhoard);
-    run.args(["--keyserver", &server.hkp(), "--send-keys", keys[0].fingerprint()]).succeed();
-    let other = Home::new();
-    let run = Run::gpg_keyhoard(&other).args(["--keyserver", &server.hkp()]);
-    run.args(["--recv-keys", keys[0].fingerprint()]).succeed();
-    let exported = Run::gpg_keyhoard(&other).arg("--export").succeed().stdout;
-    assert_same("--export", &keys[0].certificate(), &exported);
+    for gnupg in Gnupg::ALL {
+        let keys = ann_and_bob();
+        let both = both(gnupg);
+        let file = both.gpg.write("keys.pgp", keys.iter().flat_map(OwnKey::certificate).collect::<Vec<u8>>());
+        both.import(&file);
+        let server = Keyserver::with(&[]);
+        let address = server.hkp();
+        let send = |names: &[&str]| {
+            assert_same_words(&both, &[&["--keyserver", &address, "--send-keys"], names].concat(), "");
+        };
+        send(&[]);
+        send(&[UNKNOWN]);
+        send(&["ann@example.org"]);
+        send(&[keys[0].fingerprint()]);
+        send(&[&keys[1].fingerprint()[24..]]);
+        assert_eq!(server.take_requests_for_keys().len(), 4, "each program has sent two keys");
+        assert_same_words(
+            &both,
+            &["--keyserver", "hkp://127.0.0.1:1", "--send-keys", keys[0].fingerprint()],
+            "",
+        );
+        // What gpg-keyhoard sent is the key.
+        let server = Keyserver::with(&[]);
+        let run = Run::gpg_keyhoard(&both.keyhoard);
+        run.args(["--keyserver", &server.hkp(), "--send-keys", keys[0].fingerprint()]).succeed();
+        let other = Home::new();
+        let run = Run::gpg_keyhoard(&other).args(["--keyserver", &server.hkp()]);
+        run.args(["--recv-keys", keys[0].fingerprint()]).succeed();
+        let exported = Run::gpg_keyhoard(&other).arg("--export").succeed().stdout;
+        assert_same("--export", &keys[0].certificate(), &exported);
+    }
 }
 
 #[test]
 fn oracle_keys_are_refreshed_as_with_gpg() {
-    let keys = ann_and_bob();
-    let both = both();
-    let file = both.gpg.write("keys.pgp", keys.iter().flat_map(OwnKey::certificate).collect::<Vec<u8>>());
-    both.import(&file);
-    keys[0].add_user_id("20240201T000000!", "Ann <ann@example.com>");
-    let server = server_with(&keys);
-    server.add(&[keys[1].certificate(), keys[1].revocation()].concat());
-    let address = server.hkp();
-    let refresh = |names: &[&str]| {
-        assert_same_words(&both, &[&["--keyserver", &address, "--refresh-keys"], names].concat(), "");
-    };
-    refresh(&["nobody"]);
-    refresh(&["ann@example.org"]);
-    refresh(&[]);
-    refresh(&[]);
-    both.assert_same_output(["--list-keys"]);
+    for gnupg in Gnupg::ALL {
+        let keys = ann_and_bob();
+        let both = both(gnupg);
+        let file = both.gpg.write("keys.pgp", keys.iter().flat_map(OwnKey::certificate).collect::<Vec<u8>>());
+        both.import(&file);
+        keys[0].add_user_id("20240201T000000!", "Ann <ann@example.com>");
+        let server = server_with(&keys);
+        server.add(&[keys[1].certificate(), keys[1].revocation()].concat());
+        let address = server.hkp();
+        let refresh = |names: &[&str]| {
+            assert_same_words(&both, &[&["--keyserver", &address, "--refresh-keys"], names].concat(), "");
+        };
+        refresh(&["nobody"]);
+        refresh(&["ann@example.org"]);
+        refresh(&[]);
+        refresh(&[]);
+        both.assert_same_output(["--list-keys"]);
+    }
 }
 
 #[test]
 fn oracle_keys_are_fetched_as_gpg_fetches_them() {
-    let keys = ann_and_bob();
-    let (server, both) = (server_with(&keys), both());
-    let base = format!("http://127.0.0.1:{}", server.port());
-    let key = format!("{base}/pks/lookup?op=get&search=0x{}", keys[0].fingerprint());
-    let fetch = |urls: &[&str]| assert_same_words(&both, &[&["--fetch-keys"], urls].concat(), "");
-    fetch(&[]);
-    fetch(&[&format!("{base}/nothing")]);
-    fetch(&["file:///nothing"]);
-    fetch(&[&key]);
-    fetch(&[&key]);
-    both.assert_same_output(["--list-keys"]);
+    for gnupg in Gnupg::ALL {
+        let keys = ann_and_bob();
+        let (server, both) = (server_with(&keys), both(gnupg));
+        let base = format!("http://127.0.0.1:{}", server.port());
+        let key = format!("{base}/pks/lookup?op=get&search=0x{}", keys[0].fingerprint());
+        let fetch = |urls: &[&str]| assert_same_words(&both, &[&["--fetch-keys"], urls].concat(), "");
+        fetch(&[]);
+        fetch(&[&format!("{base}/nothing")]);
+        fetch(&["file:///nothing"]);
+        fetch(&[&key]);
+        fetch(&[&key]);
+        both.assert_same_output(["--list-keys"]);
+    }
 }
 
 #[test]
 fn oracle_addresses_are_located_where_an_option_says() {
-    let keys = ann_and_bob();
-    let (server, both) = (server_with(&keys), both());
-    let server = server.hkp();
-    let locate = |places: &str, command: &str, name: &str| {
-        let words = ["--keyserver", &server, "--auto-key-locate", places, command, name];
-        assert_same_words(&both, &words, "");
-    };
-    locate("local", "--locate-keys", "ann@example.org");
-    locate("keyserver", "--locate-keys", "ann@example.org");
-    locate("keyserver", "--locate-keys", "ann@example.org");
-    locate("keyserver", "--locate-external-keys", "ann@example.org");
-    locate("keyserver", "--locate-external-keys", "nobody@example.org");
-    locate("local,keyserver", "--locate-keys", "nobody@example.org");
-    locate(&server, "--locate-external-keys", "bob@example.org");
-    locate("bogus", "--locate-keys", "bob@example.org");
-    both.assert_same_output(["--list-keys"]);
+    for gnupg in Gnupg::ALL {
+        let keys = ann_and_bob();
+        let (server, both) = (server_with(&keys), both(gnupg));
+        let server = server.hkp();
+        let locate = |places: &str, command: &str, name: &str| {
+            let words = ["--keyserver", &server, "--auto-key-locate", places, command, name];
+            assert_same_words(&both, &words, "");
+        };
+        locate("local", "--locate-keys", "ann@example.org");
+        locate("keyserver", "--locate-keys", "ann@example.org");
+        locate("keyserver", "--locate-keys", "ann@example.org");
+        locate("keyserver", "--locate-external-keys", "ann@example.org");
+        locate("keyserver", "--locate-external-keys", "nobody@example.org");
+        locate("local,keyserver", "--locate-keys", "nobody@example.org");
+        locate(&server, "--locate-external-keys", "bob@example.org");
+        locate("bogus", "--locate-keys", "bob@example.org");
+        both.assert_same_output(["--list-keys"]);
+    }
 }
 
 #[test]
 fn oracle_a_recipient_is_located_where_an_option_says() {
-    let keys = ann_and_bob();
-    let (server, both) = (server_with(&keys), both());
-    let server = server.hkp();
-    let file = both.gpg.write("text", "text");
-    let file = file.to_str().expect("a path in UTF-8");
-    let encrypt = |places: &str, name: &str| {
-        let words = [
-            "--keyserver",
-            &server,
-            "--auto-key-locate",
-            places,
-            "--yes",
-            "-o",
-            "/dev/null",
-            "-e",
-            "-r",
-            name,
-            file,
-        ];
-        assert_same_words(&both, &words, "");
-    };
-    encrypt("local", "ann@example.org");
-    encrypt("local,keyserver", "ann@example.org");
-    encrypt("local,keyserver", "nobody@example.org");
-    both.assert_same_output(["--list-keys"]);
+    for gnupg in Gnupg::ALL {
+        let keys = ann_and_bob();
+        let (server, both) = (server_with(&keys), both(gnupg));
+        let server = server.hkp();
+        let file = both.gpg.write("text", "text");
+        let file = file.to_str().expect("a path in UTF-8");
+        let encrypt = |places: &str, name: &str| {
+            let words = [
+                "--keyserver",
+                &server,
+                "--auto-key-locate",
+                places,
+                "--yes",
+                "-o",
+                "/dev/null",
+                "-e",
+                "-r",
+                name,
+                file,
+            ];
+            assert_same_words(&both, &words, "");
+        };
+        encrypt("local", "ann@example.org");
+        encrypt("local,keyserver", "ann@example.org");
+        encrypt("local,keyserver", "nobody@example.org");
+        both.assert_same_output(["--list-keys"]);
+    }
 }
 
 #[test]
 fn oracle_the_key_of_a_signature_is_retrieved_where_an_option_says() {
-    let keys = ann_and_bob();
-    let (server, both) = (server_with(&keys), both());
-    let server = server.hkp();
-    let text = keys[0].home().write("text", "text");
-    let sign = ["--yes", "--pinentry-mode", "loopback", "--passphrase", "", "--detach-sign"];
-    Run::gpg_with_agent(keys[0].home()).at("20250101T000000!").args(sign).arg(&text).succeed();
-    let signature = format!("{}.sig", text.display());
-    let text = text.to_str().expect("a path in UTF-8");
-    let verify = |options: &[&str]| {
-        let words = [&["--keyserver", &server], options, &["--verify", &signature, text]].concat();
-        assert_same_words(&both, &words, "");
-    };
-    verify(&[]);
-    verify(&["--auto-key-retrieve", "--no-auto-key-retrieve"]);
-    verify(&["--auto-key-retrieve"]);
-    verify(&["--auto-key-retrieve"]);
-    both.assert_same_output(["--list-keys"]);
+    for gnupg in Gnupg::ALL {
+        let keys = ann_and_bob();
+        let (server, both) = (server_with(&keys), both(gnupg));
+        let server = server.hkp();
+        let text = keys[0].home().write("text", "text");
+        let sign = ["--yes", "--pinentry-mode", "loopback", "--passphrase", "", "--detach-sign"];
+        Run::gpg_with_agent(keys[0].home()).at("20250101T000000!").args(sign).arg(&text).succeed();
+        let signature = format!("{}.sig", text.display());
+        let text = text.to_str().expect("a path in UTF-8");
+        let verify = |options: &[&str]| {
+            let words = [&["--keyserver", &server], options, &["--verify", &signature, text]].concat();
+            assert_same_words(&both, &words, "");
+        };
+        verify(&[]);
+        verify(&["--auto-key-retrieve", "--no-auto-key-retrieve"]);
+        verify(&["--auto-key-retrieve"]);
+        verify(&["--auto-key-retrieve"]);
+        both.assert_same_output(["--list-keys"]);
+    }
 }
 
 #[test]
 fn oracle_dirmngrs_configuration_names_the_keyserver() {
-    let keys = ann_and_bob();
-    let (server, both) = (server_with(&keys), both());
-    for home in [&both.gpg, &both.keyhoard] {
-        fs::write(home.path().join("dirmngr.conf"), format!("keyserver {}\n", server.hkp()))
-            .expect("writable");
+    for gnupg in Gnupg::ALL {
+        let keys = ann_and_bob();
+        let (server, both) = (server_with(&keys), both(gnupg));
+        for home in [&both.gpg, &both.keyhoard] {
+            fs::write(home.path().join("dirmngr.conf"), format!("keyserver {}\n", server.hkp()))
+                .expect("writable");
+        }
+        assert_same_words(&both, &["--recv-keys", keys[0].fingerprint()], "");
+        assert_same_words(&both, &["--refresh-keys"], "");
+        assert_same_words(&both, &["--send-keys", keys[0].fingerprint()], "");
     }
-    assert_same_words(&both, &["--recv-keys", keys[0].fingerprint()], "");
-    assert_same_words(&both, &["--refresh-keys"], "");
-    assert_same_words(&both, &["--send-keys", keys[0].fingerprint()], "");
 }
 
 #[test]

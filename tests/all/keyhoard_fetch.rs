@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use harness::web::{Keyserver, Nginx, Socks};
+use harness::web::{Keyserver, Nginx, Socks, Version2};
 use harness::{Home, Output, OwnKey, Run, Terminal};
 use packet_builder::{Certificate, Key, Packet, Signature, Signed, Subpacket};
 
@@ -164,6 +164,104 @@ fn a_key_is_found_on_a_keyserver_by_fingerprint_key_id_subkey_and_address() {
 }
 
 #[test]
+fn the_paths_of_version_2_are_used_where_a_server_offers_them() {
+    let key = ann();
+    for version in [Version2::Separate, Version2::Joined] {
+        let server = Keyserver::with(&key.certificate());
+        server.offer(version);
+        let address = server.hkp();
+        let fingerprint = key.fingerprint();
+        for name in [fingerprint, &fingerprint[24..], "ann@example.org"] {
+            let user = User::new();
+            user.run(&["fetch", "--no-wkd", "--from", &address, name]).succeed();
+            assert_eq!(user.count(), 1, "{name}");
+        }
+        let user = User::new();
+        user.import(key.certificate());
+        let found =
+            user.run(&["search", "--json", "--on", &address, "ann@example.org"]).succeed().json_lines();
+        assert_eq!(found[0]["id"].as_str(), Some(fingerprint));
+        assert_eq!(found[0]["user_ids"][0]["text"], "Ann <ann@example.org>");
+        user.run(&["publish", "--yes", fingerprint, "--to", &address]).succeed();
+        assert_eq!(server.take_uploads(), [user.run(&["export", fingerprint]).succeed().stdout]);
+        // Nothing by the old paths.
+        let requests = server.take_requests();
+        let used =
+            ["certs/by-vfingerprint/04", "certs/by-keyid/", "certs/by-identity/ann", "index/ann", "certs"];
+        for path in used.map(|path| format!("/pks/v2/{path}")) {
+            assert!(requests.iter().any(|request| request.starts_with(&path)), "{path}: {requests:?}");
+        }
+        assert!(requests.iter().all(|request| request.contains("/pks/v2/")), "{requests:?}");
+    }
+}
+
+#[test]
+fn what_a_server_does_not_find_by_version_2_it_is_asked_for_by_the_old_paths() {
+    let key = ann();
+    let server = Keyserver::with(&key.certificate());
+    let address = server.hkp();
+    let user = User::new();
+    user.run(&["fetch", "--from", &address, key.fingerprint()]).succeed();
+    let search = format!("/pks/lookup?op=get&options=mr&search=0x{}", key.fingerprint());
+    let question = "OPTIONS /pks/v2/certs/by-vfingerprint".to_owned();
+    assert_eq!(server.take_requests(), [question, search.clone()]);
+    // One that fails for what it offers.
+    server.offer(Version2::Separate);
+    server.fail_for("/pks/v2/certs/by-vfingerprint/");
+    user.run(&["fetch", "--from", &address, key.fingerprint()]).succeed();
+    assert_eq!(server.take_requests().last(), Some(&search));
+    // A server is asked once which paths it offers.
+    let names = [key.fingerprint(); 3];
+    user.run(&[&["fetch", "--from", &address], &names[..]].concat()).succeed();
+    let questions = server.take_requests().iter().filter(|request| request.starts_with("OPTIONS")).count();
+    assert_eq!(questions, 1);
+}
+
+#[test]
+fn one_certificate_that_fails_among_a_thousand_is_named_and_the_others_are_refreshed() {
+    let (user, server) = (User::new(), Keyserver::with(&[]));
+    let user = user.with_network(&format!("keyservers = [\"{}\"]", server.hkp()));
+    let keys: Vec<Key> = (0..1000).map(|number| Key::ed25519(&format!("Key {number}"))).collect();
+    let (mut before, mut after) = (Vec::new(), Vec::new());
+    for (number, key) in keys.iter().enumerate() {
+        let mut certificate = Certificate::new(key, "Old <old@example.org>");
+        before.extend(certificate.bytes());
+        if number % 100 == 0 {
+            let old = Signed::UserId(key, b"Old <old@example.org>");
+            certificate.add(Signature::by(key, 0x30).sign(key, &old));
+        } else {
+            let signature = Signature::by(key, 0x13).sign(key, &Signed::UserId(key, b"New"));
+            certificate.add(Packet::user_id("New")).add(signature);
+        }
+        after.extend(certificate.bytes());
+    }
+    user.import(before);
+    server.add(&after);
+    let failing = keys[1].fingerprint_text();
+    server.fail_for(&failing);
+    let done = user.run(&["refresh", "--json"]).output();
+    assert_eq!(done.code, Some(1), "not everything was asked for: {}", done.errors());
+    assert_eq!(done.errors().matches(&failing).count(), 1, "{}", done.errors());
+    let lines = done.json_lines();
+    let summary = lines.last().expect("a summary");
+    assert_eq!(
+        (&summary["asked"], &summary["failed"], &summary["changed"]),
+        (&999.into(), &1.into(), &999.into())
+    );
+    assert_eq!((&summary["revoked"], &summary["complete"]), (&10.into(), &false.into()));
+    let revoked = |line: &serde_json::Value| line["outcome"] == "changed" && line["new_revocations"] == 1;
+    assert!(lines[..10].iter().all(revoked), "new revocations first: {:?}", &lines[..11]);
+    assert!(!lines[10..].iter().any(revoked));
+    // The next one asks for it alone.
+    server.take_requests();
+    server.fail_for("nothing");
+    user.run(&["refresh"]).succeed();
+    let requests = server.take_requests_for_keys();
+    assert_eq!(requests.len(), 1, "{requests:?}");
+    assert!(requests[0].contains(&failing));
+}
+
+#[test]
 fn a_keyserver_is_searched_without_taking_anything() {
     let (key, other) = (ann(), OwnKey::new("Bob: 100% <bob@example.org>"));
     let server = Keyserver::with(&[key.certificate(), other.certificate()].concat());
@@ -220,7 +318,7 @@ fn a_certificate_is_published_without_what_is_not_exportable() {
     let with_local = user.run(&["export", "--local-signatures"]).succeed().stdout;
     assert_ne!(exported, with_local, "there is a local signature");
     user.run(&["publish", "--yes", key.fingerprint(), "--to", &server.hkp()]).succeed();
-    assert_eq!(server.take_requests(), ["/pks/add"]);
+    assert_eq!(server.take_requests_for_keys(), ["/pks/add"]);
     assert_eq!(uploaded(&server), exported);
     let other = User::new();
     other.run(&["fetch", "--from", &server.hkp(), key.fingerprint()]).succeed();
@@ -255,7 +353,9 @@ fn nothing_is_sent_to_a_server_before_the_user_has_agreed() {
     user.import(key.certificate());
     let command = format!("$KEYHOARD publish ann@example.org --to {}", server.hkp());
     let question = format!("Send 1 certificate to {}? It cannot be taken back. [y/N] ", server.hkp());
-    for (answer, code, requests) in [("\n", 1, &[][..]), ("n\n", 1, &[]), ("y\n", 0, &["/pks/add"])] {
+    for (answer, code, requests) in
+        [("\n", 1, &[][..]), ("n\n", 1, &[]), ("y\n", 0, &["OPTIONS /pks/v2/certs", "/pks/add"])]
+    {
         let mut terminal = Terminal::new(&user.home, &command);
         terminal.answer(&question, answer.as_bytes());
         let (ended, shown) = terminal.end();
@@ -356,7 +456,7 @@ fn a_refresh_reports_new_revocations_first_and_can_be_taken_back() {
     );
     let sums = ["asked", "changed", "revoked", "unknown", "failed"].map(|name| lines[2][name].as_u64());
     assert_eq!(sums, [3, 2, 1, 1, 0].map(Some));
-    let mut asked = server.take_requests();
+    let mut asked = server.take_requests_for_keys();
     asked.sort();
     let mut expected: Vec<String> = keys
         .iter()
@@ -383,7 +483,7 @@ fn what_two_servers_know_is_counted_once() {
     assert_eq!(sums.map(|name| lines[2][name].as_u64()), [3, 2, 1, 0, 1, 0].map(Some));
     let lines = user.run(&["refresh", "--again", "--json"]).succeed().json_lines();
     assert_eq!(sums.map(|name| lines[0][name].as_u64()), [3, 0, 0, 2, 1, 0].map(Some));
-    assert_eq!((server.take_requests().len(), other.take_requests().len()), (6, 6));
+    assert_eq!((server.take_requests_for_keys().len(), other.take_requests_for_keys().len()), (6, 6));
 }
 
 #[test]
@@ -440,14 +540,14 @@ fn a_refresh_asks_a_directory_for_the_address_and_takes_no_other() {
 fn nothing_is_asked_for_twice_a_day() {
     let (user, server, _) = user_with_news();
     user.run(&["refresh"]).succeed();
-    assert_eq!(server.take_requests().len(), 3);
+    assert_eq!(server.take_requests_for_keys().len(), 3);
     let again = user.run(&["refresh", "--json"]).at("20260101T235959").succeed().json_lines();
     assert_eq!((&again[0]["asked"], &again[0]["too_soon"]), (&0.into(), &3.into()));
-    assert_eq!(server.take_requests().len(), 0);
+    assert_eq!(server.take_requests_for_keys().len(), 0);
     user.run(&["refresh", "--again"]).succeed();
-    assert_eq!(server.take_requests().len(), 3);
+    assert_eq!(server.take_requests_for_keys().len(), 3);
     user.run(&["refresh"]).at("20260102T000001").succeed();
-    assert_eq!(server.take_requests().len(), 3);
+    assert_eq!(server.take_requests_for_keys().len(), 3);
 }
 
 #[test]
@@ -456,13 +556,13 @@ fn what_a_server_failed_to_answer_is_asked_for_again() {
     let user = user.with_network(&format!("keyservers = [\"{}\", \"hkp://127.0.0.1:1\"]", server.hkp()));
     for asked in [3, 3] {
         user.run(&["refresh"]).output();
-        assert_eq!(server.take_requests().len(), asked);
+        assert_eq!(server.take_requests_for_keys().len(), asked);
     }
     let user = user.with_network(&format!("keyservers = [\"{}\"]", server.hkp()));
     user.run(&["refresh"]).succeed();
-    assert_eq!(server.take_requests().len(), 3);
+    assert_eq!(server.take_requests_for_keys().len(), 3);
     user.run(&["refresh"]).output();
-    assert_eq!(server.take_requests().len(), 0);
+    assert_eq!(server.take_requests_for_keys().len(), 0);
 }
 
 #[test]
@@ -516,7 +616,7 @@ fn keys_are_asked_for_in_another_order_each_time() {
     let mut orders = std::collections::HashSet::new();
     for _ in 0..15 {
         user.run(&["refresh", "--again", "--quiet"]).succeed();
-        orders.insert(server.take_requests());
+        orders.insert(server.take_requests_for_keys());
     }
     // Six orders are possible; fifteen times the same one is as likely as 1 in 10^10.
     assert!(orders.len() > 1, "{orders:?}");

@@ -9,6 +9,7 @@ use std::{env, thread};
 use lab::measure::Cost;
 use tempfile::NamedTempFile;
 
+use crate::web::Namespace;
 use crate::{Gnupg, Home};
 
 /// The time of the clock unless a test sets another; the `!` stops the clock.
@@ -145,13 +146,25 @@ impl Run {
     /// Starts the program with a mask of the permissions that new files do not get.
     pub fn with_umask(self, mask: u32) -> Run {
         let mut shell = Command::new("sh");
-        shell.env_clear();
-        for (name, value) in self.command.get_envs() {
-            shell.env(name, value.unwrap_or_default());
-        }
         shell.arg("-c").arg(format!("umask {mask:03o} && exec \"$@\"")).arg("sh");
         shell.arg(self.command.get_program()).args(self.command.get_args());
-        Run { command: shell, ..self }
+        self.started_by(shell)
+    }
+
+    /// Starts the program in namespaces of the test's own.
+    pub fn inside(self, namespace: &Namespace) -> Run {
+        let mut command = namespace.command(self.command.get_program());
+        command.args(self.command.get_args());
+        self.started_by(command)
+    }
+
+    /// Has another command start the program, with the same environment.
+    fn started_by(self, mut command: Command) -> Run {
+        command.env_clear();
+        for (name, value) in self.command.get_envs().filter_map(|(name, value)| Some((name, value?))) {
+            command.env(name, value);
+        }
+        Run { command, ..self }
     }
 
     /// Runs the program to its end.

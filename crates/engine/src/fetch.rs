@@ -1,8 +1,8 @@
 //! Keys from the network: asked for, filtered, imported; and sent to keyservers and web servers.
 //!
 //! What comes back is not believed. Of an answer, only the certificates are taken that were asked for: that have the
-//! fingerprint, key ID or address, verified as in every import. From a Web Key Directory, a certificate is taken with
-//! the user IDs of the address alone. Secret keys and lone revocations are left out. What is taken goes through the
+//! fingerprint, key ID or address, verified as in every import. From a Web Key Directory or the DNS, a certificate is
+//! taken with the user IDs of the address alone. Secret keys and lone revocations are left out. What is taken goes through the
 //! ordinary import: the journal's entry and the certificate's origin say from where and when it came, and `undo` takes
 //! it back.
 //!
@@ -21,7 +21,7 @@ mod request;
 mod source;
 
 pub use answer::{Answer, Asked, Taken, is_asked_for, take, taken_options, wanted};
-pub use configuration::{NetworkConfiguration, UnknownRecipients};
+pub use configuration::{DnsConfiguration, NetworkConfiguration, UnknownRecipients};
 pub use directory::{DirectoryLayout, DirectoryOptions, WrittenKey, write_directory};
 pub use published::{Published, publish};
 pub use refreshing::{RefreshEvent, RefreshOptions, RefreshSummary, Refreshed, refresh};

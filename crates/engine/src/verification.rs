@@ -23,6 +23,6 @@ pub use examine_batch::examine_batch;
 pub use examined_signature::{ExaminedSignature, Signer};
 pub use gnupg::GnupgVerdict;
 pub use remember::{remember, remember_encrypted};
-pub use signature_contents::{Notation, SignatureContents};
+pub use signature_contents::{Notation, PreferredKeyserver, SignatureContents};
 pub use status::{SignaturePolicy, SignatureStatus};
 pub use verdict::{Examiner, SignatureVerdict, any_bad};

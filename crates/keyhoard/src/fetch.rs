@@ -62,7 +62,7 @@ impl<'k> Fetch<'k> {
         let servers = configuration.servers()?;
         let client = configuration.client(&|_| None)?;
         let request = Request::parse(name.as_ref())?;
-        let sources = Source::of(&request, self.uses_directory, &servers);
+        let sources = Source::of(&request, self.uses_directory, false, &servers);
         let handle = &self.keyhoard.handle;
         let (mut found, mut failures) = (Vec::new(), Vec::new());
         let mut note = |source: Source<'_>, came: &Came| {

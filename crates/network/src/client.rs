@@ -16,13 +16,14 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use reqwest::header::{CONTENT_TYPE, LOCATION};
+use reqwest::header::{ACCEPT, ALLOW, CONTENT_TYPE, LOCATION};
 use reqwest::redirect::Policy;
-use reqwest::{Response, StatusCode, Url};
+use reqwest::{Method, Response, StatusCode, Url};
 use rustls::ClientConfig;
 use rustls_platform_verifier::BuilderVerifierExt;
 use tokio::runtime::{Builder, Runtime};
 
+use crate::dns::DnsSettings;
 use crate::error::{Error, Result};
 use crate::fetched::Fetched;
 use crate::fixed_address::FixedAddress;
@@ -55,11 +56,18 @@ pub struct Settings {
     pub proxies: Proxies,
     /// Addresses that are taken for names, whatever they are, instead of what the system's resolver says.
     pub addresses: BTreeMap<String, FixedAddress>,
+    /// How records of the DNS are asked for.
+    pub dns: DnsSettings,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { timeout: Duration::from_secs(30), proxies: Proxies::default(), addresses: BTreeMap::new() }
+        Self {
+            timeout: Duration::from_secs(30),
+            proxies: Proxies::default(),
+            addresses: BTreeMap::new(),
+            dns: DnsSettings::default(),
+        }
     }
 }
 
@@ -87,6 +95,8 @@ pub struct Client {
     resolver: Resolver,
     tls: ClientConfig,
     http: RefCell<reqwest::Client>,
+    /// What servers said of their paths: which media types they take there, if they offer them.
+    offers: RefCell<BTreeMap<String, Option<String>>>,
     /// `None` only while it is dropped.
     runtime: Option<Runtime>,
 }
@@ -114,7 +124,8 @@ impl Client {
         let http = RefCell::new(http_client(&settings, &resolver, &tls)?);
         let runtime = Builder::new_current_thread().enable_all().build();
         let runtime = Some(runtime.map_err(|error| Error::Setup(error.into()))?);
-        Ok(Self { settings, resolver, tls, http, runtime })
+        let offers = RefCell::default();
+        Ok(Self { settings, resolver, tls, http, offers, runtime })
     }
 
     /// Begins with another key: through Tor, what follows goes over another circuit.
@@ -189,6 +200,30 @@ impl Client {
         })
     }
 
+    /// Returns the media types that a server takes at a path, if it offers a method there. It is asked once, with OPTIONS.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotPublic`] and [`Error::Timeout`]; a server that makes no sense of the question offers nothing.
+    pub(crate) fn offer(&self, url: &Url, whose: Whose, method: &str) -> Result<Option<String>> {
+        if let Some(known) = self.offers.borrow().get(url.as_str()) {
+            return Ok(known.clone());
+        }
+        let asked = self.in_time(url, async {
+            self.check_host(url, whose)?;
+            let request = self.http.borrow().request(Method::OPTIONS, url.clone());
+            request.send().await.map_err(|error| failed(url, error, ADDRESSES))
+        });
+        let offer = match asked {
+            Ok(response) => offered(&response, method),
+            Err(error @ (Error::NotPublic { .. } | Error::Timeout { .. })) => return Err(error),
+            // The question that follows says what is wrong.
+            Err(_) => None,
+        };
+        self.offers.borrow_mut().insert(url.to_string(), offer.clone());
+        Ok(offer)
+    }
+
     /// Says whether a URL's name exists; `None` if a proxy resolves it.
     ///
     /// # Errors
@@ -205,8 +240,20 @@ impl Client {
         })
     }
 
+    pub(crate) fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Refuses to ask the DNS about a domain whose names a proxy resolves: the system's resolver is to hear nothing of
+    /// it.
+    pub(crate) fn refuse_behind_proxy(&self, domain: &str) -> Result<()> {
+        let is_behind =
+            Url::parse(&format!("https://{domain}/")).is_ok_and(|url| self.settings.proxies.resolve(&url));
+        if is_behind { Err(Error::DnsThroughProxy { domain: domain.to_owned() }) } else { Ok(()) }
+    }
+
     /// Waits for the end, but no longer than a request may take.
-    fn in_time<T>(&self, url: &Url, request: impl Future<Output = Result<T>>) -> Result<T> {
+    pub(crate) fn in_time<T>(&self, url: &Url, request: impl Future<Output = Result<T>>) -> Result<T> {
         let timeout = self.settings.timeout;
         let runtime = self.runtime.as_ref().expect("the runtime lasts until the client is dropped");
         let limited = runtime.block_on(async { tokio::time::timeout(timeout, request).await });
@@ -270,6 +317,16 @@ fn random_name() -> std::result::Result<String, getrandom::Error> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes)?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// Returns the media types that an answer to OPTIONS names, if it allows a method.
+fn offered(response: &Response, method: &str) -> Option<String> {
+    let values = |name| {
+        let values = response.headers().get_all(name).iter().filter_map(|value| value.to_str().ok());
+        values.collect::<Vec<_>>().join(",")
+    };
+    let is_allowed = values(ALLOW).split(',').any(|allowed| allowed.trim().eq_ignore_ascii_case(method));
+    (response.status() == StatusCode::OK && is_allowed).then(|| values(ACCEPT))
 }
 
 /// Returns where an answer redirects to.

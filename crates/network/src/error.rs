@@ -63,6 +63,28 @@ pub enum Error {
         /// What the system says.
         source: std::io::Error,
     },
+    /// The DNS could not be asked.
+    #[error("{name}: the DNS gives no answer")]
+    Dns {
+        /// The name.
+        name: String,
+        /// Why.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// Records of the DNS are not signed, or not by those who may.
+    #[error("{name}: DNSSEC does not prove the records, which are not taken")]
+    NotValidated {
+        /// The name.
+        name: String,
+    },
+    /// A proxy resolves names, so that the DNS is not asked from here.
+    #[error(
+        "{domain}: records of the DNS cannot be asked for through a proxy, and are not asked for beside it"
+    )]
+    DnsThroughProxy {
+        /// The domain.
+        domain: String,
+    },
     /// The answer was not complete in time.
     #[error("{url}: no complete answer within {seconds} seconds")]
     Timeout {
@@ -123,6 +145,7 @@ impl Error {
         match self {
             Self::Setup(_) | Self::Unreachable { .. } | Self::Resolve { .. } | Self::Timeout { .. } => true,
             Self::NotPublic { .. } | Self::NotConnected { .. } | Self::Variable { .. } => true,
+            Self::Dns { .. } | Self::DnsThroughProxy { .. } => true,
             Self::Status { status, .. } => status.is_server_error() || status.as_u16() == 429,
             _ => false,
         }

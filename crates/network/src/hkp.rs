@@ -1,4 +1,4 @@
-//! The protocol that all keyservers speak (draft-gallagher-openpgp-hkp).
+//! The protocol that all keyservers speak: the old paths (draft-gallagher-openpgp-hkp, "legacy").
 
 use percent_encoding::{NON_ALPHANUMERIC, percent_decode, utf8_percent_encode};
 use reqwest::Url;
@@ -8,6 +8,22 @@ use crate::error::{Error, Result};
 use crate::fetched::Fetched;
 use crate::limits::{MAX_CERTIFICATES, MAX_INDEX, MAX_RECEIPT};
 use crate::shown::shown;
+
+/// A keyserver's web server, and who named it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Server<'a> {
+    pub(crate) url: &'a Url,
+    pub(crate) whose: Whose,
+}
+
+impl Server<'_> {
+    /// Returns the address of a path.
+    pub(crate) fn at(self, path: &str) -> Url {
+        let mut url = self.url.clone();
+        url.set_path(&format!("{}/{path}", self.url.path().trim_end_matches('/')));
+        url
+    }
+}
 
 /// The answer to a search.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -51,18 +67,16 @@ pub struct IndexedUserId {
 }
 
 /// Returns the certificates that a server has for `0x` and a fingerprint or key ID, or for a text.
-pub(crate) fn get(client: &Client, server: &Url, search: &str, exact: bool) -> Result<Option<Fetched>> {
-    client.begin_key()?;
+pub(crate) fn get(client: &Client, server: Server<'_>, search: &str, exact: bool) -> Result<Option<Fetched>> {
     let url = lookup(server, "get", search, exact);
-    let bytes = client.get(&url, Whose::User, MAX_CERTIFICATES)?;
+    let bytes = client.get(&url, server.whose, MAX_CERTIFICATES)?;
     Ok(bytes.map(|bytes| Fetched { bytes, url: shown(&url) }))
 }
 
 /// Returns the keys whose user IDs contain a text, as the server says.
-pub(crate) fn index(client: &Client, server: &Url, search: &str) -> Result<Index> {
-    client.begin_key()?;
+pub(crate) fn index(client: &Client, server: Server<'_>, search: &str) -> Result<Index> {
     let url = lookup(server, "index", search, false);
-    match client.get(&url, Whose::User, MAX_INDEX)? {
+    match client.get(&url, server.whose, MAX_INDEX)? {
         Some(text) => match parse_index(&text) {
             Some(keys) => Ok(Index { text, keys }),
             None => Err(Error::Answer { url: shown(&url), expected: "a keyserver to a search" }),
@@ -72,18 +86,15 @@ pub(crate) fn index(client: &Client, server: &Url, search: &str) -> Result<Index
 }
 
 /// Sends an armored certificate.
-pub(crate) fn add(client: &Client, server: &Url, armored: &[u8]) -> Result<Receipt> {
-    client.begin_key()?;
-    let mut url = server.clone();
-    url.set_path(&format!("{}/pks/add", server.path().trim_end_matches('/')));
+pub(crate) fn add(client: &Client, server: Server<'_>, armored: &[u8]) -> Result<Receipt> {
+    let url = server.at("pks/add");
     let armored = String::from_utf8_lossy(armored);
     let body = format!("keytext={}", utf8_percent_encode(&armored, NON_ALPHANUMERIC));
-    client.post(&url, Whose::User, "application/x-www-form-urlencoded", body.into_bytes(), MAX_RECEIPT)
+    client.post(&url, server.whose, "application/x-www-form-urlencoded", body.into_bytes(), MAX_RECEIPT)
 }
 
-fn lookup(server: &Url, operation: &str, search: &str, exact: bool) -> Url {
-    let mut url = server.clone();
-    url.set_path(&format!("{}/pks/lookup", server.path().trim_end_matches('/')));
+fn lookup(server: Server<'_>, operation: &str, search: &str, exact: bool) -> Url {
+    let mut url = server.at("pks/lookup");
     let search = utf8_percent_encode(search, NON_ALPHANUMERIC);
     // Without this, old servers name keys by key IDs, of which there can be several.
     let by_fingerprint = if operation == "index" { "&fingerprint=on" } else { "" };
@@ -169,14 +180,14 @@ mod tests {
 
     #[test]
     fn questions_are_asked_as_the_draft_says() {
-        let server = Url::parse("http://127.0.0.1:11371").expect("a URL");
+        let url = Url::parse("http://127.0.0.1:11371").expect("a URL");
         assert_eq!(
-            lookup(&server, "get", "0xABCD", false).as_str(),
+            lookup(Server { url: &url, whose: Whose::User }, "get", "0xABCD", false).as_str(),
             "http://127.0.0.1:11371/pks/lookup?op=get&options=mr&search=0xABCD"
         );
-        let server = Url::parse("https://keys.example.org/some/").expect("a URL");
+        let url = Url::parse("https://keys.example.org/some/").expect("a URL");
         assert_eq!(
-            lookup(&server, "get", "a&b@c.d", true).as_str(),
+            lookup(Server { url: &url, whose: Whose::User }, "get", "a&b@c.d", true).as_str(),
             "https://keys.example.org/some/pks/lookup?op=get&options=mr&search=a%26b%40c%2Ed&exact=on"
         );
     }

@@ -5,12 +5,13 @@ use std::str::FromStr;
 
 use reqwest::Url;
 
-use crate::client::Client;
+use crate::client::{Client, Receipt, Whose};
 use crate::error::{Error, Result};
 use crate::fetched::Fetched;
-use crate::hkp::Index;
+use crate::hkp::{Index, IndexedKey, Server};
 use crate::shown::{shown, without_user};
-use crate::{hkp, vks};
+use crate::wkd::Address;
+use crate::{hkp, hkp2, vks};
 
 /// A keyserver, as its address names it:
 ///
@@ -24,6 +25,7 @@ pub struct Keyserver {
     name: String,
     url: Url,
     protocol: Protocol,
+    whose: Whose,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +49,17 @@ pub enum Search {
     Exact(String),
 }
 
+/// A certificate that is sent to a server.
+#[derive(Clone, Copy, Debug)]
+pub struct Certificate<'a> {
+    /// Its fingerprint, in hexadecimal.
+    pub fingerprint: &'a str,
+    /// Its packets.
+    pub packets: &'a [u8],
+    /// The same in armor.
+    pub armored: &'a [u8],
+}
+
 /// What became of a certificate that was sent to a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Submission {
@@ -58,6 +71,19 @@ pub enum Submission {
 }
 
 impl Keyserver {
+    /// Reads the address of a keyserver that a certificate or the DNS names, not the user: it has to be public.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Address`].
+    pub fn of_others(text: &str) -> Result<Self> {
+        Ok(Self { whose: Whose::Others, ..text.parse()? })
+    }
+
+    fn server(&self) -> Server<'_> {
+        Server { url: &self.url, whose: self.whose }
+    }
+
     /// Returns the host.
     pub fn host(&self) -> &str {
         self.url.host_str().unwrap_or_default()
@@ -82,11 +108,7 @@ impl Keyserver {
     pub fn get(&self, client: &Client, search: &Search) -> Result<Option<Fetched>> {
         let Self { url, .. } = self;
         match (self.protocol, search) {
-            (Protocol::Hkp, Search::Fingerprint(id) | Search::KeyId(id)) => {
-                hkp::get(client, url, &format!("0x{id}"), false)
-            }
-            (Protocol::Hkp, Search::Address(text) | Search::Text(text)) => hkp::get(client, url, text, false),
-            (Protocol::Hkp, Search::Exact(text)) => hkp::get(client, url, text, true),
+            (Protocol::Hkp, search) => self.get_by_hkp(client, search),
             (Protocol::Vks, Search::Fingerprint(id)) => vks::get(client, url, "by-fingerprint", id),
             (Protocol::Vks, Search::KeyId(id)) => vks::get(client, url, "by-keyid", id),
             (Protocol::Vks, Search::Address(address)) => vks::get(client, url, "by-email", address),
@@ -94,17 +116,48 @@ impl Keyserver {
         }
     }
 
-    /// Returns the keys that the server has for a text, as it says.
+    fn get_by_hkp(&self, client: &Client, search: &Search) -> Result<Option<Fetched>> {
+        client.begin_key()?;
+        let server = self.server();
+        if let Some(fetched) = hkp2::get(client, server, search)? {
+            return Ok(Some(fetched));
+        }
+        match search {
+            Search::Fingerprint(id) | Search::KeyId(id) => {
+                hkp::get(client, server, &format!("0x{id}"), false)
+            }
+            Search::Address(text) | Search::Text(text) => hkp::get(client, server, text, false),
+            Search::Exact(text) => hkp::get(client, server, text, true),
+        }
+    }
+
+    /// Returns the keys that the server has for a text, as it says, with the text of its answer.
     ///
     /// # Errors
     ///
     /// Those of [`Client::get`], and [`Error::Answer`].
     pub fn index(&self, client: &Client, text: &str) -> Result<Index> {
-        hkp::index(client, &self.url, text)
+        client.begin_key()?;
+        hkp::index(client, self.server(), text)
     }
 
-    /// Sends an armored certificate with this fingerprint, and asks for mail to those of its `addresses` that the server
-    /// does not publish yet.
+    /// Returns the keys that the server has for a text, as it says. Where it offers an index by address, that has the keys
+    /// with exactly this address.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Client::get`], and [`Error::Answer`].
+    pub fn search(&self, client: &Client, text: &str) -> Result<Vec<IndexedKey>> {
+        if self.protocol == Protocol::Hkp && Address::parse(text).is_ok() {
+            client.begin_key()?;
+            if let Some(keys) = hkp2::index(client, self.server(), text)? {
+                return Ok(keys);
+            }
+        }
+        Ok(self.index(client, text)?.keys)
+    }
+
+    /// Sends a certificate, and asks for mail to those of its `addresses` that the server does not publish yet.
     ///
     /// # Errors
     ///
@@ -112,13 +165,13 @@ impl Keyserver {
     pub fn submit(
         &self,
         client: &Client,
-        fingerprint: &str,
-        armored: &[u8],
+        certificate: Certificate<'_>,
         addresses: &[String],
     ) -> Result<Submission> {
         let Self { url, .. } = self;
+        let Certificate { fingerprint, armored, .. } = certificate;
         if self.protocol == Protocol::Hkp {
-            let receipt = hkp::add(client, url, armored)?;
+            let receipt = self.add_by_hkp(client, certificate)?;
             return match receipt.status.is_success() {
                 true => Ok(Submission::Taken),
                 false => {
@@ -134,6 +187,14 @@ impl Keyserver {
             upload = vks::request_verification(client, url, &upload, &waiting)?;
         }
         Ok(Submission::Addresses(upload.status.into_iter().collect()))
+    }
+
+    fn add_by_hkp(&self, client: &Client, certificate: Certificate<'_>) -> Result<Receipt> {
+        client.begin_key()?;
+        match hkp2::add(client, self.server(), certificate.packets)? {
+            Some(receipt) => Ok(receipt),
+            None => hkp::add(client, self.server(), certificate.armored),
+        }
     }
 }
 
@@ -160,7 +221,7 @@ impl FromStr for Keyserver {
         if let (Some(port), None) = (port, port_of(rest)) {
             url.set_port(Some(port)).map_err(|()| wrong("not the address of a server"))?;
         }
-        let server = Self { name: without_user(text), url, protocol };
+        let server = Self { name: without_user(text), url, protocol, whose: Whose::User };
         if protocol == Protocol::Vks && scheme == "http" && !server.is_local() {
             return Err(wrong("without TLS on this machine only"));
         }

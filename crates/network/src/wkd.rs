@@ -44,6 +44,11 @@ impl Address {
         self.domain == other.domain && self.local.eq_ignore_ascii_case(&other.local)
     }
 
+    /// Returns the part before the at sign, as it was written.
+    pub fn local(&self) -> &str {
+        &self.local
+    }
+
     /// Returns the domain.
     pub fn domain(&self) -> &str {
         &self.domain

@@ -67,10 +67,12 @@ pub(super) fn answer_all(stream: TcpStream, answer: impl Fn(&Request) -> (u16, &
     let mut reader = BufReader::new(&stream);
     while let Ok(Some(request)) = read(&mut reader) {
         let (status, kind, body) = answer(&request);
-        let head = format!(
-            "HTTP/1.1 {status} Status\r\nContent-Type: {kind}\r\nContent-Length: {}\r\n\r\n",
-            body.len()
-        );
+        let kind = match request.method.as_str() {
+            "OPTIONS" => format!("Allow: GET, POST, OPTIONS\r\nAccept: {kind}"),
+            _ => format!("Content-Type: {kind}"),
+        };
+        let length = body.len();
+        let head = format!("HTTP/1.1 {status} Status\r\n{kind}\r\nContent-Length: {length}\r\n\r\n");
         if (&stream).write_all(&[head.as_bytes(), &body].concat()).is_err() || request.is_last {
             break;
         }

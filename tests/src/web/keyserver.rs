@@ -36,6 +36,19 @@ struct Shared {
     last_added: Mutex<String>,
     /// The server takes every upload for another key's.
     is_mistaken: AtomicBool,
+    /// A request with this text is answered with an error.
+    failing: Mutex<Option<String>>,
+    /// The form of the paths of version 2 that it offers.
+    version_2: Mutex<Option<Version2>>,
+}
+
+/// How the paths of version 2 of the protocol are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Version2 {
+    /// A fingerprint's version is a part of the path, and certificates are `application/pgp`: Hockeypuck.
+    Separate,
+    /// A fingerprint's version is a part of the number, and certificates are `application/pgp-keys`: draft 10.
+    Joined,
 }
 
 impl std::fmt::Debug for Shared {
@@ -56,6 +69,8 @@ impl Keyserver {
             uploads: Mutex::default(),
             last_added: Mutex::default(),
             is_mistaken: AtomicBool::new(false),
+            failing: Mutex::default(),
+            version_2: Mutex::default(),
         });
         let of_thread = Arc::clone(&shared);
         let address = serve(move |stream| answer_all(stream, |request| of_thread.answer(request)));
@@ -72,6 +87,16 @@ impl Keyserver {
     /// Has it take every upload for another key's from now on.
     pub fn mistake_uploads(&self) {
         self.shared.is_mistaken.store(true, Ordering::Relaxed);
+    }
+
+    /// Has it fail for requests with this text from now on.
+    pub fn fail_for(&self, text: &str) {
+        *self.shared.failing.lock().expect("no thread panics with it") = Some(text.to_owned());
+    }
+
+    /// Has it offer the paths of version 2 from now on.
+    pub fn offer(&self, version: Version2) {
+        *self.shared.version_2.lock().expect("no thread panics with it") = Some(version);
     }
 
     /// Returns the server's address for the protocol of all keyservers.
@@ -92,6 +117,11 @@ impl Keyserver {
     /// Returns what was sent to it, in order, each as it came in its armor, and forgets it.
     pub fn take_uploads(&self) -> Vec<Vec<u8>> {
         std::mem::take(&mut *self.shared.uploads.lock().expect("no thread panics with it"))
+    }
+
+    /// Returns what it was asked, in order, and forgets it; without the questions which paths it offers.
+    pub fn take_requests_for_keys(&self) -> Vec<String> {
+        self.take_requests().into_iter().filter(|request| !request.starts_with("OPTIONS ")).collect()
     }
 
     /// Returns what it was asked, in order, and forgets it.
@@ -122,8 +152,20 @@ impl Shared {
     }
 
     fn answer(&self, request: &Request) -> (u16, &'static str, Vec<u8>) {
-        self.requests.lock().expect("no thread panics with it").push(request.target.clone());
+        let method = if request.method == "OPTIONS" { "OPTIONS " } else { "" };
+        let shown = format!("{method}{}", request.target);
+        self.requests.lock().expect("no thread panics with it").push(shown);
+        if let Some(text) = self.failing.lock().expect("no thread panics with it").as_ref()
+            && request.target.contains(text)
+        {
+            return (500, "text/plain", b"out of order".to_vec());
+        }
         let path = request.target.split('?').next().unwrap_or_default();
+        if let (Some(path), Some(version)) =
+            (path.strip_prefix("/pks/v2/"), *self.version_2.lock().expect("no thread panics with it"))
+        {
+            return self.answer_version_2(request, path, version);
+        }
         match (request.method.as_str(), path) {
             ("GET", "/pks/lookup") => {
                 let search = request.query("search").unwrap_or_default();
@@ -157,6 +199,68 @@ impl Shared {
         }
     }
 
+    fn answer_version_2(
+        &self,
+        request: &Request,
+        path: &str,
+        version: Version2,
+    ) -> (u16, &'static str, Vec<u8>) {
+        let name = |category: &str| {
+            let rest = path.strip_prefix(category).filter(|rest| !rest.is_empty())?;
+            Some(super::http::decoded(rest.as_bytes()))
+        };
+        let kind = match version {
+            Version2::Separate => "application/pgp",
+            Version2::Joined => "application/pgp-keys",
+        };
+        if request.method == "OPTIONS" {
+            // The type is what the server takes.
+            return (200, kind, Vec::new());
+        }
+        if (request.method.as_str(), path) == ("POST", "certs") {
+            self.upload(request.body.clone());
+            return (200, "application/json", b"{}".to_vec());
+        }
+        let prefix = match version {
+            Version2::Separate => "certs/by-vfingerprint/04/",
+            Version2::Joined => "certs/by-vfingerprint/04",
+        };
+        if let Some(address) = name("index/") {
+            return self.index_version_2(&self.find(&[b"<", address.as_slice(), b">"].concat()));
+        }
+        let query = name(prefix)
+            .or_else(|| name("certs/by-keyid/"))
+            .or_else(|| name("certs/by-identity/").map(|address| [b"<", address.as_slice(), b">"].concat()));
+        let ids = query.map(|query| self.find(&query)).unwrap_or_default();
+        match ids.as_slice() {
+            [] => (404, "text/plain", b"not found".to_vec()),
+            ids => (200, kind, self.packets(ids)),
+        }
+    }
+
+    /// Writes an index as Hockeypuck does.
+    fn index_version_2(&self, ids: &[CertId]) -> (u16, &'static str, Vec<u8>) {
+        let snapshot = self.store.snapshot().expect("a snapshot");
+        let mut keys = Vec::new();
+        let visited = snapshot.visit(Selection::Ids(ids), Detail::Own, &mut |record| {
+            let facts = record.facts.expect("facts were asked for");
+            let user_ids = facts
+                .user_ids()
+                .map(|user_id| serde_json::json!({ "keywords": String::from_utf8_lossy(user_id) }));
+            keys.push(serde_json::json!({
+                "version": 4,
+                "fingerprint": record.fingerprint.to_string().to_ascii_lowercase(),
+                "creation": "2024-01-01T00:00:00Z",
+                "algorithm": { "code": facts.primary().algorithm.0, "bitLength": facts.primary().bits },
+                "userIDs": user_ids.collect::<Vec<_>>(),
+            }));
+            ControlFlow::Continue(())
+        });
+        visited.expect("a visit");
+        let body = serde_json::Value::Array(keys).to_string().into_bytes();
+        if ids.is_empty() { (404, "text/plain", Vec::new()) } else { (200, "application/json", body) }
+    }
+
     fn verification(&self, state: &str) -> (u16, &'static str, Vec<u8>) {
         let answer = serde_json::json!({
             "key_fpr": *self.last_added.lock().expect("no thread panics with it"),
@@ -177,14 +281,18 @@ impl Shared {
     }
 
     fn armored(&self, ids: &[CertId]) -> Option<Vec<u8>> {
+        let mut writer = ArmorWriter::titled(Vec::new(), "PUBLIC KEY BLOCK");
+        writer.write_all(&self.packets(ids)).expect("a vector takes everything");
+        let armored = writer.finish().expect("a vector takes everything");
+        (!ids.is_empty()).then_some(armored)
+    }
+
+    fn packets(&self, ids: &[CertId]) -> Vec<u8> {
         let snapshot = self.store.snapshot().expect("a snapshot");
         let (mut packets, options) = (Vec::new(), ExportOptions::default());
         export(snapshot.as_ref(), Selection::Ids(ids), &options, None, &mut packets, |_| {})
             .expect("an export");
-        let mut writer = ArmorWriter::titled(Vec::new(), "PUBLIC KEY BLOCK");
-        writer.write_all(&packets).expect("a vector takes everything");
-        let armored = writer.finish().expect("a vector takes everything");
-        (!ids.is_empty()).then_some(armored)
+        packets
     }
 
     /// Writes an index for machines.

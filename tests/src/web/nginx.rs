@@ -1,7 +1,7 @@
 //! A real web server with TLS, whose certificate an authority of the test's own has signed.
 
 use std::fs::{self, Permissions};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -11,6 +11,10 @@ use std::time::{Duration, Instant};
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
 use tempfile::{Builder, TempDir};
 
+use super::Namespace;
+
+/// The program.
+const NGINX: &str = "/usr/sbin/nginx";
 /// How long nginx may take to start.
 const START: Duration = Duration::from_secs(20);
 
@@ -26,15 +30,25 @@ impl Nginx {
     /// Starts nginx with a certificate for these names; it offers the files of [`Nginx::root`]. `configuration` is
     /// added to the server's.
     pub fn start(names: &[&str], configuration: &str) -> Nginx {
+        Nginx::start_at(free_port(), names, configuration, Command::new(NGINX))
+    }
+
+    /// Starts nginx at the usual port in namespaces of the test's own, where its authority is the only one.
+    pub fn inside(namespace: &Namespace, names: &[&str], configuration: &str) -> Nginx {
+        let nginx = Nginx::start_at(443, names, configuration, namespace.command(NGINX));
+        namespace.bind(&nginx.authority(), "/etc/ssl/certs/ca-certificates.crt");
+        nginx
+    }
+
+    fn start_at(port: u16, names: &[&str], configuration: &str, mut command: Command) -> Nginx {
         let directory =
             Builder::new().prefix("keyhoard-test-").permissions(Permissions::from_mode(0o755)).tempdir();
         let directory = directory.expect("a directory for temporary files");
         let path = directory.path();
         fs::create_dir(path.join("root")).expect("a new directory is writable");
         write_certificates(path, names);
-        let port = free_port();
         fs::write(path.join("nginx.conf"), configured(path, port, configuration)).expect("it is writable");
-        let process = Command::new("/usr/sbin/nginx")
+        let process = command
             .args(["-e", "stderr", "-p"])
             .arg(path)
             .arg("-c")
@@ -70,7 +84,8 @@ impl Nginx {
 
     fn wait(&mut self) {
         let start = Instant::now();
-        while TcpStream::connect(("127.0.0.1", self.port)).is_err() {
+        // It writes its number once it listens.
+        while fs::read(self.directory.path().join("pid")).unwrap_or_default().is_empty() {
             let ended = self.process.try_wait().expect("a child can be waited for");
             if ended.is_some() || start.elapsed() > START {
                 let errors = fs::read_to_string(self.directory.path().join("errors")).unwrap_or_default();
@@ -96,7 +111,7 @@ fn free_port() -> u16 {
 fn configured(path: &Path, port: u16, configuration: &str) -> String {
     let path = path.display();
     format!(
-        "daemon off; master_process off; pid {path}/pid; worker_processes 1;
+        "user root; daemon off; master_process off; pid {path}/pid; worker_processes 1;
         events {{ worker_connections 256; }}
         http {{
             access_log {path}/access;

@@ -17,15 +17,21 @@
 //! # "none" says that the name does not exist.
 //! [network.addresses]
 //! "keys.corp.example" = "10.0.0.5:8443"
+//!
+//! # Records OPENPGPKEY, which `fetch` asks for after the Web Key Directory; only with DNSSEC.
+//! [network.dns]
+//! openpgpkey = true
+//! server = "127.0.0.1:53"               # instead of those of /etc/resolv.conf
+//! trust-anchor = "/etc/keys.dnskey"     # instead of the root zone's keys
 //! ```
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
 use std::time::Duration;
 
-use network::FixedAddress;
 use network::proxy::{Environment, Proxies};
-use network::{Client, Keyserver, Settings};
+use network::{Client, DnsSettings, FixedAddress, Keyserver, Settings};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
@@ -51,6 +57,33 @@ pub struct NetworkConfiguration {
     pub refresh_pause: Duration,
     /// Addresses that are taken for names; `none` for a name that does not exist.
     pub addresses: BTreeMap<String, String>,
+    /// How the DNS is asked.
+    pub dns: DnsConfiguration,
+}
+
+/// What `config.toml` says about keys in the DNS.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct DnsConfiguration {
+    /// Whether `fetch` asks for records OPENPGPKEY.
+    pub openpgpkey: bool,
+    /// The resolver, an address with or without a port, instead of the system's.
+    pub server: Option<String>,
+    /// A file of DNSKEY records that are trusted, instead of the root zone's.
+    pub trust_anchor: Option<PathBuf>,
+}
+
+impl DnsConfiguration {
+    fn settings(&self) -> Result<DnsSettings> {
+        let server = self.server.as_deref().map(|text| match fixed_address(text)? {
+            FixedAddress::At(server) => Ok(server),
+            FixedAddress::Nowhere => {
+                let reason = "not the address of a resolver";
+                Err(Error::Network(network::Error::Address { text: text.to_owned(), reason }))
+            }
+        });
+        Ok(DnsSettings { server: server.transpose()?, trust_anchor: self.trust_anchor.clone() })
+    }
 }
 
 /// What a command that encrypts may do about an address without a key.
@@ -75,6 +108,7 @@ impl Default for NetworkConfiguration {
             proxy: None,
             refresh_pause: Duration::from_secs(1),
             addresses: BTreeMap::new(),
+            dns: DnsConfiguration::default(),
         }
     }
 }
@@ -110,7 +144,7 @@ impl NetworkConfiguration {
         });
         let addresses = addresses.collect::<Result<_>>()?;
         let timeout = Duration::from_secs(self.timeout.max(1));
-        Ok(Client::new(Settings { timeout, proxies, addresses })?)
+        Ok(Client::new(Settings { timeout, proxies, addresses, dns: self.dns.settings()? })?)
     }
 }
 

@@ -9,7 +9,7 @@ use cert::effective::{ComponentState, EvaluationContext, PacketView, evaluate};
 use cert::facts::ComponentKind;
 use cert::mailbox::mailbox;
 use cert::{Fingerprint, Timestamp};
-use network::keyserver::Submission;
+use network::keyserver::{self, Submission};
 use network::{Client, Keyserver};
 use store::{CertId, Detail, ReadCertificates, Selection};
 
@@ -53,7 +53,10 @@ pub fn publish(
         let certificate = public_part(&certificate, &PUBLIC);
         let armored = armored(&certificate.bytes)?;
         let addresses = addresses(&certificate, now);
-        let outcome = server.submit(client, &fingerprint.to_string(), &armored, &addresses);
+        let name = fingerprint.to_string();
+        let sent =
+            keyserver::Certificate { fingerprint: &name, packets: &certificate.bytes, armored: &armored };
+        let outcome = server.submit(client, sent, &addresses);
         published.push(Published { fingerprint, outcome });
         Ok(())
     })?;

@@ -46,6 +46,8 @@ pub struct RefreshOptions<'a> {
     pub keyservers: &'a [Keyserver],
     /// How long it waits after a certificate.
     pub pause: Duration,
+    /// Asks the DNS for certificates that came from there.
+    pub dns: bool,
     /// Asks even for what was asked for within a day.
     pub again: bool,
     /// The command line, for the journal.
@@ -67,6 +69,13 @@ pub enum RefreshEvent<'a> {
 #[derive(Clone, Debug)]
 pub struct Refreshed(pub Imported);
 
+impl RefreshSummary {
+    /// Says whether everything was asked for everywhere, or had been within a day.
+    pub fn is_complete(&self) -> bool {
+        !self.given_up && self.failed == 0 && self.incomplete == 0
+    }
+}
+
 impl Refreshed {
     /// Says whether something was revoked.
     pub fn is_revocation(&self) -> bool {
@@ -85,6 +94,8 @@ pub struct RefreshSummary {
     pub unknown: u64,
     /// Certificates that no source could be asked for.
     pub failed: u64,
+    /// Certificates that were asked for, but not everywhere: the next refresh asks for them again.
+    pub incomplete: u64,
     /// Certificates for which there is nobody to ask: no keyserver is configured, and they came from no directory.
     pub without_source: u64,
     /// Certificates that are not here any more, or came and were not asked for.
@@ -102,8 +113,8 @@ struct Task {
     id: CertId,
     fingerprint: Fingerprint,
     origin: Origin,
-    /// The address whose Web Key Directory it came from.
-    address: Option<Address>,
+    /// The address by which it came from its domain, and whether that was a Web Key Directory or the DNS.
+    domain: Option<(Source<'static>, Address)>,
 }
 
 /// An answer that waits to be taken in.
@@ -141,7 +152,7 @@ pub fn refresh(
     let mut pending = Vec::new();
     let mut since = Instant::now();
     for (number, task) in tasks.into_iter().enumerate() {
-        if refresher.is_given_up() && task.address.is_none() {
+        if refresher.is_given_up() && task.domain.is_none() {
             refresher.summary.given_up = true;
             break;
         }
@@ -179,13 +190,13 @@ fn tasks(
             summary.too_soon += 1;
             return ControlFlow::Continue(());
         }
-        let address = record.facts.as_ref().and_then(|facts| directory_address(&record.origin, facts));
-        if options.keyservers.is_empty() && address.is_none() {
+        let domain = record.facts.as_ref().and_then(|facts| domain(&record.origin, facts, options.dns));
+        if options.keyservers.is_empty() && domain.is_none() {
             summary.without_source += 1;
             return ControlFlow::Continue(());
         }
         let (id, fingerprint, origin) = (record.id, record.fingerprint, record.origin);
-        tasks.push(Task { id, fingerprint, origin, address });
+        tasks.push(Task { id, fingerprint, origin, domain });
         ControlFlow::Continue(())
     })?;
     let random = RandomState::new();
@@ -198,12 +209,19 @@ fn is_within_a_day(asked: Timestamp, now: Timestamp) -> bool {
     now.0.checked_sub(asked.0).is_some_and(|age| u64::from(age) < INTERVAL.as_secs())
 }
 
-/// Returns the address by which a certificate came from a Web Key Directory. GnuPG does not note it: then it is the one
-/// of the certificate's user IDs, if they all have addresses of one domain, since no other domain is told of it.
-fn directory_address(origin: &Origin, facts: &Facts) -> Option<Address> {
-    if origin.kind != kind::WKD {
-        return None;
-    }
+/// Returns what a certificate came from, if that was a domain, and the address that is asked for there.
+fn domain(origin: &Origin, facts: &Facts, dns: bool) -> Option<(Source<'static>, Address)> {
+    let source = match origin.kind {
+        kind::WKD => Source::Wkd,
+        kind::DANE if dns => Source::Dns,
+        _ => return None,
+    };
+    address_of_origin(origin, facts).map(|address| (source, address))
+}
+
+/// Returns the address by which a certificate came from a domain. GnuPG does not note it: then it is the one of the
+/// certificate's user IDs, if they all have addresses of one domain, since no other domain is told of it.
+fn address_of_origin(origin: &Origin, facts: &Facts) -> Option<Address> {
     if let Some(address) = &origin.url {
         return Address::parse(address).ok();
     }
@@ -249,10 +267,10 @@ impl Refresher<'_> {
                 !error.is_of_server()
             }
         };
-        if let Some(address) = &task.address {
+        if let Some((source, address)) = &task.domain {
             let request = Request::Address(address.clone());
             let asked = Asked { query: request.query(), only_address: true };
-            add(&asked, Source::Wkd.ask(self.client, &request));
+            add(&asked, source.ask(self.client, &request));
         }
         let asked = Asked { query: request.query(), only_address: false };
         let mut given_up = None;
@@ -275,6 +293,7 @@ impl Refresher<'_> {
         self.summary.asked += 1;
         self.summary.unknown += u64::from(bytes.is_empty());
         is_complete &= self.failures.iter().all(|&failures| failures < MOST_FAILURES);
+        self.summary.incomplete += u64::from(!is_complete);
         Some(Pending { task, is_complete, bytes })
     }
 

@@ -6,7 +6,7 @@ use std::io::Read;
 
 use cert::Origin;
 use network::limits::MAX_CERTIFICATES;
-use network::{Client, Fetched, Keyserver, wkd};
+use network::{Client, Fetched, Keyserver, dns, wkd};
 use store::{Store, Timestamp};
 
 use super::answer::{Answer, Asked, Taken, take};
@@ -19,6 +19,8 @@ use crate::import::key_origin as kind;
 pub enum Source<'a> {
     /// The Web Key Directory of an address's domain.
     Wkd,
+    /// Records OPENPGPKEY of the address's domain.
+    Dns,
     /// A keyserver.
     Keyserver(&'a Keyserver),
     /// The place that the request itself names.
@@ -42,15 +44,20 @@ pub enum Came {
 }
 
 impl Source<'_> {
-    /// Returns where a request is looked for: a URL or a file there; an address in the Web Key Directory first if `wkd`
-    /// says so, then on the keyservers.
-    pub fn of<'a>(request: &Request, wkd: bool, keyservers: &'a [Keyserver]) -> Vec<Source<'a>> {
-        let directory = match request {
+    /// Returns where a request is looked for: a URL or a file there; an address at its domain first, where `wkd` and
+    /// `dns` say so, then on the keyservers.
+    pub fn of<'a>(request: &Request, wkd: bool, dns: bool, keyservers: &'a [Keyserver]) -> Vec<Source<'a>> {
+        let domain = match request {
             Request::Url(_) | Request::File(_) => return vec![Source::Named],
-            Request::Address(_) => wkd.then_some(Source::Wkd),
-            Request::Key(_) => None,
+            Request::Address(_) => [wkd.then_some(Source::Wkd), dns.then_some(Source::Dns)],
+            Request::Key(_) => [None, None],
         };
-        directory.into_iter().chain(keyservers.iter().map(Source::Keyserver)).collect()
+        domain.into_iter().flatten().chain(keyservers.iter().map(Source::Keyserver)).collect()
+    }
+
+    /// Says whether the place is the address's own domain, which vouches for no other address.
+    fn is_domain(self) -> bool {
+        matches!(self, Self::Wkd | Self::Dns)
     }
 
     /// Asks for a request's bytes.
@@ -61,7 +68,8 @@ impl Source<'_> {
                 None => Ok(None),
             },
             (Self::Wkd, Request::Address(address)) => wkd::get(client, address),
-            (Self::Wkd, _) => Ok(None),
+            (Self::Dns, Request::Address(address)) => dns::openpgpkey(client, address),
+            (Self::Wkd | Self::Dns, _) => Ok(None),
             (Self::Named, Request::Url(url)) => client.fetch(url),
             (Self::Named, Request::File(path)) => {
                 let failed = |source| network::Error::File { path: path.clone(), source };
@@ -84,6 +92,7 @@ impl Source<'_> {
         let (kind, url) = match self {
             Self::Keyserver(server) => (kind::KEYSERVER, Some(server.to_string())),
             Self::Wkd => (kind::WKD, Some(request.to_string())),
+            Self::Dns => (kind::DANE, Some(request.to_string())),
             Self::Named if url.starts_with("file:") => (kind::FILE, Some(url.to_owned())),
             Self::Named => (kind::URL, Some(url.to_owned())),
         };
@@ -95,6 +104,7 @@ impl fmt::Display for Source<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Wkd => formatter.write_str("Web Key Directory"),
+            Self::Dns => formatter.write_str("DNS"),
             Self::Keyserver(server) => server.fmt(formatter),
             Self::Named => formatter.write_str("there"),
         }
@@ -121,7 +131,7 @@ pub fn fetch(
             Ok(None) => Came::Nothing,
             Err(error) => Came::Failed(error),
             Ok(Some(Fetched { bytes, url })) => {
-                let asked = Asked { query: request.query(), only_address: matches!(source, Source::Wkd) };
+                let asked = Asked { query: request.query(), only_address: source.is_domain() };
                 let origin = source.origin(request, &url, now);
                 let answer = Answer { bytes: &bytes, asked: &asked, origin: &origin };
                 let taken = take(store, answer, &format!("{command} (from {url})"), now)?;

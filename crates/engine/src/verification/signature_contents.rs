@@ -29,10 +29,21 @@ pub struct SignatureContents {
     pub notations: Vec<Notation>,
     /// The policy URI.
     pub policies: Vec<Vec<u8>>,
+    /// The keyserver that it names for its key.
+    pub preferred_keyserver: Option<PreferredKeyserver>,
     /// The primary keys of those for whom it was made, if it says so.
     pub intended_recipients: Vec<Fingerprint>,
     /// It has a critical subpacket that is not known.
     pub unknown_critical: bool,
+}
+
+/// A keyserver that a signature names (RFC 9580, 5.2.3.26).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PreferredKeyserver {
+    /// Its address, as it is written.
+    pub url: Vec<u8>,
+    /// Whether the subpacket is critical.
+    pub critical: bool,
 }
 
 /// A notation.
@@ -79,6 +90,9 @@ impl SignatureContents {
             user_id: of_kind(Kind::SIGNERS_USER_ID).next().map(|subpacket| subpacket.body.to_vec()),
             notations: of_kind(Kind::NOTATION).filter_map(notation).collect(),
             policies: of_kind(Kind::POLICY).map(|subpacket| subpacket.body.to_vec()).collect(),
+            preferred_keyserver: of_kind(Kind::PREFERRED_KEYSERVER).last().map(|subpacket| {
+                PreferredKeyserver { url: subpacket.body.to_vec(), critical: subpacket.critical }
+            }),
             intended_recipients: of_kind(Kind::INTENDED_RECIPIENT)
                 .filter_map(|subpacket| {
                     let (&version, bytes) = subpacket.body.split_first()?;

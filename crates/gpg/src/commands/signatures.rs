@@ -16,14 +16,13 @@ use engine::message::{DataSignature, HashHeaders};
 use engine::recipients;
 use engine::validity::TrustSettings;
 use engine::verification::{
-    CandidateSigner, ExaminedSignature, Examiner, GnupgVerdict, Notation, SignatureContents, SignaturePolicy,
-    SignatureVerdict, remember,
+    CandidateSigner, ExaminedSignature, Examiner, GnupgVerdict, Notation, PreferredKeyserver,
+    SignatureContents, SignaturePolicy, SignatureVerdict, remember,
 };
 use engine::verify::HashAlgorithm;
 use engine::verify::hash::Hasher;
 
 use super::first_use;
-use super::network::retrieve;
 use super::signature_messages::{report_rejected, time_between};
 use crate::algorithms::{digest_name, public_key_name};
 use crate::code::Code;
@@ -79,9 +78,13 @@ pub(super) fn report(
         let mut gnupg = verdict.examined.gnupg(announced, &policy);
         if let Some(statement) = &verdict.examined.statement {
             report_statement(streams, statement);
+            if lacks_key(verdict, gnupg) {
+                report_preferred_keyserver(settings, streams, statement);
+            }
             let original = retrievable.as_ref().and_then(|signatures| signatures.get(number));
             if let Some(original) = original.filter(|_| lacks_key(verdict, gnupg))
-                && retrieve::run(statement, settings, streams)?
+                && let Some(retrieve) = settings.network.retrieve.get()
+                && retrieve(statement, settings, streams)?
                 && let Some(again) = examine_again(original, settings, &trust_settings, &policy, streams)?
             {
                 *verdict = again;
@@ -101,6 +104,16 @@ pub(super) fn report(
     // The signatures are reported even if the database cannot be written to.
     remembered?;
     Ok(has_bad)
+}
+
+/// Says where the key is, as the signature says.
+fn report_preferred_keyserver(settings: &Settings, streams: &mut Streams, statement: &SignatureContents) {
+    let Some(preferred) = &statement.preferred_keyserver else { return };
+    streams.info_bytes(&[b"Key available at: ", &preferred.url[..]].concat());
+    let network = &settings.network;
+    if network.auto_key_retrieve && !network.honor_keyserver_url {
+        streams.info("Note: Use '--keyserver-option honor-keyserver-url' to make use of this info");
+    }
 }
 
 /// Says whether a signature was not checked since its key is not here.
@@ -254,6 +267,16 @@ impl Report<'_> {
                 streams.blank_line_before_next();
             }
             streams.status(status::with_word("POLICY_URL", policy));
+        }
+        if let Some(PreferredKeyserver { url, critical }) = &statement.preferred_keyserver {
+            if settings.verify.keyserver_urls {
+                let label =
+                    if *critical { &b"Critical preferred keyserver: "[..] } else { b"Preferred keyserver: " };
+                streams.info_bytes(&[label, url.as_slice()].concat());
+                streams.blank_line_before_next();
+            }
+            let flags = 1 + 2 * u8::from(*critical);
+            streams.status(status::with_word(format_args!("SIG_SUBPACKET 24 {flags} {}", url.len()), url));
         }
         for notation in &statement.notations {
             report_notation(settings, streams, notation);

@@ -96,6 +96,7 @@ impl ListFlags {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct VerifyFlags {
     pub(crate) policy_urls: bool,
+    pub(crate) keyserver_urls: bool,
     pub(crate) std_notations: bool,
     pub(crate) user_notations: bool,
     pub(crate) uid_validity: bool,
@@ -106,7 +107,13 @@ pub(crate) struct VerifyFlags {
 impl VerifyFlags {
     /// What gpg shows; gpgv shows nothing.
     pub(crate) fn of_gpg() -> Self {
-        Self { policy_urls: true, std_notations: true, uid_validity: true, ..Self::default() }
+        Self {
+            policy_urls: true,
+            keyserver_urls: true,
+            std_notations: true,
+            uid_validity: true,
+            ..Self::default()
+        }
     }
 
     /// Reads one `--verify-options` list.
@@ -145,7 +152,7 @@ const VERIFY_WORDS: &[Word<VerifyFlags>] = &[
     flag("show-std-notations", |s| &mut s.std_notations, "show the IETF's notations"),
     flag("show-standard-notations", |s| &mut s.std_notations, ""),
     flag("show-user-notations", |s| &mut s.user_notations, "show users' notations"),
-    ignored("show-keyserver-urls", "show preferred keyservers"),
+    flag("show-keyserver-urls", |s| &mut s.keyserver_urls, "show preferred keyservers"),
     flag("show-uid-validity", |s| &mut s.uid_validity, "show the validity of user IDs"),
     flag("show-unusable-uids", |s| &mut s.unusable_uids, "show revoked and expired user IDs"),
     flag("show-primary-uid-only", |s| &mut s.primary_uid_only, "show the primary user ID only"),

@@ -1,10 +1,14 @@
 //! `--keyserver`, `--keyserver-options`, `--auto-key-locate`: what may go over the network.
 
-use engine::foreign_text::shown;
+use std::sync::OnceLock;
 
-use super::{ExportSettings, ImportSettings};
+use engine::foreign_text::shown;
+use engine::verification::SignatureContents;
+
+use super::{ExportSettings, ImportSettings, Settings};
 use crate::options::refusal::{Outcome, Refusal};
 use crate::options::words::{self, Word, flag, ignored, value};
+use crate::streams::Streams;
 
 /// What may go over the network, and how.
 #[derive(Clone, Debug)]
@@ -17,6 +21,10 @@ pub(crate) struct NetworkSettings {
     pub(crate) export: ExportSettings,
     /// Asks for the key of a signature that is not here.
     pub(crate) auto_key_retrieve: bool,
+    /// What asks. Only gpg's commands set it, so that nothing of the network is in gpgv's executable.
+    pub(crate) retrieve: OnceLock<Retrieve>,
+    /// Asks the keyserver that a key or a signature names, before the usual one.
+    pub(crate) honor_keyserver_url: bool,
     /// How long a request may take, in seconds.
     pub(crate) timeout: Option<u64>,
     /// The proxy.
@@ -27,6 +35,9 @@ pub(crate) struct NetworkSettings {
     pub(crate) locate: Vec<Mechanism>,
 }
 
+/// Asks for the key of a signature; returns whether something was imported.
+pub(crate) type Retrieve = fn(&SignatureContents, &Settings, &mut Streams) -> anyhow::Result<bool>;
+
 /// A place where keys of mail addresses are looked for (`--auto-key-locate`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Mechanism {
@@ -36,6 +47,10 @@ pub(crate) enum Mechanism {
     NoDefault,
     /// The Web Key Directory.
     Wkd,
+    /// Records OPENPGPKEY of the DNS.
+    Dane,
+    /// Records CERT of the DNS.
+    Cert,
     /// The keyserver of the settings.
     Keyserver,
     /// This keyserver.
@@ -57,6 +72,8 @@ impl Default for NetworkSettings {
             import,
             export: ExportSettings::default(),
             auto_key_retrieve: false,
+            retrieve: OnceLock::new(),
+            honor_keyserver_url: false,
             timeout: None,
             proxy: None,
             is_disabled: false,
@@ -99,10 +116,10 @@ impl NetworkSettings {
                 "local" => Mechanism::Local,
                 "wkd" => Mechanism::Wkd,
                 "keyserver" => Mechanism::Keyserver,
-                "dane" => Mechanism::Unsupported("DANE"),
-                "cert" => Mechanism::Unsupported("DNS CERT"),
-                "pka" => Mechanism::Unsupported("PKA"),
-                "ldap" => Mechanism::Unsupported("LDAP"),
+                "dane" => Mechanism::Dane,
+                "cert" => Mechanism::Cert,
+                // gpg 2.4 knows the words, and does nothing for them.
+                "pka" | "ldap" => continue,
                 "ntds" => Mechanism::Unsupported("NTDS"),
                 _ if word.contains("://") => Mechanism::Server(word.to_owned()),
                 _ => return Err(Refusal::Complaint("invalid auto-key-locate list".to_owned())),
@@ -135,7 +152,7 @@ const WORDS: &[Word<NetworkSettings>] = &[
         true
     }, "wait so many seconds for an answer"),
     flag("auto-key-retrieve", |s| &mut s.auto_key_retrieve, "ask for the keys of signatures that are not here"),
-    ignored("honor-keyserver-url", "has no effect: the keyserver that a key names is not asked"),
+    flag("honor-keyserver-url", |s| &mut s.honor_keyserver_url, "ask the keyserver that a key names, first"),
     ignored("honor-pka-record", ""),
     ignored("refresh-add-fake-v3-keyids", ""), ignored("check-cert", ""), ignored("broken-http-proxy", ""),
 ];

@@ -25,8 +25,8 @@ use crate::style::Style;
   keyhoard fetch https://example.org/alice.asc
   keyhoard fetch --no-wkd alice@example.org
 
-An address is looked for in the Web Key Directory of its domain first, then on the keyservers of config.toml \
-(vks://keys.openpgp.org if it says nothing), one after the other until one has it. Only what was asked for is taken, and \
+An address is looked for in the Web Key Directory of its domain first, in the DNS if config.toml says so, then on the \
+keyservers of config.toml (vks://keys.openpgp.org if it says nothing), one after the other until one has it. Only what was asked for is taken, and \
 from a Web Key Directory only with the user IDs of the address. A key is not valid because it was found: compare its \
 fingerprint. `keyhoard log` says where it came from, `keyhoard undo` takes it back. docs/network.md says what is sent.")]
 pub(crate) struct Arguments {
@@ -85,7 +85,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     let command = command_line();
     let (mut is_complete, mut is_asked) = (true, true);
     for request in &requests {
-        let sources = Source::of(request, !arguments.no_wkd, &keyservers);
+        let sources = Source::of(request, !arguments.no_wkd, network.dns.openpgpkey, &keyservers);
         if sources.is_empty() {
             bail!("{request}: there is nobody to ask: {}", arguments.advice());
         }
@@ -203,6 +203,7 @@ impl<'a> CameJson<'a> {
             asked_for: request.to_string(),
             source: match source {
                 Source::Wkd => "wkd".to_owned(),
+                Source::Dns => "dns".to_owned(),
                 Source::Keyserver(server) => server.to_string(),
                 Source::Named => "url".to_owned(),
             },

@@ -23,7 +23,7 @@ pub(super) fn run(
 ) -> anyhow::Result<Outcome> {
     let server: Keyserver = server.parse()?;
     let client = Configuration::read()?.network.client(&environment)?;
-    let mut keys = server.index(&client, text)?.keys;
+    let mut keys = server.search(&client, text)?;
     let found = keys.len();
     keys.truncate(limit.unwrap_or(usize::MAX));
     for key in &keys {

@@ -61,6 +61,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
         ids: named.ids.as_deref(),
         keyservers: &keyservers,
         pause,
+        dns: network.dns.openpgpkey,
         again: arguments.again,
         command: &command_line(),
     };
@@ -80,7 +81,8 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     if summary.given_up {
         bail!("the keyservers failed too often: not everything was asked for");
     }
-    Ok(Outcome::done_if(named.complete && (summary.asked > 0 || summary.too_soon > 0)))
+    let is_asked = summary.asked > 0 || summary.too_soon > 0;
+    Ok(Outcome::done_if(named.complete && is_asked && summary.is_complete()))
 }
 
 fn report(session: &mut Session, summary: &RefreshSummary) -> anyhow::Result<()> {
@@ -106,6 +108,7 @@ fn report(session: &mut Session, summary: &RefreshSummary) -> anyhow::Result<()>
         (summary.unchanged, "unchanged", Style::Faint),
         (summary.unknown, "unknown there", Style::Faint),
         (summary.not_asked_for, "not imported", Style::Warning),
+        (summary.incomplete, "not asked for everywhere, since a server failed", Style::Warning),
         (summary.failed, "not asked for, since nobody answered", Style::Error),
         (summary.without_source, "with nobody to ask: no keyserver is configured", Style::Warning),
         (summary.too_soon, "asked for within a day, not again", Style::Faint),
@@ -142,6 +145,7 @@ struct SummaryJson {
     unknown: u64,
     not_taken: u64,
     failed: u64,
+    incomplete: u64,
     without_source: u64,
     too_soon: u64,
     complete: bool,
@@ -158,9 +162,10 @@ impl SummaryJson {
             unknown: summary.unknown,
             not_taken: summary.not_asked_for,
             failed: summary.failed,
+            incomplete: summary.incomplete,
             without_source: summary.without_source,
             too_soon: summary.too_soon,
-            complete: !summary.given_up,
+            complete: summary.is_complete(),
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Answers of keyservers: asked for, filtered, imported.
 
+use engine::cert::signature::Signature;
+use engine::cert::subpacket::{Kind, Subpackets};
 use engine::fetch::{Answer, Asked, wanted};
 use engine::import::key_origin as kind;
 use engine::network::{Client, Fetched, Keyserver, Search, Url};
@@ -57,7 +59,7 @@ pub(super) fn get(
     if answers.is_empty() {
         return Err(servers::of_dirmngr(Code::NO_DATA).into());
     }
-    let origin = Origin { kind: kind::KEYSERVER, updated: Some(settings.now), url: Some(base(server.url())) };
+    let origin = origin_of(server, settings);
     import_answers(answers, origin, format!("gpg-keyhoard --{command} (from {server})"), settings, streams)
 }
 
@@ -74,8 +76,26 @@ pub(super) fn import_answers(
     Ok(())
 }
 
+/// Returns the origin of what comes from a keyserver now.
+pub(super) fn origin_of(server: &Keyserver, settings: &Settings) -> Origin {
+    Origin { kind: kind::KEYSERVER, updated: Some(settings.now), url: Some(base(server.url())) }
+}
+
+/// Returns the keyserver in the hashed subpackets of a signature; `None` without one, and for what is none.
+pub(super) fn preferred_keyserver(signature: &Signature<'_>) -> Option<Keyserver> {
+    let subpackets = Subpackets::new(signature.hashed).map_while(Result::ok);
+    let text = subpackets.filter(|subpacket| subpacket.kind == Kind::PREFERRED_KEYSERVER).last()?.body;
+    named_by_others(text)
+}
+
+/// Returns the keyserver that a text of others names; as in gpg only with a scheme.
+pub(super) fn named_by_others(text: &[u8]) -> Option<Keyserver> {
+    let text = std::str::from_utf8(text).ok().filter(|text| text.contains("://"))?;
+    Keyserver::of_others(text).ok()
+}
+
 /// Returns the address of a web server as gpg writes it.
 pub(super) fn base(url: &Url) -> String {
-    let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
+    let port = url.port_or_known_default().map(|port| format!(":{port}")).unwrap_or_default();
     format!("{}://{}{port}", url.scheme(), url.host_str().unwrap_or_default())
 }

@@ -5,8 +5,9 @@ use engine::cert::Fingerprint;
 use engine::fetch::Asked;
 use engine::foreign_text::shown;
 use engine::import::key_origin as kind;
+use engine::network::dns::{self, Cert};
 use engine::network::wkd::{self, Address};
-use engine::network::{Fetched, Search, without_user};
+use engine::network::{Client, Fetched, Search, without_user};
 use engine::recipients::{self, RecipientSelection};
 use engine::store::{Detail, Origin, Query, Selection};
 
@@ -104,6 +105,8 @@ impl Mechanism {
         match self {
             Self::Local | Self::NoDefault => "Local",
             Self::Wkd => "WKD",
+            Self::Dane => "DANE",
+            Self::Cert => "DNS CERT",
             Self::Keyserver => "keyserver",
             Self::Server(server) => server,
             Self::Unsupported(name) => name,
@@ -148,42 +151,32 @@ fn find_here(
     Ok(first)
 }
 
+/// What a place answered.
+struct Found {
+    fetched: Option<Fetched>,
+    asked: Asked,
+    origin: Origin,
+}
+
 /// Asks a place for an address, and imports what it has.
-fn find_at(
+pub(super) fn find_at(
     place: &Mechanism,
     address: &Address,
     settings: &Settings,
     streams: &mut Streams,
 ) -> Result<Option<Fingerprint>, Failure> {
-    let query = Query::Mail(address.to_string().into_bytes());
-    let search = Search::Exact(address.to_string());
-    let (fetched, kind, url) = match place {
-        Mechanism::Wkd => (wkd::get(&servers::client(settings)?, address), kind::WKD, None),
-        Mechanism::Keyserver => {
-            let server = servers::keyserver(settings)?;
-            (
-                server.get(&servers::client(settings)?, &search),
-                kind::KEYSERVER,
-                Some(answers::base(server.url())),
-            )
-        }
-        Mechanism::Server(server) => {
-            let server: engine::network::Keyserver = server.parse()?;
-            (
-                server.get(&servers::client(settings)?, &search),
-                kind::KEYSERVER,
-                Some(answers::base(server.url())),
-            )
-        }
-        Mechanism::Unsupported(_) => return Err(Code::NOT_SUPPORTED.into()),
-        Mechanism::Local | Mechanism::NoDefault => return Ok(None),
-    };
-    let fetched: Option<Fetched> = fetched.map_err(|error| servers::failure(&error, settings, streams))?;
-    let asked = Asked { query, only_address: *place == Mechanism::Wkd };
+    if let Mechanism::Unsupported(_) = place {
+        return Err(Code::NOT_SUPPORTED.into());
+    }
+    let client = servers::client(settings)?;
+    let Some(found) = ask(place, address, &client, settings, streams)? else { return Ok(None) };
+    let Found { fetched, asked, origin } = found;
+    if fetched.is_none() && matches!(place, Mechanism::Dane | Mechanism::Cert) {
+        return Err(servers::of_dirmngr(Code::NO_NAME).into());
+    }
     let Some(answer) = fetched.and_then(|fetched| answers::download(&fetched, asked)) else {
         return Err(servers::of_dirmngr(Code::NO_DATA).into());
     };
-    let origin = Origin { kind, updated: Some(settings.now), url };
     let command = format!("gpg-keyhoard --auto-key-locate {} {address}", without_user(place.name()));
     let downloads = Downloads { answers: vec![answer], import: &settings.network.import, origin, command };
     let imported = import_downloads(downloads, settings, streams)?;
@@ -191,4 +184,69 @@ fn find_at(
         Some(key) => Ok(Some(*key)),
         None => Err(servers::of_dirmngr(Code::NO_DATA).into()),
     }
+}
+
+/// Asks a place for an address; `None` where there is nobody to ask.
+fn ask(
+    place: &Mechanism,
+    address: &Address,
+    client: &Client,
+    settings: &Settings,
+    streams: &mut Streams,
+) -> Result<Option<Found>, Failure> {
+    let query = || Query::Mail(address.to_string().into_bytes());
+    let of_domain = |fetched, kind| Found {
+        fetched,
+        asked: Asked { query: query(), only_address: true },
+        origin: Origin { kind, updated: Some(settings.now), url: None },
+    };
+    let mut failed = |error| servers::failure(&error, settings, streams);
+    let server = match place {
+        Mechanism::Wkd => {
+            let fetched = wkd::get(client, address).map_err(&mut failed)?;
+            return Ok(Some(of_domain(fetched, kind::WKD)));
+        }
+        Mechanism::Dane => {
+            let fetched = dns::openpgpkey(client, address).map_err(&mut failed)?;
+            return Ok(Some(of_domain(fetched, kind::DANE)));
+        }
+        Mechanism::Cert => {
+            let cert = dns::cert(client, address).map_err(&mut failed)?;
+            return of_cert(cert, query(), client, settings, streams).map(Some);
+        }
+        Mechanism::Keyserver => servers::keyserver(settings)?,
+        Mechanism::Server(server) => server.parse()?,
+        Mechanism::Unsupported(_) | Mechanism::Local | Mechanism::NoDefault => return Ok(None),
+    };
+    let fetched = server.get(client, &Search::Exact(address.to_string())).map_err(failed)?;
+    let asked = Asked { query: query(), only_address: false };
+    Ok(Some(Found { fetched, asked, origin: answers::origin_of(&server, settings) }))
+}
+
+/// Returns the certificates of a record CERT, or those of the keyserver that it names, else of the usual one.
+fn of_cert(
+    cert: Option<Cert>,
+    query: Query,
+    client: &Client,
+    settings: &Settings,
+    streams: &mut Streams,
+) -> Result<Found, Failure> {
+    let of_dns = |fetched| Found {
+        fetched,
+        asked: Asked { query: query.clone(), only_address: false },
+        origin: Origin { kind: kind::DANE, updated: Some(settings.now), url: None },
+    };
+    let (fingerprint, url) = match cert {
+        None => return Ok(of_dns(None)),
+        Some(Cert::Certificates(fetched)) => return Ok(of_dns(Some(fetched))),
+        Some(Cert::Elsewhere { fingerprint, url }) => (fingerprint, url),
+    };
+    let server = match url.and_then(|url| answers::named_by_others(url.as_bytes())) {
+        Some(server) => server,
+        None => servers::keyserver(settings)?,
+    };
+    let (search, query) = answers::of_key(fingerprint.as_bytes()).ok_or(Code::NO_NAME)?;
+    let fetched = server.get(client, &search).map_err(|error| servers::failure(&error, settings, streams))?;
+    let origin = answers::origin_of(&server, settings);
+    Ok(Found { fetched, asked: Asked { query, only_address: false }, origin })
 }

@@ -60,7 +60,10 @@ fn send(
     streams.info(format_args!("sending key {} to {server}", String::from_utf8_lossy(&key)));
     for published in publish(snapshot, &[id], &server, &client, settings.now)? {
         if let Err(error) = published.outcome {
-            return Err(servers::failure(&error, settings, streams));
+            let CodedFailure { code, value } = servers::failure(&error, settings, streams).coded()?;
+            streams.status_error("keyserver_send", value);
+            streams.error(format_args!("keyserver send failed: {code}"));
+            return Err(CodedFailure { code, value }.into());
         }
     }
     Ok(())
