@@ -393,7 +393,8 @@ mod tests {
     fn the_file_has_a_line_for_each_key_in_nanoseconds() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join(FILE);
-        let subject = crate::subject::find(crate::programs::descriptions(None).unwrap(), &[]).unwrap().0.remove(0);
+        let subject =
+            crate::subject::find(crate::programs::descriptions(None).unwrap(), &[]).unwrap().0.remove(0);
         let series = Series { home: subject.new_home().unwrap(), subject: &subject, path: path.clone() };
         let combination = grid(false).combinations().remove(1);
         series.keep(combination.clone(), 0.5).unwrap();
