@@ -48,12 +48,11 @@ pub(crate) fn find(descriptions: Vec<Description>, roots: &[Root]) -> Result<(Ve
     for description in descriptions {
         let before = found.len();
         if let Some(program) = locate(&description.program).filter(|_| is_met(&description, None)) {
-            let start = vec![program.display().to_string()];
-            found.push(Subject::new(description.clone(), start, None)?);
+            found.push(Subject::new(description.clone(), program, None)?);
         }
         for root in roots.iter().filter(|root| is_met(&description, Some(root))) {
             if let Some(start) = root.start(&description.program) {
-                found.push(Subject::new(description.clone(), start, Some(root))?);
+                found.push(Subject::in_root(description.clone(), start, root)?);
             }
         }
         if found.len() == before {
@@ -87,23 +86,25 @@ fn started_in(root: Option<&Root>, mut command: Vec<String>) -> Vec<String> {
 
 impl Subject {
     /// Returns a program that these words start, the last of which is its path.
-    fn new(mut description: Description, start: Vec<String>, root: Option<&Root>) -> Result<Self> {
+    fn in_root(mut description: Description, start: Vec<String>, root: &Root) -> Result<Self> {
+        description.name = format!("{} ({})", description.name, root.name);
+        let program = start.last().cloned().unwrap_or_default();
+        // `{program}` is filled with the path, which stands for all these words.
+        description.words.insert(program.clone(), start);
+        Self::new(description, program.into(), Some(root.clone()))
+    }
+
+    fn new(description: Description, program: PathBuf, root: Option<Root>) -> Result<Self> {
         // A short name, because the paths of sockets in a home must be short.
         let directory = TempDir::with_prefix("kh-").context("making a directory for homes")?;
-        let program = start.last().cloned().unwrap_or_default();
-        let mut command = Command::new(&start[0]);
+        let start = started_in(root.as_ref(), vec![description.program.clone()]);
+        let mut command = Command::new(if root.is_some() { Path::new(&start[0]) } else { &program });
         let output = command.args(&start[1..]).args(&description.version).stdin(Stdio::null()).output();
-        let output = output.with_context(|| program.clone())?;
+        let output = output.with_context(|| program.display().to_string())?;
         let text = String::from_utf8_lossy(&output.stdout);
         let is_wanted = |line: &&str| line.to_lowercase().contains(&description.version_line);
         let version = text.lines().find(is_wanted).unwrap_or("unknown").to_owned();
-        if let Some(root) = root {
-            description.name = format!("{} ({})", description.name, root.name);
-            // `{program}` is filled with the path, which stands for all these words.
-            description.words.insert(program.clone(), start);
-        }
-        let root = root.cloned();
-        Ok(Self { description, version, program: program.into(), root, directory, homes: Cell::new(0) })
+        Ok(Self { description, version, program, root, directory, homes: Cell::new(0) })
     }
 
     pub(crate) fn name(&self) -> &str {
