@@ -272,6 +272,16 @@ fn what_cannot_be_read_in_a_certificate_is_passed_over() {
 }
 
 #[test]
+fn a_copy_of_a_subkey_without_its_binding_changes_nothing() {
+    let (ann, subkey) = (Key::ed25519("ann"), Key::ed25519("subkey"));
+    let bound = vec![subkey.subkey_packet(), binding(&ann, &subkey, 0, vec![])];
+    let copy = vec![subkey.subkey_packet()];
+    for copies in [[copy.clone(), bound.clone()].concat(), [bound, copy].concat()] {
+        assert!(accepts(&certificate(&ann, copies), &signed(&subkey, 2)));
+    }
+}
+
+#[test]
 fn a_critical_subpacket_invalidates_its_own_signature_only_and_means_nothing_where_it_is_not_hashed() {
     let ann = Key::ed25519("ann");
     let unknown = || Subpacket::new(99, *b"x").critical();

@@ -204,7 +204,7 @@ fn keys_that_are_not_for_it_are_not_encrypted_to() {
 /// Armor, and what is done to it.
 type Damage = fn(&str) -> String;
 
-const ACCEPTED: [(&str, Damage); 14] = [
+const ACCEPTED: [(&str, Damage); 16] = [
     ("nothing", |text| text.to_owned()),
     ("CR LF", |text| text.replace('\n', "\r\n")),
     ("spaces before each line", |text| text.lines().map(|line| format!("  {line}\n")).collect()),
@@ -212,6 +212,8 @@ const ACCEPTED: [(&str, Damage); 14] = [
     ("quoted, with ends trimmed", |text| {
         text.lines().map(|line| format!("> {line}").trim_end().to_owned() + "\n").collect()
     }),
+    ("quoted with brackets", |text| text.lines().map(|line| format!("] }} >>> {line}\n")).collect()),
+    ("white space in the empty line", |text| text.replacen("\n\n", "\n \t\r\x0b\x0c\n", 1)),
     ("other dashes", |text| text.replace("-----", "\u{2014}\u{2014}\u{2013}")),
     ("fewer dashes", |text| text.replace("-----", "----")),
     ("no dashes", |text| text.replace("-----", "")),

@@ -74,6 +74,14 @@ pub(crate) fn is_text(line: &[u8]) -> bool {
     !(line.is_empty() || line.starts_with(b"-----END PGP ") && line.ends_with(b"-----"))
 }
 
+/// Returns whether a line between a block's title and its data is the empty one, which may have white space.
+pub(crate) fn is_blank(line: &[u8], rules: ArmorRules) -> bool {
+    const VERTICAL_TAB: u8 = 0x0b;
+    let is_space =
+        |byte: &u8| byte.is_ascii_whitespace() || rules == ArmorRules::Rfc9580 && *byte == VERTICAL_TAB;
+    line.iter().all(is_space)
+}
+
 /// Returns whether a line between a block's title and its data is a header, such as `Version: 1` or `Comment:`.
 pub(crate) fn is_header(line: &[u8]) -> bool {
     let colon = memchr::memchr(b':', line);

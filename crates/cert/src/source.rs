@@ -173,7 +173,7 @@ impl<R: Read> Source<R> {
     /// Skips the headers of a block and the empty line after them; returns whether there is one.
     fn skip_headers(&mut self) -> Result<bool> {
         while let Some(line) = self.lines.peek()? {
-            let is_empty = line.text.trim_ascii_end().is_empty();
+            let is_empty = armor::is_blank(line.text, self.rules);
             if !is_empty && !armor::is_header(line.text) {
                 break;
             }

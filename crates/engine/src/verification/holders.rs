@@ -12,7 +12,7 @@ use cert::certificate::Certificate;
 use cert::cross_certification::BackSignatureFacts;
 use cert::effective::EvaluationContext;
 use cert::effective::objections::CrossCertification;
-use cert::facts::{Component, ComponentKind, Facts, SignatureType};
+use cert::facts::{Component, ComponentKind, Facts, SignatureFacts, SignatureType};
 use cert::merge::merge;
 use cert::{Fingerprint, KeyId};
 use store::{CertId, Detail, KeyHit, ReadCertificates, Selection};
@@ -244,9 +244,13 @@ impl Found {
     }
 }
 
+/// Returns the component with a key; of several the first one that is bound, if any is.
 fn index_of(facts: &Facts, key: &Fingerprint) -> Option<usize> {
-    let is_it = |kind: &ComponentKind| matches!(kind, ComponentKind::Key(it) if it.fingerprint == *key);
-    facts.components.iter().position(|component| is_it(&component.kind))
+    let is_it =
+        |component: &Component| matches!(&component.kind, ComponentKind::Key(it) if it.fingerprint == *key);
+    let is_bound = |component: &Component| component.signatures.iter().any(SignatureFacts::is_good);
+    let find = |is_wanted: &dyn Fn(&Component) -> bool| facts.components.iter().position(is_wanted);
+    find(&|component| is_it(component) && is_bound(component)).or_else(|| find(&is_it))
 }
 
 /// Returns the end of a binding signature that may have a back-signature; `None` if there is none.
