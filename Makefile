@@ -126,7 +126,8 @@ bench-postgres: build ## measures a PostgreSQL server beside SQLite, writes targ
 	$(TARGET)/dist/keyhoard-lab bench tables --only-postgres --output $(TARGET)/bench
 
 .PHONY: clients
-clients: programs ## runs the test suites of programs that use gpg with gpg-keyhoard in its place
+clients: programs ## runs test suites of programs that use gpg, with gpg 2.4.9 and gpg-keyhoard, as root, writes docs/clients.md (an hour)
+	@scripts/setup clients
 	scripts/clients $(TARGET) $(TARGET)/checked/gpg-keyhoard
 
 .PHONY: lint
