@@ -3,8 +3,6 @@
 use std::time::Duration;
 
 use engine::fetch::{Came, NetworkConfiguration, Request, Source};
-use engine::import::ImportOutcome;
-use engine::store::Store;
 
 use crate::{Cert, Error, Fingerprint, Keyhoard, Result};
 
@@ -54,14 +52,12 @@ impl<'k> Fetch<'k> {
     ///
     /// `name` for what cannot be asked for; `network` if nothing was found and a place did not answer; `database`.
     pub fn request(self, name: impl AsRef<str>) -> Result<Vec<Cert>> {
-        let mut configuration = NetworkConfiguration { proxy: self.proxy, ..NetworkConfiguration::default() };
-        configuration.timeout = self.timeout.as_secs();
-        if !self.keyservers.is_empty() {
-            configuration.keyservers = self.keyservers;
-        }
-        let servers = configuration.servers()?;
-        let client = configuration.client(&|_| None)?;
         let request = Request::parse(name.as_ref())?;
+        if matches!(request, Request::File(_)) {
+            return Err(Error::Name(format!("{request}: a file is imported, not fetched")));
+        }
+        let configuration = self.configuration();
+        let (servers, client) = (configuration.servers()?, configuration.client(&|_| None)?);
         let sources = Source::of(&request, self.uses_directory, false, &servers);
         let handle = &self.keyhoard.handle;
         let (mut found, mut failures) = (Vec::new(), Vec::new());
@@ -69,17 +65,11 @@ impl<'k> Fetch<'k> {
             match came {
                 Came::Nothing => {}
                 Came::Failed(error) => failures.push(format!("{source}: {}", engine::causes(error))),
-                Came::Answer { taken, .. } => found.extend(taken.certificates.iter().filter_map(|taken| {
-                    let is_here = matches!(
-                        taken.outcome,
-                        ImportOutcome::New | ImportOutcome::Changed(_) | ImportOutcome::Unchanged
-                    );
-                    is_here.then_some(taken.fingerprint)
-                })),
+                Came::Answer { taken, .. } => found.extend(taken.here()),
             }
             Ok(())
         };
-        handle.write(|store: &dyn Store| {
+        handle.write(|store| {
             let now = handle.now();
             Ok(engine::fetch::fetch(store, &client, &request, &sources, &handle.program, now, &mut note)?)
         })?;
@@ -88,6 +78,17 @@ impl<'k> Fetch<'k> {
         }
         let cert = |fingerprint: Fingerprint| self.keyhoard.certs().by_fingerprint(fingerprint).transpose();
         found.into_iter().filter_map(cert).collect()
+    }
+
+    fn configuration(&self) -> NetworkConfiguration {
+        let usual = NetworkConfiguration::default();
+        let keyservers = if self.keyservers.is_empty() { usual.keyservers } else { self.keyservers.clone() };
+        NetworkConfiguration {
+            keyservers,
+            timeout: self.timeout.as_secs(),
+            proxy: self.proxy.clone(),
+            ..NetworkConfiguration::default()
+        }
     }
 }
 

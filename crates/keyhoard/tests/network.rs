@@ -52,6 +52,8 @@ fn a_server_that_does_not_answer_and_a_name_that_nothing_can_be_asked_for_are_er
     let fetch = || kh.fetch().keyserver(format!("hkp://{closed}")).timeout(Duration::from_secs(5));
     let failed = fetch().without_directory().request("ann@example.org").expect_err("nobody answers");
     assert_eq!(failed.code(), "network");
-    assert_eq!(fetch().request("01234567").expect_err("too short").code(), "name");
+    for refused in ["01234567", "file:///etc/passwd", "http://example.org/key.asc"] {
+        assert_eq!(fetch().request(refused).expect_err("not asked for").code(), "name", "{refused}");
+    }
     assert_eq!(fetch().proxy("nonsense").request("ann@example.org").expect_err("no proxy").code(), "name");
 }

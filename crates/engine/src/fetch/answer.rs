@@ -57,15 +57,20 @@ pub struct Taken {
 }
 
 impl Taken {
-    /// Says whether a certificate that was asked for is now here.
-    pub fn is_something(&self) -> bool {
-        let is_here = |imported: &Imported| {
+    /// Returns the primary keys of the certificates that were asked for and are now here.
+    pub fn here(&self) -> impl Iterator<Item = Fingerprint> {
+        let is_here = |imported: &&Imported| {
             matches!(
                 imported.outcome,
                 ImportOutcome::New | ImportOutcome::Changed(_) | ImportOutcome::Unchanged
             )
         };
-        self.certificates.iter().any(is_here)
+        self.certificates.iter().filter(is_here).map(|imported| imported.fingerprint)
+    }
+
+    /// Says whether a certificate that was asked for is now here.
+    pub fn is_something(&self) -> bool {
+        self.here().next().is_some()
     }
 }
 
