@@ -2,7 +2,7 @@
 
 use cert::key::{Key, Parameter};
 use secret::{Check, Error, Fields, Locked, Protection, Result, S2k, SecretKey, write_number};
-use symmetric::{Cipher, decode_count, encode_count};
+use symmetric::Cipher;
 use verify::{HashAlgorithm, PublicKeyAlgorithm};
 use zeroize::Zeroizing;
 
@@ -79,7 +79,8 @@ pub(crate) fn from_agent(public: &PublicKey, exported: &Sexp) -> Option<SecretKe
             let &[(b"e", encrypted)] = secrets else { return None };
             let cipher = cipher_named(&text(cipher)?)?;
             let hash = hash_named(&text(hash)?)?;
-            let count = encode_count(text(count)?.parse().ok()?);
+            // As the coded octet.
+            let count = text(count)?.parse().ok()?;
             let salt: [u8; 8] = salt.bytes()?.try_into().ok()?;
             if !is_known {
                 return None;
@@ -109,7 +110,8 @@ fn protection(locked: &Locked, iv: &[u8]) -> Option<Vec<Sexp>> {
         Sexp::atom(b"3"),
         Sexp::atom(name_of_hash(hash)?.as_bytes()),
         Sexp::atom(&salt),
-        Sexp::atom(decode_count(count).to_string().as_bytes()),
+        // As the coded octet.
+        Sexp::atom(count.to_string().as_bytes()),
     ])
 }
 
