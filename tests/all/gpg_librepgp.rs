@@ -94,7 +94,6 @@ fn gpg_and_gpg_keyhoard_read_each_others_ocb() {
         &["--force-ocb", "--passphrase", "x", "-c"],
         &["--force-ocb", "--passphrase", "x", "--s2k-mode", "1", "-c"],
         &["--force-ocb", "--passphrase", "x", "-r", "alice", "-e", "-c"],
-        &["--compliance", "gnupg", "-u", "bob", "-r", "alice", "-s", "-e"],
     ] {
         let message = |writes: bool| {
             let run = both.run_of(writes).args(BATCH_OPTIONS).args(options);
