@@ -164,19 +164,11 @@ fn gpg_2_4_makes_the_key_that_gpg_makes_by_default() {
 #[test]
 fn gpg_2_4_options_that_change_the_result_and_are_not_there_are_refused() {
     let home = Home::new();
-    for options in [
-        &["--force-ocb"][..],
-        &["--aead-algo", "ocb"],
-        &["--add-desig-revoker", "0123"],
-        &["--default-new-key-adsk", "0123"],
-        &["--chuid", "nobody"],
-    ] {
+    for options in [["--chuid", "nobody"]] {
         let done = Run::gpg_keyhoard(&home).like(Gnupg::V2_4).args(options).arg("--list-keys").output();
         assert_eq!(done.code, Some(2), "{options:?}");
         assert!(done.errors().contains("not supported yet"), "{options:?}: {}", done.errors());
     }
-    let cleared = ["--add-desig-revoker", "0123", "--add-desig-revoker", "clear", "--list-keys"];
-    Run::gpg_keyhoard(&home).like(Gnupg::V2_4).args(cleared).succeed();
     let told = Run::gpg_keyhoard(&home).like(Gnupg::V2_4).args(["--use-keyboxd", "--list-keys"]).succeed();
     assert!(told.errors().contains("--use-keyboxd has no effect"), "{}", told.errors());
 }
@@ -190,4 +182,59 @@ fn gpg_2_4_writes_the_time_before_messages_on_request() {
     let line = said.errors().lines().last().expect("a message").to_owned();
     assert!(line.ends_with(" gpg error reading key: No public key"), "{line}");
     assert!(line.as_bytes()[..4].iter().all(u8::is_ascii_digit), "{line}, {NOW}");
+}
+
+#[test]
+fn gpg_2_4_reports_packets_that_do_not_belong_among_detached_signatures() {
+    let both = Both::of_alice_and_bob_with(Gnupg::V2_4);
+    let secret = ["--pinentry-mode", "loopback", "--passphrase", "", "-u", "alice", "-b"];
+    let signature = both.run_of(true).args(secret).stdin("text").succeed().stdout;
+    let text = both.gpg.write("text", "text").to_string_lossy().into_owned();
+    let packet = |tag: u8, body: &[u8]| [&[0xc0 | tag, body.len() as u8], body].concat();
+    for (name, packets) in [
+        ("a marker", [packet(10, b"PGP"), signature.clone()]),
+        ("a private packet", [signature.clone(), packet(60, b"ab")]),
+        ("padding", [signature.clone(), packet(21, b"ab")]),
+        ("trust", [signature.clone(), packet(12, b"ab")]),
+    ] {
+        let file = both.gpg.write("signatures", packets.concat()).to_string_lossy().into_owned();
+        let words = ["--verify", &file, &text];
+        both.assert_same_status(words);
+        let [gpg, keyhoard] = both.run(words).map(|done| {
+            let text = done.errors();
+            text.lines().filter(|line| line.contains("not allowed in")).map(str::to_owned).collect::<Vec<_>>()
+        });
+        assert_eq!(keyhoard, gpg, "{name}");
+    }
+}
+
+#[test]
+fn gpg_reports_how_far_messages_are_read_on_request() {
+    for gnupg in Gnupg::ALL {
+        let both = Both::of_alice_and_bob_with(gnupg);
+        let text = both.gpg.write("text", "a line\n".repeat(20_000)).to_string_lossy().into_owned();
+        let secret = ["--pinentry-mode", "loopback", "--passphrase", "x", "--trust-model", "always"];
+        let made = |words: &[&str]| both.run_of(true).args(secret).args(words).succeed().stdout;
+        let message = both.gpg.write("message", made(&["-r", "alice", "-o", "-", "-e", &text]));
+        let signature = both.gpg.write("signature", made(&["-u", "alice", "-o", "-", "-b", &text]));
+        let [message, signature] = [message, signature].map(|file| file.to_string_lossy().into_owned());
+        for words in [
+            &["-r", "alice", "-e", &text][..],
+            &["-c", &text],
+            &["-u", "alice", "-s", &text],
+            &["-u", "alice", "-b", &text],
+            &["-d", &message],
+            &["--verify", &signature, &text],
+            &["-r", "alice", "-e"],
+        ] {
+            let common = ["--enable-progress-filter", "--status-fd", "2", "--yes", "-o", "/dev/null"];
+            let [gpg, keyhoard] = both.run(secret.iter().chain(&common).chain(words)).map(|done| {
+                let lines = done.status_lines();
+                let reported = lines.lines().filter(|line| line.contains("] PROGRESS "));
+                reported.map(str::to_owned).collect::<Vec<_>>()
+            });
+            assert!(!gpg.is_empty(), "{words:?}");
+            assert_eq!(keyhoard, gpg, "{words:?}");
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! Keys that gpg-keyhoard makes beside those of the real gpg: the same commands, what is key-dependent masked.
 
 use std::ffi::OsStr;
+use std::fs;
 
 use harness::{Both, Home, Output, Run, alice_and_bob, assert_same};
 
@@ -191,6 +192,28 @@ fn an_existing_secret_key_keeps_its_passphrase_in_a_new_certificate() {
 }
 
 /// The shortest ones that both make: nobody should make them, and they are quickly made.
+#[test]
+fn gpg_makes_weak_rsa_keys_where_the_configuration_allows_it() {
+    let home = Home::new();
+    let make = |name: &str| {
+        let words = [&PLAIN[..], &["--quick-generate-key", name, "rsa1024", "sign", "0"]].concat();
+        Run::gpg_keyhoard(&home).args(words).output()
+    };
+    let refused = make("Weak");
+    assert_eq!(refused.code, Some(2));
+    assert!(refused.errors().contains("Unsupported algorithm"), "{}", refused.errors());
+    let directory = home.of_user().join(".config/keyhoard");
+    fs::create_dir_all(&directory).expect("a new directory");
+    fs::write(directory.join("config.toml"), "allow-weak-keys = true\n").expect("a new file");
+    let made = make("Weak");
+    assert_eq!(made.code, Some(0), "{}", made.errors());
+    let listed = Run::gpg_keyhoard(&home).args(["--with-colons", "--list-keys"]).succeed().text();
+    assert!(listed.lines().any(|line| line.starts_with("pub:-:1024:1:")), "{listed}");
+    let signed = Run::gpg_keyhoard(&home).args(PLAIN).arg("-s").stdin("text").succeed().stdout;
+    let read = Run::gpg_keyhoard(&home).arg("-d").stdin(signed).succeed();
+    assert_eq!(read.text(), "text", "{}", read.errors());
+}
+
 const GROUPS: &str = "%no-protection\nKey-Type: DSA\nKey-Length: 1024\nSubkey-Type: ELG-E\nSubkey-Length: 2048\n\
                       Name-Real: Old\nName-Email: old@example.org\n%commit\n\
                       Key-Type: dsa\nKey-Length: 2048\nSubkey-Type: ELG\nSubkey-Length: 2048\nName-Real: Less\n%commit\n";

@@ -150,7 +150,16 @@ fn gpg_import_notes_where_new_user_ids_came_from() {
     let first = home.write("first", key.certificate());
     key.add_user_id("20240201T000000!", "Ann at home <ann@home.example>");
     let both_user_ids = home.write("second", key.certificate());
-    for origin in ["wkd", "dane", "file", "ks,hkps://keys.example.org", "url,https://example.org/a"] {
+    for origin in [
+        "wkd",
+        "dane",
+        "file",
+        "ks",
+        "ks,hkps://keys.example.org",
+        "ks-pref,hkps://keys.example.org",
+        "self",
+        "url,https://example.org/a",
+    ] {
         for before in [None, Some(&first)] {
             let both = Both::new();
             if let Some(file) = before {

@@ -15,6 +15,7 @@ mod gpg_guess;
 mod gpg_import;
 mod gpg_keyring_files;
 mod gpg_keyrings;
+mod gpg_librepgp;
 mod gpg_messages;
 mod gpg_network;
 mod gpg_options;

@@ -35,9 +35,7 @@ const SAMPLED_WEBS: u64 = 3;
 fn oracle_signatures_on_the_members_who_do_not_upload_are_marked_as_gpg_marks_them() {
     for gnupg in Gnupg::ALL {
         let both = Both::of_version(gnupg, Reference::Nonupload);
-        // docs/gpg-compat.md: 2.4 accepts no certification with SHA-1, whatever its date, which colons show.
-        let is_known = |listing: &[&str]| gnupg == Gnupg::V2_4 && listing.contains(&"--with-colons");
-        for listing in LISTINGS.iter().filter(|listing| !is_known(listing)) {
+        for listing in LISTINGS {
             compare(&both, listing, &[]);
         }
     }

@@ -43,7 +43,7 @@ impl Both {
     /// Makes two homes with the keys of Alice and Bob, on the last day of January 2026, and asserts that both programs report
     /// their import in the same way.
     pub fn of_alice_and_bob() -> Both {
-        Both::of_alice_and_bob_with(Gnupg::V2_2)
+        Both::of_alice_and_bob_with(Gnupg::usual())
     }
 
     /// Makes the same homes for a comparison with this gpg.
@@ -58,12 +58,12 @@ impl Both {
 
     /// Takes two existing homes with the same history, gpg's first.
     pub fn in_homes([gpg, keyhoard]: [Home; 2]) -> Both {
-        Both { gpg, keyhoard, gnupg: Gnupg::V2_2, now: NOW.to_owned(), agent: None, misplaced: false }
+        Both { gpg, keyhoard, gnupg: Gnupg::usual(), now: NOW.to_owned(), agent: None, misplaced: false }
     }
 
     /// Makes copies of the homes into which each program has imported `reference`.
     pub fn of(reference: Reference) -> Both {
-        Both::of_version(Gnupg::V2_2, reference)
+        Both::of_version(Gnupg::usual(), reference)
     }
 
     /// Makes copies of the homes into which this gpg and `gpg-keyhoard` have imported `reference`.

@@ -18,6 +18,16 @@ impl Gnupg {
     /// Both, the older one first.
     pub const ALL: [Gnupg; 2] = [Gnupg::V2_2, Gnupg::V2_4];
 
+    /// Returns the one that tests compare with that name none: the older one, or the newer one if the environment has
+    /// `KEYHOARD_TEST_GNUPG=2.4`.
+    pub fn usual() -> Gnupg {
+        match env::var("KEYHOARD_TEST_GNUPG").as_deref() {
+            Ok("2.4") => Gnupg::V2_4,
+            Ok("2.2") | Err(_) => Gnupg::V2_2,
+            Ok(other) => panic!("KEYHOARD_TEST_GNUPG={other}: neither 2.2 nor 2.4"),
+        }
+    }
+
     /// Returns its version number.
     pub fn version(self) -> &'static str {
         match self {

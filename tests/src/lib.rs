@@ -1,6 +1,6 @@
 //! What the tests of whole programs share: fresh homes, running programs, comparing them with the real gpg.
 //!
-//! - [`Gnupg`]: the real ones, 2.2 and 2.4, unpacked by `scripts/gnupg`. Where a test names none, it is 2.2.
+//! - [`Gnupg`]: the real ones, 2.2 and 2.4, unpacked by `scripts/gnupg`. Where a test names none, it is 2.2, or 2.4 with `KEYHOARD_TEST_GNUPG=2.4`.
 //! - [`Home`]: a GnuPG home directory of its own for each test, removed afterwards.
 //! - [`Engine`]: homes whose database is a file, or a schema of a real PostgreSQL server; [`on_both_engines`] runs tests
 //!   with each.

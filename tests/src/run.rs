@@ -26,9 +26,9 @@ pub struct Run {
 }
 
 impl Run {
-    /// The real gpg 2.2 in `home`. It starts no agent.
+    /// The usual real gpg in `home`. It starts no agent.
     pub fn gpg(home: &Home) -> Run {
-        Run::gpg_of(Gnupg::V2_2, home)
+        Run::gpg_of(Gnupg::usual(), home)
     }
 
     /// A real gpg in `home`. It starts no agent.
@@ -36,9 +36,9 @@ impl Run {
         Run::gpg_of_with_agent(gnupg, home).arg("--no-autostart")
     }
 
-    /// The real gpg 2.2 in `home`, where it may start an agent to make and use secret keys.
+    /// The usual real gpg in `home`, where it may start an agent to make and use secret keys.
     pub fn gpg_with_agent(home: &Home) -> Run {
-        Run::gpg_of_with_agent(Gnupg::V2_2, home)
+        Run::gpg_of_with_agent(Gnupg::usual(), home)
     }
 
     /// A real gpg in `home`, where it may start an agent to make and use secret keys.
@@ -78,16 +78,16 @@ impl Run {
         build_directory().join(name)
     }
 
-    /// Any program, with the user's home directory `home`. The GnuPG that it finds is 2.2, and `gpg-keyhoard` writes
+    /// Any program, with the user's home directory `home`. The GnuPG that it finds is the usual one, and `gpg-keyhoard` writes
     /// what that writes.
     pub fn new(program: &Path, home: &Path) -> Run {
         let mut command = Command::new(program);
         let path = env::var_os("PATH").unwrap_or_default();
-        let path = [Gnupg::V2_2.programs()].into_iter().chain(env::split_paths(&path));
+        let path = [Gnupg::usual().programs()].into_iter().chain(env::split_paths(&path));
         command.env_clear().envs(env::var_os("TMPDIR").map(|directory| ("TMPDIR", directory)));
         command.env("PATH", env::join_paths(path).expect("no directory's name has a colon"));
         command.env("LC_ALL", "C.UTF-8").env("TZ", "UTC").env("HOME", home);
-        command.env("GPG_KEYHOARD_COMPAT", Gnupg::V2_2.compat());
+        command.env("GPG_KEYHOARD_COMPAT", Gnupg::usual().compat());
         Run { command, now: None, arguments: Vec::new(), stdin: Vec::new() }
     }
 

@@ -12,6 +12,8 @@
 //! ```toml
 //! # `keyhoard encrypt` encrypts to one's own keys, too.
 //! encrypt-to-self = true
+//! # `gpg-keyhoard` makes RSA keys of fewer than 2048 bits when it is asked to, for tests and old programs.
+//! allow-weak-keys = true
 //! ```
 //!
 //! Its table `network` says what goes over the network: `fetch::NetworkConfiguration`, with the feature `network`.
@@ -43,6 +45,9 @@ pub struct Configuration {
     /// Messages are encrypted to the user's own keys, too.
     #[serde(default)]
     pub encrypt_to_self: bool,
+    /// `gpg-keyhoard` makes RSA keys that are too small to be safe.
+    #[serde(default)]
+    pub allow_weak_keys: bool,
     /// What goes over the network.
     #[cfg(feature = "network")]
     #[serde(default)]

@@ -9,6 +9,7 @@
 //! [`Editor::add_subkey`], [`Editor::set_expiry`], [`Editor::set_preferences`], [`Editor::certify`],
 //! [`Editor::revoke_certification`], [`Editor::revoke`] and [`Editor::revocation_certificate`].
 
+mod add_decryption_subkey;
 mod add_revoker;
 mod add_subkey;
 mod add_user_id;

@@ -47,6 +47,8 @@ pub struct RecipientCandidate {
     pub created: Timestamp,
     /// The key to encrypt to; `None` if there is none that may be used now.
     pub key: Option<EncryptionKey>,
+    /// LibrePGP's additional decryption subkeys, to which GnuPG encrypts as well.
+    pub also: Vec<EncryptionKey>,
     /// Why it cannot be used; `None` if it can, whether it is valid or not.
     pub obstacle: Option<RecipientObstacle>,
     /// What trust on first use knows of the user IDs that are meant, in the order of the packets, where that was asked
@@ -106,6 +108,8 @@ pub struct EncryptionKey {
     pub primary: Fingerprint,
     /// The body of its packet.
     pub public: Vec<u8>,
+    /// When it expires.
+    pub expires: Option<Timestamp>,
     /// What its owner's programs can read.
     pub preferences: Preferences,
 }
@@ -146,6 +150,8 @@ pub struct Preferences {
     pub ciphersuites: Vec<(u8, u8)>,
     /// Encrypted data of RFC 9580 (SEIPD version 2) are read.
     pub seipd2: bool,
+    /// LibrePGP's OCB-encrypted data are read.
+    pub ocb: bool,
 }
 
 /// Returns the cipher of a message, and its AEAD mode if all recipients read encrypted data of RFC 9580, by what they
@@ -387,6 +393,7 @@ fn candidates_of(
             is_named: named.iter().any(|(_, user)| !user.expired),
             is_disabled: user_trust.disabled,
             key,
+            also: decryption_subkeys(certificate, &effective),
             obstacle,
             first_uses: first_uses(facts, &effective, &user_trust, meant.user_id),
         })
@@ -441,6 +448,7 @@ pub(crate) fn of_keyring(
             is_named: true,
             is_disabled: false,
             key,
+            also: decryption_subkeys(certificate, &effective),
             first_uses: Vec::new(),
         })
     };
@@ -552,13 +560,40 @@ fn encryption_key(
     let places = (0..certificate.facts.components.len()).filter(usable).filter_map(key);
     // As in GnuPG, the newest subkey is preferred to the primary key.
     let (index, key): (usize, &KeyFacts) = places.max_by_key(|(index, key)| (*index > 0, key.created))?;
-    let public = certificate.body(certificate.facts.components[index].span)?.to_vec();
+    as_encryption_key(certificate, effective, index, key)
+}
+
+fn as_encryption_key(
+    certificate: &Certificate,
+    effective: &Effective,
+    index: usize,
+    key: &KeyFacts,
+) -> Option<EncryptionKey> {
+    let expires = match &effective.components[index] {
+        ComponentState::Key(state) => state.expires,
+        _ => None,
+    };
     Some(EncryptionKey {
         fingerprint: key.fingerprint,
-        primary: primary.fingerprint,
-        public,
+        primary: certificate.facts.primary().fingerprint,
+        public: certificate.body(certificate.facts.components[index].span)?.to_vec(),
+        expires,
         preferences: preferences(certificate, effective),
     })
+}
+
+/// Returns the usable additional decryption subkeys of a certificate.
+fn decryption_subkeys(certificate: &Certificate, effective: &Effective) -> Vec<EncryptionKey> {
+    let components = certificate.facts.components.iter().zip(&effective.components).enumerate().skip(1);
+    let usable = components.filter_map(|(index, (component, state))| match (&component.kind, state) {
+        (ComponentKind::Key(key), ComponentState::Key(state))
+            if state.is_usable() && state.usage.contains(Usage::ALSO_DECRYPT) =>
+        {
+            Some((index, key))
+        }
+        _ => None,
+    });
+    usable.filter_map(|(index, key)| as_encryption_key(certificate, effective, index, key)).collect()
 }
 
 /// Returns the key flags of a key: its own, of a primary key those of the primary user ID, else those of a direct-key
@@ -610,6 +645,7 @@ fn preferences(certificate: &Certificate, effective: &Effective) -> Preferences 
         compressions: said.iter().find_map(|own| own.compression_preferences.clone()),
         ciphersuites: signatures().find_map(ciphersuites).unwrap_or_default(),
         seipd2: said.iter().any(|own| own.features.is_some_and(|features| features & 8 != 0)),
+        ocb: said.iter().find_map(|own| own.features).is_some_and(|features| features & 2 != 0),
     };
     if has_post_quantum_key(facts, effective) {
         preferences.add_implicit_of_rfc_9980();

@@ -32,6 +32,9 @@ pub(crate) const DIGEST: &[Named] =
 /// Compression (RFC 9580, 9.4).
 pub(crate) const COMPRESSION: &[Named] = &[(0, "Uncompressed"), (1, "ZIP"), (2, "ZLIB"), (3, "BZIP2")];
 
+/// LibrePGP's AEAD modes.
+pub(crate) const AEAD: &[Named] = &[(1, "EAX"), (2, "OCB")];
+
 /// The curves that gpg has a name for, by their object identifiers.
 pub(crate) const CURVE: &[(&[u8], &str)] = &[
     (&[0x2b, 0x06, 0x01, 0x04, 0x01, 0x97, 0x55, 0x01, 0x05, 0x01], "cv25519"),
@@ -65,6 +68,11 @@ pub(crate) fn compression_option(name: &[u8]) -> Option<u8> {
 /// Returns the number of the compression with a name.
 pub(crate) fn compression(name: &[u8]) -> Option<u8> {
     number(COMPRESSION, b'Z', &[(0, "none")], name)
+}
+
+/// Returns the number of the AEAD mode with a name.
+pub(crate) fn aead(name: &[u8]) -> Option<u8> {
+    number(AEAD, b'A', &[], name)
 }
 
 fn number(table: &[Named], letter: u8, other_names: &[Named], name: &[u8]) -> Option<u8> {

@@ -3,7 +3,7 @@
 use std::env;
 
 use engine::causes;
-use engine::cert::effective::KeyState;
+use engine::cert::effective::{KeyState, Usage};
 use engine::cert::key::Key;
 use engine::configuration::{Compat, Configuration};
 use engine::verify::HashAlgorithm;
@@ -32,6 +32,11 @@ pub(crate) fn default_digest(compat: Compat) -> fn(&Key<'_>) -> HashAlgorithm {
         Compat::V2_2 => sign::hash_for,
         Compat::V2_4 => sign::hash_for_2_4,
     }
+}
+
+/// Returns the uses of a key that listings show: 2.2 does not know additional decryption subkeys.
+pub(crate) fn shown_usage(compat: Compat, usage: Usage) -> Usage {
+    if compat < Compat::V2_4 { usage.without(Usage::ALSO_DECRYPT) } else { usage }
 }
 
 /// Returns the state of a subkey as listings show it: since 2.4 one of an expired key expires with that key at the latest.

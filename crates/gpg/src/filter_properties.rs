@@ -8,6 +8,7 @@ use engine::cert::certificate::{Certificate, Retained};
 use engine::cert::effective::{ComponentState, Effective, KeyState, PacketView, Usage, UserIdState};
 use engine::cert::facts::{Component, ComponentKind, Facts, KeyFacts, SignatureFacts, SignatureType};
 use engine::cert::mailbox::mailbox;
+use engine::configuration::Compat;
 
 use crate::clock;
 use crate::filter::Filter;
@@ -158,6 +159,6 @@ fn date(time: Timestamp) -> Cow<'static, [u8]> {
 
 fn usage(usage: Usage) -> Cow<'static, [u8]> {
     let mut letters = Vec::new();
-    capabilities(usage, &mut letters);
+    capabilities(usage, Compat::V2_4, &mut letters);
     letters.into()
 }

@@ -27,6 +27,7 @@ mod options;
 mod output;
 mod passphrases;
 mod program;
+mod progress;
 mod prompt;
 mod render;
 mod secrets;

@@ -2,6 +2,7 @@
 
 pub(crate) mod armor;
 pub(crate) mod command;
+pub(crate) mod compliance;
 pub(crate) mod export_words;
 pub(crate) mod import_words;
 pub(crate) mod list;
@@ -22,13 +23,14 @@ use engine::verify::policy::DigestPolicy;
 use secret::Passphrase;
 
 use crate::filter::Filter;
-use crate::generation::preferences;
+use crate::generation::preferences::{self, LibrePgp};
 use crate::home::Home;
 use crate::program::Program;
 use crate::signature_notations::NotationOrPolicy;
 
 pub(crate) use armor::ArmorHeaders;
 pub(crate) use command::Command;
+pub(crate) use compliance::Compliance;
 pub(crate) use export_words::ExportSettings;
 pub(crate) use import_words::ImportSettings;
 pub(crate) use list::{KeyIdFormat, ListSettings};
@@ -44,6 +46,10 @@ pub(crate) struct Settings {
     pub(crate) program: Program,
     /// Whose output is followed.
     pub(crate) compat: Compat,
+    /// `--compliance`.
+    pub(crate) compliance: Compliance,
+    /// `--require-compliance`: what is not approved makes the command fail.
+    pub(crate) require_compliance: bool,
     pub(crate) home: Home,
     /// The current time, or that of `--faked-system-time`.
     pub(crate) now: Timestamp,
@@ -108,6 +114,11 @@ pub(crate) struct Settings {
     pub(crate) all_signatures: bool,
     /// `--default-new-key-algo`.
     pub(crate) default_new_key_algorithm: Option<String>,
+    /// `--default-new-key-adsk`: the fingerprints of keys that new certificates have as additional decryption subkeys.
+    pub(crate) new_decryption_subkeys: Vec<Vec<u8>>,
+    /// `--add-desig-revoker`: the fingerprints of the designated revokers of new certificates, perhaps after
+    /// `sensitive:`.
+    pub(crate) new_revokers: Vec<Vec<u8>>,
     /// `--default-keyserver-url`, which new keys name.
     pub(crate) default_keyserver_url: Option<Vec<u8>>,
     pub(crate) trust_model: Model,
@@ -239,13 +250,23 @@ impl Settings {
     pub(crate) fn of(program: Program, compat: Compat) -> Self {
         let list = ListSettings::of(compat);
         let armor_headers = ArmorHeaders { compat, ..ArmorHeaders::default() };
+        let digests = match compat {
+            Compat::V2_2 => DigestPolicy::GNUPG,
+            Compat::V2_4 => DigestPolicy::GNUPG_2_4,
+        };
         match program {
-            Program::Gpg => {
-                Self { compat, list, armor_headers, verify: VerifyFlags::of_gpg(), ..Self::default() }
-            }
+            Program::Gpg => Self {
+                compat,
+                list,
+                armor_headers,
+                digests,
+                verify: VerifyFlags::of_gpg(),
+                ..Self::default()
+            },
             Program::Gpgv => Self {
                 compat,
                 list,
+                digests,
                 program,
                 command: Some(Command::Verify),
                 batch: true,
@@ -276,10 +297,15 @@ impl Settings {
         unknown.chain(self.trust.complaints().chain(self.message.complaint()).map(str::to_owned)).collect()
     }
 
+    /// Returns what preference lists are to LibrePGP.
+    pub(crate) fn librepgp(&self) -> LibrePgp {
+        LibrePgp::of(self.compat, self.compliance == Compliance::Gnupg)
+    }
+
     /// Takes a preference list, of which the last one of each sort counts.
     pub(crate) fn prefer(&mut self, sort: &'static str, list: &[u8]) {
         let list = String::from_utf8_lossy(list).into_owned();
-        if let Ok(read) = preferences::read(&list, "") {
+        if let Ok(read) = preferences::read(&list, "", self.librepgp()) {
             match sort {
                 "personal cipher" => self.message.personal_ciphers = read.ciphers,
                 "personal digest" => self.message.personal_digests = read.hashes,
@@ -303,7 +329,7 @@ impl Settings {
             let list = self.preference_list(sort)?;
             // As in gpg, the default list is read with itself as the default.
             let usual = if sort == "default" { list } else { "" };
-            let items = preferences::read(list, usual).err()?;
+            let items = preferences::read(list, usual, self.librepgp()).err()?;
             Some((items, format!("invalid {sort} preferences")))
         })
     }

@@ -3,7 +3,7 @@
 use crate::algorithm::Version;
 use crate::error::Result;
 use crate::material;
-use crate::profile::{Plan, Profile, Source};
+use crate::profile::{DecryptionSubkey, Plan, Profile, Source};
 use crate::progress::Progress;
 use cert::facts::{RevocationReason, SignatureType};
 use cert::packet::{self, Tag};
@@ -114,7 +114,7 @@ fn certificate(
             with_preferences(new_builder(profile, SignatureType::DIRECT_KEY, primary, now), profile);
         packets.extend(signed(builder, primary, Subject::Primary)?);
     }
-    if let Some(revoker) = profile.revoker {
+    for revoker in profile.revokers.iter().copied() {
         // Not revocable, so that a later owner of the stolen key cannot revoke it (RFC 9580, 5.2.3.23).
         let builder = new_builder(profile, SignatureType::DIRECT_KEY, primary, now)
             .with(Subpacket::Revoker(revoker))
@@ -135,6 +135,10 @@ fn certificate(
     for (plan, subkey) in profile.subkeys.iter().zip(subkeys) {
         packets.extend(packet::write(Tag::PUBLIC_SUBKEY, subkey.public_body()));
         packets.extend(binding(profile, plan, primary, subkey, now)?);
+    }
+    for subkey in &profile.decryption_subkeys {
+        packets.extend(packet::write(Tag::PUBLIC_SUBKEY, &subkey.public));
+        packets.extend(decryption_binding(profile, subkey, primary, now)?);
     }
     Ok(packets)
 }
@@ -185,6 +189,22 @@ fn binding(
             .body_by(subkey)?;
         builder = builder.with(Subpacket::EmbeddedSignature(back_signature));
     }
+    signed(builder, primary, Subject::Subkey(bound))
+}
+
+/// Makes the binding signature of an additional decryption subkey, dated as GnuPG dates it: when that key was made, but not
+/// before the primary key.
+fn decryption_binding(
+    profile: &Profile,
+    subkey: &DecryptionSubkey,
+    primary: &mut Unlocked,
+    now: Timestamp,
+) -> Result<Vec<u8>> {
+    let bound = cert::key::parse_public(&subkey.public).map_err(secret::Error::from)?;
+    let created = bound.created.max(now);
+    let mut builder = new_builder(profile, SignatureType::SUBKEY_BINDING, primary, created)
+        .with(Subpacket::KeyFlags(KeyFlags::ALSO_DECRYPT));
+    builder = subkey.lifetime.map(Subpacket::KeyExpiry).into_iter().fold(builder, Builder::with);
     signed(builder, primary, Subject::Subkey(bound))
 }
 

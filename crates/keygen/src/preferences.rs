@@ -16,8 +16,9 @@ pub struct Preferences {
     /// AEAD modes. Version 6 certificates name each mode with every preferred AES cipher (RFC 9580); version 4
     /// certificates have the subpacket of LibrePGP.
     pub aead: Vec<u8>,
-    /// Whether messages are to be protected against changes.
-    pub integrity: bool,
+    /// What version 4 certificates announce that the owner's programs read; version 6 certificates announce both
+    /// versions of SEIPD if this names the first.
+    pub features: Features,
     /// Whether a key server may accept changes from others than the owner.
     pub keyserver_modify: bool,
 }
@@ -30,7 +31,7 @@ impl Preferences {
             hashes: [10, 9, 8, 11, 2].map(HashAlgorithm).to_vec(),
             compressions: vec![2, 3, 1],
             aead: Vec::new(),
-            integrity: true,
+            features: Features::SEIPD_V1,
             keyserver_modify: false,
         }
     }
@@ -42,7 +43,7 @@ impl Preferences {
             hashes: [10, 8].map(HashAlgorithm).to_vec(),
             compressions: Vec::new(),
             aead: vec![2],
-            integrity: true,
+            features: Features::SEIPD_V1,
             keyserver_modify: false,
         }
     }
@@ -75,8 +76,9 @@ impl Preferences {
         if version == Version::V6 && !suites.is_empty() {
             subpackets.push(Subpacket::Ciphersuites(suites));
         }
-        if self.integrity {
-            subpackets.push(Subpacket::Features(self.features(version)));
+        let features = self.features(version);
+        if features != Features::default() {
+            subpackets.push(Subpacket::Features(features));
         }
         if version == Version::V4 && !self.keyserver_modify {
             subpackets.push(Subpacket::KeyserverPreferences(0x80));
@@ -86,9 +88,8 @@ impl Preferences {
 
     fn features(&self, version: Version) -> Features {
         match version {
-            Version::V6 => Features::SEIPD_V1 | Features::SEIPD_V2,
-            Version::V4 if self.aead.is_empty() => Features::SEIPD_V1,
-            Version::V4 => Features::SEIPD_V1 | Features::OCB,
+            Version::V6 => self.features.with(Features::SEIPD_V2, self.features.contains(Features::SEIPD_V1)),
+            Version::V4 => self.features,
         }
     }
 }

@@ -25,10 +25,21 @@ pub struct Profile {
     pub user_ids: Vec<Vec<u8>>,
     /// The preferred key server.
     pub keyserver: Option<Vec<u8>>,
-    /// A designated revoker.
-    pub revoker: Option<Revoker>,
+    /// Its designated revokers.
+    pub revokers: Vec<Revoker>,
+    /// Keys of others to which is encrypted what is encrypted to the certificate.
+    pub decryption_subkeys: Vec<DecryptionSubkey>,
     /// The hash algorithm of its signatures; `None` for the one that suits each key.
     pub digest: Option<HashAlgorithm>,
+}
+
+/// A key of another certificate that is bound as an additional decryption subkey (LibrePGP).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DecryptionSubkey {
+    /// The body of its packet.
+    pub public: Vec<u8>,
+    /// Its lifetime in seconds from its creation time.
+    pub lifetime: Option<NonZeroU32>,
 }
 
 impl Profile {
@@ -169,7 +180,8 @@ impl Profile {
             preferences: Preferences::of_version(version),
             user_ids: Vec::new(),
             keyserver: None,
-            revoker: None,
+            revokers: Vec::new(),
+            decryption_subkeys: Vec::new(),
             digest: None,
         }
     }

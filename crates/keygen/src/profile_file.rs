@@ -25,7 +25,7 @@ use crate::algorithm::{Algorithm, Version};
 use crate::preferences::Preferences;
 use crate::profile::{Plan, Profile};
 use serde::Deserialize;
-use sign::KeyFlags;
+use sign::{Features, KeyFlags};
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 use std::ops::Range;
@@ -108,6 +108,8 @@ fn profile(text: &str, table: Spanned<Table>) -> Result<Profile, ProfileError> {
             tables.into_iter().map(subkey).collect::<Result<_, _>>()?
         }
     };
+    let aead = numbers(text, table.aead, AEAD)?.unwrap_or(defaults.preferences.aead);
+    let is_librepgp = version == Version::V4 && !aead.is_empty();
     Ok(Profile {
         primary,
         subkeys,
@@ -119,7 +121,8 @@ fn profile(text: &str, table: Spanned<Table>) -> Result<Profile, ProfileError> {
             },
             compressions: numbers(text, table.compressions, COMPRESSIONS)?
                 .unwrap_or(defaults.preferences.compressions),
-            aead: numbers(text, table.aead, AEAD)?.unwrap_or(defaults.preferences.aead),
+            aead,
+            features: defaults.preferences.features.with(Features::OCB, is_librepgp),
             ..defaults.preferences
         },
         user_ids: table.user_ids.into_iter().map(String::into_bytes).collect(),

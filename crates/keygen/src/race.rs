@@ -11,14 +11,14 @@ use std::thread;
 /// Generates the numbers of a new RSA key: a generator runs on each core, the first key is taken, and the other
 /// generators are stopped.
 ///
-/// aws-lc makes keys of sizes that are a multiple of 128 bits; keys of other sizes are OpenSSL's, on one core.
+/// aws-lc makes keys of sizes that are a multiple of 128 bits and not weak; keys of other sizes are OpenSSL's, on one core.
 ///
 /// # Errors
 ///
 /// [`Error::Memory`] and [`Error::Library`].
 pub(crate) fn generate(size: Size, progress: &mut dyn Progress) -> Result<Numbers> {
     const PRIMES: usize = 2;
-    if !size.bits().is_multiple_of(128) {
+    if !size.bits().is_multiple_of(128) || size.bits() < 2048 {
         let numbers = rsa::generate_by_openssl(size)?;
         (0..PRIMES).for_each(|_| progress.step(Step::Prime));
         return Ok(numbers);

@@ -9,7 +9,7 @@ use zeroize::Zeroizing;
 /// The public exponent of every key.
 pub(crate) const EXPONENT: u64 = 65537;
 
-/// The length of a modulus in bits: a multiple of 8 from 2048 to 16384.
+/// The length of a modulus in bits: a multiple of 8 from 2048 to 16384, or a weak one from 1024 on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Size(u16);
 
@@ -23,6 +23,18 @@ impl Size {
         match u16::try_from(bits) {
             Ok(bits @ 2048..=16384) if bits % 8 == 0 => Ok(Self(bits)),
             _ => Err(Error::RsaSize(bits)),
+        }
+    }
+
+    /// Checks a size in bits that may be too small to be safe, for old programs and the tests of others.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::RsaSize`] if it is not a multiple of 8 from 1024 to 16384.
+    pub fn perhaps_weak(bits: u32) -> Result<Self> {
+        match u16::try_from(bits) {
+            Ok(weak @ 1024..2048) if weak % 8 == 0 => Ok(Self(weak)),
+            _ => Self::new(bits),
         }
     }
 
@@ -135,6 +147,16 @@ mod tests {
     fn keys_of_openssl_follow_the_rules_of_fips_186_5() {
         for bits in [2048, 2056, 2064] {
             follows_the_rules(bits as i32, &generate_by_openssl(Size::new(bits).unwrap()).unwrap());
+        }
+    }
+
+    #[test]
+    fn weak_sizes_are_multiples_of_8_from_1024_on_and_asked_for_by_name() {
+        for bits in [1024, 1032, 2040, 2048, 16384] {
+            assert_eq!(Size::perhaps_weak(bits).unwrap().bits(), bits);
+        }
+        for bits in [0, 1016, 1025, 16392] {
+            assert!(Size::perhaps_weak(bits).is_err());
         }
     }
 

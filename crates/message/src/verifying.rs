@@ -274,6 +274,7 @@ impl Sink for MessageVerifier<'_> {
 #[derive(Clone, Debug)]
 pub struct DetachedSignatures {
     bodies: Vec<Vec<u8>>,
+    left_aside: Vec<Tag>,
 }
 
 impl DetachedSignatures {
@@ -293,21 +294,27 @@ impl DetachedSignatures {
     /// The same.
     pub fn read_with(input: &mut (dyn Read + Send), armor: ArmorRules) -> Result<Self> {
         let mut input = BufReader::new(DearmoredMessage::of_all_blocks(input).with(armor));
-        let mut bodies = Vec::new();
+        let (mut bodies, mut left_aside) = (Vec::new(), Vec::new());
         while let Some(header) = frame::header(&mut input)? {
             let body = Body::new(&mut input, header.length);
             match header.tag {
                 Tag::SIGNATURE => bodies.push(body.whole(MAX_PACKET)?),
                 tag if is_left_aside(tag) => {
                     body.whole(MAX_PACKET)?;
+                    left_aside.push(tag);
                 }
                 _ => return Err(Error::Malformed("something else among detached signatures")),
             }
-            if bodies.len() > MAX_SIGNATURES {
+            if bodies.len() + left_aside.len() > MAX_SIGNATURES {
                 return Err(Error::Limit("signatures of one message"));
             }
         }
-        if bodies.is_empty() { Err(Error::NoMessage) } else { Ok(Self { bodies }) }
+        if bodies.is_empty() { Err(Error::NoMessage) } else { Ok(Self { bodies, left_aside }) }
+    }
+
+    /// Returns the types of the packets among the signatures that say nothing of them.
+    pub fn left_aside(&self) -> &[Tag] {
+        &self.left_aside
     }
 
     /// Hashes all of `data`, over which the signatures are made.

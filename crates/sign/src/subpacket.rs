@@ -65,9 +65,9 @@ pub enum Subpacket {
     IntendedRecipient(Fingerprint),
 }
 
-/// What a key may be used for (RFC 9580, 5.2.3.29).
+/// What a key may be used for (RFC 9580, 5.2.3.29), the first byte in the lower bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct KeyFlags(pub u8);
+pub struct KeyFlags(pub u16);
 
 impl KeyFlags {
     /// Certify other keys.
@@ -78,6 +78,8 @@ impl KeyFlags {
     pub const ENCRYPT: Self = Self(0x0c);
     /// Authenticate.
     pub const AUTHENTICATE: Self = Self(0x20);
+    /// Decrypt what is encrypted to another key of the certificate (LibrePGP).
+    pub const ALSO_DECRYPT: Self = Self(0x0400);
 
     /// Returns whether all flags of `other` are set.
     pub fn contains(self, other: Self) -> bool {
@@ -102,8 +104,20 @@ impl Features {
     pub const SEIPD_V1: Self = Self(0x01);
     /// LibrePGP's OCB-encrypted data.
     pub const OCB: Self = Self(0x02);
+    /// LibrePGP's keys of version 5.
+    pub const VERSION_5: Self = Self(0x04);
     /// SEIPD version 2.
     pub const SEIPD_V2: Self = Self(0x08);
+
+    /// Says whether these include all others.
+    pub const fn contains(self, others: Self) -> bool {
+        self.0 & others.0 == others.0
+    }
+
+    /// Returns these and others, or these without the others.
+    pub const fn with(self, others: Self, are_wanted: bool) -> Self {
+        if are_wanted { Self(self.0 | others.0) } else { Self(self.0 & !others.0) }
+    }
 }
 
 impl BitOr for Features {
@@ -187,9 +201,11 @@ impl Subpacket {
                 [&[revoker.class, revoker.algorithm.0], revoker.fingerprint.as_bytes()].concat()
             }
             Self::Notation { readable, name, value } => notation(*readable, name, value),
-            Self::KeyserverPreferences(byte)
-            | Self::KeyFlags(KeyFlags(byte))
-            | Self::Features(Features(byte)) => vec![*byte],
+            Self::KeyFlags(KeyFlags(flags)) => {
+                let [first, second] = flags.to_le_bytes();
+                if second == 0 { vec![first] } else { vec![first, second] }
+            }
+            Self::KeyserverPreferences(byte) | Self::Features(Features(byte)) => vec![*byte],
             Self::PrimaryUserId => vec![1],
             Self::RevocationReason(reason) => [&[reason.code], reason.comment.as_slice()].concat(),
             Self::IntendedRecipient(fingerprint) => versioned(fingerprint),

@@ -9,8 +9,8 @@ use crate::{HashAlgorithm, PublicKeyAlgorithm};
 pub struct DigestPolicy {
     /// A bit for each hash algorithm that is never accepted.
     weak: u64,
-    /// Whether SHA-1 is accepted in all certifications by other keys.
-    sha1_certifications: bool,
+    /// The latest creation time of certifications by other keys in which SHA-1 is accepted; `None` for none.
+    sha1_certifications: Option<u32>,
 }
 
 impl Default for DigestPolicy {
@@ -21,7 +21,10 @@ impl Default for DigestPolicy {
 
 impl DigestPolicy {
     /// The default of GnuPG 2.2: MD5 is never accepted, SHA-1 not in newer certifications by other keys.
-    pub const GNUPG: Self = Self { weak: 1 << HashAlgorithm::MD5.0, sha1_certifications: false };
+    pub const GNUPG: Self =
+        Self { weak: 1 << HashAlgorithm::MD5.0, sha1_certifications: Some(END_OF_SHA1_CERTIFICATIONS) };
+    /// The default of GnuPG 2.4: MD5 is never accepted, SHA-1 not in any certification by another key.
+    pub const GNUPG_2_4: Self = Self { sha1_certifications: None, ..Self::GNUPG };
 
     /// Rejects one more hash algorithm (`--weak-digest`).
     pub fn with_weak(self, hash: HashAlgorithm) -> Self {
@@ -35,7 +38,7 @@ impl DigestPolicy {
 
     /// Accepts SHA-1 in certifications by other keys (`--allow-weak-key-signatures`).
     pub fn with_sha1_certifications(self) -> Self {
-        Self { sha1_certifications: true, ..self }
+        Self { sha1_certifications: Some(u32::MAX), ..self }
     }
 
     /// Returns whether a hash algorithm is too weak for any signature.
@@ -49,8 +52,8 @@ impl DigestPolicy {
     /// Chosen-prefix collisions make later SHA-1 certifications worthless. They do not affect self-signatures, whose
     /// content the issuer chooses.
     pub fn accepts_certification(self, hash: HashAlgorithm, created: u32) -> bool {
-        let is_late = hash == HashAlgorithm::SHA1 && created > END_OF_SHA1_CERTIFICATIONS;
-        !self.is_weak(hash) && (self.sha1_certifications || !is_late)
+        let is_early = self.sha1_certifications.is_some_and(|latest| created <= latest);
+        !self.is_weak(hash) && (hash != HashAlgorithm::SHA1 || is_early)
     }
 }
 
@@ -61,7 +64,7 @@ pub fn accepts_subkey_binding(subkey: PublicKeyAlgorithm, hash: HashAlgorithm) -
     !(is_broken && subkey.is_post_quantum())
 }
 
-/// 2019-01-19 00:00 UTC, the latest creation time of SHA-1 certifications by other keys that GnuPG accepts.
+/// 2019-01-19 00:00 UTC, the latest creation time of SHA-1 certifications by other keys that GnuPG 2.2 accepts.
 const END_OF_SHA1_CERTIFICATIONS: u32 = 1_547_856_000;
 
 /// The smallest RSA, DSA and Elgamal keys in bits that are accepted in signatures and encrypted to.
@@ -123,6 +126,15 @@ mod tests {
         assert!(!GNUPG.accepts_certification(HashAlgorithm::SHA1, 1_547_856_001));
         assert!(GNUPG.accepts_certification(HashAlgorithm::SHA256, u32::MAX));
         assert!(GNUPG.with_sha1_certifications().accepts_certification(HashAlgorithm::SHA1, u32::MAX));
+    }
+
+    #[test]
+    fn gnupg_2_4_accepts_no_sha1_certifications_by_others_unless_asked() {
+        let policy = DigestPolicy::GNUPG_2_4;
+        assert!(!policy.accepts_certification(HashAlgorithm::SHA1, 0));
+        assert!(policy.with_sha1_certifications().accepts_certification(HashAlgorithm::SHA1, u32::MAX));
+        assert!(policy.accepts_certification(HashAlgorithm::SHA256, u32::MAX));
+        assert!(!policy.is_weak(HashAlgorithm::SHA1));
     }
 
     #[test]

@@ -20,21 +20,29 @@ impl Usage {
     pub const OTHER: Self = Self(16);
     /// There are key flags, but none is set, which differs from no key flags.
     pub const NONE: Self = Self(32);
+    /// Decrypts what is encrypted to another key of the certificate (LibrePGP's additional decryption subkey).
+    pub const ALSO_DECRYPT: Self = Self(64);
 
     /// Returns whether all of `uses` are in the set.
     pub fn contains(self, uses: Self) -> bool {
         self.0 & uses.0 == uses.0
     }
 
+    /// Returns the set without some uses.
+    pub fn without(self, uses: Self) -> Self {
+        Self(self.0 & !uses.0)
+    }
+
     /// Converts key flags; the empty set means that there is no subpacket.
     pub(super) fn from_flags(flags: Option<[u8; 2]>) -> Self {
-        let Some([flags, _]) = flags else { return Self::default() };
+        let Some(flags) = flags.map(u16::from_le_bytes) else { return Self::default() };
         let named = [
-            (0x01, Self::CERTIFY),
-            (0x02, Self::SIGN),
-            (0x0c, Self::ENCRYPT),
-            (0x20, Self::AUTHENTICATE),
-            (0xd0, Self::OTHER),
+            (0x0001, Self::CERTIFY),
+            (0x0002, Self::SIGN),
+            (0x000c, Self::ENCRYPT),
+            (0x0020, Self::AUTHENTICATE),
+            (0x00d0, Self::OTHER),
+            (0x0400, Self::ALSO_DECRYPT),
         ];
         let usage = named
             .into_iter()
@@ -76,6 +84,9 @@ impl Usage {
         match (self, possible) {
             (Self(0), possible) => possible,
             (flags, Self(0)) => flags,
+            (flags, possible) if possible.contains(Self::ENCRYPT) => {
+                Self(flags.0 & (possible | Self::ALSO_DECRYPT).0)
+            }
             (flags, possible) => Self(flags.0 & possible.0),
         }
     }

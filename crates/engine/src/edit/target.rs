@@ -2,7 +2,7 @@
 
 use cert::certificate::Certificate;
 use cert::effective::{ComponentState, Effective, EvaluationContext, KeyState, PacketView, UserIdState};
-use cert::facts::{AttributeFacts, Component, ComponentKind, KeyFacts};
+use cert::facts::{AttributeFacts, Component, ComponentKind, KeyFacts, SelfSignature};
 use cert::key::{self, Key};
 use cert::packet::Span;
 use cert::packet::{Packet, Packets};
@@ -85,6 +85,14 @@ impl Target {
         self.components().filter_map(|(index, component, state)| {
             let ComponentState::User(state) = state else { return None };
             Some(Found { index, identity: CertifiedIdentity::of(&component.kind)?, state })
+        })
+    }
+
+    /// Iterates over the user IDs and attributes that are bound and not revoked, with what their self-signatures say.
+    pub fn bound_identities(&self) -> impl Iterator<Item = (CertifiedIdentity, Option<&SelfSignature>)> {
+        self.identities().filter(|found| !found.state.revoked).filter_map(|found| {
+            let signature = &self.component(found.index).signatures[found.state.binding?];
+            Some((found.identity, signature.own.as_deref()))
         })
     }
 

@@ -179,13 +179,19 @@ fn is_of_user_ids(origin: &Origin) -> bool {
     }
 }
 
+/// Says whether GnuPG notes an origin with a certificate: a keyserver without its address only where it brings news, the
+/// owner's preferred keyserver and the user's own work never.
+fn is_of_certificate(origin: &Origin, kind: &PutKind) -> bool {
+    is_of_user_ids(origin) || origin.kind == kind::KEYSERVER && *kind != PutKind::New
+}
+
 impl Entry {
     fn put<'a>(&'a self, options: &ImportOptions<'_>) -> Put<'a> {
         Put {
             certificate: &self.certificate,
             kind: self.kind.clone(),
             inputs: &self.inputs,
-            origin: options.origin.clone(),
+            origin: options.origin.clone().filter(|origin| is_of_certificate(origin, &self.kind)),
         }
     }
 

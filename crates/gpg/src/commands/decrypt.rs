@@ -21,6 +21,7 @@ use super::{multifile, signatures, verify};
 use crate::code::Code;
 use crate::failure::{CodedFailure, Failure};
 use crate::input;
+use crate::progress::ReportedInput;
 use crate::settings::Settings;
 use crate::status;
 use crate::streams::Streams;
@@ -44,9 +45,11 @@ pub(super) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
     };
     let source = MessageSource { name, naming: Naming::Standard, arguments };
     let input = input::open(name, streams).map_err(Failure::from);
-    if let Err(failure) =
-        input.and_then(|input| decrypt_message(settings, streams, BufReader::new(input), source))
-    {
+    let decrypted = input.and_then(|input| {
+        let input = ReportedInput::new(input, name, settings, streams);
+        decrypt_message(settings, streams, BufReader::new(input), source)
+    });
+    if let Err(failure) = decrypted {
         let CodedFailure { code, value } = failure.coded()?;
         streams.status_failure_value("decrypt", value);
         streams.error(format_args!("decrypt_message failed: {code}"));
@@ -61,6 +64,7 @@ fn each_file(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) 
             match File::open(Path::new(OsStr::from_bytes(&name))) {
                 Ok(input) => {
                     let source = MessageSource { name: Some(&name), naming: Naming::AfterInput, arguments };
+                    let input = ReportedInput::new(input, Some(&name), settings, streams);
                     match decrypt_message(settings, streams, BufReader::new(input), source) {
                         // With --batch gpg ends at the first bad signature.
                         Ok(has_bad) if has_bad && settings.batch => return Ok(()),

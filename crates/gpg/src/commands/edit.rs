@@ -2,9 +2,11 @@
 
 pub(super) mod add_key;
 pub(super) mod certify;
+pub(super) mod decryption_subkey;
 pub(super) mod designated_revocation;
 pub(super) mod expiry;
 pub(super) mod owner_trust;
+pub(super) mod preferences;
 pub(super) mod revocation;
 pub(super) mod revocation_reason;
 pub(super) mod revoke_certification;
@@ -17,7 +19,7 @@ use agent::AllKeys;
 use engine::cert::Facts;
 use engine::cert::effective::objections::{IssuerKey, objections};
 use engine::cert::effective::{EvaluationContext, PacketView, evaluate};
-use engine::cert::facts::SignatureType;
+use engine::cert::facts::{KeyFacts, SignatureType};
 use engine::edit::{Draft, EditRefusal, Editor};
 use engine::foreign_text::shown;
 use engine::store::query::Name as KeyName;
@@ -80,6 +82,20 @@ impl<'a> EditKeys<'a> {
             ControlFlow::Continue(())
         })?;
         Ok(found)
+    }
+
+    /// Finds the primary key of the first certificate with a name.
+    pub(super) fn primary_key(&mut self, name: &[u8]) -> anyhow::Result<Option<KeyFacts>> {
+        let found = reported(self.candidates(name))?.unwrap_or_default();
+        let Some((fingerprint, id)) = found.first().copied() else { return Ok(None) };
+        self.streams.considered(&fingerprint);
+        let Some(store) = self.keyrings.working_database() else { return Ok(None) };
+        let mut key = None;
+        store.snapshot()?.visit(Selection::Ids(&[id]), Detail::Own, &mut |record| {
+            key = record.facts.map(|facts| facts.primary().clone());
+            ControlFlow::Break(())
+        })?;
+        Ok(key)
     }
 
     /// Finds a key by the fingerprint of its primary key; reports any other name.

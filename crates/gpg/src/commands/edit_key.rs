@@ -7,6 +7,7 @@
 
 mod certify;
 mod command;
+mod decryption_subkey;
 mod designated_revoker;
 mod own_signatures;
 mod owner_trust;
@@ -205,9 +206,7 @@ impl Loop<'_> {
                     .streams
                     .error("smartcards are not supported yet: use gpg for this, and import the key");
             }
-            EditCommand::AddDecryptionSubkey => {
-                session.keys.streams.error("additional decryption subkeys cannot be added yet");
-            }
+            EditCommand::AddDecryptionSubkey => decryption_subkey::add(session)?,
             EditCommand::AddRevoker => designated_revoker::add(session, &line.argument)?,
             EditCommand::DeleteSignature => signatures::delete(session)?,
             EditCommand::RevokeSignature => signatures::revoke(session)?,

@@ -20,7 +20,7 @@ pub(crate) struct KnownKey {
     pub(crate) user_id: Vec<u8>,
     /// All of its user IDs.
     user_ids: Vec<Vec<u8>>,
-    /// Whether messages may be encrypted to it.
+    /// Whether messages may be encrypted to it, perhaps as to an additional decryption subkey.
     pub(crate) encrypts: bool,
     /// The ciphers that its owner prefers.
     ciphers: Vec<u8>,
@@ -76,7 +76,9 @@ impl KnownKey {
         let ciphers = ciphers.flatten().collect();
         let encrypts = facts.components.iter().zip(&effective.components).any(|pair| match pair {
             (Component { kind: ComponentKind::Key(other), .. }, ComponentState::Key(state)) => {
-                other.fingerprint == key.fingerprint && state.usage.contains(Usage::ENCRYPT)
+                let decrypts =
+                    [Usage::ENCRYPT, Usage::ALSO_DECRYPT].iter().any(|it| state.usage.contains(*it));
+                other.fingerprint == key.fingerprint && decrypts
             }
             _ => false,
         });

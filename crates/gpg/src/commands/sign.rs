@@ -12,6 +12,7 @@ use engine::message::{self, LiteralOptions};
 use super::{literal, message_output};
 use crate::failure::{CodedFailure, Failure};
 use crate::input;
+use crate::progress::ReportedInput;
 use crate::settings::{ArmorHeaders, Form, Settings};
 use crate::streams::Streams;
 use choice::DefaultKeys;
@@ -57,7 +58,8 @@ fn sign(
     let mut input: Box<dyn Read> = Box::new(io::empty());
     let named = arguments.iter().map(|name| Some(&name[..]));
     for name in named.chain(arguments.is_empty().then_some(None)) {
-        input = Box::new(input.chain(input::open(name, streams)?));
+        let file = ReportedInput::new(input::open(name, streams)?, name, settings, streams);
+        input = Box::new(input.chain(file));
     }
     let name = arguments.first().map(Vec::as_slice);
     let suffix: &[u8] = match form {

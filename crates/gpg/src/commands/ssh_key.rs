@@ -5,20 +5,23 @@ use std::ops::ControlFlow;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use engine::cert::Keygrip;
 use engine::cert::certificate::Certificate;
 use engine::cert::effective::{ComponentState, EvaluationContext, KeyState, PacketView, Usage, evaluate};
-use engine::cert::facts::ComponentKind;
+use engine::cert::facts::{ComponentKind, KeyFacts};
 use engine::cert::key::{Key, Parameter};
 use engine::foreign_text::shown;
 use engine::store::query::Name;
-use engine::store::{Detail, Selection};
+use engine::store::{Detail, Query, Selection};
 use engine::verify::PublicKeyAlgorithm as Algorithm;
+use secret::{Name as SecretKeyName, SecretKeys as _};
 
 use crate::code::Code;
 use crate::failure::Failure;
 use crate::keyrings::Keyrings;
 use crate::names;
 use crate::output::{Holds, Output};
+use crate::secrets::secret_keys;
 use crate::settings::Settings;
 use crate::streams::Streams;
 
@@ -41,6 +44,49 @@ pub(super) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
             Ok(())
         }
     }
+}
+
+/// Refuses to write a secret key, which gpg names by its keygrip, as gpg 2.4 does: that writes none of any algorithm yet.
+pub(super) fn secret(
+    arguments: &[Vec<u8>],
+    settings: &Settings,
+    streams: &mut Streams,
+) -> anyhow::Result<()> {
+    let [name] = arguments else {
+        streams.usage("--export-secret-ssh-key <user-id>");
+        return Ok(());
+    };
+    let text = shown(name);
+    let Ok(Name { query: Query::Keygrip(keygrip), .. }) = Name::parse(name) else {
+        streams.error(format_args!("key \"{text}\" not found: Not a Keygrip"));
+        return Ok(());
+    };
+    let is_here = secret_keys(settings)?.find(&SecretKeyName::Keygrip(keygrip))?.is_some();
+    let (code, value) = match is_here {
+        true if is_rsa(keygrip, settings, streams)? => {
+            (Code::NOT_IMPLEMENTED, Code::NOT_IMPLEMENTED.with_gpg())
+        }
+        true => (Code::INVALID_PUBLIC_KEY_ALGORITHM, Code::INVALID_PUBLIC_KEY_ALGORITHM.bare()),
+        false => (Code::NO_SECRET_KEY, Code::NO_SECRET_KEY.with_agent()),
+    };
+    streams.status_failure_value("export-ssh-key", value);
+    streams.error(format_args!("export as ssh key failed: {code}"));
+    Ok(())
+}
+
+/// Says whether a certificate has an RSA key with a keygrip.
+fn is_rsa(keygrip: Keygrip, settings: &Settings, streams: &mut Streams) -> anyhow::Result<bool> {
+    let keyrings = Keyrings::open(settings, streams)?;
+    let is_meant = |key: &KeyFacts| key.keygrip == Some(keygrip) && key.algorithm == Algorithm::RSA;
+    let mut is_rsa = false;
+    for (_, snapshot) in keyrings.snapshots()?.iter() {
+        let ids = snapshot.find(&Query::Keygrip(keygrip))?;
+        snapshot.visit(Selection::Ids(&ids), Detail::Own, &mut |record| {
+            is_rsa |= record.facts.is_some_and(|facts| facts.keys().any(is_meant));
+            ControlFlow::Continue(())
+        })?;
+    }
+    Ok(is_rsa)
 }
 
 /// Finds the key and returns its line.

@@ -7,6 +7,7 @@ use engine::message::{self, Signing};
 use super::{literal, message_output};
 use crate::failure::{CodedFailure, Failure};
 use crate::input;
+use crate::progress::ReportedInput;
 use crate::settings::Settings;
 use crate::streams::Streams;
 
@@ -27,7 +28,7 @@ fn store(
     settings: &Settings,
     streams: &mut Streams,
 ) -> Result<(), Failure> {
-    let mut input = input::open(name, streams)?;
+    let mut input = ReportedInput::new(input::open(name, streams)?, name, settings, streams);
     let suffix: &[u8] = if settings.armor { b".asc" } else { b".gpg" };
     let mut output = message_output::open(arguments, settings, streams, name, suffix)?;
     let content = literal::options(settings, streams, settings.message.signed_compression(), name);

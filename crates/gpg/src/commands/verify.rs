@@ -9,6 +9,7 @@ use std::path::Path;
 use engine::cert::ArmorRules;
 use engine::cert::dearmor::DearmoredMessage as Armored;
 use engine::cert::packet::Tag;
+use engine::configuration::Compat;
 use engine::foreign_text::shown;
 use engine::message::{
     Allowed, Authenticity, DataSignature, DetachedSignatures, Error, Event, HashHeaders, MessageVerifier,
@@ -20,6 +21,7 @@ use super::{multifile, signatures};
 use crate::code::Code;
 use crate::failure::{CodedFailure, Failure};
 use crate::input;
+use crate::progress::ReportedInput;
 use crate::settings::Settings;
 use crate::status;
 use crate::streams::Streams;
@@ -36,12 +38,22 @@ pub(crate) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
         [] => (None, &[][..]),
         [name, data @ ..] => (Some(&name[..]), data),
     };
-    let outcome = input::open(name, streams).map_err(Failure::from).and_then(|input| match data {
+    let outcome = open(name, settings, streams).map_err(Failure::from).and_then(|input| match data {
         [] => inline(settings, streams, input, name),
         data => detached(settings, streams, input, data),
     });
     report_failure(streams, "signatures", outcome.err().map(Failure::coded).transpose()?);
     Ok(())
+}
+
+/// Opens what may be a signature; an error is reported.
+fn open(
+    name: Option<&[u8]>,
+    settings: &Settings,
+    streams: &mut Streams,
+) -> std::result::Result<ReportedInput<File>, Code> {
+    let file = input::open(name, streams)?;
+    Ok(ReportedInput::new(file, name, settings, streams))
 }
 
 fn report_failure(streams: &mut Streams, what: &str, failure: Option<CodedFailure>) {
@@ -56,7 +68,7 @@ fn each_file(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) 
     let mut failure = None;
     for name in multifile::file_names(arguments, settings)? {
         streams.status(status::with_text("FILE_START 1", &name));
-        match input::open(Some(&name), streams) {
+        match open(Some(&name), settings, streams) {
             Ok(input) => {
                 match inline(settings, streams, input, Some(&name)) {
                     // With --batch gpg ends at the first bad signature.
@@ -78,7 +90,12 @@ fn each_file(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) 
 
 /// Verifies the signatures of a message with its content, which is written if an output is named; returns whether one is
 /// bad.
-fn inline(settings: &Settings, streams: &mut Streams, input: File, name: Option<&[u8]>) -> Verification {
+fn inline(
+    settings: &Settings,
+    streams: &mut Streams,
+    input: ReportedInput<File>,
+    name: Option<&[u8]>,
+) -> Verification {
     let mut input = BufReader::new(input);
     let beginning = input.fill_buf()?.to_vec();
     let (read, announced) = match settings.output {
@@ -211,7 +228,7 @@ fn data_beside(name: Option<&[u8]>) -> Option<&[u8]> {
 /// Verifies signatures over the file of the same name without the suffix.
 fn over_file_beside(settings: &Settings, streams: &mut Streams, name: Option<&[u8]>) -> Verification {
     if let (Some(name), Some(data)) = (name, data_beside(name))
-        && let Ok(signature) = input::open(Some(name), streams)
+        && let Ok(signature) = open(Some(name), settings, streams)
     {
         streams.info(format_args!("assuming signed data in '{}'", shown(data)));
         return detached(settings, streams, signature, &[data.to_vec()]);
@@ -227,33 +244,46 @@ pub(super) fn over_file_or_input(settings: &Settings, streams: &mut Streams, nam
     if settings.verbose > 0 {
         streams.info("reading stdin ...");
     }
-    match input::open(Some(name), streams) {
+    match open(Some(name), settings, streams) {
         Ok(signature) => detached(settings, streams, signature, &[b"-".to_vec()]),
         Err(code) => Err(code.into()),
     }
 }
 
 /// Verifies signatures over files, one after the other.
-fn detached(settings: &Settings, streams: &mut Streams, signature: File, data: &[Vec<u8>]) -> Verification {
+fn detached(
+    settings: &Settings,
+    streams: &mut Streams,
+    signature: ReportedInput<File>,
+    data: &[Vec<u8>],
+) -> Verification {
     let mut signature = BufReader::new(signature);
     let beginning = signature.fill_buf()?.to_vec();
     let outcome = match begins_clear_text(&beginning) {
         true => VerifyOutcome::NotDetached,
-        false => classify(over(streams, &mut signature, data), &beginning, true),
+        false => classify(over(settings, streams, &mut signature, data), &beginning, true),
     };
     report(settings, streams, outcome, None, None)
 }
 
 fn over(
+    settings: &Settings,
     streams: &mut Streams,
     signature: &mut (dyn Read + Send),
     data: &[Vec<u8>],
 ) -> Result<Vec<DataSignature>> {
     let detached = DetachedSignatures::read_with(signature, ArmorRules::Gnupg)?;
+    let others = detached.left_aside().iter().filter(|tag| **tag != Tag::MARKER);
+    for other in others.filter(|_| settings.compat >= Compat::V2_4) {
+        streams.error(format_args!("Packet type {} not allowed in detached signature", other.0));
+    }
     let mut content: Box<dyn Read> = Box::new(io::empty());
     for name in data {
         match input::open_silently(Some(name)) {
-            Ok(file) => content = Box::new(content.chain(file)),
+            Ok(file) => {
+                let file = ReportedInput::new(file, Some(name), settings, streams);
+                content = Box::new(content.chain(file));
+            }
             Err(error) => {
                 let code = input::code(&error);
                 streams.error(format_args!("can't open signed data '{}'", shown(name)));

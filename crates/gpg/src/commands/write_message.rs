@@ -6,9 +6,10 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 
 use engine::cert::facts::SignatureType;
+use engine::configuration::Compat;
 use engine::foreign_text::shown;
 use engine::message::{
-    self, Cipher, Compression, ContentSigner, DataProtection, Encryption, MessageRecipients, NoSigner,
+    self, Aead, Cipher, Compression, ContentSigner, DataProtection, Encryption, MessageRecipients, NoSigner,
     Recipient, S2k,
 };
 use engine::message_algorithms as choice;
@@ -18,9 +19,12 @@ use super::sign::announcement;
 use super::sign::choice::DefaultKeys;
 use super::sign::signers::{self, Signer, signing};
 use super::{literal, message_output, multifile};
+use crate::code::Code;
 use crate::failure::{CodedFailure, Failure};
+use crate::generation::preferences::LibrePgp;
 use crate::output::Output;
-use crate::settings::{Form, MessageOperation, Settings};
+use crate::progress::ReportedInput;
+use crate::settings::{Compliance, Form, MessageOperation, Settings};
 use crate::status;
 use crate::streams::Streams;
 use crate::symmetric::{self, Purpose};
@@ -100,10 +104,21 @@ fn each_file(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) 
 
 /// What a message is made from.
 struct MessageInput {
-    input: File,
+    input: ReportedInput<File>,
     signers: Vec<Signer>,
     password: Option<Password>,
     recipients: Vec<Chosen>,
+}
+
+/// Fails with `--compliance=de-vs`: as in Debian's gpg, nothing here is approved to write restricted data.
+fn check_compliance(settings: &Settings, streams: &mut Streams) -> Result<(), Failure> {
+    if settings.compliance != Compliance::DeVs {
+        return Ok(());
+    }
+    let code = Code::FORBIDDEN;
+    streams.error("RNG is not compliant with --compliance=de-vs mode");
+    streams.status_error("random-compliance", code.with_gpg());
+    Err(code.into())
 }
 
 /// Finds and asks for all that a message is made from.
@@ -114,6 +129,9 @@ fn collect(
     name: Option<&[u8]>,
     default_keys: &mut DefaultKeys,
 ) -> Result<MessageInput, Failure> {
+    if !operation.encrypt {
+        check_compliance(settings, streams)?;
+    }
     // As in gpg, a missing file is reported before the passphrase is asked for, but after missing recipients.
     let opened = (!operation.encrypt).then(|| input::open(name, streams)).transpose()?;
     let signers = operation.sign.then(|| signers::collect(settings, streams, default_keys));
@@ -122,6 +140,7 @@ fn collect(
     let recipients = operation.encrypt.then(|| recipients::collect(settings, streams, default_keys));
     let recipients = recipients.transpose()?.unwrap_or_default();
     let input = opened.map_or_else(|| input::open(name, streams), Ok)?;
+    let input = ReportedInput::new(input, name, settings, streams);
     Ok(MessageInput { input, signers, password, recipients })
 }
 
@@ -139,7 +158,15 @@ fn encrypt(
         let name = input::shown_name(name);
         streams.info(format_args!("reading from '{name}'"));
     }
+    if operation.encrypt {
+        check_compliance(settings, streams)?;
+    }
     let (cipher, compression) = choose(settings, streams, &keys, name)?;
+    let protection = protection(settings, streams, cipher, &keys);
+    let cipher_name = cipher_name(settings, cipher, protection);
+    if keys.is_empty() && settings.verbose > 0 {
+        streams.info(format_args!("using cipher {cipher_name}"));
+    }
     if operation.sign {
         prefer_digest(settings, streams, &mut signers, &keys);
     }
@@ -150,9 +177,14 @@ fn encrypt(
     let suffix: &[u8] = if settings.armor { b".asc" } else { b".gpg" };
     let mut output = message_output::open(arguments, settings, streams, name, suffix)?;
     if settings.verbose > 0 {
-        report_recipients(streams, &keys, cipher);
+        report_recipients(streams, &keys, &cipher_name);
     }
-    let begin = format!("BEGIN_ENCRYPTION 2 {}", cipher.number());
+    let begin = match protection {
+        DataProtection::Gnupg { mode, .. } => {
+            format!("BEGIN_ENCRYPTION 0 {} {}", cipher.number(), mode.number())
+        }
+        _ => format!("BEGIN_ENCRYPTION 2 {}", cipher.number()),
+    };
     if !(operation.sign && operation.encrypt) {
         streams.status(&begin);
     }
@@ -161,7 +193,7 @@ fn encrypt(
         announcement::begin(streams, &signers);
     }
     let content = literal::options(settings, streams, compression, name);
-    let encryption = Encryption { cipher, protection: DataProtection::Mdc, content, ..Encryption::default() };
+    let encryption = Encryption { cipher, protection, content, ..Encryption::default() };
     let mut signing = operation.sign.then(|| signing(settings, &mut signers, kind)).transpose()?;
     let signer: &mut dyn ContentSigner = match &mut signing {
         Some(signing) => signing,
@@ -204,13 +236,46 @@ fn recipient<'a>(settings: &Settings, chosen: &'a Chosen) -> Recipient<'a> {
     Recipient { public: &chosen.key.public, is_hidden }
 }
 
-fn report_recipients(streams: &mut Streams, keys: &[Chosen], cipher: Cipher) {
-    for Chosen { key, user_id, .. } in keys {
+/// Returns the protection of a message: LibrePGP's OCB if that is forced, or if all recipients read it and
+/// `--compliance=gnupg` allows it.
+fn protection(settings: &Settings, streams: &mut Streams, cipher: Cipher, keys: &[Chosen]) -> DataProtection {
+    let ocb = || DataProtection::Gnupg { mode: Aead::Ocb, chunk: settings.message.chunk_size().0 - 6 };
+    let (is_forced, suits) = (settings.message.force_ocb, cipher.block_size() == 16);
+    if is_forced && !suits {
+        streams.info(format_args!("Warning: request to use OCB ignored for cipher '{cipher}'"));
+    }
+    if is_forced && suits {
+        return ocb();
+    }
+    if settings.librepgp() != LibrePgp::Announced || !suits {
+        return DataProtection::Mdc;
+    }
+    let lacking: Vec<&Chosen> = keys.iter().filter(|chosen| !chosen.key.preferences.ocb).collect();
+    if settings.verbose > 0 {
+        for Chosen { key, .. } in &lacking {
+            streams.info(format_args!("Note: key {} has no AEAD feature", key.primary.key_id()));
+        }
+    }
+    if keys.is_empty() || !lacking.is_empty() { DataProtection::Mdc } else { ocb() }
+}
+
+/// Returns what people are told of the cipher: gpg 2.4 names its mode, too.
+fn cipher_name(settings: &Settings, cipher: Cipher, protection: DataProtection) -> String {
+    match protection {
+        _ if settings.compat < Compat::V2_4 => cipher.to_string(),
+        DataProtection::Gnupg { mode, .. } => format!("{cipher}.{}", mode.name()),
+        _ => format!("{cipher}.CFB"),
+    }
+}
+
+fn report_recipients(streams: &mut Streams, keys: &[Chosen], cipher: &str) {
+    for Chosen { key, is_additional, user_id, .. } in keys {
         let algorithm = engine::cert::key::parse_public(&key.public).map(|key| key.algorithm.0);
         let algorithm = algorithm.map_or("[?]", algorithms::public_key_name);
         let key_id = key.fingerprint.key_id();
         let head = format!("{algorithm}/{cipher} encrypted for: \"{key_id} ");
-        streams.info_bytes(&[head.as_bytes(), user_id, b"\""].concat());
+        let end: &[u8] = if *is_additional { b" [ADSK]\"" } else { b"\"" };
+        streams.info_bytes(&[head.as_bytes(), user_id, end].concat());
     }
 }
 
@@ -282,9 +347,6 @@ fn choose(
         }
         None => choice::cipher(&message.personal_ciphers, &ciphers),
     };
-    if keys.is_empty() && settings.verbose > 0 {
-        streams.info(format_args!("using cipher {cipher}"));
-    }
     let personal = &message.personal_compressions;
     let forced = message.forced_compression();
     if forced != Some(Compression::Uncompressed) && is_compressed(name)? {

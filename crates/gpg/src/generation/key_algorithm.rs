@@ -1,7 +1,8 @@
 //! The algorithm and the flags of a key to generate.
 
 use engine::cert::effective::Usage;
-use keygen::{Algorithm, DsaSize, ElgamalSize};
+use engine::configuration::Configuration;
+use keygen::{Algorithm, DsaSize, ElgamalSize, Size};
 use sign::KeyFlags;
 
 use super::{Curve, Material, size};
@@ -25,7 +26,7 @@ pub(crate) fn key_algorithm(
     };
     let unsupported = |_| Code::UNSUPPORTED_ALGORITHM;
     let algorithm = match material {
-        Material::Rsa { .. } => Algorithm::parse(&format!("rsa{bits}")).map_err(unsupported)?,
+        Material::Rsa { .. } => Algorithm::Rsa(rsa_size(bits).map_err(unsupported)?),
         Material::Dsa { .. } => Algorithm::Dsa(DsaSize::new(bits).map_err(unsupported)?),
         Material::Elgamal { .. } => Algorithm::Elgamal(ElgamalSize::at_least(bits).map_err(unsupported)?),
         Material::Eddsa(Curve::Ed25519) | Material::Ecdh(Curve::Curve25519) => Algorithm::Curve25519,
@@ -34,6 +35,15 @@ pub(crate) fn key_algorithm(
         Material::Existing(..) => return Err(Code::GENERAL),
     };
     Ok((algorithm, notes))
+}
+
+/// Checks the size of an RSA key; a weak one has to be allowed by the configuration.
+fn rsa_size(bits: u32) -> keygen::Result<Size> {
+    let is_weak_allowed = || Configuration::read().is_ok_and(|read| read.allow_weak_keys);
+    match Size::new(bits) {
+        Err(_) if is_weak_allowed() => Size::perhaps_weak(bits),
+        checked => checked,
+    }
 }
 
 /// Returns the flags of a key for these uses.

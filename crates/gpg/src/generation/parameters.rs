@@ -7,6 +7,7 @@ use engine::verify::PublicKeyAlgorithm;
 use zeroize::Zeroizing;
 
 use super::parameter_file::Keyword;
+use super::preferences::LibrePgp;
 use super::{Curve, Family, Kind, Material, Part, Request, algorithm, preferences};
 use crate::code::Code;
 use crate::interval;
@@ -33,6 +34,8 @@ pub(crate) struct Defaults<'a> {
     pub(crate) algorithm: &'a str,
     /// The preference list `default`.
     pub(crate) preferences: &'a str,
+    /// What preference lists are to LibrePGP.
+    pub(crate) librepgp: LibrePgp,
     /// How long a key is valid unless that is asked for.
     pub(crate) validity: &'static [u8],
 }
@@ -105,9 +108,9 @@ impl Block {
         let usage = self.usage(Keyword::KeyUsage, "Key-Usage", primary)?.unwrap_or(usual);
         let subkey = self.subkey(defaults)?;
         let user_id = self.user_id().ok_or(missing("no User-ID specified"))?;
-        let preferences = self
-            .value(Keyword::Preferences)
-            .map(|list| preferences::read(&String::from_utf8_lossy(list), defaults.preferences));
+        let preferences = self.value(Keyword::Preferences).map(|list| {
+            preferences::read(&String::from_utf8_lossy(list), defaults.preferences, defaults.librepgp)
+        });
         let keyserver = self.keyserver()?;
         let revoker = self.revoker()?;
         let created = self.read_with(Keyword::CreationDate, "invalid creation date", interval::creation)?;
@@ -298,6 +301,7 @@ mod tests {
         now: Timestamp(1_767_225_600),
         algorithm: algorithm::DEFAULT,
         preferences: crate::generation::preferences::DEFAULT,
+        librepgp: crate::generation::preferences::LibrePgp::Unknown,
         validity: b"2y",
     };
 

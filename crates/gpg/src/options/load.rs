@@ -355,6 +355,9 @@ impl OptionLoader<'_> {
             items.iter().for_each(|item| self.streams.info(item));
             self.streams.error(text);
         }
+        if let (size, true) = self.settings.message.chunk_size() {
+            self.streams.info(format_args!("chunk size invalid - using {size}"));
+        }
         match self.streams.errors() {
             0 => Ok(()),
             _ => self.fail("option-postprocessing"),

@@ -18,8 +18,8 @@ use crate::algorithms::{cipher, compression_option, digest};
 use crate::clock;
 use crate::program::Program;
 use crate::settings::{
-    Command, CommandInput, DefaultKeyring, DefaultRecipient, Form, Keyring, MessageOperation, RecipientKind,
-    RecipientName, Settings,
+    Command, CommandInput, Compliance, DefaultKeyring, DefaultRecipient, Form, Keyring, MessageOperation,
+    RecipientKind, RecipientName, Settings,
 };
 use crate::streams::Channel;
 
@@ -157,9 +157,9 @@ pub(crate) static OPTIONS: &[Row] = &[
     command("list-trustdb", Command::ListTrustDb, ""),
 
     // Options of gpg 2.4.
-    not_yet("quick-add-adsk", "quick-add-adsk").new_in_2_4(),
-    not_yet("quick-update-pref", "quick-update-pref").new_in_2_4(),
-    not_yet("export-secret-ssh-key", "export-secret-ssh-key").new_in_2_4(),
+    command("quick-add-adsk", Command::QuickAddDecryptionSubkey, "add the key of another to decrypt, too").new_in_2_4(),
+    command("quick-update-pref", Command::QuickUpdatePreferences, "set the default preferences of a key").new_in_2_4(),
+    command("export-secret-ssh-key", Command::ExportSecretSshKey, "").new_in_2_4(),
     command("quick-set-ownertrust", Command::QuickSetOwnerTrust, "set how far a key's owner is trusted").new_in_2_4(),
     flag("no-compress", |s| s.message.set_level(0)).new_in_2_4(),
     flag("no-auto-trust-new-key", |s| s.no_auto_trust_new_key = true).new_in_2_4(),
@@ -177,15 +177,16 @@ pub(crate) static OPTIONS: &[Row] = &[
         Ok(())
     }).new_in_2_4(),
     flag("with-key-screening", |s| s.list.with_key_screening = true).new_in_2_4(),
-    flag("force-ocb", |s| s.refused.push("--force-ocb is not supported yet")).new_in_2_4(),
-    flag("force-aead", |s| s.refused.push("--force-aead is not supported yet")).new_in_2_4(),
-    text("aead-algo", |s, _| { s.refused.push("--aead-algo is not supported yet"); Ok(()) }).new_in_2_4(),
+    flag("force-ocb|force-aead", |s| s.message.force_ocb = true).new_in_2_4(),
+    // OCB is the only mode that is written.
+    harmless_text("aead-algo").new_in_2_4(),
+    int("chunk-size", |s, size| s.message.chunk_size = Some(size)).new_in_2_4(),
     text("chuid", |s, _| { s.refused.push("--chuid is not supported yet: use setpriv or runuser"); Ok(()) }).new_in_2_4(),
     text("default-new-key-adsk", values::default_new_key_adsk).new_in_2_4(),
     text("add-desig-revoker", values::add_designated_revoker).new_in_2_4(),
     flag("debug-ignore-expiration", |s| s.refused.push("--debug-ignore-expiration is not supported yet")).new_in_2_4(),
-    // Nothing is written with the algorithms that these are about.
-    harmless_int("chunk-size").new_in_2_4(), harmless_text("personal-aead-preferences").new_in_2_4(),
+    // As in gpg.
+    harmless_text("personal-aead-preferences").new_in_2_4(),
     // Old ciphers are used when they are asked for by name.
     harmless("allow-old-cipher-algos").new_in_2_4(),
     harmless_unsigned("debug-set-iobuf-size").new_in_2_4(), harmless_unsigned("debug-allow-large-chunks").new_in_2_4(),
@@ -389,8 +390,9 @@ pub(crate) static OPTIONS: &[Row] = &[
     text("compliance", values::compliance),
     flag("openpgp", values::strict_openpgp), flag("rfc2440", values::strict_openpgp),
     flag("rfc4880", values::strict_openpgp), flag("rfc4880bis", values::strict_openpgp),
-    harmless("gnupg|no-pgp2|no-pgp6|no-pgp7|no-pgp8"), harmless("pgp6"), harmless("pgp7"), harmless("pgp8"),
-    harmless("require-compliance"), text("default-new-key-algo", values::default_new_key_algorithm),
+    flag("gnupg|no-pgp2|no-pgp6|no-pgp7|no-pgp8", |s| s.compliance = Compliance::Gnupg),
+    flag("pgp6", values::older_pgp), flag("pgp7", values::older_pgp), flag("pgp8", values::older_pgp),
+    flag("require-compliance", |s| s.require_compliance = true), text("default-new-key-algo", values::default_new_key_algorithm),
     harmless_unsigned("min-rsa-length"),
     harmless("require-cross-certification|require-backsigs"),
     harmless("no-require-cross-certification|no-require-backsigs"), flag("enable-special-filenames", |s| s.special_file_names = true),

@@ -10,7 +10,9 @@ use engine::verify::HashAlgorithm;
 use super::refusal::{Outcome, Refusal};
 use crate::algorithms::digest;
 use crate::filter::{Filter, FilterError};
-use crate::settings::{Group, KEY_ORIGINS, KeyIdFormat, KeyOrigin, PinentryMode, Settings, trust};
+use crate::settings::{
+    Compliance, Group, KEY_ORIGINS, KeyIdFormat, KeyOrigin, PinentryMode, Settings, trust,
+};
 use crate::signature_notations::NotationOrPolicy;
 
 /// Returns the value of a word in a list, ignoring case.
@@ -139,20 +141,22 @@ pub(super) fn display_charset(_: &mut Settings, text: &[u8]) -> Outcome {
 }
 
 pub(super) fn compliance(settings: &mut Settings, text: &[u8]) -> Outcome {
-    const WORDS: [(&str, bool); 9] = [
-        ("gnupg", false),
-        ("openpgp", true),
-        ("rfc4880bis", true),
-        ("rfc4880", true),
-        ("rfc2440", true),
-        ("pgp6", false),
-        ("pgp7", false),
-        ("pgp8", false),
-        ("de-vs", true),
+    const WORDS: [(&str, fn(&mut Settings)); 9] = [
+        ("gnupg", |settings| settings.compliance = Compliance::Gnupg),
+        ("openpgp", strict_openpgp),
+        ("rfc4880bis", |settings| settings.compliance = Compliance::Gnupg),
+        ("rfc4880", strict_openpgp),
+        ("rfc2440", strict_openpgp),
+        ("pgp6", older_pgp),
+        ("pgp7", older_pgp),
+        ("pgp8", older_pgp),
+        ("de-vs", |settings| {
+            strict_openpgp(settings);
+            settings.compliance = Compliance::DeVs;
+        }),
     ];
     match choose(&WORDS, text) {
-        Some(true) => strict_openpgp(settings),
-        Some(false) => {}
+        Some(set) => set(settings),
         None => {
             let words: Vec<&str> = WORDS.iter().map(|(word, _)| *word).collect();
             let text = format!("invalid value for option '--compliance'; valid are: {}", words.join(", "));
@@ -162,8 +166,13 @@ pub(super) fn compliance(settings: &mut Settings, text: &[u8]) -> Outcome {
     Ok(())
 }
 
+pub(super) fn older_pgp(settings: &mut Settings) {
+    settings.compliance = Compliance::OpenPgp;
+}
+
 /// The strict modes accept user IDs without a self-signature.
 pub(super) fn strict_openpgp(settings: &mut Settings) {
+    settings.compliance = Compliance::OpenPgp;
     settings.allow_non_selfsigned_uid = true;
 }
 
@@ -242,20 +251,27 @@ pub(super) fn compatibility_flags(_: &mut Settings, text: &[u8]) -> Outcome {
     }
 }
 
-/// `clear` takes back what earlier options said.
+/// Adds fingerprints, each once; `clear` takes back what earlier options said.
 pub(super) fn default_new_key_adsk(settings: &mut Settings, text: &[u8]) -> Outcome {
-    unless_cleared(settings, text, "--default-new-key-adsk is not supported yet")
+    let known = &mut settings.new_decryption_subkeys;
+    if text == b"clear" {
+        known.clear();
+        return Ok(());
+    }
+    let names = text.split(|byte| matches!(byte, b' ' | b'\t' | b',')).filter(|name| !name.is_empty());
+    for name in names.map(|name| name.strip_suffix(b"!").unwrap_or(name)) {
+        if !known.iter().any(|other| other.eq_ignore_ascii_case(name)) {
+            known.push(name.to_vec());
+        }
+    }
+    Ok(())
 }
 
 /// `clear` takes back what earlier options said.
 pub(super) fn add_designated_revoker(settings: &mut Settings, text: &[u8]) -> Outcome {
-    unless_cleared(settings, text, "--add-desig-revoker is not supported yet")
-}
-
-fn unless_cleared(settings: &mut Settings, text: &[u8], refusal: &'static str) -> Outcome {
     match text {
-        b"clear" => settings.refused.retain(|other| *other != refusal),
-        _ => settings.refused.push(refusal),
+        b"clear" => settings.new_revokers.clear(),
+        _ => settings.new_revokers.push(text.to_vec()),
     }
     Ok(())
 }

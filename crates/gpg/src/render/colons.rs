@@ -4,6 +4,7 @@ use engine::cert::Fingerprint;
 use engine::cert::effective::{KeyState, Usage, UserIdState};
 use engine::cert::facts::{KeyFacts, Revoker, SignatureFacts};
 use engine::certifications::CertificationStatus;
+use engine::configuration::Compat;
 use engine::listing::{
     IssuerName, KeyListing, ListedComponent, ListedItem, ListedSignature, SecretPart, UserTrust, Validity,
 };
@@ -87,7 +88,7 @@ impl Writer<'_> {
             out.push(validity::letter(self.listing.trust.owner.into()));
         }
         out.extend(b":::");
-        capabilities(state.usage, out);
+        capabilities(state.usage, self.settings.compat, out);
         let usable = self.listing.usable();
         let whole = [
             (Usage::ENCRYPT, b'E'),
@@ -107,7 +108,7 @@ impl Writer<'_> {
         out.extend(if self.settings.secret { b"ssb:" } else { b"sub:" });
         self.key(key, state, out);
         out.extend(b":::::");
-        capabilities(state.usage, out);
+        capabilities(state.usage, self.settings.compat, out);
         self.end_of_key(key, body, out);
         out.push(b'\n');
     }
@@ -276,14 +277,16 @@ pub(crate) fn key(key: &KeyFacts, state: &KeyState, out: &mut Vec<u8>) {
 }
 
 /// Appends a letter for each use of a key, as they stand in field 12.
-pub(crate) fn capabilities(usage: Usage, out: &mut Vec<u8>) {
+pub(crate) fn capabilities(usage: Usage, compat: Compat, out: &mut Vec<u8>) {
     let letters = [
         (Usage::ENCRYPT, b'e'),
         (Usage::SIGN, b's'),
         (Usage::CERTIFY, b'c'),
         (Usage::AUTHENTICATE, b'a'),
+        (Usage::ALSO_DECRYPT, b'r'),
         (Usage::OTHER, b'?'),
     ];
+    let usage = compat::shown_usage(compat, usage);
     out.extend(letters.into_iter().filter(|(known, _)| usage.contains(*known)).map(|(_, letter)| letter));
 }
 

@@ -83,7 +83,7 @@ impl EditView<'_> {
         date_or_never(end, out);
         out.extend(b"  usage: ");
         let start = out.len();
-        out.extend(usage_letters(state.usage));
+        out.extend(usage_letters(state.usage, self.settings.compat));
         pad("SCEA".len() - (out.len() - start), out);
         out.push(b'\n');
     }

@@ -255,7 +255,7 @@ pub(super) fn key_line(
         out.extend(b" [INVALID_ALGO]");
     } else if settings.flags.usage {
         out.extend(b" [");
-        out.extend(usage_letters(state.usage));
+        out.extend(usage_letters(state.usage, settings.compat));
         out.push(b']');
     }
     if let Some(owner) = owner.filter(|_| settings.flags.owner_trust) {
@@ -308,9 +308,15 @@ pub(crate) fn ended(listing: &KeyListing<'_>, state: &UserIdState) -> Option<&'s
 }
 
 /// Returns a letter for each use of a key.
-pub(crate) fn usage_letters(usage: Usage) -> impl Iterator<Item = u8> {
-    let letters =
-        [(Usage::SIGN, b'S'), (Usage::CERTIFY, b'C'), (Usage::ENCRYPT, b'E'), (Usage::AUTHENTICATE, b'A')];
+pub(crate) fn usage_letters(usage: Usage, compat: Compat) -> impl Iterator<Item = u8> {
+    let letters = [
+        (Usage::SIGN, b'S'),
+        (Usage::CERTIFY, b'C'),
+        (Usage::ENCRYPT, b'E'),
+        (Usage::AUTHENTICATE, b'A'),
+        (Usage::ALSO_DECRYPT, b'R'),
+    ];
+    let usage = compat::shown_usage(compat, usage);
     letters.into_iter().filter(move |(known, _)| usage.contains(*known)).map(|(_, letter)| letter)
 }
 

@@ -111,6 +111,10 @@ pub(crate) struct MessageSettings {
     pub(crate) skip_hidden_recipients: bool,
     /// Messages without protection against changes are read.
     pub(crate) ignore_mdc_error: bool,
+    /// `--force-ocb`: LibrePGP's OCB-encrypted data are written whoever reads them.
+    pub(crate) force_ocb: bool,
+    /// `--chunk-size`, as a power of two.
+    pub(crate) chunk_size: Option<i32>,
 }
 
 impl MessageSettings {
@@ -124,6 +128,17 @@ impl MessageSettings {
     pub(crate) fn set_level(&mut self, level: i32) {
         self.deflate_level = Some(level);
         self.bzip2_level = Some(level);
+    }
+
+    /// Returns the size of OCB's chunks as a power of two, 4 MiB by default, and whether the options name another one
+    /// that does not exist.
+    pub(crate) fn chunk_size(&self) -> (u8, bool) {
+        const LARGEST: u8 = 22;
+        match self.chunk_size.filter(|size| *size != 0).map(|size| (size, u8::try_from(size))) {
+            None => (LARGEST, false),
+            Some((_, Ok(size @ 6..=LARGEST))) => (size, false),
+            Some((size, _)) => (if size < 6 { 6 } else { LARGEST }, true),
+        }
     }
 
     /// Returns the compression that the options name.

@@ -5,7 +5,7 @@ use engine::message::Error;
 
 use super::unlock::{Outcome, Unlocked};
 use crate::code::Code;
-use crate::settings::Settings;
+use crate::settings::{Compliance, Settings};
 use crate::streams::Streams;
 
 /// How the decryption of a message ended.
@@ -84,5 +84,8 @@ impl Ending {
             }
         }
         streams.status("END_DECRYPTION");
+        if settings.require_compliance && settings.compliance == Compliance::DeVs {
+            streams.error("operation forced to fail due to unfulfilled compliance rules");
+        }
     }
 }

@@ -84,7 +84,7 @@ pub(super) static ROWS: &[Row] = &[
     row("key", EditCommand::SelectSubkey, Needs::Nothing, "select subkey N, or take it out; 0 for none, * for all"),
     row("check", EditCommand::Check, Needs::Nothing, "check signatures"),
     row("c", EditCommand::Check, Needs::Nothing, ""),
-    row("change-usage", EditCommand::ChangeUsage, Needs::Primary, ""),
+    row("change-usage", EditCommand::ChangeUsage, Needs::Primary, "add the key of another to decrypt, too"),
     row("cross-certify", EditCommand::CrossCertify, Needs::Primary, ""),
     row("backsign", EditCommand::CrossCertify, Needs::Primary, ""),
     row("sign", EditCommand::Sign, Needs::Nothing, "certify the selected user IDs [* see below]"),

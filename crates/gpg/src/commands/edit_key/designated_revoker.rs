@@ -2,13 +2,11 @@
 
 use engine::cert::facts::{KeyFacts, Revoker};
 use engine::foreign_text::shown;
-use engine::store::{Detail, Selection};
 
 use super::session::Session;
 use super::show;
 use crate::clock;
 use crate::code::Code;
-use crate::failure::reported;
 use crate::render::algorithm;
 
 const CLASS: u8 = 0x80;
@@ -24,7 +22,7 @@ pub(super) fn add(session: &mut Session<'_>, argument: &[u8]) -> anyhow::Result<
         if matches!(answer.as_slice(), [] | [4]) {
             return Ok(());
         }
-        let Some(key) = find(session, &answer)? else {
+        let Some(key) = session.keys.primary_key(&answer)? else {
             let code = Code::NO_PUBLIC_KEY;
             session.keys.streams.error(format_args!("key \"{}\" not found: {code}", shown(&answer)));
             continue;
@@ -43,20 +41,6 @@ pub(super) fn add(session: &mut Session<'_>, argument: &[u8]) -> anyhow::Result<
         }
         Err(failure) => session.signing_failed(failure),
     }
-}
-
-/// Finds the first key with a name.
-fn find(session: &mut Session<'_>, name: &[u8]) -> anyhow::Result<Option<KeyFacts>> {
-    let found = reported(session.keys.candidates(name))?.unwrap_or_default();
-    let Some((fingerprint, id)) = found.first().copied() else { return Ok(None) };
-    session.keys.streams.considered(&fingerprint);
-    let Some(store) = session.keys.keyrings.working_database() else { return Ok(None) };
-    let mut key = None;
-    store.snapshot()?.visit(Selection::Ids(&[id]), Detail::Own, &mut |record| {
-        key = record.facts.map(|facts| facts.primary().clone());
-        std::ops::ControlFlow::Break(())
-    })?;
-    Ok(key)
 }
 
 fn is_possible(session: &mut Session<'_>, revoker: &Revoker) -> anyhow::Result<bool> {

@@ -2,26 +2,28 @@
 
 use engine::cert::subpacket::{Kind, Subpackets};
 use engine::edit::{Alteration, CertifiedIdentity};
-use sign::{Features, Subpacket};
+use sign::Subpacket;
 
 use super::own_signatures::renew;
 use super::session::{Identity, Session};
 use super::show::{self, OwnNotation, Shown};
+use crate::commands::edit::preferences::alterations;
+use crate::commands::generate::defaults::{default_list, user_id_preferences};
 use crate::generation::preferences;
 use crate::render::text::for_people;
 
 /// Sets the preferences.
 pub(super) fn set(session: &mut Session<'_>, list: &[u8]) -> anyhow::Result<()> {
     let settings = session.settings();
-    let usual = settings.preference_list("default").unwrap_or(preferences::DEFAULT);
+    let usual = default_list(settings);
     let list = if list.is_empty() { "default".into() } else { String::from_utf8_lossy(list) };
-    match preferences::read(&list, usual) {
+    match preferences::read(&list, usual, settings.librepgp()) {
         Ok(read) => session.preferences = Some(read),
         Err(complaints) => complaints.iter().for_each(|complaint| session.keys.streams.info(complaint)),
     }
     let wanted = match &session.preferences {
         Some(wanted) => wanted.clone(),
-        None => preferences::read(usual, usual).unwrap_or_else(|_| keygen::Preferences::gnupg()),
+        None => user_id_preferences(settings),
     };
     session.tell(format!("Set preference list to:\n{}", Shown::new(&wanted).names()));
     let question = match session.selected.is_empty() {
@@ -35,7 +37,10 @@ pub(super) fn set(session: &mut Session<'_>, list: &[u8]) -> anyhow::Result<()> 
     let changes: Vec<_> = renewable(session)?
         .into_iter()
         .map(|found| {
-            let alterations = alterations(session, &found, &wanted);
+            let binding =
+                found.state.binding.map(|index| &session.components()[found.index].signatures[index]);
+            let own = binding.and_then(|signature| signature.own.as_deref());
+            let alterations = alterations(session.settings(), own, &wanted);
             (found.identity, alterations)
         })
         .collect();
@@ -46,46 +51,6 @@ pub(super) fn set(session: &mut Session<'_>, list: &[u8]) -> anyhow::Result<()> 
 fn renewable(session: &Session<'_>) -> anyhow::Result<Vec<Identity>> {
     let is_bound = |found: &Identity| found.state.binding.is_some() && !found.state.revoked;
     Ok(session.selected_or_all()?.into_iter().filter(is_bound).collect())
-}
-
-/// Returns the changes of a self-signature, in gpg's order.
-fn alterations(session: &Session<'_>, found: &Identity, wanted: &keygen::Preferences) -> Vec<Alteration> {
-    const NO_MODIFY: u8 = 0x80;
-    let binding = found.state.binding.map(|index| &session.components()[found.index].signatures[index]);
-    let own = binding.and_then(|signature| signature.own.as_deref());
-    let list = |is_empty: bool, kind: Kind, subpacket: Subpacket| match is_empty {
-        true => Alteration::Remove(kind),
-        false => Alteration::Set(subpacket),
-    };
-    let keygen::Preferences { ciphers, hashes, compressions, .. } = wanted.clone();
-    let mut changes = vec![
-        list(ciphers.is_empty(), Kind::CIPHER_PREFERENCES, Subpacket::CipherPreferences(ciphers)),
-        list(hashes.is_empty(), Kind::HASH_PREFERENCES, Subpacket::HashPreferences(hashes)),
-        list(
-            compressions.is_empty(),
-            Kind::COMPRESSION_PREFERENCES,
-            Subpacket::CompressionPreferences(compressions),
-        ),
-    ];
-    let features = own.and_then(|own| own.features);
-    let has_integrity = features.is_some_and(|features| features & Features::SEIPD_V1.0 != 0);
-    if has_integrity != wanted.integrity {
-        let kept = features.unwrap_or_default() & !Features::SEIPD_V1.0;
-        let features = if wanted.integrity { kept | Features::SEIPD_V1.0 } else { kept };
-        changes.push(list(features == 0, Kind::FEATURES, Subpacket::Features(Features(features))));
-    }
-    let keyserver = own.and_then(|own| own.keyserver_preferences);
-    let may_modify = keyserver.is_none_or(|byte| byte & NO_MODIFY == 0);
-    if may_modify != wanted.keyserver_modify {
-        let kept = keyserver.unwrap_or_default() & !NO_MODIFY;
-        let byte = if wanted.keyserver_modify { kept } else { kept | NO_MODIFY };
-        changes.push(list(byte == 0, Kind::KEYSERVER_PREFERENCES, Subpacket::KeyserverPreferences(byte)));
-    }
-    changes.push(match session.settings().default_keyserver_url.clone() {
-        Some(url) => Alteration::Set(Subpacket::PreferredKeyserver(url)),
-        None => Alteration::Remove(Kind::PREFERRED_KEYSERVER),
-    });
-    changes
 }
 
 /// Sets the keyserver that the owner prefers; `none` removes it.

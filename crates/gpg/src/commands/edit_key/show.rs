@@ -3,28 +3,28 @@
 use engine::cert::facts::{AttributeFacts, ComponentKind, KeyFacts, SelfSignature};
 use engine::cert::signature::Signature;
 use engine::cert::subpacket::{Kind, Notation, Subpackets};
+use engine::configuration::Compat;
 use engine::edit::CertifiedIdentity;
 use engine::listing::{ListedItem, Validity};
 use engine::store::Fingerprint;
 use keygen::Preferences;
+use sign::Features;
 
 use super::session::{Identity, Session};
-use crate::algorithms::{CIPHER, COMPRESSION, DIGEST, Named};
+use crate::algorithms::{AEAD, CIPHER, COMPRESSION, DIGEST, Named};
 use crate::clock;
 use crate::render::digits::{hex, hex_text};
 use crate::render::identity::grouped;
 use crate::render::text::{field, for_people};
 use crate::render::{algorithm, colons, human, subpacket, validity};
 
-const FEATURE_INTEGRITY: u8 = 0x01;
-const FEATURE_OCB: u8 = 0x02;
 const NO_MODIFY: u8 = 0x80;
 
 /// Returns the key as records (gpg's `show_key_with_all_names_colon`).
 pub(super) fn records(session: &Session<'_>) -> anyhow::Result<Vec<u8>> {
     let secret = session.secret_keys()?;
     let identities = session.identities()?;
-    let is_fast = session.settings().list.fast;
+    let (is_fast, compat) = (session.settings().list.fast, session.settings().compat);
     session.with_listing(|listing| {
         let mut out = Vec::new();
         let mut validities: Vec<(usize, Validity)> = Vec::new();
@@ -35,7 +35,7 @@ pub(super) fn records(session: &Session<'_>) -> anyhow::Result<Vec<u8>> {
                     let letter = colons::validity_of_key(state, listing.trust);
                     key_record(key, state, letter, &mut out);
                     out.extend((!is_fast).then(|| validity::letter(listing.trust.owner.into())));
-                    end_of_key(key, state, &mut out);
+                    end_of_key(key, state, compat, &mut out);
                     for revoker in listing.revokers {
                         colons::revoker(revoker, &mut out);
                     }
@@ -44,7 +44,7 @@ pub(super) fn records(session: &Session<'_>) -> anyhow::Result<Vec<u8>> {
                     out.extend(if secret.contains(&key.fingerprint) { b"ssb:" } else { b"sub:" });
                     let letter = colons::validity_of_key(state, listing.trust);
                     key_record(key, state, letter, &mut out);
-                    end_of_key(key, state, &mut out);
+                    end_of_key(key, state, compat, &mut out);
                 }
                 ListedItem::UserId(_, _, validity) | ListedItem::Attribute(_, _, validity) => {
                     validities.push((listed.index, validity));
@@ -79,9 +79,9 @@ fn key_record(key: &KeyFacts, state: &engine::cert::effective::KeyState, letter:
     out.extend(b"::");
 }
 
-fn end_of_key(key: &KeyFacts, state: &engine::cert::effective::KeyState, out: &mut Vec<u8>) {
+fn end_of_key(key: &KeyFacts, state: &engine::cert::effective::KeyState, compat: Compat, out: &mut Vec<u8>) {
     out.extend(b":::");
-    colons::capabilities(state.usage, out);
+    colons::capabilities(state.usage, compat, out);
     out.extend(b"\nfpr:::::::::");
     hex(key.fingerprint.as_bytes(), out);
     out.extend(b":\n");
@@ -105,7 +105,7 @@ fn user_record(session: &Session<'_>, found: &Identity, letter: u8, out: &mut Ve
     out.extend(b":::");
     let preferences = Shown::of(session, found);
     out.extend(preferences.letters(&['S', '?', 'H', 'Z']).into_bytes());
-    out.extend(if preferences.integrity { &b",mdc"[..] } else { b"" });
+    out.extend(if preferences.has(Features::SEIPD_V1) { &b",mdc"[..] } else { b"" });
     out.extend(if preferences.keyserver_modify { &b""[..] } else { b",no-ks-modify" });
     out.extend(format!(":{},", found.number).into_bytes());
     out.extend(found.state.primary.then_some(b'p'));
@@ -134,7 +134,7 @@ pub(super) fn fingerprint(session: &Session<'_>, with_subkeys: bool) {
             text.extend(b"sub   ");
             key_line(session, &subkey.facts, &mut text);
             text.extend(b" [");
-            text.extend(human::usage_letters(subkey.state.usage));
+            text.extend(human::usage_letters(subkey.state.usage, session.settings().compat));
             text.extend(b"]\n      Subkey fingerprint: ");
             grouped(&subkey.facts.fingerprint, &mut text);
             text.push(b'\n');
@@ -156,7 +156,7 @@ pub(super) fn keygrips(session: &Session<'_>) -> anyhow::Result<()> {
         text.extend(if index == 0 { b"pub   " } else { b"sub   " });
         key_line(session, key, &mut text);
         text.extend(b" [");
-        text.extend(human::usage_letters(state.usage));
+        text.extend(human::usage_letters(state.usage, session.settings().compat));
         text.extend(b"]\n");
         if let Some(keygrip) = &key.keygrip {
             text.extend(format!("      Keygrip: {}\n", hex_text(&keygrip.0)).into_bytes());
@@ -208,8 +208,8 @@ pub(super) fn preferences(session: &Session<'_>, by_name: bool) -> anyhow::Resul
                 }
             } else if !shown.is_empty {
                 text.extend(format!("     {}", shown.letters(&['S', 'A', 'H', 'Z'])).into_bytes());
-                text.extend(if shown.integrity { &b" [mdc]"[..] } else { b"" });
-                text.extend(if shown.ocb { &b" [aead]"[..] } else { b"" });
+                text.extend(if shown.has(Features::SEIPD_V1) { &b" [mdc]"[..] } else { b"" });
+                text.extend(if shown.has(Features::OCB) { &b" [aead]"[..] } else { b"" });
                 text.extend(if shown.keyserver_modify { &b""[..] } else { b" [no-ks-modify]" });
                 text.push(b'\n');
             }
@@ -278,8 +278,7 @@ pub(super) struct Shown {
     aead: Vec<u8>,
     hashes: Vec<u8>,
     compressions: Vec<u8>,
-    integrity: bool,
-    ocb: bool,
+    features: Features,
     keyserver_modify: bool,
     is_empty: bool,
 }
@@ -298,8 +297,7 @@ impl Shown {
             aead: own.aead_preferences.clone().unwrap_or_default(),
             hashes: own.hash_preferences.clone().unwrap_or_default(),
             compressions: own.compression_preferences.clone().unwrap_or_default(),
-            integrity: features.is_some_and(|features| features & FEATURE_INTEGRITY != 0),
-            ocb: features.is_some_and(|features| features & FEATURE_OCB != 0),
+            features: Features(features.unwrap_or_default()),
             keyserver_modify: keyserver_preferences.is_none_or(|byte| byte & NO_MODIFY == 0),
             is_empty: false,
         };
@@ -314,11 +312,14 @@ impl Shown {
             aead: preferences.aead.clone(),
             hashes: preferences.hashes.iter().map(|hash| hash.0).collect(),
             compressions: preferences.compressions.clone(),
-            integrity: preferences.integrity,
-            ocb: false,
+            features: preferences.features,
             keyserver_modify: preferences.keyserver_modify,
             is_empty: false,
         }
+    }
+
+    fn has(&self, feature: Features) -> bool {
+        self.features.contains(feature)
     }
 
     /// Returns the algorithms as letters with numbers, the letters in the order of the fields.
@@ -338,7 +339,6 @@ impl Shown {
         const SHA1: u8 = 2;
         const UNCOMPRESSED: u8 = 0;
         const ZIP: u8 = 1;
-        const OCB: &[Named] = &[(1, "EAX"), (2, "OCB")];
         let with = |list: &[u8], implied: &[u8]| -> Vec<u8> {
             let missing = implied.iter().filter(|number| !list.contains(number));
             list.iter().chain(missing).copied().collect()
@@ -346,12 +346,12 @@ impl Shown {
         let compressions: &[u8] =
             if self.compressions.is_empty() { &[ZIP, UNCOMPRESSED] } else { &[UNCOMPRESSED] };
         let mut features = Vec::new();
-        features.extend(self.integrity.then_some("MDC"));
-        features.extend(self.ocb.then_some("AEAD"));
+        features.extend(self.has(Features::SEIPD_V1).then_some("MDC"));
+        features.extend(self.has(Features::OCB).then_some("AEAD"));
         features.extend((!self.keyserver_modify).then_some("Keyserver no-modify"));
         let lines = [
             ("Cipher", named(CIPHER, &with(&self.ciphers, &[TRIPLE_DES]))),
-            ("AEAD", named(OCB, &self.aead)),
+            ("AEAD", named(AEAD, &self.aead)),
             ("Digest", named(DIGEST, &with(&self.hashes, &[SHA1]))),
             ("Compression", named(COMPRESSION, &with(&self.compressions, compressions))),
             ("Features", features.join(", ")),

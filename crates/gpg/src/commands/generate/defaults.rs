@@ -14,7 +14,8 @@ pub(super) fn defaults(settings: &Settings) -> Defaults<'_> {
         Compat::V2_2 => b"2y",
         Compat::V2_4 => b"3y",
     };
-    Defaults { now: settings.now, algorithm, preferences: default_list(settings), validity }
+    let (preferences, librepgp) = (default_list(settings), settings.librepgp());
+    Defaults { now: settings.now, algorithm, preferences, librepgp, validity }
 }
 
 /// Returns the default preferences of new keys. As in gpg a default list of `none` means no compression here.
@@ -28,9 +29,11 @@ pub(crate) fn user_id_preferences(settings: &Settings) -> keygen::Preferences {
 }
 
 fn read_preferences(list: &str, settings: &Settings) -> keygen::Preferences {
-    preferences::read(list, default_list(settings)).unwrap_or_else(|_| keygen::Preferences::gnupg())
+    let read = preferences::read(list, default_list(settings), settings.librepgp());
+    read.unwrap_or_else(|_| keygen::Preferences::gnupg())
 }
 
-fn default_list(settings: &Settings) -> &str {
-    settings.preference_list("default").unwrap_or(preferences::DEFAULT)
+/// Returns the list that `--default-preference-list` gives, else gpg's.
+pub(crate) fn default_list(settings: &Settings) -> &str {
+    settings.preference_list("default").unwrap_or(settings.librepgp().default_list())
 }

@@ -5,17 +5,20 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use engine::cert::Fingerprint;
+use engine::cert::facts::{KeyFacts, Revoker};
 use engine::configuration::Compat;
 use engine::database;
+use engine::foreign_text::shown;
 use engine::generate::{self, KeyDestination, Progress, Step};
 use engine::import::NewOwnerTrust;
 use engine::verify::{HashAlgorithm, PublicKeyAlgorithm};
-use keygen::{Plan, Profile, Source, Version};
+use keygen::{DecryptionSubkey, Plan, Profile, Source, Version};
 use secret::{Ask, Passphrase};
 
 use super::defaults::key_preferences;
 use crate::code::Code;
 use crate::commands::delete;
+use crate::commands::edit::{self, EditKeys, decryption_subkey};
 use crate::failure::{CodedFailure, Failure};
 use crate::generation::key_algorithm::{key_algorithm, key_flags};
 use crate::generation::{Family, Material, Part, Request};
@@ -75,8 +78,13 @@ impl Progress for PrimeSearch {
 
 /// Generates a key and reports the result.
 pub(super) fn make(settings: &Settings, streams: &mut Streams, order: &Order) -> anyhow::Result<()> {
+    let Some((revokers, decryption_subkeys)) = named_keys(settings, streams)? else { return Ok(()) };
     let profile = match profile(settings, streams, order) {
-        Ok(profile) => profile,
+        Ok(mut profile) => {
+            profile.revokers.extend(revokers);
+            profile.decryption_subkeys = decryption_subkeys;
+            profile
+        }
         Err(code) => {
             report_not_generated(streams, CodedFailure { code, value: code.with_gpg() }, &order.handle);
             return Ok(());
@@ -93,10 +101,59 @@ pub(super) fn make(settings: &Settings, streams: &mut Streams, order: &Order) ->
             let letter = if made.subkeys.is_empty() { 'P' } else { 'B' };
             let created = format!("KEY_CREATED {letter} {}", made.primary);
             streams.status(with_handle(created, &order.handle));
+            if !profile.decryption_subkeys.is_empty() && !settings.quiet {
+                streams.info("Note: The key has been created with one or more ADSK!");
+            }
         }
         Err(failure) => report_not_generated(streams, failure.coded()?, &order.handle),
     }
     Ok(())
+}
+
+/// Finds the keys that options name for every new key: its designated revokers and additional decryption subkeys. `None`, and
+/// reports it, if one cannot be used.
+fn named_keys(
+    settings: &Settings,
+    streams: &mut Streams,
+) -> anyhow::Result<Option<(Vec<Revoker>, Vec<DecryptionSubkey>)>> {
+    if settings.new_revokers.is_empty() && settings.new_decryption_subkeys.is_empty() {
+        return Ok(Some((Vec::new(), Vec::new())));
+    }
+    let mut keys = EditKeys::open(settings, streams)?;
+    let mut revokers = Vec::new();
+    for name in &settings.new_revokers {
+        let Some(revoker) = designated_revoker(&mut keys, name)? else { return Ok(None) };
+        revokers.push(revoker);
+    }
+    let EditKeys { streams, keyrings, .. } = keys;
+    let subkeys = decryption_subkey::of_new_key(settings, streams, &keyrings)?;
+    Ok(subkeys.map(|subkeys| (revokers, subkeys)))
+}
+
+/// Finds the key of a designated revoker, perhaps named after `sensitive:`.
+fn designated_revoker(keys: &mut EditKeys<'_>, name: &[u8]) -> anyhow::Result<Option<Revoker>> {
+    const REVOKER: u8 = 0x80;
+    const SENSITIVE: u8 = 0x40;
+    const WORD: &[u8] = b"sensitive:";
+    let is_sensitive = name.get(..WORD.len()).is_some_and(|start| start.eq_ignore_ascii_case(WORD));
+    let name = if is_sensitive { &name[WORD.len()..] } else { name };
+    let found = match edit::fingerprint(name) {
+        Some(_) => keys.primary_key(name)?.ok_or(Code::NO_PUBLIC_KEY),
+        None => {
+            keys.streams.info(format_args!("\"{}\" is not a fingerprint", shown(name)));
+            Err(Code::INVALID_NAME)
+        }
+    };
+    match found {
+        Ok(KeyFacts { algorithm, fingerprint, .. }) => {
+            let class = if is_sensitive { REVOKER | SENSITIVE } else { REVOKER };
+            Ok(Some(Revoker { class, algorithm, fingerprint }))
+        }
+        Err(code) => {
+            keys.streams.error(format_args!("invalid revocation key '{}': {code}", shown(name)));
+            Ok(None)
+        }
+    }
 }
 
 /// Generates the key and stores it. A missing passphrase is a failure with a code.
@@ -170,7 +227,8 @@ fn profile(settings: &Settings, streams: &mut Streams, order: &Order) -> Result<
         preferences,
         user_ids: vec![request.user_id.clone()],
         keyserver: request.keyserver.clone().or_else(|| settings.default_keyserver_url.clone()),
-        revoker: request.revoker,
+        revokers: request.revoker.into_iter().collect(),
+        decryption_subkeys: Vec::new(),
         digest: settings
             .cert_digest
             .or_else(|| default_digest(settings.compat, request.primary.kind.material)),

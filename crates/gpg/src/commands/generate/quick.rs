@@ -183,6 +183,7 @@ mod tests {
             now: Timestamp(1_767_225_600),
             algorithm: algorithm::DEFAULT,
             preferences: preferences::DEFAULT,
+            librepgp: preferences::LibrePgp::Unknown,
             validity: b"2y",
         };
         Words { algorithm, usage, expiry }.request(b"x".to_vec(), &defaults)

@@ -6,6 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use engine::cert::Fingerprint;
+use engine::configuration::Compat;
 use engine::foreign_text::shown;
 use engine::recipients::{self, EncryptionKey, RecipientCandidate, RecipientSelection};
 use engine::store::Query;
@@ -32,6 +33,8 @@ pub(super) struct Chosen {
     primary: Fingerprint,
     pub(super) key: EncryptionKey,
     pub(super) is_hidden: bool,
+    /// It is an additional decryption subkey.
+    pub(super) is_additional: bool,
     pub(super) user_id: Vec<u8>,
 }
 
@@ -69,7 +72,8 @@ pub(super) fn collect(
 fn remember(settings: &Settings, streams: &mut Streams, keyrings: &Keyrings, chosen: &[Chosen]) {
     let remembers = trust::settings(settings).model.remembers();
     let Some(store) = keyrings.working_database().filter(|_| remembers) else { return };
-    let recipients: Vec<Fingerprint> = chosen.iter().map(|chosen| chosen.primary).collect();
+    let chosen = chosen.iter().filter(|chosen| !chosen.is_additional);
+    let recipients: Vec<Fingerprint> = chosen.map(|chosen| chosen.primary).collect();
     recipients.iter().for_each(|recipient| streams.considered(recipient));
     if let Err(error) = remember_encrypted(store, &recipients, "gpg-keyhoard --encrypt", settings.now) {
         let error = engine::causes(&error);
@@ -395,8 +399,16 @@ impl Search<'_> {
     }
 
     fn take(&mut self, candidate: RecipientCandidate, is_hidden: bool) {
-        let RecipientCandidate { fingerprint: primary, key, user_id, .. } = candidate;
-        self.chosen.extend(key.map(|key| Chosen { primary, key, is_hidden, user_id }));
+        let RecipientCandidate { fingerprint: primary, key, also, user_id, .. } = candidate;
+        // 2.2 does not know additional decryption subkeys.
+        let also = also.into_iter().filter(|_| self.settings.compat >= Compat::V2_4);
+        for (key, is_additional) in key.into_iter().map(|key| (key, false)).chain(also.map(|key| (key, true)))
+        {
+            if !is_additional || self.chosen.iter().all(|chosen| chosen.key.fingerprint != key.fingerprint) {
+                let user_id = user_id.clone();
+                self.chosen.push(Chosen { primary, key, is_hidden, is_additional, user_id });
+            }
+        }
     }
 
     /// Reports a recipient that cannot be used, which ends the command.
