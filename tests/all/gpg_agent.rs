@@ -89,9 +89,11 @@ impl AgentHome {
         let signed = self.signed(options, name);
         assert_eq!(signed.code, Some(0), "{name}: {}", signed.errors());
         Run::gpg(&self.home).arg("--verify").stdin(signed.stdout).succeed();
-        let encrypt = Run::gpg(&self.home).args(["--trust-model", "always", "--recipient", name, "--encrypt"]);
+        let encrypt =
+            Run::gpg(&self.home).args(["--trust-model", "always", "--recipient", name, "--encrypt"]);
         let encrypted = encrypt.stdin("secret text").succeed().stdout;
-        let decrypted = Run::gpg_keyhoard(&self.home).args(options).arg("--decrypt").stdin(encrypted).succeed();
+        let decrypted =
+            Run::gpg_keyhoard(&self.home).args(options).arg("--decrypt").stdin(encrypted).succeed();
         assert_eq!(decrypted.text(), "secret text", "{name}");
     }
 
@@ -111,7 +113,8 @@ impl Drop for AgentHome {
 fn secret_lines(listing: &str) -> Vec<String> {
     let lines = listing.lines().filter(|line| line.starts_with("sec:") || line.starts_with("ssb:"));
     let fields = lines.map(|line| line.split(':').collect::<Vec<_>>());
-    let mut found: Vec<String> = fields.map(|fields| format!("{} {} {}", fields[0], fields[4], fields[14])).collect();
+    let mut found: Vec<String> =
+        fields.map(|fields| format!("{} {} {}", fields[0], fields[4], fields[14])).collect();
     found.sort();
     found
 }
@@ -152,7 +155,8 @@ fn the_agent_asks_for_a_passphrase_once_in_gpgs_words_and_remembers_it() {
     fs::remove_file(home.home.path().join("questions")).expect("there were questions");
     for name in ["ed25519@example.org", "rsa2048@example.org"] {
         Run::gpg_with_agent(&home.home).args(["--local-user", name, "--sign"]).stdin("text").succeed();
-        let encrypt = Run::gpg(&home.home).args(["--trust-model", "always", "--recipient", name, "--encrypt"]);
+        let encrypt =
+            Run::gpg(&home.home).args(["--trust-model", "always", "--recipient", name, "--encrypt"]);
         let encrypted = encrypt.stdin("secret text").succeed().stdout;
         Run::gpg_with_agent(&home.home).arg("--decrypt").stdin(encrypted).succeed();
     }
@@ -173,7 +177,8 @@ fn the_pinentry_modes_are_gpgs() {
         assert_eq!(refused.code, Some(2), "{options:?}: {}", refused.errors());
         let failure = refused.errors();
         let failure = failure.lines().find(|line| line.contains("FAILURE sign")).unwrap_or_default();
-        let number: u32 = failure.rsplit(' ').next().and_then(|number| number.parse().ok()).expect("a number");
+        let number: u32 =
+            failure.rsplit(' ').next().and_then(|number| number.parse().ok()).expect("a number");
         assert_eq!((number & 0xffff).to_string(), code, "{options:?}: {}", refused.errors());
     }
     home.assert_signs_and_decrypts(&["--pinentry-mode", "loopback", "--passphrase", "abc"], name);
@@ -267,4 +272,116 @@ fn a_key_on_a_card_is_listed_with_the_cards_number_and_is_asked_the_agent_for() 
     assert!(text.contains("sec>") && text.contains("ssb>"), "{text}");
     let refused = home.signed(&[], "rsa2048@example.org");
     assert_eq!(refused.code, Some(2), "there is no card: {}", refused.errors());
+}
+
+/// The secret keys of keyhoard, as places.
+fn places(home: &AgentHome) -> Vec<String> {
+    let listed = Run::keyhoard(&home.home).args(["--json", "key", "list"]).succeed().json_lines();
+    let mut places: Vec<String> =
+        listed.iter().filter_map(|line| line["place"].as_str().map(str::to_owned)).collect();
+    places.sort();
+    places
+}
+
+#[test]
+fn a_key_moves_from_the_agent_into_files_and_back_and_works_at_both_places() {
+    for (sign, encrypt) in
+        [("rsa2048", "rsa2048"), ("ed25519", "cv25519"), ("nistp384", "nistp384"), ("dsa2048", "elg2048")]
+    {
+        let home = AgentHome::with_keys("abc", &[(sign, encrypt)]);
+        let name = format!("{sign}@example.org");
+        home.answer("abc");
+        let passphrase = home.home.write("passphrase", "abc\n");
+        let moved = |to: &str| {
+            let run = Run::keyhoard(&home.home).args(["key", "move", "--to", to, "--passphrase-file"]);
+            run.arg(&passphrase).arg(&name).succeed();
+        };
+        moved("file");
+        assert_eq!(places(&home), ["file", "file"], "{sign}");
+        assert_eq!(key_files(home.home.path()), 0, "{sign}");
+        let options = ["--pinentry-mode", "loopback", "--passphrase", "abc"];
+        home.assert_signs_and_decrypts(&options, &name);
+        moved("agent");
+        assert_eq!(places(&home), ["agent", "agent"], "{sign}");
+        home.assert_signs_and_decrypts(&[], &name);
+        Run::gpg_with_agent(&home.home).args(["--local-user", &name, "--sign"]).stdin("text").succeed();
+    }
+}
+
+#[test]
+fn a_key_without_passphrase_moves_both_ways() {
+    let home = AgentHome::with_keys("", &[("ed25519", "cv25519"), ("rsa2048", "rsa2048")]);
+    for name in ["ed25519@example.org", "rsa2048@example.org"] {
+        Run::keyhoard(&home.home).args(["key", "move", "--to", "file", name]).succeed();
+        home.assert_signs_and_decrypts(&["--no-autostart"], name);
+        Run::keyhoard(&home.home).args(["key", "move", "--to", "agent", name]).succeed();
+        home.assert_signs_and_decrypts(&[], name);
+    }
+    assert_eq!(places(&home), ["agent"; 4]);
+    assert_eq!(home.questions(), "");
+}
+
+#[test]
+fn a_key_that_ssh_uses_is_copied_and_stays_with_the_agent() {
+    let home = AgentHome::with_keys("", &[("ed25519", "cv25519")]);
+    let listing = home.listed(Run::gpg_keyhoard(&home.home));
+    let keygrip =
+        listing.lines().find(|line| line.starts_with("grp:")).and_then(|line| line.split(':').nth(9));
+    home.home.write("sshcontrol", format!("{} 0\n", keygrip.expect("a keygrip")));
+    let run = Run::keyhoard(&home.home).args(["key", "move", "--to", "file", "ed25519@example.org"]);
+    let done = run.output();
+    assert_eq!(done.code, Some(1), "{}", done.errors());
+    assert!(done.errors().contains("ssh uses it"), "{}", done.errors());
+    assert_eq!(places(&home), ["file", "file"], "the file's copy is used");
+    assert_eq!(key_files(home.home.path()), 1, "the subkey was moved, the primary key copied");
+}
+
+#[test]
+fn a_move_that_is_killed_at_any_time_leaves_a_key_that_works_and_can_be_completed() {
+    let home = AgentHome::with_keys("", &[("ed25519", "cv25519")]);
+    let name = "ed25519@example.org";
+    for (to, other) in [("file", "agent"), ("agent", "file")] {
+        for milliseconds in [1, 5, 10, 20, 40, 80] {
+            let move_to = |to: &str| Run::keyhoard(&home.home).args(["key", "move", "--to", to, name]);
+            let mut child = move_to(to).spawn();
+            std::thread::sleep(std::time::Duration::from_millis(milliseconds));
+            let _ = child.kill();
+            let _ = child.wait();
+            home.assert_signs_and_decrypts(&[], name);
+            move_to(to).succeed();
+            assert_eq!(places(&home), [to, to], "killed after {milliseconds} ms");
+            move_to(other).succeed();
+        }
+        Run::keyhoard(&home.home).args(["key", "move", "--to", to, name]).succeed();
+    }
+}
+
+#[test]
+fn a_home_that_has_only_gnupgs_files_is_taken_over_at_first_use_if_the_configuration_says_so() {
+    let home = AgentHome::empty();
+    home.gpg("", &["--quick-generate-key", "Ann <ann@example.org>", "ed25519", "sign", "never"]);
+    let sign = || {
+        let run = Run::gpg_keyhoard(&home.home).args(["--local-user", "ann@example.org", "--sign"]);
+        run.stdin("text").output()
+    };
+    assert_eq!(sign().code, Some(2), "nobody said so");
+    fs::create_dir_all(home.home.path().join(".config/keyhoard")).expect("room");
+    home.home.write(".config/keyhoard/config.toml", "import-home = \"yes\"\n");
+    let signed = sign();
+    assert_eq!(signed.code, Some(0), "{}", signed.errors());
+    assert!(signed.errors().contains("1 keys of GnuPG"), "{}", signed.errors());
+    Run::gpg(&home.home).arg("--verify").stdin(signed.stdout).succeed();
+    let trust = Run::gpg_keyhoard(&home.home).arg("--export-ownertrust").succeed().text();
+    assert!(trust.contains(":6:"), "the owner trust came along: {trust}");
+}
+
+#[test]
+fn secret_keys_of_the_agent_are_exported_with_the_passphrase_they_have() {
+    let home = AgentHome::with_keys("abc", &[("ed25519", "cv25519")]);
+    home.answer("abc");
+    let exported = Run::gpg_keyhoard(&home.home).arg("--export-secret-keys").succeed().stdout;
+    let other = AgentHome::empty();
+    Run::gpg_with_agent(&other.home).arg("--import").stdin(exported).succeed();
+    other.answer("abc");
+    Run::gpg_with_agent(&other.home).arg("--sign").stdin("text").succeed();
 }

@@ -10,6 +10,7 @@ use crate::connection::escaped;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
     Unlock,
+    Export,
     Delete,
 }
 
@@ -17,6 +18,8 @@ impl Purpose {
     fn prompt(self, is_subkey: bool) -> &'static str {
         match (self, is_subkey) {
             (Self::Unlock, _) => "Please enter the passphrase to unlock the OpenPGP secret key:",
+            (Self::Export, false) => "Please enter the passphrase to export the OpenPGP secret key:",
+            (Self::Export, true) => "Please enter the passphrase to export the OpenPGP secret subkey:",
             (Self::Delete, false) => "Do you really want to permanently delete the OpenPGP secret key:",
             (Self::Delete, true) => "Do you really want to permanently delete the OpenPGP secret subkey key:",
         }
@@ -31,7 +34,8 @@ pub(crate) fn command(public: &PublicKey, purpose: Purpose) -> Option<String> {
     let fingerprint = key.fingerprint();
     let is_subkey = fingerprint != public.primary;
     let user_id = String::from_utf8_lossy(&public.user_id[..public.user_id.len().min(MOST_BYTES)]);
-    let user_id: String = user_id.chars().map(|letter| if letter.is_control() { '?' } else { letter }).collect();
+    let user_id: String =
+        user_id.chars().map(|letter| if letter.is_control() { '?' } else { letter }).collect();
     let main = if is_subkey { format!(" (main key ID {})", public.primary.key_id()) } else { String::new() };
     let text = format!(
         "{}\n\"{user_id}\"\n{}-bit {} key, ID {},\ncreated {}{main}.\n{}",

@@ -78,7 +78,9 @@ fn expression(bytes: &[u8]) -> Option<Sexp> {
 fn serial(key: &Sexp) -> Option<Vec<u8>> {
     let [_, algorithm, ..] = key.elements()? else { return None };
     match algorithm.child("shadowed")? {
-        [protocol, info, ..] if protocol.bytes() == Some(b"t1-v1") => info.elements()?.first()?.bytes().map(<[u8]>::to_vec),
+        [protocol, info, ..] if protocol.bytes() == Some(b"t1-v1") => {
+            info.elements()?.first()?.bytes().map(<[u8]>::to_vec)
+        }
         _ => None,
     }
 }

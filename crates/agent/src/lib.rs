@@ -27,6 +27,7 @@ mod open_key;
 mod session;
 mod signature;
 mod start;
+mod transfer;
 
 pub use all_keys::AllKeys;
 pub use certificates::{Certificates, KnownKey, PublicKey};

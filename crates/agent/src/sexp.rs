@@ -156,7 +156,8 @@ impl<'a> Reader<'a> {
                     .collect::<Option<Vec<u8>>>()
                     .map(Zeroizing::new);
                 let (pairs, odd) = digits.as_ref()?.as_chunks::<2>();
-                odd.is_empty().then(|| pairs.iter().map(|[high, low]| high << 4 | low).collect::<Vec<u8>>().into())
+                odd.is_empty()
+                    .then(|| pairs.iter().map(|[high, low]| high << 4 | low).collect::<Vec<u8>>().into())
             }
             [b'"', ..] => quoted(self.enclosed_quoted()?),
             [first, ..] if is_token(*first) => {
@@ -263,7 +264,9 @@ mod tests {
         for length in 0..canonical.len() {
             assert_eq!(Sexp::read(&canonical[..length]), None, "{length}");
         }
-        for wrong in [&b"(1:a))"[..], b"(99999999999:a)", b"(#0#)", b"(#xx#)", b"(\"\\q\")", b")", b"", b"[a]"] {
+        for wrong in
+            [&b"(1:a))"[..], b"(99999999999:a)", b"(#0#)", b"(#xx#)", b"(\"\\q\")", b")", b"", b"[a]"]
+        {
             assert_eq!(Sexp::read(wrong), None, "{wrong:?}");
         }
         let deep = [vec![b'('; 40], vec![b')'; 40]].concat();

@@ -20,7 +20,8 @@ const BASES: [&str; 2] = ["/run", "/var/run"];
 /// one the socket is in the home directory.
 pub fn agent_socket(home: &Path, is_default: bool) -> PathBuf {
     let user = BASES.iter().map(|base| Path::new(base).join(format!("user/{}", getuid().as_raw())));
-    let directory = user.into_iter().find(|path| path.is_dir()).and_then(|user| below(&user, home, is_default));
+    let directory =
+        user.into_iter().find(|path| path.is_dir()).and_then(|user| below(&user, home, is_default));
     redirected(&directory.unwrap_or_else(|| home.to_owned()).join(NAME))
 }
 

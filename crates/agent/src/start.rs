@@ -48,5 +48,8 @@ pub(crate) fn program() -> Option<PathBuf> {
     const NAME: &str = "gpg-agent";
     let path = std::env::var_os("PATH").unwrap_or_default();
     let usual = ["/usr/bin", "/usr/local/bin"].map(PathBuf::from);
-    std::env::split_paths(&path).chain(usual).map(|directory| directory.join(NAME)).find(|file| file.is_file())
+    std::env::split_paths(&path)
+        .chain(usual)
+        .map(|directory| directory.join(NAME))
+        .find(|file| file.is_file())
 }

@@ -5,6 +5,8 @@
 //! ```toml
 //! # Is started with the question as its only argument, and writes the passphrase as the first line.
 //! passphrase-program = "/usr/local/bin/ask-passphrase"
+//! # Whether gpg-keyhoard takes over what GnuPG has in a home directory when it is first used there: ask, yes or no.
+//! import-home = "yes"
 //! ```
 //!
 //! Its table `network` says what goes over the network: [`NetworkConfiguration`].
@@ -24,9 +26,25 @@ use crate::{Error, ForeignError, Result, database, permissions};
 pub struct Configuration {
     /// The program that is asked for passphrases, instead of the user on the terminal.
     pub passphrase_program: Option<PathBuf>,
+    /// Whether `gpg-keyhoard` takes over the certificates, owner trust and TOFU data of GnuPG in a home directory.
+    #[serde(default)]
+    pub import_home: ImportHome,
     /// What goes over the network.
     #[serde(default)]
     pub network: NetworkConfiguration,
+}
+
+/// Whether what GnuPG has in a home directory is taken over when it is first used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ImportHome {
+    /// The user is asked on a terminal; elsewhere the command that does it is named once.
+    #[default]
+    Ask,
+    /// It is.
+    Yes,
+    /// It is not, and nothing is said of it.
+    No,
 }
 
 impl Configuration {
@@ -68,5 +86,8 @@ mod tests {
         let read = toml::from_str::<Configuration>("passphrase-program = '/bin/ask'").expect("right");
         assert_eq!(read.passphrase_program, Some(PathBuf::from("/bin/ask")));
         assert_eq!(toml::from_str::<Configuration>(""), Ok(Configuration::default()));
+        let read = toml::from_str::<Configuration>("import-home = 'no'").expect("right");
+        assert_eq!(read.import_home, ImportHome::No);
+        assert!(toml::from_str::<Configuration>("import-home = 'maybe'").is_err());
     }
 }

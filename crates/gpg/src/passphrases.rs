@@ -1,5 +1,7 @@
 //! Passphrases: given with the command, asked for, or refused, as the options say.
 
+use std::fs::File;
+
 use engine::cert::Fingerprint;
 use engine::passphrase::{self, Source};
 use secret::{Ask, Error, Passphrase, Question};
@@ -119,6 +121,14 @@ impl<'a> Passphrases<'a> {
         None
     }
 
+    /// Says whether there is a program or a terminal that asks the user.
+    fn can_ask(&self) -> bool {
+        match Source::usual() {
+            Ok(Source::Terminal) => !self.settings.no_tty && File::open("/dev/tty").is_ok(),
+            source => source.is_ok(),
+        }
+    }
+
     fn ask_program(&mut self, question: &Question<'_>) -> anyhow::Result<Option<Passphrase>> {
         if let (Question::Unlock { key, .. }, Some(Hint { primary, user_id })) = (question, &self.hint) {
             let (key_id, primary, algorithm) = (key.fingerprint.key_id(), primary.key_id(), key.algorithm.0);
@@ -135,7 +145,13 @@ impl Ask for Passphrases<'_> {
     fn passphrase(&mut self, question: &Question<'_>) -> secret::Result<Option<Passphrase>> {
         let is_repeated = matches!(question, Question::Unlock { wrong: 1.., .. });
         if let Some(given) = self.given {
-            return Ok(if is_repeated { self.refuse(Code::BAD_PASSPHRASE) } else { Some(given.clone()) });
+            if !is_repeated {
+                return Ok(Some(given.clone()));
+            }
+            // It may have been given for something else: a message, for example.
+            if self.settings.passphrase.pinentry != PinentryMode::Ask || !self.can_ask() {
+                return Ok(self.refuse(Code::BAD_PASSPHRASE));
+            }
         }
         match self.settings.passphrase.pinentry {
             PinentryMode::Cancel => Ok(self.refuse(Code::CANCELLED)),

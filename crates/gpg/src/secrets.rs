@@ -16,12 +16,13 @@ use crate::settings::{PinentryMode, Settings};
 /// Returns the secret keys in files and in the agent of the home directory.
 pub(crate) fn secret_keys(settings: &Settings) -> anyhow::Result<AllKeys> {
     let home = &settings.home;
-    let mut agent = Agent::of_home(home.directory(), home.is_default()).asking(match settings.passphrase.pinentry {
-        PinentryMode::Ask => agent::PinentryMode::Ask,
-        PinentryMode::Cancel => agent::PinentryMode::Cancel,
-        PinentryMode::Error => agent::PinentryMode::Error,
-        PinentryMode::Loopback => agent::PinentryMode::Loopback,
-    });
+    let mut agent =
+        Agent::of_home(home.directory(), home.is_default()).asking(match settings.passphrase.pinentry {
+            PinentryMode::Ask => agent::PinentryMode::Ask,
+            PinentryMode::Cancel => agent::PinentryMode::Cancel,
+            PinentryMode::Error => agent::PinentryMode::Error,
+            PinentryMode::Loopback => agent::PinentryMode::Loopback,
+        });
     if let Some(program) = &settings.agent.program {
         agent = agent.with_program(program.clone());
     }

@@ -223,7 +223,9 @@ fn words(protection: &Protection) -> (&'static str, Style, String) {
         Protection::Agent { locked: Some(false), .. } => {
             ("none", Style::Warning, "agent, without passphrase".to_owned())
         }
-        Protection::Agent { .. } => ("passphrase", Style::Good, "agent, which asks for the passphrase".to_owned()),
+        Protection::Agent { .. } => {
+            ("passphrase", Style::Good, "agent, which asks for the passphrase".to_owned())
+        }
         Protection::Unknown(what) => {
             ("unknown", Style::Warning, format!("protected in an unknown way ({what})"))
         }
