@@ -218,6 +218,7 @@ pub mod foreign_text;
 pub mod generate;
 pub mod git_signatures;
 pub mod import;
+pub mod key_move;
 pub mod keyring_copy;
 pub mod keyring_file;
 pub mod listing;

@@ -8,7 +8,7 @@
 mod cert_d;
 mod differing;
 mod event;
-mod keyboxd;
+pub(crate) mod keyboxd;
 mod read;
 mod secret_keys_left;
 mod source;

@@ -91,12 +91,12 @@ impl SecretKey {
     }
 
     /// Returns the initialisation vector or nonce.
-    pub(crate) fn iv(&self) -> &[u8] {
+    pub fn iv(&self) -> &[u8] {
         &self.secret()[self.layout.iv.clone()]
     }
 
     /// Returns the secret numbers, encrypted or not, with their checksum, digest or tag.
-    pub(crate) fn data(&self) -> &[u8] {
+    pub fn data(&self) -> &[u8] {
         &self.secret()[self.layout.data.clone()]
     }
 

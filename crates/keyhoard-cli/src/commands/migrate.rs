@@ -7,7 +7,7 @@ use engine::migrate::{
     Differing, Kind, MigrateEvent, MigrateOptions, MigrateSummary, SecretKeysLeft, Source, migrate, outdated,
     secret_keys_left, usual, within,
 };
-use engine::secret::StoredKey;
+use engine::secret::{SecretKeys as _, StoredKey};
 use serde::Serialize;
 use serde_json::json;
 
@@ -29,8 +29,8 @@ use crate::table::{Cell, Table};
   keyhoard migrate --check                  has anything changed since?
 
 Reads pubring.gpg, pubring.kbx, keyboxd's pubring.db, trustdb.gpg, tofu.db and pgp.cert.d directories, and changes \
-nothing in them. Everything is taken: local signatures, where keys came from, the order; only secret keys stay with GnuPG, \
-and it is told how many. It can be run again to take over what is new.")]
+nothing in them. Everything is taken: local signatures, where keys came from, the order; only secret keys stay with GnuPG: \
+they are used where they are if it is the home of this database, else it is told how many there are. It can be run again to take over what is new.")]
 pub(crate) struct Arguments {
     /// GnuPG home directories, key files or certificate directories [default: the usual places].
     #[arg(value_name = "SOURCE")]
@@ -62,8 +62,14 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     })?;
     drop(progress);
     // If the stored keys cannot be listed, all of GnuPG's count as missing here.
-    let stored = session.secret_keys().ok().and_then(|keys| keys.files().heads().ok()).unwrap_or_default();
-    let stored: Vec<StoredKey> = stored.into_iter().flatten().collect();
+    let keys = session.secret_keys().ok();
+    let in_files = keys.as_ref().and_then(|keys| keys.files().heads().ok()).unwrap_or_default();
+    let in_agent = keys.as_ref().and_then(|keys| keys.agent()?.list().ok()).unwrap_or_default();
+    if !in_agent.is_empty() {
+        let count = counted(in_agent.len(), "secret key");
+        session.note(format_args!("{count} of GnuPG can be used where they are, with gpg-agent"));
+    }
+    let stored: Vec<StoredKey> = in_files.into_iter().flatten().chain(in_agent).collect();
     let left = secret_keys_left(&sources, &stored);
     if session.output.is_json() {
         let source =

@@ -1,0 +1,230 @@
+//! Secret keys on their way into the agent and out of it (GnuPG's agent/cvt-openpgp.c reads and writes them).
+
+use cert::key::{Key, Parameter};
+use secret::{Check, Error, Fields, Locked, Protection, Result, S2k, SecretKey, write_number};
+use symmetric::Cipher;
+use verify::{HashAlgorithm, PublicKeyAlgorithm};
+use zeroize::Zeroizing;
+
+use crate::PublicKey;
+use crate::sexp::Sexp;
+
+/// More bytes than the secret part of a key has.
+const MOST_BYTES: usize = 8192;
+
+/// How the secret number of a curve's key is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CurveNumber {
+    /// With a sign, as GnuPG 2.2 reads it.
+    Signed,
+    /// Without one, as GnuPG 2.4 does, which finds another checksum otherwise.
+    Unsigned,
+}
+
+/// Returns a key as the agent imports it, locked as it is.
+///
+/// # Errors
+///
+/// [`Error::Unsupported`] for a key that the agent cannot hold, or that is locked in a way it does not know.
+pub(crate) fn to_agent(secret: &SecretKey, form: CurveNumber) -> Result<Sexp> {
+    let key = secret.key();
+    let unsupported =
+        |what: &str| Error::Unsupported { key: key.fingerprint(), what: format!("{what} in gpg-agent") };
+    let kind = Kind::of(&key).ok_or_else(|| unsupported("a key of its version or algorithm"))?;
+    let public = kind.public(&key);
+    let mut numbers: Vec<Sexp> = public.into_iter().flat_map(|number| [Sexp::atom(b"_"), number]).collect();
+    let mut sum = 0_u16;
+    let protection = match secret.protection() {
+        Protection::None => {
+            let mut fields = Fields(secret.data());
+            for _ in 0..kind.secrets {
+                let number = fields.number().ok_or_else(|| damaged(&key))?;
+                numbers.extend([Sexp::atom(b"_"), kind.secret(number, form)]);
+                sum = checksum(sum, &write_number(number));
+            }
+            vec![Sexp::atom(b"none")]
+        }
+        Protection::Locked(locked) => {
+            let words = protection(locked, secret.iv()).ok_or_else(|| unsupported("its way of locking"))?;
+            numbers.extend([Sexp::atom(b"e"), Sexp::atom(secret.data())]);
+            words
+        }
+        _ => return Err(Error::Stub { key: key.fingerprint() }),
+    };
+    let curve = kind.curve.map(|curve| Sexp::named("curve", [Sexp::atom(curve.as_bytes())]));
+    let parts = [
+        Some(Sexp::named("version", [Sexp::atom(key.version.to_string().as_bytes())])),
+        Some(Sexp::named("algo", [Sexp::atom(kind.name.as_bytes())])),
+        curve,
+        Some(Sexp::named("skey", numbers)),
+        Some(Sexp::named("csum", [Sexp::atom(sum.to_string().as_bytes())])),
+        Some(Sexp::named("protection", protection)),
+    ];
+    Ok(Sexp::named("openpgp-private-key", parts.into_iter().flatten()))
+}
+
+/// Reads a key as the agent exports it; `None` if it cannot be read.
+pub(crate) fn from_agent(public: &PublicKey, exported: &Sexp) -> Option<SecretKey> {
+    let key = cert::key::parse_public(&public.body).ok()?;
+    let kind = Kind::of(&key)?;
+    let numbers = exported.child("skey")?;
+    let numbers: Vec<(&[u8], &[u8])> = numbers
+        .as_chunks::<2>()
+        .0
+        .iter()
+        .map(|[mark, number]| Some((mark.bytes()?, number.bytes()?)))
+        .collect::<Option<_>>()?;
+    let secrets = numbers.get(kind.public(&key).len()..)?;
+    let mut body = Zeroizing::new(Vec::with_capacity(public.body.len() + MOST_BYTES));
+    body.extend_from_slice(&public.body);
+    match exported.child("protection")? {
+        [check, cipher, iv, mode, hash, salt, count] => {
+            let text = |word: &Sexp| Some(String::from_utf8_lossy(word.bytes()?).into_owned());
+            let is_known = check.bytes() == Some(b"sha1") && mode.bytes() == Some(b"3");
+            let &[(b"e", encrypted)] = secrets else { return None };
+            let cipher = cipher_named(&text(cipher)?)?;
+            let hash = hash_named(&text(hash)?)?;
+            let count = text(count)?.parse().ok()?;
+            let salt: [u8; 8] = salt.bytes()?.try_into().ok()?;
+            if !is_known {
+                return None;
+            }
+            body.extend([254, cipher.number()]);
+            body.extend(S2k::Iterated { hash, salt, count }.to_bytes());
+            body.extend_from_slice(iv.bytes()?);
+            body.extend_from_slice(encrypted);
+        }
+        _ => return None,
+    }
+    SecretKey::parse(public.role, &body).ok()
+}
+
+/// Reads a key without passphrase as the agent keeps it; `None` if it cannot be read.
+pub(crate) fn from_plain(public: &PublicKey, exported: &Sexp) -> Option<SecretKey> {
+    let key = cert::key::parse_public(&public.body).ok()?;
+    let names: &[&str] = match (Kind::of(&key)?.name, exported.name()?) {
+        ("rsa", b"private-key") => &["d", "p", "q", "u"],
+        ("dsa" | "elg", b"private-key") => &["x"],
+        (_, b"private-key") => &["d"],
+        _ => return None,
+    };
+    let [_, algorithm, ..] = exported.elements()? else { return None };
+    let mut body = Zeroizing::new(Vec::with_capacity(public.body.len() + MOST_BYTES));
+    body.extend_from_slice(&public.body);
+    body.push(0);
+    let start = body.len();
+    for name in names {
+        body.extend_from_slice(&write_number(algorithm.value(name)?));
+    }
+    let sum = checksum(0, &body[start..]);
+    body.extend(sum.to_be_bytes());
+    SecretKey::parse(public.role, &body).ok()
+}
+
+/// Adds bytes to a checksum (RFC 9580, 5.5.3).
+fn checksum(sum: u16, bytes: &[u8]) -> u16 {
+    bytes.iter().fold(sum, |sum, byte| sum.wrapping_add((*byte).into()))
+}
+
+/// Returns what the agent calls a protection; `None` for one that it does not know.
+fn protection(locked: &Locked, iv: &[u8]) -> Option<Vec<Sexp>> {
+    let check: &[u8] = match locked.check {
+        Check::Sha1 => b"sha1",
+        Check::Sum16 | Check::Aead(_) => return None,
+    };
+    let S2k::Iterated { hash, salt, count } = locked.s2k else { return None };
+    let cipher = Cipher::of(locked.cipher)?;
+    Some(vec![
+        Sexp::atom(check),
+        Sexp::atom(name_of_cipher(cipher)?.as_bytes()),
+        Sexp::atom(iv),
+        Sexp::atom(b"3"),
+        Sexp::atom(name_of_hash(hash)?.as_bytes()),
+        Sexp::atom(&salt),
+        // As the coded octet.
+        Sexp::atom(count.to_string().as_bytes()),
+    ])
+}
+
+const CIPHERS: [(Cipher, &str); 3] =
+    [(Cipher::Aes128, "aes"), (Cipher::Aes192, "aes192"), (Cipher::Aes256, "aes256")];
+
+const HASHES: [(HashAlgorithm, &str); 5] = [
+    (HashAlgorithm::SHA1, "sha1"),
+    (HashAlgorithm::SHA256, "sha256"),
+    (HashAlgorithm::SHA384, "sha384"),
+    (HashAlgorithm::SHA512, "sha512"),
+    (HashAlgorithm::SHA224, "sha224"),
+];
+
+fn name_of_cipher(cipher: Cipher) -> Option<&'static str> {
+    CIPHERS.iter().find(|(known, _)| *known == cipher).map(|(_, name)| *name)
+}
+
+fn cipher_named(name: &str) -> Option<Cipher> {
+    CIPHERS.iter().find(|(_, known)| known.eq_ignore_ascii_case(name)).map(|(cipher, _)| *cipher)
+}
+
+fn name_of_hash(hash: HashAlgorithm) -> Option<&'static str> {
+    HASHES.iter().find(|(known, _)| *known == hash).map(|(_, name)| *name)
+}
+
+fn hash_named(name: &str) -> Option<HashAlgorithm> {
+    HASHES.iter().find(|(_, known)| known.eq_ignore_ascii_case(name)).map(|(hash, _)| *hash)
+}
+
+/// What the agent calls the keys of an algorithm.
+struct Kind {
+    name: &'static str,
+    curve: Option<&'static str>,
+    /// The number of secret numbers.
+    secrets: usize,
+}
+
+impl Kind {
+    /// Returns the kind of a key of version 4; `None` if the agent has no such keys.
+    fn of(key: &Key<'_>) -> Option<Self> {
+        type Algorithm = PublicKeyAlgorithm;
+        let facts = key.facts();
+        let curve = facts.curve_name().map(|name| match name {
+            "ed25519" => "Ed25519",
+            "cv25519" => "Curve25519",
+            other => other,
+        });
+        let (name, secrets) = match key.algorithm {
+            algorithm if algorithm.is_rsa() => ("rsa", 4),
+            Algorithm::DSA => ("dsa", 1),
+            Algorithm::ELGAMAL | Algorithm::ELGAMAL_BOTH => ("elg", 1),
+            Algorithm::ECDSA => ("ecdsa", 1),
+            Algorithm::ECDH => ("ecdh", 1),
+            Algorithm::EDDSA_LEGACY => ("eddsa", 1),
+            _ => return None,
+        };
+        let is_curve = matches!(key.algorithm, Algorithm::ECDSA | Algorithm::ECDH | Algorithm::EDDSA_LEGACY);
+        let is_held = key.version == 4 && facts.keygrip.is_some() && is_curve == curve.is_some();
+        is_held.then_some(Self { name, curve, secrets })
+    }
+
+    /// Returns the public numbers: for a curve only the point.
+    fn public(&self, key: &Key<'_>) -> Vec<Sexp> {
+        let number = |parameter| match parameter {
+            Parameter::Number(bytes) if self.curve.is_some() => Some(Sexp::atom(bytes)),
+            Parameter::Number(bytes) => Some(Sexp::number(bytes)),
+            Parameter::Bytes(_) => None,
+        };
+        key.parameters().into_iter().filter_map(number).collect()
+    }
+
+    /// Returns a secret number.
+    fn secret(&self, number: &[u8], form: CurveNumber) -> Sexp {
+        if self.curve.is_none() || form == CurveNumber::Signed {
+            return Sexp::number(number);
+        }
+        let zeros = number.iter().take_while(|byte| **byte == 0).count();
+        Sexp::atom(&number[zeros..])
+    }
+}
+
+fn damaged(key: &Key<'_>) -> Error {
+    Error::Damaged { key: key.fingerprint(), what: "its secret numbers cannot be read" }
+}
