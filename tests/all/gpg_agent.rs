@@ -1,8 +1,15 @@
 //! Secret keys in a real gpg-agent, used by gpg-keyhoard and keyhoard where they are.
 
 use std::fs;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::Shutdown;
 use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, mpsc};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use harness::{Home, Run};
 
@@ -60,6 +67,30 @@ impl AgentHome {
         Run::gpg_keyhoard(&home.home).arg("--import").stdin(certificates).succeed();
         // What the agent remembers is gone.
         home.home.kill_agent();
+        home
+    }
+
+    /// Makes a home with an RSA key whose secret numbers are on a card.
+    fn on_card() -> Self {
+        let home = AgentHome::empty();
+        home.home.write("gpg-agent.conf", "disable-extended-key-format\n");
+        let home = home.and_keys("", &[("rsa2048", "rsa2048")]);
+        let directory = home.home.path().join("private-keys-v1.d");
+        for entry in fs::read_dir(&directory).expect("keys").flatten() {
+            // The secret numbers give way to the card's.
+            let plain = fs::read(entry.path()).expect("a file of a key");
+            let public = plain.windows(4).position(|bytes| bytes == b"(1:d").expect("an unlocked RSA key");
+            let begin = plain.windows(5).position(|bytes| bytes == b"(3:rs").expect("an RSA key");
+            let serial = b"\xd2\x76\x00\x01\x24\x01\x02\x00\xff\xff\x00\x00\x00\x01\x00\x00";
+            let shadowed = [
+                b"(20:shadowed-private-key".as_slice(),
+                &plain[begin..public],
+                b"(8:shadowed5:t1-v1(16:",
+                serial,
+                b"9:OPENPGP.1))))",
+            ];
+            fs::write(entry.path(), shadowed.concat()).expect("it is the test's own");
+        }
         home
     }
 
@@ -252,25 +283,7 @@ fn key_files(home: &Path) -> usize {
 
 #[test]
 fn a_key_on_a_card_is_listed_with_the_cards_number_and_is_asked_the_agent_for() {
-    let home = AgentHome::empty();
-    home.home.write("gpg-agent.conf", "disable-extended-key-format\n");
-    let home = home.and_keys("", &[("rsa2048", "rsa2048")]);
-    let directory = home.home.path().join("private-keys-v1.d");
-    for entry in fs::read_dir(&directory).expect("keys").flatten() {
-        // The secret numbers give way to the card's.
-        let plain = fs::read(entry.path()).expect("a file of a key");
-        let public = plain.windows(4).position(|bytes| bytes == b"(1:d").expect("an unlocked RSA key");
-        let begin = plain.windows(5).position(|bytes| bytes == b"(3:rs").expect("an RSA key");
-        let serial = b"\xd2\x76\x00\x01\x24\x01\x02\x00\xff\xff\x00\x00\x00\x01\x00\x00";
-        let shadowed = [
-            b"(20:shadowed-private-key".as_slice(),
-            &plain[begin..public],
-            b"(8:shadowed5:t1-v1(16:",
-            serial,
-            b"9:OPENPGP.1))))",
-        ];
-        fs::write(entry.path(), shadowed.concat()).expect("it is the test's own");
-    }
+    let home = AgentHome::on_card();
     let ours = home.listed(Run::gpg_keyhoard(&home.home));
     assert_eq!(secret_lines(&ours), secret_lines(&home.listed(Run::gpg_with_agent(&home.home))));
     assert!(ours.contains("D2760001240102"), "{ours}");
@@ -278,4 +291,495 @@ fn a_key_on_a_card_is_listed_with_the_cards_number_and_is_asked_the_agent_for() 
     assert!(text.contains("sec>") && text.contains("ssb>"), "{text}");
     let refused = home.signed(&[], "rsa2048@example.org");
     assert_eq!(refused.code, Some(2), "there is no card: {}", refused.errors());
+}
+
+/// The secret keys of keyhoard, as places.
+fn places(home: &AgentHome) -> Vec<String> {
+    let listed = Run::keyhoard(&home.home).args(["--json", "key", "list"]).succeed().json_lines();
+    let mut places: Vec<String> =
+        listed.iter().filter_map(|line| line["place"].as_str().map(str::to_owned)).collect();
+    places.sort();
+    places
+}
+
+#[test]
+fn a_key_moves_from_the_agent_into_files_and_back_and_works_at_both_places() {
+    for (sign, encrypt) in
+        [("rsa2048", "rsa2048"), ("ed25519", "cv25519"), ("nistp384", "nistp384"), ("dsa2048", "elg2048")]
+    {
+        let home = AgentHome::with_keys("abc", &[(sign, encrypt)]);
+        let name = format!("{sign}@example.org");
+        home.answer("abc");
+        let passphrase = home.home.write("passphrase", "abc\n");
+        let moved = |to: &str| {
+            let run = Run::keyhoard(&home.home).args(["key", "move", "--to", to, "--passphrase-file"]);
+            run.arg(&passphrase).arg(&name).succeed();
+        };
+        moved("file");
+        assert_eq!(places(&home), ["file", "file"], "{sign}");
+        assert_eq!(key_files(home.home.path()), 0, "{sign}");
+        let options = ["--pinentry-mode", "loopback", "--passphrase", "abc"];
+        home.assert_signs_and_decrypts(&options, &name);
+        moved("agent");
+        assert_eq!(places(&home), ["agent", "agent"], "{sign}");
+        home.assert_signs_and_decrypts(&[], &name);
+        Run::gpg_with_agent(&home.home).args(["--local-user", &name, "--sign"]).stdin("text").succeed();
+    }
+}
+
+#[test]
+fn a_key_without_passphrase_moves_both_ways() {
+    let home = AgentHome::with_keys("", &[("ed25519", "cv25519"), ("rsa2048", "rsa2048")]);
+    for name in ["ed25519@example.org", "rsa2048@example.org"] {
+        Run::keyhoard(&home.home).args(["key", "move", "--to", "file", name]).succeed();
+        home.assert_signs_and_decrypts(&["--no-autostart"], name);
+        Run::keyhoard(&home.home).args(["key", "move", "--to", "agent", name]).succeed();
+        home.assert_signs_and_decrypts(&[], name);
+    }
+    assert_eq!(places(&home), ["agent"; 4]);
+    assert_eq!(home.questions(), "");
+}
+
+#[test]
+fn a_key_that_ssh_uses_is_copied_and_stays_with_the_agent() {
+    let home = AgentHome::with_keys("", &[("ed25519", "cv25519")]);
+    let listing = home.listed(Run::gpg_keyhoard(&home.home));
+    let keygrip =
+        listing.lines().find(|line| line.starts_with("grp:")).and_then(|line| line.split(':').nth(9));
+    home.home.write("sshcontrol", format!("{} 0\n", keygrip.expect("a keygrip")));
+    let run = Run::keyhoard(&home.home).args(["key", "move", "--to", "file", "ed25519@example.org"]);
+    let done = run.output();
+    assert_eq!(done.code, Some(1), "{}", done.errors());
+    assert!(done.errors().contains("ssh uses it"), "{}", done.errors());
+    assert_eq!(places(&home), ["file", "file"], "the file's copy is used");
+    assert_eq!(key_files(home.home.path()), 1, "the subkey was moved, the primary key copied");
+}
+
+#[test]
+fn a_key_that_gpgsm_uses_is_copied_and_stays_with_the_agent() {
+    let home = AgentHome::with_keys("", &[("rsa2048", "rsa2048")]);
+    let listing = home.listed(Run::gpg_keyhoard(&home.home));
+    let keygrip =
+        listing.lines().find(|line| line.starts_with("grp:")).and_then(|line| line.split(':').nth(9));
+    let request = format!(
+        "Key-Type: RSA\nKey-Grip: {}\nKey-Usage: sign\nName-DN: CN=Ann\nSerial: random\n%commit\n",
+        keygrip.expect("a keygrip")
+    );
+    let gpgsm = || {
+        let run = Run::new(&harness::Gnupg::V2_2.program("gpgsm"), home.home.path());
+        run.arg("--homedir").arg(home.home.path()).args(["--batch", "--disable-dirmngr"])
+    };
+    let certificate = gpgsm().args(["--generate-key"]).stdin(request).succeed().stdout;
+    gpgsm().arg("--import").stdin(certificate).succeed();
+    let done =
+        Run::keyhoard(&home.home).args(["key", "move", "--to", "file", "rsa2048@example.org"]).output();
+    assert_eq!(done.code, Some(1), "{}", done.errors());
+    assert!(done.errors().contains("a certificate of gpgsm uses it"), "{}", done.errors());
+    assert_eq!(key_files(home.home.path()), 1, "the subkey was moved, the primary key copied");
+}
+
+#[test]
+fn a_key_that_another_certificate_has_is_copied_and_stays_with_the_agent() {
+    let home = AgentHome::with_keys("", &[("ed25519", "cv25519")]);
+    let listing = home.listed(Run::gpg_keyhoard(&home.home));
+    let keygrip =
+        listing.lines().find(|line| line.starts_with("grp:")).and_then(|line| line.split(':').nth(9));
+    let parameters = format!(
+        "%no-protection\nKey-Type: EDDSA\nKey-Grip: {}\nName-Email: other@example.org\n%commit\n",
+        keygrip.expect("a keygrip")
+    );
+    let run = Run::gpg_with_agent(&home.home).at("20240101T000001!");
+    run.arg("--generate-key").stdin(parameters).succeed();
+    let certificate = Run::gpg(&home.home).args(["--export", "other@example.org"]).succeed().stdout;
+    Run::gpg_keyhoard(&home.home).arg("--import").stdin(certificate).succeed();
+    let done =
+        Run::keyhoard(&home.home).args(["key", "move", "--to", "file", "ed25519@example.org"]).output();
+    assert_eq!(done.code, Some(1), "{}", done.errors());
+    let other = home.fingerprints("other@example.org")[0].clone();
+    assert!(done.errors().contains(&format!("the key {other} has the same numbers")), "{}", done.errors());
+    assert_eq!(key_files(home.home.path()), 1, "the subkey was moved, the primary key copied");
+}
+
+#[test]
+fn what_the_agent_notes_of_a_key_is_told_before_it_is_lost() {
+    let home = AgentHome::with_keys("", &[("ed25519", "cv25519")]);
+    for entry in fs::read_dir(home.home.path().join("private-keys-v1.d")).expect("keys").flatten() {
+        let file = fs::read_to_string(entry.path()).expect("the extended format");
+        fs::write(entry.path(), format!("Label: my laptop\n{file}")).expect("it is the test's own");
+    }
+    let moved = Run::keyhoard(&home.home).args(["key", "move", "--to", "file", "ed25519@example.org"]);
+    let moved = moved.succeed();
+    assert_eq!(moved.errors().matches("not kept in files: Label").count(), 2, "{}", moved.errors());
+}
+
+#[test]
+fn a_key_on_a_card_cannot_be_moved() {
+    let home = AgentHome::on_card();
+    let done =
+        Run::keyhoard(&home.home).args(["key", "move", "--to", "file", "rsa2048@example.org"]).output();
+    assert_eq!(done.code, Some(1), "{}", done.errors());
+    assert_eq!(done.errors().matches("is on a card, and was not moved").count(), 2, "{}", done.errors());
+    assert_eq!(key_files(home.home.path()), 2);
+}
+
+/// Stands between programs and the agent of a home, and counts the commands that may change something.
+struct Relay {
+    /// How many of them are still passed on.
+    left: Arc<AtomicUsize>,
+    /// Is told when the next one came.
+    stopped: mpsc::Receiver<()>,
+}
+
+impl Relay {
+    fn before_agent_of(home: &AgentHome) -> Self {
+        home.listed(Run::gpg_with_agent(&home.home));
+        let (socket, agent) = (home.home.path().join("S.gpg-agent"), home.home.path().join("S.real"));
+        fs::rename(&socket, &agent).expect("an agent runs");
+        let listener = UnixListener::bind(&socket).expect("the home is the test's own");
+        let left = Arc::new(AtomicUsize::new(usize::MAX));
+        let (stop, stopped) = mpsc::channel();
+        let relay = Self { left: left.clone(), stopped };
+        thread::spawn(move || {
+            for client in listener.incoming().flatten() {
+                let server = UnixStream::connect(&agent).expect("the agent runs");
+                let (left, stop) = (left.clone(), stop.clone());
+                thread::spawn(move || pass_on(&client, &server, &left, &stop));
+            }
+        });
+        relay
+    }
+
+    /// Runs a program and kills it before its command of this number is passed on; says whether it came so far.
+    fn kills(&self, run: Run, commands: usize) -> bool {
+        self.left.store(commands, Ordering::SeqCst);
+        let mut child = run.spawn();
+        let is_killed = loop {
+            if self.stopped.recv_timeout(Duration::from_millis(5)).is_ok() {
+                break true;
+            }
+            if child.try_wait().expect("a child").is_some() {
+                break false;
+            }
+        };
+        let _ = child.kill();
+        child.wait().expect("a child");
+        self.left.store(usize::MAX, Ordering::SeqCst);
+        is_killed
+    }
+}
+
+fn pass_on(client: &UnixStream, server: &UnixStream, left: &AtomicUsize, stop: &mpsc::Sender<()>) {
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let _ = std::io::copy(&mut { server }, &mut { client });
+            let _ = client.shutdown(Shutdown::Both);
+        });
+        for line in BufReader::new(client).split(b'\n').map_while(Result::ok) {
+            let word = String::from_utf8_lossy(&line);
+            let word = word.split(' ').next().unwrap_or_default();
+            if !matches!(word, "OPTION" | "RESET" | "D" | "SETKEYDESC" | "SIGKEY" | "SETKEY" | "SETHASH") {
+                let counted =
+                    left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1));
+                if counted.is_err() {
+                    let _ = stop.send(());
+                    break;
+                }
+            }
+            if { server }.write_all(&[line, b"\n".to_vec()].concat()).is_err() {
+                break;
+            }
+        }
+        // A killed program hears nothing more; neither does the agent.
+        let _ = server.shutdown(Shutdown::Both);
+    });
+}
+
+#[test]
+fn a_move_that_is_killed_at_any_step_leaves_a_key_that_works_and_can_be_completed() {
+    let home = AgentHome::with_keys("", &[("ed25519", "cv25519")]);
+    let name = "ed25519@example.org";
+    let relay = Relay::before_agent_of(&home);
+    let move_to = |to: &str| Run::keyhoard(&home.home).args(["key", "move", "--to", to, name]);
+    for (to, other) in [("file", "agent"), ("agent", "file")] {
+        let mut commands = 0;
+        while relay.kills(move_to(to), commands) {
+            home.assert_signs_and_decrypts(&[], name);
+            move_to(to).succeed();
+            assert_eq!(places(&home), [to, to], "killed after {commands} commands");
+            move_to(other).succeed();
+            assert_eq!(places(&home), [other, other], "killed after {commands} commands");
+            commands += 1;
+        }
+        assert!(commands >= 6, "only {commands} commands on the way to {to}");
+        assert_eq!(places(&home), [to, to]);
+    }
+}
+
+#[test]
+fn a_home_that_has_only_gnupgs_files_is_taken_over_at_first_use_if_the_configuration_says_so() {
+    let home = AgentHome::empty();
+    home.gpg("", &["--quick-generate-key", "Ann <ann@example.org>", "ed25519", "sign", "never"]);
+    let sign = || {
+        let run = Run::gpg_keyhoard(&home.home).args(["--local-user", "ann@example.org", "--sign"]);
+        run.stdin("text").output()
+    };
+    assert_eq!(sign().code, Some(2), "nobody said so");
+    fs::create_dir_all(home.home.path().join(".config/keyhoard")).expect("room");
+    home.home.write(".config/keyhoard/config.toml", "import-home = \"yes\"\n");
+    let signed = sign();
+    assert_eq!(signed.code, Some(0), "{}", signed.errors());
+    assert!(signed.errors().contains("1 keys of GnuPG"), "{}", signed.errors());
+    Run::gpg(&home.home).arg("--verify").stdin(signed.stdout).succeed();
+    let trust = Run::gpg_keyhoard(&home.home).arg("--export-ownertrust").succeed().text();
+    assert!(trust.contains(":6:"), "the owner trust came along: {trust}");
+}
+
+#[test]
+fn secret_keys_of_the_agent_are_exported_with_the_passphrase_they_have() {
+    let home = AgentHome::with_keys("abc", &[("ed25519", "cv25519")]);
+    home.answer("abc");
+    let exported = Run::gpg_keyhoard(&home.home).arg("--export-secret-keys").succeed().stdout;
+    let other = AgentHome::empty();
+    Run::gpg_with_agent(&other.home).arg("--import").stdin(exported).succeed();
+    other.answer("abc");
+    Run::gpg_with_agent(&other.home).arg("--sign").stdin("text").succeed();
+}
+
+/// Returns `gpg-keyhoard` as it is without `secret-keys = "files"`.
+fn with_agent(home: &AgentHome) -> Run {
+    Run::gpg_keyhoard(&home.home).with_agent()
+}
+
+/// Returns the real gpg.
+fn gpg_itself(home: &AgentHome) -> Run {
+    Run::gpg_with_agent(&home.home)
+}
+
+/// Gives gpg the certificates of gpg-keyhoard.
+fn tell_gpg(home: &AgentHome) {
+    let certificates = Run::gpg_keyhoard(&home.home).arg("--export").succeed().stdout;
+    Run::gpg(&home.home).arg("--import").stdin(certificates).succeed();
+}
+
+#[test]
+fn new_secret_keys_go_into_the_agent_where_one_is_installed() {
+    let home = AgentHome::empty();
+    let algorithms = ["rsa2048", "ed25519", "nistp256"];
+    for algorithm in algorithms {
+        let name = format!("{algorithm}@example.org");
+        let usage = if algorithm == "ed25519" { "default" } else { "cert,sign" };
+        let make = ["--pinentry-mode", "loopback", "--passphrase", "abc", "--quick-generate-key", &name];
+        with_agent(&home).args(make).args([algorithm, usage]).succeed();
+    }
+    assert_eq!(places(&home), vec!["agent"; key_files(home.home.path())]);
+    assert!(!home.home.path().join("secret-keys").exists());
+    tell_gpg(&home);
+    home.answer("abc");
+    for algorithm in algorithms {
+        let name = format!("{algorithm}@example.org");
+        let sign = ["--local-user", &name, "--sign"];
+        let signed = Run::gpg_with_agent(&home.home).args(sign).stdin("text").succeed().stdout;
+        Run::gpg(&home.home).arg("--verify").stdin(signed).succeed();
+        let signed = with_agent(&home).args(sign).stdin("text").succeed().stdout;
+        Run::gpg(&home.home).arg("--verify").stdin(signed).succeed();
+    }
+    // The agent tries the last key's passphrase on keys that it has not locked itself yet.
+    assert_eq!(home.questions().matches("Please").count(), 1, "{}", home.questions());
+}
+
+#[test]
+fn a_new_key_is_locked_with_what_pinentry_answers_and_so_is_its_new_subkey() {
+    let home = AgentHome::empty();
+    home.answer("a long passphrase");
+    with_agent(&home).args(["--quick-generate-key", "ann@example.org", "ed25519", "sign"]).succeed();
+    assert!(
+        home.questions().contains("Please enter the passphrase to%0Aprotect your new key"),
+        "{}",
+        home.questions()
+    );
+    let key = Run::gpg_keyhoard(&home.home).args(["--with-colons", "-k"]).succeed().text();
+    let key = key.lines().find(|line| line.starts_with("fpr:")).and_then(|line| line.split(':').nth(9));
+    let key = key.expect("a key").to_owned();
+    with_agent(&home).args(["--quick-add-key", &key, "cv25519", "encr"]).succeed();
+    assert_eq!(places(&home), ["agent", "agent"]);
+    home.home.kill_agent();
+    tell_gpg(&home);
+    home.assert_signs_and_decrypts(&[], "ann@example.org");
+    fs::remove_file(home.home.path().join("answer")).expect("it was there");
+    home.home.kill_agent();
+    assert_eq!(home.signed(&[], "ann@example.org").code, Some(2), "the key is locked");
+    let encrypt = ["--trust-model", "always", "--recipient", "ann@example.org", "--encrypt"];
+    let encrypted = Run::gpg(&home.home).args(encrypt).stdin("text").succeed().stdout;
+    let decrypted = Run::gpg_keyhoard(&home.home).arg("--decrypt").stdin(encrypted).output();
+    assert_eq!(decrypted.code, Some(2), "the subkey is locked: {}", decrypted.errors());
+}
+
+#[test]
+fn imported_secret_keys_go_into_the_agent_and_those_that_it_cannot_hold_into_files() {
+    let other = AgentHome::empty();
+    let generate = || Run::keyhoard(&other.home).args(["--faked-system-time", "20250101T000000", "generate"]);
+    generate().args(["--no-passphrase", "ann@example.org"]).succeed();
+    generate().args(["--no-passphrase", "--profile", "post-quantum", "bob@example.org"]).succeed();
+    let passphrase = other.home.write("passphrase", "abc\n");
+    generate().args(["carol@example.org", "--passphrase-file"]).arg(&passphrase).succeed();
+    let exported = Run::gpg_keyhoard(&other.home).arg("--export-secret-keys").succeed().stdout;
+    let home = AgentHome::empty();
+    let imported = with_agent(&home).args(["--status-fd", "2", "--import"]).stdin(exported.clone()).succeed();
+    assert!(imported.status_lines().contains("IMPORT_RES 3 0 3 0 0 0 0 0 0 3 3 0"), "{}", imported.errors());
+    assert_eq!(places(&home), ["agent", "agent", "agent", "agent", "file", "file"]);
+    let again = with_agent(&home).args(["--status-fd", "2", "--import"]).stdin(exported).succeed();
+    assert!(again.status_lines().contains(" 3 0 3 0 0"), "{}", again.errors());
+    home.answer("abc");
+    for name in ["ann@example.org", "bob@example.org", "carol@example.org"] {
+        let signed = with_agent(&home).args(["--local-user", name, "--sign"]).stdin("text").succeed().stdout;
+        Run::gpg_keyhoard(&home.home).arg("--verify").stdin(signed).succeed();
+    }
+    assert_eq!(home.questions().matches("Please").count(), 1, "{}", home.questions());
+}
+
+#[test]
+fn the_configuration_puts_new_secret_keys_into_files() {
+    let home = AgentHome::empty();
+    fs::create_dir_all(home.home.path().join(".config/keyhoard")).expect("room");
+    home.home.write(".config/keyhoard/config.toml", "secret-keys = \"files\"\n");
+    let make = ["--passphrase", "", "--quick-generate-key", "ann@example.org"];
+    with_agent(&home).args(make).succeed();
+    assert_eq!(places(&home), ["file", "file"]);
+    assert!(!home.home.path().join("S.gpg-agent").exists(), "no agent was started");
+}
+
+#[test]
+fn the_agents_pinentry_asks_for_passphrases_of_keys_in_files_each_time_anew() {
+    let home = AgentHome::empty();
+    let make = ["--passphrase", "abc", "--quick-generate-key", "Ann <ann@example.org>", "ed25519", "sign"];
+    Run::gpg_keyhoard(&home.home).args(make).succeed();
+    home.answer("abc");
+    for questions in [1, 2] {
+        with_agent(&home).arg("--sign").stdin("text").succeed();
+        assert_eq!(home.questions().matches("Please").count(), questions, "{}", home.questions());
+    }
+    let words = "Please enter the passphrase to unlock the OpenPGP secret key:%0A%22Ann <ann@example.org>%22%0A255-bit EDDSA key";
+    assert!(home.questions().contains(words), "{}", home.questions());
+    home.answer("wrong");
+    let refused = with_agent(&home).args(["--status-fd", "2", "--sign"]).stdin("text").output();
+    assert_eq!(refused.code, Some(2));
+    assert!(refused.status_lines().contains("FAILURE sign 67108875"), "{}", refused.errors());
+    assert_eq!(home.questions().matches("Please").count(), 5, "three tries: {}", home.questions());
+    fs::remove_file(home.home.path().join("answer")).expect("it was there");
+    let cancelled = with_agent(&home).args(["--status-fd", "2", "--sign"]).stdin("text").output();
+    assert!(cancelled.errors().contains("Operation cancelled"), "{}", cancelled.errors());
+}
+
+#[test]
+fn passphrases_of_messages_are_asked_for_and_remembered_as_by_gpg() {
+    type Program = fn(&AgentHome) -> Run;
+    let asked = |encrypt: Program, decrypt: Program| {
+        let home = AgentHome::empty();
+        home.answer("a long passphrase");
+        let symmetric = ["--s2k-count", "65536", "--symmetric"];
+        let message = encrypt(&home).args(symmetric).stdin("text").succeed().stdout;
+        let decrypted =
+            |options: &[&str], run: Run| run.args(options).arg("--decrypt").stdin(message.clone()).output();
+        assert_eq!(decrypted(&[], decrypt(&home)).text(), "text");
+        let remembered = home.questions();
+        assert_eq!(decrypted(&["--no-symkey-cache"], decrypt(&home)).text(), "text");
+        let unremembered = home.questions();
+        home.home.kill_agent();
+        home.answer("wrong");
+        assert_eq!(decrypted(&[], decrypt(&home)).code, Some(2));
+        home.answer("a long passphrase");
+        assert_eq!(decrypted(&[], decrypt(&home)).text(), "text", "what is wrong is not remembered");
+        assert_ne!(remembered, unremembered);
+        home.questions()
+    };
+    let expected = asked(gpg_itself, gpg_itself);
+    let pairs: [(Program, Program); 3] =
+        [(with_agent, with_agent), (with_agent, gpg_itself), (gpg_itself, with_agent)];
+    for (encrypt, decrypt) in pairs {
+        assert_eq!(asked(encrypt, decrypt), expected);
+    }
+}
+
+#[test]
+fn an_agent_that_does_not_work_leaves_the_keys_in_files() {
+    let home = AgentHome::with_keys("", &[("ed25519", "cv25519")]);
+    let make = ["--passphrase", "", "--quick-generate-key", "File <file@example.org>"];
+    Run::gpg_keyhoard(&home.home).args(make).succeed();
+    home.home.kill_agent();
+    let crashing = home.home.write("crashing", "#!/bin/sh\nexit 1\n");
+    fs::set_permissions(&crashing, fs::Permissions::from_mode(0o700)).expect("it is the test's own");
+    let run = || Run::gpg_keyhoard(&home.home).arg("--agent-program").arg(&crashing);
+    let listed = run().args(["--with-colons", "--list-secret-keys"]).succeed();
+    assert_eq!(secret_lines(&listed.text()).len(), 2);
+    assert!(listed.errors().contains("without gpg-agent's secret keys"), "{}", listed.errors());
+    let signed = run().args(["--local-user", "file@example.org", "--sign"]).stdin("text").succeed().stdout;
+    Run::gpg_keyhoard(&home.home).arg("--verify").stdin(signed).succeed();
+    let made = run().with_agent().args(["--passphrase", "", "--quick-generate-key", "new@example.org"]);
+    let made = made.succeed();
+    assert!(made.errors().contains("without gpg-agent's secret keys"), "{}", made.errors());
+    // One that breaks off in the middle.
+    let socket = home.home.path().join("S.gpg-agent");
+    let listener = UnixListener::bind(&socket).expect("no agent runs");
+    thread::spawn(move || {
+        for mut client in listener.incoming().flatten() {
+            let _ = client.write_all(b"OK hello\n");
+        }
+    });
+    let listed = Run::keyhoard(&home.home).args(["--json", "list", "--secret"]).output();
+    assert_eq!(listed.code, Some(0), "{}", listed.errors());
+    assert!(listed.errors().contains("without gpg-agent's secret keys"), "{}", listed.errors());
+    let listed = Run::gpg_keyhoard(&home.home).args(["--with-colons", "--list-secret-keys"]).succeed();
+    assert_eq!(secret_lines(&listed.text()).len(), 4, "{}", listed.errors());
+}
+
+/// Returns the time of the fastest of some runs, which other programs on the machine disturb least.
+fn fastest(mut run: impl FnMut()) -> Duration {
+    let time = |()| {
+        let begun = Instant::now();
+        run();
+        begun.elapsed()
+    };
+    [(); 30].map(time).into_iter().min().expect("some runs")
+}
+
+/// Signs with a key of the agent, in one session of the Assuan protocol.
+fn sign_by_assuan(socket: &Path, keygrip: &str) {
+    let stream = UnixStream::connect(socket).expect("the agent runs");
+    let mut lines = BufReader::new(&stream);
+    let mut answer = || {
+        let mut line = Vec::new();
+        while !line.starts_with(b"OK") {
+            line.clear();
+            lines.read_until(b'\n', &mut line).expect("an answer");
+            assert!(!line.is_empty() && !line.starts_with(b"ERR"), "{}", String::from_utf8_lossy(&line));
+        }
+    };
+    answer();
+    for command in
+        [format!("SIGKEY {keygrip}"), format!("SETHASH 8 {}", "5A".repeat(32)), "PKSIGN".to_owned()]
+    {
+        { &stream }.write_all(format!("{command}\n").as_bytes()).expect("the agent runs");
+        answer();
+    }
+}
+
+#[test]
+fn signing_through_a_running_agent_takes_3_milliseconds_more_than_the_agent_at_most() {
+    let home = AgentHome::with_keys("", &[("ed25519", "cv25519")]);
+    let make = ["--passphrase", "", "--quick-generate-key", "file@example.org", "ed25519", "sign"];
+    Run::gpg_keyhoard(&home.home).args(make).succeed();
+    let sign = |name: &str| {
+        let run = Run::gpg_keyhoard(&home.home).args(["--local-user", name, "--sign"]);
+        run.stdin("text").succeed();
+    };
+    let listing = home.listed(Run::gpg_with_agent(&home.home));
+    let keygrip = listing.lines().find_map(|line| line.strip_prefix("grp:")).expect("a keygrip");
+    let keygrip = keygrip.trim_matches(':');
+    let by_file = fastest(|| sign("file@example.org"));
+    let by_agent = fastest(|| sign("ed25519@example.org"));
+    let agents_own = fastest(|| sign_by_assuan(&home.home.path().join("S.gpg-agent"), keygrip));
+    println!(
+        "signing: in a file {by_file:?}, in the agent {by_agent:?}, of which the agent's own {agents_own:?}"
+    );
+    assert!(by_agent < by_file + agents_own + Duration::from_millis(3));
 }

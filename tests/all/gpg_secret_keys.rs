@@ -249,3 +249,21 @@ fn a_passphrase_is_read_from_a_file_or_a_descriptor() {
         run().args(["--passphrase", "abc", "--passphrase-fd", "0"]).args(passwd).stdin("bad\n").output();
     assert_eq!(wrong.code, Some(2), "a descriptor counts more than --passphrase");
 }
+
+#[test]
+fn a_secret_subkey_without_a_binding_signature_is_kept_if_the_stored_certificate_has_it() {
+    let keys = Keys::new();
+    let home = Home::new();
+    let public = Run::gpg(&keys.home).args(["--export", &keys.alice]).succeed().stdout;
+    Run::gpg_keyhoard(&home).arg("--import").stdin(public).succeed();
+    let secret =
+        std::fs::read(keys.file("secret", &["--export-secret-keys", &keys.alice])).expect("an export");
+    // The subkey's signature is the last packet.
+    let mut packets: Vec<&[u8]> =
+        harness::packets::packets(&secret).into_iter().map(|packet| packet.raw).collect();
+    packets.pop();
+    Run::gpg_keyhoard(&home).arg("--import").stdin(packets.concat()).succeed();
+    let listing = Run::gpg_keyhoard(&home).args(["--with-colons", "-K"]).succeed().text();
+    let subkey = listing.lines().find(|line| line.starts_with("ssb:")).expect("a subkey");
+    assert_eq!(subkey.split(':').nth(14), Some("+"), "its secret part is here: {subkey}");
+}

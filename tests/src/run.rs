@@ -79,7 +79,7 @@ impl Run {
     }
 
     /// Any program, with the user's home directory `home`. The GnuPG that it finds is the usual one, and `gpg-keyhoard` writes
-    /// what that writes.
+    /// what that writes; it puts new secret keys into files.
     pub fn new(program: &Path, home: &Path) -> Run {
         let mut command = Command::new(program);
         let path = env::var_os("PATH").unwrap_or_default();
@@ -87,7 +87,7 @@ impl Run {
         command.env_clear().envs(env::var_os("TMPDIR").map(|directory| ("TMPDIR", directory)));
         command.env("PATH", env::join_paths(path).expect("no directory's name has a colon"));
         command.env("LC_ALL", "C.UTF-8").env("TZ", "UTC").env("HOME", home);
-        command.env("GPG_KEYHOARD_COMPAT", Gnupg::usual().compat());
+        command.env("GPG_KEYHOARD_COMPAT", Gnupg::usual().compat()).env("GPG_KEYHOARD_SECRET_KEYS", "files");
         Run { command, now: None, arguments: Vec::new(), stdin: Vec::new() }
     }
 
@@ -104,6 +104,12 @@ impl Run {
             // The default.
             Gnupg::V2_4 => self.command.env_remove("GPG_KEYHOARD_COMPAT"),
         };
+        self
+    }
+
+    /// Lets `gpg-keyhoard` put new secret keys into the agent, and ask with its pinentry.
+    pub fn with_agent(mut self) -> Run {
+        self.command.env_remove("GPG_KEYHOARD_SECRET_KEYS");
         self
     }
 

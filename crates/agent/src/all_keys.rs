@@ -1,7 +1,9 @@
 //! Secret keys in files and in the agent, both at once.
 
 use secret::file::FileKeys;
-use secret::{Ask, Name, OpenKey, Passphrase, Question, Result, SecretKey, SecretKeys, Stored, StoredKey};
+use secret::{
+    Ask, Error, Name, OpenKey, Passphrase, Question, Result, SecretKey, SecretKeys, Stored, StoredKey,
+};
 
 use crate::AgentKeys;
 
@@ -13,18 +15,25 @@ use crate::AgentKeys;
 pub struct AllKeys {
     files: FileKeys,
     agent: Option<AgentKeys>,
+    /// New keys go into the agent.
+    stores_in_agent: bool,
 }
 
 impl AllKeys {
     /// Joins files and an agent, if there is one.
     pub fn new(files: FileKeys, agent: Option<AgentKeys>) -> Self {
-        Self { files, agent }
+        Self { files, agent, stores_in_agent: false }
     }
 
     /// Deletes keys of the agent without its question, since the user was asked before.
     pub fn without_question_before_deletion(self) -> Self {
         let agent = self.agent.map(AgentKeys::without_question_before_deletion);
         Self { agent, ..self }
+    }
+
+    /// Stores new keys in the agent, and in files only those that it cannot hold.
+    pub fn storing_in_agent(self) -> Self {
+        Self { stores_in_agent: true, ..self }
     }
 
     /// Returns the keys in files.
@@ -35,6 +44,24 @@ impl AllKeys {
     /// Returns the keys in the agent.
     pub fn agent(&self) -> Option<&AgentKeys> {
         self.agent.as_ref()
+    }
+
+    /// Stores a key in the agent; `None` if it belongs into a file: one that the agent cannot hold or does not take.
+    fn store_in_agent(&self, key: &SecretKey) -> Result<Option<Stored>> {
+        let Some(agent) = self.agent.as_ref().filter(|_| self.stores_in_agent) else { return Ok(None) };
+        let in_file = self.files.find(&Name::Fingerprint(key.fingerprint()))?;
+        if !key.protection().has_secret() || in_file.is_some_and(|stored| stored.protection.has_secret()) {
+            return Ok(None);
+        }
+        match agent.store(key) {
+            Ok(stored) => Ok(Some(stored)),
+            Err(Error::Unsupported { .. }) => Ok(None),
+            Err(Error::Agent { message, .. }) => {
+                agent.agent().note_fault(message);
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
     }
 
     /// Returns the store that has a key; the files if both have it or none.
@@ -49,10 +76,18 @@ impl AllKeys {
 }
 
 impl SecretKeys for AllKeys {
+    /// Lists the keys in files alone if the agent cannot be asked, and notes that as its fault.
     fn list(&self) -> Result<Vec<StoredKey>> {
         let files = self.files.list()?;
         let Some(agent) = &self.agent else { return Ok(files) };
-        Ok(joined(files, agent.list()?))
+        match agent.list() {
+            Ok(agents) => Ok(joined(files, agents)),
+            Err(Error::Agent { message, .. }) => {
+                agent.agent().note_fault(message);
+                Ok(files)
+            }
+            Err(error) => Err(error),
+        }
     }
 
     fn find(&self, name: &Name) -> Result<Option<StoredKey>> {
@@ -63,13 +98,26 @@ impl SecretKeys for AllKeys {
         self.holder(name)?.open(name, ask)
     }
 
-    /// Stores the key in a file.
     fn store(&self, key: &SecretKey) -> Result<Stored> {
-        self.files.store(key)
+        match self.store_in_agent(key)? {
+            Some(stored) => Ok(stored),
+            None => self.files.store(key),
+        }
     }
 
     fn store_all(&self, keys: &[&SecretKey]) -> Result<Vec<Stored>> {
-        self.files.store_all(keys)
+        match self.stores_in_agent {
+            true => keys.iter().map(|key| self.store(key)).collect(),
+            false => self.files.store_all(keys),
+        }
+    }
+
+    fn take_back(&self, key: &SecretKey) -> Result<()> {
+        let is_in_file = self.files.delete(&Name::Fingerprint(key.fingerprint()))?;
+        match &self.agent {
+            Some(agent) if self.stores_in_agent && !is_in_file => agent.take_back(key),
+            _ => Ok(()),
+        }
     }
 
     /// Deletes the key in both.

@@ -1,6 +1,8 @@
 //! What pinentry shows of a key, in gpg's words.
 
-use cert::key::{self, Key};
+use cert::Fingerprint;
+use cert::key;
+use secret::ask::KeyName;
 use verify::PublicKeyAlgorithm;
 
 use crate::PublicKey;
@@ -8,8 +10,12 @@ use crate::connection::escaped;
 
 /// What a key is asked about for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Purpose {
+pub enum Purpose {
+    /// It signs or decrypts.
     Unlock,
+    /// It leaves the agent.
+    Export,
+    /// It is deleted.
     Delete,
 }
 
@@ -17,6 +23,8 @@ impl Purpose {
     fn prompt(self, is_subkey: bool) -> &'static str {
         match (self, is_subkey) {
             (Self::Unlock, _) => "Please enter the passphrase to unlock the OpenPGP secret key:",
+            (Self::Export, false) => "Please enter the passphrase to export the OpenPGP secret key:",
+            (Self::Export, true) => "Please enter the passphrase to export the OpenPGP secret subkey:",
             (Self::Delete, false) => "Do you really want to permanently delete the OpenPGP secret key:",
             (Self::Delete, true) => "Do you really want to permanently delete the OpenPGP secret subkey key:",
         }
@@ -25,37 +33,45 @@ impl Purpose {
 
 /// Returns the command that has the agent show a key.
 pub(crate) fn command(public: &PublicKey, purpose: Purpose) -> Option<String> {
-    /// What fits into a line with everything else.
-    const MOST_BYTES: usize = 200;
     let key = key::parse_public(&public.body).ok()?;
-    let fingerprint = key.fingerprint();
-    let is_subkey = fingerprint != public.primary;
-    let user_id = String::from_utf8_lossy(&public.user_id[..public.user_id.len().min(MOST_BYTES)]);
-    let user_id: String =
-        user_id.chars().map(|letter| if letter.is_control() { '?' } else { letter }).collect();
-    let main = if is_subkey { format!(" (main key ID {})", public.primary.key_id()) } else { String::new() };
-    let text = format!(
-        "{}\n\"{user_id}\"\n{}-bit {} key, ID {},\ncreated {}{main}.\n{}",
-        purpose.prompt(is_subkey),
-        key.bits(),
-        algorithm(&key),
-        fingerprint.key_id(),
-        date(key.created.0),
-        if purpose == Purpose::Delete { "?" } else { "" },
-    );
+    let text = question(&KeyName::from(&key), &public.primary, &public.user_id, purpose);
     Some(format!("SETKEYDESC {}", escaped(text.as_bytes())))
 }
 
-/// Returns gpg's name of an algorithm.
-fn algorithm(key: &Key<'_>) -> &'static str {
+/// Returns the question about a key of the certificate with this primary key and user ID.
+pub fn question(key: &KeyName, primary: &Fingerprint, user_id: &[u8], purpose: Purpose) -> String {
+    /// What fits into a line with everything else.
+    const MOST_BYTES: usize = 200;
+    let is_subkey = key.fingerprint != *primary;
+    let user_id = String::from_utf8_lossy(&user_id[..user_id.len().min(MOST_BYTES)]);
+    let user_id: String =
+        user_id.chars().map(|letter| if letter.is_control() { '?' } else { letter }).collect();
+    let main = if is_subkey { format!(" (main key ID {})", primary.key_id()) } else { String::new() };
+    format!(
+        "{}\n\"{user_id}\"\n{}-bit {} key, ID {},\ncreated {}{main}.\n{}",
+        purpose.prompt(is_subkey),
+        key.bits,
+        algorithm(key.algorithm),
+        key.fingerprint.key_id(),
+        date(key.created),
+        if purpose == Purpose::Delete { "?" } else { "" },
+    )
+}
+
+/// Returns gpg's name of an algorithm, and of one that gpg does not know RFC 9580's.
+fn algorithm(algorithm: PublicKeyAlgorithm) -> &'static str {
     type Algorithm = PublicKeyAlgorithm;
-    match key.algorithm {
+    match algorithm {
         algorithm if algorithm.is_rsa() => "RSA",
         Algorithm::ELGAMAL | Algorithm::ELGAMAL_BOTH => "ELG",
         Algorithm::DSA => "DSA",
         Algorithm::ECDH => "ECDH",
         Algorithm::ECDSA => "ECDSA",
         Algorithm::EDDSA_LEGACY => "EDDSA",
+        Algorithm::ED25519 => "Ed25519",
+        Algorithm::X25519 => "X25519",
+        Algorithm::ED448 => "Ed448",
+        Algorithm::X448 => "X448",
         _ => "?",
     }
 }

@@ -33,9 +33,45 @@ pub enum Form {
 ///
 /// The system's errors.
 pub fn read(path: &Path) -> io::Result<Option<Sexp>> {
-    let mut bytes = Zeroizing::new(Vec::with_capacity(MAX_FILE as usize + 1));
-    File::open(path)?.take(MAX_FILE + 1).read_to_end(&mut bytes)?;
+    let bytes = bytes(path)?;
     Ok((bytes.len() as u64 <= MAX_FILE).then(|| expression(&bytes)).flatten())
+}
+
+/// Returns the names in a file that say more than the key and when it was made: a label, what uses the key, and the like.
+///
+/// # Errors
+///
+/// The system's errors.
+pub fn attributes(path: &Path) -> io::Result<Vec<String>> {
+    Ok(names(&bytes(path)?))
+}
+
+/// Reads a file, or one byte more than the limit.
+fn bytes(path: &Path) -> io::Result<Zeroizing<Vec<u8>>> {
+    let file = File::open(path)?;
+    // With room for the whole file, the bytes never move and leave no copy behind.
+    let length = file.metadata()?.len().min(MAX_FILE) + 1;
+    let mut bytes = Zeroizing::new(Vec::with_capacity(length as usize + 32));
+    file.take(MAX_FILE + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+fn names(bytes: &[u8]) -> Vec<String> {
+    if bytes.first() == Some(&b'(') {
+        return Vec::new();
+    }
+    let mut names = Vec::new();
+    for line in
+        bytes.split(|&byte| byte == b'\n').filter(|line| line.first().is_some_and(u8::is_ascii_alphabetic))
+    {
+        let Some(length) = line.iter().position(|&byte| byte == b':') else { continue };
+        let name = String::from_utf8_lossy(&line[..length]).into_owned();
+        let is_known = ["Key", "Created"].iter().any(|known| known.eq_ignore_ascii_case(&name));
+        if !is_known && !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
 }
 
 /// Returns how a key is protected.
@@ -104,5 +140,15 @@ mod tests {
         assert_eq!(serial.len(), 16);
         assert_eq!(form_of(b"Created: x\n"), None);
         assert_eq!(form_of(b"(5:other)"), Some(Form::Unknown));
+    }
+
+    #[test]
+    fn the_names_of_the_extended_format_are_found() {
+        assert_eq!(names(PLAIN), Vec::<String>::new());
+        assert_eq!(names(EXTENDED), ["Label"]);
+        assert_eq!(
+            names(b"# a\nUse-for-ssh: yes\nConfirm: no\nConfirm: no\nKey: (x)\n"),
+            ["Use-for-ssh", "Confirm"]
+        );
     }
 }

@@ -11,7 +11,7 @@ use zeroize::Zeroizing;
 
 use crate::PublicKey;
 use crate::sexp::Sexp;
-use crate::transfer::{from_agent, to_agent};
+use crate::transfer::{CurveNumber, from_agent, to_agent};
 
 /// Reads a secret key from a file's expression and the public key that it belongs to: locked with the passphrase that it
 /// has there, which is asked for, or without one if it has none. It was tried out.
@@ -49,7 +49,7 @@ pub fn read(file: &Sexp, public: &PublicKey, ask: &mut dyn Ask) -> Result<Secret
 /// [`Error::Stub`] for one without its secret.
 pub fn write(secret: &SecretKey) -> Result<(Keygrip, Zeroizing<Vec<u8>>)> {
     let key = secret.key();
-    let transfer = to_agent(secret)?;
+    let transfer = to_agent(secret, CurveNumber::Signed)?;
     let unsupported = || Error::Unsupported { key: key.fingerprint(), what: "it in gpg-agent".to_owned() };
     let keygrip = secret.keygrip().ok_or_else(unsupported)?;
     let numbers = transfer.child("skey").ok_or_else(unsupported)?;

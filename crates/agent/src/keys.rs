@@ -4,18 +4,21 @@ use std::fmt;
 use std::fs;
 use std::sync::Arc;
 
-use cert::Keygrip;
+use cert::{Fingerprint, Keygrip};
 use secret::ask::KeyName;
 use secret::{
     Ask, Error, Name, OpenKey, Passphrase, Protection, Question, Result, SecretKey, SecretKeys, Stored,
     StoredKey,
 };
+use zeroize::Zeroizing;
 
 use crate::connection::{Respond, Silent, Wait};
 use crate::description::{self, Purpose};
 use crate::key_file::{self, Form};
-use crate::open_key::{self, is_ready};
-use crate::{Agent, Certificates, KnownKey, PinentryMode, PublicKey};
+use crate::open_key::{self, KeyInfo, key_info};
+use crate::sexp::Sexp;
+use crate::transfer::CurveNumber;
+use crate::{Agent, Certificates, KnownKey, PinentryMode, PublicKey, transfer};
 
 /// The most keys that are listed.
 const MOST_KEYS: usize = 100_000;
@@ -56,8 +59,17 @@ impl AgentKeys {
         Ok(self.held()?.into_iter().map(|held| held.keygrip).collect())
     }
 
+    /// Returns the body of the public key packet of a key, which need not be in the agent.
+    ///
+    /// # Errors
+    ///
+    /// Those of reading the certificates.
+    pub fn public_body(&self, key: &Fingerprint) -> Result<Option<Vec<u8>>> {
+        Ok(self.certificates.with_fingerprint(key)?.map(|public| public.body))
+    }
+
     fn held(&self) -> Result<Vec<Held>> {
-        if !self.agent.socket().exists() && !self.has_files() {
+        if !self.may_have_keys() {
             return Ok(Vec::new());
         }
         match self.agent.transact(&format!("HAVEKEY --list={MOST_KEYS}"), Wait::Machine, &mut Silent) {
@@ -81,6 +93,11 @@ impl AgentKeys {
         }
     }
 
+    /// Says whether an agent has to be asked: in a home directory without files of keys none is started.
+    fn may_have_keys(&self) -> bool {
+        self.agent.socket().exists() || self.has_files()
+    }
+
     fn has_files(&self) -> bool {
         let entries = fs::read_dir(self.agent.key_directory());
         entries.is_ok_and(|entries| {
@@ -100,14 +117,12 @@ impl AgentKeys {
         }
     }
 
-    /// Finds the keys with a name, and what the agent says of them.
-    fn named(&self, name: &Name) -> Result<Vec<StoredKey>> {
-        let mut stored = self.list()?;
-        stored.retain(|stored| match name {
-            Name::Fingerprint(fingerprint) => stored.fingerprint == *fingerprint,
-            Name::Keygrip(keygrip) => stored.keygrip == Some(*keygrip),
-        });
-        Ok(stored)
+    fn has(&self, keygrip: Keygrip) -> Result<bool> {
+        match self.agent.transact(&format!("HAVEKEY {keygrip}"), Wait::Machine, &mut Silent) {
+            Ok(_) => Ok(true),
+            Err(crate::Error::Refused { .. } | crate::Error::NoAgent { .. }) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// Finds a key of the agent, and its public part.
@@ -124,6 +139,28 @@ impl AgentKeys {
         Ok((keygrip, public))
     }
 
+    /// Returns the key that secret keys are wrapped with on their way.
+    fn transfer_key(&self, direction: &str) -> Result<Zeroizing<[u8; 16]>> {
+        let command = format!("KEYWRAP_KEY --{direction}");
+        let key = self.agent.transact(&command, Wait::Machine, &mut Silent)?;
+        let key = key.as_slice().try_into().map(Zeroizing::new);
+        Ok(key.map_err(|_| crate::Error::Protocol("a wrapping key of another length"))?)
+    }
+
+    fn import(&self, key: &SecretKey, form: CurveNumber) -> Result<Stored> {
+        // A locked key stays in OpenPGP's form until it is used first.
+        let unattended = if key.protection().is_locked() { " --unattended" } else { "" };
+        let content = padded(transfer::to_agent(key, form)?.to_canonical());
+        let wrapped = secret::wrap_for_transfer(&*self.transfer_key("import")?, &content);
+        let wrapped = wrapped.ok_or(crate::Error::Protocol("no key could be wrapped"))?;
+        let mut answer = Answer { keyword: "KEYDATA", answer: Some(wrapped.into()) };
+        match self.agent.transact(&format!("IMPORT_KEY{unattended}"), Wait::User, &mut answer) {
+            Ok(_) => Ok(Stored::New),
+            Err(crate::Error::Refused { code: EXISTS, .. }) => Ok(Stored::Kept),
+            Err(error) => Err(error.into()),
+        }
+    }
+
     /// Asks for the passphrase of a key for the agent's question in loopback mode.
     fn passphrase(
         &self,
@@ -131,7 +168,11 @@ impl AgentKeys {
         public: &PublicKey,
         ask: &mut dyn Ask,
     ) -> Result<Option<Passphrase>> {
-        if self.agent.pinentry() != PinentryMode::Loopback || is_ready(&self.agent, keygrip)? {
+        if self.agent.pinentry() != PinentryMode::Loopback {
+            return Ok(None);
+        }
+        let KeyInfo { is_remembered, is_plain } = key_info(&self.agent, keygrip)?;
+        if is_remembered || is_plain {
             return Ok(None);
         }
         let key = cert::key::parse_public(&public.body)?;
@@ -163,7 +204,21 @@ impl SecretKeys for AgentKeys {
     }
 
     fn find(&self, name: &Name) -> Result<Option<StoredKey>> {
-        Ok(self.named(name)?.into_iter().next())
+        if !self.may_have_keys() {
+            return Ok(None);
+        }
+        let (keygrip, public) = match self.public(name) {
+            Err(Error::Missing { .. }) => return Ok(None),
+            found => found?,
+        };
+        let fingerprint = cert::key::parse_public(&public.body)?.fingerprint();
+        let stored = StoredKey {
+            fingerprint,
+            keygrip: Some(keygrip),
+            role: public.role,
+            protection: self.of_file(keygrip),
+        };
+        Ok(self.has(keygrip)?.then_some(stored))
     }
 
     fn open(&self, name: &Name, ask: &mut dyn Ask) -> Result<Box<dyn OpenKey>> {
@@ -172,10 +227,22 @@ impl SecretKeys for AgentKeys {
         Ok(Box::new(open_key::OpenKey { agent: self.agent.clone(), keygrip, public, passphrase }))
     }
 
-    /// Refuses: keys are imported into the agent by GnuPG.
+    /// Imports a key, locked as it is; the agent asks for no passphrase.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unsupported`] for a key that the agent cannot hold.
     fn store(&self, key: &SecretKey) -> Result<Stored> {
-        let what = "storing it in gpg-agent".to_owned();
-        Err(Error::Unsupported { key: key.fingerprint(), what })
+        match self.import(key, CurveNumber::Signed) {
+            Err(Error::Agent { code: Some(CHECKSUM), .. }) => self.import(key, CurveNumber::Unsigned),
+            stored => stored,
+        }
+    }
+
+    fn take_back(&self, key: &SecretKey) -> Result<()> {
+        let Some(keygrip) = key.key().facts().keygrip else { return Ok(()) };
+        self.agent.transact(&format!("DELETE_KEY --force {keygrip}"), Wait::Machine, &mut Silent)?;
+        Ok(())
     }
 
     /// Deletes a key; the agent asks whether it really should, unless the user was asked before.
@@ -195,11 +262,23 @@ impl SecretKeys for AgentKeys {
         }
     }
 
-    /// Refuses: the agent gives secrets to GnuPG.
+    /// Exports a key with the passphrase it has, for which the agent asks.
     fn export(&self, name: &Name) -> Result<SecretKey> {
-        let (_, public) = self.public(name)?;
-        let key = cert::key::parse_public(&public.body)?.fingerprint();
-        Err(Error::Unsupported { key, what: "exporting it from gpg-agent".to_owned() })
+        let (keygrip, public) = self.public(name)?;
+        // In OpenPGP's form the agent exports nothing without a passphrase.
+        let is_plain = key_info(&self.agent, keygrip)?.is_plain;
+        let form = if is_plain { "" } else { "--openpgp " };
+        let transfer_key = self.transfer_key("export")?;
+        let describe: Vec<String> = description::command(&public, Purpose::Export).into_iter().collect();
+        let command = format!("EXPORT_KEY {form}{keygrip}");
+        let wrapped = self.agent.transact_after(&describe, &command, &mut Silent)?;
+        let content = secret::unwrap_from_transfer(&transfer_key, &wrapped);
+        let exported = content.and_then(|content| Sexp::read(&content));
+        let key = exported.and_then(|exported| match is_plain {
+            true => transfer::from_plain(&public, &exported),
+            false => transfer::from_agent(&public, &exported),
+        });
+        Ok(key.ok_or(crate::Error::Protocol("its export is no key of this kind"))?)
     }
 
     /// Has the agent ask for the passphrases.
@@ -215,6 +294,33 @@ impl SecretKeys for AgentKeys {
         Ok(())
     }
 }
+
+/// Fills up what is wrapped, as the agent expects, to a multiple of 8 bytes.
+fn padded(content: Zeroizing<Vec<u8>>) -> Zeroizing<Vec<u8>> {
+    let length = content.len().next_multiple_of(8).max(16);
+    let mut padded = Zeroizing::new(Vec::with_capacity(length));
+    padded.extend_from_slice(&content);
+    padded.resize(length, 0);
+    padded
+}
+
+/// Answers one inquiry.
+struct Answer {
+    keyword: &'static str,
+    answer: Option<Zeroizing<Vec<u8>>>,
+}
+
+impl Respond for Answer {
+    fn inquire(&mut self, keyword: &str, text: &str) -> Option<Zeroizing<Vec<u8>>> {
+        if keyword == self.keyword { self.answer.take() } else { Silent.inquire(keyword, text) }
+    }
+}
+
+/// Libgpg-error's `GPG_ERR_CHECKSUM`.
+const CHECKSUM: u16 = 10;
+
+/// Libgpg-error's `GPG_ERR_EEXIST`.
+const EXISTS: u16 = 0x8000 + 35;
 
 /// Libgpg-error's `GPG_ERR_NO_SECKEY`.
 const NO_SECRET_KEY: u16 = 17;

@@ -10,9 +10,11 @@
 //! - [`key_file`] reads what a file in `private-keys-v1.d` says of a key without its secret; [`key_form`] reads the secret in it
 //!   with the passphrase, and writes such files.
 //!
-//! The agent asks for passphrases with its pinentry and remembers them; nothing here sees them, except in loopback mode.
+//! The agent asks for the passphrases of its keys with its pinentry and remembers them; nothing here sees them, except in
+//! loopback mode. [`Agent::passphrase`] asks for those of other things.
 
 pub mod connection;
+pub mod description;
 pub mod key_file;
 pub mod key_form;
 pub mod sexp;
@@ -21,11 +23,11 @@ pub mod socket;
 mod all_keys;
 mod certificates;
 mod ciphertext;
-mod description;
 mod environment;
 mod error;
 mod keys;
 mod open_key;
+mod passphrase;
 mod session;
 mod signature;
 mod start;
@@ -35,4 +37,5 @@ pub use all_keys::AllKeys;
 pub use certificates::{Certificates, KnownKey, PublicKey};
 pub use error::{Error, Result};
 pub use keys::AgentKeys;
+pub use passphrase::PassphraseQuestion;
 pub use session::{Agent, PinentryMode};

@@ -116,18 +116,27 @@ impl Respond for Answers<'_> {
     }
 }
 
-/// Says whether the agent remembers the passphrase of a key, or needs none.
-pub(crate) fn is_ready(agent: &Agent, keygrip: Keygrip) -> Result<bool> {
-    struct Ready(bool);
-    impl Respond for Ready {
-        fn status(&mut self, keyword: &str, text: &str) {
-            let words: Vec<&str> = text.split(' ').collect();
-            if let ("KEYINFO", [_, _, _, _, cached, protection, ..]) = (keyword, words.as_slice()) {
-                self.0 = *cached == "1" || *protection == "C";
-            }
+/// What the agent says of the passphrase of a key.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct KeyInfo {
+    /// The agent remembers it.
+    pub(crate) is_remembered: bool,
+    /// There is none.
+    pub(crate) is_plain: bool,
+}
+
+impl Respond for KeyInfo {
+    fn status(&mut self, keyword: &str, text: &str) {
+        let words: Vec<&str> = text.split(' ').collect();
+        if let ("KEYINFO", [_, _, _, _, cached, protection, ..]) = (keyword, words.as_slice()) {
+            *self = Self { is_remembered: *cached == "1", is_plain: *protection == "C" };
         }
     }
-    let mut ready = Ready(false);
-    agent.transact(&format!("KEYINFO {keygrip}"), Wait::User, &mut ready)?;
-    Ok(ready.0)
+}
+
+/// Asks the agent about the passphrase of a key.
+pub(crate) fn key_info(agent: &Agent, keygrip: Keygrip) -> Result<KeyInfo> {
+    let mut info = KeyInfo::default();
+    agent.transact(&format!("KEYINFO {keygrip}"), Wait::User, &mut info)?;
+    Ok(info)
 }

@@ -50,7 +50,17 @@ pub struct Agent {
     socket: PathBuf,
     start: Start,
     pinentry: PinentryMode,
-    connection: Arc<Mutex<Option<Connection>>>,
+    state: Arc<Mutex<State>>,
+}
+
+/// What is known of an agent.
+#[derive(Debug, Default)]
+struct State {
+    connection: Option<Connection>,
+    /// Why it could not be started, which is not tried again.
+    not_started: Option<(PathBuf, String)>,
+    /// Why something was done without its keys.
+    fault: Option<String>,
 }
 
 impl Agent {
@@ -62,7 +72,7 @@ impl Agent {
             socket: agent_socket(home, is_default),
             start: Start::Installed,
             pinentry: PinentryMode::Ask,
-            connection: Arc::default(),
+            state: Arc::default(),
         }
     }
 
@@ -91,6 +101,21 @@ impl Agent {
         &self.socket
     }
 
+    /// Says whether it runs or can be started.
+    pub fn is_available(&self) -> bool {
+        self.socket.exists() || self.program().is_some()
+    }
+
+    /// Notes why something is done without its keys.
+    pub(crate) fn note_fault(&self, fault: String) {
+        self.state().fault.get_or_insert(fault);
+    }
+
+    /// Returns why something was done without its keys.
+    pub fn fault(&self) -> Option<String> {
+        self.state().fault.clone()
+    }
+
     /// Returns how passphrases are asked for.
     pub(crate) fn pinentry(&self) -> PinentryMode {
         self.pinentry
@@ -116,11 +141,10 @@ impl Agent {
         wait: Wait,
         respond: &mut dyn Respond,
     ) -> Result<Zeroizing<Vec<u8>>> {
-        let mut slot = self.slot();
-        let connection = self.connected(&mut slot)?;
-        let answer = connection.transact(command, wait, respond);
+        let mut state = self.state();
+        let answer = self.connected(&mut state)?.transact(command, wait, respond);
         if let Err(Error::Io(_) | Error::Protocol(_)) = answer {
-            *slot = None;
+            state.connection = None;
         }
         answer
     }
@@ -136,28 +160,36 @@ impl Agent {
         command: &str,
         respond: &mut dyn Respond,
     ) -> Result<Zeroizing<Vec<u8>>> {
-        let mut slot = self.slot();
-        let connection = self.connected(&mut slot)?;
+        let mut state = self.state();
+        let connection = self.connected(&mut state)?;
         let answer = connection.transact_all(before).and_then(|answers| {
             answers.into_iter().try_for_each(|answer| answer.map(drop))?;
             connection.transact(command, Wait::User, respond)
         });
         if let Err(Error::Io(_) | Error::Protocol(_)) = answer {
-            *slot = None;
+            state.connection = None;
         }
         answer
     }
 
-    fn slot(&self) -> MutexGuard<'_, Option<Connection>> {
+    fn state(&self) -> MutexGuard<'_, State> {
         // A connection in an unknown state answers with an error, and is closed then.
-        self.connection.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn connected<'c>(&self, slot: &'c mut Option<Connection>) -> Result<&'c mut Connection> {
-        match slot {
-            Some(connection) => Ok(connection),
-            None => Ok(slot.insert(self.open()?)),
+    fn connected<'s>(&self, state: &'s mut State) -> Result<&'s mut Connection> {
+        if state.connection.is_none() {
+            if let Some((program, reason)) = state.not_started.clone() {
+                return Err(Error::Start { program, reason });
+            }
+            let opened = self.open().inspect_err(|error| {
+                if let Error::Start { program, reason } = error {
+                    state.not_started = Some((program.clone(), reason.clone()));
+                }
+            })?;
+            state.connection = Some(opened);
         }
+        state.connection.as_mut().ok_or(Error::Protocol("there is no connection"))
     }
 
     fn open(&self) -> Result<Connection> {

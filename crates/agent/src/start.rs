@@ -12,6 +12,9 @@ use crate::{Error, Result};
 /// How long gpg waits for a new agent.
 const STARTING: Duration = Duration::from_secs(5);
 
+/// How long another program's new agent may take to answer after this one's has found its socket.
+const FAILED: Duration = Duration::from_millis(200);
+
 /// Starts the agent of a home directory, and connects to it.
 ///
 /// Two programs may start one at once: the second agent finds the first one's socket and ends.
@@ -26,7 +29,8 @@ pub(crate) fn started(program: &Path, home: &Path, socket: &Path) -> Result<Conn
         .stderr(Stdio::null())
         .status()
         .map_err(|error| failed(error.to_string()))?;
-    let deadline = Instant::now() + STARTING;
+    // One that ends at once found another's socket, or does not work.
+    let deadline = Instant::now() + if status.success() { STARTING } else { FAILED };
     loop {
         match Connection::open(socket) {
             Err(Error::Io(error)) if is_absent(&error) && Instant::now() < deadline => {

@@ -9,24 +9,38 @@ use zeroize::Zeroizing;
 use crate::PublicKey;
 use crate::sexp::Sexp;
 
+/// More bytes than the secret part of a key has.
+const MOST_BYTES: usize = 8192;
+
+/// How the secret number of a curve's key is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CurveNumber {
+    /// With a sign, as GnuPG 2.2 reads it.
+    Signed,
+    /// Without one, as GnuPG 2.4 does, which finds another checksum otherwise.
+    Unsigned,
+}
+
 /// Returns a key as the agent imports it, locked as it is.
 ///
 /// # Errors
 ///
 /// [`Error::Unsupported`] for a key that the agent cannot hold, or that is locked in a way it does not know.
-pub(crate) fn to_agent(secret: &SecretKey) -> Result<Sexp> {
+pub(crate) fn to_agent(secret: &SecretKey, form: CurveNumber) -> Result<Sexp> {
     let key = secret.key();
     let unsupported =
         |what: &str| Error::Unsupported { key: key.fingerprint(), what: format!("{what} in gpg-agent") };
     let kind = Kind::of(&key).ok_or_else(|| unsupported("a key of its version or algorithm"))?;
     let public = kind.public(&key);
     let mut numbers: Vec<Sexp> = public.into_iter().flat_map(|number| [Sexp::atom(b"_"), number]).collect();
+    let mut sum = 0_u16;
     let protection = match secret.protection() {
         Protection::None => {
             let mut fields = Fields(secret.data());
             for _ in 0..kind.secrets {
                 let number = fields.number().ok_or_else(|| damaged(&key))?;
-                numbers.extend([Sexp::atom(b"_"), kind.secret(number)]);
+                numbers.extend([Sexp::atom(b"_"), kind.secret(number, form)]);
+                sum = checksum(sum, &write_number(number));
             }
             vec![Sexp::atom(b"none")]
         }
@@ -43,7 +57,7 @@ pub(crate) fn to_agent(secret: &SecretKey) -> Result<Sexp> {
         Some(Sexp::named("algo", [Sexp::atom(kind.name.as_bytes())])),
         curve,
         Some(Sexp::named("skey", numbers)),
-        Some(Sexp::named("csum", [Sexp::atom(b"0")])),
+        Some(Sexp::named("csum", [Sexp::atom(sum.to_string().as_bytes())])),
         Some(Sexp::named("protection", protection)),
     ];
     Ok(Sexp::named("openpgp-private-key", parts.into_iter().flatten()))
@@ -61,25 +75,15 @@ pub(crate) fn from_agent(public: &PublicKey, exported: &Sexp) -> Option<SecretKe
         .map(|[mark, number]| Some((mark.bytes()?, number.bytes()?)))
         .collect::<Option<_>>()?;
     let secrets = numbers.get(kind.public(&key).len()..)?;
-    let mut body = Zeroizing::new(Vec::with_capacity(public.body.len() + 4096));
+    let mut body = Zeroizing::new(Vec::with_capacity(public.body.len() + MOST_BYTES));
     body.extend_from_slice(&public.body);
     match exported.child("protection")? {
-        [none] if none.bytes() == Some(b"none") => {
-            body.push(0);
-            let start = body.len();
-            for (_, number) in secrets.iter().filter(|(mark, _)| *mark == b"_") {
-                body.extend_from_slice(&write_number(number));
-            }
-            let sum = body[start..].iter().fold(0_u16, |sum, byte| sum.wrapping_add((*byte).into()));
-            body.extend(sum.to_be_bytes());
-        }
         [check, cipher, iv, mode, hash, salt, count] => {
             let text = |word: &Sexp| Some(String::from_utf8_lossy(word.bytes()?).into_owned());
             let is_known = check.bytes() == Some(b"sha1") && mode.bytes() == Some(b"3");
             let &[(b"e", encrypted)] = secrets else { return None };
             let cipher = cipher_named(&text(cipher)?)?;
             let hash = hash_named(&text(hash)?)?;
-            // As the coded octet.
             let count = text(count)?.parse().ok()?;
             let salt: [u8; 8] = salt.bytes()?.try_into().ok()?;
             if !is_known {
@@ -93,6 +97,33 @@ pub(crate) fn from_agent(public: &PublicKey, exported: &Sexp) -> Option<SecretKe
         _ => return None,
     }
     SecretKey::parse(public.role, &body).ok()
+}
+
+/// Reads a key without passphrase as the agent keeps it; `None` if it cannot be read.
+pub(crate) fn from_plain(public: &PublicKey, exported: &Sexp) -> Option<SecretKey> {
+    let key = cert::key::parse_public(&public.body).ok()?;
+    let names: &[&str] = match (Kind::of(&key)?.name, exported.name()?) {
+        ("rsa", b"private-key") => &["d", "p", "q", "u"],
+        ("dsa" | "elg", b"private-key") => &["x"],
+        (_, b"private-key") => &["d"],
+        _ => return None,
+    };
+    let [_, algorithm, ..] = exported.elements()? else { return None };
+    let mut body = Zeroizing::new(Vec::with_capacity(public.body.len() + MOST_BYTES));
+    body.extend_from_slice(&public.body);
+    body.push(0);
+    let start = body.len();
+    for name in names {
+        body.extend_from_slice(&write_number(algorithm.value(name)?));
+    }
+    let sum = checksum(0, &body[start..]);
+    body.extend(sum.to_be_bytes());
+    SecretKey::parse(public.role, &body).ok()
+}
+
+/// Adds bytes to a checksum (RFC 9580, 5.5.3).
+fn checksum(sum: u16, bytes: &[u8]) -> u16 {
+    bytes.iter().fold(sum, |sum, byte| sum.wrapping_add((*byte).into()))
 }
 
 /// Returns what the agent calls a protection; `None` for one that it does not know.
@@ -148,8 +179,6 @@ struct Kind {
     curve: Option<&'static str>,
     /// The number of secret numbers.
     secrets: usize,
-    /// The fewest bytes of a secret number.
-    size: usize,
 }
 
 impl Kind {
@@ -172,9 +201,8 @@ impl Kind {
             _ => return None,
         };
         let is_curve = matches!(key.algorithm, Algorithm::ECDSA | Algorithm::ECDH | Algorithm::EDDSA_LEGACY);
-        let size = if matches!(curve, Some("Ed25519" | "Curve25519")) { 32 } else { 0 };
         let is_held = key.version == 4 && facts.keygrip.is_some() && is_curve == curve.is_some();
-        is_held.then_some(Self { name, curve, secrets, size })
+        is_held.then_some(Self { name, curve, secrets })
     }
 
     /// Returns the public numbers: for a curve only the point.
@@ -188,13 +216,12 @@ impl Kind {
     }
 
     /// Returns a secret number.
-    fn secret(&self, number: &[u8]) -> Sexp {
-        if self.curve.is_none() {
+    fn secret(&self, number: &[u8], form: CurveNumber) -> Sexp {
+        if self.curve.is_none() || form == CurveNumber::Signed {
             return Sexp::number(number);
         }
-        let mut padded = Zeroizing::new(vec![0; self.size.saturating_sub(number.len())]);
-        padded.extend_from_slice(number);
-        Sexp::Atom(padded)
+        let zeros = number.iter().take_while(|byte| **byte == 0).count();
+        Sexp::atom(&number[zeros..])
     }
 }
 

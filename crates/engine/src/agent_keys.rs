@@ -12,15 +12,18 @@ use secret::Role;
 use secret::file::FileKeys;
 use store::{CertId, Detail, Query, ReadCertificates, Selection, Store};
 
-use crate::permissions::secret_keys_beside;
+use crate::permissions::{refuse_exposed, secret_keys_beside};
 use crate::{Result, causes, database};
 
 /// Returns the secret keys in the files beside a database, and in an agent.
 ///
 /// # Errors
 ///
-/// [`Error::Exposed`](crate::Error::Exposed) as in [`secret_keys_beside`].
+/// [`Error::Exposed`](crate::Error::Exposed) if there are secret keys, and somebody else can change the database.
 pub fn all_keys(location: &Path, agent: Option<Agent>) -> Result<AllKeys> {
+    if agent.as_ref().is_some_and(|agent| agent.key_directory().exists()) {
+        refuse_exposed(location)?;
+    }
     let files = secret_keys_beside(location)?;
     Ok(match agent {
         Some(agent) => with_agent(files, location, agent),
@@ -49,7 +52,7 @@ pub fn agent_near(location: &Path) -> Option<Agent> {
         return Some(Agent::of_home(home, false));
     }
     let is_default = database::default_path().is_ok_and(|default| default == location);
-    let home = database::gnupg_home().filter(|home| is_default && is_home(home))?;
+    let home = database::gnupg_home().filter(|home| is_default && home.is_dir())?;
     Some(agent_of(&home))
 }
 

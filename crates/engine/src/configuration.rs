@@ -7,6 +7,10 @@
 //! compat = "2.2"
 //! # Is started with the question as its only argument, and writes the passphrase as the first line.
 //! passphrase-program = "/usr/local/bin/ask-passphrase"
+//! # Where gpg-keyhoard puts new and imported secret keys: agent (where gpg-agent is installed) or files.
+//! secret-keys = "files"
+//! # Whether gpg-keyhoard takes over what GnuPG has in a home directory when it is first used there: ask, yes or no.
+//! import-home = "yes"
 //! ```
 //!
 //! ```toml
@@ -48,6 +52,12 @@ pub struct Configuration {
     /// `gpg-keyhoard` makes RSA keys that are too small to be safe.
     #[serde(default)]
     pub allow_weak_keys: bool,
+    /// Whether `gpg-keyhoard` takes over the certificates, owner trust and TOFU data of GnuPG in a home directory.
+    #[serde(default)]
+    pub import_home: ImportHome,
+    /// Where `gpg-keyhoard` puts new and imported secret keys.
+    #[serde(default)]
+    pub secret_keys: SecretKeyPlace,
     /// What goes over the network.
     #[cfg(feature = "network")]
     #[serde(default)]
@@ -86,6 +96,42 @@ impl FromStr for Compat {
             _ => Err(format!("'{text}' is neither 2.2 nor 2.4")),
         }
     }
+}
+
+/// Where `gpg-keyhoard` puts secret keys that it makes or imports, and who asks for the passphrases of those in files.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SecretKeyPlace {
+    /// Into gpg-agent where one is installed, whose pinentry asks; else as [`Files`](Self::Files).
+    #[default]
+    Agent,
+    /// Into files beside the database. An agent is only asked for the keys that it has.
+    Files,
+}
+
+impl FromStr for SecretKeyPlace {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        match text {
+            "agent" => Ok(Self::Agent),
+            "files" => Ok(Self::Files),
+            _ => Err(format!("'{text}' is neither agent nor files")),
+        }
+    }
+}
+
+/// Whether what GnuPG has in a home directory is taken over when it is first used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ImportHome {
+    /// The user is asked on a terminal; elsewhere the command that does it is named once.
+    #[default]
+    Ask,
+    /// It is.
+    Yes,
+    /// It is not, and nothing is said of it.
+    No,
 }
 
 impl Configuration {
@@ -215,6 +261,12 @@ mod tests {
         let read = toml::from_str::<Configuration>("passphrase-program = '/bin/ask'").expect("right");
         assert_eq!(read.passphrase_program, Some(PathBuf::from("/bin/ask")));
         assert_eq!(toml::from_str::<Configuration>(""), Ok(Configuration::default()));
+        let read = toml::from_str::<Configuration>("import-home = 'no'").expect("right");
+        assert_eq!(read.import_home, ImportHome::No);
+        assert!(toml::from_str::<Configuration>("import-home = 'maybe'").is_err());
+        let read = toml::from_str::<Configuration>("secret-keys = 'files'").expect("right");
+        assert_eq!(read.secret_keys, SecretKeyPlace::Files);
+        assert!(toml::from_str::<Configuration>("secret-keys = 'card'").is_err());
     }
 
     #[test]

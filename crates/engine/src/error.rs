@@ -70,6 +70,12 @@ pub enum Error {
     /// Neither an option nor the environment says where the database is.
     #[error("no place for the database: the user has no home directory; name one with KEYHOARD_DB")]
     NoHome,
+    /// There is no GnuPG home directory, whose agent could be asked.
+    #[error(
+        "there is no gpg-agent for this database: it is that of GnuPG's home directory (GNUPGHOME, else ~/.gnupg), or of the \
+             directory of the database if GnuPG keeps keys there; `gpg -k` makes the former"
+    )]
+    NoAgentHere,
     /// A name that can stand for no certificate.
     #[error("'{name}'")]
     Name {

@@ -87,7 +87,7 @@ pub fn generate(
     if entered.is_err() {
         for (key, _) in keys.iter().zip(stored).filter(|(_, stored)| *stored == Stored::New) {
             // The first error is the one to report.
-            let _ = destination.secrets.delete(&Name::Fingerprint(key.fingerprint()));
+            let _ = destination.secrets.take_back(key);
         }
     }
     entered

@@ -221,6 +221,7 @@ pub mod generate;
 pub mod git_signatures;
 pub mod gnupg_home;
 pub mod import;
+pub mod key_move;
 pub mod keyring_copy;
 pub mod keyring_file;
 pub mod listing;

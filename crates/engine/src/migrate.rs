@@ -9,7 +9,7 @@ mod cert_d;
 mod detail;
 mod differing;
 mod event;
-mod keyboxd;
+pub(crate) mod keyboxd;
 mod read;
 mod revocations;
 mod secret_keys;

@@ -45,12 +45,16 @@ impl Source {
     ///
     /// What is wrong with the configuration.
     pub fn usual() -> crate::Result<Self> {
+        if let Some(source) = Self::of_environment() {
+            return Ok(source);
+        }
+        Ok(Configuration::read()?.passphrase_program.map_or(Self::Terminal, Self::Program))
+    }
+
+    /// Returns the program of `KEYHOARD_PASSPHRASE_PROGRAM`.
+    pub fn of_environment() -> Option<Self> {
         let named = env::var_os("KEYHOARD_PASSPHRASE_PROGRAM").filter(|program| !program.is_empty());
-        let program = match named {
-            Some(program) => Some(program.into()),
-            None => Configuration::read()?.passphrase_program,
-        };
-        Ok(program.map_or(Self::Terminal, Self::Program))
+        named.map(|program| Self::Program(program.into()))
     }
 }
 

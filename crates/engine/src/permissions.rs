@@ -84,6 +84,15 @@ pub fn secret_keys_beside(location: &Path) -> Result<FileKeys> {
     Ok(keys)
 }
 
+/// Refuses a database that somebody else can change: they could decide which secret key is used.
+///
+/// # Errors
+///
+/// [`Error::Exposed`].
+pub(crate) fn refuse_exposed(location: &Path) -> Result<()> {
+    refuse(exposed_database(location))
+}
+
 /// Reads a file of the user's configuration; `None` if it is not there.
 ///
 /// # Errors

@@ -5,7 +5,7 @@ use std::env;
 use engine::causes;
 use engine::cert::effective::{KeyState, Usage};
 use engine::cert::key::Key;
-use engine::configuration::{Compat, Configuration};
+use engine::configuration::{Compat, Configuration, SecretKeyPlace};
 use engine::verify::HashAlgorithm;
 
 use crate::program::Program;
@@ -23,6 +23,22 @@ pub(crate) fn configured(program: Program) -> Result<Compat, String> {
         (Ok(text), _) if !text.is_empty() => text.parse().map_err(|error| format!("{VARIABLE}: {error}")),
         (_, Program::Gpg) => Configuration::read().map(|read| read.compat).map_err(|error| causes(&error)),
         (_, Program::Gpgv) => Ok(Compat::default()),
+    }
+}
+
+/// Returns where the environment, else the configuration puts new secret keys. `gpgv` has none.
+///
+/// # Errors
+///
+/// What is wrong with either.
+pub(crate) fn secret_key_place(program: Program) -> Result<SecretKeyPlace, String> {
+    const VARIABLE: &str = "GPG_KEYHOARD_SECRET_KEYS";
+    match (env::var(VARIABLE), program) {
+        (Ok(text), _) if !text.is_empty() => text.parse().map_err(|error| format!("{VARIABLE}: {error}")),
+        (_, Program::Gpg) => {
+            Configuration::read().map(|read| read.secret_keys).map_err(|error| causes(&error))
+        }
+        (_, Program::Gpgv) => Ok(SecretKeyPlace::Files),
     }
 }
 

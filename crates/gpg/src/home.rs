@@ -8,10 +8,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use engine::permissions::secret_keys_beside;
 use engine::secret_keys::SecretKeys as AgentKeys;
 use rustix::process::geteuid;
-use secret::file::FileKeys;
 
 /// The last part of the name of GnuPG's default home directory; only a directory of this name is created.
 const DEFAULT_NAME: &str = ".gnupg";
@@ -65,15 +63,6 @@ impl Home {
     /// Returns where GnuPG's agent keeps the secret keys of this home directory.
     pub(crate) fn agent_keys(&self) -> AgentKeys {
         AgentKeys::near(&engine::database::in_home(&self.directory))
-    }
-
-    /// Returns where secret keys are kept: beside the database.
-    ///
-    /// # Errors
-    ///
-    /// If another user can change that directory.
-    pub(crate) fn file_keys(&self) -> anyhow::Result<FileKeys> {
-        Ok(secret_keys_beside(&self.database()?)?)
     }
 
     /// Says whether the database can exist or be created: gpg creates no directory of another name than the default

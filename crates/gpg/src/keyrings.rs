@@ -118,8 +118,9 @@ impl Keyrings {
             } else {
                 report_exposed(&path, settings, streams);
                 keyrings.add(path.clone(), false, KeyringFormat::Keybox, streams)?;
-                if !settings.quiet {
-                    migration::point_out(home, &path, keyrings.working_database(), settings.now, streams)?;
+                if migration::first_use(&path, keyrings.working_database(), settings, streams)? {
+                    keyrings.rings.clear();
+                    keyrings.add(path.clone(), false, KeyringFormat::Keybox, streams)?;
                 }
             }
         }

@@ -1,39 +1,98 @@
 //! GnuPG's own keyrings in a home directory, whose keys are not in the database.
 
+use std::io::{self, IsTerminal as _};
 use std::path::Path;
 
-use engine::cert::Timestamp;
-use engine::migrate::{self, Source};
+use engine::configuration::{Configuration, ImportHome};
+use engine::database;
+use engine::migrate::{self, MigrateEvent, MigrateOptions, Source};
 use engine::store::Store;
 
-use crate::home::Home;
+use crate::prompt::{self, Question};
+use crate::settings::Settings;
 use crate::streams::Streams;
 
-/// Names the keyrings of GnuPG that were never migrated, once each, with the command that migrates them.
+/// Takes over what GnuPG has in the home directory when keyrings are found there that were never migrated, or names them,
+/// as `import-home` in the configuration says; returns whether it took something over.
 ///
-/// The database records that they were named, unless there is none yet or it cannot be written to.
-pub(crate) fn point_out(
-    home: &Home,
+/// That they were named is recorded in the database, unless there is none yet or it cannot be written to.
+pub(crate) fn first_use(
     database: &Path,
     store: Option<&dyn Store>,
-    now: Timestamp,
+    settings: &Settings,
     streams: &mut Streams,
-) -> engine::Result<()> {
+) -> anyhow::Result<bool> {
+    let home = settings.home.directory();
     let sources = match store {
-        Some(store) => migrate::never_mentioned(store.snapshot()?.as_ref(), home.directory())?,
-        None => migrate::keyrings_in_home(home.directory()),
+        Some(store) => migrate::never_mentioned(store.snapshot()?.as_ref(), home)?,
+        None => migrate::keyrings_in_home(home),
     };
     if sources.is_empty() {
-        return Ok(());
+        return Ok(false);
     }
-    for Source { path, .. } in &sources {
-        streams.info(format_args!("Note: the keys in '{}' are not in this database", path.display()));
+    let is_wanted = match Configuration::read()?.import_home {
+        ImportHome::Yes => true,
+        ImportHome::No => return Ok(false),
+        ImportHome::Ask => can_ask(settings) && ask(settings, streams)?,
+    };
+    if is_wanted {
+        match store {
+            Some(store) => take_over(store, settings, streams)?,
+            None => take_over(database::create(database)?.as_ref(), settings, streams)?,
+        }
+        return Ok(true);
     }
-    let (database, home) = (engine::database::shown(database), home.directory().display());
-    streams.info(format_args!("Note: this takes them over: keyhoard --db '{database}' migrate '{home}'"));
-    if let Some(store) = store {
-        // If that fails, they are named again next time.
-        let _ = migrate::mention(store, &sources, "gpg-keyhoard (keyrings pointed out)", now);
+    if !settings.quiet {
+        point_out(&sources, database, settings, streams);
+        if let Some(store) = store {
+            // If that fails, they are named again next time.
+            let command = "gpg-keyhoard (keyrings pointed out)";
+            let _ = migrate::mention(store, &sources, command, settings.now);
+        }
+    }
+    Ok(false)
+}
+
+/// Says whether a user sits at a terminal; a program that gives answers knows nothing of the question.
+fn can_ask(settings: &Settings) -> bool {
+    let is_silent = settings.batch || settings.no_tty || settings.quiet || settings.command_input.is_some();
+    !is_silent && io::stdin().is_terminal() && io::stderr().is_terminal()
+}
+
+fn ask(settings: &Settings, streams: &mut Streams) -> anyhow::Result<bool> {
+    let home = settings.home.directory().display();
+    let context = format!("GnuPG has keys in '{home}' that are not in this program's database yet.\n");
+    let question = Question {
+        keyword: "import_home.okay",
+        context: context.as_bytes(),
+        text: "Take them over, with owner trust, and use the secret keys where they are? (y/N) ",
+    };
+    prompt::ask(&question, settings, streams)
+}
+
+/// Takes over the certificates, the owner trust and the TOFU data of the home directory.
+fn take_over(store: &dyn Store, settings: &Settings, streams: &mut Streams) -> anyhow::Result<()> {
+    let sources = migrate::in_home(settings.home.directory());
+    let options = MigrateOptions { command: "gpg-keyhoard (import-home)".to_owned(), dry_run: false };
+    let mut unreadable = Vec::new();
+    let summary = migrate::migrate(store, &sources, &options, settings.now, &mut |event| {
+        if let MigrateEvent::Unreadable { source, reason } = event {
+            unreadable.push(format!("{}: not readable: {reason}", source.path.display()));
+        }
+    })?;
+    unreadable.iter().for_each(|text| streams.info(text));
+    if !settings.quiet {
+        let (read, home) = (summary.read, settings.home.directory().display());
+        streams.info(format_args!("Note: {read} keys of GnuPG in '{home}' were taken over"));
     }
     Ok(())
+}
+
+/// Names the keyrings of GnuPG, with the command that migrates them.
+fn point_out(sources: &[Source], database: &Path, settings: &Settings, streams: &mut Streams) {
+    for Source { path, .. } in sources {
+        streams.info(format_args!("Note: the keys in '{}' are not in this database", path.display()));
+    }
+    let (database, home) = (database::shown(database), settings.home.directory().display());
+    streams.info(format_args!("Note: this takes them over: keyhoard --db '{database}' migrate '{home}'"));
 }

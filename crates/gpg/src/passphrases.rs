@@ -1,5 +1,9 @@
 //! Passphrases: given with the command, asked for, or refused, as the options say.
 
+use std::fs::File;
+
+use agent::description::{self, Purpose};
+use agent::{Agent, PassphraseQuestion};
 use engine::cert::Fingerprint;
 use engine::passphrase::{self, Source};
 use secret::{Ask, Error, Passphrase, Question};
@@ -7,6 +11,7 @@ use zeroize::Zeroizing;
 
 use crate::code::Code;
 use crate::prompt;
+use crate::secrets;
 use crate::settings::{CommandInput, PassphraseSettings, PinentryMode, Settings};
 use crate::status;
 use crate::streams::Streams;
@@ -35,6 +40,19 @@ pub(crate) fn given(settings: &Settings) -> anyhow::Result<Option<Passphrase>> {
     let given = line.map(Option::unwrap_or_default).or_else(|| text.clone());
     let counts = settings.batch || *pinentry == PinentryMode::Loopback;
     Ok(given.map(Zeroizing::new).filter(|_| counts).map(|bytes| Passphrase::new(&bytes)))
+}
+
+/// Returns the agent whose pinentry asks for passphrases of what is not in it; `None` if a program or a terminal does.
+pub(crate) fn pinentry(settings: &Settings) -> Option<&Agent> {
+    let agent = secrets::agent(settings);
+    let is_wanted = !settings.agent.keys_in_files && Source::of_environment().is_none();
+    (is_wanted && agent.is_available()).then_some(agent)
+}
+
+/// Says whether an error means that a program or the terminal has to ask, since there is no pinentry.
+pub(crate) fn lacks_pinentry(error: &agent::Error) -> bool {
+    let code = error.code().and_then(Code::of_agent);
+    code == Some(Code::NO_PINENTRY) || code == Some(Code::NO_AGENT)
 }
 
 /// Asks for the passphrases of secret keys.
@@ -119,6 +137,36 @@ impl<'a> Passphrases<'a> {
         None
     }
 
+    /// Says whether there is a program or a terminal that asks the user.
+    fn can_ask(&self) -> bool {
+        pinentry(self.settings).is_some()
+            || match Source::usual() {
+                Ok(Source::Terminal) => !self.settings.no_tty && File::open("/dev/tty").is_ok(),
+                source => source.is_ok(),
+            }
+    }
+
+    /// Returns the question in gpg's words. The agent is not to remember the answer: it would tell it to any program.
+    fn for_pinentry(&self, question: &Question<'_>) -> PassphraseQuestion {
+        let (key, wrong) = match question {
+            Question::Unlock { key, wrong } => (key, *wrong),
+            Question::New { .. } => {
+                let description = "Please enter the passphrase to\nprotect your new key".to_owned();
+                return PassphraseQuestion { description, is_new: true, ..PassphraseQuestion::default() };
+            }
+        };
+        let (primary, user_id) = match &self.hint {
+            Some(Hint { primary, user_id }) => (primary, user_id.as_slice()),
+            None => (&key.fingerprint, b"".as_slice()),
+        };
+        let tries = secret::ask::MAX_TRIES;
+        PassphraseQuestion {
+            error: (wrong > 0).then(|| format!("Bad Passphrase (try {} of {tries})", wrong + 1)),
+            description: description::question(key, primary, user_id, Purpose::Unlock),
+            ..PassphraseQuestion::default()
+        }
+    }
+
     fn ask_program(&mut self, question: &Question<'_>) -> anyhow::Result<Option<Passphrase>> {
         if let (Question::Unlock { key, .. }, Some(Hint { primary, user_id })) = (question, &self.hint) {
             let (key_id, primary, algorithm) = (key.fingerprint.key_id(), primary.key_id(), key.algorithm.0);
@@ -135,7 +183,13 @@ impl Ask for Passphrases<'_> {
     fn passphrase(&mut self, question: &Question<'_>) -> secret::Result<Option<Passphrase>> {
         let is_repeated = matches!(question, Question::Unlock { wrong: 1.., .. });
         if let Some(given) = self.given {
-            return Ok(if is_repeated { self.refuse(Code::BAD_PASSPHRASE) } else { Some(given.clone()) });
+            if !is_repeated {
+                return Ok(Some(given.clone()));
+            }
+            // It may have been given for something else: a message, for example.
+            if self.settings.passphrase.pinentry != PinentryMode::Ask || !self.can_ask() {
+                return Ok(self.refuse(Code::BAD_PASSPHRASE));
+            }
         }
         match self.settings.passphrase.pinentry {
             PinentryMode::Cancel => Ok(self.refuse(Code::CANCELLED)),
@@ -146,6 +200,16 @@ impl Ask for Passphrases<'_> {
                 self.answered(question, asked.map_err(|error| Error::Asking(format!("{error:#}"))))
             }
             PinentryMode::Ask => {
+                if let Some(agent) = pinentry(self.settings) {
+                    match agent.passphrase(&self.for_pinentry(question)) {
+                        Err(error) if lacks_pinentry(&error) => {}
+                        Err(error) => match error.code().and_then(Code::of_agent) {
+                            Some(code) => return Ok(self.refuse(code)),
+                            None => return Err(error.into()),
+                        },
+                        Ok(answer) => return self.answered(question, Ok(Some(answer))),
+                    }
+                }
                 let source = Source::usual().map_err(|error| Error::Asking(engine::causes(&error)))?;
                 if source == Source::Terminal && self.settings.no_tty {
                     return Ok(self.refuse(Code::NO_PINENTRY));

@@ -13,24 +13,38 @@ use secret::{Protection, SecretKeys, StoredKey};
 use crate::render::digits::hex_text;
 use crate::settings::{PinentryMode, Settings};
 
-/// Returns the secret keys in files and in the agent of the home directory.
+/// Returns the secret keys in files and in the agent of the home directory. New ones go where the configuration says.
 pub(crate) fn secret_keys(settings: &Settings) -> anyhow::Result<AllKeys> {
-    let home = &settings.home;
-    let mut agent =
-        Agent::of_home(home.directory(), home.is_default()).asking(match settings.passphrase.pinentry {
+    let agent = agent(settings);
+    let mut keys = all_keys(&settings.home.database()?, Some(agent.clone()))?;
+    if settings.answer_yes {
+        keys = keys.without_question_before_deletion();
+    }
+    let is_in_agent = !settings.agent.keys_in_files && agent.is_available();
+    Ok(if is_in_agent { keys.storing_in_agent() } else { keys })
+}
+
+/// Returns the agent of the home directory, which need not run.
+pub(crate) fn agent(settings: &Settings) -> &Agent {
+    settings.agent.agent.get_or_init(|| {
+        let home = &settings.home;
+        let mut agent = Agent::of_home(home.directory(), home.is_default());
+        agent = agent.asking(match settings.passphrase.pinentry {
             PinentryMode::Ask => agent::PinentryMode::Ask,
             PinentryMode::Cancel => agent::PinentryMode::Cancel,
             PinentryMode::Error => agent::PinentryMode::Error,
             PinentryMode::Loopback => agent::PinentryMode::Loopback,
         });
-    if let Some(program) = &settings.agent.program {
-        agent = agent.with_program(program.clone());
-    }
-    if settings.agent.no_autostart {
-        agent = agent.without_start();
-    }
-    let keys = all_keys(&home.database()?, Some(agent))?;
-    Ok(if settings.answer_yes { keys.without_question_before_deletion() } else { keys })
+        if let Some(program) = &settings.agent.program {
+            agent = agent.with_program(program.clone());
+        }
+        if settings.agent.no_autostart { agent.without_start() } else { agent }
+    })
+}
+
+/// Returns why something was done without the agent's keys.
+pub(crate) fn agent_fault(settings: &Settings) -> Option<String> {
+    settings.agent.agent.get().and_then(Agent::fault)
 }
 
 /// The secret keys that listings show.

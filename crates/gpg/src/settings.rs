@@ -13,7 +13,9 @@ pub(crate) mod signature;
 pub(crate) mod trust;
 
 use std::path::PathBuf;
+use std::sync::OnceLock;
 
+use agent::Agent;
 use engine::cert::Timestamp;
 use engine::configuration::Compat;
 use engine::trust::tofu::Policy;
@@ -189,21 +191,27 @@ pub(crate) struct PassphraseSettings {
     /// `--passphrase-fd` or `--passphrase-file`, of which the last counts, and more than [`text`](Self::text).
     pub(crate) input: Option<CommandInput>,
     pub(crate) pinentry: PinentryMode,
+    /// `--no-symkey-cache`: the agent remembers no passphrases of messages.
+    pub(crate) no_symkey_cache: bool,
 }
 
 /// Which gpg-agent is asked.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default)]
 pub(crate) struct AgentSettings {
     /// `--agent-program`.
     pub(crate) program: Option<PathBuf>,
     /// `--no-autostart`: none is started.
     pub(crate) no_autostart: bool,
+    /// New secret keys go into files, whose passphrases no agent asks for.
+    pub(crate) keys_in_files: bool,
+    /// The agent, once it was needed.
+    pub(crate) agent: OnceLock<Agent>,
 }
 
 /// `--pinentry-mode`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum PinentryMode {
-    /// On the terminal.
+    /// With the agent's pinentry, a program, or on the terminal.
     #[default]
     Ask,
     /// Not asked for, as if the user had cancelled.

@@ -1,5 +1,6 @@
 //! Passphrases of messages, and their string-to-key specifiers.
 
+use agent::PassphraseQuestion;
 use engine::configuration::Compat;
 use engine::message::{Result as MessageResult, S2k, decode_count};
 use engine::passphrase::{Passphrases, Source};
@@ -8,7 +9,7 @@ use secret::Passphrase;
 
 use crate::code::Code;
 use crate::failure::Failure;
-use crate::passphrases::MAX_PASSPHRASE;
+use crate::passphrases::{MAX_PASSPHRASE, lacks_pinentry, pinentry};
 use crate::prompt;
 use crate::settings::{PinentryMode, Settings};
 use crate::streams::Streams;
@@ -64,22 +65,21 @@ pub(crate) fn passphrase(
     let cipher = purpose.cipher;
     streams.status(format!("NEED_PASSPHRASE_SYM {cipher} {mode} {digest}"));
     let passphrase = match &settings.passphrase.given {
-        Some(given) => Some(given.clone()),
-        None => ask(purpose.is_new, settings, streams)?,
+        Some(given) => Ok(given.clone()),
+        None => ask(purpose, settings, streams)?,
     };
     match passphrase {
-        Some(passphrase) if !passphrase.is_empty() => Ok(passphrase),
-        Some(_) => {
+        Ok(passphrase) if !passphrase.is_empty() => Ok(passphrase),
+        Ok(_) => {
             streams.status("MISSING_PASSPHRASE");
             Err(Code::INVALID_PASSPHRASE.into())
         }
-        None if settings.passphrase.pinentry == PinentryMode::Cancel => {
+        Err(Code::CANCELLED) => {
             streams.info("cancelled by user");
             streams.status("CANCELED_BY_USER");
             Err(Code::CANCELLED.into())
         }
-        None => {
-            let code = Code::NO_PINENTRY;
+        Err(code) => {
             streams.info(format_args!("problem with the agent: {code}"));
             streams.status_error("get_passphrase", code.bare());
             streams.status("CANCELED_BY_USER");
@@ -88,17 +88,62 @@ pub(crate) fn passphrase(
     }
 }
 
-fn ask(is_new: bool, settings: &Settings, streams: &mut Streams) -> anyhow::Result<Option<Passphrase>> {
+/// Has the agent forget a passphrase that was wrong.
+pub(crate) fn forget(s2k: &S2k, settings: &Settings) {
+    if let (Some(agent), Some(cache)) = (pinentry(settings), cache(s2k, settings)) {
+        // It is forgotten some time anyway.
+        let _ = agent.forget_passphrase(&cache);
+    }
+}
+
+/// Returns what the agent remembers a passphrase by, as gpg names it: the salt.
+fn cache(s2k: &S2k, settings: &Settings) -> Option<String> {
+    let salt = match s2k {
+        S2k::Salted { salt, .. } | S2k::Iterated { salt, .. } => salt,
+        S2k::Simple { .. } | S2k::Argon2 { .. } => return None,
+    };
+    let digits: String = salt.iter().map(|byte| format!("{byte:02X}")).collect();
+    (!settings.passphrase.no_symkey_cache).then(|| format!("S{digits}"))
+}
+
+/// Asks for a passphrase; the code says why there is no answer.
+fn ask(
+    purpose: &Purpose<'_>,
+    settings: &Settings,
+    streams: &mut Streams,
+) -> anyhow::Result<Result<Passphrase, Code>> {
+    let is_new = purpose.is_new;
     match settings.passphrase.pinentry {
-        PinentryMode::Cancel | PinentryMode::Error => Ok(None),
+        PinentryMode::Cancel => Ok(Err(Code::CANCELLED)),
+        PinentryMode::Error => Ok(Err(Code::NO_PINENTRY)),
         PinentryMode::Loopback => {
             for _ in 0..1 + u8::from(is_new) {
                 streams.status(format!("INQUIRE_MAXLEN {MAX_PASSPHRASE}"));
             }
             let answer = prompt::hidden("passphrase.enter", settings, streams)?;
-            Ok(Some(Passphrase::new(&answer.unwrap_or_default())))
+            Ok(Ok(Passphrase::new(&answer.unwrap_or_default())))
         }
-        PinentryMode::Ask if settings.no_tty => Ok(None),
-        PinentryMode::Ask => Ok(Passphrases::new(Source::Terminal, |_| None).password(is_new)?),
+        PinentryMode::Ask => {
+            if let Some(agent) = pinentry(settings) {
+                let description = match is_new {
+                    true => "Enter passphrase\n",
+                    false => "Please enter the passphrase for decryption.",
+                };
+                let description = description.to_owned();
+                let cache = cache(purpose.s2k, settings);
+                match agent.passphrase(&PassphraseQuestion { cache, error: None, description, is_new }) {
+                    Err(error) if lacks_pinentry(&error) => {}
+                    Err(error) => {
+                        return Ok(Err(error.code().and_then(Code::of_agent).unwrap_or(Code::GENERAL)));
+                    }
+                    Ok(answer) => return Ok(Ok(answer)),
+                }
+            }
+            let source = Source::usual()?;
+            if source == Source::Terminal && settings.no_tty {
+                return Ok(Err(Code::NO_PINENTRY));
+            }
+            Ok(Passphrases::new(source, |_| None).password(is_new)?.ok_or(Code::NO_PINENTRY))
+        }
     }
 }

@@ -95,7 +95,9 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
         Command::Sop(arguments) => sop::run(session, &arguments),
         Command::Completions(arguments) => completions::run(session, &arguments, Arguments::command()),
         Command::Man(arguments) => man::run(session, &arguments, Arguments::command()),
-    }?;
+    };
+    session.warn_of_agent();
+    let outcome = outcome?;
     match session.output.flush() {
         // The exit code says so, even if nobody reads the rest.
         Err(error) if !outcome.is_success() && is_standard_output_closed(&error) => Ok(outcome),

@@ -1,11 +1,11 @@
 //! What every command needs: the clock, the output, the database.
 
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use agent::AllKeys;
+use agent::{Agent, AllKeys};
 use engine::agent_keys::{agent_near, all_keys};
 use engine::cert::Timestamp;
 use engine::migrate::outdated;
@@ -36,6 +36,8 @@ pub(crate) struct Session {
     database: Option<PathBuf>,
     /// Whether the warning that others can change the database was given.
     is_exposure_reported: Cell<bool>,
+    /// The agent of the database's home directory, once it was needed.
+    agent: OnceCell<Option<Agent>>,
 }
 
 impl Session {
@@ -50,6 +52,7 @@ impl Session {
             quiet: global.quiet,
             database: global.db,
             is_exposure_reported: Cell::new(false),
+            agent: OnceCell::new(),
         }
     }
 
@@ -95,7 +98,16 @@ impl Session {
     /// If other users can change the files.
     pub(crate) fn secret_keys(&self) -> Result<AllKeys> {
         let path = self.path()?;
-        all_keys(&path, agent_near(&path))
+        let agent = self.agent.get_or_init(|| agent_near(&path));
+        all_keys(&path, agent.clone())
+    }
+
+    /// Warns if something was done without the agent's keys.
+    pub(crate) fn warn_of_agent(&self) {
+        let agent = self.agent.get().and_then(Option::as_ref);
+        if let Some(fault) = agent.and_then(Agent::fault) {
+            self.warn(format_args!("this was done without gpg-agent's secret keys: {fault}"));
+        }
     }
 
     /// Writes a note to standard error, unless `--quiet` was given; with `--json` the results say it all.

@@ -35,11 +35,14 @@ pub struct KeyName {
     pub algorithm: PublicKeyAlgorithm,
     /// The size in bits.
     pub bits: u32,
+    /// When it was made, in seconds since 1970.
+    pub created: u32,
 }
 
 impl From<&Key<'_>> for KeyName {
     fn from(key: &Key<'_>) -> Self {
-        Self { fingerprint: key.fingerprint(), algorithm: key.algorithm, bits: key.bits() }
+        let (fingerprint, created) = (key.fingerprint(), key.created.0);
+        Self { fingerprint, algorithm: key.algorithm, bits: key.bits(), created }
     }
 }
 

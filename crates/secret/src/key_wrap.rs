@@ -42,6 +42,19 @@ impl KeySize {
     }
 }
 
+/// Wraps bytes, whose length is a multiple of 8 and at least 16, with AES-128, as programs hand over keys to each other;
+/// `None` if the library fails.
+pub fn wrap_for_transfer(key: &[u8; 16], content: &[u8]) -> Option<Vec<u8>> {
+    libcrypto::initialise();
+    wrap(KeySize::Aes128, key, content).ok()
+}
+
+/// Unwraps what was wrapped with AES-128; `None` if it was not wrapped with the key.
+pub fn unwrap_from_transfer(key: &[u8; 16], wrapped: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
+    libcrypto::initialise();
+    unwrap(KeySize::Aes128, key, wrapped).ok().flatten()
+}
+
 /// The length of the shortest wrapped key: two blocks of 8 bytes, and the check value.
 const SHORTEST: usize = 24;
 

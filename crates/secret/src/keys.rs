@@ -95,6 +95,11 @@ pub trait SecretKeys {
         keys.iter().map(|key| self.store(key)).collect()
     }
 
+    /// Takes back a key that was stored as [`Stored::New`] just now; there need be no certificate with it.
+    fn take_back(&self, key: &SecretKey) -> Result<()> {
+        self.delete(&Name::Fingerprint(key.fingerprint())).map(drop)
+    }
+
     /// Deletes a secret key; returns whether there was one.
     fn delete(&self, name: &Name) -> Result<bool>;
 

@@ -59,6 +59,7 @@ pub use fields::{Fields, write_number};
 pub use in_memory::MemoryKeys;
 pub use input::read_all;
 pub use key::SecretKey;
+pub use key_wrap::{unwrap_from_transfer, wrap_for_transfer};
 pub use keys::{Name, SecretKeys, Stored, StoredKey};
 pub use lock::Lock;
 pub use passphrase::Passphrase;

@@ -5,7 +5,7 @@ use cert::packet;
 use cert::signed::Subject;
 use cert::{Fingerprint, Timestamp, key};
 use secret::ask::KeyName;
-use secret::{Name, Question, SecretKey, Signer, Unlocked};
+use secret::{Name, Protection, Question, SecretKey, Signer, Unlocked};
 use sign::{Builder, KeyFlags, Subpacket};
 
 use super::change::Change;
@@ -59,7 +59,12 @@ impl Editor<'_> {
     /// Returns a new key with the protection of one that is stored already.
     fn locked_like(&mut self, primary: &Fingerprint, new: &Unlocked) -> Result<SecretKey> {
         let stored = self.secrets.find(&Name::Fingerprint(*primary))?;
-        if !stored.is_some_and(|stored| stored.protection.is_locked()) {
+        let is_locked = match stored.map(|stored| stored.protection) {
+            // The agent knows the passphrase, and tells nobody.
+            Some(Protection::Agent { locked, .. }) => locked != Some(false),
+            protection => protection.is_some_and(|protection| protection.is_locked()),
+        };
+        if !is_locked {
             return Ok(new.plain());
         }
         let passphrase = match self.ask.known() {

@@ -281,13 +281,10 @@ impl Preparer<'_> {
                 let facts = &certificate.facts;
                 let name = self.options.names.then(|| primary_user_id(facts, self.now)).flatten();
                 let fingerprint = facts.primary().fingerprint;
-                let mut imported = Imported { notes, ..Imported::new(&raw, revocation, fingerprint, name) };
+                let imported = Imported { notes, ..Imported::new(&raw, revocation, fingerprint, name) };
                 let mut secrets = Vec::new();
                 if self.takes_secrets(&raw) {
-                    let keys: Vec<Fingerprint> = facts.keys().map(|key| key.fingerprint).collect();
                     secrets = std::mem::take(&mut raw.secrets);
-                    imported.secrets = secrets::left_out(&secrets, &keys);
-                    secrets.retain(|secret| keys.contains(&secret.fingerprint));
                 }
                 let clean = CleanedCertificate { imported, digest, certificate, has_user_ids, secrets };
                 Step::Clean(Box::new(clean))
@@ -306,7 +303,7 @@ impl Preparer<'_> {
             },
             Step::Done(item) => return Ok(item),
         };
-        let CleanedCertificate { mut imported, digest, certificate, has_user_ids, secrets } = clean;
+        let CleanedCertificate { mut imported, digest, certificate, has_user_ids, mut secrets } = clean;
         let is_shown = self.options.show && !imported.revocation;
         let shown = is_shown.then(|| certificate.clone());
         let stored = known.get(&imported.fingerprint);
@@ -323,6 +320,10 @@ impl Preparer<'_> {
         let (certificate, effect) = self.checked_further(certificate, effect, stored)?;
         let merged = merged(&certificate, &effect, stored);
         let pending = note_pending(merged, &mut imported.notes);
+        // A subkey that came without a binding signature may have one in the stored certificate.
+        let keys: Vec<Fingerprint> = merged.facts.keys().map(|key| key.fingerprint).collect();
+        imported.secrets = secrets::left_out(&secrets, &keys);
+        secrets.retain(|secret| keys.contains(&secret.fingerprint));
         // The next import of it continues to verify.
         let digest = digest.map(|digest| if pending { unfinished(&digest) } else { digest });
         imported.missing_revokers = claimed_revokers(&merged.facts, self.now);

@@ -15,25 +15,40 @@ const VERSION: &str = "1";
 /// Hands every OpenPGP keyblock to `each`, in the order in which they came in, and returns how many X.509 certificates
 /// there are.
 pub(super) fn read(path: &Path, each: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<u64> {
-    let failed =
-        |source: rusqlite::Error| Error::ForeignFile { path: path.to_owned(), source: source.into() };
-    let connection = open(path).map_err(failed)?;
+    const OPENPGP: &str = "SELECT keyblob FROM pubkey WHERE type = 1 AND ephemeral = 0 ORDER BY rowid";
+    let connection = read_rows(path, OPENPGP, each)?;
+    let x509 =
+        connection.query_row("SELECT count(*) FROM pubkey WHERE type = 2", [], |row| row.get::<_, i64>(0));
+    x509.map(i64::unsigned_abs).map_err(failed(path))
+}
+
+/// Hands every X.509 certificate to `each`.
+pub(crate) fn read_x509(path: &Path, each: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+    read_rows(path, "SELECT keyblob FROM pubkey WHERE type = 2", each).map(drop)
+}
+
+fn read_rows(path: &Path, sql: &str, each: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<Connection> {
+    let failed = failed(path);
+    let connection = open(path).map_err(&failed)?;
     let version: String = connection
         .query_row("SELECT value FROM config WHERE name = 'dbversion'", [], |row| row.get(0))
-        .map_err(failed)?;
+        .map_err(&failed)?;
     if version != VERSION {
         return Err(Error::ForeignVersion { path: path.to_owned(), program: "keyboxd", version });
     }
-    const OPENPGP: &str = "SELECT keyblob FROM pubkey WHERE type = 1 AND ephemeral = 0 ORDER BY rowid";
-    let mut statement = connection.prepare(OPENPGP).map_err(failed)?;
-    let mut rows = statement.query([]).map_err(failed)?;
-    while let Some(row) = rows.next().map_err(failed)? {
-        let keyblock = row.get_ref(0).map_err(failed)?;
+    let mut statement = connection.prepare(sql).map_err(&failed)?;
+    let mut rows = statement.query([]).map_err(&failed)?;
+    while let Some(row) = rows.next().map_err(&failed)? {
+        let keyblock = row.get_ref(0).map_err(&failed)?;
         each(keyblock.as_blob().map_err(|source| failed(source.into()))?)?;
     }
-    let x509 =
-        connection.query_row("SELECT count(*) FROM pubkey WHERE type = 2", [], |row| row.get::<_, i64>(0));
-    x509.map(i64::unsigned_abs).map_err(failed)
+    drop(rows);
+    drop(statement);
+    Ok(connection)
+}
+
+fn failed(path: &Path) -> impl Fn(rusqlite::Error) -> Error {
+    move |source| Error::ForeignFile { path: path.to_owned(), source: source.into() }
 }
 
 /// Opens the database so that nothing is written, not even beside it: without a log to be read nobody has to be locked

@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use agent::AllKeys;
 use engine::cert::Fingerprint;
 use engine::cert::certificate::Certificate;
 use engine::cert::effective::{EvaluationContext, PacketView, evaluate};
@@ -11,7 +12,6 @@ use engine::export::{ExportOptions, Preparation, export};
 use engine::foreign_text::shown;
 use engine::secret_transfer::{SecretParts, export_secret};
 use engine::store::{CertId, ReadCertificates, Record, Selection};
-use secret::file::FileKeys;
 
 use super::checks::checker_for_clean;
 use crate::code::Code;
@@ -20,7 +20,7 @@ use crate::filter_properties;
 use crate::keyrings::Keyrings;
 use crate::names::{Hit, Names};
 use crate::output::{Holds, Output};
-use crate::secrets::Secrets;
+use crate::secrets::{Secrets, secret_keys};
 use crate::settings::{ExportFilter, ExportSettings, Settings};
 use crate::streams::Streams;
 
@@ -89,7 +89,7 @@ fn write_keys(
     let unsearchable = names.refused().iter().find(|refused| refused.code != Code::INVALID_USER_ID);
     if unsearchable.is_none() {
         let keyrings = Keyrings::open(settings, streams)?;
-        let (keys, secrets) = (settings.home.file_keys()?, Secrets::kept(settings)?);
+        let (keys, secrets) = (secret_keys(settings)?, Secrets::kept(settings)?);
         let title = match what {
             ExportTarget::Public => "PUBLIC KEY BLOCK",
             ExportTarget::Secret(_) => "PRIVATE KEY BLOCK",
@@ -118,7 +118,7 @@ struct Export<'a> {
     names: &'a Names,
     settings: &'a Settings,
     what: ExportTarget,
-    keys: &'a FileKeys,
+    keys: &'a AllKeys,
     secrets: &'a Secrets,
 }
 

@@ -9,6 +9,7 @@ use secret::{Name, SecretKeys as _};
 
 use crate::generation::Family;
 use crate::generation::dialogue::{self, Answer};
+use crate::secrets::secret_keys;
 use crate::settings::Settings;
 use crate::streams::Streams;
 use defaults::defaults;
@@ -35,7 +36,7 @@ pub(super) fn run(
         return parameter_file::run(arguments, settings, streams);
     }
     let defaults = defaults(settings);
-    let keys = settings.home.file_keys()?;
+    let keys = secret_keys(settings)?;
     let secret_key_family = |keygrip| {
         let key = keys.export(&Name::Keygrip(keygrip)).ok()?;
         Family::from_number(key.key().algorithm.0.into())

@@ -25,7 +25,7 @@ use crate::filter_properties;
 use crate::input;
 use crate::keyrings::Keyrings;
 use crate::prompt::{self, Question};
-use crate::secrets::Secrets;
+use crate::secrets::{self, Secrets};
 use crate::settings::{ImportFilter, ImportSettings, Settings};
 use crate::status;
 use crate::streams::Streams;
@@ -61,7 +61,7 @@ fn open_inputs(arguments: &[Vec<u8>], streams: &mut Streams) -> Vec<Input> {
 }
 
 fn import_inputs(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) -> anyhow::Result<()> {
-    let secret_keys = settings.home.file_keys()?;
+    let secret_keys = secrets::secret_keys(settings)?;
     let inputs = open_inputs(arguments, streams);
     let names: Vec<String> = inputs.iter().map(|input| input.name.clone()).collect();
     let mut keyrings = Keyrings::open(settings, streams)?;

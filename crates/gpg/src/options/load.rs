@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use engine::causes;
 use engine::cert::Timestamp;
-use engine::configuration::Compat;
+use engine::configuration::{Compat, SecretKeyPlace};
 use engine::descriptor;
 use engine::foreign_text::shown;
 use engine::permissions::exposed_with_directory;
@@ -60,7 +60,9 @@ pub(crate) fn load(
     system_time: Timestamp,
     streams: &mut Streams,
 ) -> Result<Loaded, Stop> {
-    let compat = compat::configured(program).map_err(|error| {
+    let configured =
+        compat::configured(program).and_then(|compat| Ok((compat, compat::secret_key_place(program)?)));
+    let (compat, secret_key_place) = configured.map_err(|error| {
         streams.error(error);
         Stop::Exit(2)
     })?;
@@ -75,7 +77,8 @@ pub(crate) fn load(
     {
         streams.info(format_args!("WARNING: unsafe {wrong} on homedir '{}'", home.directory().display()));
     }
-    let settings = Settings { home, ..Settings::of(program, compat) };
+    let mut settings = Settings { home, ..Settings::of(program, compat) };
+    settings.agent.keys_in_files = secret_key_place == SecretKeyPlace::Files;
     let mut loader = OptionLoader { settings, rules: Rules::default(), streams };
     loader.settings.no_permission_warning = early.no_permission_warning;
     if program == Program::Gpg {

@@ -263,7 +263,7 @@ pub(crate) static OPTIONS: &[Row] = &[
     flag("show-session-key", |s| s.message.show_session_key = true),
     flag("use-embedded-filename", |s| s.message.use_embedded_file_name = true),
     flag("no-use-embedded-filename", |s| s.message.use_embedded_file_name = false), flag("unwrap", |s| s.message.unwrap = true), harmless("mangle-dos-filenames"),
-    harmless("no-mangle-dos-filenames"), harmless("no-symkey-cache"), harmless("skip-verify"),
+    harmless("no-mangle-dos-filenames"), flag("no-symkey-cache", |s| s.passphrase.no_symkey_cache = true), harmless("skip-verify"),
     flag("list-only", |s| s.message.list_only = true),
     int("", |s, level| s.message.set_level(level)).short(b'z').help("|N|compress at level N, 0 for not at all"),
     int("compress-level", |s, level| s.message.deflate_level = Some(level)),

@@ -7,6 +7,7 @@ mod delete;
 mod editing;
 mod export;
 mod list;
+mod move_key;
 mod passphrase;
 mod primary_user_id;
 mod reason;
@@ -34,7 +35,8 @@ use crate::session::Session;
   keyhoard key certify 0123456789ABCDEF0123456789ABCDEF01234567
   keyhoard key revocation-certificate ann@example.org --output ann-revocation.asc
 
-Secret keys are kept in files beside the database, one for each, locked with the passphrase that they came with. What a \
+New secret keys are kept in files beside the database, one for each, locked with the passphrase that they came with; those \
+of gpg-agent are used where they are. What a \
 command changed in a certificate is taken back with `keyhoard undo`, as long as nobody else has it.")]
 pub(crate) struct Arguments {
     #[command(subcommand)]
@@ -55,6 +57,8 @@ enum Command {
     /// Remove secret keys, and their certificates.
     #[command(visible_alias = "rm")]
     Delete(delete::Arguments),
+    /// Move secret keys between files and gpg-agent.
+    Move(move_key::Arguments),
     /// Change, set or remove the passphrase of secret keys.
     Passphrase(passphrase::Arguments),
     /// Add a user ID.
@@ -87,6 +91,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
         Command::Import(arguments) => import::run(session, arguments),
         Command::Publish(arguments) => publish::run(session, arguments),
         Command::Delete(arguments) => delete::run(session, arguments),
+        Command::Move(arguments) => move_key::run(session, arguments),
         Command::Passphrase(arguments) => passphrase::run(session, arguments),
         Command::AddUserId(arguments) => add_user_id::run(session, arguments),
         Command::RevokeUserId(arguments) => revoke_user_id::run(session, arguments),

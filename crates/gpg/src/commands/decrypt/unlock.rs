@@ -357,6 +357,7 @@ impl Search<'_> {
                 other => last = last.or(other),
             }
         }
+        symmetric::forget(&asked.s2k, self.settings);
         // A session key that does not fit is returned too: the passphrase was wrong then.
         Ok(last)
     }

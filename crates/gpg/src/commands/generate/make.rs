@@ -24,6 +24,7 @@ use crate::generation::key_algorithm::{key_algorithm, key_flags};
 use crate::generation::{Family, Material, Part, Request};
 use crate::keyrings::Keyrings;
 use crate::passphrases::Passphrases;
+use crate::secrets::secret_keys;
 use crate::settings::Settings;
 use crate::status;
 use crate::streams::{StatusLines, Streams};
@@ -163,7 +164,7 @@ fn generated(
     order: &Order,
     profile: &Profile,
 ) -> Result<generate::GeneratedKey, Failure> {
-    let secrets = settings.home.file_keys()?;
+    let secrets = secret_keys(settings)?;
     let revocations = Some(generate::revocations_beside(&database::local(&settings.home.database()?)));
     let mut keyrings = Keyrings::open(settings, streams)?;
     let store = keyrings.writable(settings, streams)?;
