@@ -82,6 +82,7 @@ mod tests {
             fingerprint,
             primary: fingerprint,
             public: Vec::new(),
+            expires: None,
             preferences: Preferences::default(),
         };
         RecipientCandidate {
@@ -92,6 +93,7 @@ mod tests {
             is_disabled: false,
             created: Timestamp(0),
             key: has_key.then(key),
+            also: Vec::new(),
             obstacle: None,
             first_uses: Vec::new(),
         }
