@@ -36,7 +36,7 @@ fn a_key_that_a_running_agent_has_signs_and_decrypts_and_none_is_started() {
 
     run("gpgconf", home, &["--kill", "gpg-agent"]);
     let gone = open().expect("the database").sign().with(&ann).detached(&b"text"[..]);
-    assert_eq!(gone.expect_err("no agent runs").code(), "secret-key");
+    assert_eq!(gone.expect_err("no agent runs").code(), "no-usable-key");
 }
 
 #[test]
