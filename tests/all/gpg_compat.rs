@@ -217,7 +217,10 @@ fn gpg_reports_how_far_messages_are_read_on_request() {
         let made = |words: &[&str]| both.run_of(true).args(secret).args(words).succeed().stdout;
         let message = both.gpg.write("message", made(&["-r", "alice", "-o", "-", "-e", &text]));
         let signature = both.gpg.write("signature", made(&["-u", "alice", "-o", "-", "-b", &text]));
-        let [message, signature] = [message, signature].map(|file| file.to_string_lossy().into_owned());
+        // gpg removes what it was writing when it fails, `/dev/null` too.
+        let output = both.gpg.write("output", "");
+        let [message, signature, output] =
+            [message, signature, output].map(|file| file.to_string_lossy().into_owned());
         for words in [
             &["-r", "alice", "-e", &text][..],
             &["-c", &text],
@@ -227,7 +230,7 @@ fn gpg_reports_how_far_messages_are_read_on_request() {
             &["--verify", &signature, &text],
             &["-r", "alice", "-e"],
         ] {
-            let common = ["--enable-progress-filter", "--status-fd", "2", "--yes", "-o", "/dev/null"];
+            let common = ["--enable-progress-filter", "--status-fd", "2", "--yes", "-o", &output];
             let [gpg, keyhoard] = both.run(secret.iter().chain(&common).chain(words)).map(|done| {
                 let lines = done.status_lines();
                 let reported = lines.lines().filter(|line| line.contains("] PROGRESS "));

@@ -19,9 +19,6 @@ pub enum Validity {
 }
 
 impl Validity {
-    const ALL: [Self; 6] =
-        [Self::Unknown, Self::Undefined, Self::Never, Self::Marginal, Self::Full, Self::Ultimate];
-
     /// Returns the word that GnuPG has for it.
     pub fn word(self) -> &'static str {
         ["unknown", "undefined", "never", "marginal", "full", "ultimate"][self as usize]
@@ -34,6 +31,8 @@ pub enum OwnerTrust {
     /// Never asked.
     #[default]
     Unknown,
+    /// GnuPG's number 1, which no command assigns; it counts as unknown.
+    Expired,
     /// No opinion.
     Undefined,
     /// Not at all.
@@ -47,13 +46,16 @@ pub enum OwnerTrust {
 }
 
 impl OwnerTrust {
-    /// Every owner trust, in ascending order.
+    /// Every owner trust that can be assigned, in ascending order.
     pub const ALL: [Self; 6] =
         [Self::Unknown, Self::Undefined, Self::Never, Self::Marginal, Self::Full, Self::Ultimate];
 
     /// Returns the word that GnuPG has for it.
     pub fn word(self) -> &'static str {
-        Validity::from(self).word()
+        match self {
+            Self::Expired => "expired",
+            assigned => Validity::from(assigned).word(),
+        }
     }
 
     /// Returns what a trust signature's amount stands for (RFC 9580, 5.2.3.21): from 120 on full, from 60 on marginal.
@@ -67,12 +69,13 @@ impl OwnerTrust {
 
     /// Returns the value that GnuPG's trust database and `--export-ownertrust` have for it, without the flags.
     pub fn number(self) -> u8 {
-        [0, 2, 3, 4, 5, 6][self as usize]
+        self as u8
     }
 
     /// Reads such a value; GnuPG's flags are left out, and what nobody defined is unknown.
     pub fn from_number(number: u8) -> Self {
-        Self::ALL.into_iter().find(|trust| trust.number() == number & 15).unwrap_or_default()
+        let mut known = Self::ALL.into_iter().chain([Self::Expired]);
+        known.find(|trust| trust.number() == number & 15).unwrap_or_default()
     }
 }
 
@@ -80,7 +83,14 @@ impl OwnerTrust {
 /// both.
 impl From<OwnerTrust> for Validity {
     fn from(trust: OwnerTrust) -> Self {
-        Self::ALL[trust as usize]
+        match trust {
+            OwnerTrust::Unknown | OwnerTrust::Expired => Self::Unknown,
+            OwnerTrust::Undefined => Self::Undefined,
+            OwnerTrust::Never => Self::Never,
+            OwnerTrust::Marginal => Self::Marginal,
+            OwnerTrust::Full => Self::Full,
+            OwnerTrust::Ultimate => Self::Ultimate,
+        }
     }
 }
 
@@ -93,6 +103,14 @@ mod tests {
         let trusts = [0, 59, 60, 119, 120, 255].map(OwnerTrust::from_amount);
         use OwnerTrust::{Full, Marginal, Unknown};
         assert_eq!(trusts, [Unknown, Unknown, Marginal, Marginal, Full, Full]);
+    }
+
+    #[test]
+    fn numbers_are_those_of_gnupg_and_1_is_expired() {
+        let read = [0, 1, 2, 6, 7].map(OwnerTrust::from_number);
+        use OwnerTrust::{Expired, Ultimate, Undefined, Unknown};
+        assert_eq!(read, [Unknown, Expired, Undefined, Ultimate, Unknown]);
+        assert_eq!(OwnerTrust::ALL.map(OwnerTrust::number), [0, 2, 3, 4, 5, 6]);
     }
 
     #[test]

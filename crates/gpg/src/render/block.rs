@@ -71,7 +71,7 @@ impl Block<'_> {
         colons::key(key, state, out);
         out.extend(b"::");
         if is_primary && !settings.fast {
-            out.push(validity::letter(self.trust.owner.into()));
+            out.push(validity::owner_letter(self.trust.owner));
         }
         out.extend(b":\n");
         if is_fingerprint_asked {

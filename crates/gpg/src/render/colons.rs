@@ -85,7 +85,7 @@ impl Writer<'_> {
         self.key(key, state, out);
         out.extend(b"::");
         if !self.settings.fast {
-            out.push(validity::letter(self.listing.trust.owner.into()));
+            out.push(validity::owner_letter(self.listing.trust.owner));
         }
         out.extend(b":::");
         capabilities(state.usage, self.settings.compat, out);

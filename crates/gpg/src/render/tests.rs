@@ -407,6 +407,8 @@ fn validity_and_owner_trust_have_letters() {
     assert!(fixture.record("pub").contains(":m:::scESCD:"));
     assert!(fixture.record("uid").starts_with("uid:u:"), "all user IDs of the user's own key are");
     assert!(fixture.record("sub").starts_with("sub:u:"));
+    fixture.trust.owner = engine::listing::OwnerTrust::Expired;
+    assert!(fixture.record("pub").contains(":e:::scESCD:"));
 }
 
 #[test]

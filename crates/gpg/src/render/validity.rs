@@ -1,6 +1,6 @@
 //! A validity as listings write it: a letter for programs, a word for people.
 
-use engine::listing::Validity;
+use engine::listing::{OwnerTrust, Validity};
 
 pub(crate) fn letter(validity: Validity) -> u8 {
     match validity {
@@ -10,6 +10,14 @@ pub(crate) fn letter(validity: Validity) -> u8 {
         Validity::Marginal => b'm',
         Validity::Full => b'f',
         Validity::Ultimate => b'u',
+    }
+}
+
+/// Returns the letter of owner trust.
+pub(crate) fn owner_letter(owner: OwnerTrust) -> u8 {
+    match owner {
+        OwnerTrust::Expired => b'e',
+        assigned => letter(assigned.into()),
     }
 }
 

@@ -50,7 +50,7 @@ impl IntroducerCount {
             OwnerTrust::Ultimate => self.full = self.full.max(settings.completes_needed),
             OwnerTrust::Full => self.full += 1,
             OwnerTrust::Marginal => self.marginal += 1,
-            OwnerTrust::Unknown | OwnerTrust::Undefined | OwnerTrust::Never => {}
+            OwnerTrust::Unknown | OwnerTrust::Expired | OwnerTrust::Undefined | OwnerTrust::Never => {}
         }
     }
 }

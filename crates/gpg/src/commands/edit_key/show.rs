@@ -34,7 +34,7 @@ pub(super) fn records(session: &Session<'_>) -> anyhow::Result<Vec<u8>> {
                     out.extend(if secret.contains(&key.fingerprint) { b"sec:" } else { b"pub:" });
                     let letter = colons::validity_of_key(state, listing.trust);
                     key_record(key, state, letter, &mut out);
-                    out.extend((!is_fast).then(|| validity::letter(listing.trust.owner.into())));
+                    out.extend((!is_fast).then(|| validity::owner_letter(listing.trust.owner)));
                     end_of_key(key, state, compat, &mut out);
                     for revoker in listing.revokers {
                         colons::revoker(revoker, &mut out);
