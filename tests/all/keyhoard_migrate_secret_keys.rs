@@ -250,6 +250,56 @@ fn settings_with_a_counterpart_are_taken_over_and_the_others_named() {
 }
 
 #[test]
+fn a_trusted_key_is_a_primary_key_named_by_its_fingerprint_or_long_key_id() {
+    let (source, home) = (Source::new(Gnupg::V2_4), Home::new());
+    let list = ["--with-colons", "--list-keys", "rsa@example.org"];
+    let listed = Run::gpg_of(source.gnupg, &source.home).args(list).succeed().text();
+    let lines = listed.lines().filter(|line| line.starts_with("fpr:"));
+    let keys: Vec<&str> = lines.filter_map(|line| line.split(':').nth(9)).collect();
+    let [primary, subkey] = keys.as_slice() else { panic!("two keys: {listed}") };
+    let key_id = &primary[24..];
+    source.home.write(
+        "gpg.conf",
+        format!(
+            "trusted-key {subkey}\ntrusted-key rsa@example.org\ntrusted-key {primary}#mine\ntrusted-key {key_id}\n"
+        ),
+    );
+    // GnuPG trusts the keys that it makes.
+    assert_eq!(outcomes(&copied(&home, source.home.path()), "setting"), ["left", "left", "here", "here"]);
+}
+
+#[test]
+fn a_damaged_ring_of_old_secret_keys_is_reported() {
+    let (source, home) = (Source::new(Gnupg::V2_4), Home::new());
+    source.home.write("secring.gpg", "\u{1}");
+    let _ = fs::remove_file(source.home.path().join(".gpg-v21-migrated"));
+    let done = copying(&home, source.home.path(), PASSPHRASE).output();
+    assert_eq!(done.code, Some(1), "{}", done.errors());
+    let told = outcomes(&done.json_lines()[0], "secret key");
+    assert_eq!(told.iter().filter(|outcome| *outcome == "failed").count(), 1, "{told:?}");
+}
+
+#[test]
+fn a_dry_run_says_which_keys_would_be_used_in_place_without_an_agent() {
+    let source = Source::new(Gnupg::V2_4);
+    let run = Run::keyhoard(&source.home).args(["--json", "migrate", "--dry-run"]).arg(source.home.path());
+    let document = run.succeed().json_lines().remove(0);
+    // Its certificates are not here yet.
+    assert_eq!(outcomes(&document, "secret key"), ["left"; 6], "{document}");
+    Run::keyhoard(&source.home)
+        .args(["migrate", "--secret-keys", "in-place"])
+        .arg(source.home.path())
+        .succeed();
+    source.home.kill_agent();
+    // It may not have ended yet.
+    let socket = source.home.path().join("S.gpg-agent");
+    let _ = fs::remove_file(&socket);
+    let run = Run::keyhoard(&source.home).args(["--json", "migrate", "--dry-run"]).arg(source.home.path());
+    assert_eq!(outcomes(&run.succeed().json_lines().remove(0), "secret key"), ["in place"; 6]);
+    assert!(!socket.exists(), "no agent was started");
+}
+
+#[test]
 fn status_says_what_gpg_has_changed_since() {
     let (source, home) = (Source::new(Gnupg::V2_4), Home::new());
     copied(&home, source.home.path());
@@ -318,7 +368,7 @@ fn an_exported_home_is_used_by_both_gpgs() {
         assert!(refused.errors().contains("not empty"), "{}", refused.errors());
         let document = export().arg("--force").succeed().json_lines().remove(0);
         assert_eq!(outcomes(&document, "secret key"), ["here"; 6], "{document}");
-        assert!(out.path().join("pubring.kbx~").exists());
+        assert!(out.path().join("pubring.kbx.before-keyhoard").exists());
         let refused = Run::keyhoard(&home).args(["export", "--to-gnupg"]);
         out.write("pubring.gpg", &certificates);
         let refused = refused.arg(out.path()).arg("--force").output();

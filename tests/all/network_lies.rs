@@ -194,6 +194,11 @@ fn a_name_that_stands_for_a_private_address_is_not_connected_to() {
     assert_eq!(server.take_requests_for_keys().len(), 1);
 }
 
+/// Counts the requests but those that ask which paths the server offers.
+fn requests_for_keys(nginx: &Nginx) -> usize {
+    nginx.requests().lines().filter(|line| !line.contains("\"OPTIONS ")).count()
+}
+
 #[test]
 fn redirects_in_circles_end() {
     let configuration = "location / { return 302 https://keys.example.org$request_uri; }";
@@ -202,7 +207,7 @@ fn redirects_in_circles_end() {
     let victim = Victim::new(&table);
     let run = victim.run(&["fetch", "--from", "hkps://keys.example.org", ASKED_FOR]);
     victim.assert_refuses(run.env("SSL_CERT_FILE", nginx.authority()), 2, "redirected more than 4 times");
-    assert_eq!(nginx.requests().lines().count(), 5, "{}", nginx.requests());
+    assert_eq!(requests_for_keys(&nginx), 5, "{}", nginx.requests());
     // An upload is not sent anywhere else at all.
     let key = OwnKey::new("Ann <ann@example.org>");
     victim.run(&["import"]).stdin(key.certificate()).succeed();
@@ -210,7 +215,7 @@ fn redirects_in_circles_end() {
     let done = run.env("SSL_CERT_FILE", nginx.authority()).output();
     assert_eq!(done.code, Some(2));
     assert!(done.errors().contains("an upload is not redirected"), "{}", done.errors());
-    assert_eq!(nginx.requests().lines().count(), 6, "{}", nginx.requests());
+    assert_eq!(requests_for_keys(&nginx), 6, "{}", nginx.requests());
 }
 
 #[test]
@@ -225,7 +230,7 @@ fn a_redirect_does_not_reach_a_private_host_of_the_configuration() {
     let run = victim.run(&["fetch", "--from", "hkps://keys.example.org", ASKED_FOR]);
     let run = run.env("SSL_CERT_FILE", nginx.authority());
     victim.assert_refuses(run, 2, "which is no public address; no redirect leads there");
-    assert_eq!(nginx.requests().lines().count(), 1, "{}", nginx.requests());
+    assert_eq!(requests_for_keys(&nginx), 1, "{}", nginx.requests());
 }
 
 #[test]

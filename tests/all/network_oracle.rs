@@ -121,7 +121,12 @@ fn oracle_addresses_are_located_in_the_dns_as_with_gpg() {
     let records =
         [(HUGH.to_owned(), 61, certificate.clone()), ("hugh".to_owned(), 37, of_type(3, &certificate))];
     for gnupg in Gnupg::ALL {
-        for place in ["dane", "cert", "pka", "ldap"] {
+        // GnuPG 2.2 still looks for PKA records, which 2.4 and we do not.
+        let places: &[&str] = match gnupg {
+            Gnupg::V2_2 => &["dane", "cert", "ldap"],
+            Gnupg::V2_4 => &["dane", "cert", "pka", "ldap"],
+        };
+        for &place in places {
             let network = Network::of(gnupg, &records);
             let places = format!("clear,nodefault,{place}");
             for name in ["hugh@example.org", "nobody@example.org"] {

@@ -21,6 +21,7 @@ impl Terminal {
             .env("KEYHOARD", Run::program_path("keyhoard"))
             .env("GPG", Run::program_path("gpg-keyhoard"))
             .env("GNUPGHOME", home.path())
+            .env("GPG_KEYHOARD_SECRET_KEYS", "files")
             .env("LC_ALL", "C.UTF-8")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

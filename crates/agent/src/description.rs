@@ -40,12 +40,8 @@ pub(crate) fn command(public: &PublicKey, purpose: Purpose) -> Option<String> {
 
 /// Returns the question about a key of the certificate with this primary key and user ID.
 pub fn question(key: &KeyName, primary: &Fingerprint, user_id: &[u8], purpose: Purpose) -> String {
-    /// What fits into a line with everything else.
-    const MOST_BYTES: usize = 200;
     let is_subkey = key.fingerprint != *primary;
-    let user_id = String::from_utf8_lossy(&user_id[..user_id.len().min(MOST_BYTES)]);
-    let user_id: String =
-        user_id.chars().map(|letter| if letter.is_control() { '?' } else { letter }).collect();
+    let user_id = shown(user_id);
     let main = if is_subkey { format!(" (main key ID {})", primary.key_id()) } else { String::new() };
     format!(
         "{}\n\"{user_id}\"\n{}-bit {} key, ID {},\ncreated {}{main}.\n{}",
@@ -56,6 +52,20 @@ pub fn question(key: &KeyName, primary: &Fingerprint, user_id: &[u8], purpose: P
         date(key.created),
         if purpose == Purpose::Delete { "?" } else { "" },
     )
+}
+
+/// Returns as much of a user ID as fits into a line with everything else, once it is escaped.
+fn shown(user_id: &[u8]) -> String {
+    const MOST_BYTES: usize = 600;
+    let mut length = 0;
+    String::from_utf8_lossy(&user_id[..user_id.len().min(MOST_BYTES)])
+        .chars()
+        .map(|letter| if letter.is_control() { '?' } else { letter })
+        .take_while(|letter| {
+            length += escaped(letter.to_string().as_bytes()).len();
+            length <= MOST_BYTES
+        })
+        .collect()
 }
 
 /// Returns gpg's name of an algorithm, and of one that gpg does not know RFC 9580's.
@@ -92,7 +102,15 @@ fn date(seconds: u32) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::date;
+    use super::{date, shown};
+
+    #[test]
+    fn a_user_id_is_cut_where_its_escaped_form_is_too_long() {
+        assert_eq!(shown("\u{e4}\n".as_bytes()), "\u{e4}?");
+        assert_eq!(shown("\u{e4}".repeat(400).as_bytes()), "\u{e4}".repeat(100));
+        assert_eq!(shown(format!("{}\u{e4}", "a".repeat(599)).as_bytes()), "a".repeat(599));
+        assert_eq!(shown(&[b'a'; 900]), "a".repeat(600));
+    }
 
     #[test]
     fn days_are_those_of_the_calendar() {

@@ -1,6 +1,6 @@
 //! What a file of the agent says of a key, without its secret (GnuPG's agent/keyformat.txt).
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::Path;
 
@@ -48,6 +48,10 @@ pub fn attributes(path: &Path) -> io::Result<Vec<String>> {
 
 /// Reads a file, or one byte more than the limit.
 fn bytes(path: &Path) -> io::Result<Zeroizing<Vec<u8>>> {
+    // To open a named pipe would block.
+    if !fs::metadata(path)?.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
+    }
     let file = File::open(path)?;
     // With room for the whole file, the bytes never move and leave no copy behind.
     let length = file.metadata()?.len().min(MAX_FILE) + 1;
@@ -140,6 +144,12 @@ mod tests {
         assert_eq!(serial.len(), 16);
         assert_eq!(form_of(b"Created: x\n"), None);
         assert_eq!(form_of(b"(5:other)"), Some(Form::Unknown));
+    }
+
+    #[test]
+    fn what_is_not_a_regular_file_is_refused() {
+        assert!(read(Path::new("/dev/zero")).is_err());
+        assert!(attributes(&std::env::temp_dir()).is_err());
     }
 
     #[test]

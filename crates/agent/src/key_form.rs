@@ -11,7 +11,7 @@ use zeroize::Zeroizing;
 
 use crate::PublicKey;
 use crate::sexp::Sexp;
-use crate::transfer::{CurveNumber, from_agent, to_agent};
+use crate::transfer::{CurveNumber, MOST_BYTES, from_agent, to_agent};
 
 /// Reads a secret key from a file's expression and the public key that it belongs to: locked with the passphrase that it
 /// has there, which is asked for, or without one if it has none. It was tried out.
@@ -93,7 +93,7 @@ fn names(
 /// Joins a public key with the secret numbers in a list.
 fn joined(key: &Key<'_>, public: &PublicKey, numbers: &Sexp) -> Result<Unlocked> {
     let (_, _, secrets) = names(key.algorithm).ok_or_else(|| unknown(key, "an algorithm of gpg-agent"))?;
-    let mut material = Zeroizing::new(Vec::with_capacity(4096));
+    let mut material = Zeroizing::new(Vec::with_capacity(MOST_BYTES));
     for name in secrets {
         let number = numbers.value(name).ok_or_else(|| unreadable(key))?;
         material.extend_from_slice(&write_number(number));
@@ -120,6 +120,9 @@ fn unlocked(
             let (derived, iv) = derived(parameters, form.cipher(), passphrase)
                 .ok_or_else(|| unreadable(key))?
                 .map_err(|error| unknown(key, &error.to_string()))?;
+            if !form.is_whole(iv, encrypted) {
+                return Err(unreadable(key));
+            }
             let wrong = Error::WrongPassphrase { key: key.fingerprint() };
             let numbers = match form {
                 Form::Cbc(cipher) => open_cbc(algorithm, cipher, &derived, iv, encrypted),
@@ -130,6 +133,9 @@ fn unlocked(
         _ => Err(unreadable(key)),
     }
 }
+
+/// The bytes of a nonce of 96 bits.
+const OCB_NONCE: usize = 12;
 
 /// How a secret is encrypted.
 #[derive(Clone, Copy)]
@@ -142,6 +148,17 @@ impl Form {
     fn cipher(self) -> Cipher {
         match self {
             Self::Cbc(cipher) | Self::Ocb(cipher) => cipher,
+        }
+    }
+
+    /// Says whether an initialisation vector or nonce and what is encrypted have lengths of this form.
+    fn is_whole(self, iv: &[u8], encrypted: &[u8]) -> bool {
+        match self {
+            Self::Cbc(cipher) => {
+                let block = cipher.block_size();
+                iv.len() == block && !encrypted.is_empty() && encrypted.len().is_multiple_of(block)
+            }
+            Self::Ocb(_) => iv.len() == OCB_NONCE && encrypted.len() >= TAG,
         }
     }
 }
@@ -212,4 +229,21 @@ fn unreadable(key: &Key<'_>) -> Error {
 
 fn unknown(key: &Key<'_>, what: &str) -> Error {
     Error::UnknownProtection { key: key.fingerprint(), what: what.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_that_no_passphrase_opens_are_found() {
+        let (cbc, ocb) = (Form::Cbc(Cipher::Aes128), Form::Ocb(Cipher::Aes128));
+        let is_whole =
+            |form: Form, iv: usize, encrypted: usize| form.is_whole(&vec![0_u8; iv], &vec![0_u8; encrypted]);
+        assert!(is_whole(cbc, 16, 32) && is_whole(ocb, 12, 40));
+        for (iv, encrypted) in [(12, 32), (16, 0), (16, 31)] {
+            assert!(!is_whole(cbc, iv, encrypted), "{iv} {encrypted}");
+        }
+        assert!(!is_whole(ocb, 16, 40) && !is_whole(ocb, 12, 15));
+    }
 }

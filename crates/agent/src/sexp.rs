@@ -152,18 +152,7 @@ impl<'a> Reader<'a> {
     fn atom(&mut self) -> Option<Zeroizing<Vec<u8>>> {
         match self.rest {
             [b'0'..=b'9', ..] => self.counted(),
-            [b'#', ..] => {
-                let digits = self.enclosed(b'#')?;
-                let digits: Option<Zeroizing<Vec<u8>>> = digits
-                    .iter()
-                    .filter(|byte| !byte.is_ascii_whitespace())
-                    .map(|byte| char::from(*byte).to_digit(16).map(|digit| digit as u8))
-                    .collect::<Option<Vec<u8>>>()
-                    .map(Zeroizing::new);
-                let (pairs, odd) = digits.as_ref()?.as_chunks::<2>();
-                odd.is_empty()
-                    .then(|| pairs.iter().map(|[high, low]| high << 4 | low).collect::<Vec<u8>>().into())
-            }
+            [b'#', ..] => hexadecimal(self.enclosed(b'#')?),
             [b'"', ..] => quoted(self.enclosed_quoted()?),
             [first, ..] if is_token(*first) => {
                 let length = self.rest.iter().take_while(|byte| is_token(**byte)).count();
@@ -207,6 +196,21 @@ impl<'a> Reader<'a> {
         let spaces = self.rest.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
         self.rest = &self.rest[spaces..];
     }
+}
+
+/// Returns the bytes of hexadecimal digits, between which there may be spaces.
+fn hexadecimal(inside: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
+    // With room for all, the bytes never move and leave no copy behind.
+    let mut out = Zeroizing::new(Vec::with_capacity(inside.len() / 2));
+    let mut first: Option<u8> = None;
+    for byte in inside.iter().filter(|byte| !byte.is_ascii_whitespace()) {
+        let digit = char::from(*byte).to_digit(16)? as u8;
+        match first.take() {
+            None => first = Some(digit),
+            Some(high) => out.push(high << 4 | digit),
+        }
+    }
+    first.is_none().then_some(out)
 }
 
 /// Returns the bytes of a quoted string.
@@ -260,6 +264,7 @@ mod tests {
         let rsa = &read.elements().expect("a list")[1];
         assert_eq!(rsa.value("n"), Some(&[0, 0x80, 1][..]));
         assert_eq!(rsa.value("x"), None);
+        assert_eq!(Sexp::read(b"#0 1\n2 F#"), Some(Sexp::atom(&[1, 0x2f])));
     }
 
     #[test]

@@ -10,7 +10,7 @@ use crate::PublicKey;
 use crate::sexp::Sexp;
 
 /// More bytes than the secret part of a key has.
-const MOST_BYTES: usize = 8192;
+pub(crate) const MOST_BYTES: usize = 8192;
 
 /// How the secret number of a curve's key is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,6 +78,10 @@ pub(crate) fn from_agent(public: &PublicKey, exported: &Sexp) -> Option<SecretKe
     let mut body = Zeroizing::new(Vec::with_capacity(public.body.len() + MOST_BYTES));
     body.extend_from_slice(&public.body);
     match exported.child("protection")? {
+        [none] if none.bytes() == Some(b"none") => {
+            let numbers = secrets.iter().map(|(_, number)| *number);
+            push_plain(&mut body, numbers);
+        }
         [check, cipher, iv, mode, hash, salt, count] => {
             let text = |word: &Sexp| Some(String::from_utf8_lossy(word.bytes()?).into_owned());
             let is_known = check.bytes() == Some(b"sha1") && mode.bytes() == Some(b"3");
@@ -111,14 +115,20 @@ pub(crate) fn from_plain(public: &PublicKey, exported: &Sexp) -> Option<SecretKe
     let [_, algorithm, ..] = exported.elements()? else { return None };
     let mut body = Zeroizing::new(Vec::with_capacity(public.body.len() + MOST_BYTES));
     body.extend_from_slice(&public.body);
+    let numbers: Option<Vec<&[u8]>> = names.iter().map(|name| algorithm.value(name)).collect();
+    push_plain(&mut body, numbers?.into_iter());
+    SecretKey::parse(public.role, &body).ok()
+}
+
+/// Adds secret numbers without a passphrase to the body of a key packet.
+fn push_plain<'n>(body: &mut Vec<u8>, numbers: impl Iterator<Item = &'n [u8]>) {
     body.push(0);
     let start = body.len();
-    for name in names {
-        body.extend_from_slice(&write_number(algorithm.value(name)?));
+    for number in numbers {
+        body.extend_from_slice(&write_number(number));
     }
     let sum = checksum(0, &body[start..]);
     body.extend(sum.to_be_bytes());
-    SecretKey::parse(public.role, &body).ok()
 }
 
 /// Adds bytes to a checksum (RFC 9580, 5.5.3).

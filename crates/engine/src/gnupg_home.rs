@@ -6,15 +6,16 @@
 
 mod trust_database;
 
-use std::fs::{self, DirBuilder, File};
+use std::fs::{self, DirBuilder, File, Permissions};
 use std::io::{self, Write as _};
 use std::ops::ControlFlow;
-use std::os::unix::fs::DirBuilderExt as _;
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
+use std::path::Path;
 
 use agent::{AllKeys, key_form};
 use cert::certificate::{Certificate, Retained};
 use cert::{Timestamp, keybox};
+use rustix::process::geteuid;
 use secret::ask::unlock_asking;
 use secret::{Ask, Lock, Name, Protection, SecretKeys as _, StoredKey};
 use store::{Detail as Columns, Selection, Snapshot};
@@ -29,6 +30,9 @@ const KEYBOX: &str = "pubring.kbx";
 const TRUST_DATABASE: &str = "trustdb.gpg";
 const KEYS_OF_AGENT: &str = "private-keys-v1.d";
 const REVOCATIONS: &str = "openpgp-revocs.d";
+
+/// Added to the name of a file as it was before it was first replaced. GnuPG itself writes files with `~`.
+const BEFORE: &str = ".before-keyhoard";
 
 /// What GnuPG reads instead of a keybox, where it is there.
 const READ_INSTEAD: [&str; 3] = ["pubring.gpg", "public-keys.d/pubring.db", "common.conf"];
@@ -48,16 +52,17 @@ pub struct WrittenHome {
 }
 
 /// Writes everything of a database into a home directory, which is made if it is not there. With `replaces`, one that is not
-/// empty is written to: its keybox and trust database are replaced, and kept under the same names with `~`; its secret keys and
-/// revocation certificates stay.
+/// empty is written to: its keybox and trust database are replaced, and as they were before the first time kept under the same
+/// names with `.before-keyhoard`; its secret keys and revocation certificates stay. The directory becomes one for its owner
+/// alone.
 ///
 /// `location` is the database, `keys` its secret keys. The passphrase of a key is asked for only if it is locked in a way
 /// that GnuPG does not know.
 ///
 /// # Errors
 ///
-/// [`Error::File`] for a directory that is not empty, or in which GnuPG would read other files than a keybox; those of the
-/// database and of writing. A secret key that cannot be written is no error; the result says why.
+/// [`Error::File`] for a directory that is not empty, that belongs to another user, or in which GnuPG would read other files
+/// than a keybox; those of the database and of writing. A secret key that cannot be written is no error; the result says why.
 pub fn write_home(
     snapshot: &dyn Snapshot,
     location: &Path,
@@ -83,7 +88,7 @@ pub fn write_home(
 
 /// Makes the directory, or refuses one that is in use.
 fn prepare(home: &Path, replaces: bool) -> io::Result<()> {
-    private_directory(home)?;
+    own_directory(home)?;
     let is_empty = fs::read_dir(home)?.next().is_none();
     if !is_empty && !replaces {
         return Err(io::Error::new(
@@ -92,29 +97,53 @@ fn prepare(home: &Path, replaces: bool) -> io::Result<()> {
         ));
     }
     let instead = READ_INSTEAD.iter().find(|name| fs::metadata(home.join(name)).is_ok_and(|it| it.len() > 0));
-    instead.map_or(Ok(()), |name| {
+    if let Some(name) = instead {
         let reason = format!("GnuPG would read {name} there instead of a keybox; name another directory");
-        Err(io::Error::new(io::ErrorKind::AlreadyExists, reason))
-    })
+        return Err(io::Error::new(io::ErrorKind::AlreadyExists, reason));
+    }
+    close(home)
 }
 
-fn private_directory(path: &Path) -> io::Result<()> {
-    DirBuilder::new().recursive(true).mode(0o700).create(path)
+/// Makes a directory, or finds that one belongs to this user.
+fn own_directory(path: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(path)?;
+    if fs::metadata(path)?.uid() != geteuid().as_raw() {
+        return Err(io::Error::new(
+            io::ErrorKind::PermissionDenied,
+            "the directory belongs to another user, who could change what is in it",
+        ));
+    }
+    Ok(())
 }
 
-/// Writes a private file; one that is there is kept with `~`.
+/// Takes the permissions of others on a directory away.
+fn close(path: &Path) -> io::Result<()> {
+    fs::set_permissions(path, Permissions::from_mode(0o700))
+}
+
+/// Writes a private file; what is there is kept with [`BEFORE`], unless something was kept so before.
 fn replace(path: &Path, write: impl FnOnce(&mut OutputFile) -> io::Result<()>) -> Result<()> {
     let replace = || {
-        if path.exists() {
-            let mut backup = path.as_os_str().to_owned();
-            backup.push("~");
-            fs::copy(path, PathBuf::from(backup))?;
-        }
         let mut file = OutputFile::create(path, Content::Secret, Existing::Replaced, &[])?;
         write(&mut file)?;
+        keep(path)?;
         file.commit()
     };
     replace().map_err(|source| Error::File { path: path.to_owned(), source })
+}
+
+/// Gives a file a second name, if it is there and has none yet. Of a symbolic link that is the file which will be replaced.
+fn keep(path: &Path) -> io::Result<()> {
+    let file = match fs::canonicalize(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        found => found?,
+    };
+    let mut name = file.as_os_str().to_owned();
+    name.push(BEFORE);
+    match fs::hard_link(&file, name) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        kept => kept,
+    }
 }
 
 fn write_keybox(
@@ -124,7 +153,7 @@ fn write_keybox(
     written: &mut WrittenHome,
 ) -> Result<()> {
     let mut read = Ok(());
-    replace(path, |file| {
+    let replaced = replace(path, |file| {
         let mut outcome = file.write_all(&keybox::header(now));
         let mut each = |certificate: &Certificate| match blob(certificate, now) {
             Ok(blob) => {
@@ -149,9 +178,11 @@ fn write_keybox(
                 ControlFlow::Break(())
             }
         });
-        outcome
-    })?;
-    Ok(read?)
+        // Without all certificates the file is not to be there.
+        if read.is_err() { Err(io::Error::other("the database cannot be read")) } else { outcome }
+    });
+    read?;
+    replaced
 }
 
 /// Returns a certificate as GnuPG has it in a keybox: without superseded signatures.
@@ -163,7 +194,9 @@ fn blob(certificate: &Certificate, now: Timestamp) -> std::result::Result<Vec<u8
 }
 
 fn write_secret_keys(keys: &AllKeys, directory: &Path, ask: &mut dyn Ask) -> Result<Vec<Detail>> {
-    private_directory(directory).map_err(|source| Error::File { path: directory.to_owned(), source })?;
+    own_directory(directory)
+        .and_then(|()| close(directory))
+        .map_err(|source| Error::File { path: directory.to_owned(), source })?;
     let detail = |stored: &StoredKey, fate| Detail {
         what: What::SecretKey,
         name: stored.fingerprint.to_string(),
@@ -210,7 +243,8 @@ fn write_private(path: &Path, content: &[u8]) -> io::Result<()> {
     let mut file = OutputFile::create(path, Content::Secret, Existing::Kept, &[])?;
     file.write_all(content)?;
     file.commit()?;
-    File::open(path)?.sync_all()
+    // The content is on the disk; its name has to be too.
+    File::open(path.parent().unwrap_or(path))?.sync_all()
 }
 
 /// Returns a key in the form of the agent's files, locked anew if it is locked in a way that the agent does not know.
@@ -230,4 +264,40 @@ fn file_of_agent(
         written => written,
     };
     Ok(written?.1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_replaced_whole_and_kept_as_it_was_before_the_first_time() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let (path, before) =
+            (directory.path().join("pubring.kbx"), directory.path().join("pubring.kbx.before-keyhoard"));
+        fs::write(&path, "theirs").expect("room");
+        let failed = replace(&path, |file| {
+            file.write_all(b"a part")?;
+            Err(io::Error::other("no more"))
+        });
+        assert!(failed.is_err() && !before.exists());
+        assert_eq!(fs::read(&path).expect("a file"), b"theirs");
+        for content in ["first", "second"] {
+            replace(&path, |file| file.write_all(content.as_bytes())).expect("room");
+            assert_eq!(fs::read_to_string(&path).expect("a file"), content);
+            assert_eq!(fs::read(&before).expect("a file"), b"theirs");
+        }
+    }
+
+    #[test]
+    fn a_home_directory_becomes_private_once_it_is_taken() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let mode = || fs::metadata(directory.path()).expect("a directory").mode() & 0o777;
+        fs::set_permissions(directory.path(), Permissions::from_mode(0o755)).expect("it is the test's own");
+        fs::write(directory.path().join("file"), "").expect("room");
+        assert!(prepare(directory.path(), false).is_err());
+        assert_eq!(mode(), 0o755, "it is in use");
+        prepare(directory.path(), true).expect("a directory");
+        assert_eq!(mode(), 0o700);
+    }
 }

@@ -224,8 +224,8 @@ fn other_keys(snapshot: &dyn ReadCertificates, keygrip: Keygrip, key: &Fingerpri
     Ok(others)
 }
 
-/// Says whether the agent offers a key to ssh: by a line of `sshcontrol`, or an attribute in the key's file. If a file
-/// cannot be read, it may.
+/// Says whether the agent offers a key to ssh: by a line of `sshcontrol`, or an attribute in the key's file. If that file
+/// is not here, the agent may be on another machine; if one cannot be read, it may.
 fn is_for_ssh(home: &Path, directory: &Path, keygrip: Keygrip) -> bool {
     let keygrip = keygrip.to_string();
     let Ok(control) = read_if_there(&home.join("sshcontrol")) else { return true };
@@ -236,7 +236,7 @@ fn is_for_ssh(home: &Path, directory: &Path, keygrip: Keygrip) -> bool {
     };
     let has_attribute = match key_file::attributes(&directory.join(format!("{keygrip}.key"))) {
         Ok(names) => names.iter().any(|name| name.eq_ignore_ascii_case("Use-for-ssh")),
-        Err(error) => error.kind() != io::ErrorKind::NotFound,
+        Err(_) => true,
     };
     has_attribute || control.split(|&byte| byte == b'\n').any(is_named)
 }
@@ -301,12 +301,15 @@ mod tests {
         fs::create_dir(&directory).expect("a directory");
         let keygrip = Keygrip([0xab; 20]);
         let is_used = || is_for_ssh(home.path(), &directory, keygrip);
+        assert!(is_used(), "the agent may be on another machine");
+        let file = directory.join(format!("{keygrip}.key"));
+        fs::write(&file, "Key: (x)\n").expect("room");
         assert!(!is_used());
         fs::write(home.path().join("sshcontrol"), format!("# a comment\n{keygrip} 0\n")).expect("room");
         assert!(is_used());
         fs::write(home.path().join("sshcontrol"), b"\xff\n").expect("room");
         assert!(!is_used());
-        fs::write(directory.join(format!("{keygrip}.key")), "Use-for-ssh: yes\nKey: (x)\n").expect("room");
+        fs::write(&file, "Use-for-ssh: yes\nKey: (x)\n").expect("room");
         assert!(is_used());
     }
 

@@ -103,7 +103,8 @@ pub fn owner_of(snapshot: &dyn ReadCertificates, key: &Fingerprint) -> Result<Op
 }
 
 /// Returns the primary key of the certificate whose secret key opened a message. Anybody's certificate can claim an
-/// encryption subkey: of several that have it, the one counts whose primary key is among the secret keys, too.
+/// encryption subkey: of several that have it, the one counts whose primary key is among the secret keys, too; `None` if
+/// it is none of them.
 ///
 /// # Errors
 ///
@@ -121,7 +122,8 @@ pub fn recipient_of(
         ControlFlow::Continue(())
     })?;
     let is_here = |primary: &&Fingerprint| stored.iter().any(|stored| stored.fingerprint == **primary);
-    Ok(primaries.iter().find(is_here).or(primaries.first()).copied())
+    let only = || primaries.first().filter(|_| primaries.len() == 1);
+    Ok(primaries.iter().find(is_here).or_else(only).copied())
 }
 
 /// A problem of the secret keys.

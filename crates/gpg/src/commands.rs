@@ -45,7 +45,7 @@ use crate::streams::Streams;
 /// Runs the command that the options name.
 pub(crate) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) -> anyhow::Result<()> {
     // Once it is set, it is this.
-    let _ = settings.network.retrieve.set(network::retrieve::run);
+    let _ = settings.retrieve.set(network::retrieve::run);
     let listing = settings.fingerprint_as_command.then_some(Command::ListKeys);
     let Some(command) = settings.command.or(listing) else {
         return guess::run(arguments, settings, streams);

@@ -79,7 +79,7 @@ fn main() -> ExitCode {
 /// Returns whether a program that is started by this path is gpg: `gpg-keyhoard`, `gpg`, `gpg2`.
 fn is_name_of_gpg(path: &OsStr) -> bool {
     let name = Path::new(path).file_name();
-    name.is_some_and(|name| name.as_encoded_bytes().starts_with(b"gpg"))
+    name.is_some_and(|name| ["gpg", "gpg2", "gpg-keyhoard"].into_iter().any(|gpg| name == gpg))
 }
 
 /// Says that no command was given, with the help.
@@ -116,11 +116,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_program_is_gpg_if_its_name_begins_so_whatever_the_directory() {
+    fn a_program_is_gpg_by_three_names_whatever_the_directory() {
         for path in ["gpg", "gpg2", "/usr/bin/gpg", "gpg-keyhoard", "./gpg-keyhoard"] {
             assert!(is_name_of_gpg(OsStr::new(path)), "{path}");
         }
-        for path in ["keyhoard", "/opt/gpg/keyhoard", "", "/"] {
+        for path in ["keyhoard", "gpgv", "gpgsm", "/opt/gpg/keyhoard", "", "/"] {
             assert!(!is_name_of_gpg(OsStr::new(path)), "{path}");
         }
     }

@@ -23,7 +23,7 @@ use rustls::ClientConfig;
 use rustls_platform_verifier::BuilderVerifierExt;
 use tokio::runtime::{Builder, Runtime};
 
-use crate::dns::DnsSettings;
+use crate::dns_settings::DnsSettings;
 use crate::error::{Error, Result};
 use crate::fetched::Fetched;
 use crate::fixed_address::FixedAddress;

@@ -3,8 +3,6 @@
 //! Only records are taken that DNSSEC proves, from the root zone's keys on, or from those of [`DnsSettings`]. They are
 //! validated here, so that neither the resolver nor the way to it has to be trusted.
 
-use std::net::SocketAddr;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use hickory_resolver::TokioResolver;
@@ -15,12 +13,13 @@ use hickory_resolver::net::runtime::TokioRuntimeProvider;
 use hickory_resolver::net::{DnsError, NetError};
 use hickory_resolver::proto::dnssec::TrustAnchors;
 use hickory_resolver::proto::rr::rdata::cert::CertType;
-use hickory_resolver::proto::rr::{RData, Record, RecordType};
+use hickory_resolver::proto::rr::{Name, RData, Record, RecordType};
 use hickory_resolver::system_conf::read_system_conf;
 use reqwest::Url;
 use verify::naming;
 
 use crate::client::Client;
+use crate::dns_settings::DnsSettings;
 use crate::error::{Error, Result};
 use crate::fetched::Fetched;
 use crate::limits::MAX_CERTIFICATES;
@@ -28,15 +27,6 @@ use crate::wkd::Address;
 
 /// The bytes of the digest of a local part that are part of a name (RFC 7929, 3).
 const DIGEST_LENGTH: usize = 28;
-
-/// Whom the DNS is asked through, and what its signatures are validated with.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct DnsSettings {
-    /// The resolver, instead of those of the system (`/etc/resolv.conf`).
-    pub server: Option<SocketAddr>,
-    /// A file of DNSKEY records that are trusted, instead of the root zone's.
-    pub trust_anchor: Option<PathBuf>,
-}
 
 /// What a record CERT says of a key (RFC 4398, 2.1).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -161,13 +151,34 @@ fn records(client: &Client, name: &str, domain: &str, kind: RecordType) -> Resul
     }
 }
 
-/// Returns the records of one type, if they and the aliases that lead to them are all proven.
+/// Returns the records of one type that a name has, if they and the aliases that lead to them are all proven. What is
+/// proven of other names is of no interest: anybody can add it to an answer.
 fn proven(name: &str, answers: &[Record], kind: RecordType) -> Result<Vec<Record>> {
     let counts = |record: &&Record| matches!(record.record_type(), found if found == kind || found == RecordType::CNAME);
     match answers.iter().filter(counts).all(|record| record.proof.is_secure()) {
-        true => Ok(answers.iter().filter(|record| record.record_type() == kind).cloned().collect()),
+        true => {
+            let owner = Name::from_utf8(name).map_err(|error| failed(name, error.into()))?;
+            let owner = aliased(owner, answers);
+            let of_owner = |record: &&Record| record.record_type() == kind && record.name == owner;
+            Ok(answers.iter().filter(of_owner).cloned().collect())
+        }
         false => Err(Error::NotValidated { name: name.to_owned() }),
     }
+}
+
+/// Follows the aliases of an answer, each of which is used once.
+fn aliased(mut owner: Name, answers: &[Record]) -> Name {
+    for _ in answers {
+        let alias = answers.iter().find_map(|record| match &record.data {
+            RData::CNAME(alias) if record.name == owner => Some(alias.0.clone()),
+            _ => None,
+        });
+        match alias {
+            Some(alias) => owner = alias,
+            None => break,
+        }
+    }
+    owner
 }
 
 fn configured(settings: &DnsSettings) -> std::result::Result<(ResolverConfig, ResolverOpts), NetError> {
@@ -207,6 +218,8 @@ fn failed(name: &str, error: NetError) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use hickory_resolver::proto::dnssec::Proof;
+    use hickory_resolver::proto::rr::rdata::{CNAME, OPENPGPKEY};
 
     #[test]
     fn a_local_part_is_named_by_the_first_28_bytes_of_its_digest() {
@@ -214,6 +227,29 @@ mod tests {
         assert_eq!(digest("hugh"), "c93f1e400f26708f98cb19d936620da35eec8f72e57f9eec01c1afd6");
         assert_eq!(spellings("Hugh"), ["Hugh", "hugh"]);
         assert_eq!(spellings("hugh"), ["hugh"]);
+    }
+
+    #[test]
+    fn what_is_proven_of_another_name_is_not_taken() {
+        let name = |text: &str| Name::from_utf8(text).expect("a name");
+        let record = |owner: &str, data: RData| {
+            let mut record = Record::from_rdata(name(owner), 300, data);
+            record.proof = Proof::Secure;
+            record
+        };
+        let key = |byte: u8| RData::OPENPGPKEY(OPENPGPKEY::new(vec![byte]));
+        let alias = RData::CNAME(CNAME(name("b.example.")));
+        let answers =
+            [record("a.example.", alias), record("evil.example.", key(1)), record("b.example.", key(2))];
+        let taken = |asked: &str, answers: &[Record]| {
+            let found = proven(asked, answers, RecordType::OPENPGPKEY).expect("all is proven");
+            found.into_iter().map(|record| record.data).collect::<Vec<_>>()
+        };
+        assert_eq!(taken("a.example.", &answers), [key(2)]);
+        assert_eq!(taken("c.example.", &answers), []);
+        let mut unproven = answers;
+        unproven[0].proof = Proof::Insecure;
+        assert!(proven("a.example.", &unproven, RecordType::OPENPGPKEY).is_err());
     }
 
     #[test]

@@ -13,8 +13,8 @@ use crate::client::{Client, Receipt};
 use crate::error::{Error, Result};
 use crate::fetched::Fetched;
 use crate::hkp::{IndexedKey, IndexedUserId, Server};
-use crate::keyserver::Search;
 use crate::limits::{MAX_CERTIFICATES, MAX_INDEX, MAX_RECEIPT};
+use crate::search::Search;
 use crate::shown::shown;
 
 /// How certificates are sent, by what a server says it takes: the draft's media type, and Hockeypuck's.

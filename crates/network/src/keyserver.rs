@@ -9,6 +9,7 @@ use crate::client::{Client, Receipt, Whose};
 use crate::error::{Error, Result};
 use crate::fetched::Fetched;
 use crate::hkp::{Index, IndexedKey, Server};
+use crate::search::Search;
 use crate::shown::{shown, without_user};
 use crate::wkd::Address;
 use crate::{hkp, hkp2, vks};
@@ -34,21 +35,6 @@ enum Protocol {
     Vks,
 }
 
-/// What is looked for on a keyserver.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Search {
-    /// A key with this fingerprint, in hexadecimal.
-    Fingerprint(String),
-    /// A key with this key ID, in hexadecimal.
-    KeyId(String),
-    /// Keys with this mail address.
-    Address(String),
-    /// Keys with this text in a user ID, which not every server looks for.
-    Text(String),
-    /// Keys with exactly this user ID, which not every server looks for.
-    Exact(String),
-}
-
 /// A certificate that is sent to a server.
 #[derive(Clone, Copy, Debug)]
 pub struct Certificate<'a> {
@@ -71,13 +57,21 @@ pub enum Submission {
 }
 
 impl Keyserver {
-    /// Reads the address of a keyserver that a certificate or the DNS names, not the user: it has to be public.
+    /// Reads the address of a keyserver that a certificate or the DNS names, not the user: it has to be public, and to
+    /// speak HKP.
     ///
     /// # Errors
     ///
     /// [`Error::Address`].
     pub fn of_others(text: &str) -> Result<Self> {
-        Ok(Self { whose: Whose::Others, ..text.parse()? })
+        let server: Self = text.parse()?;
+        match server.protocol {
+            Protocol::Vks => {
+                let reason = "not a keyserver that others may name";
+                Err(Error::Address { text: text.to_owned(), reason })
+            }
+            Protocol::Hkp => Ok(Self { whose: Whose::Others, ..server }),
+        }
     }
 
     fn server(&self) -> Server<'_> {

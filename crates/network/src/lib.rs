@@ -21,19 +21,22 @@ pub mod proxy;
 pub mod vks;
 pub mod wkd;
 
+mod dns_settings;
 mod error;
 mod fetched;
 mod fixed_address;
 mod hkp2;
 mod public_address;
 mod resolver;
+mod search;
 mod shown;
 
 pub use client::{Client, Settings};
-pub use dns::DnsSettings;
+pub use dns_settings::DnsSettings;
 pub use error::{Error, Result};
 pub use fetched::Fetched;
 pub use fixed_address::FixedAddress;
-pub use keyserver::{Keyserver, Search};
+pub use keyserver::Keyserver;
 pub use reqwest::Url;
+pub use search::Search;
 pub use shown::{shown, without_user};

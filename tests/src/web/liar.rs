@@ -69,7 +69,9 @@ fn tell(lie: &Lie, mut stream: TcpStream) -> std::io::Result<()> {
         |length: &str| format!("HTTP/1.1 200 OK\r\nContent-Type: application/pgp-keys\r\n{length}\r\n");
     match lie {
         Lie::Bytes(bytes) => {
-            stream.write_all(head(&format!("Content-Length: {}\r\n", bytes.len())).as_bytes())?;
+            stream.write_all(
+                head(&format!("Connection: close\r\nContent-Length: {}\r\n", bytes.len())).as_bytes(),
+            )?;
             stream.write_all(bytes)
         }
         Lie::CutShort(bytes) => {
@@ -103,9 +105,10 @@ fn tell(lie: &Lie, mut stream: TcpStream) -> std::io::Result<()> {
                 return Ok(());
             }
         },
-        Lie::Redirect(target) => stream.write_all(
-            format!("HTTP/1.1 302 Found\r\nLocation: {target}\r\nContent-Length: 0\r\n\r\n").as_bytes(),
-        ),
+        Lie::Redirect(target) => {
+            let head = format!("HTTP/1.1 302 Found\r\nLocation: {target}\r\nConnection: close\r\n");
+            stream.write_all(format!("{head}Content-Length: 0\r\n\r\n").as_bytes())
+        }
         Lie::Status(status) => {
             // Without `close` the client may send its next request before it sees the end of the connection.
             let head = format!("HTTP/1.1 {status} No\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");

@@ -1,7 +1,7 @@
 //! The revocation certificates that GnuPG makes with each key.
 
-use std::fs::{self, DirBuilder};
-use std::io::{self, Write as _};
+use std::fs::{self, DirBuilder, File};
+use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
@@ -23,7 +23,14 @@ pub fn revocations(sources: &[Source], database: &Path, is_dry_run: bool) -> Vec
 
 /// Copies the revocation certificates of a directory into another one; those that are there stay.
 pub(crate) fn copy_revocations(from: &Path, to: &Path, is_dry_run: bool) -> Vec<Detail> {
-    let Ok(entries) = fs::read_dir(from) else { return Vec::new() };
+    let entries = match fs::read_dir(from) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Vec::new(),
+        Err(error) => {
+            let fate = Fate::Failed(error.to_string());
+            return vec![Detail { what: What::Revocation, name: String::new(), path: from.to_owned(), fate }];
+        }
+    };
     let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
     files.retain(|path| path.extension().is_some_and(|suffix| suffix == "rev"));
     files.sort_unstable();
@@ -55,9 +62,22 @@ fn copied(file: &Path, to: &Path, is_dry_run: bool) -> Fate {
 /// Reads a file as GnuPG writes it: text, and a block whose first line a colon stands before.
 fn text(file: &Path) -> io::Result<Option<Vec<u8>>> {
     const BLOCK: &[u8] = b"-----BEGIN PGP PUBLIC KEY BLOCK-----";
-    let is_small = fs::metadata(file)?.len() <= MAX_FILE;
-    let text = if is_small { fs::read(file)? } else { Vec::new() };
+    let text = read_small(file)?;
     Ok(memchr::memmem::find(&text, BLOCK).is_some().then_some(text))
+}
+
+/// Reads a regular file of at most [`MAX_FILE`] bytes.
+pub(super) fn read_small(file: &Path) -> io::Result<Vec<u8>> {
+    // To open a named pipe would block.
+    if !fs::metadata(file)?.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
+    }
+    let mut bytes = Vec::new();
+    File::open(file)?.take(MAX_FILE + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MAX_FILE {
+        return Err(io::Error::new(io::ErrorKind::InvalidData, "it is too large"));
+    }
+    Ok(bytes)
 }
 
 fn write(file: &Path, directory: &Path, text: &[u8]) -> io::Result<()> {
@@ -65,4 +85,30 @@ fn write(file: &Path, directory: &Path, text: &[u8]) -> io::Result<()> {
     let mut output = OutputFile::create(file, Content::Secret, Existing::Kept, &[])?;
     output.write_all(text)?;
     output.commit()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_small_regular_files_are_read() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let file = directory.path().join("a.rev");
+        fs::write(&file, "text").expect("room");
+        assert_eq!(read_small(&file).expect("a file"), b"text");
+        File::create(&file).and_then(|file| file.set_len(MAX_FILE + 1)).expect("room");
+        assert!(read_small(&file).is_err());
+        assert!(read_small(Path::new("/dev/zero")).is_err());
+    }
+
+    #[test]
+    fn only_a_missing_directory_holds_nothing() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let place = directory.path().join("openpgp-revocs.d");
+        assert!(copy_revocations(&place, directory.path(), true).is_empty());
+        fs::write(&place, "no directory").expect("room");
+        let details = copy_revocations(&place, directory.path(), true);
+        assert!(matches!(&details[..], [Detail { fate: Fate::Failed(_), .. }]));
+    }
 }

@@ -1,6 +1,7 @@
 //! GnuPG's secret keys: used where they are, through its agent, or copied without it.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use agent::key_file::{self, Form};
@@ -25,6 +26,8 @@ const TAKEN_OVER: &str = ".gpg-v21-migrated";
 pub enum Handling<'a> {
     /// They stay where they are: those of the agent that belongs to the database are used there.
     InPlace,
+    /// It is said which would be used in place: those in the directory of that agent, which is not asked.
+    WouldUse,
     /// They are copied into files beside the database; passphrases are asked for.
     Copy(&'a mut dyn Ask),
     /// It is said what would be copied.
@@ -42,9 +45,14 @@ pub fn secret_keys(
     handling: &mut Handling<'_>,
 ) -> Vec<Detail> {
     let certificates = DatabaseCertificates::new(location);
+    let agent = keys.agent();
     // If the agent cannot be asked, its keys cannot be used.
-    let in_agent = keys.agent().and_then(|agent| agent.list().ok()).unwrap_or_default();
-    let mut take = Take { certificates: &certificates, in_agent, files: keys.files(), handling };
+    let in_agent = match handling {
+        Handling::InPlace => agent.and_then(|agent| agent.list().ok()).unwrap_or_default(),
+        _ => Vec::new(),
+    };
+    let of_agent = agent.and_then(|agent| fs::canonicalize(agent.agent().key_directory()).ok());
+    let mut take = Take { certificates: &certificates, in_agent, of_agent, files: keys.files(), handling };
     homes(sources)
         .iter()
         .flat_map(|home| {
@@ -67,7 +75,10 @@ fn homes(sources: &[Source]) -> Vec<PathBuf> {
 
 struct Take<'a, 'h> {
     certificates: &'a DatabaseCertificates,
+    /// The keys that the agent has, if it was asked.
     in_agent: Vec<StoredKey>,
+    /// The directory of the agent's files.
+    of_agent: Option<PathBuf>,
     files: &'a FileKeys,
     handling: &'a mut Handling<'h>,
 }
@@ -75,7 +86,11 @@ struct Take<'a, 'h> {
 impl Take<'_, '_> {
     /// Takes the keys in the agent's directory, a file each, called by its keygrip.
     fn directory(&mut self, directory: &Path) -> Vec<Detail> {
-        let Ok(entries) = fs::read_dir(directory) else { return Vec::new() };
+        let entries = match fs::read_dir(directory) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Vec::new(),
+            Err(error) => return vec![unreadable(directory, &error)],
+        };
         let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
         files.retain(|path| path.extension().is_some_and(|suffix| suffix == "key"));
         files.sort_unstable();
@@ -105,8 +120,8 @@ impl Take<'_, '_> {
         }
         let each = known.into_iter().map(|known| {
             let fate = match &form {
-                Form::Card { serial } => self.on_card(&known.fingerprint, serial),
-                _ => self.fate(&known.fingerprint, |take, public, ask| {
+                Form::Card { serial } => self.on_card(&known.fingerprint, directory, serial),
+                _ => self.fate(&known.fingerprint, directory, |take, public, ask| {
                     take.store(&key_form::read(&key, public, ask)?)
                 }),
             };
@@ -115,8 +130,12 @@ impl Take<'_, '_> {
         each.collect()
     }
 
-    fn on_card(&self, key: &Fingerprint, serial: &[u8]) -> Fate {
-        if self.is_in_agent(key) {
+    fn on_card(&self, key: &Fingerprint, directory: &Path, serial: &[u8]) -> Fate {
+        let is_in_agent = match self.handling {
+            Handling::InPlace => self.is_in_agent(key),
+            _ => self.is_of_agent(directory),
+        };
+        if is_in_agent {
             return Fate::InPlace;
         }
         let serial: String = serial.iter().map(|byte| format!("{byte:02X}")).collect();
@@ -125,9 +144,20 @@ impl Take<'_, '_> {
 
     /// Takes the keys of GnuPG before 2.1, locked as they are.
     fn secring(&mut self, file: &Path) -> Vec<Detail> {
-        let Ok(bytes) = fs::read(file).map(Zeroizing::new) else { return Vec::new() };
+        let bytes = match fs::read(file).map(Zeroizing::new) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Vec::new(),
+            Err(error) => return vec![unreadable(file, &error)],
+        };
         let mut details = Vec::new();
-        for packet in Packets::new(&bytes).map_while(Result::ok) {
+        for packet in Packets::new(&bytes) {
+            let packet = match packet {
+                Ok(packet) => packet,
+                Err(error) => {
+                    details.push(unreadable(file, &error));
+                    break;
+                }
+            };
             let role = match packet.tag {
                 Tag::SECRET_KEY => Role::Primary,
                 Tag::SECRET_SUBKEY => Role::Subkey,
@@ -137,7 +167,7 @@ impl Take<'_, '_> {
                 Ok(key) if !key.protection().has_secret() => continue,
                 Ok(key) => {
                     let fingerprint = key.fingerprint();
-                    let fate = self.fate(&fingerprint, |take, _, _| take.store(&key));
+                    let fate = self.fate(&fingerprint, file, |take, _, _| take.store(&key));
                     (fingerprint.to_string(), fate)
                 }
                 Err(error) => (String::new(), Fate::Failed(causes(&error))),
@@ -151,10 +181,11 @@ impl Take<'_, '_> {
         self.files.store(key).map(drop)
     }
 
-    /// Decides what becomes of a key, and copies it with `copy` if it is to be copied.
+    /// Decides what becomes of a key in a directory or file, and copies it with `copy` if it is to be copied.
     fn fate(
         &mut self,
         key: &Fingerprint,
+        place: &Path,
         copy: impl FnOnce(&Self, &PublicKey, &mut dyn Ask) -> secret::Result<()>,
     ) -> Fate {
         match self.files.find(&Name::Fingerprint(*key)) {
@@ -167,9 +198,14 @@ impl Take<'_, '_> {
             Ok(None) => return Fate::Left("no certificate here has it".to_owned()),
             Err(error) => return Fate::Failed(causes(&error)),
         };
+        let not_copied = || Fate::Left("it was not to be copied".to_owned());
         match std::mem::replace(self.handling, Handling::InPlace) {
             Handling::InPlace if self.is_in_agent(key) => Fate::InPlace,
-            Handling::InPlace => Fate::Left("it was not to be copied".to_owned()),
+            Handling::InPlace => not_copied(),
+            Handling::WouldUse => {
+                *self.handling = Handling::WouldUse;
+                if self.is_of_agent(place) { Fate::InPlace } else { not_copied() }
+            }
             Handling::WouldCopy => {
                 *self.handling = Handling::WouldCopy;
                 Fate::Taken
@@ -185,6 +221,16 @@ impl Take<'_, '_> {
     fn is_in_agent(&self, key: &Fingerprint) -> bool {
         self.in_agent.iter().any(|stored| stored.fingerprint == *key)
     }
+
+    /// Says whether a directory is that of the agent's files.
+    fn is_of_agent(&self, directory: &Path) -> bool {
+        fs::canonicalize(directory).is_ok_and(|directory| self.of_agent.as_ref() == Some(&directory))
+    }
+}
+
+fn unreadable(path: &Path, error: &dyn std::error::Error) -> Detail {
+    let fate = Fate::Failed(format!("it cannot be read: {}", causes(error)));
+    Detail { what: What::SecretKey, name: String::new(), path: path.to_owned(), fate }
 }
 
 /// Reads the name of a file without its suffix.

@@ -1,18 +1,18 @@
 //! The settings of `gpg.conf`: those that have a counterpart in `keyhoard/config.toml` or in the database are taken over.
 
-use std::fs;
+use std::io;
 
 use network::Keyserver;
 use secret::StoredKey;
-use store::{AssignedTrust, Fingerprint, Selection, Snapshot, Store, Timestamp};
+use store::{AssignedTrust, Fingerprint, Query, Selection, Snapshot, Store, Timestamp};
 
 use super::detail::{Detail, Fate, What};
+use super::revocations::read_small;
 use super::source::{Kind, Source};
 use crate::configuration::{self, Addition, Setting};
-use crate::find::resolve;
+use crate::find::{query, resolve};
 use crate::owner_trust::{Assignment, assign};
 use crate::secret_transfer::with_secret_key;
-use crate::stored::read_one;
 use crate::{Result, causes};
 
 /// GnuPG's number for ultimate owner trust.
@@ -40,7 +40,16 @@ pub struct SettingsDestination<'a> {
 pub fn settings(sources: &[Source], destination: &SettingsDestination<'_>) -> Result<Vec<Detail>> {
     let mut details = Vec::new();
     for source in sources.iter().filter(|source| source.kind == Kind::Settings) {
-        let Ok(bytes) = fs::read(&source.path) else { continue };
+        let bytes = match read_small(&source.path) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            Err(error) => {
+                let (name, path) = (String::new(), source.path.clone());
+                let fate = Fate::Failed(error.to_string());
+                details.push(Detail { what: What::Setting, name, path, fate });
+                continue;
+            }
+        };
         for (name, value) in String::from_utf8_lossy(&bytes).lines().filter_map(option) {
             let fate = destination.take(name, value)?;
             let name = [name, value].join(" ").trim_end().to_owned();
@@ -109,17 +118,24 @@ impl SettingsDestination<'_> {
         })
     }
 
-    /// The named key gets ultimate owner trust, unless something else was decided.
+    /// The named primary key gets ultimate owner trust, unless something else was decided. Certificates that only list it as
+    /// a subkey, as anybody's can, do not count.
     fn trusted_key(&self, value: &str) -> Result<Fate> {
+        let name = value.split('#').next().unwrap_or_default().trim();
+        let query = query(name.as_bytes()).ok();
+        let (query, key_id) = match &query {
+            Some(query @ Query::KeyId(key_id)) => (query, *key_id),
+            Some(query @ Query::Fingerprint(fingerprint)) => (query, fingerprint.key_id()),
+            _ => return Ok(Fate::Left("it is neither a fingerprint nor a long key ID".to_owned())),
+        };
         let snapshot = self.store.snapshot()?;
-        let named = resolve(snapshot.as_ref(), value.as_bytes()).unwrap_or_default();
-        let &[id] = named.as_slice() else {
-            return Ok(Fate::Left("it names no single certificate that is here".to_owned()));
+        let mut primaries = snapshot.primaries_by_id(key_id)?;
+        primaries.retain(|(_, primary)| query.names_key(primary));
+        let &[(_, key)] = primaries.as_slice() else {
+            return Ok(Fate::Left(
+                "it names the primary key of no single certificate that is here".to_owned(),
+            ));
         };
-        let Some(stored) = read_one(snapshot.as_ref(), id)? else {
-            return Ok(Fate::Left("its certificate cannot be read".to_owned()));
-        };
-        let key = stored.certificate.facts.primary().fingerprint;
         Ok(match decided(snapshot.as_ref(), &key)? {
             Some(trust) if trust.value() == ULTIMATE => Fate::Here,
             Some(_) => Fate::Left("another owner trust was decided here".to_owned()),

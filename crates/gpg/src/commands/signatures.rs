@@ -83,7 +83,7 @@ pub(super) fn report(
             }
             let original = retrievable.as_ref().and_then(|signatures| signatures.get(number));
             if let Some(original) = original.filter(|_| lacks_key(verdict, gnupg))
-                && let Some(retrieve) = settings.network.retrieve.get()
+                && let Some(retrieve) = settings.retrieve.get()
                 && retrieve(statement, settings, streams)?
                 && let Some(again) = examine_again(original, settings, &trust_settings, &policy, streams)?
             {

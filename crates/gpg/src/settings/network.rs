@@ -1,14 +1,10 @@
 //! `--keyserver`, `--keyserver-options`, `--auto-key-locate`: what may go over the network.
 
-use std::sync::OnceLock;
-
 use engine::foreign_text::shown;
-use engine::verification::SignatureContents;
 
-use super::{ExportSettings, ImportSettings, Settings};
+use super::{ExportSettings, ImportSettings};
 use crate::options::refusal::{Outcome, Refusal};
 use crate::options::words::{self, Word, flag, ignored, value};
-use crate::streams::Streams;
 
 /// What may go over the network, and how.
 #[derive(Clone, Debug)]
@@ -21,8 +17,6 @@ pub(crate) struct NetworkSettings {
     pub(crate) export: ExportSettings,
     /// Asks for the key of a signature that is not here.
     pub(crate) auto_key_retrieve: bool,
-    /// What asks. Only gpg's commands set it, so that nothing of the network is in gpgv's executable.
-    pub(crate) retrieve: OnceLock<Retrieve>,
     /// Asks the keyserver that a key or a signature names, before the usual one.
     pub(crate) honor_keyserver_url: bool,
     /// How long a request may take, in seconds.
@@ -34,9 +28,6 @@ pub(crate) struct NetworkSettings {
     /// Where a mail address without a key is looked for.
     pub(crate) locate: Vec<Mechanism>,
 }
-
-/// Asks for the key of a signature; returns whether something was imported.
-pub(crate) type Retrieve = fn(&SignatureContents, &Settings, &mut Streams) -> anyhow::Result<bool>;
 
 /// A place where keys of mail addresses are looked for (`--auto-key-locate`).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,7 +63,6 @@ impl Default for NetworkSettings {
             import,
             export: ExportSettings::default(),
             auto_key_retrieve: false,
-            retrieve: OnceLock::new(),
             honor_keyserver_url: false,
             timeout: None,
             proxy: None,

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use agent::AllKeys;
+use agent::{Agent, AllKeys};
 use anyhow::bail;
+use engine::agent_keys::{agent_near, all_keys};
 use engine::database;
 use engine::migrate::{
     Detail, Differing, Fate, Handling, Kind, MigrateEvent, MigrateOptions, MigrateSummary,
@@ -77,6 +78,11 @@ impl Arguments {
     fn copies_secret_keys(&self) -> bool {
         self.secret_keys == SecretKeyWord::Copy
     }
+
+    /// Says whether the agent is started if it does not run.
+    fn starts_agent(&self) -> bool {
+        !self.copies_secret_keys() && !self.dry_run
+    }
 }
 
 /// Migrates the sources, as one entry of the journal.
@@ -139,7 +145,11 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
 
 /// Returns the secret keys here. If others can change the files, those that are there are looked at and nothing is added.
 fn keys(session: &Session, location: &Path, arguments: &Arguments) -> anyhow::Result<AllKeys> {
-    match session.secret_keys() {
+    let keys = match arguments.starts_agent() {
+        true => session.secret_keys(),
+        false => all_keys(location, agent_near(location).map(Agent::without_start)),
+    };
+    match keys {
         Err(error) if arguments.copies_secret_keys() => Err(error.into()),
         Err(_) => Ok(AllKeys::new(FileKeys::beside(&database::local(location)), None)),
         Ok(keys) => Ok(keys),
@@ -156,7 +166,8 @@ fn details(
     location: &Path,
 ) -> anyhow::Result<Vec<Detail>> {
     let mut details = match (arguments.secret_keys, arguments.dry_run) {
-        (SecretKeyWord::InPlace, _) => secret_keys(sources, location, keys, &mut Handling::InPlace),
+        (SecretKeyWord::InPlace, true) => secret_keys(sources, location, keys, &mut Handling::WouldUse),
+        (SecretKeyWord::InPlace, false) => secret_keys(sources, location, keys, &mut Handling::InPlace),
         (SecretKeyWord::Copy, true) => secret_keys(sources, location, keys, &mut Handling::WouldCopy),
         (SecretKeyWord::Copy, false) => {
             let snapshot = store.snapshot()?;
