@@ -39,7 +39,7 @@ pub fn check(sources: &Sources<'_>, settings: &TrustSettings) -> Result<Check> {
             levels.push(Level::default());
         }
         levels[0].valid += unknown.len();
-        levels[0].trusts[trust::OwnerTrust::Ultimate as usize] += unknown.len();
+        levels[0].trusts[trust::Validity::Ultimate as usize] += unknown.len();
     }
     let missing = outcome.missing.iter().map(Fingerprint::key_id).chain(unknown.iter().copied()).collect();
     let next = if levels.is_empty() { None } else { next(&result, sources, settings)? };

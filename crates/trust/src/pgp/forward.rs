@@ -34,7 +34,7 @@ pub struct Level {
     pub valid: usize,
     /// Certificates that have a certification by one of them.
     pub certified: usize,
-    /// The keys of this level by the trust in their owners, [`OwnerTrust::Unknown`] first.
+    /// The keys of this level by the trust in their owners, in the order of [`OwnerTrust::ALL`].
     pub trusts: [usize; 6],
 }
 
@@ -166,7 +166,7 @@ impl<W: Web> Spreading<'_, W> {
         for (key, delegation) in keys {
             let given = if level == 0 { OwnerTrust::Ultimate } else { self.web.owner_trust(key)? };
             let introducer = Introducer::new(level, given, delegation.clone(), self.settings);
-            summary.trusts[introducer.trust as usize] += 1;
+            summary.trusts[Validity::from(introducer.trust) as usize] += 1;
             if self.web.status(key)? == Some(IntroducerStatus::Usable) {
                 if self.can_wait(&introducer) {
                     self.untrusted.push(*key);

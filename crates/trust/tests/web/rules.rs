@@ -235,10 +235,13 @@ fn a_summary_counts_keys_by_level_and_trust() {
     let mut some =
         web().with(1, &[by(ME)]).with(2, &[by(ME)]).with(3, &[by(1)]).trusting(1, Full).trusting(2, Never);
     let mut trusts = [[0; 6]; 3];
-    trusts[0][OwnerTrust::Ultimate as usize] = 1;
-    trusts[1][Full as usize] = 1;
-    trusts[1][Never as usize] = 1;
-    trusts[2][OwnerTrust::Unknown as usize] = 1;
+    let mut count = |level: usize, trust| {
+        trusts[level][OwnerTrust::ALL.iter().position(|known| *known == trust).expect("one of them")] += 1;
+    };
+    count(0, OwnerTrust::Ultimate);
+    count(1, Full);
+    count(1, Never);
+    count(2, OwnerTrust::Unknown);
     let levels = [(1, 2), (2, 1), (1, 0)].into_iter().zip(trusts);
     let levels: Vec<Level> =
         levels.map(|((valid, certified), trusts)| Level { valid, certified, trusts }).collect();
