@@ -227,8 +227,8 @@ fn one_certificate_that_fails_among_a_thousand_is_named_and_the_others_are_refre
         let mut certificate = Certificate::new(key, "Old <old@example.org>");
         before.extend(certificate.bytes());
         if number % 100 == 0 {
-            let old = Signed::UserId(key, b"Old <old@example.org>");
-            certificate.add(Signature::by(key, 0x30).sign(key, &old));
+            let revocation = Signature::by(key, 0x20).sign(key, &Signed::Key(key));
+            certificate.packets.insert(1, revocation);
         } else {
             let signature = Signature::by(key, 0x13).sign(key, &Signed::UserId(key, b"New"));
             certificate.add(Packet::user_id("New")).add(signature);
