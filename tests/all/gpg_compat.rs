@@ -164,11 +164,10 @@ fn gpg_2_4_makes_the_key_that_gpg_makes_by_default() {
 #[test]
 fn gpg_2_4_options_that_change_the_result_and_are_not_there_are_refused() {
     let home = Home::new();
-    for options in [["--chuid", "nobody"]] {
-        let done = Run::gpg_keyhoard(&home).like(Gnupg::V2_4).args(options).arg("--list-keys").output();
-        assert_eq!(done.code, Some(2), "{options:?}");
-        assert!(done.errors().contains("not supported yet"), "{options:?}: {}", done.errors());
-    }
+    let options = ["--chuid", "nobody", "--list-keys"];
+    let done = Run::gpg_keyhoard(&home).like(Gnupg::V2_4).args(options).output();
+    assert_eq!(done.code, Some(2));
+    assert!(done.errors().contains("not supported yet"), "{}", done.errors());
     let told = Run::gpg_keyhoard(&home).like(Gnupg::V2_4).args(["--use-keyboxd", "--list-keys"]).succeed();
     assert!(told.errors().contains("--use-keyboxd has no effect"), "{}", told.errors());
 }

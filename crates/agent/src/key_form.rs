@@ -172,12 +172,15 @@ fn form_named(name: &[u8]) -> Option<Form> {
     }
 }
 
-/// Derives the key from `((sha1 SALT COUNT) IV)`; also returns the initialisation vector. `None` if that cannot be read.
+/// A key derived from a passphrase, and the initialisation vector.
+type Derived<'a> = (Zeroizing<Vec<u8>>, &'a [u8]);
+
+/// Derives the key from `((sha1 SALT COUNT) IV)`; `None` if that cannot be read.
 fn derived<'a>(
     parameters: &'a Sexp,
     cipher: Cipher,
     passphrase: &Passphrase,
-) -> Option<symmetric::Result<(Zeroizing<Vec<u8>>, &'a [u8])>> {
+) -> Option<symmetric::Result<Derived<'a>>> {
     let [s2k, iv] = parameters.elements()? else { return None };
     let [hash, salt, count] = s2k.elements()? else { return None };
     let count: u64 = std::str::from_utf8(count.bytes()?).ok()?.parse().ok()?;

@@ -81,7 +81,7 @@ pub fn move_key(
     let name = Name::Fingerprint(stored.fingerprint);
     let agent = keys.agent().ok_or(Error::NoAgentHere)?;
     let (in_file, in_agent) = (keys.files().find(&name)?, agent.find(&name)?);
-    if [&in_file, &in_agent].into_iter().flatten().any(|stored| is_on_card(stored)) {
+    if [&in_file, &in_agent].into_iter().flatten().any(is_on_card) {
         return Ok(Moved::OnCard);
     }
     let in_file = in_file.is_some_and(|stored| stored.protection.has_secret());

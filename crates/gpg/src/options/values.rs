@@ -141,7 +141,8 @@ pub(super) fn display_charset(_: &mut Settings, text: &[u8]) -> Outcome {
 }
 
 pub(super) fn compliance(settings: &mut Settings, text: &[u8]) -> Outcome {
-    const WORDS: [(&str, fn(&mut Settings)); 9] = [
+    type Set = fn(&mut Settings);
+    const WORDS: [(&str, Set); 9] = [
         ("gnupg", |settings| settings.compliance = Compliance::Gnupg),
         ("openpgp", strict_openpgp),
         ("rfc4880bis", |settings| settings.compliance = Compliance::Gnupg),
