@@ -76,8 +76,8 @@ bench-library: build ## measures the Python package beside python-gnupg, pysequo
 	scripts/bench-library
 
 .PHONY: check-library
-check-library: setup ## type-checks the library with each set of features, or for other systems (TARGETS=...)
-	scripts/check-library $(TARGETS)
+check-library: setup ## type-checks the library with each of its features
+	scripts/check-library
 
 .PHONY: package
 package: setup ## packs every published crate into target/package, as cargo publish would upload it

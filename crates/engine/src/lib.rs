@@ -219,16 +219,20 @@ pub mod find;
 pub mod foreign_text;
 pub mod generate;
 pub mod git_signatures;
+#[cfg(all(feature = "agent", feature = "network"))]
 pub mod gnupg_home;
 pub mod import;
+#[cfg(all(feature = "agent", feature = "network"))]
 pub mod key_move;
 pub mod keyring_copy;
 pub mod keyring_file;
 pub mod listing;
 pub mod mail;
 pub mod message_algorithms;
+#[cfg(all(feature = "agent", feature = "network"))]
 pub mod migrate;
 pub mod output_file;
+#[cfg(all(feature = "agent", feature = "network"))]
 pub mod overview;
 pub mod owner_trust;
 pub mod passphrase;

@@ -5,6 +5,7 @@
 //! unreadable signatures, in the order of the store, with the time at which the store got it and its origin. A
 //! migration can be run again at any time.
 
+mod added_setting;
 mod cert_d;
 mod detail;
 mod differing;

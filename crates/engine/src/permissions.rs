@@ -89,6 +89,7 @@ pub fn secret_keys_beside(location: &Path) -> Result<FileKeys> {
 /// # Errors
 ///
 /// [`Error::Exposed`].
+#[cfg(feature = "agent")]
 pub(crate) fn refuse_exposed(location: &Path) -> Result<()> {
     refuse(exposed_database(location))
 }

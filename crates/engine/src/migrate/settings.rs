@@ -6,10 +6,10 @@ use network::Keyserver;
 use secret::StoredKey;
 use store::{AssignedTrust, Fingerprint, Query, Selection, Snapshot, Store, Timestamp};
 
+use super::added_setting::{Addition, Setting, add};
 use super::detail::{Detail, Fate, What};
 use super::revocations::read_small;
 use super::source::{Kind, Source};
-use crate::configuration::{self, Addition, Setting};
 use crate::find::{query, resolve};
 use crate::owner_trust::{Assignment, assign};
 use crate::secret_transfer::with_secret_key;
@@ -87,7 +87,7 @@ impl SettingsDestination<'_> {
     }
 
     fn configure(&self, setting: Setting) -> Fate {
-        match configuration::add(&setting, self.is_dry_run) {
+        match add(&setting, self.is_dry_run) {
             Ok(Addition::Added) => Fate::Taken,
             Ok(Addition::Same) => Fate::Here,
             Ok(Addition::Other) => Fate::Left("config.toml says otherwise".to_owned()),
