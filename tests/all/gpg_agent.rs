@@ -132,6 +132,13 @@ impl AgentHome {
         assert_eq!(decrypted.text(), "secret text", "{name}");
     }
 
+    /// Returns the keygrip of the first key that is listed.
+    fn keygrip(&self) -> String {
+        let listing = self.listed(Run::gpg_keyhoard(&self.home));
+        let found = listing.lines().find(|line| line.starts_with("grp:"));
+        found.and_then(|line| line.split(':').nth(9)).expect("a keygrip").to_owned()
+    }
+
     /// Lists the secret keys with one of the programs.
     fn listed(&self, run: Run) -> String {
         run.args(["--with-colons", "--with-keygrip", "--list-secret-keys"]).succeed().text()
@@ -343,10 +350,8 @@ fn a_key_without_passphrase_moves_both_ways() {
 #[test]
 fn a_key_that_ssh_uses_is_copied_and_stays_with_the_agent() {
     let home = AgentHome::with_keys("", &[("ed25519", "cv25519")]);
-    let listing = home.listed(Run::gpg_keyhoard(&home.home));
-    let keygrip =
-        listing.lines().find(|line| line.starts_with("grp:")).and_then(|line| line.split(':').nth(9));
-    home.home.write("sshcontrol", format!("{} 0\n", keygrip.expect("a keygrip")));
+    let keygrip = home.keygrip();
+    home.home.write("sshcontrol", format!("{keygrip} 0\n"));
     let run = Run::keyhoard(&home.home).args(["key", "move", "--to", "file", "ed25519@example.org"]);
     let done = run.output();
     assert_eq!(done.code, Some(1), "{}", done.errors());
@@ -358,12 +363,9 @@ fn a_key_that_ssh_uses_is_copied_and_stays_with_the_agent() {
 #[test]
 fn a_key_that_gpgsm_uses_is_copied_and_stays_with_the_agent() {
     let home = AgentHome::with_keys("", &[("rsa2048", "rsa2048")]);
-    let listing = home.listed(Run::gpg_keyhoard(&home.home));
-    let keygrip =
-        listing.lines().find(|line| line.starts_with("grp:")).and_then(|line| line.split(':').nth(9));
+    let keygrip = home.keygrip();
     let request = format!(
-        "Key-Type: RSA\nKey-Grip: {}\nKey-Usage: sign\nName-DN: CN=Ann\nSerial: random\n%commit\n",
-        keygrip.expect("a keygrip")
+        "Key-Type: RSA\nKey-Grip: {keygrip}\nKey-Usage: sign\nName-DN: CN=Ann\nSerial: random\n%commit\n"
     );
     let gpgsm = || {
         let run = Run::new(&harness::Gnupg::V2_2.program("gpgsm"), home.home.path());
@@ -381,12 +383,9 @@ fn a_key_that_gpgsm_uses_is_copied_and_stays_with_the_agent() {
 #[test]
 fn a_key_that_another_certificate_has_is_copied_and_stays_with_the_agent() {
     let home = AgentHome::with_keys("", &[("ed25519", "cv25519")]);
-    let listing = home.listed(Run::gpg_keyhoard(&home.home));
-    let keygrip =
-        listing.lines().find(|line| line.starts_with("grp:")).and_then(|line| line.split(':').nth(9));
+    let keygrip = home.keygrip();
     let parameters = format!(
-        "%no-protection\nKey-Type: EDDSA\nKey-Grip: {}\nName-Email: other@example.org\n%commit\n",
-        keygrip.expect("a keygrip")
+        "%no-protection\nKey-Type: EDDSA\nKey-Grip: {keygrip}\nName-Email: other@example.org\n%commit\n"
     );
     let run = Run::gpg_with_agent(&home.home).at("20240101T000001!");
     run.arg("--generate-key").stdin(parameters).succeed();
