@@ -7,7 +7,7 @@
 
 use crate::back_signature::BackSignatureSearch;
 use crate::certificate::{Certificate, Member, Retained, Writer, member_digest, members};
-use crate::facts::{Component, ComponentKind, SignatureType};
+use crate::facts::{Component, ComponentKind, SignatureFacts, SignatureType};
 use crate::identity::{KeyId, Timestamp};
 use crate::packet::{Packet, Span};
 use crate::signature::{self, Signature};
@@ -315,13 +315,20 @@ impl<'a> Draft<'a> {
     }
 }
 
+/// What two signatures of a subkey have in common, of which GnuPG keeps the newer one: whether they are self-signatures,
+/// the issuer's key ID, and the type.
+///
+/// The key ID does not suffice: a self-signature need not name its issuer, and anybody can make a newer one that names
+/// none.
+type SubkeySignatureIssuer = (bool, KeyId, SignatureType);
+
 /// Which new signatures GnuPG accepts when it merges a component.
 enum GpgMergeRule {
     /// Direct-key signatures and revocations only.
     Primary,
     /// Signatures that are newer than all others of their type by the same issuer; contains the times of the newest
     /// ones.
-    Subkey(HashMap<(KeyId, SignatureType), Timestamp>),
+    Subkey(HashMap<SubkeySignatureIssuer, Timestamp>),
     /// Everything but bindings and revocations of subkeys.
     User,
     Unknown,
@@ -349,7 +356,7 @@ impl GpgMergeRule {
         if let (Self::Subkey(newest), Member::Signature(taken), true) = (self, item.member, counts)
             && !taken.flags.unknown_critical
         {
-            let created = newest.entry((taken.issuer.key_id, taken.kind)).or_insert(taken.created);
+            let created = newest.entry(subkey_signature_issuer(taken)).or_insert(taken.created);
             *created = taken.created.max(*created);
         }
     }
@@ -361,7 +368,7 @@ impl GpgMergeRule {
                 matches!(new.kind, SignatureType::DIRECT_KEY | SignatureType::KEY_REVOCATION)
             }
             Self::Subkey(newest) => {
-                newest.get(&(new.issuer.key_id, new.kind)).is_none_or(|&created| created < new.created)
+                newest.get(&subkey_signature_issuer(new)).is_none_or(|&created| created < new.created)
             }
             Self::User => {
                 !matches!(new.kind, SignatureType::SUBKEY_BINDING | SignatureType::SUBKEY_REVOCATION)
@@ -369,6 +376,10 @@ impl GpgMergeRule {
             Self::Unknown => true,
         }
     }
+}
+
+fn subkey_signature_issuer(signature: &SignatureFacts) -> SubkeySignatureIssuer {
+    (signature.own.is_some(), signature.issuer.key_id, signature.kind)
 }
 
 /// The issuers and values of the certifications by other keys that are not superseded, read at the first use.

@@ -4,6 +4,7 @@ use crate::laws::{as_set, assert_idempotent, assert_sound, merged};
 use crate::made::{Draft, Maker, Over, SIGNED, raw, user_id};
 use crate::mutated::{Numbers, Parts, keyring};
 use keyhoard_cert::clean::{CleanOptions, clean};
+use keyhoard_cert::facts::SignatureType;
 use keyhoard_cert::merge::merge;
 use keyhoard_cert::packet::Packets;
 use keyhoard_cert::split::RawCertificate;
@@ -12,7 +13,7 @@ use memchr::memmem;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
-use verify::limits;
+use verify::{Verdict, limits};
 
 const NOW: Timestamp = Timestamp(1_767_225_600);
 
@@ -138,6 +139,25 @@ fn an_older_binding_that_comes_later_is_kept_and_superseded() {
     };
     assert_eq!(is_superseded(&merged(&newer, &older)), [false, true]);
     assert_eq!(is_superseded(&merged(&older, &newer)), [false, false], "GnuPG shows both");
+}
+
+#[test]
+fn a_newer_revocation_by_another_key_supersedes_none_of_the_owner() {
+    let (anna, other, subkey) = (Maker::new(), Maker::new(), Maker::new());
+    let revoke = |by: &Maker, created| {
+        let draft = Draft { created, names_issuer: false, ..Draft::new(0x28) };
+        draft.sign(by, &anna, Over::Subkey(&subkey))
+    };
+    let parts = [anna.key(), subkey.subkey(), anna.bind(&subkey, SIGNED)];
+    let with = |revocation: Vec<u8>| {
+        let packets: Vec<&[u8]> = parts.iter().chain([&revocation]).map(Vec::as_slice).collect();
+        cleaned(&packets)
+    };
+    let union = merged(&with(revoke(&other, SIGNED + 1)), &with(revoke(&anna, SIGNED)));
+    let own = union.facts.components[1].signatures.iter().find(|signature| {
+        signature.kind == SignatureType::SUBKEY_REVOCATION && signature.verdict() == Some(Verdict::Good)
+    });
+    assert!(!own.expect("the owner's revocation").flags.superseded);
 }
 
 #[test]
