@@ -69,7 +69,8 @@ pub fn clean(raw: &RawCertificate, options: &CleanOptions, now: Timestamp) -> Re
     count(&mut notes, CleaningNote::RevocationsUnchecked, unchecked.irrevocable);
     count(&mut notes, CleaningNote::CopiesDropped, copies);
     count(&mut notes, CleaningNote::BadSignatures, block.bad_signatures());
-    count(&mut notes, CleaningNote::WithoutUserId, keep::evaluate_self_signatures(&mut block, now));
+    let without_user = keep::evaluate_self_signatures(&mut block, options, now);
+    count(&mut notes, CleaningNote::WithoutUserId, without_user);
     keep::drop_invalid(&mut block, options, &mut notes);
     if let Some(left_out) = left_out {
         notes.push(CleaningNote::TooLarge(left_out));

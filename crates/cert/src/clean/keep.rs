@@ -11,8 +11,13 @@ use verify::Verdict;
 /// Marks the components with a good self-signature, the superseded binding signatures, and the self-signatures to drop.
 /// Returns the number of self-signatures over user IDs before the first user ID.
 ///
-/// A revocation also keeps its subkey, so that a subkey without a binding signature can be imported (Debian's patch).
-pub(super) fn evaluate_self_signatures(block: &mut Block<'_>, now: Timestamp) -> usize {
+/// A revocation also keeps its subkey, so that a subkey without a binding signature can be imported (Debian's patch). A
+/// local signature that is dropped for that reason supersedes none.
+pub(super) fn evaluate_self_signatures(
+    block: &mut Block<'_>,
+    options: &CleanOptions,
+    now: Timestamp,
+) -> usize {
     let mut without_user = 0;
     let mut targets = Targets::default();
     // The newest good binding signature and the newest good revocation of the current subkey.
@@ -28,6 +33,7 @@ pub(super) fn evaluate_self_signatures(block: &mut Block<'_>, now: Timestamp) ->
             let facts = block.parts[part].signatures[index].facts.as_ref();
             let Some(facts) = facts.filter(|facts| facts.own.is_some()) else { continue };
             let (kind, created) = (facts.kind, facts.created);
+            let stays = facts.flags.exportable || options.keep_local;
             let verdict = counted_verdict(facts, &block.primary_facts, now);
             let target = targets.of(kind);
             let drops = match kind {
@@ -41,7 +47,7 @@ pub(super) fn evaluate_self_signatures(block: &mut Block<'_>, now: Timestamp) ->
             without_user += usize::from(drops && kind.is_over_user());
             let Some(target) = target.filter(|_| verdict == Some(Verdict::Good)) else { continue };
             block.parts[target].has_good_self_signature = true;
-            if block.parts[target].is_subkey() {
+            if block.parts[target].is_subkey() && stays {
                 let older = take_newest(&mut newest[usize::from(kind.revokes())], (part, index), created);
                 if let Some((part, index)) = older {
                     block.parts[part].signatures[index].supersede();

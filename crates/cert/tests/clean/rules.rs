@@ -271,6 +271,21 @@ fn local_signatures_are_taken_on_demand_only() {
 }
 
 #[test]
+fn a_local_revocation_that_is_dropped_supersedes_none() {
+    let (anna, subkey) = (Maker::new(), Maker::new());
+    let revocation = |created, hashed| {
+        let draft = Draft { created, hashed, ..Draft::new(0x28) };
+        draft.sign(&anna, &anna, Over::Subkey(&subkey))
+    };
+    let (older, local) = (revocation(SIGNED, vec![]), revocation(SIGNED + 1, vec![(4, vec![0])]));
+    let binding = anna.bind(&subkey, SIGNED);
+    let raw = raw(&[&anna.key(), &subkey.subkey(), &binding, &older, &local]);
+    assert_eq!(shown(&cleaned(&raw)), [anna.key(), subkey.subkey(), binding.clone(), older]);
+    let options = CleanOptions { keep_local: true, ..CleanOptions::default() };
+    assert_eq!(shown(&cleaned_with(&raw, &options)), [anna.key(), subkey.subkey(), binding, local]);
+}
+
+#[test]
 fn signatures_of_others_are_dropped_on_demand() {
     let (anna, other) = (Maker::new(), Maker::new());
     let by_other = Draft::new(0x10).sign(&other, &anna, Over::UserId(ANNA));
