@@ -140,6 +140,14 @@ fn a_slow_server_is_given_up() {
 }
 
 #[test]
+fn a_server_that_does_not_say_what_it_offers_is_asked_by_the_paths_that_all_have() {
+    let ann = OwnKey::new("Ann <ann@example.org>");
+    let (server, user) = (Liar::telling(Lie::SilenceToOptions(ann.certificate())), Victim::new(""));
+    user.run(&["fetch", "--from", &server.hkp(), ann.fingerprint()]).succeed();
+    assert!(user.run(&["list", "--json"]).output().text().contains(ann.fingerprint()));
+}
+
+#[test]
 fn a_broken_answer_is_an_error() {
     assert_lie_is_refused(Lie::CutShort(b"-----BEGIN".to_vec()), 2, "no answer");
     assert_lie_is_refused(Lie::Garbage, 2, "no answer");

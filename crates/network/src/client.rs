@@ -35,6 +35,8 @@ use crate::shown::{shown, without_user};
 
 /// How long connecting may take.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long a server may take to say which paths it offers.
+const OFFER_TIMEOUT: Duration = Duration::from_secs(5);
 /// How much of a refusal's text is kept, in bytes.
 const MAX_REFUSAL: usize = 4 << 10;
 
@@ -204,19 +206,19 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// [`Error::NotPublic`] and [`Error::Timeout`]; a server that makes no sense of the question offers nothing.
+    /// [`Error::NotPublic`]; a server that makes no sense of the question, or says nothing in time, offers nothing.
     pub(crate) fn offer(&self, url: &Url, whose: Whose, method: &str) -> Result<Option<String>> {
         if let Some(known) = self.offers.borrow().get(url.as_str()) {
             return Ok(known.clone());
         }
-        let asked = self.in_time(url, async {
+        let asked = self.within(OFFER_TIMEOUT.min(self.settings.timeout), url, async {
             self.check_host(url, whose)?;
             let request = self.http.borrow().request(Method::OPTIONS, url.clone());
             request.send().await.map_err(|error| failed(url, error, ADDRESSES))
         });
         let offer = match asked {
             Ok(response) => offered(&response, method),
-            Err(error @ (Error::NotPublic { .. } | Error::Timeout { .. })) => return Err(error),
+            Err(error @ Error::NotPublic { .. }) => return Err(error),
             // The question that follows says what is wrong.
             Err(_) => None,
         };
@@ -254,7 +256,10 @@ impl Client {
 
     /// Waits for the end, but no longer than a request may take.
     pub(crate) fn in_time<T>(&self, url: &Url, request: impl Future<Output = Result<T>>) -> Result<T> {
-        let timeout = self.settings.timeout;
+        self.within(self.settings.timeout, url, request)
+    }
+
+    fn within<T>(&self, timeout: Duration, url: &Url, request: impl Future<Output = Result<T>>) -> Result<T> {
         let runtime = self.runtime.as_ref().expect("the runtime lasts until the client is dropped");
         let limited = runtime.block_on(async { tokio::time::timeout(timeout, request).await });
         limited.unwrap_or_else(|_| Err(Error::Timeout { url: shown(url), seconds: timeout.as_secs() }))

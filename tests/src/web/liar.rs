@@ -20,6 +20,8 @@ pub enum Lie {
     Slow,
     /// Nothing.
     Silence,
+    /// Nothing to the question which methods a path takes, and these bytes to everything else.
+    SilenceToOptions(Vec<u8>),
     /// Less than it says.
     CutShort(Vec<u8>),
     /// A redirect to this address.
@@ -64,11 +66,13 @@ fn tell(lie: &Lie, mut stream: TcpStream) -> std::io::Result<()> {
         return stream.write_all(&[0x00, 0xff, b'?'].repeat(1000));
     }
     let mut reader = BufReader::new(stream.try_clone()?);
-    read(&mut reader)?;
+    let request = read(&mut reader)?;
+    let asks_for_options = request.is_some_and(|request| request.method == "OPTIONS");
     let head =
         |length: &str| format!("HTTP/1.1 200 OK\r\nContent-Type: application/pgp-keys\r\n{length}\r\n");
     match lie {
-        Lie::Bytes(bytes) => {
+        Lie::SilenceToOptions(_) if asks_for_options => stay_silent(&stream),
+        Lie::Bytes(bytes) | Lie::SilenceToOptions(bytes) => {
             stream.write_all(
                 head(&format!("Connection: close\r\nContent-Length: {}\r\n", bytes.len())).as_bytes(),
             )?;
@@ -98,13 +102,7 @@ fn tell(lie: &Lie, mut stream: TcpStream) -> std::io::Result<()> {
                 sleep(Duration::from_secs(1));
             }
         }
-        Lie::Silence => loop {
-            sleep(Duration::from_secs(1));
-            // Whether the client is still there.
-            if stream.peek(&mut [0])? == 0 {
-                return Ok(());
-            }
-        },
+        Lie::Silence => stay_silent(&stream),
         Lie::Redirect(target) => {
             let head = format!("HTTP/1.1 302 Found\r\nLocation: {target}\r\nConnection: close\r\n");
             stream.write_all(format!("{head}Content-Length: 0\r\n\r\n").as_bytes())
@@ -122,4 +120,12 @@ fn tell(lie: &Lie, mut stream: TcpStream) -> std::io::Result<()> {
         }
         Lie::Garbage => Ok(()),
     }
+}
+
+/// Says nothing until the client has closed the connection.
+fn stay_silent(stream: &TcpStream) -> std::io::Result<()> {
+    while stream.peek(&mut [0])? > 0 {
+        sleep(Duration::from_secs(1));
+    }
+    Ok(())
 }
