@@ -1,7 +1,7 @@
 //! Databases that an earlier commit made open as they did then, in both engines.
 //!
 //! `testdata/694185c.db` and `testdata/694185c.sql` were made by the programs of commit 694185c: four imports, owner trust, a
-//! key that is switched off, a policy for an address, a check of all signatures, and a deletion. Beside them is what these
+//! disabled key, a policy for an address, a check of all signatures, and a deletion. Beside them is what these
 //! programs listed of them, but for the usage of the revoked RSA key: as RFC 9580 says, it has the key flags of its user ID.
 
 use std::fs;

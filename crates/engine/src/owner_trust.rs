@@ -31,7 +31,7 @@ pub enum LineError {
     #[error("ownertrust value missing")]
     Value,
     /// The number is no owner trust.
-    #[error("no such owner trust; there are 2 to 6, and 128 more for a key that is switched off")]
+    #[error("no such owner trust; there are 2 to 6, and 128 more for a disabled key")]
     Number,
 }
 
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_owner_trust_leaves_alone_whether_a_key_is_switched_off() {
+    fn a_new_owner_trust_leaves_alone_whether_a_key_is_disabled() {
         let key = Fingerprint::V4([7; 20]);
         let [never, disabled] = [false, true].map(|disabled| Some(AssignedTrust::new(3, disabled)));
         assert_eq!(Assignment::new(key, OwnerTrust::Full, disabled).trust, Some(AssignedTrust::new(5, true)));

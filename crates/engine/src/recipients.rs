@@ -69,7 +69,7 @@ pub enum RecipientObstacle {
     NoEncryptionKey,
     /// Possible revocations were not verified yet.
     NotFullyChecked,
-    /// The user switched it off.
+    /// The user disabled it.
     Disabled,
 }
 

@@ -95,7 +95,7 @@ hints! {
     TrustOwn(key: String = KEY.to_owned()) => ["trust", "set", "ultimate", key];
     /// Explains why a user ID is valid or not.
     TrustExplain(name: String = KEY.to_owned()) => ["trust", "explain", name];
-    /// Uses a key again that was switched off.
+    /// Enables a key again.
     Enable(key: String = KEY.to_owned()) => ["trust", "disable", "--off", key];
     /// Certifies a key.
     Certify(key: String = KEY.to_owned()) => ["key", "certify", key];

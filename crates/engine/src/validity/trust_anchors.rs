@@ -46,7 +46,7 @@ impl TrustAnchors {
         self.given(key).0
     }
 
-    /// Returns how far the user trusts the owner of a key, and whether the user switched it off.
+    /// Returns how far the user trusts the owner of a key, and whether the user disabled it.
     pub fn given(&self, key: &Fingerprint) -> (OwnerTrust, bool) {
         let assigned = self.given.get(key);
         let trust = match assigned {

@@ -25,8 +25,8 @@ use crate::session::Session;
   keyhoard check --json | jq -r 'select(.bad > 0) | .fingerprint'
 
 The verdicts are stored, so that no other command has to verify these signatures again. A
-certificate is shown if it was named, or if one of its signatures is bad or refused. The exit code is 1 if a signature
-is bad.")]
+certificate is shown if it was named, or if one of its signatures is bad or refused. The exit code is
+1 if a signature is bad.")]
 pub(crate) struct Arguments {
     /// The certificates whose signatures are checked [default: all].
     #[arg(value_name = "NAME")]

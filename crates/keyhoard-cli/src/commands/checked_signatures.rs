@@ -28,7 +28,7 @@ pub(super) struct DigestOptions {
     #[arg(long)]
     allow_weak_key_signatures: bool,
 
-    /// Accept no signature with this digest; may be given again. MD5 is never accepted.
+    /// Accept no signature with this hash algorithm; may be given again. MD5 is never accepted.
     #[arg(long, value_name = "DIGEST", value_parser = naming::hash_algorithm_named)]
     weak_digest: Vec<HashAlgorithm>,
 }

@@ -218,7 +218,7 @@ fn problem(candidate: &RecipientCandidate, session: &Session) -> String {
         Some(RecipientObstacle::NotFullyChecked) => {
             format!("not valid until all possible revocations are verified, {nothing}")
         }
-        Some(RecipientObstacle::Disabled) => "switched off by you".to_owned(),
+        Some(RecipientObstacle::Disabled) => "disabled by you".to_owned(),
         None if !candidate.is_named => "the user ID is revoked or has expired".to_owned(),
         None => match candidate.validity {
             Validity::Marginal => "marginally valid: too few trusted keys certify it".to_owned(),

@@ -32,7 +32,7 @@ pub(crate) struct SignerOptions {
     #[arg(long, value_name = "KEY")]
     by: Vec<OsString>,
 
-    /// The digest [default: as long as suits the key; in a message, what its recipients prefer].
+    /// The hash algorithm [default: as long as suits the key; in a message, what its recipients prefer].
     #[arg(long, value_name = "DIGEST", value_parser = hash_algorithm)]
     digest: Option<HashAlgorithm>,
 

@@ -27,9 +27,9 @@ pub(crate) struct Arguments {
 enum Command {
     /// Set how far the owners of keys are trusted to certify others.
     Set(owner_trust::SetArguments),
-    /// Switch keys off, or on again.
+    /// Disable keys, so that they are not used, or enable them again.
     Disable(owner_trust::DisableArguments),
-    /// List the keys whose owners are trusted, or not, and those that are switched off.
+    /// List the owner trust that was set, and the keys that are disabled.
     List,
     /// Show the trust in the owners of keys, and how valid these are, as keyhoard show does.
     Show(show::Arguments),
@@ -38,7 +38,7 @@ enum Command {
     Exchange(owner_trust::Exchange),
     /// Count the valid keys by their distance from your own.
     Check(check::Arguments),
-    /// Say why user IDs are as valid as they are.
+    /// Explain the validity of user IDs.
     Explain(explain::Arguments),
     /// Draw on whom the validity of a certificate depends, as SVG.
     Graph(graph::Arguments),

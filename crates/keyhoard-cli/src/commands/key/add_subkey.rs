@@ -28,7 +28,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "ALGORITHM", default_value = "curve25519", value_parser = Algorithm::parse)]
     algorithm: Algorithm,
 
-    /// When it ends, as in `keyhoard key set-expiry`.
+    /// When it expires, as in `keyhoard key set-expiry`.
     #[arg(long, value_name = "WHEN", default_value = "never")]
     expires: Expiry,
 }

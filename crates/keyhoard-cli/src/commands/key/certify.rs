@@ -64,7 +64,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "REGEXP", requires = "trust_depth")]
     regexp: Option<String>,
 
-    /// When the certification ends, as in `keyhoard key set-expiry`.
+    /// When the certification expires, as in `keyhoard key set-expiry`.
     #[arg(long, value_name = "WHEN", default_value = "never")]
     expires: Expiry,
 

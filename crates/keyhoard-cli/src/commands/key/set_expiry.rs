@@ -21,7 +21,7 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     key: EditedKey,
 
-    /// When it ends.
+    /// When it expires.
     #[arg(value_name = "WHEN")]
     end: Expiry,
 

@@ -25,7 +25,7 @@ use crate::table::{Cell, Table};
 /// The keys whose owner trust is changed.
 #[derive(Debug, clap::Args)]
 struct NamedKeys {
-    /// The certificates; each name must stand for one.
+    /// The certificates; each name must match exactly one.
     #[arg(value_name = "NAME", required = true)]
     names: Vec<OsString>,
 
@@ -77,7 +77,7 @@ impl From<TrustWord> for OwnerTrust {
   keyhoard trust disable someone@example.org
   keyhoard trust disable --off someone@example.org    switches the key on again")]
 pub(super) struct DisableArguments {
-    /// Switch on again.
+    /// Enable them again.
     #[arg(long)]
     off: bool,
     #[command(flatten)]
@@ -112,8 +112,8 @@ pub(super) fn set(session: &mut Session, arguments: &SetArguments) -> anyhow::Re
 pub(super) fn disable(session: &mut Session, arguments: &DisableArguments) -> anyhow::Result<Outcome> {
     let disabling = |key, before| Assignment::disabling(key, !arguments.off, before);
     let given = arguments.keys.change(session, disabling)?;
-    let word = if arguments.off { "on" } else { "off" };
-    print_given(session, &given, |count| format!("{} switched {word}", counted(count, "certificate")))
+    let word = if arguments.off { "enabled" } else { "disabled" };
+    print_given(session, &given, |count| format!("{} {word}", counted(count, "certificate")))
 }
 
 impl NamedKeys {
