@@ -8,7 +8,10 @@
 //! file, syncs and renames it and syncs the directory, so that changes are atomic and durable. Readers need no lock.
 
 mod databases;
+#[cfg(unix)]
 mod directory;
+#[cfg(not(unix))]
+mod portable_directory;
 mod record;
 
 use std::path::{Path, PathBuf};
@@ -17,6 +20,9 @@ use cert::Fingerprint;
 
 use crate::keys::{Name, SecretKeys, Stored, StoredKey, replaces};
 use crate::{Ask, Error, OpenKey, Passphrase, Question, Result, SecretKey};
+#[cfg(not(unix))]
+use portable_directory as directory;
+
 use directory::Directory;
 
 /// The name of the directory beside a database.
