@@ -20,10 +20,9 @@ use cert::Fingerprint;
 
 use crate::keys::{Name, SecretKeys, Stored, StoredKey, replaces};
 use crate::{Ask, Error, OpenKey, Passphrase, Question, Result, SecretKey};
+use directory::Directory;
 #[cfg(not(unix))]
 use portable_directory as directory;
-
-use directory::Directory;
 
 /// The name of the directory beside a database.
 pub const DIRECTORY: &str = "secret-keys";
