@@ -72,16 +72,20 @@ wheel: setup ## builds the Python package's wheel for Linux into target/python/w
 	scripts/wheel
 
 .PHONY: bench-library
-bench-library: build ## measures the Python package beside python-gnupg, pysequoia and PGPy
+bench-library: build wheel ## measures the Python package beside python-gnupg, pysequoia and PGPy
 	scripts/bench-library
 
 .PHONY: check-library
 check-library: setup ## type-checks the library with each of its features
 	scripts/check-library
 
+.PHONY: check-targets
+check-targets: check-library ## type-checks the library for Windows and macOS
+	scripts/check-targets
+
 .PHONY: package
-package: setup ## packs every published crate into target/package, as cargo publish would upload it
-	scripts/package --no-verify
+package: setup ## packs every published crate into target/package, as cargo publish would upload it, and builds each from that
+	scripts/package
 
 .PHONY: semver
 semver: setup ## compares the library's API with that of the commit SINCE (default: the last tag) by cargo-semver-checks

@@ -168,7 +168,7 @@ class Bench:
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--program", default="target/release/keyhoard")
+    parser.add_argument("--program", default="target/dist/keyhoard")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--signatures", type=int, default=1000)
     parser.add_argument("--mib", type=int, default=256)

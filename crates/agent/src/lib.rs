@@ -13,6 +13,9 @@
 //! The agent asks for the passphrases of its keys with its pinentry and remembers them; nothing here sees them, except in
 //! loopback mode. [`Agent::passphrase`] asks for those of other things.
 
+#[cfg(not(unix))]
+compile_error!("gpg-agent is reached by a Unix socket: build without the feature `agent`");
+
 pub mod connection;
 pub mod description;
 pub mod key_file;

@@ -7,7 +7,6 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use cert::armor_writer::Headers;
@@ -216,7 +215,7 @@ fn write_revocation(
 ) -> Result<PathBuf> {
     let path = directory.join(format!("{primary}.rev"));
     let write = || -> io::Result<()> {
-        match DirBuilder::new().mode(0o700).create(directory) {
+        match private_directory().create(directory) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
             _ => {}
         }
@@ -226,6 +225,14 @@ fn write_revocation(
     };
     write().map_err(|source| Error::File { path: path.clone(), source })?;
     Ok(path)
+}
+
+fn private_directory() -> DirBuilder {
+    #[cfg_attr(not(unix), expect(unused_mut, reason = "there are no modes"))]
+    let mut builder = DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder
 }
 
 /// The colon before the first line keeps it from being imported by mistake, as in GnuPG.

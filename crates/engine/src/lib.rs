@@ -208,6 +208,7 @@ pub mod copy;
 pub mod database;
 pub mod decryption;
 pub mod delete;
+#[cfg(unix)]
 pub mod descriptor;
 pub mod designated_revocation;
 pub mod doctor;
@@ -224,6 +225,7 @@ pub mod gnupg_home;
 pub mod import;
 #[cfg(all(feature = "agent", feature = "network"))]
 pub mod key_move;
+#[cfg(unix)]
 pub mod keyring_copy;
 pub mod keyring_file;
 pub mod listing;
@@ -231,14 +233,18 @@ pub mod mail;
 pub mod message_algorithms;
 #[cfg(all(feature = "agent", feature = "network"))]
 pub mod migrate;
+#[cfg(unix)]
 pub mod output_file;
 #[cfg(all(feature = "agent", feature = "network"))]
 pub mod overview;
 pub mod owner_trust;
+#[cfg(unix)]
 pub mod passphrase;
 pub mod pending;
 pub mod permissions;
 pub mod policy;
+#[cfg(not(unix))]
+pub mod portable_output_file;
 pub mod recipient_choice;
 pub mod recipients;
 pub mod secret_keys;
@@ -252,6 +258,7 @@ pub mod undo;
 pub mod validity;
 pub mod verification;
 
+#[cfg(unix)]
 mod dot_lock;
 mod error;
 mod retry;
@@ -267,6 +274,8 @@ pub use keygen;
 pub use message;
 #[cfg(feature = "network")]
 pub use network;
+#[cfg(not(unix))]
+pub use portable_output_file as output_file;
 pub use secret;
 pub use sign;
 pub use store;

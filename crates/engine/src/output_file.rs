@@ -11,7 +11,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, CWD, FileType, RenameFlags, fstat};
+use rustix::fs::{AtFlags, CWD, RenameFlags};
 use rustix::io::Errno;
 use rustix::process::geteuid;
 
@@ -54,9 +54,8 @@ pub struct FileId {
 impl FileId {
     /// Returns the identity of an open file; `None` for what is not a regular file, of which nothing could be lost.
     pub fn of(file: impl AsFd) -> Option<Self> {
-        let found = fstat(file).ok()?;
-        let is_regular = FileType::from_raw_mode(found.st_mode) == FileType::RegularFile;
-        is_regular.then_some(Self { device: found.st_dev, inode: found.st_ino })
+        let duplicate = File::from(file.as_fd().try_clone_to_owned().ok()?);
+        duplicate.metadata().ok().filter(Metadata::is_file).map(|found| Self::in_metadata(&found))
     }
 
     /// Returns the identity of the regular file that a path leads to, through links if need be.
@@ -308,6 +307,7 @@ fn temporary_name(destination: &Path) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rustix::fs::FileType;
     use std::os::unix::fs::{PermissionsExt, symlink};
     use std::thread;
 

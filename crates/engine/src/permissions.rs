@@ -6,10 +6,10 @@
 mod exposed;
 
 use std::fs;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+#[cfg(unix)]
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use rustix::process::geteuid;
 use secret::file::FileKeys;
 
 use crate::output_file::directory;
@@ -18,14 +18,17 @@ use crate::{Error, Result, database, secret_keys};
 pub use exposed::Exposed;
 
 /// The mode bits that let others than the owner write.
+#[cfg(unix)]
 const WRITABLE: u32 = 0o022;
 /// In a directory with this bit nobody can delete or rename files of others.
+#[cfg(unix)]
 const STICKY: u32 = 0o1000;
 
 /// Says who else can change a file or directory, if it exists. Directories above it are not checked.
+#[cfg(unix)]
 pub fn exposed(path: &Path) -> Option<Exposed> {
     let found = fs::metadata(path).ok()?;
-    let (owner, user, mode) = (found.uid(), geteuid().as_raw(), found.permissions().mode() & 0o7777);
+    let (owner, user, mode) = (found.uid(), rustix::process::geteuid().as_raw(), found.mode() & 0o7777);
     let path = path.to_owned();
     if !found.is_file() && !found.is_dir() {
         None
@@ -38,12 +41,24 @@ pub fn exposed(path: &Path) -> Option<Exposed> {
     }
 }
 
+/// Systems without modes of files tell nothing here.
+#[cfg(not(unix))]
+pub fn exposed(_: &Path) -> Option<Exposed> {
+    None
+}
+
 /// Says whether a directory is one like `/tmp`: everybody can create files, and nobody can delete those of others.
+#[cfg(unix)]
 fn shared(directory: &Path) -> Option<Exposed> {
     let found = fs::metadata(directory).ok()?;
-    let mode = found.permissions().mode() & 0o7777;
+    let mode = found.mode() & 0o7777;
     let is_shared = found.is_dir() && mode & WRITABLE != 0 && mode & STICKY != 0;
     is_shared.then(|| Exposed::Shared { path: directory.to_owned(), mode })
+}
+
+#[cfg(not(unix))]
+fn shared(_: &Path) -> Option<Exposed> {
+    None
 }
 
 /// Says who else can change a file or replace it.
@@ -118,6 +133,7 @@ fn refuse(exposed: Vec<Exposed>) -> Result<()> {
 mod tests {
     use super::*;
     use std::fs::Permissions;
+    use std::os::unix::fs::PermissionsExt;
 
     fn set(path: &Path, mode: u32) {
         fs::set_permissions(path, Permissions::from_mode(mode)).expect("it is this user's");

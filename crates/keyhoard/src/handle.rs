@@ -47,6 +47,8 @@ pub(crate) struct Handle {
     pub(crate) secrets: SecretPlace,
     pub(crate) clock: Clock,
     pub(crate) passphrases: Passphrases,
+    /// Whose rules certificates are judged by.
+    pub(crate) view: PacketView,
     /// What the journal names as the command.
     pub(crate) program: String,
     /// The process that opened it.
@@ -65,7 +67,7 @@ impl Handle {
 
     /// Returns how validity is computed.
     pub(crate) fn trust(&self, now: Timestamp) -> TrustSettings {
-        TrustSettings::new(now, PacketView::Full)
+        TrustSettings::new(now, self.view)
     }
 
     fn store(&self) -> Result<&dyn Store> {

@@ -7,6 +7,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, RwLock};
 use std::time::SystemTime;
 
+use engine::cert::effective::PacketView;
 use engine::secret::MemoryKeys;
 use engine::store::Store;
 use engine::store::postgres::{Address, PostgresStore};
@@ -24,6 +25,7 @@ pub struct OpenOptions {
     secret_keys: Option<PathBuf>,
     gnupg_home: Option<PathBuf>,
     passphrases: Passphrases,
+    view: PacketView,
     program: String,
 }
 
@@ -35,6 +37,7 @@ impl OpenOptions {
             secret_keys: None,
             gnupg_home: None,
             passphrases: Passphrases::default(),
+            view: PacketView::Full,
             program: "keyhoard (library)".to_owned(),
         }
     }
@@ -70,6 +73,13 @@ impl OpenOptions {
         Self { passphrases: Passphrases::new(answer), ..self }
     }
 
+    /// Judges certificates and signatures as GnuPG does, instead of by RFC 9580: keys of any size encrypt and sign, also those
+    /// that are too small to be safe, and what a certificate is now counts, not what it was when it signed. For programs that
+    /// worked with gpg and have such keys.
+    pub fn gnupg_rules(self) -> Self {
+        Self { view: PacketView::Gnupg, ..self }
+    }
+
     /// Names this program in the journal.
     pub fn program(self, name: impl Into<String>) -> Self {
         Self { program: name.into(), ..self }
@@ -90,6 +100,7 @@ impl OpenOptions {
             secrets,
             clock: self.clock,
             passphrases: self.passphrases,
+            view: self.view,
             program: self.program,
             opener: process::id(),
             is_concurrent: AtomicBool::new(false),

@@ -231,6 +231,23 @@ fn a_file_keeps_certificates_and_secret_keys() {
 }
 
 #[test]
+fn keys_that_are_too_small_sign_and_encrypt_by_gnupgs_rules_alone() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let path = directory.path().join("keys.db");
+    let gnupgs = Keyhoard::options().gnupg_rules().open(&path).expect("opens");
+    let small = gnupgs.generate(ANN).algorithm("dsa1024").subkey(Some("elg2048")).create().expect("a key");
+    let signature = gnupgs.sign().with(&small).detached(&b"data"[..]).expect("signs");
+    let verdicts = |kh: &Keyhoard| kh.verify().detached(&signature[..], &b"data"[..]).expect("verifies");
+    assert!(verdicts(&gnupgs).are_certain());
+    gnupgs.encrypt().to(&small).bytes("for Ann").expect("encrypts");
+
+    let kh = Keyhoard::open(&path).expect("opens");
+    assert!(!verdicts(&kh).are_good());
+    let refused = kh.encrypt().to(&small).bytes("for Ann").expect_err("a small key");
+    assert_eq!(refused.code(), "no-usable-key");
+}
+
+#[test]
 fn threads_share_a_database_in_memory() {
     let (kh, ann) = with_ann();
     std::thread::scope(|scope| {

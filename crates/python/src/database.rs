@@ -134,7 +134,7 @@ impl Keyhoard {
 impl Keyhoard {
     #[new]
     #[pyo3(signature = (location, *, must_exist = false, passphrase = None, secret_keys = None, gnupg_home = None,
-        clock = None, program = None))]
+        gnupg_rules = false, clock = None, program = None))]
     #[allow(clippy::too_many_arguments)] // Named in Python.
     fn new(
         py: Python<'_>,
@@ -143,6 +143,7 @@ impl Keyhoard {
         passphrase: Option<&Bound<'_, PyAny>>,
         secret_keys: Option<PathBuf>,
         gnupg_home: Option<PathBuf>,
+        gnupg_rules: bool,
         clock: Option<Py<PyAny>>,
         program: Option<String>,
     ) -> PyResult<Self> {
@@ -156,6 +157,9 @@ impl Keyhoard {
         }
         if let Some(home) = gnupg_home {
             options = options.gnupg_home(home);
+        }
+        if gnupg_rules {
+            options = options.gnupg_rules();
         }
         if let Some(passphrase) = passphrase {
             options = options.passphrases(unlocking(passphrase)?.answer());

@@ -220,6 +220,17 @@ def test_threads_run_beside_each_other(kh, ann):
     assert done == [True] * 4
 
 
+def test_other_threads_run_while_a_file_is_read(kh, ann, tmp_path):
+    pipe, made = tmp_path / "pipe", []
+    os.mkfifo(pipe)
+    reader = threading.Thread(target=lambda: made.append(kh.sign(pipe, ann)))
+    reader.start()
+    # With the interpreter's lock held by the reader, nobody could write.
+    pipe.write_bytes(b"text")
+    reader.join()
+    assert kh.verify(b"text", signature=made[0]).are_good
+
+
 def _verify(arguments):
     path, data, signature = arguments
     with keyhoard.open(path) as kh:
@@ -315,6 +326,14 @@ def test_the_network_is_asked_where_a_program_says_so(kh):
     server.server_close()
     with pytest.raises(keyhoard.NetworkError):
         kh.fetch("ann@example.org", keyservers=servers, directory=False, timeout=5)
+
+
+def test_a_small_key_is_accepted_by_gnupgs_rules_alone(tmp_path):
+    with keyhoard.open(tmp_path / "keys.db", gnupg_rules=True) as kh:
+        signature = kh.sign(b"text", kh.generate(ANN, algorithm="dsa1024", subkey=""))
+        assert kh.verify(b"text", signature=signature).are_certain
+    with keyhoard.open(tmp_path / "keys.db") as kh:
+        assert not kh.verify(b"text", signature=signature)
 
 
 def test_keys_of_a_gpg_agent_need_a_database_in_a_file(tmp_path):

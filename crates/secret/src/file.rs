@@ -8,7 +8,10 @@
 //! file, syncs and renames it and syncs the directory, so that changes are atomic and durable. Readers need no lock.
 
 mod databases;
+#[cfg(unix)]
 mod directory;
+#[cfg(not(unix))]
+mod portable_directory;
 mod record;
 
 use std::path::{Path, PathBuf};
@@ -18,6 +21,8 @@ use cert::Fingerprint;
 use crate::keys::{Name, SecretKeys, Stored, StoredKey, replaces};
 use crate::{Ask, Error, OpenKey, Passphrase, Question, Result, SecretKey};
 use directory::Directory;
+#[cfg(not(unix))]
+use portable_directory as directory;
 
 /// The name of the directory beside a database.
 pub const DIRECTORY: &str = "secret-keys";

@@ -31,10 +31,13 @@ mod key;
 mod key_wrap;
 mod keys;
 mod lock;
+#[cfg(unix)]
 mod memory;
 mod montgomery;
 mod numbers;
 mod passphrase;
+#[cfg(not(unix))]
+mod portable_memory;
 mod post_quantum_encryption;
 mod post_quantum_signature;
 mod protection;
@@ -49,6 +52,9 @@ mod unlocked;
 #[cfg(test)]
 mod vectors;
 mod weierstrass;
+
+#[cfg(not(unix))]
+use portable_memory as memory;
 
 pub use ask::{Ask, Question};
 pub use asymmetric::unwrap_agreed;

@@ -1,7 +1,5 @@
 //! Where certificates came from: origins of user IDs, and other stores that were taken over.
 
-use std::ffi::OsString;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 
 use crate::engine::{Engine, Parameters, Text, stored_time};
@@ -52,7 +50,7 @@ pub(crate) fn migrations(engine: &impl Engine) -> Result<Vec<Migration>> {
     const SQL: &str = "SELECT path, modified, size, time FROM migration ORDER BY path";
     engine.list(SQL, &[], READING, |row| {
         Ok(Migration {
-            path: PathBuf::from(OsString::from_vec(row.get(0)?)),
+            path: path_of(row.get(0)?),
             modified: row.get(1)?,
             size: row.count(2)?,
             done: row.optional_time(3)?,
@@ -60,9 +58,20 @@ pub(crate) fn migrations(engine: &impl Engine) -> Result<Vec<Migration>> {
     })
 }
 
+#[cfg(unix)]
+fn path_of(bytes: Vec<u8>) -> PathBuf {
+    use std::os::unix::ffi::OsStringExt;
+    std::ffi::OsString::from_vec(bytes).into()
+}
+
+#[cfg(not(unix))]
+fn path_of(bytes: Vec<u8>) -> PathBuf {
+    String::from_utf8_lossy(&bytes).into_owned().into()
+}
+
 /// Notes that a store was migrated, or that the user was told about it.
 pub(crate) fn remember<E: Engine>(engine: &E, migration: &Migration) -> Result<()> {
-    let path = migration.path.as_os_str().as_bytes();
+    let path = migration.path.as_os_str().as_encoded_bytes();
     let size = i64::try_from(migration.size).unwrap_or(i64::MAX);
     let row: Parameters<'_> = &[&path, &migration.modified, &size, &migration.done.map(stored_time)];
     engine.execute(E::REMEMBER_MIGRATION, row, WRITING).map(drop)

@@ -7,10 +7,13 @@ mod derived;
 mod doctor;
 mod early_sync;
 pub(crate) mod error;
+#[cfg(unix)]
 mod file_access;
 mod functions;
 mod journal;
 mod lock_holder;
+#[cfg(not(unix))]
+mod portable_file_access;
 mod read;
 mod schema;
 mod search;
@@ -23,6 +26,9 @@ mod view;
 mod wal;
 mod write;
 mod write_lock;
+
+#[cfg(not(unix))]
+use portable_file_access as file_access;
 
 pub use statement::{Rows, Value};
 pub use store::SqliteStore;

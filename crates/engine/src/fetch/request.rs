@@ -1,8 +1,6 @@
 //! What a user asks the network for.
 
-use std::ffi::OsString;
 use std::fmt;
-use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
 use cert::mailbox::{mail_address, mailbox};
@@ -89,7 +87,21 @@ fn local_path(rest: &str) -> Option<PathBuf> {
         None => rest,
     };
     let bytes: Vec<u8> = percent_decode_str(path).collect();
-    (!bytes.contains(&0)).then(|| PathBuf::from(OsString::from_vec(bytes)))
+    (!bytes.contains(&0)).then(|| path_of(bytes))
+}
+
+#[cfg(unix)]
+fn path_of(bytes: Vec<u8>) -> PathBuf {
+    use std::os::unix::ffi::OsStringExt;
+    std::ffi::OsString::from_vec(bytes).into()
+}
+
+/// A drive's name comes after a slash (RFC 8089, E.2).
+#[cfg(not(unix))]
+fn path_of(bytes: Vec<u8>) -> PathBuf {
+    let path = String::from_utf8_lossy(&bytes);
+    let drive = path.strip_prefix('/').filter(|path| path.as_bytes().get(1) == Some(&b':'));
+    drive.unwrap_or(&path).into()
 }
 
 impl fmt::Display for Request {

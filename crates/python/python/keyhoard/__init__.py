@@ -189,14 +189,16 @@ def open(
     passphrase: Union[Passphrase, Callable[[str, int], Union[Passphrase, None]], None] = None,
     secret_keys: Union[str, os.PathLike[str], None] = None,
     gnupg_home: Union[str, os.PathLike[str], None] = None,
+    gnupg_rules: bool = False,
     clock: Union[Callable[[], datetime], None] = None,
     program: str | None = None,
 ) -> Keyhoard:
     """Opens the database at a path, ``":memory:"`` or a URL ``postgresql://...``, and makes it if it is not there.
 
     ``passphrase`` unlocks secret keys: text, bytes, or a function that is called with a fingerprint and the number of
-    wrong answers so far. ``gnupg_home`` is a GnuPG home directory whose running gpg-agent has further secret keys. ``clock``
-    returns the current time, in place of the system's clock.
+    wrong answers so far. ``gnupg_home`` is a GnuPG home directory whose running gpg-agent has further secret keys. With
+    ``gnupg_rules``, certificates and signatures are judged as GnuPG does: also by keys that are too small to be safe.
+    ``clock`` returns the current time, in place of the system's clock.
     """
     return Keyhoard(
         location,
@@ -204,6 +206,7 @@ def open(
         passphrase=passphrase,
         secret_keys=secret_keys,
         gnupg_home=gnupg_home,
+        gnupg_rules=gnupg_rules,
         clock=clock,
         program=program,
     )

@@ -179,6 +179,7 @@ class Keyhoard:
         passphrase: _Unlocking | None = None,
         secret_keys: Path | None = None,
         gnupg_home: Path | None = None,
+        gnupg_rules: bool = False,
         clock: Callable[[], datetime] | None = None,
         program: str | None = None,
     ) -> Self: ...

@@ -374,7 +374,8 @@ class GPG:
 
     # Each call opens the database: another program may have replaced it, and a fork may have happened.
     def _open(self) -> Keyhoard:
-        return open_database(os.path.join(self.gnupghome, "keyhoard.db"), program="keyhoard.gnupg")
+        path = os.path.join(self.gnupghome, "keyhoard.db")
+        return open_database(path, gnupg_rules=True, program="keyhoard.gnupg")
 
     def is_valid_file(self, fileobj: object) -> bool:
         """Says whether an object can be read from."""

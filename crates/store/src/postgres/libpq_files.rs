@@ -1,8 +1,7 @@
 //! The files that libpq reads: services and passwords.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::Read;
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use tokio_postgres::Config;
@@ -39,7 +38,7 @@ pub(super) fn password(
 ) -> Option<Zeroizing<String>> {
     let mut file = File::open(path).ok()?;
     let metadata = file.metadata().ok()?;
-    if !metadata.is_file() || metadata.mode() & 0o077 != 0 {
+    if !metadata.is_file() || !is_private(&metadata) {
         return None;
     }
     // As long as the file: what grows leaves copies.
@@ -47,6 +46,7 @@ pub(super) fn password(
     file.read_to_string(&mut text).ok()?;
     let host = match config.get_hosts().first()? {
         Host::Tcp(name) => name.clone(),
+        #[cfg(unix)]
         Host::Unix(_) => "localhost".to_owned(),
     };
     let port = config.get_ports().first()?.to_string();
@@ -57,6 +57,17 @@ pub(super) fn password(
         let fits = |(field, wanted): (&String, &&str)| field == "*" || field == wanted;
         (fields.len() == 4 && fields.iter().zip(&wanted).all(fits)).then(|| Zeroizing::new(password.clone()))
     })
+}
+
+#[cfg(unix)]
+fn is_private(file: &Metadata) -> bool {
+    std::os::unix::fs::MetadataExt::mode(file) & 0o077 == 0
+}
+
+/// Other systems have no such mode: the manual leaves it to the user's directory.
+#[cfg(not(unix))]
+fn is_private(_: &Metadata) -> bool {
+    true
 }
 
 /// Takes a line of a password file apart; `\` takes the meaning from a colon.

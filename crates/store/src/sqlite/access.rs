@@ -2,8 +2,8 @@
 
 use std::fs::Metadata;
 use std::io::ErrorKind;
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use std::time::SystemTime;
 
 use crate::{Error, Result};
 
@@ -44,16 +44,21 @@ impl Obstacle {
 /// What tells whether a file was written to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Stamp {
+    #[cfg(unix)]
     inode: u64,
     size: u64,
-    modified: (i64, i64),
+    modified: Option<SystemTime>,
 }
 
 impl Stamp {
     pub(super) fn of(path: &Path) -> Result<Self> {
         let metadata = metadata(path)?;
-        let modified = (metadata.mtime(), metadata.mtime_nsec());
-        Ok(Self { inode: metadata.ino(), size: metadata.size(), modified })
+        Ok(Self {
+            #[cfg(unix)]
+            inode: std::os::unix::fs::MetadataExt::ino(&metadata),
+            size: metadata.len(),
+            modified: metadata.modified().ok(),
+        })
     }
 }
 

@@ -1,9 +1,6 @@
 //! Opening and creating the file.
 
-use std::fs::{DirBuilder, OpenOptions};
 use std::io::ErrorKind;
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use rusqlite::config::DbConfig;
@@ -107,7 +104,7 @@ fn connect_immutable(path: &Path) -> Result<Connection> {
     let flags =
         OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
     let mut uri = String::from("file:");
-    for &byte in path.as_os_str().as_bytes() {
+    for &byte in path.as_os_str().as_encoded_bytes() {
         match byte {
             b'/' | b'-' | b'_' | b'.' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' => uri.push(char::from(byte)),
             _ => uri.push_str(&format!("%{byte:02x}")),
@@ -137,9 +134,9 @@ fn create_file(path: &Path) -> Result<()> {
     if let Some(parent) = parent {
         create_directory(parent).map_err(|source| failed(parent, source))?;
     }
-    match OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
+    match file_access::new_file().open(path) {
         // It is closed again, but nobody can have had a lock on a file that was not there.
-        Ok(_) => sync(parent.unwrap_or(Path::new("."))).map_err(|source| failed(path, source)),
+        Ok(_) => file_access::sync_directory(parent.unwrap_or(Path::new("."))).map_err(|source| failed(path, source)),
         Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
         Err(source) => Err(failed(path, source)),
     }
@@ -152,14 +149,10 @@ fn create_directory(path: &Path) -> std::io::Result<()> {
     }
     if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
         create_directory(parent)?;
-        DirBuilder::new().recursive(true).mode(0o700).create(path)?;
-        return sync(parent);
+        file_access::new_directory().create(path)?;
+        return file_access::sync_directory(parent);
     }
-    DirBuilder::new().recursive(true).mode(0o700).create(path)
-}
-
-fn sync(directory: &Path) -> std::io::Result<()> {
-    std::fs::File::open(directory)?.sync_all()
+    file_access::new_directory().create(path)
 }
 
 fn create_tables(connection: &Connection, path: &Path) -> Result<()> {
@@ -202,8 +195,7 @@ fn check_readable(path: &Path) -> Result<()> {
     if !kind.is_file() {
         return Err(Error::Foreign { path: path.to_owned() });
     }
-    rustix::fs::access(path, rustix::fs::Access::READ_OK)
-        .map_err(|source| Error::File { path: path.to_owned(), source: source.into() })
+    file_access::check_readable(path).map_err(|source| Error::File { path: path.to_owned(), source })
 }
 
 /// Returns the name of one of SQLite's files beside the database.

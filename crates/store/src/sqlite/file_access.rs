@@ -1,8 +1,11 @@
-//! What a place in the file system allows.
+//! What a place in the file system allows, and files that are for their owner only.
 
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 
-use rustix::fs::{StatVfsMountFlags, statvfs};
+use rustix::fs::{Access, StatVfsMountFlags, access, statvfs};
 
 /// Says whether other machines may share the file: memory cannot be shared then, so that only a rollback journal works.
 /// What cannot be looked at counts as local.
@@ -21,6 +24,30 @@ pub(super) fn is_on_network(path: &Path) -> bool {
 /// Says whether nobody can write there.
 pub(super) fn is_mounted_read_only(path: &Path) -> bool {
     statvfs(path).is_ok_and(|stat| stat.f_flag.contains(StatVfsMountFlags::RDONLY))
+}
+
+/// Says whether this user may read a file, without opening it: closing it would take away the locks of this process.
+pub(super) fn check_readable(path: &Path) -> io::Result<()> {
+    Ok(access(path, Access::READ_OK)?)
+}
+
+/// Creates files that were not there, which only their owner may access.
+pub(super) fn new_file() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true).mode(0o600);
+    options
+}
+
+/// Creates directories, and those above them, which only their owner may access.
+pub(super) fn new_directory() -> DirBuilder {
+    let mut builder = DirBuilder::new();
+    builder.recursive(true).mode(0o700);
+    builder
+}
+
+/// Makes the names in a directory durable.
+pub(super) fn sync_directory(directory: &Path) -> io::Result<()> {
+    File::open(directory)?.sync_all()
 }
 
 /// File systems that several machines can have mounted (statfs(2)).

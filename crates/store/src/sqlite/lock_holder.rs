@@ -23,9 +23,15 @@ fn lock_files(path: &Path) -> [(PathBuf, u64); 2] {
 }
 
 /// Only looks: the file must not be opened, since closing it would take away the locks of this process.
+#[cfg(unix)]
 fn inode(file: &Path) -> Option<u64> {
     use std::os::unix::fs::MetadataExt;
     std::fs::metadata(file).ok().map(|metadata| metadata.ino())
+}
+
+#[cfg(not(unix))]
+fn inode(_: &Path) -> Option<u64> {
+    None
 }
 
 /// Finds the process with a write lock over the byte `at`, in the lines of proc_locks(5):
