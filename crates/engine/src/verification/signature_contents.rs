@@ -60,10 +60,10 @@ pub struct Notation {
 }
 
 impl SignatureContents {
-    /// Says whether it was made for a recipient, or does not say for whom; `true` for no recipient.
-    pub(super) fn is_intended_for(&self, recipient: Option<Fingerprint>) -> bool {
+    /// Says whether it was made for all of these recipients, or does not say for whom; `true` for no recipients.
+    pub(super) fn is_intended_for(&self, recipients: &[Fingerprint]) -> bool {
         self.intended_recipients.is_empty()
-            || recipient.is_none_or(|one| self.intended_recipients.contains(&one))
+            || recipients.iter().all(|one| self.intended_recipients.contains(one))
     }
 
     /// Reads what a signature says in its hashed subpackets, and who says to have made it.
