@@ -296,7 +296,8 @@ pub(super) fn examined(
     // A script sees no warnings: a signature that gpg would only warn about does not count here.
     let digests = DigestPolicy::GNUPG.with_weak(HashAlgorithm::SHA1).with_weak(HashAlgorithm::RIPEMD160);
     let settings = TrustSettings { digests, ..TrustSettings::new(now, PacketView::Full) };
-    let mut examiner = Examiner::new(sources, settings);
+    let recent = DigestPolicy::GNUPG.without_recent_sha1();
+    let mut examiner = Examiner::new(sources, settings).with_self_signature_digests(recent);
     // Who names certificates presumes that one of them signed, whatever the signatures say.
     let named = authorities.iter().flat_map(|one| &one.certificates.certificates);
     examiner.presume(named.flat_map(|one| one.facts.keys().map(|key| key.fingerprint.key_id())).collect());

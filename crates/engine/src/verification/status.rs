@@ -82,7 +82,7 @@ impl SignatureStatus {
             Self::Undecided => ("undecided", "cannot verify: too many certificates claim the key"),
             Self::WeakDigest => ("weak-digest", "not accepted: its digest is too weak"),
             Self::UnknownCriticalSubpacket => {
-                ("unknown-demand", "not accepted: it has an unknown critical subpacket")
+                ("unknown-demand", "not accepted: it has an unknown critical subpacket, or a damaged one")
             }
             Self::Expired => ("expired", "not accepted: the signature has expired"),
             Self::WrongTime => ("wrong-time", "not accepted: it was made in the future, or before its key"),

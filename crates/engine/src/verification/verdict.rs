@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use cert::effective::EvaluationContext;
 use cert::{Fingerprint, KeyId};
 use message::DataSignature;
+use verify::policy::DigestPolicy;
 
 use super::signer_search::SignerSearch;
 use super::{CandidateSigner, ExaminedSignature, SignaturePolicy, SignatureStatus};
@@ -40,6 +41,12 @@ impl<'s> Examiner<'s> {
         let context = EvaluationContext::new(settings.now, settings.view);
         let signers = SignerSearch::new(sources.certificates.clone(), context, settings.digests);
         Self { signers, sources, settings, known: HashMap::new(), recipients: Vec::new() }
+    }
+
+    /// Sets the hash algorithms that are accepted in the self-signatures of signers.
+    #[must_use]
+    pub fn with_self_signature_digests(self, digests: DigestPolicy) -> Self {
+        Self { signers: self.signers.with_self_signature_digests(digests), ..self }
     }
 
     /// Sets keys that may have made any of the signatures, whomever these name.
