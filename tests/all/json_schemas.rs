@@ -40,6 +40,7 @@ const COMMANDS: &[(&str, &str)] = &[
     ("edited", "key set-expiry $ 2y"),
     ("edited", "key add-subkey $ --for sign"),
     ("certify", "key certify --yes ben@example.org"),
+    ("key-approvals", "key approvals list ben@example.org"),
     ("trust-set", "trust set full ben@example.org"),
     ("trust-set", "trust list"),
     ("trust-explain", "trust explain ben@example.org"),

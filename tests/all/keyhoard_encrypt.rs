@@ -616,3 +616,39 @@ fn a_signature_in_a_message_has_the_digest_that_its_recipients_prefer_and_is_for
     let signature = signature_in(&home, encrypt.stdin("a text\n").succeed().stdout);
     assert_eq!(signature["standing"], "good");
 }
+
+#[test]
+fn where_no_primary_secret_key_tells_whose_key_opened_a_message_its_signature_must_be_for_all_who_claim_it() {
+    let home = Home::new();
+    let ann = Key::ed25519("ann");
+    import_secret(&home, &ann, "Ann <ann@example.org>");
+    let (bob, carol, shared) = (Key::ed25519("bob"), Key::ed25519("carol"), Key::rsa2048());
+    let certificate = |owner: &Key, user_id: &'static [u8], secret: bool| {
+        let (own, bound) = match secret {
+            true => (
+                Packet::new(5, [owner.body(), b"\xff\x00\x65\x00GNU\x01".to_vec()].concat()),
+                shared.secret_packet(7),
+            ),
+            false => (owner.packet(), shared.subkey_packet()),
+        };
+        let binding =
+            Signature::new(0x13).with(Subpacket::key_flags(3)).sign(owner, &Signed::UserId(owner, user_id));
+        let subkey =
+            Signature::new(0x18).with(Subpacket::key_flags(12)).sign(owner, &Signed::Subkey(owner, &shared));
+        bytes(&[own, Packet::user_id(user_id), binding, bound, subkey])
+    };
+    let import = |bytes: Vec<u8>| Run::keyhoard(&home).arg("import").stdin(bytes).succeed();
+    import(certificate(&bob, b"Bob <bob@example.org>", true));
+    let message = |to: &str| {
+        let encrypt =
+            Run::keyhoard(&home).args(["encrypt", "--sign", "--by", &ann.fingerprint_text(), "--to", to]);
+        encrypt.stdin("a text\n").succeed().stdout
+    };
+    let for_bob = message(&bob.fingerprint_text());
+    assert_eq!(signature_in(&home, for_bob.clone())["standing"], "good", "Bob alone claims the key");
+    import(certificate(&carol, b"Carol <carol@example.org>", false));
+    let for_carol = message(&carol.fingerprint_text());
+    for message in [for_bob, for_carol] {
+        assert_eq!(signature_in(&home, message)["standing"], "not-intended", "Bob and Carol claim the key");
+    }
+}

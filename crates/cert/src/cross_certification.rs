@@ -31,6 +31,8 @@ pub fn cross_certification(
 pub struct BackSignatureFacts {
     subkey: Option<KeyFacts>,
     good: Vec<SignatureFacts>,
+    /// The same, read as RFC 9580 asks.
+    good_by_rfc9580: Vec<SignatureFacts>,
     has_bad: bool,
     is_cut: bool,
 }
@@ -49,8 +51,19 @@ impl BackSignatureFacts {
         let bindings = bindings(certificate, signatures, digests);
         let BackSignatures { good, has_bad, is_cut } = verified(primary, subkey, &bindings);
         let primary = certificate.facts.primary().fingerprint;
-        let good = good.iter().map(|signature| signature.facts(Span { start: 0, end: 0 }, &primary));
-        Self { subkey: Some(facts.clone()), good: good.collect(), has_bad, is_cut }
+        let good_facts = good.iter().map(|signature| signature.facts(Span { start: 0, end: 0 }, &primary));
+        let good_facts: Vec<SignatureFacts> = good_facts.collect();
+        let mut good_by_rfc9580 = good_facts.clone();
+        for (signature, facts) in good.iter().zip(&mut good_by_rfc9580) {
+            signature.read_by_rfc9580(facts);
+        }
+        Self { subkey: Some(facts.clone()), good: good_facts, good_by_rfc9580, has_bad, is_cut }
+    }
+
+    /// Returns the same back-signatures, read as RFC 9580 asks instead of as GnuPG does.
+    #[must_use]
+    pub fn read_by_rfc9580(self) -> Self {
+        Self { good: self.good_by_rfc9580.clone(), ..self }
     }
 
     /// Returns whether one of them was accepted at a moment. As for every signature, its hash algorithm must not be weak

@@ -153,6 +153,8 @@ impl SignatureType {
     pub const GENERIC_CERTIFICATION: Self = Self(0x10);
     /// A certification after thorough verification.
     pub const POSITIVE_CERTIFICATION: Self = Self(0x13);
+    /// Approves certifications by others (draft-dkg-openpgp-1pa3pc).
+    pub const CERTIFICATION_APPROVAL: Self = Self(0x16);
     /// Binds a subkey.
     pub const SUBKEY_BINDING: Self = Self(0x18);
     /// The back-signature of a signing subkey.
@@ -171,9 +173,14 @@ impl SignatureType {
         (0x10..=0x13).contains(&self.0)
     }
 
-    /// Returns whether it is made over a user ID or attribute: a certification, or its revocation.
+    /// Returns whether it certifies a user ID or attribute, or revokes such a certification.
     pub fn is_over_user(self) -> bool {
         self.is_certification() || self == Self::CERTIFICATION_REVOCATION
+    }
+
+    /// Returns whether it is made over a user ID or attribute, whatever it says of it.
+    pub fn covers_user(self) -> bool {
+        self.is_over_user() || self == Self::CERTIFICATION_APPROVAL
     }
 
     /// Returns whether a certification of this type has at least a level (GnuPG's `--min-cert-level`). Type 0x10 states
@@ -222,7 +229,8 @@ impl Issuer {
             SignatureType::DIRECT_KEY
             | SignatureType::KEY_REVOCATION
             | SignatureType::SUBKEY_BINDING
-            | SignatureType::SUBKEY_REVOCATION => true,
+            | SignatureType::SUBKEY_REVOCATION
+            | SignatureType::CERTIFICATION_APPROVAL => true,
             SignatureType::CERTIFICATION_REVOCATION if self.fingerprint.is_none() => true,
             _ => self.key_id == KeyId(0) || self.may_be(key),
         }
@@ -455,7 +463,7 @@ impl SignatureFacts {
     pub fn counts_by(&self, primary: &KeyFacts, digests: DigestPolicy) -> bool {
         self.is_good()
             && !self.flags.unknown_critical
-            && !digests.is_weak(self.hash_algorithm)
+            && digests.accepts_self_signature(self.hash_algorithm, self.created.0)
             && self.created >= primary.created
     }
 

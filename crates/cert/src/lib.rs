@@ -16,6 +16,7 @@
 //!
 //! This crate performs no I/O other than reading the given stream, and does not read the clock.
 
+pub mod approvals;
 pub mod armor_writer;
 pub mod attribute;
 pub mod buffer;

@@ -305,9 +305,12 @@ impl Reduction {
         let mut stays: Vec<bool> =
             (0..=last).map(|part| part == 0 || part == last || self.is_bound(part)).collect();
         for (part, signatures) in self.parts.iter().map(|part| &part.signatures).enumerate() {
-            for (index, _) in
+            for (index, kept) in
                 signatures.iter().enumerate().filter(|(_, kept)| kept.state == VerificationState::Good)
             {
+                if kept.kind == SignatureType::CERTIFICATION_APPROVAL {
+                    continue;
+                }
                 // A misplaced signature binds or revokes another component than its own.
                 stays[self.target_of(&(part, index)).unwrap_or(part)] = true;
             }
@@ -338,7 +341,7 @@ impl Reduction {
     fn is_bound(&self, part: usize) -> bool {
         let suits = |kind| self.subject(part).is_some_and(|subject| subject.suits(kind));
         self.parts[part].signatures.iter().any(|kept| match kept.state {
-            VerificationState::Good => suits(kept.kind),
+            VerificationState::Good => suits(kept.kind) && kept.kind != SignatureType::CERTIFICATION_APPROVAL,
             VerificationState::Likely => kept.is_irrevocable && suits(kept.kind),
             _ => false,
         })

@@ -224,6 +224,8 @@ impl<'a> Signature<'a> {
         let statements = Statements::read(self);
         let issuer = statements.issuer();
         let is_own = issuer.may_be(primary);
+        // A hashed fingerprint is a hint like every other.
+        let may_be_own = is_own || self.kind.is_over_user() && statements.names(primary.key_id());
         let created = self.created();
         SignatureFacts {
             span,
@@ -239,7 +241,7 @@ impl<'a> Signature<'a> {
             trust_regexp: statements.trust_regexp(),
             reason: self.reason().map(Box::new),
             content: None,
-            own: is_own.then(|| Box::new(self.self_signature())),
+            own: may_be_own.then(|| Box::new(self.self_signature())),
         }
     }
 
@@ -276,6 +278,7 @@ impl<'a> Signature<'a> {
     /// (5.2.3.9), and critical subpackets that GnuPG does not know are understood.
     pub(crate) fn read_by_rfc9580(&self, facts: &mut SignatureFacts) {
         let last = |kind| Subpackets::new(self.hashed).last(kind);
+        facts.created = self.created_by_rfc9580();
         facts.expires = self.expires_by_rfc9580();
         facts.flags.unknown_critical = self.has_unknown_critical_by_rfc9580(&[]);
         if let Some(own) = &mut facts.own {
@@ -287,19 +290,27 @@ impl<'a> Signature<'a> {
         }
     }
 
+    /// Returns the creation time, of several the last one.
+    pub fn created_by_rfc9580(&self) -> Timestamp {
+        let last = Subpackets::new(self.hashed).last(Kind::CREATION_TIME).map(leading_u32);
+        last.map_or_else(|| self.created(), Timestamp)
+    }
+
     /// Returns the expiration time, of several the last one.
     pub fn expires_by_rfc9580(&self) -> Option<Timestamp> {
         let seconds = Subpackets::new(self.hashed).last(Kind::EXPIRATION_TIME).map(leading_u32);
         let seconds = seconds.filter(|&seconds| seconds != 0)?;
-        self.created().0.checked_add(seconds).map(Timestamp)
+        self.created_by_rfc9580().0.checked_add(seconds).map(Timestamp)
     }
 
-    /// Returns whether a hashed critical subpacket is not understood by an implementation of RFC 9580.
+    /// Returns whether a hashed critical subpacket is not understood by an implementation of RFC 9580, or one with a time
+    /// has the wrong length, so that nobody can tell what the signature says.
     pub fn has_unknown_critical_by_rfc9580(&self, notations: &[Vec<u8>]) -> bool {
         let mut subpackets = Subpackets::new(self.hashed);
         subpackets.any(|item| {
             item.map_or(true, |it| {
-                it.critical && !it.is_understood_by_rfc9580() && !is_notation_of(&it, notations)
+                let is_unknown = it.critical && !it.is_understood_by_rfc9580();
+                it.is_damaged_time() || is_unknown && !is_notation_of(&it, notations)
             })
         })
     }
@@ -425,6 +436,11 @@ impl<'a> Statements<'a> {
             (None, None, None) => hinted().map_or(KeyId(0), |fingerprint| fingerprint.key_id()),
         };
         Issuer { key_id, fingerprint }
+    }
+
+    /// Returns whether an issuer subpacket names this key ID, whatever a fingerprint says.
+    fn names(&self, key_id: KeyId) -> bool {
+        self.issuer.and_then(|body| body.first_chunk()).is_some_and(|id| u64::from_be_bytes(*id) == key_id.0)
     }
 
     fn flags(&self, is_of_user_by_another: bool) -> SignatureFlags {

@@ -46,7 +46,7 @@ impl<'a> Subject<'a> {
     pub fn suits(&self, kind: SignatureType) -> bool {
         match self {
             Self::Primary => matches!(kind, SignatureType::DIRECT_KEY | SignatureType::KEY_REVOCATION),
-            Self::UserId(_) | Self::Attribute(_) => kind.is_over_user(),
+            Self::UserId(_) | Self::Attribute(_) => kind.covers_user(),
             Self::Subkey(_) => matches!(
                 kind,
                 SignatureType::SUBKEY_BINDING

@@ -42,6 +42,7 @@ impl Kind {
     pub const ISSUER_FINGERPRINT: Self = Self(33);
     pub const AEAD_PREFERENCES: Self = Self(34);
     pub const INTENDED_RECIPIENT: Self = Self(35);
+    pub const APPROVED_CERTIFICATIONS: Self = Self(37);
     pub const KEY_BLOCK: Self = Self(38);
     pub const AEAD_CIPHERSUITES: Self = Self(39);
 }
@@ -171,6 +172,12 @@ impl Subpacket<'_> {
 }
 
 impl Subpacket<'_> {
+    /// Returns whether it is one with a time that has not four bytes (RFC 9580, 5.2.3.11, 5.2.3.13 and 5.2.3.18).
+    pub(crate) fn is_damaged_time(&self) -> bool {
+        let has_time = [Kind::CREATION_TIME, Kind::EXPIRATION_TIME, Kind::KEY_EXPIRATION_TIME];
+        has_time.contains(&self.kind) && self.body.len() != 4
+    }
+
     /// Returns whether a critical subpacket of this type and content is understood by an implementation of RFC 9580.
     pub fn is_understood_by_rfc9580(&self) -> bool {
         self.is_understood()
@@ -179,6 +186,7 @@ impl Subpacket<'_> {
                 Kind::KEYSERVER_PREFERENCES
                     | Kind::SIGNERS_USER_ID
                     | Kind::INTENDED_RECIPIENT
+                    | Kind::APPROVED_CERTIFICATIONS
                     | Kind::AEAD_CIPHERSUITES
             )
     }

@@ -7,12 +7,13 @@
 //!
 //! One file per action: [`Editor::add_user_id`], [`Editor::revoke_user_id`], [`Editor::set_primary_user_id`],
 //! [`Editor::add_subkey`], [`Editor::set_expiry`], [`Editor::set_preferences`], [`Editor::certify`],
-//! [`Editor::revoke_certification`], [`Editor::revoke`] and [`Editor::revocation_certificate`].
+//! [`Editor::revoke_certification`], [`Editor::update_approvals`], [`Editor::revoke`] and [`Editor::revocation_certificate`].
 
 mod add_decryption_subkey;
 mod add_revoker;
 mod add_subkey;
 mod add_user_id;
+mod approvals;
 mod certify;
 mod change;
 mod designated_revocation;
@@ -33,6 +34,7 @@ mod target;
 
 pub use add_subkey::NewSubkey;
 pub use add_user_id::can_be_user_id;
+pub use approvals::{ApprovableCertification, ApprovalUpdate, Certifiers, IdentityApprovals};
 pub use certify::{
     Certification, CertificationObstacle, CertificationSubpacket, PlannedCertification, Recertify,
 };

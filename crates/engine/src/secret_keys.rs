@@ -102,18 +102,18 @@ pub fn owner_of(snapshot: &dyn ReadCertificates, key: &Fingerprint) -> Result<Op
     Ok(owner)
 }
 
-/// Returns the primary key of the certificate whose secret key opened a message. Anybody's certificate can claim an
-/// encryption subkey: of several that have it, the one counts whose primary key is among the secret keys, too; `None` if
-/// it is none of them.
+/// Returns the primary keys of the certificates whose secret key opened a message. Anybody's certificate can claim an
+/// encryption subkey: of several that have it, the one counts whose primary key is among the secret keys, too; all of
+/// them if it is none of them.
 ///
 /// # Errors
 ///
 /// The database's errors.
-pub fn recipient_of(
+pub fn recipients_of(
     snapshot: &dyn ReadCertificates,
     key: &Fingerprint,
     stored: &[StoredKey],
-) -> Result<Option<Fingerprint>> {
+) -> Result<Vec<Fingerprint>> {
     let hits = snapshot.keys_by_id(key.key_id())?;
     let ids: Vec<CertId> = hits.iter().filter(|hit| hit.fingerprint == *key).map(|hit| hit.cert).collect();
     let mut primaries = Vec::new();
@@ -122,8 +122,10 @@ pub fn recipient_of(
         ControlFlow::Continue(())
     })?;
     let is_here = |primary: &&Fingerprint| stored.iter().any(|stored| stored.fingerprint == **primary);
-    let only = || primaries.first().filter(|_| primaries.len() == 1);
-    Ok(primaries.iter().find(is_here).or_else(only).copied())
+    Ok(match primaries.iter().find(is_here) {
+        Some(owner) => vec![*owner],
+        None => primaries,
+    })
 }
 
 /// A problem of the secret keys.

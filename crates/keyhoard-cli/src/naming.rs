@@ -1,5 +1,6 @@
 //! Names of OpenPGP's numbers, for text and JSON.
 
+use engine::cert::SignatureFacts;
 use engine::cert::effective::Usage;
 use engine::cert::facts::{KeyFacts, SignatureType};
 use engine::listing::OwnerTrust;
@@ -45,6 +46,7 @@ pub(crate) fn usage(usage: Usage) -> Vec<&'static str> {
 pub(crate) fn signature_type(kind: SignatureType) -> &'static str {
     match kind.0 {
         0x10..=0x13 => "certification",
+        0x16 => "certification approval",
         0x18 => "subkey binding",
         0x19 => "primary key binding",
         0x1f => "direct key",
@@ -53,6 +55,11 @@ pub(crate) fn signature_type(kind: SignatureType) -> &'static str {
         0x30 => "certification revocation",
         _ => "signature",
     }
+}
+
+/// Says whether another signature has replaced this one; approvals of certifications GnuPG drops in any case.
+pub(crate) fn is_superseded(facts: &SignatureFacts) -> bool {
+    facts.flags.superseded && facts.kind != SignatureType::CERTIFICATION_APPROVAL
 }
 
 /// Returns the word for a certificate's origin (GnuPG's `g10/keydb.h`, KEYORG).

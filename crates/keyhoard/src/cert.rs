@@ -174,7 +174,8 @@ impl Cert {
     ///
     /// `database`.
     pub fn signatures(&self) -> Result<Vec<CertSignature>> {
-        self.keyhoard.handle.read(|snapshot| read_signatures(snapshot, self.id))
+        let handle = &self.keyhoard.handle;
+        handle.read(|snapshot| read_signatures(snapshot, self.id, handle.now()))
     }
 
     /// Returns the packets, as they are exported: without local signatures.

@@ -9,7 +9,7 @@ use engine::message::{
     SessionKey, Unlock,
 };
 use engine::secret;
-use engine::secret_keys::recipient_of;
+use engine::secret_keys::recipients_of;
 
 use crate::passphrase::Passphrases;
 use crate::time::from_timestamp;
@@ -62,8 +62,8 @@ impl<'k> Decrypt<'k> {
     /// over the content, of which then perhaps a part was written; `io`, `database`.
     pub fn stream(self, mut message: impl Read + Send, output: impl Write) -> Result<Decrypted> {
         let mut content = PlaintextOutput::to_stream(Box::new(output), false).without_limit();
-        let (signatures, recipient) = self.read(&mut message, &mut content)?;
-        let verdicts = examine(&self.keyhoard.handle, signatures, recipient)?;
+        let (signatures, recipients) = self.read(&mut message, &mut content)?;
+        let verdicts = examine(&self.keyhoard.handle, signatures, recipients)?;
         if verdicts.iter().any(|verdict| verdict.status == crate::Status::Bad) {
             return Err(Error::BadSignature { verdicts: Box::new(verdicts) });
         }
@@ -110,12 +110,13 @@ impl<'k> Decrypt<'k> {
         }
     }
 
-    /// Decrypts a message; returns its signatures, and the primary key of the certificate whose secret key opened it.
+    /// Decrypts a message; returns its signatures, and the primary keys of the certificates that claim the secret
+    /// key that opened it.
     fn read(
         &self,
         message: &mut (dyn Read + Send),
         content: &mut PlaintextOutput<'_>,
-    ) -> Result<(Vec<DataSignature>, Option<Fingerprint>)> {
+    ) -> Result<(Vec<DataSignature>, Vec<Fingerprint>)> {
         let mut passwords = self.passwords.iter();
         let mut password = || Ok(passwords.next().map(|password| password.0.clone()));
         let mut ask = self.passphrases.clone();
@@ -137,10 +138,10 @@ impl<'k> Decrypt<'k> {
                 (Err(message::Error::NoKey), Some(failure)) => return Err(failure.into()),
                 (read, _) => read?,
             };
-            let Some(key) = opened_by else { return Ok((signatures, None)) };
+            let Some(key) = opened_by else { return Ok((signatures, Vec::new())) };
             let stored = secret_keys.list()?;
-            let recipient = handle.read(|snapshot| Ok(recipient_of(snapshot, &key, &stored)?))?;
-            Ok((signatures, recipient))
+            let recipients = handle.read(|snapshot| Ok(recipients_of(snapshot, &key, &stored)?))?;
+            Ok((signatures, recipients))
         })
     }
 }

@@ -31,7 +31,7 @@ impl<'k> Verify<'k> {
     /// `malformed` for what is no signature; `io`, `database`. A signature that is not good is no error.
     pub fn detached(self, mut signature: impl Read + Send, mut data: impl Read) -> Result<Verdicts> {
         let signatures = DetachedSignatures::read(&mut signature)?.over(&mut data)?;
-        examine(&self.keyhoard.handle, signatures, None)
+        examine(&self.keyhoard.handle, signatures, Vec::new())
     }
 
     /// Verifies a signed message, or clear-signed text, and writes its content, if the signatures
@@ -122,23 +122,23 @@ impl<'k> Verify<'k> {
         if signatures.is_empty() {
             return Err(Error::NotSigned);
         }
-        examine(&self.keyhoard.handle, signatures, None)
+        examine(&self.keyhoard.handle, signatures, Vec::new())
     }
 }
 
-/// Examines signatures; nothing is read for none. Of a decrypted message, `recipient` is the primary key of the certificate
-/// whose key opened it.
+/// Examines signatures; nothing is read for none. Of a decrypted message, `recipients` are the primary keys of the
+/// certificates that claim the key that opened it.
 pub(crate) fn examine(
     handle: &Handle,
     signatures: Vec<DataSignature>,
-    recipient: Option<Fingerprint>,
+    recipients: Vec<Fingerprint>,
 ) -> Result<Verdicts> {
     if signatures.is_empty() {
         return Ok(Verdicts::default());
     }
     handle.read(|snapshot| {
         let mut examiner = examiner(handle, snapshot);
-        examiner.expect_recipient(recipient);
+        examiner.expect_recipients(recipients);
         Ok(Verdicts::of(&examiner.examine(signatures)?))
     })
 }

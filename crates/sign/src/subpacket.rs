@@ -63,6 +63,8 @@ pub enum Subpacket {
     EmbeddedSignature(Vec<u8>),
     /// A recipient to whom the message is encrypted; there may be several.
     IntendedRecipient(Fingerprint),
+    /// The digests of certifications by others that the owner approves (draft-dkg-openpgp-1pa3pc), one after the other.
+    ApprovedCertifications(Vec<u8>),
 }
 
 /// What a key may be used for (RFC 9580, 5.2.3.29), the first byte in the lower bits.
@@ -154,6 +156,7 @@ impl Subpacket {
             Self::Features(_) => Kind::FEATURES,
             Self::EmbeddedSignature(_) => Kind::EMBEDDED_SIGNATURE,
             Self::IntendedRecipient(_) => Kind::INTENDED_RECIPIENT,
+            Self::ApprovedCertifications(_) => Kind::APPROVED_CERTIFICATIONS,
         }
     }
 
@@ -195,7 +198,8 @@ impl Subpacket {
             | Self::PreferredKeyserver(bytes)
             | Self::Policy(bytes)
             | Self::SignersUserId(bytes)
-            | Self::EmbeddedSignature(bytes) => bytes.clone(),
+            | Self::EmbeddedSignature(bytes)
+            | Self::ApprovedCertifications(bytes) => bytes.clone(),
             Self::Ciphersuites(pairs) => pairs.iter().flat_map(|&(cipher, mode)| [cipher, mode]).collect(),
             Self::Revoker(revoker) => {
                 [&[revoker.class, revoker.algorithm.0], revoker.fingerprint.as_bytes()].concat()

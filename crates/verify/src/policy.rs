@@ -11,6 +11,8 @@ pub struct DigestPolicy {
     weak: u64,
     /// The latest creation time of certifications by other keys in which SHA-1 is accepted; `None` for none.
     sha1_certifications: Option<u32>,
+    /// The latest creation time of self-signatures in which SHA-1 is accepted.
+    sha1_self_signatures: u32,
 }
 
 impl Default for DigestPolicy {
@@ -21,8 +23,11 @@ impl Default for DigestPolicy {
 
 impl DigestPolicy {
     /// The default of GnuPG 2.2: MD5 is never accepted, SHA-1 not in newer certifications by other keys.
-    pub const GNUPG: Self =
-        Self { weak: 1 << HashAlgorithm::MD5.0, sha1_certifications: Some(END_OF_SHA1_CERTIFICATIONS) };
+    pub const GNUPG: Self = Self {
+        weak: 1 << HashAlgorithm::MD5.0,
+        sha1_certifications: Some(END_OF_SHA1_CERTIFICATIONS),
+        sha1_self_signatures: u32::MAX,
+    };
     /// The default of GnuPG 2.4: MD5 is never accepted, SHA-1 not in any certification by another key.
     pub const GNUPG_2_4: Self = Self { sha1_certifications: None, ..Self::GNUPG };
 
@@ -36,6 +41,11 @@ impl DigestPolicy {
         Self { weak: 0, ..self }
     }
 
+    /// Rejects SHA-1 in recent self-signatures: those made since February 2023 (RFC 9580, 9.5).
+    pub fn without_recent_sha1(self) -> Self {
+        Self { sha1_self_signatures: END_OF_SHA1_SELF_SIGNATURES, ..self }
+    }
+
     /// Accepts SHA-1 in certifications by other keys (`--allow-weak-key-signatures`).
     pub fn with_sha1_certifications(self) -> Self {
         Self { sha1_certifications: Some(u32::MAX), ..self }
@@ -44,6 +54,11 @@ impl DigestPolicy {
     /// Returns whether a hash algorithm is too weak for any signature.
     pub fn is_weak(self, hash: HashAlgorithm) -> bool {
         1_u64.checked_shl(hash.0.into()).is_some_and(|bit| self.weak & bit != 0)
+    }
+
+    /// Returns whether a hash algorithm is accepted in a self-signature that was made at `created` (seconds since 1970).
+    pub fn accepts_self_signature(self, hash: HashAlgorithm, created: u32) -> bool {
+        !self.is_weak(hash) && (hash != HashAlgorithm::SHA1 || created <= self.sha1_self_signatures)
     }
 
     /// Returns whether a hash algorithm is accepted in a certification, or the revocation of one, that another key made
@@ -63,6 +78,9 @@ pub fn accepts_subkey_binding(subkey: PublicKeyAlgorithm, hash: HashAlgorithm) -
     let is_broken = matches!(hash, HashAlgorithm::MD5 | HashAlgorithm::SHA1 | HashAlgorithm::RIPEMD160);
     !(is_broken && subkey.is_post_quantum())
 }
+
+/// 2023-02-01 00:00 UTC, the latest creation time of self-signatures in which SHA-1 resists well enough.
+const END_OF_SHA1_SELF_SIGNATURES: u32 = 1_675_209_600;
 
 /// 2019-01-19 00:00 UTC, the latest creation time of SHA-1 certifications by other keys that GnuPG 2.2 accepts.
 const END_OF_SHA1_CERTIFICATIONS: u32 = 1_547_856_000;

@@ -41,10 +41,19 @@ pub(super) fn evaluate_self_signatures(
                 SignatureType::SUBKEY_BINDING | SignatureType::SUBKEY_REVOCATION => {
                     target.is_none() || verdict == Some(Verdict::Bad)
                 }
+                // GnuPG knows none of its subpackets.
+                SignatureType::CERTIFICATION_APPROVAL => {
+                    facts.verdict() == Some(Verdict::Bad) || !block.parts[part].is_user()
+                }
                 _ => kind.is_over_user() && target.is_none(),
             };
             block.parts[part].signatures[index].dropped |= drops;
             without_user += usize::from(drops && kind.is_over_user());
+            if kind == SignatureType::CERTIFICATION_APPROVAL {
+                // It binds nothing, and GnuPG drops it.
+                block.parts[part].signatures[index].supersede();
+                continue;
+            }
             let Some(target) = target.filter(|_| verdict == Some(Verdict::Good)) else { continue };
             block.parts[target].has_good_self_signature = true;
             if block.parts[target].is_subkey() && stays {
@@ -104,6 +113,7 @@ pub(super) fn drop_invalid(block: &mut Block<'_>, options: &CleanOptions, notes:
                 SignatureType::KEY_REVOCATION => after_user,
                 SignatureType::SUBKEY_BINDING | SignatureType::SUBKEY_REVOCATION => !after_subkey,
                 SignatureType::DIRECT_KEY => false,
+                SignatureType::CERTIFICATION_APPROVAL => facts.own.is_none(),
                 kind => !kind.is_over_user(),
             });
         }

@@ -306,7 +306,7 @@ impl Targets {
         match kind {
             SignatureType::DIRECT_KEY | SignatureType::KEY_REVOCATION => Some(0),
             SignatureType::SUBKEY_BINDING | SignatureType::SUBKEY_REVOCATION => self.subkey,
-            kind if kind.is_over_user() => self.user,
+            kind if kind.covers_user() => self.user,
             _ => None,
         }
     }

@@ -112,7 +112,7 @@ impl<'s> StatusEvaluator<'s> {
                     SignatureType::SUBKEY_BINDING | SignatureType::SUBKEY_REVOCATION => {
                         (is_subkey, has_subkey)
                     }
-                    kind if kind.is_over_user() => (is_user, has_user),
+                    kind if kind.covers_user() => (is_user, has_user),
                     _ => (number == 0, true),
                 };
                 let presence = match (is_here, is_before) {

@@ -12,7 +12,7 @@ use super::{EditRefusal, Editor, Target};
 use crate::Result;
 
 /// By how many seconds the clock may be behind the signature to be replaced; GnuPG waits as long.
-const MAX_CLOCK_WAIT: u32 = 5;
+pub(super) const MAX_CLOCK_WAIT: u32 = 5;
 
 impl Editor<'_> {
     /// Returns the builder of a self-signature with the subpackets of an older one, which is newer.

@@ -192,7 +192,8 @@ pub struct Subkey<'a> {
     pub state: &'a KeyState,
 }
 
-fn newest_self_signature(facts: &Facts) -> Option<Timestamp> {
+/// Returns when the newest self-signature was made.
+pub(super) fn newest_self_signature(facts: &Facts) -> Option<Timestamp> {
     let signatures = facts.components.iter().flat_map(|component| &component.signatures);
     signatures.filter(|signature| signature.is_good()).map(|signature| signature.created).max()
 }

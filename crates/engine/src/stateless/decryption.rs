@@ -75,9 +75,8 @@ pub fn decrypt(
     let mut mail = Mail::read(message)?;
     let read = message::decrypt(&mut mail, allowed, &mut unlock, &mut verifier);
     let signatures = read.and_then(|()| verifier.finish()).map_err(|error| unlock.explained(error))?;
-    let recipient = unlock.opened_by;
     let Decryption { signers, period, .. } = decryption;
-    let verifications = examined(signatures, signers, *period, recipient, now)?.holding;
+    let verifications = examined(signatures, signers, *period, unlock.opened_by.as_slice(), now)?.holding;
     let opened = release.decrypted.as_ref().map(|(_, key)| key.clone());
     let session_key = opened.ok_or_else(|| Failure::bad_data(Error::NotEncrypted))?;
     release.finish()?;

@@ -198,7 +198,7 @@ pub fn verify(
 ) -> Result<Vec<Verification>> {
     let read = DetachedSignatures::read(&mut &signatures[..])?;
     let signatures = read.over(data)?;
-    examined(signatures, authorities, period, None, now)?.some()
+    examined(signatures, authorities, period, &[], now)?.some()
 }
 
 /// Verifies a message that holds what is signed, and writes that if a signature holds.
@@ -217,7 +217,7 @@ pub fn verify_inline(
     let mut verifier = MessageVerifier::new(&mut release).with_signatures_around_encryption();
     read_signed(message, &mut verifier)?;
     let signatures = verifier.finish()?;
-    let holding = examined(signatures, authorities, period, None, now)?.some()?;
+    let holding = examined(signatures, authorities, period, &[], now)?.some()?;
     release.finish()?;
     Ok(holding)
 }
@@ -279,13 +279,13 @@ pub(super) struct Examined {
     refused: Vec<String>,
 }
 
-/// Examines signatures. In a message that was decrypted with a key, those do not hold that were made for others than the
-/// `recipient`, the primary key of that key's certificate (RFC 9580, 5.2.3.36).
+/// Examines signatures. In a message that was decrypted with a key, those do not hold that were made for others than all
+/// `recipients`, the primary keys of the certificates with that key (RFC 9580, 5.2.3.36).
 pub(super) fn examined(
     signatures: Vec<DataSignature>,
     authorities: &[Signers],
     period: Period,
-    recipient: Option<Fingerprint>,
+    recipients: &[Fingerprint],
     now: Timestamp,
 ) -> Result<Examined> {
     let keyrings: Vec<_> =
@@ -296,11 +296,12 @@ pub(super) fn examined(
     // A script sees no warnings: a signature that gpg would only warn about does not count here.
     let digests = DigestPolicy::GNUPG.with_weak(HashAlgorithm::SHA1).with_weak(HashAlgorithm::RIPEMD160);
     let settings = TrustSettings { digests, ..TrustSettings::new(now, PacketView::Full) };
-    let mut examiner = Examiner::new(sources, settings);
+    let recent = DigestPolicy::GNUPG.without_recent_sha1();
+    let mut examiner = Examiner::new(sources, settings).with_self_signature_digests(recent);
     // Who names certificates presumes that one of them signed, whatever the signatures say.
     let named = authorities.iter().flat_map(|one| &one.certificates.certificates);
     examiner.presume(named.flat_map(|one| one.facts.keys().map(|key| key.fingerprint.key_id())).collect());
-    let policy = SignaturePolicy { recipient, ..SignaturePolicy::new(digests, now) };
+    let policy = SignaturePolicy { recipients, ..SignaturePolicy::new(digests, now) };
     let mut result = Examined { holding: Vec::new(), refused: Vec::new() };
     for SignatureVerdict { examined, status, .. } in examiner.search(signatures, &policy)? {
         let told = examined.signer.good().zip(examined.statement.as_ref());

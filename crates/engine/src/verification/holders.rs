@@ -197,7 +197,10 @@ impl Holders<'_> {
         if component == 0 {
             return (BackSignatureFacts::default(), CrossCertification::Holds);
         }
-        let found = BackSignatureFacts::of(certificate, component, self.digests);
+        let mut found = BackSignatureFacts::of(certificate, component, self.digests);
+        if self.context.view == cert::effective::PacketView::Full {
+            found = found.read_by_rfc9580();
+        }
         let now = found.accepted(self.digests, self.context.now);
         (found, now)
     }

@@ -1,5 +1,6 @@
 //! What a signature says.
 
+use cert::effective::PacketView;
 use cert::facts::{Issuer, SignatureType};
 use cert::signature::Signature;
 use cert::subpacket::{self, Kind, Subpackets};
@@ -60,14 +61,15 @@ pub struct Notation {
 }
 
 impl SignatureContents {
-    /// Says whether it was made for a recipient, or does not say for whom; `true` for no recipient.
-    pub(super) fn is_intended_for(&self, recipient: Option<Fingerprint>) -> bool {
+    /// Says whether it was made for all of these recipients, or does not say for whom; `true` for no recipients.
+    pub(super) fn is_intended_for(&self, recipients: &[Fingerprint]) -> bool {
         self.intended_recipients.is_empty()
-            || recipient.is_none_or(|one| self.intended_recipients.contains(&one))
+            || recipients.iter().all(|one| self.intended_recipients.contains(one))
     }
 
-    /// Reads what a signature says in its hashed subpackets, and who says to have made it.
-    pub fn of(signature: &Signature<'_>) -> Self {
+    /// Reads what a signature says in its hashed subpackets, and who says to have made it; of several creation times
+    /// GnuPG takes the first one, RFC 9580 the last one (5.2.3.9).
+    pub fn of(signature: &Signature<'_>, view: PacketView) -> Self {
         let hashed = || Subpackets::new(signature.hashed).map_while(Result::ok);
         let notation = |subpacket: subpacket::Subpacket<'_>| {
             let notation = subpacket::Notation::parse(subpacket.body)?;
@@ -84,7 +86,10 @@ impl SignatureContents {
             kind: signature.kind,
             key_algorithm: signature.key_algorithm,
             hash: signature.hash_algorithm,
-            created: signature.created(),
+            created: match view {
+                PacketView::Gnupg => signature.created(),
+                PacketView::Full => signature.created_by_rfc9580(),
+            },
             expires: signature.expires(),
             issuer: signature.issuer(),
             user_id: of_kind(Kind::SIGNERS_USER_ID).next().map(|subpacket| subpacket.body.to_vec()),

@@ -44,6 +44,12 @@ impl<'s> SignerSearch<'s> {
         Self { holders, known: HashMap::new(), presumed: Vec::new() }
     }
 
+    /// Sets the hash algorithms that are accepted in self-signatures other than back-signatures.
+    pub(super) fn with_self_signature_digests(mut self, digests: DigestPolicy) -> Self {
+        self.holders.context = self.holders.context.with_digests(digests);
+        self
+    }
+
     /// Sets the keys that may have made any of the signatures.
     pub(super) fn presume(&mut self, keys: Vec<KeyId>) {
         self.presumed = keys;
@@ -64,9 +70,9 @@ impl<'s> SignerSearch<'s> {
         }
         let mut answers = answers(&signatures, &named);
         self.try_presumed(&signatures, &mut named, &mut answers)?;
-        let now = self.holders.context.now;
+        let EvaluationContext { now, view, .. } = self.holders.context;
         let examined = signatures.into_iter().zip(named).zip(answers).map(|((signature, named), answers)| {
-            let statement = signature.parsed().map(|parsed| SignatureContents::of(&parsed));
+            let statement = signature.parsed().map(|parsed| SignatureContents::of(&parsed, view));
             let signer = statement.as_ref().map_or(Signer::Unsupported, |statement| {
                 let is_refused = |one: &CandidateSigner| one.objections(statement, now).refusal().is_some();
                 signer(&signature, &named, &answers, is_refused)

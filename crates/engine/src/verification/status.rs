@@ -17,8 +17,9 @@ pub struct SignaturePolicy<'a> {
     pub notations: &'a [Vec<u8>],
     /// Objections to the key that are ignored.
     pub overlooked: &'a [Objection],
-    /// The primary key of the certificate to which the content was encrypted, if it was decrypted with one of its keys.
-    pub recipient: Option<Fingerprint>,
+    /// The primary keys of the certificates that claim the key with which the content was decrypted: a signature that
+    /// names its recipients must name them all, since any of them may be the owner's.
+    pub recipients: &'a [Fingerprint],
     /// The clock.
     pub now: Timestamp,
 }
@@ -26,7 +27,7 @@ pub struct SignaturePolicy<'a> {
 impl SignaturePolicy<'_> {
     /// Accepts these hash algorithms and no critical notations, and ignores no objection.
     pub fn new(digests: DigestPolicy, now: Timestamp) -> Self {
-        Self { digests, notations: &[], overlooked: &[], recipient: None, now }
+        Self { digests, notations: &[], overlooked: &[], recipients: &[], now }
     }
 }
 
@@ -81,7 +82,7 @@ impl SignatureStatus {
             Self::Undecided => ("undecided", "cannot verify: too many certificates claim the key"),
             Self::WeakDigest => ("weak-digest", "not accepted: its digest is too weak"),
             Self::UnknownCriticalSubpacket => {
-                ("unknown-demand", "not accepted: it has an unknown critical subpacket")
+                ("unknown-demand", "not accepted: it has an unknown critical subpacket, or a damaged one")
             }
             Self::Expired => ("expired", "not accepted: the signature has expired"),
             Self::WrongTime => ("wrong-time", "not accepted: it was made in the future, or before its key"),
@@ -132,7 +133,7 @@ impl ExaminedSignature {
             .is_some_and(|end| end <= policy.now)
         {
             SignatureStatus::Expired
-        } else if !statement.is_intended_for(policy.recipient) {
+        } else if !statement.is_intended_for(policy.recipients) {
             SignatureStatus::NotIntended
         } else {
             SignatureStatus::Good

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use cert::effective::EvaluationContext;
 use cert::{Fingerprint, KeyId};
 use message::DataSignature;
+use verify::policy::DigestPolicy;
 
 use super::signer_search::SignerSearch;
 use super::{CandidateSigner, ExaminedSignature, SignaturePolicy, SignatureStatus};
@@ -30,8 +31,8 @@ pub struct Examiner<'s> {
     settings: TrustSettings,
     /// What the user thinks of the certificates that were met, by their place in the sources.
     known: HashMap<CertificatePosition, UserTrust>,
-    /// The primary key of the certificate to which the content was encrypted.
-    recipient: Option<Fingerprint>,
+    /// The primary keys of the certificates that claim the key to which the content was encrypted.
+    recipients: Vec<Fingerprint>,
 }
 
 impl<'s> Examiner<'s> {
@@ -39,7 +40,13 @@ impl<'s> Examiner<'s> {
     pub fn new(sources: Sources<'s>, settings: TrustSettings) -> Self {
         let context = EvaluationContext::new(settings.now, settings.view);
         let signers = SignerSearch::new(sources.certificates.clone(), context, settings.digests);
-        Self { signers, sources, settings, known: HashMap::new(), recipient: None }
+        Self { signers, sources, settings, known: HashMap::new(), recipients: Vec::new() }
+    }
+
+    /// Sets the hash algorithms that are accepted in the self-signatures of signers.
+    #[must_use]
+    pub fn with_self_signature_digests(self, digests: DigestPolicy) -> Self {
+        Self { signers: self.signers.with_self_signature_digests(digests), ..self }
     }
 
     /// Sets keys that may have made any of the signatures, whomever these name.
@@ -47,10 +54,10 @@ impl<'s> Examiner<'s> {
         self.signers.presume(keys);
     }
 
-    /// Sets the primary key of the certificate to which the content was encrypted, if it was decrypted with one of its
-    /// keys: signatures that [`examine`](Self::examine) finds to be made for others do not count (RFC 9580, 5.2.3.36).
-    pub fn expect_recipient(&mut self, primary: Option<Fingerprint>) {
-        self.recipient = primary;
+    /// Sets the primary keys of the certificates that claim the key with which the content was decrypted: signatures
+    /// that [`examine`](Self::examine) finds to be made for others than all of them do not count (RFC 9580, 5.2.3.36).
+    pub fn expect_recipients(&mut self, primaries: Vec<Fingerprint>) {
+        self.recipients = primaries;
     }
 
     /// Examines signatures; the verdicts are in their order.
@@ -59,11 +66,13 @@ impl<'s> Examiner<'s> {
     ///
     /// The databases' errors.
     pub fn examine(&mut self, signatures: Vec<DataSignature>) -> Result<Vec<SignatureVerdict>> {
+        let recipients = std::mem::take(&mut self.recipients);
         let policy = SignaturePolicy {
-            recipient: self.recipient,
+            recipients: &recipients,
             ..SignaturePolicy::new(self.settings.digests, self.settings.now)
         };
         let mut verdicts = self.search(signatures, &policy)?;
+        self.recipients = recipients;
         self.compute_validities(&mut verdicts)?;
         Ok(verdicts)
     }

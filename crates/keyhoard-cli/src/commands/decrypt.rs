@@ -14,7 +14,7 @@ use engine::message::{Allowed, DataSignature, Error, MessageVerifier, SessionKey
 use engine::output_file::{Content, FileId};
 use engine::passphrase::{Passphrases, Source};
 use engine::secret::SecretKeys;
-use engine::secret_keys::recipient_of;
+use engine::secret_keys::recipients_of;
 use engine::validity::TrustSettings;
 use engine::verification::{Conclusion, SignatureVerdict, WantedSigners, any_bad};
 use serde::Serialize;
@@ -159,12 +159,12 @@ impl Arguments {
         opened_by: Option<Fingerprint>,
     ) -> anyhow::Result<Vec<SignatureVerdict>> {
         let store = session.open_or_empty()?;
-        let recipient = match opened_by {
-            Some(key) => recipient_of(store.snapshot()?.as_ref(), &key, &session.secret_keys()?.list()?)?,
-            None => None,
+        let recipients = match opened_by {
+            Some(key) => recipients_of(store.snapshot()?.as_ref(), &key, &session.secret_keys()?.list()?)?,
+            None => Vec::new(),
         };
         examine(store.as_ref(), trust, |examiner| {
-            examiner.expect_recipient(recipient);
+            examiner.expect_recipients(recipients);
             Ok(examiner.examine(signatures)?)
         })
     }

@@ -2,6 +2,7 @@
 
 mod add_subkey;
 mod add_user_id;
+mod approvals;
 mod certify;
 mod delete;
 mod editing;
@@ -77,6 +78,8 @@ enum Command {
     Certify(certify::Arguments),
     /// Revoke your certifications of somebody else's user IDs.
     RevokeCertification(revoke_certification::Arguments),
+    /// Approve of others' certifications of your user IDs, so that keyservers hand them out.
+    Approvals(approvals::Arguments),
     /// Revoke a key, or one of its subkeys, for good.
     Revoke(revoke::Arguments),
     /// Make a revocation certificate of a key, to keep until it is needed.
@@ -101,6 +104,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
         Command::SetPreferences(arguments) => set_preferences::run(session, arguments),
         Command::Certify(arguments) => certify::run(session, arguments),
         Command::RevokeCertification(arguments) => revoke_certification::run(session, arguments),
+        Command::Approvals(arguments) => approvals::run(session, arguments),
         Command::Revoke(arguments) => revoke::run(session, arguments),
         Command::RevocationCertificate(arguments) => revocation_certificate::run(session, arguments),
     }

@@ -260,7 +260,7 @@ impl<'a> SignatureJson<'a> {
             created: timestamp::rfc3339(facts.created),
             expires: facts.expires.map(timestamp::rfc3339),
             expired: listed.expired,
-            superseded: facts.flags.superseded,
+            superseded: naming::is_superseded(facts),
             exportable: facts.flags.exportable,
             algorithm_number: facts.key_algorithm.0,
             digest: naming::hash_algorithm(facts.hash_algorithm),

@@ -273,7 +273,7 @@ fn remarks(signature: &ListedSignature<'_>) -> Vec<String> {
         let word = if signature.expired { "expired" } else { "expires" };
         remarks.push(format!("{word} {}", timestamp::day(expires)));
     }
-    remarks.extend(facts.flags.superseded.then(|| "superseded".to_owned()));
+    remarks.extend(naming::is_superseded(facts).then(|| "superseded".to_owned()));
     remarks.extend((!facts.flags.exportable).then(|| "local".to_owned()));
     remarks.extend(facts.trust.map(|trust| format!("trust depth {}", trust.depth)));
     remarks

@@ -158,7 +158,7 @@ fn warn(session: &Session, plan: &PlannedCertification) {
 }
 
 /// Returns a user ID or an attribute as text.
-fn identity_text(identity: &CertifiedIdentity) -> String {
+pub(super) fn identity_text(identity: &CertifiedIdentity) -> String {
     match identity {
         CertifiedIdentity::UserId(value) => printable(value),
         CertifiedIdentity::Attribute(facts) => format!("[attribute of {} bytes]", facts.length),

@@ -95,6 +95,11 @@ impl<'a> Editing<'a> {
         Ok(Self { store, secret_keys, passphrase, now: session.now, key })
     }
 
+    /// Finds the one certificate that `name` stands for.
+    pub(super) fn named(&self, name: &OsStr) -> anyhow::Result<Fingerprint> {
+        named_key(self.store.as_ref(), name)
+    }
+
     /// Finds the key that certifies: the one named, else the only one with a secret key.
     pub(super) fn certifier(&self, name: Option<&OsString>) -> anyhow::Result<Fingerprint> {
         if let Some(name) = name {
