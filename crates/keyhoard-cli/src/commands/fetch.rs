@@ -26,15 +26,15 @@ use crate::style::Style;
   keyhoard fetch --no-wkd alice@example.org
 
 An address is looked for in the Web Key Directory of its domain first, in the DNS if config.toml says so, then on the \
-keyservers of config.toml (vks://keys.openpgp.org if it says nothing), one after the other until one has it. Only what was asked for is taken, and \
-from a Web Key Directory only with the user IDs of the address. A key is not valid because it was found: compare its \
+keyservers of config.toml (vks://keys.openpgp.org if it says nothing), one after the other until one has it. Only what was asked for is imported, and \
+from a Web Key Directory only with the user IDs of the address. Finding a key does not make it valid: compare its \
 fingerprint. `keyhoard log` says where it came from, `keyhoard undo` takes it back. docs/network.md says what is sent.")]
 pub(crate) struct Arguments {
     /// Mail addresses, fingerprints, key IDs, https: URLs, or file: URLs.
     #[arg(value_name = "NAME", required = true)]
     names: Vec<String>,
 
-    /// Ask this keyserver, instead of those of the configuration; may be given again.
+    /// Ask this keyserver instead of the configured ones; may be given again.
     #[arg(long, value_name = "SERVER")]
     from: Vec<String>,
 

@@ -32,7 +32,7 @@ use crate::session::{Session, command_line};
   keyhoard generate --no-passphrase --profile modern builds@example.org
   keyhoard generate --profile post-quantum 'Ann <ann@example.org>'
 
-Profiles that are always there: compatible (the default: version 4, Ed25519 and Cv25519, read by every GnuPG since 2.1), \
+Built-in profiles: compatible (the default: version 4, Ed25519 and Cv25519, read by every GnuPG since 2.1), \
 modern (version 6, as RFC 9580 has it), post-quantum (version 6, ML-DSA and ML-KEM beside Ed25519 and X25519, as RFC 9980 \
 has them), rsa4096. Your own are read from keyhoard/profiles.toml in the XDG \
 configuration directory.

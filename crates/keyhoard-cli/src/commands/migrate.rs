@@ -36,11 +36,11 @@ use crate::table::{Cell, Table};
 #[command(after_help = "Examples:
   keyhoard migrate                          GnuPG's keys and the shared certificate directory
   keyhoard migrate ~/.gnupg ~/old/pubring.gpg
-  keyhoard migrate --secret-keys copy       and do without GnuPG from now on
+  keyhoard migrate --secret-keys copy       so that GnuPG is no longer needed
   keyhoard migrate --check                  has anything changed since?
 
 Reads pubring.gpg, pubring.kbx, keyboxd's pubring.db, trustdb.gpg, tofu.db and pgp.cert.d directories, and changes \
-nothing in them. Everything is taken: local signatures, where keys came from, the order, revocation certificates, and the \
+nothing in them. Everything is copied: local signatures, where keys came from, the order, revocation certificates, and the \
 settings of gpg.conf that have a counterpart in config.toml. Secret keys are used where they are, through gpg-agent, if they \
 are in the home directory that belongs to the database; with --secret-keys copy they are copied, each with the passphrase \
 that it has. It can be run again to take over what is new.")]
@@ -49,7 +49,7 @@ pub(crate) struct Arguments {
     #[arg(value_name = "SOURCE")]
     sources: Vec<PathBuf>,
 
-    /// Say whether anything has changed since it was migrated, and nothing else; the exit code is 1 if it has.
+    /// Only say whether anything has changed since the migration; the exit code is 1 if it has.
     #[arg(long, conflicts_with_all = ["sources", "dry_run"])]
     check: bool,
 

@@ -33,15 +33,15 @@ pub(crate) struct Arguments {
     #[arg(value_name = "NAME")]
     names: Vec<OsString>,
 
-    /// Ask this keyserver, instead of those of the configuration; may be given again.
+    /// Ask this keyserver instead of the configured ones; may be given again.
     #[arg(long, value_name = "SERVER")]
     from: Vec<String>,
 
-    /// Wait so many seconds after each certificate [default: 1, unless the server is on this machine].
+    /// Wait this many seconds after each certificate [default: 1, unless the server is on this machine].
     #[arg(long, value_name = "SECONDS")]
     pause: Option<f64>,
 
-    /// Ask even for what was asked for within a day.
+    /// Ask even for certificates that were asked for within the last day.
     #[arg(long)]
     again: bool,
 }

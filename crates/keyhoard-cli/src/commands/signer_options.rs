@@ -32,7 +32,7 @@ pub(crate) struct SignerOptions {
     #[arg(long, value_name = "KEY")]
     by: Vec<OsString>,
 
-    /// The hash algorithm [default: as long as suits the key; in a message, what its recipients prefer].
+    /// The hash algorithm [default: one that suits the key; in a message, one that its recipients prefer].
     #[arg(long, value_name = "DIGEST", value_parser = hash_algorithm)]
     digest: Option<HashAlgorithm>,
 
@@ -44,7 +44,7 @@ pub(crate) struct SignerOptions {
     #[arg(long, value_name = "URL")]
     policy_url: Vec<String>,
 
-    /// Let the signature expire after so many days.
+    /// Let the signature expire after this many days.
     #[arg(long, value_name = "DAYS", value_parser = clap::value_parser!(u32).range(1..=36500))]
     signature_days: Option<u32>,
 }

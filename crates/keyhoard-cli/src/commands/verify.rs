@@ -49,11 +49,11 @@ pub(crate) struct Arguments {
     #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     file: Option<PathBuf>,
 
-    /// What a detached signature is over [default: the signature's name without .sig, .sign or .asc].
+    /// The data of a detached signature [default: the signature's name without .sig, .sign or .asc].
     #[arg(value_name = "DATA", value_hint = clap::ValueHint::FilePath, conflicts_with = "output")]
     data: Option<PathBuf>,
 
-    /// What is signed is written there, if the signatures hold.
+    /// Write the signed content to this file, if the signatures are valid.
     #[command(flatten)]
     output: NamedOutput,
 
@@ -62,11 +62,11 @@ pub(crate) struct Arguments {
     #[arg(long)]
     sure: bool,
 
-    /// Accept signatures of this certificate only, whose owner you vouch for; may be given again.
+    /// Accept only signatures by this certificate, whose owner you have verified; may be given again.
     #[arg(long, value_name = "NAME")]
     signer: Vec<OsString>,
 
-    /// Accept signatures of the certificates in this file only, whose owners you vouch for; nothing else is looked up.
+    /// Accept only signatures by certificates in this file, whose owners you have verified; the database is not used.
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, conflicts_with_all = ["signer", "batch"])]
     signer_file: Option<PathBuf>,
 

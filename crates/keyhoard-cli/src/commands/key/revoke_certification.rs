@@ -25,7 +25,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "KEY")]
     by: Option<OsString>,
 
-    /// Take the certification of this user ID back only, given whole; can be given several times.
+    /// Revoke only the certification of this user ID, given in full; can be given several times.
     #[arg(long, value_name = "USER-ID")]
     user_id: Vec<OsString>,
 
