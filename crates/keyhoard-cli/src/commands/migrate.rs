@@ -134,7 +134,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
         }
         if !kept.is_empty() {
             session.note(format_args!(
-                "what was decided here stays; {} with the same sources shows what is decided otherwise there",
+                "decisions in this database stay; {} with the same sources lists those that differ there",
                 Hint::ExplainMigration
             ));
         }
@@ -287,10 +287,14 @@ fn summary_table(summary: &MigrateSummary) -> Table {
         (summary.new, "new", Style::Good),
         (summary.changed, "changed", Style::Name),
         (summary.unchanged, "unchanged", Style::Faint),
-        (summary.bindings, "addresses with what was seen of their keys", Style::Name),
+        (summary.bindings, "addresses with data of trust on first use", Style::Name),
         (summary.owner_trusts, "keys with owner trust", Style::Name),
-        (summary.kept_owner_trusts, "of them keep another owner trust that they have here", Style::Warning),
-        (summary.kept_policies, "addresses keep another policy that was decided here", Style::Warning),
+        (
+            summary.kept_owner_trusts,
+            "of them keep the owner trust that was set here, which differs",
+            Style::Warning,
+        ),
+        (summary.kept_policies, "addresses keep the policy that was set here, which differs", Style::Warning),
         (summary.unreadable, "not readable", Style::Error),
         (summary.x509, "X.509 certificates, left to gpgsm", Style::Warning),
     ];

@@ -90,7 +90,7 @@ fn send(
         report(session, server, one)?;
     }
     match published.iter().any(|one| one.outcome.is_err()) {
-        true => bail!("not everything was taken"),
+        true => bail!("the server did not accept everything"),
         false => Ok(Outcome::Done),
     }
 }

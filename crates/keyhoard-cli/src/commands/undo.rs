@@ -146,10 +146,10 @@ fn words(kept: KeptReason) -> (&'static str, &'static str, &'static str) {
     match kept {
         KeptReason::Revocation => ("revocation", "a verified revocation", "--including-revocations"),
         KeptReason::Expiry => {
-            ("expiry", "a self-signature by which something expires earlier", "--including-revocations")
+            ("expiry", "a self-signature with an earlier expiry date", "--including-revocations")
         }
-        KeptReason::OwnerTrust => ("owner_trust", "the owner trust that a later command gave", "--force"),
-        KeptReason::Policy => ("policy", "the policy that a later command gave an address", "--force"),
+        KeptReason::OwnerTrust => ("owner_trust", "the owner trust that a later command set", "--force"),
+        KeptReason::Policy => ("policy", "the policy that a later command set for an address", "--force"),
     }
 }
 

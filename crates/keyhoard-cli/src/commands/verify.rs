@@ -104,7 +104,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
         None => arguments.message(session)?,
     };
     if signatures.is_empty() {
-        bail!("there is no signature in it");
+        bail!("the input has no signature");
     }
     let verdicts = match &keyring {
         Some(keyring) => examine_with_file(keyring, &trust, signatures)?,
@@ -163,7 +163,7 @@ impl Arguments {
     }
 
     fn signature(&self) -> anyhow::Result<&Path> {
-        self.file.as_deref().context("which file has the signature?")
+        self.file.as_deref().context("name the file with the signature")
     }
 
     /// Reads a signed message, or a detached signature and the data beside it.
@@ -189,17 +189,18 @@ impl Arguments {
             Ok(_) if plaintext.has_text_around && !self.output.is_named() => {
                 let name = input::name(path);
                 bail!(
-                    "{name}: there is text around the signed text, which is not signed; --output writes what is"
+                    "{name}: there is unsigned text around the signed text; --output writes only the signed text"
                 )
             }
             Ok(signatures) => Ok((signatures, Some(plaintext))),
             Err(Error::Detached) => {
-                let path = path.context("a detached signature: name its file and the data's")?;
+                let path =
+                    path.context("this is a detached signature: name its file and that of the data")?;
                 let data = path.with_extension("");
                 let is_named =
                     path.extension().is_some_and(|end| end == "sig" || end == "sign" || end == "asc");
                 if !is_named || !data.exists() {
-                    bail!("{}: a detached signature; name the data's file too", path.display());
+                    bail!("{}: a detached signature; name the file with the data, too", path.display());
                 }
                 Ok((detached(path, &data)?, None))
             }
