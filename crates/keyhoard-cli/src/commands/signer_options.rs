@@ -68,7 +68,7 @@ fn notation(text: &str) -> Result<Notation, &'static str> {
     let (name, value) = text.split_once('=').ok_or("a notation is a name, an equals sign and a value")?;
     let is_own = name.split_once('@').is_some_and(|(name, domain)| !name.is_empty() && !domain.is_empty());
     if !is_own || !name.bytes().all(|byte| byte.is_ascii_graphic()) {
-        return Err("the name of a notation ends with the domain of who defines it: name@example.org");
+        return Err("the name of a notation ends with the domain of whoever defines it: name@example.org");
     }
     Ok(Notation { name: name.to_owned(), value: value.to_owned(), critical })
 }

@@ -142,7 +142,7 @@ fn warn(session: &Session, plan: &PlannedCertification) {
             CertificationObstacle::Revoked => session.warn(format_args!("{user_id}: revoked, not certified")),
             CertificationObstacle::Expired => session.warn(format_args!("{user_id}: expired, not certified")),
             CertificationObstacle::NotSelfSigned => {
-                session.warn(format_args!("{user_id}: its owner does not vouch for it, not certified"));
+                session.warn(format_args!("{user_id}: it has no valid self-signature, not certified"));
             }
             CertificationObstacle::Signed { .. } => {
                 session.note(format_args!("{user_id}: certified by this key already"))
