@@ -62,7 +62,7 @@ fn the_doctor_finds_wrong_rows_on_a_server_and_rebuilds_them() {
     );
     let found = Run::keyhoard(&home).arg("doctor").output();
     assert_eq!(found.code, Some(1));
-    assert!(found.text().contains("self_facts is not what it should be"), "{}", found.text());
+    assert!(found.text().contains("self_facts does not match the packets"), "{}", found.text());
     Run::keyhoard(&home).args(["doctor", "--rebuild"]).succeed();
     Run::keyhoard(&home).arg("doctor").succeed();
 }

@@ -74,7 +74,7 @@ fn a_certificate_deleted_earlier_can_be_purged_by_its_fingerprint() {
     let stranger = "0123456789ABCDEF0123456789ABCDEF01234567";
     let refused = delete(&home, &["--yes", "--purge", key.fingerprint(), stranger]);
     assert_eq!(refused.code, Some(1));
-    assert!(refused.errors().contains(&format!("{stranger}: not found, and nothing is kept of it")));
+    assert!(refused.errors().contains(&format!("{stranger}: neither in the database nor in the journal")));
     assert!(!refused.errors().contains(key.fingerprint()), "{}", refused.errors());
 
     let purged = delete(&home, &["--yes", "--purge", "--json", key.fingerprint(), "bob@example.org"]);

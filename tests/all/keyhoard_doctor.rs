@@ -66,7 +66,7 @@ fn rebuilding_a_sound_database_changes_nothing() {
 fn changed_facts_are_found_and_mended() {
     assert_mended(
         "UPDATE self_facts SET facts = (SELECT facts FROM self_facts WHERE cert = 2) WHERE cert = 1",
-        "certificate 1: self_facts is not what it should be",
+        "certificate 1: self_facts does not match the packets",
     );
 }
 
@@ -77,13 +77,13 @@ fn facts_that_cannot_even_be_unpacked_are_found_and_mended() {
 
 #[test]
 fn lost_index_rows_are_found_and_mended() {
-    assert_mended("DELETE FROM key_id WHERE cert = 3", "certificate 3: key_id is not what it should be");
-    assert_mended("DELETE FROM mail WHERE cert = 3", "certificate 3: mail is not what it should be");
-    assert_mended("DELETE FROM user_id WHERE cert = 3", "certificate 3: user_id is not what it should be");
+    assert_mended("DELETE FROM key_id WHERE cert = 3", "certificate 3: key_id does not match the packets");
+    assert_mended("DELETE FROM mail WHERE cert = 3", "certificate 3: mail does not match the packets");
+    assert_mended("DELETE FROM user_id WHERE cert = 3", "certificate 3: user_id does not match the packets");
     assert_mended("DELETE FROM user_id_search WHERE rowid = 3", "certificate 3: user_id_search");
     assert_mended(
         "DELETE FROM third_party WHERE cert = 1",
-        "certificate 1: third_party is not what it should be",
+        "certificate 1: third_party does not match the packets",
     );
 }
 

@@ -300,8 +300,8 @@ fn decisions_made_since_a_migration_stay_and_are_reported(engine: Engine) {
     assert_eq!(shown.json_lines()[0]["kept"], kept);
 
     let text = Run::keyhoard(&home).arg("migrate").arg(gnupg.path()).succeed();
-    assert!(text.text().contains("1  of them keep another owner trust"), "{}", text.text());
-    assert!(text.text().contains("1  addresses keep another policy"), "{}", text.text());
+    assert!(text.text().contains("1  of them keep the owner trust that was set here"), "{}", text.text());
+    assert!(text.text().contains("1  addresses keep the policy that was set here"), "{}", text.text());
     assert!(text.errors().contains("migrate --dry-run"), "{}", text.errors());
     let policies = Run::keyhoard(&home).args(["--json", "tofu", "list"]).succeed().json_lines();
     assert_eq!(policies[0]["policy"], "bad");

@@ -112,7 +112,11 @@ fn a_refresh_without_keyservers_says_that_there_is_nobody_to_ask() {
     let user = user.with_network("keyservers = []");
     let done = user.run(&["refresh"]).output();
     assert_eq!(done.code, Some(1), "{}", done.errors());
-    assert!(done.text().contains("3  with nobody to ask: no keyserver is configured"), "{}", done.text());
+    assert!(
+        done.text().contains("3  without a server to ask: no keyserver is configured"),
+        "{}",
+        done.text()
+    );
     assert!(!done.text().contains("nobody answered"), "{}", done.text());
     let user = user.with_network("refresh-pause = -1");
     assert_eq!(user.run(&["refresh"]).output().code, Some(2));

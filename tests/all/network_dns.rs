@@ -113,7 +113,7 @@ fn beside_a_proxy_that_resolves_names_the_dns_is_not_asked() {
     let user = User::asking(&dns, &dns.trust_anchor(), true, &format!("proxy = \"{}\"", socks.url()));
     let done = user.run(&["fetch", "--no-wkd", "hugh@example.org"]).output();
     assert_eq!(done.code, Some(2), "{}", done.errors());
-    assert!(done.errors().contains("cannot be asked for through a proxy"), "{}", done.errors());
+    assert!(done.errors().contains("cannot be looked up through the proxy"), "{}", done.errors());
     assert_eq!(user.count(), 0);
 }
 

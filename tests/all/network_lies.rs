@@ -60,7 +60,11 @@ fn assert_lie_is_refused(lie: Lie, code: i32, said: &str) {
 #[test]
 fn another_certificate_than_the_one_that_was_asked_for_is_dropped() {
     let certificate = OwnKey::new("Mallory <mallory@example.org>").certificate();
-    assert_lie_is_refused(Lie::Bytes(certificate), 1, "1 certificate came, but not what was asked for");
+    assert_lie_is_refused(
+        Lie::Bytes(certificate),
+        1,
+        "the answer holds 1 certificate, but not what was asked for",
+    );
     assert_lie_is_refused(Lie::Bytes(Keyring::Nonupload.bytes()), 1, "but not what was asked for");
 }
 
@@ -237,7 +241,7 @@ fn a_redirect_does_not_reach_a_private_host_of_the_configuration() {
     let victim = Victim::new(&table);
     let run = victim.run(&["fetch", "--from", "hkps://keys.example.org", ASKED_FOR]);
     let run = run.env("SSL_CERT_FILE", nginx.authority());
-    victim.assert_refuses(run, 2, "which is no public address; no redirect leads there");
+    victim.assert_refuses(run, 2, "which is no public address; redirects there are not followed");
     assert_eq!(requests_for_keys(&nginx), 1, "{}", nginx.requests());
 }
 

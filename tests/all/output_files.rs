@@ -154,7 +154,7 @@ fn an_existing_file_is_replaced_only_with_force() {
         let refused = run(&[]);
         assert_eq!(refused.code, Some(2), "{command:?}");
         assert!(
-            refused.errors().contains("target: there is such a file already; --force"),
+            refused.errors().contains("target: the file exists already; --force"),
             "{}",
             refused.errors()
         );
@@ -176,7 +176,7 @@ fn on_a_terminal_keyhoard_asks_before_it_replaces_a_file() {
     for (answer, code, is_kept) in [(b"\n".as_slice(), 2, true), (b"n\n", 2, true), (b"y\n", 0, false)] {
         let command = format!("$KEYHOARD --quiet export --output {} {ALICE}", target.display());
         let mut terminal = Terminal::new(&home, &command);
-        terminal.answer("is there already. Replace it? [y/N] ", answer);
+        terminal.answer("exists already. Replace it? [y/N] ", answer);
         let (ended, shown) = terminal.end();
         assert_eq!(ended, Some(code), "{shown}");
         assert_eq!(fs::read(&target).expect("a file") == b"precious", is_kept, "{shown}");

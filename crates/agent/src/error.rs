@@ -25,10 +25,10 @@ pub enum Error {
         reason: String,
     },
     /// The connection broke.
-    #[error("the connection to gpg-agent: {0}")]
+    #[error("the connection to gpg-agent failed: {0}")]
     Io(#[from] io::Error),
     /// The agent answered what the protocol does not allow, or more than a limit.
-    #[error("gpg-agent answered what cannot be read: {0}")]
+    #[error("gpg-agent's answer cannot be read: {0}")]
     Protocol(&'static str),
     /// The agent refused a command.
     #[error("gpg-agent: {text}")]

@@ -256,7 +256,7 @@ fn compare(source: &dyn Snapshot, to: &dyn Store, on_progress: &mut dyn FnMut(u6
     };
     equal("the number of certificates", done == target.count()?)?;
     equal("the owner trust", source.owner_trusts()? == target.owner_trusts()?)?;
-    equal("the stores that were taken over", source.migrations()? == target.migrations()?)?;
+    equal("the record of migrated stores", source.migrations()? == target.migrations()?)?;
     each_part(source, COMPARED, &mut |part| {
         compare_part(source, &*target, part)?;
         done += part.len() as u64;
@@ -323,7 +323,7 @@ fn compare_bindings(source: &dyn ReadTrust, target: &dyn ReadTrust) -> Result<()
             && sorted(source.verified_messages(id)?) == sorted(target.verified_messages(other_id)?)
             && source.encrypted_messages(id)? == target.encrypted_messages(other_id)?;
     }
-    if equal { Ok(()) } else { Err(Error::NotEqual { what: "the memory of trust on first use".to_owned() }) }
+    if equal { Ok(()) } else { Err(Error::NotEqual { what: "the data of trust on first use".to_owned() }) }
 }
 
 fn kept_bindings(snapshot: &dyn ReadTrust) -> Result<Vec<Binding>> {

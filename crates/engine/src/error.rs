@@ -68,12 +68,12 @@ pub enum Error {
     #[error(transparent)]
     Exposed(#[from] crate::permissions::Exposed),
     /// Neither an option nor the environment says where the database is.
-    #[error("no place for the database: the user has no home directory; name one with KEYHOARD_DB")]
+    #[error("the user has no home directory: name the database with KEYHOARD_DB")]
     NoHome,
     /// There is no GnuPG home directory, whose agent could be asked.
     #[error(
-        "there is no gpg-agent for this database: it is that of GnuPG's home directory (GNUPGHOME, else ~/.gnupg), or of the \
-             directory of the database if GnuPG keeps keys there; `gpg -k` makes the former"
+        "there is no gpg-agent for this database: GnuPG's home directory (GNUPGHOME, else ~/.gnupg) does not exist, and GnuPG \
+             keeps no keys in the directory of the database; `gpg -k` makes the home directory"
     )]
     NoAgentHere,
     /// A name that can stand for no certificate.
@@ -124,7 +124,7 @@ pub enum Error {
         later: JournalId,
     },
     /// The database exists with another number of partitions.
-    #[error("{location}: the database is there already, with other partitions")]
+    #[error("{location}: the database exists already, with another number of partitions")]
     OtherPartitions {
         /// The database, without a password.
         location: String,
@@ -136,7 +136,7 @@ pub enum Error {
         what: String,
     },
     /// SQL statements for a database on a server, which psql runs.
-    #[error("{location}: psql runs SQL there; docs/schema.md describes the tables")]
+    #[error("{location}: use psql for SQL on a server; docs/schema.md describes the tables")]
     ServerStatement {
         /// The database.
         location: String,

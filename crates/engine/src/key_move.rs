@@ -153,7 +153,7 @@ fn try_out(key: &mut dyn OpenKey) -> Result<()> {
             PublicKeyAlgorithm::ED448 | PublicKeyAlgorithm::RSA_SIGN | PublicKeyAlgorithm::RSA
         );
     let works = if signs { signs_rightly(key)? } else { decrypts_rightly(key)? };
-    let what = "what its copy signs or decrypts is wrong";
+    let what = "its copy signs or decrypts incorrectly";
     if works { Ok(()) } else { Err(secret::Error::Damaged { key: fingerprint, what }.into()) }
 }
 

@@ -185,9 +185,7 @@ fn certificates(store: &dyn Store) -> Result<Vec<(Fingerprint, Vec<u8>, Certific
 /// Splits a file of packets at its primary keys; what is before the first one is a part too.
 fn packet_parts(bytes: &[u8]) -> io::Result<Vec<(Vec<u8>, Option<Fingerprint>)>> {
     if bytes.first().is_some_and(|byte| byte & 0x80 == 0) {
-        return Err(io::Error::other(
-            "it is no binary keyring, so that it cannot be changed: write another one",
-        ));
+        return Err(io::Error::other("it is not a binary keyring and cannot be changed: write a new one"));
     }
     let mut starts: Vec<(usize, Option<Fingerprint>)> = vec![(0, None)];
     for piece in Splitter::new(bytes) {

@@ -31,7 +31,7 @@ pub enum LineError {
     #[error("ownertrust value missing")]
     Value,
     /// The number is no owner trust.
-    #[error("no such owner trust; there are 2 to 6, and 128 more for a disabled key")]
+    #[error("unknown owner trust; the values are 2 to 6, plus 128 for a disabled key")]
     Number,
 }
 

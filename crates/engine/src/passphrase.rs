@@ -181,7 +181,7 @@ fn typed_twice(question: &str) -> Result<Option<Passphrase>> {
         if first == again {
             return Ok(Some(first));
         }
-        terminal.say("They differ; again.")?;
+        terminal.say("They differ; try again.")?;
     }
     Err(failed("the two passphrases differ"))
 }

@@ -27,7 +27,7 @@ pub enum Error {
         version: u8,
     },
     /// No algorithm has this name.
-    #[error("'{0}' is no algorithm that keys are made of; try ed25519, rsa4096, nistp256, ...")]
+    #[error("'{0}' is no algorithm for keys; try ed25519, rsa4096, nistp256, ...")]
     UnknownAlgorithm(String),
     /// Keys of the algorithm cannot serve these purposes: on a curve or in a group, a key signs or encrypts.
     #[error("one key of {algorithm} cannot both sign and encrypt: give it a subkey")]

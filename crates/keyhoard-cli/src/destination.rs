@@ -55,10 +55,10 @@ impl NamedOutput {
         let mut created = create(if self.force { Existing::Replaced } else { Existing::Kept });
         if !self.force && created.as_ref().is_err_and(|error| error.kind() == ErrorKind::AlreadyExists) {
             if !io::stdin().is_terminal() {
-                let reason = format!("{name}: there is such a file already; --force replaces it");
+                let reason = format!("{name}: the file exists already; --force replaces it");
                 bail!(CodedError::new(ErrorCode::FileExists, reason));
             }
-            if !is_agreed(format_args!("{name} is there already. Replace it?"))? {
+            if !is_agreed(format_args!("{name} exists already. Replace it?"))? {
                 bail!(CodedError::new(ErrorCode::FileExists, format_args!("{name}: not replaced")));
             }
             created = create(Existing::Replaced);

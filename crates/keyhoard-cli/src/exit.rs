@@ -157,7 +157,7 @@ fn advice(error: &anyhow::Error) -> Option<String> {
         }
         engine::Error::NoSuchEntry { .. } => format!("{} lists them", Hint::Log),
         engine::Error::NothingInEntry { .. } => {
-            format!("messages that were seen are forgotten with {}", Hint::TofuForget)
+            format!("{} forgets the messages that were seen", Hint::TofuForget)
         }
         engine::Error::OtherPartitions { location } => {
             format!("{} makes another", Hint::Copy(location.clone()))

@@ -16,7 +16,7 @@ pub(crate) struct GlobalOptions {
     #[arg(long, global = true, value_name = "PATH", value_hint = clap::ValueHint::FilePath)]
     pub(crate) db: Option<PathBuf>,
 
-    /// Write JSON: one document a line, as docs/json.md describes.
+    /// Write JSON: one document per line, as docs/json.md describes.
     #[arg(long, global = true)]
     pub(crate) json: bool,
 

@@ -94,7 +94,7 @@ pub(crate) fn hash_algorithm(algorithm: HashAlgorithm) -> String {
 /// For an unknown name, the list of the known ones.
 pub(crate) fn hash_algorithm_named(name: &str) -> Result<HashAlgorithm, String> {
     let names = || HashAlgorithm::ALL.iter().filter_map(|hash| hash.name()).collect::<Vec<_>>().join(", ");
-    HashAlgorithm::named(name).ok_or_else(|| format!("the digests are {}", names()))
+    HashAlgorithm::named(name).ok_or_else(|| format!("the hash algorithms are {}", names()))
 }
 
 /// Returns the name of a compression.

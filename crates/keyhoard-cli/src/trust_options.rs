@@ -35,7 +35,7 @@ pub(crate) struct WebOptions {
 /// The rules of the web of trust.
 #[derive(Clone, Debug, clap::Args)]
 struct WebRules {
-    /// Trust this key as one's own: its fingerprint or long key ID.
+    /// Trust this key as your own: its fingerprint or long key ID.
     #[arg(long, value_name = "KEY", value_parser = clap::builder::OsStringValueParser::new())]
     trusted_key: Vec<std::ffi::OsString>,
 
@@ -47,11 +47,11 @@ struct WebRules {
     #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     completes_needed: u32,
 
-    /// Follow certifications over so many keys.
+    /// Follow certifications over at most this many keys.
     #[arg(long, value_name = "NUMBER", default_value_t = 5, value_parser = clap::value_parser!(u8).range(1..))]
     max_cert_depth: u8,
 
-    /// Count only certifications that were made at least so carefully (1 to 3); those that do not say count as well.
+    /// Count only certifications of at least this level (1 to 3); those without a level count, too.
     #[arg(long, value_name = "LEVEL", default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=3))]
     min_cert_level: u8,
 }
@@ -69,11 +69,11 @@ enum ModelWord {
     /// Trust on first use and the web of trust.
     #[value(name = "tofu+pgp")]
     TofuPgp,
-    /// The trust in a key's owner.
+    /// The owner trust of a key is its validity.
     Direct,
     /// None: every key is used, and every owner counts as verified.
     Always,
-    /// The one of GnuPG's trust database: without such a database the web of trust.
+    /// The model in GnuPG's trust database; the web of trust if there is none.
     Auto,
 }
 
@@ -85,7 +85,7 @@ enum WebModelWord {
     Pgp,
     /// The web of trust without trust signatures.
     Classic,
-    /// The one of GnuPG's trust database: without such a database the web of trust.
+    /// The model in GnuPG's trust database; the web of trust if there is none.
     Auto,
 }
 

@@ -80,7 +80,7 @@ fn reason(user: &ExplainedUser, explanation: &Explanation) -> String {
     });
     let counted: Vec<String> = counted.collect();
     if counted.is_empty() {
-        return "nobody whom you trust has certified it".to_owned();
+        return "no trusted key certifies it".to_owned();
     }
     format!("certified by {}", counted.join(", "))
 }

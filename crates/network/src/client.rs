@@ -41,9 +41,9 @@ const OFFER_TIMEOUT: Duration = Duration::from_secs(5);
 const MAX_REFUSAL: usize = 4 << 10;
 
 /// What a user can do who means a private address.
-const ADDRESSES: &str = "[network.addresses] in config.toml can say that it is meant";
+const ADDRESSES: &str = "if it is meant, enter it under [network.addresses] in config.toml";
 /// Nothing but what the user names leads to a private address.
-const NO_REDIRECT: &str = "no redirect leads there";
+const NO_REDIRECT: &str = "redirects there are not followed";
 /// What the HTTP client says if a proxy would not connect, or not find the name. It passes on the text only: an answer
 /// to CONNECT other than 200, and the replies 1 and 4 of RFC 1928.
 const NOT_CONNECTED: [&str; 3] =

@@ -19,7 +19,7 @@ pub enum Error {
         reason: &'static str,
     },
     /// The system lacks what a request needs.
-    #[error("requests cannot be made here")]
+    #[error("the network cannot be used here")]
     Setup(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// No connection was made, or it broke.
     #[error("{url}: no answer")]
@@ -72,15 +72,13 @@ pub enum Error {
         source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// Records of the DNS are not signed, or not by those who may.
-    #[error("{name}: DNSSEC does not prove the records, which are not taken")]
+    #[error("{name}: DNSSEC does not prove the records; they are not used")]
     NotValidated {
         /// The name.
         name: String,
     },
     /// A proxy resolves names, so that the DNS is not asked from here.
-    #[error(
-        "{domain}: records of the DNS cannot be asked for through a proxy, and are not asked for beside it"
-    )]
+    #[error("{domain}: DNS records cannot be looked up through the proxy, and are not looked up around it")]
     DnsThroughProxy {
         /// The domain.
         domain: String,

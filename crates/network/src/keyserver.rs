@@ -217,7 +217,7 @@ impl FromStr for Keyserver {
         }
         let server = Self { name: without_user(text), url, protocol, whose: Whose::User };
         if protocol == Protocol::Vks && scheme == "http" && !server.is_local() {
-            return Err(wrong("without TLS on this machine only"));
+            return Err(wrong("without TLS only on this machine"));
         }
         Ok(server)
     }

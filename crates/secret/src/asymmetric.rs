@@ -65,7 +65,7 @@ impl<'a> Pair<'a> {
             Numbers::PostQuantumSignature(numbers) => numbers.belong(),
             Numbers::PostQuantumEncryption(numbers) => numbers.belong(),
         };
-        let what = "its secret part is not the one of its public part";
+        let what = "its secret part does not match its public part";
         match belong.map_err(|error| Error::failed(self.key, "verifying its numbers", &error))? {
             true => Ok(()),
             false => Err(Error::Damaged { key: self.key.fingerprint(), what }),

@@ -48,7 +48,7 @@ pub enum Error {
     #[error("the new passphrase is empty")]
     EmptyPassphrase,
     /// The secret part was changed, or does not belong to the public part.
-    #[error("secret key {key}: damaged, {what}; take it from a backup")]
+    #[error("secret key {key}: damaged, {what}; restore it from a backup")]
     Damaged {
         /// The key.
         key: Fingerprint,
@@ -110,7 +110,7 @@ pub enum Error {
         reason: String,
     },
     /// The system gives no random numbers, and says why.
-    #[error("the system's random numbers: {0}")]
+    #[error("the system gives no random numbers: {0}")]
     Random(String),
     /// There is no such secret key.
     #[error("no secret key {key}")]
@@ -127,7 +127,7 @@ pub enum Error {
         message: String,
     },
     /// The certificate of a key could not be read.
-    #[error("the certificates of secret keys: {0}")]
+    #[error("reading the certificates of secret keys: {0}")]
     Certificates(String),
     /// Asking for a passphrase failed.
     #[error("asking for a passphrase: {0}")]

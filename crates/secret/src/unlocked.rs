@@ -74,7 +74,7 @@ impl Unlocked {
     ///
     /// [`Error::Damaged`] if the result is wrong.
     pub fn try_out(&self) -> Result<()> {
-        let what = "what it signs or decrypts is wrong";
+        let what = "it signs or decrypts incorrectly";
         let key = self.public_half();
         let pair = Pair::read(&key, &self.material)?;
         let passes = if pair.signs() { signature_verifies(&pair, &key) } else { decrypts(&pair, &key) };

@@ -34,7 +34,7 @@ pub enum Error {
         wanted: usize,
     },
     /// The system gives no random numbers, and says why.
-    #[error("the system's random numbers: {0}")]
+    #[error("the system gives no random numbers: {0}")]
     Random(String),
     /// The secret key could not sign.
     #[error(transparent)]

@@ -161,7 +161,7 @@ impl fmt::Display for Finding {
             }
             Self::Bytes { cert, reason } => write!(f, "certificate {}: {reason}", cert.0),
             Self::Rows { cert, table } => {
-                write!(f, "certificate {}: {table} is not what it should be", cert.0)
+                write!(f, "certificate {}: {table} does not match the packets", cert.0)
             }
             Self::Count { table, found, expected } => {
                 write!(f, "{table}: {found} rows instead of {expected}")

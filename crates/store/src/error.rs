@@ -85,7 +85,7 @@ pub enum Error {
         path: PathBuf,
     },
     /// A read-only place holds a database whose last changes were never moved into it.
-    #[error("{path}: the last changes are still in {log}, and cannot be read where nothing can be written")]
+    #[error("{path}: the last changes are still in {log}; reading them takes write access")]
     Unfinished {
         /// The database.
         path: PathBuf,
@@ -154,7 +154,7 @@ pub enum Error {
         words: String,
     },
     /// A user's statement that would change something.
-    #[error("only statements that read are run here: SELECT, VALUES, EXPLAIN, PRAGMA")]
+    #[error("only statements that read are allowed: SELECT, VALUES, EXPLAIN, PRAGMA")]
     NotReadOnly,
     /// Another writer held the lock for a minute, with SQLite without making progress.
     #[error("{path}: another program{holder} has held the lock for a minute; try again when it has finished")]
@@ -196,7 +196,7 @@ pub enum Error {
         limit: i64,
     },
     /// Tables of an earlier version, which this user may not bring to this program's.
-    #[error("{path}: the tables are of an earlier version; their owner has to bring them to this one")]
+    #[error("{path}: the tables are of an earlier version; their owner has to upgrade them")]
     Older {
         /// The database.
         path: PathBuf,

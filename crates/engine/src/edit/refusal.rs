@@ -15,7 +15,7 @@ pub enum EditRefusal {
         key: Fingerprint,
     },
     /// The secret key is not here.
-    #[error("no secret key {key}: only who has it can do this")]
+    #[error("no secret key {key} here; only that key can do this")]
     NoSecretKey {
         /// The key.
         key: Fingerprint,
@@ -39,7 +39,7 @@ pub enum EditRefusal {
         user_id: Vec<u8>,
     },
     /// A user ID that is empty, too long, or holds control characters.
-    #[error("'{}' can be no user ID", shown(.user_id))]
+    #[error("'{}' is not a valid user ID", shown(.user_id))]
     InvalidUserId {
         /// What was asked for.
         user_id: Vec<u8>,
@@ -63,13 +63,13 @@ pub enum EditRefusal {
         key: Fingerprint,
     },
     /// It has no valid self-signature that could be renewed.
-    #[error("key {key} has no self-signature that holds")]
+    #[error("key {key} has no valid self-signature")]
     NotBound {
         /// The key.
         key: Fingerprint,
     },
     /// The clock is earlier than the signature to be replaced, or than the key's creation.
-    #[error("the clock is wrong: {seconds} seconds behind what key {key} has signed already")]
+    #[error("the clock is wrong: it is {seconds} seconds behind the dates of key {key}")]
     Clock {
         /// The key.
         key: Fingerprint,
@@ -77,13 +77,13 @@ pub enum EditRefusal {
         seconds: u32,
     },
     /// The key was not named as a designated revoker.
-    #[error("key {key} may not revoke this one: its owner did not name it")]
+    #[error("key {key} may not revoke this one: it is not a designated revoker")]
     NotDesignated {
         /// The key.
         key: Fingerprint,
     },
     /// The key does not certify.
-    #[error("key {key} certifies no others")]
+    #[error("key {key} may not certify others")]
     CannotCertify {
         /// The key.
         key: Fingerprint,

@@ -115,7 +115,8 @@ fn refuse_several_domains(
     let first = domains.next();
     match domains.find(|domain| Some(*domain) != first) {
         Some(text) if layout == DirectoryLayout::Direct => {
-            let reason = "the second domain; the direct method has one in a directory, which --domain says";
+            let reason =
+                "a second domain; with the direct method a directory has one domain: give it with --domain";
             Err(network::Error::Address { text: text.to_owned(), reason }.into())
         }
         _ => Ok(()),

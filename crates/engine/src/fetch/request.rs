@@ -35,7 +35,7 @@ impl Request {
     pub fn parse(text: &str) -> Result<Self> {
         let wrong = |reason| network::Error::Address { text: text.to_owned(), reason };
         if let Some(path) = text.strip_prefix("file:") {
-            return Ok(Self::File(local_path(path).ok_or_else(|| wrong("not a file of this machine"))?));
+            return Ok(Self::File(local_path(path).ok_or_else(|| wrong("not a file on this machine"))?));
         }
         if text.contains("://") {
             let wrong = |reason| network::Error::Address { text: network::without_user(text), reason };
@@ -51,9 +51,13 @@ impl Request {
         }
         match find::query(text.as_bytes())? {
             query @ (Query::Fingerprint(_) | Query::KeyId(_)) => Ok(Self::Key(query)),
-            Query::ShortKeyId(_) => Err(wrong("too short a key ID: anybody can make a key with it").into()),
-            _ => Err(wrong("no fingerprint, key ID, mail address or URL; use search --on SERVER for a text")
-                .into()),
+            Query::ShortKeyId(_) => {
+                Err(wrong("the key ID is too short: anybody can make a key with it").into())
+            }
+            _ => Err(wrong(
+                "not a fingerprint, key ID, mail address or URL; use search --on SERVER for a text",
+            )
+            .into()),
         }
     }
 

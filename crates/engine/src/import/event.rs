@@ -50,7 +50,7 @@ pub enum ImportRefusal {
     #[error("a revocation of the key {0}, which is not here")]
     UnknownKey(KeyId),
     /// A standalone revocation, and that the key it names did not make.
-    #[error("a revocation of the key {0}, which did not make it")]
+    #[error("a revocation of the key {0}, which did not sign it")]
     BadRevocation(KeyId),
 }
 

@@ -102,7 +102,7 @@ impl Take<'_, '_> {
         let detail =
             |what, name: &str, fate| Detail { what, name: name.to_owned(), path: directory.to_owned(), fate };
         let failed = |reason: &str| vec![detail(What::SecretKey, &stem, Fate::Failed(reason.to_owned()))];
-        let Some(keygrip) = keygrip(&stem) else { return failed("its file is not called by a keygrip") };
+        let Some(keygrip) = keygrip(&stem) else { return failed("its file name is not a keygrip") };
         let key = match key_file::read(file) {
             Ok(Some(key)) => key,
             Ok(None) => return failed("its file is damaged, or of a form that is not known"),
@@ -198,7 +198,7 @@ impl Take<'_, '_> {
             Ok(None) => return Fate::Left("no certificate here has it".to_owned()),
             Err(error) => return Fate::Failed(causes(&error)),
         };
-        let not_copied = || Fate::Left("it was not to be copied".to_owned());
+        let not_copied = || Fate::Left("copying was not requested".to_owned());
         match std::mem::replace(self.handling, Handling::InPlace) {
             Handling::InPlace if self.is_in_agent(key) => Fate::InPlace,
             Handling::InPlace => not_copied(),

@@ -112,9 +112,9 @@ impl SettingsDestination<'_> {
         drop(snapshot);
         Ok(match own.is_empty() {
             false => self.configure(Setting::EncryptToSelf),
-            true => Fate::Left(
-                "it names no key of your own, and only these can be recipients of all messages".to_owned(),
-            ),
+            true => {
+                Fate::Left("it is not your own key: only these can be recipients of all messages".to_owned())
+            }
         })
     }
 
@@ -132,9 +132,7 @@ impl SettingsDestination<'_> {
         let mut primaries = snapshot.primaries_by_id(key_id)?;
         primaries.retain(|(_, primary)| query.names_key(primary));
         let &[(_, key)] = primaries.as_slice() else {
-            return Ok(Fate::Left(
-                "it names the primary key of no single certificate that is here".to_owned(),
-            ));
+            return Ok(Fate::Left("no single certificate here has this primary key".to_owned()));
         };
         Ok(match decided(snapshot.as_ref(), &key)? {
             Some(trust) if trust.value() == ULTIMATE => Fate::Here,

@@ -50,7 +50,7 @@ pub(super) fn read(
     while let Some(row) = rows.next().map_err(failed)? {
         let oid: i64 = row.get(0).map_err(failed)?;
         match binding(row).map_err(failed)? {
-            None => each(Err(format!("binding {oid} has a fingerprint or a policy that is none")))?,
+            None => each(Err(format!("binding {oid} has an invalid fingerprint or policy")))?,
             Some(binding) => {
                 let messages = SeenMessages {
                     verified: verified(&connection, oid).map_err(failed)?,

@@ -48,7 +48,7 @@ pub fn certify(
         }
     }
     if certifiers.is_empty() {
-        return Err(Failure::new(Kind::MissingArg, "which key certifies?"));
+        return Err(Failure::new(Kind::MissingArg, "give the key that certifies"));
     }
     for certificate in &mut certificates.certificates {
         let effective = packets::effective(certificate, now);

@@ -55,7 +55,10 @@ pub fn decrypt(
 ) -> Result<Decrypted> {
     let Decryption { session_keys, passwords, keys, .. } = decryption;
     if session_keys.is_empty() && passwords.is_empty() && keys.is_empty() {
-        return Err(Failure::new(Kind::MissingArg, "what opens it? give a key, a password or a session key"));
+        return Err(Failure::new(
+            Kind::MissingArg,
+            "give a key, a password or a session key to decrypt with",
+        ));
     }
     let secret_keys = keys
         .iter()

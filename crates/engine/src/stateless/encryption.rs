@@ -55,7 +55,7 @@ impl Profile {
                 .find(|(_, known, _)| *known == name)
                 .map(|(profile, ..)| *profile)
                 .ok_or_else(|| {
-                    Failure::new(Kind::UnsupportedProfile, format!("{name}: no profile of messages"))
+                    Failure::new(Kind::UnsupportedProfile, format!("{name}: unknown profile of messages"))
                 }),
         }
     }
@@ -132,7 +132,7 @@ impl Encryption {
         let key = |candidate: RecipientCandidate| {
             let name = candidate.fingerprint;
             candidate.key.ok_or_else(|| {
-                Failure::new(Kind::CertCannotEncrypt, format!("{name}: it has no key that may be encrypted to now: bound, neither revoked nor expired, for this purpose and not too weak"))
+                Failure::new(Kind::CertCannotEncrypt, format!("{name}: it has no key that may be encrypted to now (bound, not revoked, not expired, for this purpose, strong enough)"))
             })
         };
         recipients::of_keyring(&keyring, &[], self.purpose, now)?.into_iter().map(key).collect()

@@ -206,7 +206,7 @@ const ALIASES: [(&str, &str); 7] = [
 pub fn key_profile(name: &str) -> Result<Profile> {
     let alias = ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name, |(_, profile)| profile);
     Profile::named(alias)
-        .ok_or_else(|| Failure::new(Kind::UnsupportedProfile, format!("{name}: no profile of new keys")))
+        .ok_or_else(|| Failure::new(Kind::UnsupportedProfile, format!("{name}: unknown profile of new keys")))
 }
 
 /// Returns the profiles of new keys, the default one first: the name, and what it is good for.

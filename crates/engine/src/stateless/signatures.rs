@@ -144,7 +144,7 @@ pub fn sign(
 }
 
 fn at_least_one(keys: Vec<Unlocked>) -> Result<Vec<Unlocked>> {
-    if keys.is_empty() { Err(Failure::new(Kind::MissingArg, "which key signs?")) } else { Ok(keys) }
+    if keys.is_empty() { Err(Failure::new(Kind::MissingArg, "give the key that signs")) } else { Ok(keys) }
 }
 
 /// Makes a signed message, with armor or without; cleartext signatures have no armor around the text.
@@ -307,7 +307,7 @@ pub(super) fn examined(
         let told = examined.signer.good().zip(examined.statement.as_ref());
         match told.filter(|_| status == SignatureStatus::Good) {
             Some((_, said)) if !period.holds(said.created) => {
-                result.refused.push("not accepted: it was made at another time than is asked for".to_owned());
+                result.refused.push("not accepted: it was made outside the requested time".to_owned());
             }
             Some((signer, said)) => result.holding.push(Verification {
                 created: said.created,

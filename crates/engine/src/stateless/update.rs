@@ -71,7 +71,7 @@ fn refuse_if_bad(certificate: &Certificate, effective: &Effective, now: Timestam
     match state {
         _ if state.revoked.is_some() => refused("is revoked"),
         _ if state.expired => refused("has expired"),
-        _ if !state.valid => refused("vouches for nothing"),
+        _ if !state.valid => refused("has no valid self-signature"),
         _ if is_weak => refused("is too weak"),
         _ => Ok(()),
     }

@@ -36,7 +36,7 @@ pub(crate) struct Arguments {
     #[arg(long, short)]
     signatures: bool,
 
-    /// Verify everything again, whatever was found out before.
+    /// Verify all signatures again, without the stored verdicts.
     #[arg(long)]
     again: bool,
 

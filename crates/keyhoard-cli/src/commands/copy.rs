@@ -43,7 +43,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
         let CopySummary { copied, there, .. } = summary;
         let there = if there > 0 { format!(", {there} were there already") } else { String::new() };
         let copied = counted(copied, "certificate");
-        session.note(format_args!("{copied} copied{there}; both databases hold the same"));
+        session.note(format_args!("{copied} copied{there}; the databases are equal"));
     }
     Ok(Outcome::Done)
 }

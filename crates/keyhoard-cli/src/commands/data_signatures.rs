@@ -84,7 +84,7 @@ pub(super) fn headline(
                 }
                 None => match verdicts.iter().find(|verdict| verdict.status != SignatureStatus::NoKey) {
                     Some(verdict) if verdict.status == SignatureStatus::Good => {
-                        (style, format!("BAD: signed{}, who is not the signer asked for", by(Some(verdict))))
+                        (style, format!("BAD: signed{}, not by the expected signer", by(Some(verdict))))
                     }
                     Some(verdict) => {
                         (style, format!("BAD signature{}: {}", by(Some(verdict)), verdict.status))
@@ -94,9 +94,10 @@ pub(super) fn headline(
             }
         }
         Conclusion::UnknownKey => (Style::Warning, "UNKNOWN KEY: the key that signed is not here".to_owned()),
-        Conclusion::NotFullyChecked => {
-            (Style::Warning, format!("NOT CHECKED: the key is not fully checked; {} goes on", Hint::Check))
-        }
+        Conclusion::NotFullyChecked => (
+            Style::Warning,
+            format!("NOT CHECKED: the key is not fully checked; {} completes that", Hint::Check),
+        ),
         Conclusion::Unsupported => (
             Style::Warning,
             "NOT CHECKED: the signature uses an algorithm or version that is not known".to_owned(),

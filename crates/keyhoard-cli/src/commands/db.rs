@@ -29,11 +29,11 @@ enum Command {
     #[command(after_help = "Examples:
   keyhoard --db postgres://ann@db.example.org/keys db init")]
     Init {
-        /// Split the big tables of a PostgreSQL database over so many partitions [default: plain tables].
+        /// Split the big tables of a PostgreSQL database into this many partitions [default: plain tables].
         #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
         partitions: u32,
     },
-    /// Say what the database is, and how much is in it.
+    /// Describe the database, and count its certificates.
     #[command(after_help = "Examples:
   keyhoard db status --json")]
     Status,

@@ -206,8 +206,7 @@ impl Arguments {
         let mut mail = Mail::read(input)?;
         if mail.is_mended {
             let name = input::name(self.file.as_deref());
-            session
-                .warn(format_args!("{name}: the armor was damaged on its way, and is read as it was meant"));
+            session.warn(format_args!("{name}: the armor was damaged on its way, and was repaired"));
         }
         let mut verifier = MessageVerifier::new(plaintext).with_signatures_around_encryption();
         let read = decrypt(&mut mail, allowed, &mut keys, &mut verifier);
@@ -215,7 +214,7 @@ impl Arguments {
             (Ok(signatures), _) => Ok((signatures, keys.opened_by)),
             (Err(Error::NoKey), Some(failure)) => Err(failure.into()),
             (Err(Error::Unprotected), _) => {
-                bail!("{}; if it must be read, add --allow-unprotected", Error::Unprotected)
+                bail!("{}; to read it anyway, add --allow-unprotected", Error::Unprotected)
             }
             (Err(error @ Error::UnverifiedOverflow), _) => {
                 let input = input::name(self.file.as_deref());

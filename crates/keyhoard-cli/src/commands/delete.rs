@@ -66,7 +66,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
             Purge::Done(entry) => entry,
             Purge::Unknown(unknown) => {
                 for primary in unknown {
-                    session.warn(format_args!("{primary}: not found, and nothing is kept of it"));
+                    session.warn(format_args!("{primary}: neither in the database nor in the journal"));
                 }
                 return Ok(nothing(session));
             }
@@ -137,7 +137,8 @@ fn is_confirmed(deletion: &Deletion, arguments: &Arguments) -> anyhow::Result<bo
         let name = candidate.name.as_deref().map(printable).unwrap_or_default();
         format!("{}  {name}\n", candidate.fingerprint)
     });
-    let removed = deletion.removed.iter().map(|key| format!("{key}  (not here: what is kept of it)\n"));
+    let removed =
+        deletion.removed.iter().map(|key| format!("{key}  (deleted earlier: its packets in the journal)\n"));
     let mut named: String = present.chain(removed).take(MAX_LISTED).collect();
     if deletion.count() > MAX_LISTED {
         named += &format!("and {} more\n", deletion.count() - MAX_LISTED);

@@ -157,7 +157,7 @@ fn cipher(name: &str) -> Result<Cipher, String> {
 pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
     if let Some(cipher) = arguments.cipher.filter(|cipher| cipher.is_old() && !arguments.allow_old_cipher) {
         bail!(
-            "{cipher} has blocks of 64 bits, too few for many gigabytes; if it must be, add --allow-old-cipher"
+            "{cipher} has blocks of 64 bits, too few for many gigabytes; to use it anyway, add --allow-old-cipher"
         );
     }
     if !arguments.recipients.are_given() && !arguments.passwords.are_given() {

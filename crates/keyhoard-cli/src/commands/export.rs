@@ -33,7 +33,7 @@ Without a name everything is exported. A file given with --output is armored if 
 whole or not at all. One that is there already is replaced only with --force.
 
 --to-gnupg writes a directory that gpg 2.2 and later use as their home: pubring.kbx, trustdb.gpg, private-keys-v1.d and \
-openpgp-revocs.d. Secret keys keep their passphrases. What was seen of addresses (trust on first use) is not written.")]
+openpgp-revocs.d. Secret keys keep their passphrases. The data of trust on first use are not written.")]
 pub(crate) struct Arguments {
     /// The certificates to export [default: all].
     #[arg(value_name = "NAME")]

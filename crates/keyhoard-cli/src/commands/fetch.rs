@@ -26,15 +26,15 @@ use crate::style::Style;
   keyhoard fetch --no-wkd alice@example.org
 
 An address is looked for in the Web Key Directory of its domain first, in the DNS if config.toml says so, then on the \
-keyservers of config.toml (vks://keys.openpgp.org if it says nothing), one after the other until one has it. Only what was asked for is taken, and \
-from a Web Key Directory only with the user IDs of the address. A key is not valid because it was found: compare its \
+keyservers of config.toml (vks://keys.openpgp.org if it says nothing), one after the other until one has it. Only what was asked for is imported, and \
+from a Web Key Directory only with the user IDs of the address. Finding a key does not make it valid: compare its \
 fingerprint. `keyhoard log` says where it came from, `keyhoard undo` takes it back. docs/network.md says what is sent.")]
 pub(crate) struct Arguments {
     /// Mail addresses, fingerprints, key IDs, https: URLs, or file: URLs.
     #[arg(value_name = "NAME", required = true)]
     names: Vec<String>,
 
-    /// Ask this keyserver, instead of those of the configuration; may be given again.
+    /// Ask this keyserver instead of the configured ones; may be given again.
     #[arg(long, value_name = "SERVER")]
     from: Vec<String>,
 
@@ -87,7 +87,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     for request in &requests {
         let sources = Source::of(request, !arguments.no_wkd, network.dns.openpgpkey, &keyservers);
         if sources.is_empty() {
-            bail!("{request}: there is nobody to ask: {}", arguments.advice());
+            bail!("{request}: no server to ask: {}", arguments.advice());
         }
         let mut failures = 0;
         let now = session.now;
@@ -99,7 +99,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
         is_asked &= found || failures == 0;
     }
     if !is_asked {
-        bail!("not everything could be asked for");
+        bail!("some keys were not found, and a server failed");
     }
     Ok(Outcome::done_if(is_complete))
 }
@@ -142,7 +142,7 @@ pub(super) fn note(session: &Session, request: &Request, source: Source<'_>, cam
             }
             if taken.is_something() && taken.not_asked_for > 0 {
                 let others = counted(taken.not_asked_for, "certificate");
-                session.warn(format_args!("{request}: {url}: {others} not asked for, dropped"));
+                session.warn(format_args!("{request}: {url}: dropped {others} that nobody asked for"));
             }
         }
     }
@@ -152,9 +152,12 @@ pub(super) fn note(session: &Session, request: &Request, source: Source<'_>, cam
 fn of_no_use(taken: &Taken) -> String {
     let unusable = taken.certificates.len() as u64;
     match taken.refused.first() {
-        _ if unusable > 0 => "the key has no user ID that could be taken".to_owned(),
+        _ if unusable > 0 => "the key has no user ID that could be imported".to_owned(),
         _ if taken.not_asked_for > 0 => {
-            format!("{} came, but not what was asked for", counted(taken.not_asked_for, "certificate"))
+            format!(
+                "the answer holds {}, but not what was asked for",
+                counted(taken.not_asked_for, "certificate")
+            )
         }
         Some(reason) => format!("the answer cannot be read: {reason}"),
         None => "the answer holds no certificate".to_owned(),

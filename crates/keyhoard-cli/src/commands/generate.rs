@@ -32,7 +32,7 @@ use crate::session::{Session, command_line};
   keyhoard generate --no-passphrase --profile modern builds@example.org
   keyhoard generate --profile post-quantum 'Ann <ann@example.org>'
 
-Profiles that are always there: compatible (the default: version 4, Ed25519 and Cv25519, read by every GnuPG since 2.1), \
+Built-in profiles: compatible (the default: version 4, Ed25519 and Cv25519, read by every GnuPG since 2.1), \
 modern (version 6, as RFC 9580 has it), post-quantum (version 6, ML-DSA and ML-KEM beside Ed25519 and X25519, as RFC 9980 \
 has them), rsa4096. Your own are read from keyhoard/profiles.toml in the XDG \
 configuration directory.
@@ -115,7 +115,7 @@ fn profile(session: &Session, arguments: &Arguments) -> anyhow::Result<Profile> 
 fn lifetime(end: Expiry, now: Timestamp) -> anyhow::Result<Option<NonZeroU32>> {
     let Some(Timestamp(end)) = end.after(now) else { return Ok(None) };
     let left = end.checked_sub(now.0).and_then(NonZeroU32::new);
-    left.map(Some).context("the key would have expired already; say a later day with --expires")
+    left.map(Some).context("the key would have expired already; give a later date with --expires")
 }
 
 fn on_terminal() -> bool {
@@ -126,7 +126,7 @@ fn on_terminal() -> bool {
 fn asked_user_id() -> anyhow::Result<String> {
     if !on_terminal() {
         let example = Hint::GenerateFor("Ann <ann@example.org>".to_owned());
-        bail!("whose key is it to be? Give a user ID, as in {example}");
+        bail!("the key needs a user ID, as in {example}");
     }
     let name = ask("Name (may be empty): ")?;
     let address = ask("Mail address (may be empty): ")?;

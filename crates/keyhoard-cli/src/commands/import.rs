@@ -191,7 +191,7 @@ fn open(session: &Session, path: &Path) -> anyhow::Result<Input> {
 /// Returns an input of which mail may have damaged the armor, and says so.
 fn mended(session: &Session, name: &str, mail: Mail<'static>, size: Option<u64>) -> Input {
     if mail.is_mended {
-        session.warn(format_args!("{name}: the armor was damaged on its way, and is read as it was meant"));
+        session.warn(format_args!("{name}: the armor was damaged on its way, and was repaired"));
     }
     Input { reader: Box::new(mail), size }
 }
@@ -289,7 +289,7 @@ fn refusal(secret: &ImportedSecret) -> Option<String> {
     match &secret.outcome {
         SecretOutcome::Refused(reason) => Some(reason.clone()),
         SecretOutcome::NotInCertificate => {
-            Some(format!("secret key {}: nothing valid binds it to the certificate", secret.fingerprint))
+            Some(format!("secret key {}: no valid signature binds it to the certificate", secret.fingerprint))
         }
         SecretOutcome::New | SecretOutcome::Unchanged | SecretOutcome::Stub => None,
     }

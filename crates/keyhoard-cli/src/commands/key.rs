@@ -37,8 +37,8 @@ use crate::session::Session;
   keyhoard key revocation-certificate ann@example.org --output ann-revocation.asc
 
 New secret keys are kept in files beside the database, one for each, locked with the passphrase that they came with; those \
-of gpg-agent are used where they are. What a \
-command changed in a certificate is taken back with `keyhoard undo`, as long as nobody else has it.")]
+of gpg-agent are used where they are. `keyhoard undo` \
+takes back changes to a certificate, except from people who have received them.")]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     command: Command,
@@ -49,7 +49,7 @@ enum Command {
     /// List the secret keys that are here.
     #[command(visible_alias = "ls")]
     List(list::Arguments),
-    /// Write secret keys to a file, a pipe or the terminal, as they are locked.
+    /// Write secret keys, locked as they are, to a file, a pipe or the terminal.
     Export(export::Arguments),
     /// Import secret keys with their certificates, as keyhoard import does.
     Import(import::Arguments),
@@ -72,7 +72,7 @@ enum Command {
     AddSubkey(add_subkey::Arguments),
     /// Set when a key or its subkeys expire.
     SetExpiry(set_expiry::Arguments),
-    /// Set which ciphers, digests and compressions others are to use.
+    /// Set which ciphers, hash algorithms and compressions others should use.
     SetPreferences(set_preferences::Arguments),
     /// Certify user IDs of somebody else's key.
     Certify(certify::Arguments),

@@ -77,7 +77,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     let any = listing.write(session, store.as_ref(), snapshot.as_ref(), selection)?;
     if !any && named.complete {
         match arguments.filter.is_given() || !arguments.names.is_empty() {
-            true => session.note("no certificate is like that"),
+            true => session.note("no certificate matches"),
             false => session.note(format_args!("no certificates; {} imports some", Hint::ImportFile)),
         }
     }

@@ -25,7 +25,7 @@ pub(super) struct Filter {
     #[arg(long)]
     pub(super) secret: bool,
 
-    /// Only certificates that are at least so valid.
+    /// Only certificates with at least this validity.
     #[arg(long, value_name = "VALIDITY", value_enum)]
     validity: Option<ValidityWord>,
 

@@ -129,7 +129,7 @@ fn binding_in_words(change: &BindingChange) -> String {
     let BindingChange { address, before, after, added, removed } = change;
     let [before, after] = [before, after].map(|kept| policy_name(kept.as_ref()));
     let mut words = format!("{}: {after}, was {before}", printable(address.as_bytes()));
-    for (messages, what) in [(added, "came"), (removed, "went")] {
+    for (messages, what) in [(added, "added"), (removed, "removed")] {
         if messages.count() > 0 {
             let count = counted(messages.count() as u64, "message");
             write!(words, ", {count} {what}").expect("a string takes everything");

@@ -36,11 +36,11 @@ use crate::table::{Cell, Table};
 #[command(after_help = "Examples:
   keyhoard migrate                          GnuPG's keys and the shared certificate directory
   keyhoard migrate ~/.gnupg ~/old/pubring.gpg
-  keyhoard migrate --secret-keys copy       and do without GnuPG from now on
+  keyhoard migrate --secret-keys copy       so that GnuPG is no longer needed
   keyhoard migrate --check                  has anything changed since?
 
 Reads pubring.gpg, pubring.kbx, keyboxd's pubring.db, trustdb.gpg, tofu.db and pgp.cert.d directories, and changes \
-nothing in them. Everything is taken: local signatures, where keys came from, the order, revocation certificates, and the \
+nothing in them. Everything is copied: local signatures, where keys came from, the order, revocation certificates, and the \
 settings of gpg.conf that have a counterpart in config.toml. Secret keys are used where they are, through gpg-agent, if they \
 are in the home directory that belongs to the database; with --secret-keys copy they are copied, each with the passphrase \
 that it has. It can be run again to take over what is new.")]
@@ -49,7 +49,7 @@ pub(crate) struct Arguments {
     #[arg(value_name = "SOURCE")]
     sources: Vec<PathBuf>,
 
-    /// Say whether anything has changed since it was migrated, and nothing else; the exit code is 1 if it has.
+    /// Only say whether anything has changed since the migration; the exit code is 1 if it has.
     #[arg(long, conflicts_with_all = ["sources", "dry_run"])]
     check: bool,
 
@@ -134,7 +134,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
         }
         if !kept.is_empty() {
             session.note(format_args!(
-                "what was decided here stays; {} with the same sources shows what is decided otherwise there",
+                "decisions in this database stay; {} with the same sources lists those that differ there",
                 Hint::ExplainMigration
             ));
         }
@@ -287,10 +287,14 @@ fn summary_table(summary: &MigrateSummary) -> Table {
         (summary.new, "new", Style::Good),
         (summary.changed, "changed", Style::Name),
         (summary.unchanged, "unchanged", Style::Faint),
-        (summary.bindings, "addresses with what was seen of their keys", Style::Name),
+        (summary.bindings, "addresses with data of trust on first use", Style::Name),
         (summary.owner_trusts, "keys with owner trust", Style::Name),
-        (summary.kept_owner_trusts, "of them keep another owner trust that they have here", Style::Warning),
-        (summary.kept_policies, "addresses keep another policy that was decided here", Style::Warning),
+        (
+            summary.kept_owner_trusts,
+            "of them keep the owner trust that was set here, which differs",
+            Style::Warning,
+        ),
+        (summary.kept_policies, "addresses keep the policy that was set here, which differs", Style::Warning),
         (summary.unreadable, "not readable", Style::Error),
         (summary.x509, "X.509 certificates, left to gpgsm", Style::Warning),
     ];

@@ -47,7 +47,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "DOMAIN", requires = "wkd")]
     domain: Vec<String>,
 
-    /// For the domain's own web server, not for one that is called openpgpkey.
+    /// Write the files for the web server of DOMAIN itself, not of openpgpkey.DOMAIN.
     #[arg(long, requires = "wkd")]
     direct: bool,
 
@@ -90,7 +90,7 @@ fn send(
         report(session, server, one)?;
     }
     match published.iter().any(|one| one.outcome.is_err()) {
-        true => bail!("not everything was taken"),
+        true => bail!("the server did not accept everything"),
         false => Ok(Outcome::Done),
     }
 }

@@ -245,7 +245,7 @@ fn advise(session: &Session, candidate: &RecipientCandidate) {
             format!("{} makes a key to encrypt to", Hint::AddEncryptionKey(key))
         }
         Some(RecipientObstacle::NotFullyChecked) => format!("{} verifies them", Hint::Check),
-        Some(RecipientObstacle::Disabled) => format!("{} switches it on again", Hint::Enable(key)),
+        Some(RecipientObstacle::Disabled) => format!("{} enables it again", Hint::Enable(key)),
         Some(_) => format!("{} asks keyservers for an update", Hint::Refresh(key)),
         None if candidate.validity == Validity::Marginal => {
             format!("{} says who certified it", Hint::TrustExplain(key))

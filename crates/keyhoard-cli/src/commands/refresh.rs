@@ -33,15 +33,15 @@ pub(crate) struct Arguments {
     #[arg(value_name = "NAME")]
     names: Vec<OsString>,
 
-    /// Ask this keyserver, instead of those of the configuration; may be given again.
+    /// Ask this keyserver instead of the configured ones; may be given again.
     #[arg(long, value_name = "SERVER")]
     from: Vec<String>,
 
-    /// Wait so many seconds after each certificate [default: 1, unless the server is on this machine].
+    /// Wait this many seconds after each certificate [default: 1, unless the server is on this machine].
     #[arg(long, value_name = "SECONDS")]
     pause: Option<f64>,
 
-    /// Ask even for what was asked for within a day.
+    /// Ask even for certificates that were asked for within the last day.
     #[arg(long)]
     again: bool,
 }
@@ -73,7 +73,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
             progress.suspended(|| session.warn(format_args!("{fingerprint}: {}", causes(error))));
         }
         RefreshEvent::GivenUp(server) => progress.suspended(|| {
-            session.warn(format_args!("{server}: failed too often, is not asked any more"));
+            session.warn(format_args!("{server}: failed too often, and is not asked again"));
         }),
     })?;
     drop(progress);
@@ -104,13 +104,13 @@ fn report(session: &mut Session, summary: &RefreshSummary) -> anyhow::Result<()>
     let lines = [
         (summary.asked, "certificates asked for", Style::Strong),
         (revoked, "with new revocations", Style::Error),
-        (summary.changed.len() as u64 - revoked, "with other news", Style::Name),
+        (summary.changed.len() as u64 - revoked, "with other changes", Style::Name),
         (summary.unchanged, "unchanged", Style::Faint),
         (summary.unknown, "unknown there", Style::Faint),
         (summary.not_asked_for, "not imported", Style::Warning),
-        (summary.incomplete, "not asked for everywhere, since a server failed", Style::Warning),
-        (summary.failed, "not asked for, since nobody answered", Style::Error),
-        (summary.without_source, "with nobody to ask: no keyserver is configured", Style::Warning),
+        (summary.incomplete, "asked for, but a server failed", Style::Warning),
+        (summary.failed, "not asked for: no server answered", Style::Error),
+        (summary.without_source, "without a server to ask: no keyserver is configured", Style::Warning),
         (summary.too_soon, "asked for within a day, not again", Style::Faint),
     ];
     let mut table = Table::default();
@@ -121,7 +121,7 @@ fn report(session: &mut Session, summary: &RefreshSummary) -> anyhow::Result<()>
     }
     session.output.table(&table)?;
     if summary.too_soon > 0 && summary.asked == 0 {
-        session.note(format_args!("{}: --again asks nevertheless", counted(summary.too_soon, "certificate")));
+        session.note(format_args!("{}: --again asks anyway", counted(summary.too_soon, "certificate")));
     }
     Ok(())
 }

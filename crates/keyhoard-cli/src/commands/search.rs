@@ -34,7 +34,7 @@ const TRUST: [&str; 6] = [
   keyhoard search --json -n 10 '@example.org>'
   keyhoard search --on hkps://keyserver.ubuntu.com alice@example.org
 
-Every text has to occur in one of the certificate's user IDs; only the case of ASCII letters makes no difference.")]
+Every text has to occur in one of the certificate's user IDs; ASCII letters match in upper and lower case.")]
 pub(crate) struct Arguments {
     /// What to look for.
     #[arg(value_name = "TEXT", required = true)]
@@ -44,7 +44,7 @@ pub(crate) struct Arguments {
     #[arg(short = 'n', long, value_name = "NUMBER")]
     limit: Option<usize>,
 
-    /// Ask this keyserver, and show what it says.
+    /// Search on this keyserver instead of in the database.
     #[arg(long, value_name = "SERVER", conflicts_with_all = TRUST)]
     on: Option<String>,
 

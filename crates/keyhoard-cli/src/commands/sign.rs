@@ -32,7 +32,7 @@ pub(crate) struct Arguments {
     #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     file: Option<PathBuf>,
 
-    /// Write the signature only; what is signed stays as it is.
+    /// Write only the signature, and leave the signed file as it is.
     #[arg(long, short, conflicts_with_all = MESSAGE_OPTIONS)]
     detached: bool,
 

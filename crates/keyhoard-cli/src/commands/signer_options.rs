@@ -32,7 +32,7 @@ pub(crate) struct SignerOptions {
     #[arg(long, value_name = "KEY")]
     by: Vec<OsString>,
 
-    /// The hash algorithm [default: as long as suits the key; in a message, what its recipients prefer].
+    /// The hash algorithm [default: one that suits the key; in a message, one that its recipients prefer].
     #[arg(long, value_name = "DIGEST", value_parser = hash_algorithm)]
     digest: Option<HashAlgorithm>,
 
@@ -44,7 +44,7 @@ pub(crate) struct SignerOptions {
     #[arg(long, value_name = "URL")]
     policy_url: Vec<String>,
 
-    /// Let the signature expire after so many days.
+    /// Let the signature expire after this many days.
     #[arg(long, value_name = "DAYS", value_parser = clap::value_parser!(u32).range(1..=36500))]
     signature_days: Option<u32>,
 }
@@ -68,7 +68,7 @@ fn notation(text: &str) -> Result<Notation, &'static str> {
     let (name, value) = text.split_once('=').ok_or("a notation is a name, an equals sign and a value")?;
     let is_own = name.split_once('@').is_some_and(|(name, domain)| !name.is_empty() && !domain.is_empty());
     if !is_own || !name.bytes().all(|byte| byte.is_ascii_graphic()) {
-        return Err("the name of a notation ends with the domain of who defines it: name@example.org");
+        return Err("the name of a notation ends with the domain of whoever defines it: name@example.org");
     }
     Ok(Notation { name: name.to_owned(), value: value.to_owned(), critical })
 }

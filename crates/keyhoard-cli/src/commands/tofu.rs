@@ -29,7 +29,7 @@ pub(crate) struct Arguments {
 enum Command {
     /// List the addresses that are in conflict or decided about.
     List(list::Arguments),
-    /// Say everything about an address: its keys, since when, how many messages were seen.
+    /// Explain an address: its keys, when they were first seen, and in how many messages.
     Explain(explain::Arguments),
     /// Decide about the addresses of keys.
     Policy(decide::PolicyArguments),

@@ -18,9 +18,9 @@ use crate::session::{Session, command_line};
   keyhoard log; keyhoard undo 17   a certain one
   keyhoard undo --dry-run
 
-An undo can be undone. Three things stay unless you ask for more: what a later import brought again, and owner trust or a \
-policy for an address (`keyhoard tofu policy`) that was set again since, without --force; a verified revocation or an \
-earlier expiry date, without --including-revocations. If everything stays, the entry is not undone, and the exit code \
+An undo can be undone. Without --force, what a later import brought again stays, and owner trust or a policy for an address \
+(`keyhoard tofu policy`) that was set again since. Without --including-revocations, verified revocations and earlier \
+expiry dates stay. If everything stays, the entry is not undone, and the exit code \
 is 1.")]
 pub(crate) struct Arguments {
     /// The journal entry to undo, as `keyhoard log` numbers them [default: the last one that changed something and was
@@ -28,11 +28,11 @@ pub(crate) struct Arguments {
     #[arg(value_name = "ENTRY")]
     entry: Option<i64>,
 
-    /// Take back even what a later import brought as well, or owner trust and policies that were given anew since.
+    /// Also take back what a later import brought again, and owner trust and policies that were set again since.
     #[arg(long)]
     force: bool,
 
-    /// Take back verified revocations and shortened expiry dates as well.
+    /// Also take back verified revocations and earlier expiry dates.
     #[arg(long)]
     including_revocations: bool,
 
@@ -146,10 +146,10 @@ fn words(kept: KeptReason) -> (&'static str, &'static str, &'static str) {
     match kept {
         KeptReason::Revocation => ("revocation", "a verified revocation", "--including-revocations"),
         KeptReason::Expiry => {
-            ("expiry", "a self-signature by which something expires earlier", "--including-revocations")
+            ("expiry", "a self-signature with an earlier expiry date", "--including-revocations")
         }
-        KeptReason::OwnerTrust => ("owner_trust", "the owner trust that a later command gave", "--force"),
-        KeptReason::Policy => ("policy", "the policy that a later command gave an address", "--force"),
+        KeptReason::OwnerTrust => ("owner_trust", "the owner trust that a later command set", "--force"),
+        KeptReason::Policy => ("policy", "the policy that a later command set for an address", "--force"),
     }
 }
 

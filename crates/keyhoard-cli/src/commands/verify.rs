@@ -49,11 +49,11 @@ pub(crate) struct Arguments {
     #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     file: Option<PathBuf>,
 
-    /// What a detached signature is over [default: the signature's name without .sig, .sign or .asc].
+    /// The data of a detached signature [default: the signature's name without .sig, .sign or .asc].
     #[arg(value_name = "DATA", value_hint = clap::ValueHint::FilePath, conflicts_with = "output")]
     data: Option<PathBuf>,
 
-    /// What is signed is written there, if the signatures hold.
+    /// Write the signed content to this file, if the signatures are valid.
     #[command(flatten)]
     output: NamedOutput,
 
@@ -62,11 +62,11 @@ pub(crate) struct Arguments {
     #[arg(long)]
     sure: bool,
 
-    /// Accept signatures of this certificate only, whose owner you vouch for; may be given again.
+    /// Accept only signatures by this certificate, whose owner you have verified; may be given again.
     #[arg(long, value_name = "NAME")]
     signer: Vec<OsString>,
 
-    /// Accept signatures of the certificates in this file only, whose owners you vouch for; nothing else is looked up.
+    /// Accept only signatures by certificates in this file, whose owners you have verified; the database is not used.
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, conflicts_with_all = ["signer", "batch"])]
     signer_file: Option<PathBuf>,
 
@@ -104,7 +104,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
         None => arguments.message(session)?,
     };
     if signatures.is_empty() {
-        bail!("there is no signature in it");
+        bail!("the input has no signature");
     }
     let verdicts = match &keyring {
         Some(keyring) => examine_with_file(keyring, &trust, signatures)?,
@@ -163,7 +163,7 @@ impl Arguments {
     }
 
     fn signature(&self) -> anyhow::Result<&Path> {
-        self.file.as_deref().context("which file has the signature?")
+        self.file.as_deref().context("name the file with the signature")
     }
 
     /// Reads a signed message, or a detached signature and the data beside it.
@@ -189,17 +189,18 @@ impl Arguments {
             Ok(_) if plaintext.has_text_around && !self.output.is_named() => {
                 let name = input::name(path);
                 bail!(
-                    "{name}: there is text around the signed text, which is not signed; --output writes what is"
+                    "{name}: there is unsigned text around the signed text; --output writes only the signed text"
                 )
             }
             Ok(signatures) => Ok((signatures, Some(plaintext))),
             Err(Error::Detached) => {
-                let path = path.context("a detached signature: name its file and the data's")?;
+                let path =
+                    path.context("this is a detached signature: name its file and that of the data")?;
                 let data = path.with_extension("");
                 let is_named =
                     path.extension().is_some_and(|end| end == "sig" || end == "sign" || end == "asc");
                 if !is_named || !data.exists() {
-                    bail!("{}: a detached signature; name the data's file too", path.display());
+                    bail!("{}: a detached signature; name the file with the data, too", path.display());
                 }
                 Ok((detached(path, &data)?, None))
             }

@@ -18,7 +18,7 @@ use crate::session::Session;
   keyhoard who-signed '<someone@debian.org>'
   keyhoard who-signed --json 0123456789ABCDEF | jq -r 'select(.standing == \"good\") | .maker' | sort -u
 
-Each signature is verified: a name without the word 'good' before it is only what somebody wrote there.")]
+Each signature is verified. Without the word 'good' before it, a name proves nothing: anybody could write it.")]
 pub(crate) struct Arguments {
     /// The certificates.
     #[arg(value_name = "NAME", required = true)]

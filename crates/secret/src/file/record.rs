@@ -102,6 +102,6 @@ fn read_head(file: &mut impl Read) -> Result<(Role, usize), Fault> {
     let length = u32::from_be_bytes([a, b, c, d]) as usize;
     match Role::of(Tag(tag)) {
         Some(role) if length <= MAX_KEY_PACKET => Ok((role, length)),
-        _ => Err(Fault::Content("has a head that makes no sense".to_owned())),
+        _ => Err(Fault::Content("has an invalid header".to_owned())),
     }
 }

@@ -49,7 +49,7 @@ impl Security {
             other => return Err(format!("sslmode={other} is not known")),
         };
         if roots.is_none() && matches!(mode, Mode::VerifyCa | Mode::VerifyFull) {
-            return Err("verifying the server takes its root certificate: sslrootcert=FILE".to_owned());
+            return Err("verifying the server needs its root certificate: sslrootcert=FILE".to_owned());
         }
         Ok(Self { mode, roots, certificate, key })
     }

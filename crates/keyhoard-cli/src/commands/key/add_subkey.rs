@@ -40,7 +40,7 @@ enum Purpose {
     Sign,
     /// Others encrypt to it.
     Encrypt,
-    /// It says who somebody is, as an SSH key does.
+    /// It authenticates its owner, as an SSH key does.
     Authenticate,
 }
 

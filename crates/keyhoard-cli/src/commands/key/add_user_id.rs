@@ -12,7 +12,7 @@ use crate::session::Session;
 #[command(after_help = "Examples:
   keyhoard key add-user-id ann@example.org 'Ann <ann@new.example>'
 
-The new user ID says about the key what its primary user ID says: what it is for, when it expires, which algorithms it prefers.")]
+The new user ID gets the key flags, expiry date and preferences of the primary user ID.")]
 pub(crate) struct Arguments {
     #[command(flatten)]
     key: EditedKey,

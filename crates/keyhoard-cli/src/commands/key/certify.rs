@@ -40,7 +40,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "KEY")]
     by: Option<OsString>,
 
-    /// Certify this user ID only, given whole; can be given several times.
+    /// Certify only this user ID, given in full; can be given several times.
     #[arg(long, value_name = "USER-ID")]
     user_id: Vec<OsString>,
 
@@ -52,7 +52,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "LEVEL", default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..=3))]
     level: u8,
 
-    /// Trust the owner to certify others, so many levels down.
+    /// Trust the owner to certify others, over this many levels.
     #[arg(long, value_name = "LEVELS", value_parser = clap::value_parser!(u8).range(1..))]
     trust_depth: Option<u8>,
 
@@ -142,7 +142,7 @@ fn warn(session: &Session, plan: &PlannedCertification) {
             CertificationObstacle::Revoked => session.warn(format_args!("{user_id}: revoked, not certified")),
             CertificationObstacle::Expired => session.warn(format_args!("{user_id}: expired, not certified")),
             CertificationObstacle::NotSelfSigned => {
-                session.warn(format_args!("{user_id}: its owner does not vouch for it, not certified"));
+                session.warn(format_args!("{user_id}: it has no valid self-signature, not certified"));
             }
             CertificationObstacle::Signed { .. } => {
                 session.note(format_args!("{user_id}: certified by this key already"))

@@ -143,7 +143,7 @@ impl<'a> Editing<'a> {
     pub(super) fn future(&self, expiry: Expiry) -> anyhow::Result<Option<Timestamp>> {
         let time = expiry.after(self.now);
         if time.is_some_and(|time| time <= self.now) {
-            bail!("this end has passed already");
+            bail!("this expiry date has passed already");
         }
         Ok(time)
     }

@@ -26,11 +26,11 @@ use crate::session::Session;
 All secret keys of a certificate get the same passphrase, each by itself: if the program is interrupted, some have the \
 old one. Keys of version 4 are locked so that gpg can read them, keys of version 6 with Argon2.")]
 pub(crate) struct Arguments {
-    /// The certificates whose secret keys are meant.
+    /// The certificates of the secret keys.
     #[arg(value_name = "NAME", required = true)]
     names: Vec<OsString>,
 
-    /// Take the passphrase away.
+    /// Remove the passphrase.
     #[arg(long)]
     remove: bool,
 

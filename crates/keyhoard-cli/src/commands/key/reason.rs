@@ -17,14 +17,14 @@ pub(super) struct KeyReason {
 
 #[derive(Clone, Copy, Debug, Default, clap::ValueEnum)]
 enum KeyCode {
-    /// Not said.
+    /// No reason given.
     #[default]
     Unspecified,
     /// Another key has taken its place.
     Superseded,
     /// Others have the secret key.
     Compromised,
-    /// It is used no more.
+    /// It is no longer used.
     Retired,
 }
 

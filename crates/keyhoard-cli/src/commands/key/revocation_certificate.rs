@@ -19,7 +19,7 @@ use crate::session::Session;
   keyhoard key revocation-certificate ann@example.org --output ann-revocation.asc
   keyhoard key revocation-certificate ann@example.org --reason compromised | keyhoard import
 
-Who has it can revoke the key: keep it where nobody else finds it, best on paper. Importing it revokes the key. A file \
+Whoever has it can revoke the key: keep it where nobody else finds it, best on paper. Importing it revokes the key. A file \
 given with --output is for its owner only (mode 0600).")]
 pub(crate) struct Arguments {
     #[command(flatten)]

@@ -15,7 +15,7 @@ use crate::session::Session;
   keyhoard key revoke ann@example.org --reason superseded --comment 'see my new key'
   keyhoard key revoke ann@example.org --subkey 0123456789ABCDEF0123456789ABCDEF01234567 --yes
 
-Nothing takes a revocation back that others have.")]
+A revocation that others have received cannot be taken back.")]
 pub(crate) struct Arguments {
     #[command(flatten)]
     key: EditedKey,

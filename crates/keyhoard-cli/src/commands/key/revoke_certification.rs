@@ -25,7 +25,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "KEY")]
     by: Option<OsString>,
 
-    /// Take the certification of this user ID back only, given whole; can be given several times.
+    /// Revoke only the certification of this user ID, given in full; can be given several times.
     #[arg(long, value_name = "USER-ID")]
     user_id: Vec<OsString>,
 
@@ -51,7 +51,7 @@ pub(super) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     let reason = arguments.comment.reason(RevocationReason::UNSPECIFIED);
     let revoked = editing.edit(|editor, key| editor.revoke_certification(key, &by, &chosen, reason))?;
     if revoked.identities.is_empty() && revoked.already.is_empty() {
-        session.warn(format_args!("{}: {by} has certified none of this", editing.key));
+        session.warn(format_args!("{}: no such certification by {by}", editing.key));
         return Ok(Outcome::Nothing);
     }
     editing.print(session, "certification revoked", revoked.edited)

@@ -16,16 +16,16 @@ use crate::session::Session;
   keyhoard key set-preferences ann@example.org --ciphers aes256,aes128 --digests sha512,sha256
   keyhoard key set-preferences ann@example.org --aead aes256-ocb,aes128-ocb
 
-The lists begin with what is preferred; what is not given stays as it is. `keyhoard show` shows them.")]
+Each list begins with the most preferred one; lists that are not given stay unchanged. `keyhoard show` shows them.")]
 pub(crate) struct Arguments {
     #[command(flatten)]
     key: EditedKey,
 
-    /// The ciphers of messages that every program reads.
+    /// The ciphers for messages that every program reads.
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = cipher)]
     ciphers: Option<Vec<Cipher>>,
 
-    /// The digests of signatures.
+    /// The hash algorithms of signatures.
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = hash_algorithm_named)]
     digests: Option<Vec<HashAlgorithm>>,
 
@@ -33,7 +33,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = compression)]
     compressions: Option<Vec<Compression>>,
 
-    /// The ciphers with their modes of messages that programs of RFC 9580 read, which says too that yours does.
+    /// The ciphers and modes for messages as in RFC 9580; also says that your program reads these.
     #[arg(long, value_name = "CIPHER-MODE", value_delimiter = ',', value_parser = ciphersuite, conflicts_with = "no_aead")]
     aead: Option<Vec<(u8, u8)>>,
 

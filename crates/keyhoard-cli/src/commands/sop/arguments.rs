@@ -74,16 +74,16 @@ pub(super) enum Subcommand {
 #[derive(Debug, clap::Args)]
 #[group(multiple = false)]
 pub(super) struct Version {
-    /// The same of what the work is done with.
+    /// Print the names and versions of the cryptographic libraries.
     #[arg(long)]
     pub(super) backend: bool,
-    /// Say more, in no certain form.
+    /// Print more, in no fixed format.
     #[arg(long)]
     pub(super) extended: bool,
-    /// The version of the interface.
+    /// Print the version of the interface.
     #[arg(long)]
     pub(super) sop_spec: bool,
-    /// The version of its part that only verifies.
+    /// Print the version of the subset that only verifies.
     #[arg(long)]
     pub(super) sopv: bool,
 }
@@ -108,10 +108,10 @@ pub(super) struct KeyPasswords {
 pub(super) struct GenerateKey {
     #[command(flatten)]
     pub(super) form: Form,
-    /// Which kind of key; list-profiles tells.
+    /// The profile of the key; list-profiles lists the profiles.
     #[arg(long, default_value = "default")]
     pub(super) profile: String,
-    /// Nobody can encrypt to it.
+    /// Make a key that nobody can encrypt to.
     #[arg(long)]
     pub(super) signing_only: bool,
     /// A file with a password to lock it with.
@@ -149,7 +149,7 @@ pub(super) struct UpdateKey {
     /// Add no subkey to encrypt to.
     #[arg(long)]
     pub(super) signing_only: bool,
-    /// Do not say of the owner's programs that they can more than the key says.
+    /// Do not add features to the key that the owner's program supports.
     #[arg(long)]
     pub(super) no_added_capabilities: bool,
     /// Revoke RSA, DSA and Elgamal subkeys below 2048 bits.
@@ -180,7 +180,7 @@ pub(super) struct CertifyUserid {
     pub(super) userid: Vec<String>,
     #[command(flatten)]
     pub(super) key_passwords: KeyPasswords,
-    /// Certify user IDs, too, that the certificate does not vouch for.
+    /// Certify also user IDs without a self-signature.
     #[arg(long)]
     pub(super) no_require_self_sig: bool,
     /// The keys that certify.
@@ -227,10 +227,10 @@ pub(super) enum DataKind {
 pub(super) struct Sign {
     #[command(flatten)]
     pub(super) form: Form,
-    /// What the data are.
+    /// The type of the data.
     #[arg(long = "as", value_name = "KIND", default_value = "binary")]
     pub(super) kind: DataKind,
-    /// Write the digest's name to this file, as MIME wants it.
+    /// Write the name of the hash algorithm to this file, as multipart/signed needs it.
     #[arg(long, value_name = "MICALG")]
     pub(super) micalg_out: Option<OsString>,
     #[command(flatten)]
@@ -263,9 +263,9 @@ pub(super) struct Verify {
 /// What is encrypted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum PurposeKind {
-    /// Either.
+    /// Both.
     Any,
-    /// What is kept.
+    /// Stored data.
     Storage,
     /// Messages.
     Communications,
@@ -275,13 +275,13 @@ pub(super) enum PurposeKind {
 pub(super) struct Encrypt {
     #[command(flatten)]
     pub(super) form: Form,
-    /// What the data are.
+    /// The type of the data.
     #[arg(long = "as", value_name = "KIND", default_value = "binary")]
     pub(super) kind: DataKind,
-    /// How; list-profiles tells.
+    /// The profile of the message; list-profiles lists the profiles.
     #[arg(long, default_value = "default")]
     pub(super) profile: String,
-    /// What the message is for: keys for something else are not encrypted to.
+    /// The purpose of the message; only keys for this purpose are encrypted to.
     #[arg(long = "for", value_name = "PURPOSE", default_value = "any")]
     pub(super) purpose: PurposeKind,
     /// A file with a password that opens the message; may be given again.
@@ -311,7 +311,7 @@ pub(super) struct Decrypt {
     /// A file with a password of the message; may be given again.
     #[arg(long, value_name = "PASSWORD")]
     pub(super) with_password: Vec<OsString>,
-    /// Write to this file which signatures hold.
+    /// List the valid signatures in this file.
     #[arg(long, value_name = "VERIFICATIONS", alias = "verify-out")]
     pub(super) verifications_out: Option<OsString>,
     /// The certificates of those who may have signed; may be given again.
@@ -343,7 +343,7 @@ pub(super) struct InlineDetach {
 pub(super) struct InlineVerify {
     #[command(flatten)]
     pub(super) date_limits: DateLimits,
-    /// Write to this file which signatures hold.
+    /// List the valid signatures in this file.
     #[arg(long, value_name = "VERIFICATIONS")]
     pub(super) verifications_out: Option<OsString>,
     /// The certificates of those who may have signed.
@@ -367,7 +367,7 @@ pub(super) enum InlineKind {
 pub(super) struct InlineSign {
     #[command(flatten)]
     pub(super) form: Form,
-    /// What the data are.
+    /// The type of the data.
     #[arg(long = "as", value_name = "KIND", default_value = "binary")]
     pub(super) kind: InlineKind,
     #[command(flatten)]

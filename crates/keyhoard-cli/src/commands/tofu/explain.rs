@@ -71,7 +71,7 @@ fn write(output: &mut Output, address: &str, holders: &[Holder]) -> io::Result<(
         output.line("")?;
         let key = holder.key.to_string();
         let advice = format!(
-            "People make new keys; others pretend to be them. Ask the owner which key is right, then decide about each: \
+            "Either the owner made a new key, or somebody poses as the owner. Ask which key is right, then decide about each: \
              {} or {}",
             Hint::TofuGood(key.clone()),
             Hint::TofuBad(key)

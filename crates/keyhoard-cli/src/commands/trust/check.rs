@@ -18,7 +18,7 @@ use crate::trust_options::{TrustOptions, sources};
   keyhoard trust check
   keyhoard trust check --trusted-key 0123456789ABCDEF --json
 
-Nothing is stored by it: every listing computes what is valid anew.")]
+It stores nothing: every listing computes validity anew.")]
 pub(super) struct Arguments {
     #[command(flatten)]
     trust: TrustOptions,

@@ -20,8 +20,8 @@ use crate::trust_options::WebOptions;
   keyhoard trust explain --verbose 0123456789ABCDEF
   keyhoard trust explain --json someone@debian.org | jq .paths
 
-Certifications by keys that are not valid are counted; --verbose names them. What trust on first use says of an address \
-`keyhoard tofu explain` tells.")]
+Certifications by keys that are not valid are counted; --verbose names them. `keyhoard tofu \
+explain` does the same for trust on first use.")]
 pub(super) struct Arguments {
     /// The certificates to explain.
     #[arg(value_name = "NAME", required = true)]

@@ -57,11 +57,11 @@ enum TrustWord {
     Undefined,
     /// Not at all.
     Never,
-    /// A little: it takes several of them.
+    /// Marginally: several such keys are needed.
     Marginal,
     /// Fully: one of them is enough.
     Full,
-    /// It is one's own key.
+    /// It is your own key.
     Ultimate,
 }
 

@@ -67,8 +67,8 @@ impl Text<'_> {
             ExplainedUser { expired: true, .. } => "It has expired.".to_owned(),
             ExplainedUser { validity: Validity::Unknown, .. } => "No valid key has certified it.".to_owned(),
             ExplainedUser { full, marginal, .. } => format!(
-                "Certified by {full} of {completes_needed} fully trusted introducers that are needed, and by \
-                 {marginal} of {marginals_needed} marginally trusted ones."
+                "Certified by {full} of {completes_needed} needed fully trusted introducers, and by {marginal} of \
+                 {marginals_needed} needed marginally trusted ones."
             ),
         }
     }
@@ -111,10 +111,10 @@ impl Text<'_> {
             Weight::Untrusted => return format!("valid, but {}", untrusted(certifier)),
             Weight::Expired => {
                 let end = certification.expires.map(timestamp::day).unwrap_or_default();
-                return format!("ended {end}");
+                return format!("expired {end}");
             }
             Weight::OutOfScope => "trusted for other user IDs only",
-            Weight::ClaimsTooLittle => "claims that too little was checked",
+            Weight::ClaimsTooLittle => "its level is below the required one",
             Weight::Superseded => "a later one by the same key counts",
             Weight::Revokes => "revokes its earlier ones",
             Weight::NotIntroduced => not_introduced(certifier),
@@ -127,10 +127,8 @@ impl Text<'_> {
         let TrustSettings { completes_needed, marginals_needed, .. } = self.settings;
         let full = completes_needed.saturating_sub(user.full);
         let marginal = marginals_needed.saturating_sub(user.marginal);
-        let needed = format!(
-            "Missing: {full} more certified by valid keys of fully trusted people, or {marginal} of marginally \
-             trusted ones."
-        );
+        let needed =
+            format!("Missing: {full} more fully trusted or {marginal} more marginally trusted introducers.");
         self.line(Style::Warning, INDENT, &needed)?;
         let mut untrusted: Vec<Fingerprint> = user
             .certifications
@@ -221,8 +219,8 @@ fn remarks(not_valid: usize, others: UncountedCertifications) -> Vec<String> {
     let counts = [
         (not_valid, "by keys that are not valid"),
         (by_unknown, "by keys that are not here"),
-        (bad, "with a wrong signature"),
-        (unacceptable, "with a digest, a time or a critical subpacket that is not accepted"),
+        (bad, "with a bad signature"),
+        (unacceptable, "with a hash algorithm, time or critical subpacket that is not accepted"),
     ];
     let some = counts.into_iter().filter(|(count, _)| *count > 0);
     some.map(|(count, which)| format!("{} {which}", counted(count, "certification"))).collect()
