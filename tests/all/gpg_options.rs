@@ -286,17 +286,6 @@ fn gpg_the_version_begins_with_the_line_that_programs_read() {
 }
 
 #[test]
-fn gpg_unsupported_commands_say_so_by_name() {
-    let home = Home::new();
-    for command in ["--card-status", "--edit-card", "--change-pin"] {
-        let done = Run::gpg_keyhoard(&home).args(["--status-fd", "2", command]).output();
-        assert_eq!(done.code, Some(2), "{command}");
-        assert!(done.errors().contains(&format!("gpg: {command}: not supported yet\n")), "{}", done.errors());
-        assert!(done.status_lines().contains("[GNUPG:] FAILURE "), "{}", done.errors());
-    }
-}
-
-#[test]
 fn gpg_commands_that_do_not_go_together_conflict() {
     let both = Both::new();
     both.assert_same_status(["--list-keys", "--import"]);

@@ -40,6 +40,11 @@ pub trait Respond {
         let _ = (keyword, text);
     }
 
+    /// Is told of a status line whose text may be of any bytes.
+    fn status_bytes(&mut self, keyword: &str, text: &[u8]) {
+        self.status(keyword, &String::from_utf8_lossy(text));
+    }
+
     /// Answers an inquiry; `None` cancels the command.
     fn inquire(&mut self, keyword: &str, text: &str) -> Option<Zeroizing<Vec<u8>>> {
         // The agent waits for an answer to what it only tells.
@@ -146,9 +151,9 @@ impl Connection {
                     }
                 }
                 [b'S', b' ', rest @ ..] => {
-                    let text = String::from_utf8_lossy(rest);
-                    let (keyword, text) = text.split_once(' ').unwrap_or((&text, ""));
-                    respond.status(keyword, text);
+                    let end = rest.iter().position(|&byte| byte == b' ').unwrap_or(rest.len());
+                    let text = rest.get(end + 1..).unwrap_or_default();
+                    respond.status_bytes(&String::from_utf8_lossy(&rest[..end]), text);
                 }
                 [b'I', b'N', b'Q', b'U', b'I', b'R', b'E', b' ', rest @ ..] => {
                     let text = String::from_utf8_lossy(rest);
@@ -243,6 +248,28 @@ fn unescape(line: &[u8], out: &mut Vec<u8>) -> Result<()> {
     Ok(())
 }
 
+/// Takes the escapes of an argument or a status line away, as [`escaped`] makes them; what is no escape stays.
+pub fn unescaped(text: &[u8]) -> Vec<u8> {
+    let digit = |byte: u8| char::from(byte).to_digit(16);
+    let mut unescaped = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let [byte, after @ ..] = rest {
+        rest = after;
+        let escape = match (byte, after) {
+            (b'%', [high, low, ..]) => digit(*high).zip(digit(*low)),
+            _ => None,
+        };
+        match escape {
+            Some((high, low)) => {
+                unescaped.push((high << 4 | low) as u8);
+                rest = &after[2..];
+            }
+            None => unescaped.push(if *byte == b'+' { b' ' } else { *byte }),
+        }
+    }
+    unescaped
+}
+
 /// Escapes text as an argument: a space becomes `+`.
 pub fn escaped(text: &[u8]) -> String {
     let mut escaped = String::with_capacity(text.len());
@@ -314,6 +341,12 @@ mod tests {
         let (data, received) = answered(b"INQUIRE PASSPHRASE\nINQUIRE OTHER x\nOK\n".to_vec(), &mut Secret);
         assert_eq!(data.expect("an answer"), b"");
         assert_eq!(received, b"NOP\nD 50%25%0A\nEND\nCAN\n");
+    }
+
+    #[test]
+    fn escapes_of_an_argument_are_taken_away_and_what_is_no_escape_stays() {
+        assert_eq!(unescaped(escaped(b"a b+c%\n\"\xc3\0").as_bytes()), b"a b+c%\n\"\xc3\0");
+        assert_eq!(unescaped(b"\x81%03%x1%4"), b"\x81\x03%x1%4");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 pub(crate) mod about;
 mod armor;
+mod card;
 mod checks;
 mod decrypt;
 mod delete;
@@ -107,6 +108,9 @@ pub(crate) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
             streams.status_failure("server", code::Code::NOT_IMPLEMENTED);
             Ok(())
         }
+        Command::CardStatus => card::status::run(arguments, settings, streams),
+        Command::EditCard => card::edit::run(arguments, settings, streams),
+        Command::ChangePin => card::pins::run(arguments, settings, streams),
         Command::EditKey => edit_key::run(arguments, settings, streams),
         Command::SignKey(local) => edit_key::sign(arguments, settings, streams, local),
         Command::QuickAddKey => edit::add_key::run(arguments, settings, streams),
@@ -134,9 +138,5 @@ pub(crate) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
             Ok(())
         }
         Command::TofuPolicy => tofu_policy::run(arguments, settings, streams),
-        Command::NotYet(name) => {
-            streams.not_yet(&format!("--{name}"));
-            Ok(())
-        }
     }
 }

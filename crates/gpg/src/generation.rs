@@ -168,6 +168,11 @@ impl Curve {
         let is_name = |known: &&str| known.eq_ignore_ascii_case(name);
         NAMES.iter().find(|(_, names)| names.iter().any(is_name)).map(|(curve, _)| *curve)
     }
+
+    /// Returns the name that OpenPGP programs have for it.
+    pub(crate) fn name(self) -> &'static str {
+        NAMES.iter().find(|(curve, _)| *curve == self).map_or("", |(_, names)| names[1])
+    }
 }
 
 /// Names of curves: those of gpg first, then libgcrypt's others.

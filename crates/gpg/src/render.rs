@@ -12,6 +12,7 @@
 
 pub(crate) mod attribute;
 pub(crate) mod block;
+pub(crate) mod card;
 pub(crate) mod colons;
 pub(crate) mod digits;
 pub(crate) mod edit_view;

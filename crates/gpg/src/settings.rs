@@ -210,6 +210,8 @@ pub(crate) struct AgentSettings {
     pub(crate) program: Option<PathBuf>,
     /// `--no-autostart`: none is started.
     pub(crate) no_autostart: bool,
+    /// Only cards with the OpenPGP application are chosen.
+    pub(crate) only_openpgp_cards: bool,
     /// New secret keys go into files, whose passphrases no agent asks for.
     pub(crate) keys_in_files: bool,
     /// The agent, once it was needed.

@@ -10,7 +10,7 @@ use crate::home::Home;
 use crate::options::row::{Argument, Information, OptionAction, Row};
 use crate::options::table::{OPTIONS, rows};
 use crate::program::Program;
-use crate::settings::{Command, Settings};
+use crate::settings::Settings;
 use crate::streams::Streams;
 
 /// Returns the text of `--version`, `--help` and the like.
@@ -136,14 +136,7 @@ fn help(home: &Home, compat: Compat) -> String {
     text.extend(shown().filter(is_command).map(help_line));
     text.push_str("\nOptions:\n\n");
     text.extend(shown().filter(|row| !is_command(row)).map(help_line));
-    text.push_str("\nNot supported yet:\n\n");
-    text.extend(missing().map(|row| format!("     --{}\n", row.name())));
     text
-}
-
-/// Returns the commands that are not supported yet.
-fn missing() -> impl Iterator<Item = &'static Row> {
-    OPTIONS.iter().filter(|row| matches!(row.meaning, OptionAction::Command(Command::NotYet(_))))
 }
 
 fn help_line(row: &Row) -> String {

@@ -11,7 +11,7 @@ use engine::cert::Keygrip;
 use engine::cert::effective::Usage;
 
 use super::parameters::Defaults;
-use super::{Family, Kind, Part, Request, algorithm};
+use super::{Curve, Family, Kind, Part, Request, algorithm};
 use crate::code::Code;
 use crate::interval;
 use crate::settings::Settings;
@@ -71,6 +71,15 @@ pub(crate) fn user_id(
 /// If there is no answer.
 pub(crate) fn subkey(settings: &Settings, streams: &mut Streams) -> anyhow::Result<Kind> {
     menu::ask_subkey(&mut Asker { settings, streams, secret_key_family: &|_| None })
+}
+
+/// Asks for a curve.
+///
+/// # Errors
+///
+/// If there is no answer.
+pub(crate) fn curve(settings: &Settings, streams: &mut Streams) -> anyhow::Result<Curve> {
+    Asker { settings, streams, secret_key_family: &|_| None }.curve()
 }
 
 /// Asks what a key is for that is for `current` now; `is_primary`: it may certify.

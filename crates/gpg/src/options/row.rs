@@ -109,10 +109,6 @@ pub(super) const fn command(names: &'static str, command: Command, help: &'stati
     Row::new(names, OptionAction::Command(command)).help(help)
 }
 
-pub(super) const fn not_yet(names: &'static str, name: &'static str) -> Row {
-    Row::new(names, OptionAction::Command(Command::NotYet(name)))
-}
-
 pub(super) const fn flag(names: &'static str, set: fn(&mut Settings)) -> Row {
     Row::new(names, OptionAction::Flag(set))
 }

@@ -11,7 +11,7 @@ use engine::verify::HashAlgorithm;
 use super::refusal::Outcome;
 use super::row::{
     Argument, Information, OptionAction, Row, command, deprecated, flag, harmless, harmless_int,
-    harmless_text, harmless_unsigned, int, not_yet, obsolete, other, text,
+    harmless_text, harmless_unsigned, int, obsolete, other, text,
 };
 use super::values::{self, Signatures};
 use crate::algorithms::{cipher, compression_option, digest};
@@ -145,10 +145,9 @@ pub(crate) static OPTIONS: &[Row] = &[
     command("list-config", Command::ListConfig, ""),
     command("gpgconf-list", Command::GpgconfList, ""),
     command("gpgconf-test", Command::GpgconfTest, ""),
-
-    // Commands that are not supported yet.
-    not_yet("card-status", "card-status"),
-    not_yet("edit-card|card-edit", "edit-card"), not_yet("change-pin", "change-pin"),
+    command("card-status", Command::CardStatus, "show the smartcard in the reader"),
+    command("edit-card|card-edit", Command::EditCard, "change a smartcard step by step; see its command help"),
+    command("change-pin", Command::ChangePin, "change a smartcard's PINs"),
     command("export-ownertrust", Command::ExportOwnerTrust, "write the owner trust of all keys"),
     command("import-ownertrust", Command::ImportOwnerTrust, "take over the owner trust of keys"),
     command("check-trustdb", Command::CheckTrustDb, "sum the web of trust up"),
@@ -423,7 +422,7 @@ pub(crate) static OPTIONS: &[Row] = &[
     // Agents, cards and terminals.
     text("agent-program", values::agent_program), harmless_text("dirmngr-program"),
     flag("no-autostart", |s| s.agent.no_autostart = true),
-    harmless_int("limit-card-insert-tries"), harmless("use-only-openpgp-card"), harmless_text("display"),
+    harmless_int("limit-card-insert-tries"), flag("use-only-openpgp-card", |s| s.agent.only_openpgp_cards = true), harmless_text("display"),
     harmless_text("ttyname"), harmless_text("ttytype"), harmless_text("lc-ctype"), harmless_text("lc-messages"),
     harmless_text("xauthority"), harmless("use-agent"), obsolete("no-use-agent", Argument::None),
     obsolete("gpg-agent-info", Argument::Text), obsolete("reader-port", Argument::Text),

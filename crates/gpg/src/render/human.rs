@@ -14,7 +14,7 @@ use engine::trust::OwnerTrust;
 use super::digits::{date, date_or_never, decimal, hex, lower_hex, time_of_day};
 use super::identity::{fingerprint_line, pad};
 use super::text::{for_people, sanitized};
-use super::{algorithm, material, screening, signature, subpacket, validity, wkd};
+use super::{algorithm, card, material, screening, signature, subpacket, validity, wkd};
 use crate::compat;
 use crate::settings::{KEY_ORIGINS, KeyIdFormat, ListFlags, ListSettings};
 
@@ -136,13 +136,7 @@ impl Renderer<'_> {
     fn card(&self, key: &KeyFacts, out: &mut Vec<u8>) {
         let part = self.listing.trust.secret_part(&key.fingerprint).filter(|_| self.settings.secret);
         let Some(serial) = part.and_then(|part| part.card.as_deref()) else { return };
-        let shown = match (serial.get(16..20), serial.get(20..28)) {
-            (Some(maker), Some(number)) if serial.len() == 32 && serial.starts_with("D27600012401") => {
-                format!("{maker} {number}")
-            }
-            _ => serial.to_owned(),
-        };
-        out.extend(format!("      Card serial no. = {shown}\n").into_bytes());
+        out.extend(format!("      Card serial no. = {}\n", card::number(serial)).into_bytes());
     }
 
     fn keygrip(&self, key: &KeyFacts, out: &mut Vec<u8>) {

@@ -5,12 +5,15 @@ use super::{Form, MessageOperation};
 /// A command, as the options name it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Command {
+    CardStatus,
     ChangePassphrase,
+    ChangePin,
     CheckTrustDb,
     Dearmor,
     Decrypt,
     Enarmor,
     DesignatedRevocation,
+    EditCard,
     EditKey,
     ExportSshKey,
     GenPrime,
@@ -74,8 +77,6 @@ pub(crate) enum Command {
     TofuPolicy,
     UpdateTrustDb,
     Verify,
-    /// A command of gpg that is not supported yet, by its first name.
-    NotYet(&'static str),
 }
 
 impl Command {

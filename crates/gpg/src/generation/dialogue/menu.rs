@@ -222,7 +222,7 @@ impl Asker<'_> {
         Ok(Kind { material, usage: Usage::ENCRYPT })
     }
 
-    fn curve(&mut self) -> anyhow::Result<Curve> {
+    pub(super) fn curve(&mut self) -> anyhow::Result<Curve> {
         let expert = self.settings.expert;
         let offered = || CURVES.iter().filter(|(.., for_experts)| expert || !for_experts);
         let rows: String =
