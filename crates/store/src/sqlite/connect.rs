@@ -136,7 +136,8 @@ fn create_file(path: &Path) -> Result<()> {
     }
     match file_access::new_file().open(path) {
         // It is closed again, but nobody can have had a lock on a file that was not there.
-        Ok(_) => file_access::sync_directory(parent.unwrap_or(Path::new("."))).map_err(|source| failed(path, source)),
+        Ok(_) => file_access::sync_directory(parent.unwrap_or(Path::new(".")))
+            .map_err(|source| failed(path, source)),
         Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
         Err(source) => Err(failed(path, source)),
     }
