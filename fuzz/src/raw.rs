@@ -91,6 +91,7 @@ pub(crate) fn message(input: &[u8]) {
         unknown_digests: true,
         armor: ArmorRules::Rfc9580,
         unknown_packets: true,
+        zeros_behind: true,
     };
     read_message(input, allowed, &key);
     if let Ok(signatures) = DetachedSignatures::read(&mut &input[..]) {

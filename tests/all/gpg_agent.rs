@@ -1,11 +1,12 @@
 //! Secret keys in a real gpg-agent, used by gpg-keyhoard and keyhoard where they are.
 
 use std::fs;
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::Shutdown;
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 use std::thread;
@@ -542,6 +543,70 @@ fn secret_keys_of_the_agent_are_exported_with_the_passphrase_they_have() {
     Run::gpg_with_agent(&other.home).arg("--import").stdin(exported).succeed();
     other.answer("abc");
     Run::gpg_with_agent(&other.home).arg("--sign").stdin("text").succeed();
+}
+
+#[test]
+fn in_loopback_mode_a_secret_key_of_the_agent_is_exported_with_the_passphrase_of_the_command() {
+    let home = AgentHome::with_keys("abc", &[("ed25519", "cv25519")]);
+    for (passphrase, code) in [("abc", Some(0)), ("wrong", Some(2))] {
+        let words = ["--pinentry-mode", "loopback", "--passphrase", passphrase, "--export-secret-keys"];
+        let [gpg, keyhoard] =
+            [gpg_itself(&home), Run::gpg_keyhoard(&home.home)].map(|run| run.args(words).output());
+        assert_eq!((gpg.code, keyhoard.code), (code, code), "{passphrase}: {}", keyhoard.errors());
+        assert_eq!(gpg.stdout.is_empty(), keyhoard.stdout.is_empty(), "{passphrase}");
+        if code == Some(0) {
+            let other = AgentHome::empty();
+            Run::gpg_with_agent(&other.home).arg("--import").stdin(keyhoard.stdout).succeed();
+            let sign = ["--pinentry-mode", "loopback", "--passphrase", "abc", "--sign"];
+            Run::gpg_with_agent(&other.home).args(sign).stdin("text").succeed();
+        }
+    }
+    assert_eq!(home.questions(), "", "no pinentry is asked");
+}
+
+#[test]
+fn in_loopback_mode_a_program_gives_the_passphrases_of_a_key_that_is_locked_anew_as_in_gpg() {
+    type Program = fn(&AgentHome) -> Run;
+    let ours: Program = |home| Run::gpg_keyhoard(&home.home);
+    let told = |program: Program| {
+        let home = AgentHome::with_keys("abc", &[("ed25519", "cv25519")]);
+        let name = "ed25519@example.org";
+        let words =
+            ["--pinentry-mode", "loopback", "--command-fd", "0", "--status-fd", "2", "--passwd", name];
+        let changed = program(&home).args(words).stdin("abc\nanother one\n").succeed().status_lines();
+        home.home.kill_agent();
+        home.assert_signs_and_decrypts(&["--pinentry-mode", "loopback", "--passphrase", "another one"], name);
+        home.home.kill_agent();
+        let old = home.signed(&["--pinentry-mode", "loopback", "--passphrase", "abc"], name);
+        assert_eq!(old.code, Some(2), "{}", old.errors());
+        changed.lines().filter(|line| !line.contains("KEY_CONSIDERED")).map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(told(ours), told(gpg_itself));
+}
+
+#[test]
+fn an_agent_that_was_started_does_not_hold_the_pipes_of_the_caller_open() {
+    let home = AgentHome::with_keys("", &[("ed25519", "cv25519")]);
+    let (mut reader, writer) = std::io::pipe().expect("a pipe");
+    let mut child = Command::new("sh")
+        .args(["-c", "exec \"$0\" --homedir \"$1\" --batch --status-fd 7 --sign 7>&1 1>&2"])
+        .arg(Run::program_path("gpg-keyhoard"))
+        .arg(home.home.path())
+        .env("KEYHOARD_DB", home.home.database())
+        .stdin(Stdio::null())
+        .stdout(writer)
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("a shell");
+    assert!(child.wait().expect("it ends").success());
+    let (told, end) = mpsc::channel();
+    thread::spawn(move || {
+        let mut lines = String::new();
+        let _ = told.send(reader.read_to_string(&mut lines).map(|_| lines));
+    });
+    let lines = end.recv_timeout(Duration::from_secs(20)).expect("the end of the pipe").expect("text");
+    assert!(lines.contains("SIG_CREATED"), "{lines}");
+    assert!(home.home.path().join("S.gpg-agent").exists(), "the agent still runs");
 }
 
 /// Returns `gpg-keyhoard` as it is without `secret-keys = "files"`.

@@ -28,6 +28,20 @@ fn masked(text: &str) -> String {
     masked
 }
 
+#[test]
+fn without_a_keyring_that_can_be_written_no_key_is_created() {
+    let both = Both::with_agent();
+    let parameters =
+        both.gpg.write("parameters", "Key-Type: EDDSA\nKey-Curve: Ed25519\n%no-protection\nName-Real: Ann\n");
+    for gpg in [true, false] {
+        let run = both.run_of(gpg).args(["--batch", "--no-keyring", "--status-fd", "2", "--generate-key"]);
+        let done = run.arg(&parameters).output();
+        assert_eq!(done.code, Some(2), "{}", done.errors());
+        let lines = done.status_lines();
+        assert!(lines.contains("ERROR key_generate 33554459\n[GNUPG:] KEY_NOT_CREATED "), "{gpg}: {lines}");
+    }
+}
+
 fn same(both: &Both, answers: &str, words: &[&str]) -> [Output; 2] {
     let with_status: Vec<&str> = ["--status-fd", "2"].into_iter().chain(words.iter().copied()).collect();
     let [gpg, keyhoard] = both.run_with_answers(answers, &with_status);

@@ -93,6 +93,23 @@ fn a_signed_and_encrypted_message_is_decrypted_and_verified() {
 }
 
 #[test]
+fn zeros_behind_a_compressed_message_are_passed_over_as_by_gpg() {
+    let both = Both::of_alice_and_bob();
+    for gpg in [true, false] {
+        let message = signed(&both, gpg, "message", &["-u", "bob", "-s"]);
+        let longer = [std::fs::read(&message).expect("it was written"), vec![0; 128]].concat();
+        std::fs::write(&message, longer).expect("it is the test's own");
+        for command in ["--verify", "--decrypt"] {
+            same(&both, &[command, message.to_str().expect("a name")], b"", true);
+        }
+    }
+    let message = signed(&both, false, "message", &["-u", "bob", "-z", "0", "-s"]);
+    let longer = [std::fs::read(&message).expect("it was written"), vec![0; 128]].concat();
+    let [gpg, keyhoard] = [true, false].map(|gpg| run(&both, gpg, &["--verify"], &longer).code);
+    assert_eq!((gpg, keyhoard), (Some(2), Some(2)), "what is not compressed has an end of its own");
+}
+
+#[test]
 fn git_signs_and_verifies_with_gpg_keyhoard() {
     let both = Both::of_alice_and_bob();
     let home = both.keyhoard.path();

@@ -180,6 +180,33 @@ fn keyhoard_and_gpg_1_unlock_each_others_secret_keys_with_every_protection() {
     }
 }
 
+#[test]
+fn secret_keys_locked_by_gpg_1_with_any_cipher_go_into_the_agent_and_sign_there() {
+    for cipher in ["IDEA", "3DES", "CAST5", "BLOWFISH", "AES192", "TWOFISH", "CAMELLIA128", "CAMELLIA256"] {
+        let theirs = Home::with_conf("");
+        let generate = ["--s2k-cipher-algo", cipher, "--quick-random", "--gen-key"];
+        let (code, _, errors) = gpg1(theirs.path(), &generate, OLD_KEY.as_bytes());
+        assert_eq!(code, Some(0), "{cipher}: {errors}");
+        let (_, secret, _) = gpg1(theirs.path(), &["--export-secret-keys"], b"");
+        let home = Gpg::new();
+        // gpg 1 knows the real time only.
+        let ours = || Run::gpg_keyhoard(&home.0).with_agent().at("20380101T000000!");
+        ours().arg("--import").stdin(secret).succeed();
+        assert!(!home.0.path().join("secret-keys").exists(), "{cipher}: the keys are in files");
+        for (passphrase, code) in [("wrong", Some(2)), ("old", Some(0))] {
+            let sign = ["--pinentry-mode", "loopback", "--passphrase", passphrase, "--sign"];
+            let signed = ours().args(sign).stdin("text").output();
+            assert_eq!(signed.code, code, "{cipher}: {}", signed.errors());
+        }
+        let certificate = ours().arg("--export").succeed().stdout;
+        let theirs = || Run::gpg_with_agent(&home.0).at("20380101T000000!");
+        theirs().arg("--import").stdin(certificate).succeed();
+        let sign = ["--pinentry-mode", "loopback", "--passphrase", "old", "--sign"];
+        let signed = theirs().args(sign).stdin("text").succeed().stdout;
+        ours().arg("--verify").stdin(signed).succeed();
+    }
+}
+
 fn sq(arguments: &[&str]) -> Output {
     let output = Command::new("sq").args(arguments).stdin(Stdio::null()).output().expect("sq (make setup)");
     Output { stdout: output.stdout, stderr: output.stderr, code: output.status.code() }

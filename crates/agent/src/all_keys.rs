@@ -129,8 +129,8 @@ impl SecretKeys for AllKeys {
         Ok(self.files.delete(name)? | agents)
     }
 
-    fn export(&self, name: &Name) -> Result<SecretKey> {
-        self.holder(name)?.export(name)
+    fn export(&self, name: &Name, ask: &mut dyn Ask) -> Result<SecretKey> {
+        self.holder(name)?.export(name, ask)
     }
 
     fn relock(

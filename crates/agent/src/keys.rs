@@ -15,7 +15,7 @@ use zeroize::Zeroizing;
 use crate::connection::{Respond, Silent, Wait};
 use crate::description::{self, Purpose};
 use crate::key_file::{self, Form};
-use crate::open_key::{self, KeyInfo, key_info};
+use crate::open_key::{self, key_info};
 use crate::sexp::Sexp;
 use crate::transfer::CurveNumber;
 use crate::{Agent, Certificates, KnownKey, PinentryMode, PublicKey, transfer};
@@ -161,18 +161,14 @@ impl AgentKeys {
         }
     }
 
-    /// Asks for the passphrase of a key for the agent's question in loopback mode.
+    /// Asks for the passphrase of a key for the agent's question in loopback mode; not if it `is_known` to the agent.
     fn passphrase(
         &self,
-        keygrip: Keygrip,
         public: &PublicKey,
+        is_known: impl FnOnce() -> Result<bool>,
         ask: &mut dyn Ask,
     ) -> Result<Option<Passphrase>> {
-        if self.agent.pinentry() != PinentryMode::Loopback {
-            return Ok(None);
-        }
-        let KeyInfo { is_remembered, is_plain } = key_info(&self.agent, keygrip)?;
-        if is_remembered || is_plain {
+        if self.agent.pinentry() != PinentryMode::Loopback || is_known()? {
             return Ok(None);
         }
         let key = cert::key::parse_public(&public.body)?;
@@ -223,7 +219,8 @@ impl SecretKeys for AgentKeys {
 
     fn open(&self, name: &Name, ask: &mut dyn Ask) -> Result<Box<dyn OpenKey>> {
         let (keygrip, public) = self.public(name)?;
-        let passphrase = self.passphrase(keygrip, &public, ask)?;
+        let is_known = || key_info(&self.agent, keygrip).map(|info| info.is_remembered || info.is_plain);
+        let passphrase = self.passphrase(&public, is_known, ask)?;
         Ok(Box::new(open_key::OpenKey { agent: self.agent.clone(), keygrip, public, passphrase }))
     }
 
@@ -262,16 +259,18 @@ impl SecretKeys for AgentKeys {
         }
     }
 
-    /// Exports a key with the passphrase it has, for which the agent asks.
-    fn export(&self, name: &Name) -> Result<SecretKey> {
+    /// Exports a key with the passphrase it has, for which the agent asks, whether it remembers it or not.
+    fn export(&self, name: &Name, ask: &mut dyn Ask) -> Result<SecretKey> {
         let (keygrip, public) = self.public(name)?;
         // In OpenPGP's form the agent exports nothing without a passphrase.
         let is_plain = key_info(&self.agent, keygrip)?.is_plain;
         let form = if is_plain { "" } else { "--openpgp " };
+        let passphrase = self.passphrase(&public, || Ok(is_plain), ask)?;
         let transfer_key = self.transfer_key("export")?;
         let describe: Vec<String> = description::command(&public, Purpose::Export).into_iter().collect();
         let command = format!("EXPORT_KEY {form}{keygrip}");
-        let wrapped = self.agent.transact_after(&describe, &command, &mut Silent)?;
+        let mut answers = Passphrases { current: passphrase, new: None };
+        let wrapped = self.agent.transact_after(&describe, &command, &mut answers)?;
         let content = secret::unwrap_from_transfer(&transfer_key, &wrapped);
         let exported = content.and_then(|content| Sexp::read(&content));
         let key = exported.and_then(|exported| match is_plain {
@@ -285,12 +284,18 @@ impl SecretKeys for AgentKeys {
     fn relock(
         &self,
         name: &Name,
-        _ask: &mut dyn Ask,
-        _renew: &mut dyn FnMut(&Question<'_>) -> Result<Passphrase>,
+        ask: &mut dyn Ask,
+        renew: &mut dyn FnMut(&Question<'_>) -> Result<Passphrase>,
     ) -> Result<()> {
         let (keygrip, public) = self.public(name)?;
+        let is_plain = || key_info(&self.agent, keygrip).map(|info| info.is_plain);
+        let mut answers = Passphrases { current: self.passphrase(&public, is_plain, ask)?, new: None };
+        if self.agent.pinentry() == PinentryMode::Loopback {
+            let key = cert::key::parse_public(&public.body)?;
+            answers.new = Some(renew(&Question::New { key: &KeyName::from(&key) })?);
+        }
         let describe: Vec<String> = description::command(&public, Purpose::Unlock).into_iter().collect();
-        self.agent.transact_after(&describe, &format!("PASSWD {keygrip}"), &mut Silent)?;
+        self.agent.transact_after(&describe, &format!("PASSWD {keygrip}"), &mut answers)?;
         Ok(())
     }
 }
@@ -313,6 +318,23 @@ struct Answer {
 impl Respond for Answer {
     fn inquire(&mut self, keyword: &str, text: &str) -> Option<Zeroizing<Vec<u8>>> {
         if keyword == self.keyword { self.answer.take() } else { Silent.inquire(keyword, text) }
+    }
+}
+
+/// Answers the agent's questions for passphrases in loopback mode.
+struct Passphrases {
+    current: Option<Passphrase>,
+    new: Option<Passphrase>,
+}
+
+impl Respond for Passphrases {
+    fn inquire(&mut self, keyword: &str, text: &str) -> Option<Zeroizing<Vec<u8>>> {
+        let answer = match keyword {
+            "PASSPHRASE" => &self.current,
+            "NEW_PASSPHRASE" => &self.new,
+            _ => return Silent.inquire(keyword, text),
+        };
+        answer.as_ref().map(|passphrase| Zeroizing::new(passphrase.as_bytes().to_vec()))
     }
 }
 

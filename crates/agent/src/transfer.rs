@@ -156,11 +156,24 @@ fn protection(locked: &Locked, iv: &[u8]) -> Option<Vec<Sexp>> {
     ])
 }
 
-const CIPHERS: [(Cipher, &str); 3] =
-    [(Cipher::Aes128, "aes"), (Cipher::Aes192, "aes192"), (Cipher::Aes256, "aes256")];
+const CIPHERS: [(Cipher, &str); 11] = [
+    (Cipher::Idea, "idea"),
+    (Cipher::TripleDes, "3des"),
+    (Cipher::Cast5, "cast5"),
+    (Cipher::Blowfish, "blowfish"),
+    (Cipher::Aes128, "aes"),
+    (Cipher::Aes192, "aes192"),
+    (Cipher::Aes256, "aes256"),
+    (Cipher::Twofish, "twofish"),
+    (Cipher::Camellia128, "camellia128"),
+    (Cipher::Camellia192, "camellia192"),
+    (Cipher::Camellia256, "camellia256"),
+];
 
-const HASHES: [(HashAlgorithm, &str); 5] = [
+const HASHES: [(HashAlgorithm, &str); 7] = [
+    (HashAlgorithm::MD5, "md5"),
     (HashAlgorithm::SHA1, "sha1"),
+    (HashAlgorithm::RIPEMD160, "rmd160"),
     (HashAlgorithm::SHA256, "sha256"),
     (HashAlgorithm::SHA384, "sha384"),
     (HashAlgorithm::SHA512, "sha512"),

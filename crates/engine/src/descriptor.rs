@@ -1,11 +1,15 @@
 //! Numbered file descriptors that the calling program opened, as `--status-fd 3` names them.
 
 // The one use of unsafe code in this crate: the standard library duplicates no descriptor by its number, and opening
-// /dev/fd/N instead fails for sockets and starts regular files again at their beginning.
+// /dev/fd/N instead fails for sockets and starts regular files again at their beginning. Nor does it keep descriptors that
+// this process inherited from those that it starts.
 #![allow(unsafe_code)]
 
 use std::io;
 use std::os::fd::{FromRawFd, OwnedFd, RawFd};
+
+/// Those below are standard input, output and error.
+const LOWEST: RawFd = 3;
 
 /// A file descriptor that is not open, or cannot be duplicated.
 #[derive(Debug, thiserror::Error)]
@@ -31,8 +35,6 @@ impl From<DescriptorError> for io::Error {
 ///
 /// `EBADF` if no descriptor with this number is open.
 pub fn duplicate(number: RawFd) -> Result<OwnedFd, DescriptorError> {
-    /// Those below are standard input, output and error.
-    const LOWEST: RawFd = 3;
     // SAFETY: the call takes numbers only, and reports EBADF for one that is not open.
     let duplicate = unsafe { libc::fcntl(number, libc::F_DUPFD_CLOEXEC, LOWEST) };
     if duplicate < 0 {
@@ -40,6 +42,14 @@ pub fn duplicate(number: RawFd) -> Result<OwnedFd, DescriptorError> {
     }
     // SAFETY: the system has just made this descriptor, so that nobody else owns it.
     Ok(unsafe { OwnedFd::from_raw_fd(duplicate) })
+}
+
+/// Keeps what this process inherited beyond standard input, output and error from programs that it starts: a gpg-agent
+/// that goes on running would hold the pipes open whose end the caller waits for. Before Linux 5.11 it does nothing.
+pub fn keep_from_children() {
+    // SAFETY: the call takes numbers only, and closes nothing before a program is executed.
+    let _ =
+        unsafe { libc::syscall(libc::SYS_close_range, LOWEST, libc::c_uint::MAX, libc::CLOSE_RANGE_CLOEXEC) };
 }
 
 #[cfg(test)]

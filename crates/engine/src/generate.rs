@@ -136,8 +136,8 @@ impl Keys<'_, '_> {
 
 impl ExistingKeys for Keys<'_, '_> {
     fn unlock(&mut self, keygrip: Keygrip) -> secret::Result<Unlocked> {
-        let kept = self.secrets.export(&Name::Keygrip(keygrip))?;
         let mut heard = RememberingAsk { ask: self.ask.as_deref_mut(), last: None };
+        let kept = self.secrets.export(&Name::Keygrip(keygrip), &mut heard)?;
         let unlocked = kept.unlock_asking(&mut heard)?;
         self.passphrases.insert(keygrip, heard.last);
         Ok(unlocked)

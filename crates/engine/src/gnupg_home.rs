@@ -253,7 +253,7 @@ fn file_of_agent(
     stored: &StoredKey,
     ask: &mut dyn Ask,
 ) -> secret::Result<Zeroizing<Vec<u8>>> {
-    let key = keys.files().export(&Name::Fingerprint(stored.fingerprint))?;
+    let key = keys.files().export(&Name::Fingerprint(stored.fingerprint), ask)?;
     let written = match key_form::write(&key) {
         Err(secret::Error::Unsupported { .. }) if key.protection().is_locked() => {
             let locked = unlock_asking(&key.name(), ask, |passphrase| {

@@ -89,7 +89,7 @@ pub fn move_key(
         (_, false, false) => Ok(Moved::NoSecret),
         (Destination::Agent, false, true) | (Destination::File, true, false) => Ok(Moved::Already),
         (Destination::Agent, true, _) => {
-            agent.store(&keys.files().export(&name)?)?;
+            agent.store(&keys.files().export(&name, ask)?)?;
             try_out(agent.open(&name, ask)?.as_mut())?;
             keys.files().delete(&name)?;
             Ok(Moved::Done)
@@ -131,7 +131,7 @@ pub fn lost_attributes(keys: &AllKeys, stored: &StoredKey) -> Result<Vec<String>
 pub fn copy_to_file(keys: &AllKeys, agent: &AgentKeys, name: &Name, ask: &mut dyn Ask) -> Result<Stored> {
     let stored = match keys.files().find(name)? {
         Some(stored) if stored.protection.has_secret() => Stored::Kept,
-        _ => keys.files().store(&agent.export(name)?)?,
+        _ => keys.files().store(&agent.export(name, ask)?)?,
     };
     try_out(keys.files().open(name, ask)?.as_mut())?;
     Ok(stored)

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use cert::Facts;
 use cert::certificate::Certificate;
 use cert::packet::{Packets, Tag};
-use secret::{Role, SecretKey, SecretKeys, StoredKey};
+use secret::{Ask, Role, SecretKey, SecretKeys, StoredKey};
 use store::{CertId, Detail, ReadCertificates, Record, Selection};
 use zeroize::Zeroizing;
 
@@ -35,7 +35,7 @@ pub struct SecretExportSummary {
 }
 
 /// Writes the selected certificates that have a secret key here, with their secret keys as they are locked, as `prepare`
-/// has changed them.
+/// has changed them. `ask` is asked for passphrases where the agent has this program ask.
 ///
 /// # Errors
 ///
@@ -49,6 +49,7 @@ pub fn export_secret(
     parts: SecretParts,
     options: &ExportOptions,
     prepare: &mut Preparation<'_>,
+    ask: &mut dyn Ask,
     out: &mut dyn Write,
     mut on_certificate: impl FnMut(&Record),
 ) -> Result<SecretExportSummary> {
@@ -56,7 +57,7 @@ pub fn export_secret(
     try_visit(snapshot, selection, Detail::Bytes, &mut |mut record| {
         if let (Some(facts), Some(bytes)) = (record.facts.take(), record.bytes.take()) {
             let prepared = prepare(record.id, Certificate { bytes, facts })?;
-            if let Some((packets, secrets)) = transferable(&prepared, keys, parts, options)? {
+            if let Some((packets, secrets)) = transferable(&prepared, keys, parts, options, ask)? {
                 packets.iter().try_for_each(|packet| out.write_all(packet)).map_err(Error::Output)?;
                 summary.exported += 1;
                 summary.secrets += secrets;
@@ -120,6 +121,7 @@ fn transferable(
     keys: &dyn SecretKeys,
     parts: SecretParts,
     options: &ExportOptions,
+    ask: &mut dyn Ask,
 ) -> Result<Option<(SecretPackets, u64)>> {
     let mut stored_keys = Vec::new();
     for key in certificate.facts.keys() {
@@ -140,7 +142,7 @@ fn transferable(
         let fingerprint = key.fingerprint();
         let is_stored = stored_keys.iter().any(|stored| stored.fingerprint == fingerprint);
         let secret = match wanted && is_stored {
-            true => keys.export(&fingerprint.into())?,
+            true => keys.export(&fingerprint.into(), ask)?,
             false => SecretKey::stub(role, packet.body)?,
         };
         secrets += u64::from(secret.protection().has_secret());

@@ -220,6 +220,11 @@ impl Keyrings {
         working.or_else(|| self.rings.iter().find_map(Ring::store))
     }
 
+    /// Says whether there is a database that commands change, or may be made.
+    pub(crate) fn has_writable(&self) -> bool {
+        self.working_index().is_some()
+    }
+
     /// Returns the index of the database that commands work on: the primary one, else the first.
     fn working_index(&self) -> Option<usize> {
         let is_database = |ring: &Ring| !matches!(ring.content, Content::File(_));

@@ -52,6 +52,7 @@ use clap::{CommandFactory, Parser};
 
 fn main() -> ExitCode {
     process::protect_memory();
+    engine::descriptor::keep_from_children();
     engine::message::use_batch_scheduling();
     if std::env::args_os().next().is_some_and(|name| is_name_of_gpg(&name)) {
         return keyhoard_gpg::run(std::env::args_os().skip(1));

@@ -4,6 +4,7 @@ use std::io::Write;
 
 use engine::cert::armor_writer::ArmorWriter;
 use engine::export::ExportOptions;
+use engine::secret::ask::Nobody;
 use engine::secret::{Name, Role, StoredKey};
 use engine::secret_transfer::{SecretParts, export_secret};
 use engine::store::Selection;
@@ -103,7 +104,17 @@ impl Keys<'_> {
                 let mut unchanged = |_, certificate| Ok(certificate);
                 let parts = SecretParts::All;
                 let out = &mut packets;
-                Ok(export_secret(snapshot, selection, secrets, parts, &options, &mut unchanged, out, |_| {})?)
+                Ok(export_secret(
+                    snapshot,
+                    selection,
+                    secrets,
+                    parts,
+                    &options,
+                    &mut unchanged,
+                    &mut Nobody,
+                    out,
+                    |_| {},
+                )?)
             })
         })?;
         let name = || cert.fingerprint().to_string();

@@ -161,6 +161,8 @@ pub struct Allowed {
     pub unknown_digests: bool,
     /// Trust packets, and those of unknown types that are not critical (RFC 9580, 4.3), which are left aside.
     pub unknown_packets: bool,
+    /// NUL bytes behind a message that is one compressed packet: the rest of a buffer that is longer than the message.
+    pub zeros_behind: bool,
 }
 
 /// Reads a message, with armor or without.
@@ -320,7 +322,12 @@ impl<'a> Reader<'a> {
                 Tag(9 | 18 | 20) => {
                     self.encrypted(input, header, std::mem::take(&mut encrypted_keys), depth)?
                 }
-                Tag::COMPRESSED => self.compressed(Body::new(input, header.length), depth)?,
+                Tag::COMPRESSED => {
+                    self.compressed(Body::new(input, header.length), depth)?;
+                    if depth == 0 && self.allowed.zeros_behind {
+                        skip_zeros(input)?;
+                    }
+                }
                 Tag(11) => self.literal(input, header)?,
                 Tag(2 | 4) => {
                     self.signature(header.tag, &Body::new(input, header.length).whole(MAX_PACKET)?)?
@@ -450,6 +457,17 @@ impl<'a> Reader<'a> {
             }
             self.sink.data(data, authenticity)?;
             input.consume(count);
+        }
+    }
+}
+
+fn skip_zeros(input: &mut dyn Input) -> Result<()> {
+    loop {
+        let data = input.fill_buf().map_err(Error::reading)?;
+        let zeros = data.iter().take_while(|byte| **byte == 0).count();
+        input.consume(zeros);
+        if zeros == 0 {
+            return Ok(());
         }
     }
 }

@@ -165,7 +165,7 @@ impl SecretKeys for FileKeys {
     }
 
     fn open(&self, name: &Name, ask: &mut dyn Ask) -> Result<Box<dyn OpenKey>> {
-        Ok(Box::new(self.export(name)?.unlock_asking(ask)?))
+        Ok(Box::new(self.export(name, ask)?.unlock_asking(ask)?))
     }
 
     fn store(&self, key: &SecretKey) -> Result<Stored> {
@@ -214,7 +214,7 @@ impl SecretKeys for FileKeys {
         Ok(deleted)
     }
 
-    fn export(&self, name: &Name) -> Result<SecretKey> {
+    fn export(&self, name: &Name, _ask: &mut dyn Ask) -> Result<SecretKey> {
         let missing = || Error::Missing { key: name.to_string() };
         let stored = self.find(name)?.ok_or_else(missing)?;
         let directory = Directory::open(&self.path)?.ok_or_else(missing)?;
@@ -227,7 +227,7 @@ impl SecretKeys for FileKeys {
         ask: &mut dyn Ask,
         renew: &mut dyn FnMut(&Question<'_>) -> Result<Passphrase>,
     ) -> Result<()> {
-        let old = self.export(name)?;
+        let old = self.export(name, ask)?;
         let unlocked = old.unlock_asking(ask)?;
         let new = unlocked.locked_anew(&renew(&Question::New { key: &old.name() })?)?;
         let directory = Directory::create(&self.path)?;

@@ -50,7 +50,7 @@ impl SecretKeys for MemoryKeys {
     }
 
     fn open(&self, name: &Name, ask: &mut dyn Ask) -> Result<Box<dyn OpenKey>> {
-        Ok(Box::new(self.export(name)?.unlock_asking(ask)?))
+        Ok(Box::new(self.export(name, ask)?.unlock_asking(ask)?))
     }
 
     fn store(&self, key: &SecretKey) -> Result<Stored> {
@@ -70,7 +70,7 @@ impl SecretKeys for MemoryKeys {
         Ok(named.iter().filter(|key| keys.remove(&key.fingerprint()).is_some()).count() > 0)
     }
 
-    fn export(&self, name: &Name) -> Result<SecretKey> {
+    fn export(&self, name: &Name, _ask: &mut dyn Ask) -> Result<SecretKey> {
         let found = self.named(name).into_iter().next();
         found.ok_or_else(|| Error::Missing { key: name.to_string() })
     }
@@ -81,7 +81,7 @@ impl SecretKeys for MemoryKeys {
         ask: &mut dyn Ask,
         renew: &mut dyn FnMut(&Question<'_>) -> Result<Passphrase>,
     ) -> Result<()> {
-        let old = self.export(name)?;
+        let old = self.export(name, ask)?;
         let unlocked = old.unlock_asking(ask)?;
         let new = unlocked.locked_anew(&renew(&Question::New { key: &old.name() })?)?;
         self.keys().insert(new.fingerprint(), new);

@@ -103,12 +103,12 @@ pub trait SecretKeys {
     /// Deletes a secret key; returns whether there was one.
     fn delete(&self, name: &Name) -> Result<bool>;
 
-    /// Returns a key as it is stored, locked or not.
+    /// Returns a key as it is stored, locked or not. `ask` is asked for its passphrase where it is not given out without.
     ///
     /// # Errors
     ///
     /// [`Error::Missing`](crate::Error::Missing) if there is no such key.
-    fn export(&self, name: &Name) -> Result<SecretKey>;
+    fn export(&self, name: &Name, ask: &mut dyn Ask) -> Result<SecretKey>;
 
     /// Locks a key with a new passphrase, or removes the protection if that is empty.
     ///

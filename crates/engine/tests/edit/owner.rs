@@ -7,6 +7,7 @@ use keyhoard_engine::cert::facts::{RevocationReason, SelfSignature};
 use keyhoard_engine::cert::{Fingerprint, Timestamp};
 use keyhoard_engine::edit::{EditRefusal, ExpiryTarget, NewSubkey, Revoked, Target};
 use keyhoard_engine::import::{ImportOptions, import};
+use secret::ask::Nobody;
 use secret::{Name, Role, SecretKey, SecretKeys, Unlocked};
 use sign::{KeyFlags, Subpacket};
 
@@ -153,7 +154,7 @@ fn a_subkey_joins_once_its_secret_is_kept() {
     let house = House::new();
     // Bob takes over Alice's signing subkey, with its consent.
     let wanted = house.at(NOW, &house.alice).subkeys().next().expect("a subkey").facts.fingerprint;
-    let kept = house.keys.export(&Name::Fingerprint(wanted)).expect("a secret key");
+    let kept = house.keys.export(&Name::Fingerprint(wanted), &mut Nobody).expect("a secret key");
     house.keys.delete(&Name::Fingerprint(wanted)).expect("it goes");
     let new = NewSubkey { key: unlocked(&kept), flags: KeyFlags::SIGN, end: Some(at(100)) };
     house.edit(|editor| editor.add_subkey(&house.bob, new)).expect("an edit");

@@ -212,7 +212,6 @@ fn flags(row: &Row, compat: Compat) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
 
     use super::*;
 
@@ -238,17 +237,5 @@ mod tests {
         let count = letters.len();
         letters.dedup();
         assert_eq!(letters.len(), count);
-    }
-
-    #[test]
-    fn the_compatibility_page_names_every_command_that_is_missing() {
-        const PAGE: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/gpg-compat.md"));
-        let section = PAGE
-            .split("All other commands of gpg are known.")
-            .nth(1)
-            .and_then(|rest| rest.split("##").next());
-        let named: BTreeSet<&str> =
-            section.expect("the section").split('`').filter_map(|word| word.strip_prefix("--")).collect();
-        assert_eq!(named, missing().map(Row::name).collect());
     }
 }

@@ -98,6 +98,7 @@ pub(super) fn decrypt_message(
         unprotected: settings.message.ignore_mdc_error,
         unencrypted: true,
         unknown_digests: true,
+        zeros_behind: true,
         ..Allowed::default()
     };
     let shared = RefCell::new(&mut *streams);

@@ -20,6 +20,7 @@ use crate::filter_properties;
 use crate::keyrings::Keyrings;
 use crate::names::{Hit, Names};
 use crate::output::{Holds, Output};
+use crate::passphrases::Passphrases;
 use crate::secrets::{Secrets, secret_keys};
 use crate::settings::{ExportFilter, ExportSettings, Settings};
 use crate::streams::Streams;
@@ -95,13 +96,13 @@ fn write_keys(
             ExportTarget::Secret(_) => "PRIVATE KEY BLOCK",
         };
         let export = Export { names: &names, settings, what, keys: &keys, secrets: &secrets };
-        let writer = output.writer(streams);
+        let mut writer = output.sender(streams)?;
         if settings.armor {
-            let mut writer = settings.armor_headers.begin(writer, title);
-            export.write(&keyrings, &mut writer, written)?;
-            writer.finish()?;
+            let mut armored = settings.armor_headers.begin(writer.as_mut(), title);
+            export.write(&keyrings, streams, &mut armored, written)?;
+            armored.finish()?;
         } else {
-            export.write(&keyrings, &mut { writer }, written)?;
+            export.write(&keyrings, streams, writer.as_mut(), written)?;
         }
     }
     match written.exported.is_empty() {
@@ -123,9 +124,15 @@ struct Export<'a> {
 }
 
 impl Export<'_> {
-    fn write(&self, keyrings: &Keyrings, out: &mut dyn Write, written: &mut Written) -> anyhow::Result<()> {
+    fn write(
+        &self,
+        keyrings: &Keyrings,
+        streams: &mut Streams,
+        out: &mut dyn Write,
+        written: &mut Written,
+    ) -> anyhow::Result<()> {
         for (_, snapshot) in keyrings.snapshots()?.iter() {
-            self.write_ring(snapshot.as_ref(), out, written)?;
+            self.write_ring(snapshot.as_ref(), streams, out, written)?;
         }
         Ok(())
     }
@@ -133,6 +140,7 @@ impl Export<'_> {
     fn write_ring(
         &self,
         snapshot: &dyn ReadCertificates,
+        streams: &mut Streams,
         out: &mut dyn Write,
         written: &mut Written,
     ) -> anyhow::Result<()> {
@@ -176,6 +184,7 @@ impl Export<'_> {
                     parts,
                     &options,
                     &mut prepare,
+                    &mut Passphrases::new(self.settings, streams),
                     out,
                     on_certificate,
                 )?;

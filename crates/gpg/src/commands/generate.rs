@@ -5,6 +5,7 @@ mod make;
 mod parameter_file;
 pub(super) mod quick;
 
+use secret::ask::Nobody;
 use secret::{Name, SecretKeys as _};
 
 use crate::generation::Family;
@@ -38,7 +39,7 @@ pub(super) fn run(
     let defaults = defaults(settings);
     let keys = secret_keys(settings)?;
     let secret_key_family = |keygrip| {
-        let key = keys.export(&Name::Keygrip(keygrip)).ok()?;
+        let key = keys.export(&Name::Keygrip(keygrip), &mut Nobody).ok()?;
         Family::from_number(key.key().algorithm.0.into())
     };
     match dialogue::ask(full, &defaults, settings, streams, &secret_key_family)? {

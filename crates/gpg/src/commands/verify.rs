@@ -212,7 +212,8 @@ pub(super) fn begins_openpgp(beginning: &[u8]) -> bool {
 /// Reads a message, and returns the signatures over its content.
 fn signatures_of(input: &mut (dyn Read + Send), sink: &mut dyn Sink) -> Result<Vec<DataSignature>> {
     let mut verifier = MessageVerifier::new(sink);
-    let allowed = Allowed { unencrypted: true, unknown_digests: true, ..Allowed::default() };
+    let allowed =
+        Allowed { unencrypted: true, unknown_digests: true, zeros_behind: true, ..Allowed::default() };
     decrypt(input, allowed, &mut NoKeys, &mut verifier)?;
     verifier.finish()
 }

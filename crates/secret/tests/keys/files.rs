@@ -46,7 +46,7 @@ fn a_key_is_kept_in_a_file_that_nobody_else_can_read() {
     assert_eq!(file, keys.file(&key.fingerprint()));
     assert_eq!((mode(keys.path()), mode(&file)), (0o700, 0o600));
     assert_eq!(fs::read_dir(keys.path()).expect("a directory").count(), 1, "nothing but the key");
-    let kept = keys.export(&key.fingerprint().into()).expect("the key");
+    let kept = keys.export(&key.fingerprint().into(), &mut Nobody).expect("the key");
     assert_eq!((&*kept.body(), kept.role()), (&*key.body(), key.role()));
 }
 
@@ -60,7 +60,7 @@ fn a_directory_that_others_can_read_or_write_is_refused() {
         for refused in [
             keys.list().map(|_| ()),
             keys.store(&key).map(|_| ()),
-            keys.export(&key.fingerprint().into()).map(|_| ()),
+            keys.export(&key.fingerprint().into(), &mut Nobody).map(|_| ()),
         ] {
             let error = refused.expect_err("open to others");
             assert!(matches!(error, Error::OpenToOthers { .. }), "{error}");
@@ -76,7 +76,7 @@ fn no_directory_means_no_keys() {
     assert_eq!(keys.list().expect("a list"), []);
     assert!(!keys.contains(&name).expect("an answer"));
     assert!(!keys.delete(&name).expect("an answer"));
-    assert!(matches!(keys.export(&name), Err(Error::Missing { .. })));
+    assert!(matches!(keys.export(&name, &mut Nobody), Err(Error::Missing { .. })));
     assert!(!keys.path().exists(), "asking makes nothing");
 }
 
@@ -123,7 +123,7 @@ fn a_stub_never_replaces_a_secret_and_a_secret_replaces_a_stub() {
     assert_eq!(keys.store(&stub).expect("stored"), Stored::Kept);
     assert_eq!(keys.store(&key).expect("stored"), Stored::InsteadOfStub);
     assert_eq!(keys.store(&stub).expect("stored"), Stored::Kept);
-    assert_eq!(*keys.export(&key.fingerprint().into()).expect("the key").body(), *key.body());
+    assert_eq!(*keys.export(&key.fingerprint().into(), &mut Nobody).expect("the key").body(), *key.body());
 }
 
 #[test]
@@ -135,7 +135,7 @@ fn a_key_that_is_there_is_replaced_by_nothing() {
     for other in [key.clone(), locked(&key, b"other")] {
         assert_eq!(keys.store(&other).expect("an answer"), Stored::Kept);
     }
-    assert_eq!(*keys.export(&key.fingerprint().into()).expect("the key").body(), *kept.body());
+    assert_eq!(*keys.export(&key.fingerprint().into(), &mut Nobody).expect("the key").body(), *kept.body());
 }
 
 #[test]
@@ -169,7 +169,7 @@ fn a_passphrase_is_changed_set_and_taken_away() {
     assert!(matches!(error, Error::TooManyTries { .. }), "{error}");
     assert!(keys.open(&name, &mut Answers(vec![b"two"])).is_ok());
     relock(vec![b"two"], b"").expect("none");
-    assert_eq!(*keys.export(&name).expect("the key").body(), *key.body());
+    assert_eq!(*keys.export(&name, &mut Nobody).expect("the key").body(), *key.body());
 }
 
 #[test]

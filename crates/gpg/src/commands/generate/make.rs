@@ -167,6 +167,10 @@ fn generated(
     let secrets = secret_keys(settings)?;
     let revocations = Some(generate::revocations_beside(&database::local(&settings.home.database()?)));
     let mut keyrings = Keyrings::open(settings, streams)?;
+    if !keyrings.has_writable() {
+        streams.error(format_args!("no writable public keyring found: {}", Code::NOT_FOUND));
+        return Err(Failure::from(Code::NOT_FOUND));
+    }
     let store = keyrings.writable(settings, streams)?;
     let owner_trust =
         if settings.no_auto_trust_new_key { NewOwnerTrust::None } else { NewOwnerTrust::Ultimate };

@@ -6,6 +6,7 @@ use std::io::Write;
 use engine::export::ExportOptions;
 use engine::output_file::Content;
 use engine::secret::SecretKeys;
+use engine::secret::ask::Nobody;
 use engine::secret_transfer::{SecretExportSummary, SecretParts, export_secret, with_secret_key};
 use engine::store::Selection;
 use serde::Serialize;
@@ -58,7 +59,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     let ids = with_secret_key(snapshot, named.selection(), &keys.list()?)?;
     let packets = |out: &mut (dyn Write + Send)| {
         let (selection, unchanged) = (Selection::Ids(&ids), &mut |_, certificate| Ok(certificate));
-        Ok(export_secret(snapshot, selection, &keys, parts, &options, unchanged, out, |_| {})?)
+        Ok(export_secret(snapshot, selection, &keys, parts, &options, unchanged, &mut Nobody, out, |_| {})?)
     };
     let output = arguments.destination.open(session, Content::Secret, None)?;
     let summary = output.write(Some("PRIVATE KEY BLOCK"), packets, |summary| summary.exported > 0)?;
