@@ -1,7 +1,8 @@
 //! Names that are like one that nothing was found for.
 //!
-//! Parts of the name are looked up in the index, a few answers each; then the edit distance decides. So it takes as long
-//! at a million certificates as at a thousand, and may miss a name.
+//! A name with `n` mistakes, cut into `n + 1` pieces, has one piece at least without a mistake. Each piece is looked up in
+//! the index, a limited number of answers each; then the edit distance decides. So it takes about as long at a million
+//! certificates as at a thousand. Where more user IDs than the limit have every piece, a name may be missed.
 
 use std::time::{Duration, Instant};
 
@@ -14,14 +15,14 @@ use crate::Result;
 /// The most names that are suggested.
 const MOST: usize = 3;
 
-/// Bytes of a part that is looked up.
-const PART: usize = 5;
+/// The shortest piece that the index can look up, in bytes.
+const SHORTEST_PIECE: usize = 3;
 
-/// User IDs that are read for one part.
-const MOST_OF_PART: usize = 64;
+/// User IDs that are read for one piece.
+const MOST_OF_PIECE: usize = 128;
 
-/// No further part is looked up after this time.
-const PATIENCE: Duration = Duration::from_millis(25);
+/// No further piece is looked up after this time.
+const LOOKUP_TIME: Duration = Duration::from_millis(40);
 
 /// Returns up to three mail addresses, or user IDs without one, that are most like a name, the most similar first.
 ///
@@ -37,13 +38,11 @@ pub fn similar(snapshot: &dyn ReadCertificates, name: &[u8]) -> Result<Vec<Vec<u
     let wanted = folded(mail_address(&text).unwrap_or(&text));
     let begin = Instant::now();
     let mut found: Vec<(usize, Vec<u8>)> = Vec::new();
-    let length = wanted.len();
-    for start in (0..length.saturating_sub(2)).step_by(2) {
-        if begin.elapsed() > PATIENCE {
+    for piece in pieces(wanted.as_bytes(), most_distance(&wanted) + 1) {
+        if begin.elapsed() > LOOKUP_TIME {
             break;
         }
-        let part = &wanted.as_bytes()[start..length.min(start + PART)];
-        for user_id in snapshot.some_user_ids(part, MOST_OF_PART)? {
+        for user_id in snapshot.some_user_ids(piece, MOST_OF_PIECE)? {
             let suggestion = mail_address(&user_id).unwrap_or(&user_id).to_vec();
             let distance = distance(&wanted, &user_id);
             if distance <= most_distance(&wanted) && !found.iter().any(|(_, there)| *there == suggestion) {
@@ -53,6 +52,12 @@ pub fn similar(snapshot: &dyn ReadCertificates, name: &[u8]) -> Result<Vec<Vec<u
     }
     found.sort();
     Ok(found.into_iter().take(MOST).map(|(_, suggestion)| suggestion).collect())
+}
+
+/// Cuts a name into pieces of about the same length, fewer if they would be too short to be looked up.
+fn pieces(name: &[u8], count: usize) -> impl Iterator<Item = &[u8]> {
+    let length = name.len().div_ceil(count.max(1)).max(SHORTEST_PIECE);
+    name.chunks(length).filter(|piece| piece.len() >= SHORTEST_PIECE)
 }
 
 /// Returns the number of mistakes that a name may have: one for each four characters.
@@ -87,6 +92,14 @@ mod tests {
         assert_eq!(distance("exmaple", ann), 1);
         assert_eq!(distance("ann", ann), 0);
         assert!(distance("example.org", ann) > most_distance("example.org"));
+    }
+
+    #[test]
+    fn a_name_is_cut_into_one_piece_more_than_it_may_have_mistakes() {
+        let cut = |name: &'static str| pieces(name.as_bytes(), most_distance(name) + 1).collect::<Vec<_>>();
+        assert_eq!(cut("anna"), [b"ann"]);
+        assert_eq!(cut("kernel"), [b"ker", b"nel"]);
+        assert_eq!(cut("ann@example.org"), [b"ann@", b"exam", b"ple.", b"org"]);
     }
 
     #[test]
