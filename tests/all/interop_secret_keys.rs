@@ -181,10 +181,13 @@ fn keyhoard_and_gpg_1_unlock_each_others_secret_keys_with_every_protection() {
 }
 
 #[test]
-fn secret_keys_locked_by_gpg_1_with_any_cipher_go_into_the_agent_and_sign_there() {
-    for cipher in ["IDEA", "3DES", "CAST5", "BLOWFISH", "AES192", "TWOFISH", "CAMELLIA128", "CAMELLIA256"] {
+fn secret_keys_locked_by_gpg_1_with_any_cipher_and_digest_go_into_the_agent_and_sign_there() {
+    let ciphers = ["IDEA", "3DES", "CAST5", "BLOWFISH", "AES192", "TWOFISH", "CAMELLIA128", "CAMELLIA256"];
+    let ciphers = ciphers.map(|cipher| ("--s2k-cipher-algo", cipher));
+    let digests = ["RIPEMD160", "SHA224", "SHA512"].map(|digest| ("--s2k-digest-algo", digest));
+    for (option, cipher) in ciphers.into_iter().chain(digests) {
         let theirs = Home::with_conf("");
-        let generate = ["--s2k-cipher-algo", cipher, "--quick-random", "--gen-key"];
+        let generate = [option, cipher, "--quick-random", "--gen-key"];
         let (code, _, errors) = gpg1(theirs.path(), &generate, OLD_KEY.as_bytes());
         assert_eq!(code, Some(0), "{cipher}: {errors}");
         let (_, secret, _) = gpg1(theirs.path(), &["--export-secret-keys"], b"");

@@ -134,3 +134,15 @@ fn sha_1_counts_only_in_old_self_signatures() {
         assert_eq!(verifies_by(&bob, certificate, &Signature::new(0).at(made + 100)), holds, "{made}");
     }
 }
+
+#[test]
+fn a_new_revocation_with_sha_1_takes_the_key_away_all_the_same() {
+    // 2021-01-01 and 2025-01-01.
+    let (made, revoked) = (1_609_459_200, 1_735_689_600);
+    let bob = bob().created(made);
+    let binding = binding().at(made).with(Subpacket::key_flags(3)).sign(&bob, &Signed::UserId(&bob, BOB));
+    let revocation = Signature::new(0x20).at(revoked).hash(Hash::SHA1).with(Subpacket::reason(2, b"stolen"));
+    let revocation = revocation.sign(&bob, &Signed::Key(&bob));
+    let certificate = bytes(&[bob.packet(), revocation, Packet::user_id(BOB), binding]);
+    assert!(!verifies_by(&bob, certificate, &Signature::new(0).at(made + 100)));
+}

@@ -171,14 +171,40 @@ impl AgentKeys {
         if self.agent.pinentry() != PinentryMode::Loopback || is_known()? {
             return Ok(None);
         }
-        let key = cert::key::parse_public(&public.body)?;
-        let name = KeyName::from(&key);
-        let answer = match ask.known() {
-            Some(known) => Some(known),
-            None => ask.passphrase(&Question::Unlock { key: &name, wrong: 0 })?,
-        };
-        answer.map(Some).ok_or(Error::NoPassphrase { key: name.fingerprint })
+        match ask.known() {
+            Some(known) => Ok(Some(known)),
+            None => asked(public, ask).map(Some),
+        }
     }
+
+    /// Runs a command that needs the passphrase of a key: in loopback mode first with one that unlocked another key, and
+    /// if it is not this key's, with the one that is asked for.
+    fn run_unlocked<T>(
+        &self,
+        public: &PublicKey,
+        is_known: impl FnOnce() -> Result<bool>,
+        ask: &mut dyn Ask,
+        run: &mut dyn FnMut(Option<Passphrase>) -> Result<T>,
+    ) -> Result<T> {
+        if self.agent.pinentry() != PinentryMode::Loopback || is_known()? {
+            return run(None);
+        }
+        if let Some(known) = ask.known() {
+            match run(Some(known)) {
+                Err(Error::Agent { code: Some(BAD_PASSPHRASE), .. }) => {}
+                done => return done,
+            }
+        }
+        run(Some(asked(public, ask)?))
+    }
+}
+
+/// Asks for the passphrase of a key.
+fn asked(public: &PublicKey, ask: &mut dyn Ask) -> Result<Passphrase> {
+    let key = cert::key::parse_public(&public.body)?;
+    let name = KeyName::from(&key);
+    let answer = ask.passphrase(&Question::Unlock { key: &name, wrong: 0 })?;
+    answer.ok_or(Error::NoPassphrase { key: name.fingerprint })
 }
 
 impl SecretKeys for AgentKeys {
@@ -265,12 +291,12 @@ impl SecretKeys for AgentKeys {
         // In OpenPGP's form the agent exports nothing without a passphrase.
         let is_plain = key_info(&self.agent, keygrip)?.is_plain;
         let form = if is_plain { "" } else { "--openpgp " };
-        let passphrase = self.passphrase(&public, || Ok(is_plain), ask)?;
         let transfer_key = self.transfer_key("export")?;
         let describe: Vec<String> = description::command(&public, Purpose::Export).into_iter().collect();
         let command = format!("EXPORT_KEY {form}{keygrip}");
-        let mut answers = Passphrases { current: passphrase, new: None };
-        let wrapped = self.agent.transact_after(&describe, &command, &mut answers)?;
+        let wrapped = self.run_unlocked(&public, || Ok(is_plain), ask, &mut |current| {
+            Ok(self.agent.transact_after(&describe, &command, &mut Passphrases { current, new: None })?)
+        })?;
         let content = secret::unwrap_from_transfer(&transfer_key, &wrapped);
         let exported = content.and_then(|content| Sexp::read(&content));
         let key = exported.and_then(|exported| match is_plain {
@@ -289,14 +315,18 @@ impl SecretKeys for AgentKeys {
     ) -> Result<()> {
         let (keygrip, public) = self.public(name)?;
         let is_plain = || key_info(&self.agent, keygrip).map(|info| info.is_plain);
-        let mut answers = Passphrases { current: self.passphrase(&public, is_plain, ask)?, new: None };
-        if self.agent.pinentry() == PinentryMode::Loopback {
-            let key = cert::key::parse_public(&public.body)?;
-            answers.new = Some(renew(&Question::New { key: &KeyName::from(&key) })?);
-        }
         let describe: Vec<String> = description::command(&public, Purpose::Unlock).into_iter().collect();
-        self.agent.transact_after(&describe, &format!("PASSWD {keygrip}"), &mut answers)?;
-        Ok(())
+        let command = format!("PASSWD {keygrip}");
+        let key = cert::key::parse_public(&public.body)?;
+        let mut new = None;
+        self.run_unlocked(&public, is_plain, ask, &mut |current| {
+            if self.agent.pinentry() == PinentryMode::Loopback && new.is_none() {
+                new = Some(renew(&Question::New { key: &KeyName::from(&key) })?);
+            }
+            let mut answers = Passphrases { current, new: new.as_ref() };
+            self.agent.transact_after(&describe, &command, &mut answers)?;
+            Ok(())
+        })
     }
 }
 
@@ -322,21 +352,24 @@ impl Respond for Answer {
 }
 
 /// Answers the agent's questions for passphrases in loopback mode.
-struct Passphrases {
+struct Passphrases<'a> {
     current: Option<Passphrase>,
-    new: Option<Passphrase>,
+    new: Option<&'a Passphrase>,
 }
 
-impl Respond for Passphrases {
+impl Respond for Passphrases<'_> {
     fn inquire(&mut self, keyword: &str, text: &str) -> Option<Zeroizing<Vec<u8>>> {
         let answer = match keyword {
-            "PASSPHRASE" => &self.current,
-            "NEW_PASSPHRASE" => &self.new,
+            "PASSPHRASE" => self.current.as_ref(),
+            "NEW_PASSPHRASE" => self.new,
             _ => return Silent.inquire(keyword, text),
         };
-        answer.as_ref().map(|passphrase| Zeroizing::new(passphrase.as_bytes().to_vec()))
+        answer.map(|passphrase| Zeroizing::new(passphrase.as_bytes().to_vec()))
     }
 }
+
+/// Libgpg-error's `GPG_ERR_BAD_PASSPHRASE`.
+const BAD_PASSPHRASE: u16 = 11;
 
 /// Libgpg-error's `GPG_ERR_CHECKSUM`.
 const CHECKSUM: u16 = 10;

@@ -173,7 +173,7 @@ const CIPHERS: [(Cipher, &str); 11] = [
 const HASHES: [(HashAlgorithm, &str); 7] = [
     (HashAlgorithm::MD5, "md5"),
     (HashAlgorithm::SHA1, "sha1"),
-    (HashAlgorithm::RIPEMD160, "rmd160"),
+    (HashAlgorithm::RIPEMD160, "ripemd160"),
     (HashAlgorithm::SHA256, "sha256"),
     (HashAlgorithm::SHA384, "sha384"),
     (HashAlgorithm::SHA512, "sha512"),

@@ -19,6 +19,8 @@ pub struct Approvals {
     pub created: Option<Timestamp>,
     /// The digests, in ascending order, with the hash algorithm of each.
     pub digests: BTreeSet<(HashAlgorithm, Vec<u8>)>,
+    /// The hash algorithms of the digests.
+    algorithms: BTreeSet<HashAlgorithm>,
 }
 
 impl Approvals {
@@ -30,14 +32,13 @@ impl Approvals {
         let read: Vec<(Timestamp, Signature<'_>)> = read.collect();
         let created = read.iter().map(|(created, _)| *created).max();
         let newest = read.iter().filter(|(made, _)| Some(*made) == created);
-        Self { created, digests: newest.flat_map(|(_, signature)| digests(signature)).collect() }
+        let digests: BTreeSet<_> = newest.flat_map(|(_, signature)| digests(signature)).collect();
+        Self { created, algorithms: digests.iter().map(|(algorithm, _)| *algorithm).collect(), digests }
     }
 
     /// Returns whether a certification is approved; `body` is that of its packet.
     pub fn contain(&self, body: &[u8]) -> bool {
-        let algorithms: BTreeSet<HashAlgorithm> =
-            self.digests.iter().map(|(algorithm, _)| *algorithm).collect();
-        algorithms.into_iter().any(|algorithm| {
+        self.algorithms.iter().any(|&algorithm| {
             digest(body, algorithm).is_some_and(|digest| self.digests.contains(&(algorithm, digest)))
         })
     }

@@ -129,9 +129,14 @@ impl Pruner<'_> {
                 _ => drop(best.insert(issuer, index)),
             }
         }
+        // GnuPG knows no approvals, so that it cleans none.
+        let is_approval = |signature: &SignatureFacts| {
+            signature.kind == SignatureType::CERTIFICATION_APPROVAL && signature.is_good()
+        };
         let keeps = |(index, signature): (usize, &SignatureFacts)| {
-            best.get(&issuer(signature)) == Some(&index)
-                && (!self.options.minimal || issuer(signature) == own)
+            is_approval(signature)
+                || best.get(&issuer(signature)) == Some(&index)
+                    && (!self.options.minimal || issuer(signature) == own)
         };
         component.signatures.iter().enumerate().map(keeps).collect()
     }

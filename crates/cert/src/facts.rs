@@ -459,12 +459,14 @@ impl SignatureFacts {
         self.counts_by(primary, DigestPolicy::GNUPG)
     }
 
-    /// Returns the same with a policy for hash algorithms.
+    /// Returns the same with a policy for hash algorithms. What revokes, or names who may, takes rights away: for that a
+    /// hash algorithm is accepted that would give none any more.
     pub fn counts_by(&self, primary: &KeyFacts, digests: DigestPolicy) -> bool {
-        self.is_good()
-            && !self.flags.unknown_critical
-            && digests.accepts_self_signature(self.hash_algorithm, self.created.0)
-            && self.created >= primary.created
+        let is_accepted = match self.is_irrevocable() {
+            true => !digests.is_weak(self.hash_algorithm),
+            false => digests.accepts_self_signature(self.hash_algorithm, self.created.0),
+        };
+        self.is_good() && !self.flags.unknown_critical && is_accepted && self.created >= primary.created
     }
 
     /// Returns whether the signature has expired. Unlike a key, it has expired in the second of its expiration time.

@@ -310,7 +310,8 @@ impl<'a> Signature<'a> {
         subpackets.any(|item| {
             item.map_or(true, |it| {
                 let is_unknown = it.critical && !it.is_understood_by_rfc9580();
-                it.is_damaged_time() || is_unknown && !is_notation_of(&it, notations)
+                it.is_damaged_time() && !self.is_irrevocable()
+                    || is_unknown && !is_notation_of(&it, notations)
             })
         })
     }

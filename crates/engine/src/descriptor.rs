@@ -45,9 +45,10 @@ pub fn duplicate(number: RawFd) -> Result<OwnedFd, DescriptorError> {
 }
 
 /// Keeps what this process inherited beyond standard input, output and error from programs that it starts: a gpg-agent
-/// that goes on running would hold the pipes open whose end the caller waits for. Before Linux 5.11 it does nothing.
+/// that goes on running would hold the pipes open whose end the caller waits for. Before Linux 5.11, and elsewhere, it does nothing.
 pub fn keep_from_children() {
     // SAFETY: the call takes numbers only, and closes nothing before a program is executed.
+    #[cfg(target_os = "linux")]
     let _ =
         unsafe { libc::syscall(libc::SYS_close_range, LOWEST, libc::c_uint::MAX, libc::CLOSE_RANGE_CLOEXEC) };
 }

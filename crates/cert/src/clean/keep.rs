@@ -109,6 +109,9 @@ pub(super) fn drop_invalid(block: &mut Block<'_>, options: &CleanOptions, notes:
                 signature.dropped = true;
                 local += 1;
             }
+            // What only named the primary key as its issuer is somebody else's.
+            signature.dropped |= options.self_signatures_only
+                && signature.facts.as_ref().is_some_and(|facts| facts.own.is_none());
             signature.dropped |= signature.facts.as_ref().is_some_and(|facts| match facts.kind {
                 SignatureType::KEY_REVOCATION => after_user,
                 SignatureType::SUBKEY_BINDING | SignatureType::SUBKEY_REVOCATION => !after_subkey,

@@ -9,9 +9,10 @@ use engine::foreign_text::shown;
 use zeroize::Zeroizing;
 
 use crate::code::Code;
+use crate::passphrases::MAX_PASSPHRASE;
 use crate::prompt::{self, Question};
 use crate::secrets;
-use crate::settings::Settings;
+use crate::settings::{PinentryMode, Settings};
 use crate::streams::Streams;
 use crate::terminal;
 
@@ -155,15 +156,21 @@ impl<'a> CardAccess<'a> {
         inquiry: Option<Inquiry<'_>>,
         card: &mut Card,
     ) -> Outcome<Zeroizing<Vec<u8>>> {
-        let mut answers = Answers { card, serials: Vec::new(), inquiry, streams: self.streams };
+        let mut answers =
+            Answers { card, serials: Vec::new(), inquiry, settings: self.settings, streams: self.streams };
         Ok(self.agent.transact(command, Wait::User, &mut answers)?)
     }
 
     /// Returns the serial numbers of the cards in all readers.
     pub(super) fn cards(&mut self) -> Vec<String> {
         let mut card = Card::default();
-        let mut answers =
-            Answers { card: &mut card, serials: Vec::new(), inquiry: None, streams: self.streams };
+        let mut answers = Answers {
+            card: &mut card,
+            serials: Vec::new(),
+            inquiry: None,
+            settings: self.settings,
+            streams: self.streams,
+        };
         let answer = self.agent.transact("SCD GETINFO card_list", Wait::User, &mut answers);
         answer.map(|_| answers.serials).unwrap_or_default()
     }
@@ -259,7 +266,20 @@ struct Answers<'a> {
     /// The serial numbers of cards, if there are several.
     serials: Vec<String>,
     inquiry: Option<Inquiry<'a>>,
+    settings: &'a Settings,
     streams: &'a mut Streams,
+}
+
+impl Answers<'_> {
+    /// Returns a PIN in loopback mode, in which the agent asks for none itself: the passphrase that was given with the
+    /// command, or what the program answers.
+    fn pin(&mut self) -> Option<Zeroizing<Vec<u8>>> {
+        if let Some(given) = &self.settings.passphrase.given {
+            return Some(Zeroizing::new(given.as_bytes().to_vec()));
+        }
+        self.streams.status(format!("INQUIRE_MAXLEN {MAX_PASSPHRASE}"));
+        prompt::hidden("passphrase.enter", self.settings, self.streams).ok().flatten()
+    }
 }
 
 impl Respond for Answers<'_> {
@@ -274,8 +294,10 @@ impl Respond for Answers<'_> {
         if keyword == "PINENTRY_LAUNCHED" {
             self.streams.status(format!("PINENTRY_LAUNCHED {}", shown(text.as_bytes())));
         }
+        let is_loopback = self.settings.passphrase.pinentry == PinentryMode::Loopback;
         match self.inquiry.filter(|(wanted, _)| *wanted == keyword) {
             Some((_, answer)) => Some(Zeroizing::new(answer.to_vec())),
+            None if is_loopback && matches!(keyword, "PASSPHRASE" | "NEW_PASSPHRASE") => self.pin(),
             None => Silent.inquire(keyword, text),
         }
     }

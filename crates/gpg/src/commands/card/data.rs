@@ -276,9 +276,13 @@ fn read(session: &mut CardSession<'_>, name: &[u8]) -> Option<Vec<u8>> {
     let name = name.trim_ascii_start();
     let mut bytes = Vec::new();
     let read = File::open(Path::new(OsStr::from_bytes(name)))
-        .and_then(|file| file.take(MAX_FILE).read_to_end(&mut bytes));
+        .and_then(|file| file.take(MAX_FILE + 1).read_to_end(&mut bytes));
     if let Err(error) = read {
         session.access.tell(format!("can't open '{}': {}\n", shown(name), system(&error)));
+        return None;
+    }
+    if bytes.len() as u64 > MAX_FILE {
+        session.access.tell(format!("'{}' is too large\n", shown(name)));
         return None;
     }
     Some(bytes)
