@@ -51,48 +51,6 @@ fn the_holders_data_is_changed() {
 }
 
 #[test]
-fn what_is_no_answer_is_refused_as_gpg_does() {
-    for gnupg in Gnupg::ALL {
-        let long = "x".repeat(40);
-        let answers = format!(
-            "admin on\nname\nA<B\nD\u{e4}\nDoe  x\nDoe\n\nname\n\n\nname\n{long}\n\nlang\nd\nlang\nDE\nsex\nx\nsex\nM\nsex\n\n\
-             url\n\ncafpr 4\ncafpr 3\n0123\nuif 4 on\nprivatedo 9\nreadcert 3\nwritecert 3 x\nnonsense\nquit\n"
-        );
-        same_edits(gnupg, &["--edit-card"], &answers);
-    }
-}
-
-#[test]
-fn commands_that_change_the_card_need_admin_and_come_from_the_command_line_too() {
-    for gnupg in Gnupg::ALL {
-        same_edits(
-            gnupg,
-            &["--edit-card"],
-            "name\nforcesig\nhelp\n\n# no command\nadmin\nadmin off\nlang\nq\n",
-        );
-        same_edits(gnupg, &["--edit-card", "admin", "forcesig", "verify"], "");
-        same_edits(gnupg, &["--card-edit", "admin verify", "list", "openpgp", "quit"], "");
-    }
-}
-
-#[test]
-fn flags_are_toggled_and_a_touch_is_asked_for() {
-    for gnupg in Gnupg::ALL {
-        same_edits(gnupg, &["--edit-card"], "admin\nforcesig\nuif 1 on\nuif 2 on\nuif 1 off\nlist\nquit\n");
-    }
-}
-
-#[test]
-fn the_algorithms_of_keys_are_changed() {
-    for gnupg in Gnupg::ALL {
-        let answers = "admin\nkey-attr\n7\n2\n1\n2\n1\n1\n2048\nkey-attr\n1\n1000\n4090\n\n\nquit\n";
-        let home = same_edits(gnupg, &["--edit-card"], answers);
-        let shown = home.gpg_keyhoard(gnupg).arg("--card-status").succeed().text();
-        assert!(shown.contains("Key attributes ...: rsa4096 cv25519 rsa2048\n"), "{shown}");
-    }
-}
-
-#[test]
 fn certificates_are_written_to_and_read_from_files() {
     let home = CardHome::new();
     let [written, read] = ["written", "read"].map(|name| home.home.path().join(name));
@@ -105,22 +63,6 @@ fn certificates_are_written_to_and_read_from_files() {
         .succeed();
     assert_eq!(done.status_lines().matches("SC_OP_SUCCESS").count(), 2, "{}", done.errors());
     assert_eq!(fs::read(read).expect("it was written"), [7; 900]);
-}
-
-#[test]
-fn a_factory_reset_deletes_everything_after_two_questions() {
-    for gnupg in Gnupg::ALL {
-        let name = "admin\nname\nDoe\nJane\n";
-        let kept = same_edits(
-            gnupg,
-            &["--edit-card"],
-            &format!("{name}factory-reset\ny\nno\nfactory-reset\nn\nquit\n"),
-        );
-        assert!(kept.gpg(gnupg).arg("--card-status").succeed().text().contains("Jane Doe"));
-        let reset =
-            same_edits(gnupg, &["--edit-card"], &format!("{name}factory-reset\ny\nyes\nlist\nquit\n"));
-        assert!(!reset.gpg(gnupg).arg("--card-status").succeed().text().contains("Jane Doe"));
-    }
 }
 
 #[test]

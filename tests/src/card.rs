@@ -34,6 +34,7 @@ const PINENTRY: &str = r#"#!/bin/sh
 directory=$(dirname "$0")
 answer() {
     if [ -e "$directory/$1" ]; then
+        [ -z "$repeat" ] || echo "S PIN_REPEATED"
         echo "D $(cat "$directory/$1")"
         echo OK
     else
@@ -45,12 +46,14 @@ while read -r command rest; do
     case "$command" in
         SETDESC) description=$rest; echo "$rest" >>"$directory/questions"; echo OK ;;
         SETPROMPT) prompt=$rest; echo OK ;;
+        SETREPEAT) repeat=yes; echo OK ;;
         GETPIN)
             case "$prompt$description" in
-                *"New "*) answer new-pin ;;
+                *"New "* | *Repeat*) answer new-pin ;;
                 *Admin*) answer admin-pin ;;
                 *) answer pin ;;
-            esac ;;
+            esac
+            repeat= ;;
         CONFIRM) echo "ERR 83886179 Operation cancelled <Pinentry>" ;;
         BYE) echo OK; exit ;;
         *) echo OK ;;
@@ -86,6 +89,8 @@ impl CardHome {
         let certificate = home.gpg(Gnupg::V2_4).args(["--export", "jane@example.org"]).succeed().stdout;
         assert!(!certificate.is_empty(), "{}", made.errors());
         Run::gpg_keyhoard(&home.home).arg("--import").stdin(certificate).succeed();
+        let trust = home.gpg(Gnupg::V2_4).arg("--export-ownertrust").succeed().stdout;
+        Run::gpg_keyhoard(&home.home).arg("--import-ownertrust").stdin(trust).succeed();
         home.restart_agent();
         home.questions();
         home
