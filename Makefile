@@ -170,5 +170,6 @@ programs:
 	@scripts/setup test
 	@scripts/inn $(TARGET) >/dev/null
 	@scripts/gnupg $(TARGET) >/dev/null
+	@scripts/card $(TARGET) >/dev/null
 	@scripts/reference-homes $(TARGET) >/dev/null & homes=$$!; \
 	cargo build $(CHECKED) --bins --tests --examples; wait $$homes

@@ -70,7 +70,7 @@ fn unpacked() -> &'static Path {
 }
 
 /// Returns the directory of the project's sources.
-fn project() -> &'static Path {
+pub(crate) fn project() -> &'static Path {
     let package = Path::new(env!("CARGO_MANIFEST_DIR"));
     package.ancestors().find(|path| path.join("scripts").is_dir()).expect("packages are below the project")
 }

@@ -7,6 +7,7 @@
 //! - [`Run`]: one run of `gpg`, `gpg-keyhoard`, `keyhoard` or `keyhoard-lab`; its [`Output`] holds what came out.
 //! - [`attack`]: inputs that try to break a rule, and what every program makes of them.
 //! - [`Both`]: the real gpg and `gpg-keyhoard` side by side, each in its home, doing the same.
+//! - [`CardHome`]: a home with an OpenPGP card in a virtual reader.
 //! - [`Keyring`], [`Reference`]: Debian's keyrings, and homes into which gpg has imported them.
 //! - [`alice_and_bob`]: two people's secret keys; [`CIPHERS`], [`COMPRESSIONS`]: what messages are written with.
 //! - [`web`]: servers on loopback: nginx with TLS, a keyserver, one that lies, a SOCKS proxy.
@@ -29,6 +30,7 @@
 mod algorithms;
 pub mod attack;
 mod both;
+mod card;
 pub mod colons;
 mod difference;
 mod engine;
@@ -49,6 +51,7 @@ pub mod web;
 
 pub use algorithms::{CIPHERS, COMPRESSIONS};
 pub use both::Both;
+pub use card::CardHome;
 pub use difference::{assert_same, difference};
 pub use engine::{Engine, server};
 pub use gnupg::Gnupg;

@@ -108,8 +108,24 @@ impl<'a> CardAccess<'a> {
         Self { settings, streams, agent: secrets::agent(settings).clone(), is_selected: false }
     }
 
-    /// Finds a card, and says which; unless one was found already.
+    /// Finds a card, and says which or why there is none; unless one was found already.
     fn select(&mut self) -> Outcome<()> {
+        let found = self.find();
+        if let Err(failure) = &found {
+            if failure.is(Code::NOT_SUPPORTED) || failure.code == CardFailure::NO_SCDAEMON {
+                self.streams.status("CARDCTRL 6");
+            } else if failure.is_terminated() {
+                self.streams.status("CARDCTRL 7");
+            } else {
+                self.streams.status("CARDCTRL 4");
+                self.streams.info(format_args!("selecting card failed: {failure}"));
+            }
+        }
+        found
+    }
+
+    /// Finds a card, and says which; unless one was found already. Nothing is said if there is none.
+    pub(super) fn find(&mut self) -> Outcome<()> {
         if self.is_selected {
             return Ok(());
         }
@@ -117,26 +133,12 @@ impl<'a> CardAccess<'a> {
             true => "SCD SERIALNO openpgp",
             false => "SCD SERIALNO",
         };
-        match self.send(command, None) {
-            Ok((card, _)) => {
-                if let Some(serial) = card.serial {
-                    self.streams.status(format!("CARDCTRL 3 {serial}"));
-                }
-                self.is_selected = true;
-                Ok(())
-            }
-            Err(failure) => {
-                if failure.is(Code::NOT_SUPPORTED) || failure.code == CardFailure::NO_SCDAEMON {
-                    self.streams.status("CARDCTRL 6");
-                } else if failure.is_terminated() {
-                    self.streams.status("CARDCTRL 7");
-                } else {
-                    self.streams.status("CARDCTRL 4");
-                    self.streams.info(format_args!("selecting card failed: {failure}"));
-                }
-                Err(failure)
-            }
+        let (card, _) = self.send(command, None)?;
+        if let Some(serial) = card.serial {
+            self.streams.status(format!("CARDCTRL 3 {serial}"));
         }
+        self.is_selected = true;
+        Ok(())
     }
 
     /// Sends a command without looking for a card first; returns what status lines say of the card, and the data.

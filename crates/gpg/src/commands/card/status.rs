@@ -36,6 +36,8 @@ pub(super) enum Place {
 /// Shows one of the cards in all readers, or all of them, and goes back to the one that was chosen before.
 fn show_wanted(wanted: &[u8], access: &mut CardAccess<'_>) -> anyhow::Result<()> {
     let verbose = access.settings.verbose > 0;
+    // Without a card, the next command says so.
+    let _ = access.find();
     let chosen = match access.send("SCD SERIALNO", None) {
         Ok((card, _)) => card.serial.unwrap_or_default(),
         Err(failure) => {
