@@ -146,6 +146,12 @@ deny: ## checks licences, sources and security advisories of the dependencies (d
 	@scripts/setup deny
 	scripts/deny
 
+.PHONY: test-cards
+test-cards: programs ## runs the tests of the commands for smartcards, with a virtual card (5 minutes the first time)
+	@scripts/setup cards
+	@scripts/card $(TARGET) >/dev/null
+	cargo test $(CHECKED) --test cards -- --test-threads=2
+
 .PHONY: fuzz
 fuzz: ## fuzzes all code that reads foreign bytes, FUZZ_SECONDS (default 60) for each target
 	@scripts/setup fuzz
@@ -170,6 +176,5 @@ programs:
 	@scripts/setup test
 	@scripts/inn $(TARGET) >/dev/null
 	@scripts/gnupg $(TARGET) >/dev/null
-	@scripts/card $(TARGET) >/dev/null
 	@scripts/reference-homes $(TARGET) >/dev/null & homes=$$!; \
 	cargo build $(CHECKED) --bins --tests --examples; wait $$homes
