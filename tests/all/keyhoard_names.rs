@@ -91,10 +91,10 @@ fn owner_trust_is_read_from_standard_input_and_an_invalid_number_is_an_error_tha
     let wrong = format!("# from somewhere\n{key}:4:\n{key}:300:\n");
     let refused = import("-", wrong.clone());
     assert_eq!(refused.code, Some(2));
-    assert!(refused.errors().contains("standard input: line 3: no such owner trust"), "{}", refused.errors());
+    assert!(refused.errors().contains("standard input: line 3: unknown owner trust"), "{}", refused.errors());
     let file = home.write("trust.txt", wrong);
     let refused = import(file.to_str().expect("text"), String::new());
-    assert!(refused.errors().contains("trust.txt: line 3: no such owner trust"), "{}", refused.errors());
+    assert!(refused.errors().contains("trust.txt: line 3: unknown owner trust"), "{}", refused.errors());
     assert_eq!(export(), format!("{key}:5:\n"), "nothing was taken over");
 }
 

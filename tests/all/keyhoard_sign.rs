@@ -186,7 +186,7 @@ fn content_that_is_not_signed_is_not_written() {
     {
         let done = run(&home, &["verify"]).stdin(around).output();
         assert_eq!((done.code, done.text().as_str()), (Some(2), ""), "{}", done.errors());
-        assert!(done.errors().contains("is not signed"), "{}", done.errors());
+        assert!(done.errors().contains("unsigned text around the signed text"), "{}", done.errors());
     }
     run(&home, &["verify"]).stdin([b"\n", &message[..], b" \r\n"].concat()).succeed();
     let mut changed = message;
