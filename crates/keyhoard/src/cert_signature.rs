@@ -17,7 +17,8 @@ use crate::{KeyId, Result};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CertSignature {
-    /// The type (RFC 9580, 5.2.1): 0x10 to 0x13 certify a user ID, 0x16 approves of such certifications, 0x18 binds a subkey, 0x20 to 0x30 revoke.
+    /// The type (RFC 9580, 5.2.1): 0x10 to 0x13 certify a user ID, 0x16 approves of such certifications, 0x18 binds a
+    /// subkey, 0x20 to 0x30 revoke.
     pub kind: u8,
     /// The key that says to have made it.
     pub issuer: KeyId,
@@ -41,7 +42,7 @@ pub(crate) fn read_signatures(
     now: Timestamp,
 ) -> Result<Vec<CertSignature>> {
     let mut signatures = Vec::new();
-    snapshot.visit(Selection::Ids(&[id]), Detail::Full, &mut |record| {
+    snapshot.visit(Selection::Ids(&[id]), Detail::Bytes, &mut |record| {
         if let (Some(facts), Some(bytes)) = (record.facts, record.bytes) {
             signatures = with_approval(Certificate { bytes, facts }, now);
         }
