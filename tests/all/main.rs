@@ -1,5 +1,6 @@
 //! The tests of whole programs: one binary, one file per command. [`harness`] is what they share.
 
+mod agent_home;
 mod demo;
 mod documents;
 mod earlier_databases;
@@ -51,6 +52,7 @@ mod keyhoard_import;
 mod keyhoard_json;
 mod keyhoard_key;
 mod keyhoard_key_approvals;
+mod keyhoard_key_move;
 mod keyhoard_list;
 mod keyhoard_log;
 mod keyhoard_migrate;

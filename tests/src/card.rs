@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-use crate::gnupg::project;
+use crate::gnupg::made_by;
 use crate::web::Namespace;
 use crate::{Gnupg, Home, Run};
 
@@ -213,7 +213,7 @@ impl Reader {
             .expect("nsenter is there");
         let reader = Self { namespace, directory, daemon, card: None };
         let socket = reader.socket();
-        until("pcscd (scripts/setup test)", || socket.exists());
+        until("pcscd (scripts/setup cards)", || socket.exists());
         reader
     }
 
@@ -259,25 +259,17 @@ impl Drop for Reader {
     }
 }
 
-/// Returns the program that is the card; the first call builds it where `make test` has not.
+/// Returns the program that is the card; the first call builds it where `make test-cards` has not.
 fn program() -> &'static Path {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
-    PROGRAM.get_or_init(|| {
-        let test = env::current_exe().expect("a running program has a file");
-        let target = test.ancestors().nth(3).expect("cargo puts tests into TARGET/PROFILE/deps");
-        let script = project().join("scripts/card");
-        let output = Command::new(&script).arg(target).output().expect("the script is part of the project");
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{}: {said}", script.display());
-        PathBuf::from(String::from_utf8_lossy(&output.stdout).trim_end())
-    })
+    PROGRAM.get_or_init(|| made_by("scripts/card"))
 }
 
 /// Finds an installed library.
 fn installed(library: impl AsRef<OsStr>) -> PathBuf {
     let directories = fs::read_dir("/usr/lib").expect("libraries are in /usr/lib").flatten();
     let mut paths = directories.map(|entry| entry.path().join(library.as_ref()));
-    paths.find(|path| path.exists()).expect("Debian's package pcscd is installed (scripts/setup test)")
+    paths.find(|path| path.exists()).expect("Debian's package pcscd is installed (scripts/setup cards)")
 }
 
 /// Waits until something is so.

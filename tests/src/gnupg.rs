@@ -58,15 +58,18 @@ impl Gnupg {
 /// Returns the directory of both; the first call unpacks what `make test` has not unpacked yet.
 fn unpacked() -> &'static Path {
     static DIRECTORY: OnceLock<PathBuf> = OnceLock::new();
-    DIRECTORY.get_or_init(|| {
-        let test = env::current_exe().expect("a running program has a file");
-        let target = test.ancestors().nth(3).expect("cargo puts tests into TARGET/PROFILE/deps");
-        let script = project().join("scripts/gnupg");
-        let output = Command::new(&script).arg(target).output().expect("the script is part of the project");
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{}: {said}", script.display());
-        PathBuf::from(String::from_utf8_lossy(&output.stdout).trim_end())
-    })
+    DIRECTORY.get_or_init(|| made_by("scripts/gnupg"))
+}
+
+/// Runs a script that makes something below the target directory where it is not yet, and returns the path that it prints.
+pub(crate) fn made_by(script: &str) -> PathBuf {
+    let test = env::current_exe().expect("a running program has a file");
+    let target = test.ancestors().nth(3).expect("cargo puts tests into TARGET/PROFILE/deps");
+    let script = project().join(script);
+    let output = Command::new(&script).arg(target).output().expect("the script is part of the project");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{}: {said}", script.display());
+    PathBuf::from(String::from_utf8_lossy(&output.stdout).trim_end())
 }
 
 /// Returns the directory of the project's sources.

@@ -233,6 +233,7 @@ pub mod mail;
 pub mod message_algorithms;
 #[cfg(all(feature = "agent", feature = "network"))]
 pub mod migrate;
+mod output_content;
 #[cfg(unix)]
 pub mod output_file;
 #[cfg(all(feature = "agent", feature = "network"))]

@@ -17,32 +17,13 @@ use rustix::process::geteuid;
 
 use crate::descriptor::duplicate;
 
+pub use crate::output_content::{Content, Existing};
+
 /// The mode of a file for its owner only.
 const PRIVATE: u32 = 0o600;
 
 /// The mode before the umask, where nothing secret is written.
 const ORDINARY: u32 = 0o666;
-
-/// What is written, which decides who may read the file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Content {
-    /// Certificates, messages, signatures, plaintext: a new file has the mode that the umask leaves, a replaced one the
-    /// mode that it had. It is not written through a symbolic link to a file of somebody else.
-    Ordinary,
-    /// Secret keys and revocations: the file has mode 0600, whatever the umask is and whatever mode a replaced file had. It
-    /// is not written through a symbolic link that somebody else made or to a file of somebody else, nor into a named
-    /// pipe of somebody else. (Files of the superuser are nobody else's.)
-    Secret,
-}
-
-/// What happens to an existing regular file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Existing {
-    /// It stays, and that is an error ([`io::ErrorKind::AlreadyExists`]).
-    Kept,
-    /// It is replaced, once the new one is complete.
-    Replaced,
-}
 
 /// The identity of a regular file, whatever its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

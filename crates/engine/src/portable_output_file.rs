@@ -6,23 +6,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-/// What is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Content {
-    /// Certificates, messages, signatures, plaintext.
-    Ordinary,
-    /// Secret keys and revocations.
-    Secret,
-}
-
-/// What happens to an existing regular file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Existing {
-    /// It stays, and that is an error ([`io::ErrorKind::AlreadyExists`]).
-    Kept,
-    /// It is replaced, once the new one is complete.
-    Replaced,
-}
+pub use crate::output_content::{Content, Existing};
 
 /// The identity of a regular file: its path without links.
 #[derive(Clone, Debug, PartialEq, Eq)]

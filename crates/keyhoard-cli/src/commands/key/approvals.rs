@@ -1,11 +1,8 @@
 //! `keyhoard key approvals`.
 
 use std::ffi::OsString;
-use std::os::unix::ffi::OsStrExt;
 
-use engine::edit::{
-    ApprovableCertification, ApprovalUpdate, CertifiedIdentity, Certifiers, IdentityApprovals,
-};
+use engine::edit::{ApprovableCertification, ApprovalUpdate, Certifiers, IdentityApprovals};
 use engine::store::Fingerprint;
 use serde::Serialize;
 
@@ -122,14 +119,7 @@ fn cells(certification: &ApprovableCertification) -> Vec<Cell> {
 
 fn update(session: &mut Session, arguments: &UpdateArguments) -> anyhow::Result<Outcome> {
     let editing = arguments.key.editing(session)?;
-    let target = editing.target()?;
-    for wanted in &arguments.user_id {
-        target.user_id(wanted.as_bytes())?;
-    }
-    let chosen = |identity: &CertifiedIdentity| {
-        let is_it = |wanted: &OsString| identity.user_id() == Some(wanted.as_bytes());
-        arguments.user_id.is_empty() || arguments.user_id.iter().any(is_it)
-    };
+    let chosen = editing.chosen(&arguments.user_id)?;
     let update = ApprovalUpdate {
         add: certifiers(&editing, arguments.add_all, &arguments.add_by)?,
         remove: certifiers(&editing, arguments.remove_all, &arguments.remove_by)?,

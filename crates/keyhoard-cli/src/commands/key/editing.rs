@@ -7,7 +7,7 @@ use agent::AllKeys;
 use anyhow::{Context, bail};
 use engine::cert::Timestamp;
 use engine::cert::facts::RevocationReason;
-use engine::edit::{Edited, Editor, Revoked, Target};
+use engine::edit::{CertifiedIdentity, Edited, Editor, Revoked, Target};
 use engine::passphrase::Passphrases;
 use engine::store::{Fingerprint, JournalId, Selection, Store};
 use engine::undo::{UndoOptions, undo};
@@ -113,6 +113,25 @@ impl<'a> Editing<'a> {
             .collect();
         require_one(primaries.len(), "certify", "certifies")?;
         Ok(primaries[0])
+    }
+
+    /// Returns what chooses user IDs of the certificate: those that are named, or all if none is.
+    ///
+    /// # Errors
+    ///
+    /// If the certificate has none that is named.
+    pub(super) fn chosen<'n>(
+        &self,
+        user_ids: &'n [OsString],
+    ) -> anyhow::Result<impl Fn(&CertifiedIdentity) -> bool + use<'n>> {
+        let target = self.target()?;
+        for wanted in user_ids {
+            target.user_id(wanted.as_bytes())?;
+        }
+        Ok(move |identity: &CertifiedIdentity| {
+            let is_it = |wanted: &OsString| identity.user_id() == Some(wanted.as_bytes());
+            user_ids.is_empty() || user_ids.iter().any(is_it)
+        })
     }
 
     /// Runs an edit, asking for passphrases as the options say.

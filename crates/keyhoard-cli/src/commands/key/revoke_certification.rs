@@ -1,10 +1,8 @@
 //! `keyhoard key revoke-certification`.
 
 use std::ffi::OsString;
-use std::os::unix::ffi::OsStrExt;
 
 use engine::cert::facts::RevocationReason;
-use engine::edit::CertifiedIdentity;
 
 use super::editing::{Comment, Editing};
 use crate::exit::Outcome;
@@ -40,14 +38,7 @@ pub(crate) struct Arguments {
 pub(super) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
     let editing = Editing::begin(session, &arguments.key, &arguments.passphrase)?;
     let by = editing.certifier(arguments.by.as_ref())?;
-    let target = editing.target()?;
-    for wanted in &arguments.user_id {
-        target.user_id(wanted.as_bytes())?;
-    }
-    let chosen = |identity: &CertifiedIdentity| {
-        let is_it = |wanted: &OsString| identity.user_id() == Some(wanted.as_bytes());
-        arguments.user_id.is_empty() || arguments.user_id.iter().any(is_it)
-    };
+    let chosen = editing.chosen(&arguments.user_id)?;
     let reason = arguments.comment.reason(RevocationReason::UNSPECIFIED);
     let revoked = editing.edit(|editor, key| editor.revoke_certification(key, &by, &chosen, reason))?;
     if revoked.identities.is_empty() && revoked.already.is_empty() {
