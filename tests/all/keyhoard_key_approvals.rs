@@ -268,3 +268,31 @@ fn certifications_that_cannot_be_verified_are_not_approved() {
     let text = Run::keyhoard(&home).args(["key", "approvals", "list", "bob@example.org"]).succeed().text();
     assert!(text.contains("approved") && text.contains(&people.ann.fingerprint_text()), "{text}");
 }
+
+#[test]
+fn an_update_keeps_approvals_of_certifications_that_are_not_here_whatever_their_hash_algorithms() {
+    let (people, home) = (People::new(), Home::new());
+    let elsewhere = |seconds| {
+        let draft = Signature::by(&people.ann, 0x10).at(MADE + seconds);
+        draft.sign(&people.ann, &people.over_bob())
+    };
+    let approvals = [(Hash::SHA256, elsewhere(6)), (Hash::SHA512, elsewhere(7))]
+        .map(|(hash, absent)| people.unsigned(10, hash, &[&absent]).sign(&people.bob, &people.over_bob()));
+    let own = Signature::by(&people.bob, 0x13).with(Subpacket::key_flags(3));
+    let own = own.sign(&people.bob, &people.over_bob());
+    let [first, second] = approvals;
+    let secret = people.bob.secret_packet(5);
+    let certificate = [secret, Packet::user_id(BOB), own, people.certification(), first, second];
+    import(&home, people.anns_certificate());
+    import(&home, bytes(&certificate));
+    assert_eq!(listed(&home, "bob@example.org")["elsewhere"], 2);
+    let update = ["key", "approvals", "update", "bob@example.org"];
+    for (option, approved) in [("--add-by", true), ("--remove-by", false)] {
+        Run::keyhoard(&home).args(update).args([option, "ann@example.org"]).succeed();
+        let user_id = listed(&home, "bob@example.org");
+        assert_eq!(user_id["certifications"][0]["approved"], approved, "{option}");
+        assert_eq!(user_id["elsewhere"], 2, "{option}");
+        // A signature that replaces one of the same second is made a second later.
+        std::thread::sleep(std::time::Duration::from_millis(1100));
+    }
+}

@@ -33,6 +33,15 @@ fn a_key_that_was_made_is_found_by_its_address_its_fingerprint_and_a_word() {
 }
 
 #[test]
+fn the_signatures_on_a_certificate_are_listed_with_the_names_of_their_issuers() {
+    let (_kh, ann) = with_ann();
+    let signatures = ann.signatures().expect("read");
+    assert!(signatures.iter().any(|one| (0x10..=0x13).contains(&one.kind)), "{signatures:?}");
+    assert!(signatures.iter().any(|one| one.kind == 0x18), "{signatures:?}");
+    assert!(signatures.iter().all(|one| one.is_own && one.issuer_name.as_deref() == Some(ANN)));
+}
+
+#[test]
 fn what_is_imported_is_exported_with_the_same_bytes_and_is_valid_to_nobody() {
     let (yours, ann) = with_ann();
     let mine = Keyhoard::in_memory().expect("a database");

@@ -118,7 +118,7 @@ impl Editor<'_> {
                 None => self.now,
             };
             change.known(found.index);
-            for digests in in_parts(digests) {
+            for (hash, digests) in in_parts(digests, hash) {
                 let builder = Builder::new(SignatureType::CERTIFICATION_APPROVAL, hash, created)
                     .with(Subpacket::ApprovedCertifications(digests));
                 change.signed(&self.sign_own(builder, &target, target.subject(&found)?, signer.as_mut())?);
@@ -165,20 +165,23 @@ impl Editor<'_> {
     ) -> BTreeSet<(HashAlgorithm, Vec<u8>)> {
         let mut after = match update.remove {
             Some(Certifiers::All) => BTreeSet::new(),
-            _ => before.digests.iter().filter(|(algorithm, _)| *algorithm == hash).cloned().collect(),
+            _ => before.digests.clone(),
         };
+        let algorithms: BTreeSet<HashAlgorithm> = after.iter().map(|(algorithm, _)| *algorithm).collect();
         for (index, facts) in certifications(target.component(found.index)) {
             let Some(body) = target.certificate.body(facts.span) else { continue };
-            let Some(digest) = digest(body, hash).map(|digest| (hash, digest)) else { continue };
+            let digest_by = |algorithm| digest(body, algorithm).map(|digest| (algorithm, digest));
             let by = maker(statuses, found.index, index);
             let is_named =
                 |whose: &Option<Certifiers>| whose.as_ref().is_some_and(|whose| whose.name(by, facts));
             let stays = before.contain(body) && !is_named(&update.remove);
             let is_added = by.is_some() && can_be_approved(facts, self.now) && is_named(&update.add);
-            match stays || is_added {
-                true => after.insert(digest),
-                false => after.remove(&digest),
-            };
+            if !stays {
+                for withdrawn in algorithms.iter().filter_map(|&algorithm| digest_by(algorithm)) {
+                    after.remove(&withdrawn);
+                }
+                after.extend(digest_by(hash).filter(|_| is_added));
+            }
         }
         after
     }
@@ -240,17 +243,24 @@ fn maker(statuses: &CertificationStatuses, component: usize, index: usize) -> Op
     }
 }
 
-/// Returns the one hash algorithm of approvals that are there, so that those of certifications that are not here stay.
+/// Returns a hash algorithm of the approvals that are there.
 fn usable_hash(approvals: &Approvals) -> Option<HashAlgorithm> {
     approvals.digests.first().map(|(algorithm, _)| *algorithm)
 }
 
-/// Joins digests, in as many parts as signatures have to be made; one if there are none.
-fn in_parts(digests: BTreeSet<(HashAlgorithm, Vec<u8>)>) -> Vec<Vec<u8>> {
-    let length = digests.first().map_or(1, |(_, digest)| digest.len());
-    let joined: Vec<u8> = digests.into_iter().flat_map(|(_, digest)| digest).collect();
-    match joined.is_empty() {
-        true => vec![joined],
-        false => joined.chunks(MAX_DIGESTS / length * length).map(<[u8]>::to_vec).collect(),
-    }
+/// Joins digests, in as many parts as signatures have to be made: each signature lists digests of its own hash algorithm.
+/// If there are none, it is one empty part with `hash`.
+fn in_parts(
+    digests: BTreeSet<(HashAlgorithm, Vec<u8>)>,
+    hash: HashAlgorithm,
+) -> Vec<(HashAlgorithm, Vec<u8>)> {
+    let digests: Vec<_> = digests.into_iter().collect();
+    let of_one = digests.chunk_by(|(one, _), (other, _)| one == other);
+    let parts = of_one.flat_map(|of_one| {
+        let (algorithm, first) = &of_one[0];
+        let joined = of_one.chunks(MAX_DIGESTS / first.len());
+        joined.map(|part| (*algorithm, part.iter().flat_map(|(_, digest)| digest.clone()).collect()))
+    });
+    let parts: Vec<_> = parts.collect();
+    if parts.is_empty() { vec![(hash, Vec::new())] } else { parts }
 }
