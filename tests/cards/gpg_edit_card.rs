@@ -59,7 +59,7 @@ fn certificates_are_written_to_and_read_from_files() {
         (format!("writecert 3 < {}", written.display()), format!("readcert 3 > {}", read.display()));
     let done = home
         .gpg_keyhoard(Gnupg::V2_4)
-        .args(["--status-fd", "2", "--edit-card", "admin", &write, &save, "quit"])
+        .args(["--status-fd", "2", "--edit-card", "-", "admin", &write, &save, "quit"])
         .succeed();
     assert_eq!(done.status_lines().matches("SC_OP_SUCCESS").count(), 2, "{}", done.errors());
     assert_eq!(fs::read(read).expect("it was written"), [7; 900]);
@@ -71,4 +71,15 @@ fn without_commands_batch_mode_edits_nothing() {
     let [gpg, ours] = [home.gpg(Gnupg::V2_4), home.gpg_keyhoard(Gnupg::V2_4)]
         .map(|run| run.args(["--status-fd", "2", "--edit-card"]).output());
     assert_eq!((told(&gpg), gpg.code), (told(&ours), ours.code));
+}
+
+#[test]
+fn commands_that_change_the_card_need_admin_and_come_from_the_command_line_too() {
+    for gnupg in Gnupg::ALL {
+        let answers = "name\nforcesig\nhelp\n\n# no command\nadmin\nadmin off\nlang\nq\n";
+        same_edits(gnupg, &["--edit-card"], answers);
+        same_edits(gnupg, &["--edit-card", "admin", "forcesig", "verify"], "");
+        same_edits(gnupg, &["--edit-card", "-", "admin", "forcesig", "verify"], "");
+        same_edits(gnupg, &["--card-edit", "-", "admin verify", "list", "openpgp", "quit"], "");
+    }
 }

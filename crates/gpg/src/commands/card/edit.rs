@@ -12,16 +12,16 @@ use crate::prompt::{self, Question};
 use crate::settings::Settings;
 use crate::streams::Streams;
 
-/// Edits the card in the reader, first by the commands of the command line.
+/// Edits the card in the reader, first by the commands of the command line, of which gpg skips the first word.
 pub(crate) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) -> anyhow::Result<()> {
-    if settings.command_input.is_none() && settings.batch && arguments.is_empty() {
+    let given: VecDeque<Vec<u8>> = arguments.iter().skip(1).cloned().collect();
+    if settings.command_input.is_none() && settings.batch && given.is_empty() {
         streams.error("can't do this in batch mode");
         return Ok(());
     }
-    let given = arguments.iter().cloned().collect();
-    let access = CardAccess::new(settings, streams);
-    let session = CardSession::new(access);
-    Loop { session, given, are_given: !arguments.is_empty(), allow_admin: false, redisplay: true }.run()
+    let are_given = !given.is_empty();
+    let session = CardSession::new(CardAccess::new(settings, streams));
+    Loop { session, given, are_given, allow_admin: false, redisplay: true }.run()
 }
 
 /// The loop that reads and runs commands.
