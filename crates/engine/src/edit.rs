@@ -29,7 +29,7 @@ mod revocation_certificate;
 mod revoke;
 mod revoke_certification;
 mod revoke_user_id;
-mod self_signature;
+pub(crate) mod self_signature;
 mod target;
 
 pub use add_subkey::NewSubkey;

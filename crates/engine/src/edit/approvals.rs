@@ -5,14 +5,14 @@ use std::collections::BTreeSet;
 use cert::approvals::{Approvals, digest};
 use cert::effective::PacketView;
 use cert::facts::{Component, SignatureFacts, SignatureType};
-use cert::{Facts, Fingerprint, KeyId, Timestamp};
+use cert::{Fingerprint, KeyId, Timestamp};
 use sign::{Builder, Subpacket};
 use verify::HashAlgorithm;
 use verify::policy::DigestPolicy;
 
 use super::change::Change;
-use super::self_signature::MAX_CLOCK_WAIT;
-use super::target::{Found, newest_self_signature};
+use super::self_signature::moment_after_edits;
+use super::target::Found;
 use super::{CertifiedIdentity, Edited, Editor, Target};
 use crate::Result;
 use crate::certifications::{
@@ -99,7 +99,7 @@ impl Editor<'_> {
             let before = Approvals::of(
                 &target.certificate,
                 target.component(found.index),
-                self.moment(&target.certificate.facts),
+                moment_after_edits(&target.certificate.facts, self.now),
             );
             let hash = usable_hash(&before).unwrap_or(hash);
             let after = self.updated(&target, &found, &statuses, &before, update, hash);
@@ -134,7 +134,11 @@ impl Editor<'_> {
         statuses: &CertificationStatuses,
     ) -> IdentityApprovals {
         let component = target.component(found.index);
-        let approvals = Approvals::of(&target.certificate, component, self.moment(&target.certificate.facts));
+        let approvals = Approvals::of(
+            &target.certificate,
+            component,
+            moment_after_edits(&target.certificate.facts, self.now),
+        );
         let certifications: Vec<ApprovableCertification> = certifications(component)
             .map(|(index, facts)| ApprovableCertification {
                 issuer: facts.issuer.key_id,
@@ -184,12 +188,6 @@ impl Editor<'_> {
             }
         }
         after
-    }
-
-    /// Returns the time of the edit, or that of the newest self-signature if that is a little later.
-    fn moment(&self, facts: &Facts) -> Timestamp {
-        let latest = Timestamp(self.now.0.saturating_add(MAX_CLOCK_WAIT));
-        newest_self_signature(facts).map_or(self.now, |newest| newest.clamp(self.now, latest))
     }
 
     /// Verifies the certifications by others.

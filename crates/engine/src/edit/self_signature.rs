@@ -1,18 +1,26 @@
 //! Renewing self-signatures.
 
-use cert::Timestamp;
 use cert::signature::Signature;
 use cert::signed::Subject;
 use cert::subpacket::Kind;
+use cert::{Facts, Timestamp};
 use secret::Signer;
 use sign::Builder;
 use verify::HashAlgorithm;
 
+use super::target::newest_self_signature;
 use super::{EditRefusal, Editor, Target};
 use crate::Result;
 
 /// By how many seconds the clock may be behind the signature to be replaced; GnuPG waits as long.
-pub(super) const MAX_CLOCK_WAIT: u32 = 5;
+const MAX_CLOCK_WAIT: u32 = 5;
+
+/// Returns the present, or the time of the newest self-signature if that is a little later: one that replaces another of
+/// the same second is made a second later.
+pub(crate) fn moment_after_edits(facts: &Facts, now: Timestamp) -> Timestamp {
+    let latest = Timestamp(now.0.saturating_add(MAX_CLOCK_WAIT));
+    newest_self_signature(facts).map_or(now, |newest| newest.clamp(now, latest))
+}
 
 impl Editor<'_> {
     /// Returns the builder of a self-signature with the subpackets of an older one, which is newer.

@@ -8,6 +8,7 @@ use cert::facts::{Component, SignatureFacts};
 use cert::{Facts, Timestamp};
 
 use crate::designated_revocation::possible_revocations;
+use crate::edit::self_signature::moment_after_edits;
 
 /// Why something is not undone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +46,9 @@ pub(super) fn shrink(
     }
     let shrunk = taken.without(is_revocation_by_owner, Some(KeptReason::Revocation));
     match &shrunk.certificate {
-        Some(certificate) if loosens(&known.facts, &certificate.facts, now) => {
+        Some(certificate)
+            if loosens(&known.facts, &certificate.facts, moment_after_edits(&known.facts, now)) =>
+        {
             taken.without(SignatureFacts::verifies, shrunk.kept.or(Some(KeptReason::Expiry)))
         }
         _ => shrunk,
