@@ -454,18 +454,18 @@ impl Certificate {
         newest(self.own(&Over::Primary, now, rules).filter(|one| one.kind == 0x1f && !one.has_expired(now)))
     }
 
-    /// Returns the certification of the primary user ID: the one with the newest self-signature among those marked as
-    /// primary, or else among all that are bound, then the longest, then the last in the alphabet.
+    /// Returns the newest certification of the primary user ID, which may be revoked: the one with the newest
+    /// self-signature among those marked as primary, or else among all that are bound, then the longest, then the last in
+    /// the alphabet.
     fn of_primary_user(&self, now: Time) -> Option<&Signature> {
-        let bound = |user: &Vec<u8>| {
-            self.deciding(user, now, Rules::Rfc9580).filter(|_| self.user(user, now, Rules::Rfc9580).bound)
-        };
         let order = |user: &&Vec<u8>| {
-            let bound = bound(user);
+            let bound = self
+                .deciding(user, now, Rules::Rfc9580)
+                .filter(|_| self.user(user, now, Rules::Rfc9580).bound);
             let is_primary = bound.is_some_and(|one| one.says(25).is_some_and(|says| says == [1]));
             (is_primary, bound.map(Signature::created), user.len(), (*user).clone())
         };
-        bound(self.0.users.iter().max_by_key(order)?)
+        self.certification(self.0.users.iter().max_by_key(order)?, now)
     }
 
     /// Returns when the self-signature was made that says last what the certificate is, by RFC 9580.

@@ -167,7 +167,7 @@ pub fn objections(
     let is_of_data = purpose == Purpose::Data;
     let is_back_signature = purpose == Purpose::BackSignature;
     let must_be_current = is_of_data || purpose == Purpose::Certification;
-    let is_bound = if purpose == Purpose::OfKey { state.self_signed } else { state.valid };
+    let is_bound = state.valid || purpose == Purpose::OfKey && state.self_signed;
     let is_cross_certified = matches!(role, Role::Primary | Role::Subkey(CrossCertification::Holds));
     let possible = [
         (must_be_current && state.revoked.is_some(), Objection::Revoked),
@@ -252,7 +252,7 @@ mod tests {
     fn state(flags: Option<u8>, algorithm: Algorithm, role: Role) -> KeyState {
         let usage = Usage::from_flags(flags.map(|flags| [flags, 0])).under(algorithm);
         let usage = if role == Role::Primary { usage | Usage::CERTIFY } else { usage };
-        KeyState { valid: true, self_signed: true, usage, ..KeyState::default() }
+        KeyState { valid: true, self_signed: role == Role::Primary, usage, ..KeyState::default() }
     }
 
     fn found(

@@ -31,7 +31,8 @@ pub enum ComponentState {
 pub struct KeyState {
     /// Whether a good self-signature binds it; for a subkey, the primary key must be valid, too.
     pub valid: bool,
-    /// Of a primary key: whether a good self-signature binds it, be its user ID revoked. That is enough to revoke others.
+    /// Of a primary key: whether it has a good self-signature, even if its user IDs are revoked. That is enough to revoke
+    /// others.
     pub self_signed: bool,
     /// The revocation of the key, or of its primary key.
     pub revoked: Option<Revocation>,

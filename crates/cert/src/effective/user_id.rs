@@ -12,16 +12,18 @@ pub(super) struct UserIdStates<'f> {
     pub(super) states: Vec<UserIdState>,
     /// The valid self-signatures, in the order of the bytes.
     pub(super) bindings: Vec<&'f SignatureFacts>,
-    /// The certification of each component that is in force; none for GnuPG, which does not ask for it.
+    /// The newest certification of each component that is not expired; none for GnuPG, which does not ask for it.
     certified: Vec<Option<&'f SignatureFacts>>,
-    /// Whether at least one has a certification that is in force; for GnuPG, any self-signature.
+    /// Whether at least one has a self-signature that is no revocation and not expired; for GnuPG, any.
     pub(super) any_signed: bool,
-    /// The same, be the user ID revoked.
-    pub(super) any_certified: bool,
+    /// Whether at least one of these is not revoked: only such a user ID binds the key. For GnuPG the same as
+    /// `any_signed`.
+    pub(super) any_bound: bool,
 }
 
 impl<'f> UserIdStates<'f> {
-    /// Returns the certification of the primary user ID that is in force.
+    /// Returns the newest certification of the primary user ID that is not expired. It describes the key even if that user
+    /// ID is revoked.
     pub(super) fn primary(&self, facts: &Facts) -> Option<&'f SignatureFacts> {
         let is_primary = |index: &usize| {
             self.states[*index].primary && matches!(facts.components[*index].kind, ComponentKind::UserId(_))
@@ -37,24 +39,27 @@ pub(super) fn evaluate<'f>(facts: &'f Facts, self_signatures: &SelfSignatureFilt
     let mut bindings = Vec::new();
     let are_gnupgs = self_signatures.are_gnupgs();
     let mut certified_by = if are_gnupgs { Vec::new() } else { vec![None; facts.components.len()] };
-    let (mut any_signed, mut any_certified) = (false, false);
+    let (mut any_signed, mut any_bound) = (false, false);
     for index in users(facts, self_signatures.context.view) {
         let component = &facts.components[index];
-        let Some((position, signature)) = deciding(component, self_signatures) else { continue };
-        let state = apply(position, signature, self_signatures);
-        let is_in_force = !state.revoked && !state.expired;
-        if is_in_force {
-            bindings.push(signature);
+        let mut certified = None;
+        if !are_gnupgs {
+            let alive = alive(component, self_signatures);
+            certified = newest(alive.filter(|(_, signature)| signature.kind.is_certification()));
+            certified_by[index] = certified.map(|(_, signature)| signature);
         }
-        if is_in_force && !are_gnupgs {
-            certified_by[index] = Some(signature);
+        if let Some((position, signature)) = deciding(component, certified, self_signatures) {
+            let state = apply(position, signature, self_signatures);
+            let is_in_force = !state.revoked && !state.expired;
+            if is_in_force {
+                bindings.push(signature);
+            }
+            any_bound |= is_in_force || are_gnupgs;
+            states[index] = state;
         }
-        any_signed |= is_in_force || are_gnupgs;
-        any_certified |=
-            are_gnupgs || alive(component, self_signatures).any(|(_, one)| one.kind.is_certification());
-        states[index] = state;
+        any_signed |= if are_gnupgs { states[index].binding.is_some() } else { certified.is_some() };
     }
-    UserIdStates { states, bindings, certified: certified_by, any_signed, any_certified }
+    UserIdStates { states, bindings, certified: certified_by, any_signed, any_bound }
 }
 
 /// Iterates over the self-signatures that count and are not expired.
@@ -70,15 +75,14 @@ fn alive<'f>(
 /// the newest one that is not expired, a revocation before a certification of the same second.
 fn deciding<'f>(
     component: &'f Component,
+    certified: Option<(usize, &'f SignatureFacts)>,
     self_signatures: &SelfSignatureFilter<'_>,
 ) -> Option<(usize, &'f SignatureFacts)> {
     let all = || self_signatures.own(component).filter(|(_, signature)| signature.kind.is_over_user());
     if self_signatures.are_gnupgs() {
         return newest(all());
     }
-    let alive = || alive(component, self_signatures);
-    let revoked = newest(alive().filter(|(_, one)| one.kind.revokes()));
-    let certified = newest(alive().filter(|(_, one)| one.kind.is_certification()));
+    let revoked = newest(alive(component, self_signatures).filter(|(_, one)| one.kind.revokes()));
     let newer = certified.filter(|(_, one)| revoked.is_none_or(|(_, revoked)| one.created > revoked.created));
     newer.or(revoked).or_else(|| newest(all().filter(|(_, signature)| signature.kind.is_certification())))
 }
