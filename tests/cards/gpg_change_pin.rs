@@ -24,7 +24,6 @@ fn same(gnupg: Gnupg, before: impl Fn(&CardHome), words: &[&str], answers: &str)
     assert_same(&what, statuses(&gpg).as_bytes(), statuses(&ours).as_bytes());
     assert_eq!(gpg.code, ours.code, "{what}: {}", ours.errors());
     assert_same(&what, gpg_card.as_bytes(), our_card.as_bytes());
-    assert!(statuses(&ours).contains("SC_OP_"), "{what}: something was done");
     home
 }
 

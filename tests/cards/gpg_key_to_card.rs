@@ -121,9 +121,28 @@ fn a_place_is_offered_for_what_the_key_is_for_and_what_is_there_is_replaced_only
     for gnupg in Gnupg::ALL {
         // No primary key, two keys at once, a wrong number, a place for other uses, none.
         same(gnupg, "keytocard\nn\nkey 1\nkey 2\nkeytocard\nkey 2\nkeytocard\n9\n1\n\nquit\n");
-        // A place that is taken, by a key of another algorithm.
-        same(gnupg, "key 1\nkeytocard\n2\nkeytocard\n2\nn\nkey 1\nkey 3\nkeytocard\n2\ny\nsave\n");
+        // A place that is taken, by a key of another algorithm, which the older one cannot put there. The newer one would
+        // delete both keys here when that is saved.
+        let end = if gnupg == Gnupg::V2_2 { "save\n" } else { "quit\nn\n" };
+        let answers = "key 1\nkeytocard\n2\nkeytocard\n2\nn\nkey 1\nkey 3\nkeytocard\n2\ny\n";
+        same(gnupg, &format!("{answers}{end}"));
     }
+}
+
+#[test]
+fn a_key_in_whose_place_on_the_card_another_one_was_put_stays_here() {
+    let home = home_of(Program::Ours, Gnupg::V2_4);
+    let answers = "key 1\nkeytocard\n2\nkey 1\nkey 3\nkeytocard\n2\ny\nsave\n";
+    let saved = edit(Program::Ours, Gnupg::V2_4, &home, answers);
+    assert_eq!(saved.code, Some(0), "{}", saved.errors());
+    assert!(saved.errors().contains("is no longer on the card: its copy here stays"), "{}", saved.errors());
+    let listed = run(Program::Ours, Gnupg::V2_4, &home).args(["--with-colons", "-K"]).succeed().text();
+    let subkeys: Vec<&str> = listed
+        .lines()
+        .filter(|line| line.starts_with("ssb:"))
+        .filter_map(|line| line.split(':').nth(14))
+        .collect();
+    assert_eq!(subkeys, ["+", "+", "D276000124010304FFFE0000000F0000"], "gpg deletes the first");
 }
 
 #[test]

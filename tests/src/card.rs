@@ -30,8 +30,8 @@ const READER: &str = "FRIENDLYNAME \"Virtual PCD\"\nDEVICENAME /dev/null:0x8C7B\
                       LIBPATH /usr/lib/pcsc/drivers/serial/libifdvpcd.so\nCHANNELID 0x8C7B\n";
 const PORT: &str = "35963";
 
-/// A pinentry that answers with the PINs in the files `pin` and `admin-pin` beside it, and writes down what it is asked. Where
-/// there is no file, it cancels.
+/// A pinentry that answers with the PINs in the files `pin` and `admin-pin` beside it, and with `passphrase` for a key that is
+/// on no card, and writes down what it is asked. Where there is no file, it cancels.
 const PINENTRY: &str = r#"#!/bin/sh
 directory=$(dirname "$0")
 answer() {
@@ -51,7 +51,8 @@ while read -r command rest; do
         SETREPEAT) repeat=yes; echo OK ;;
         GETPIN)
             case "$prompt$description" in
-                *"New "* | *Repeat*) answer new-pin ;;
+                *"New "* | *Repeat* | *"new key"*) answer new-pin ;;
+                *"secret key can be unlocked"*) [ -e "$directory/passphrase" ] && answer passphrase || answer pin ;;
                 *Admin*) answer admin-pin ;;
                 *) answer pin ;;
             esac
