@@ -6,8 +6,9 @@ use harness::{CardHome, Gnupg, Output, assert_same};
 /// Has the card make keys on Curve25519.
 const CURVES: &str = "admin\nkey-attr\n2\n1\n2\n1\n2\n1\n";
 
-/// In batch mode gpg makes no keys on cards.
-const WORDS: [&str; 6] = ["--no-batch", "--no-tty", "--status-fd", "2", "--command-fd", "0"];
+/// In batch mode gpg makes no keys on cards, and with the trust model of the home it has no file of trust to note them in.
+const WORDS: [&str; 8] =
+    ["--no-batch", "--no-tty", "--trust-model", "pgp", "--status-fd", "2", "--command-fd", "0"];
 
 fn told(done: &Output) -> String {
     let errors = done.errors();
@@ -136,7 +137,15 @@ fn keys_that_are_on_a_card_become_a_certificate() {
             let home = CardHome::new();
             home.gpg(gnupg).args(WORDS).arg("--edit-card").stdin(answers.as_bytes()).succeed();
             let run = || if is_gpg { home.gpg(gnupg) } else { home.gpg_keyhoard(gnupg) };
-            let words = ["--status-fd", "2", "--quick-generate-key", "john@example.org", "card"];
+            let words = [
+                "--trust-model",
+                "pgp",
+                "--status-fd",
+                "2",
+                "--quick-generate-key",
+                "john@example.org",
+                "card",
+            ];
             let made = run().args(words).output();
             let exported = run().args(["--export", "john"]).succeed().stdout;
             (told(&made), made.code, exported)

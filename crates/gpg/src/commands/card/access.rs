@@ -22,7 +22,7 @@ const MAX_COMMAND: usize = 990;
 
 /// Why a card did not do what it was told.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::commands) struct CardFailure {
+pub(crate) struct CardFailure {
     /// Libgpg-error's number; 0 if the agent could not be asked.
     code: u16,
     words: String,
@@ -99,7 +99,7 @@ impl From<agent::Error> for CardFailure {
 }
 
 /// What became of a command.
-pub(in crate::commands) type Outcome<T> = Result<T, CardFailure>;
+pub(crate) type Outcome<T> = Result<T, CardFailure>;
 
 /// The card in the reader.
 pub(super) struct CardAccess<'a> {

@@ -13,23 +13,25 @@ use crate::settings::Settings;
 use crate::streams::Streams;
 
 /// A key on a card.
-pub(in crate::commands) struct ExistingKey {
-    pub(in crate::commands) kind: Kind,
+pub(crate) struct ExistingKey {
+    pub(crate) kind: Kind,
     /// The body of its packet.
-    pub(in crate::commands) public: Vec<u8>,
+    pub(crate) public: Vec<u8>,
 }
 
-/// Reads the key of the card in the reader that is for these uses: the one that signs, or else the one that decrypts.
+/// Reads the key of the card in the reader that is for these uses: the one that signs, or else the one that decrypts. If the
+/// card `is_found` already, it is not named again.
 ///
 /// # Errors
 ///
 /// gpg's code; what is wrong is reported.
-pub(in crate::commands) fn read(
+pub(crate) fn read(
     usage: Usage,
+    is_found: bool,
     settings: &Settings,
     streams: &mut Streams,
 ) -> Result<ExistingKey, Code> {
-    let mut access = CardAccess::new(settings, streams);
+    let mut access = CardAccess::new(settings, streams).going_on(is_found);
     let card = access.find().and_then(|()| access.learn());
     let card = card.map_err(|failure| {
         access.streams.error(format_args!("error reading the card: {failure}"));
@@ -38,6 +40,10 @@ pub(in crate::commands) fn read(
     if !settings.quiet {
         let serial = card.serial.as_deref().unwrap_or_default();
         access.streams.info(format_args!("Serial number of the card: {serial}"));
+    }
+    if card.keys.iter().all(|key| key.keygrip.is_none()) {
+        access.streams.error(format_args!("error reading the card: {}", Code::NO_DATA));
+        return Err(Code::NO_DATA);
     }
     let signs = usage.contains(Usage::SIGN) || usage.contains(Usage::CERTIFY);
     let (number, does) = match signs {
@@ -60,7 +66,7 @@ pub(in crate::commands) fn read(
 /// # Errors
 ///
 /// Why it cannot be read.
-pub(in crate::commands) fn read_all(
+pub(crate) fn read_all(
     settings: &Settings,
     streams: &mut Streams,
 ) -> Result<(String, Vec<ExistingKey>), String> {

@@ -11,7 +11,7 @@ use crate::render::digits::hex_text;
 
 /// One of the keys of a card, as its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::commands) enum CardKeyNumber {
+pub(crate) enum CardKeyNumber {
     Signature = 1,
     Encryption = 2,
     Authentication = 3,
@@ -33,7 +33,7 @@ impl CardKeyNumber {
 
 /// A PIN that the card asked for with each signature, and does not while keys are made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::commands) enum SignaturePin {
+pub(crate) enum SignaturePin {
     Forced,
     Remembered,
 }

@@ -26,27 +26,27 @@ const PLACES: [(&str, [Usage; 2]); 3] = [
 
 /// A card that keys are put onto in the course of another command.
 #[derive(Default)]
-pub(in crate::commands) struct KeyCard {
+pub(crate) struct KeyCard {
     /// It was found and named before.
     is_selected: bool,
 }
 
 /// One of the keys of a card.
-pub(in crate::commands) struct Place {
+pub(crate) struct Place {
     serial: String,
     number: usize,
     is_taken: bool,
 }
 
 /// A subkey that a card has made.
-pub(in crate::commands) struct NewSubkey {
+pub(crate) struct NewSubkey {
     /// The body of its packet.
-    pub(in crate::commands) public: Vec<u8>,
-    pub(in crate::commands) usage: Usage,
+    pub(crate) public: Vec<u8>,
+    pub(crate) usage: Usage,
     /// How long it is valid; 0 for ever.
-    pub(in crate::commands) seconds: u32,
+    pub(crate) seconds: u32,
     /// What the card is to do once the subkey is bound.
-    pub(in crate::commands) pin: SignaturePin,
+    pub(crate) pin: SignaturePin,
 }
 
 impl KeyCard {
@@ -56,7 +56,7 @@ impl KeyCard {
     /// # Errors
     ///
     /// If there is no answer.
-    pub(in crate::commands) fn ask(
+    pub(crate) fn ask(
         &mut self,
         key: &Key<'_>,
         usage: Option<Usage>,
@@ -75,7 +75,7 @@ impl KeyCard {
     /// # Errors
     ///
     /// If there is no answer.
-    pub(in crate::commands) fn new_subkey(
+    pub(crate) fn new_subkey(
         &mut self,
         settings: &Settings,
         streams: &mut Streams,
@@ -88,12 +88,7 @@ impl KeyCard {
     }
 
     /// Has the card ask for the PIN as it did before.
-    pub(in crate::commands) fn restore_pin(
-        &mut self,
-        pin: SignaturePin,
-        settings: &Settings,
-        streams: &mut Streams,
-    ) {
+    pub(crate) fn restore_pin(&mut self, pin: SignaturePin, settings: &Settings, streams: &mut Streams) {
         self.with_access(settings, streams, |mut access| {
             new_keys::restore_pin(pin, &mut access);
             ((), access)
@@ -101,7 +96,7 @@ impl KeyCard {
     }
 
     /// Has the agent put a key of its own there; reports if it fails.
-    pub(in crate::commands) fn put(
+    pub(crate) fn put(
         &mut self,
         key: &Key<'_>,
         keygrip: Keygrip,
@@ -126,7 +121,7 @@ impl KeyCard {
     /// # Errors
     ///
     /// If the card cannot be asked.
-    pub(in crate::commands) fn has(
+    pub(crate) fn has(
         &mut self,
         keygrip: Keygrip,
         settings: &Settings,
@@ -141,11 +136,7 @@ impl KeyCard {
     /// # Errors
     ///
     /// If the card cannot be read.
-    pub(in crate::commands) fn learn_anew(
-        &mut self,
-        settings: &Settings,
-        streams: &mut Streams,
-    ) -> Outcome<()> {
+    pub(crate) fn learn_anew(&mut self, settings: &Settings, streams: &mut Streams) -> Outcome<()> {
         self.run(settings, streams, |access| access.command("LEARN --sendinfo --force")).map(drop)
     }
 
@@ -154,12 +145,7 @@ impl KeyCard {
     /// # Errors
     ///
     /// If the agent refuses it.
-    pub(in crate::commands) fn agent(
-        &mut self,
-        command: &str,
-        settings: &Settings,
-        streams: &mut Streams,
-    ) -> Outcome<()> {
+    pub(crate) fn agent(&mut self, command: &str, settings: &Settings, streams: &mut Streams) -> Outcome<()> {
         self.run(settings, streams, |access| access.send(command, None)).map(drop)
     }
 

@@ -32,7 +32,7 @@ use crate::status;
 use crate::streams::{StatusLines, Streams};
 
 /// A request for a key, and how to carry it out.
-pub(in crate::commands) struct Order {
+pub(crate) struct Order {
     pub(super) request: Request,
     /// The handle at the end of its status lines.
     pub(super) handle: Vec<u8>,
@@ -47,13 +47,13 @@ pub(in crate::commands) struct Order {
 }
 
 /// Keys on a card that become a certificate.
-pub(in crate::commands) struct CardKeys {
+pub(crate) struct CardKeys {
     /// The bodies of their packets: the primary key, and the subkeys in their order.
-    pub(in crate::commands) public: Vec<Vec<u8>>,
+    pub(crate) public: Vec<Vec<u8>>,
     /// The subkey that authenticates, which comes before the other one.
-    pub(in crate::commands) authentication: Option<Part>,
+    pub(crate) authentication: Option<Part>,
     /// The place that the status line of a failure names.
-    pub(in crate::commands) location: &'static str,
+    pub(crate) location: &'static str,
 }
 
 impl CardKeys {
@@ -65,12 +65,12 @@ impl CardKeys {
 
 impl Order {
     /// Returns the order for a key whose passphrase is asked for.
-    pub(in crate::commands) fn of(request: Request) -> Self {
+    pub(crate) fn of(request: Request) -> Self {
         Self { request, handle: Vec::new(), passphrase: None, protected: true, pubring: None, on_card: None }
     }
 
     /// Returns the order for a certificate of keys that are on a card.
-    pub(in crate::commands) fn of_card(request: Request, keys: CardKeys) -> Self {
+    pub(crate) fn of_card(request: Request, keys: CardKeys) -> Self {
         Self { on_card: Some(keys), ..Self::of(request) }
     }
 
@@ -108,11 +108,7 @@ impl Progress for PrimeSearch {
 }
 
 /// Generates a key and reports the result.
-pub(in crate::commands) fn make(
-    settings: &Settings,
-    streams: &mut Streams,
-    order: &Order,
-) -> anyhow::Result<()> {
+pub(crate) fn make(settings: &Settings, streams: &mut Streams, order: &Order) -> anyhow::Result<()> {
     let Some((revokers, decryption_subkeys)) = named_keys(settings, streams)? else { return Ok(()) };
     let profile = match profile(settings, streams, order) {
         Ok(mut profile) => {

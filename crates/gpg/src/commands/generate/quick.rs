@@ -138,9 +138,9 @@ impl Words {
             true => usage,
             false => algorithm::usage_list(&self.usage).ok_or(Code::INVALID_VALUE)? | Usage::CERTIFY,
         };
-        let primary = existing::read(usage, settings, streams)?;
+        let primary = existing::read(usage, false, settings, streams)?;
         let subkey = match self.asks_for_pair() {
-            true => Some(existing::read(Usage::ENCRYPT, settings, streams)?),
+            true => Some(existing::read(Usage::ENCRYPT, true, settings, streams)?),
             false => None,
         };
         let mut public = vec![primary.public];
