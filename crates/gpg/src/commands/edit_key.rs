@@ -110,6 +110,12 @@ struct Loop<'a> {
 
 impl Loop<'_> {
     fn run(&mut self) -> anyhow::Result<()> {
+        let ended = self.run_commands();
+        card_keys::leave(&mut self.session);
+        ended
+    }
+
+    fn run_commands(&mut self) -> anyhow::Result<()> {
         loop {
             self.session.tell("\n");
             if std::mem::take(&mut self.session.redisplay) {
@@ -249,7 +255,6 @@ impl Loop<'_> {
                 return Ok(false);
             }
         }
-        card_keys::leave(&mut self.session);
         Ok(true)
     }
 

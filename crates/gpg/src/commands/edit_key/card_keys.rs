@@ -17,9 +17,9 @@ use engine::key_move::try_out;
 use engine::store::Fingerprint;
 use secret::{Name, Role, SecretKey, SecretKeys as _, Stored};
 
-use super::moved_keys::{MovedKey, OnCard};
+use super::moved_keys::{AgentCopy, MovedKey, OnCard};
 use super::session::Session;
-use crate::commands::card::place::KeyCard;
+use crate::commands::card::place::{KeyCard, Place};
 use crate::passphrases::Passphrases;
 
 /// Copies the primary key or the selected subkey onto the card.
@@ -46,31 +46,38 @@ pub(super) fn move_to_card(session: &mut Session<'_>) -> anyhow::Result<()> {
     let index = certificate.facts.components.iter().position(is_it);
     let Some(public) = index.and_then(|index| certificate.key(index)) else { return Ok(()) };
     let Some(keygrip) = public.facts().keygrip else { return Ok(()) };
-    let (settings, mut moved) = (session.settings(), std::mem::take(&mut session.on_card));
-    let streams = &mut *session.keys.streams;
-    if let Some(place) = moved.card.ask(&public, Some(usage), settings, streams)? {
-        match lend(session, &key)? {
-            Ok(lent) => {
-                let streams = &mut *session.keys.streams;
-                if moved.card.put(&public, keygrip, &place, settings, streams) {
+    let settings = session.settings();
+    with_moved(session, |moved, session| {
+        let place = moved.card.ask(&public, Some(usage), settings, session.keys.streams)?;
+        let Some(place) = place else { return Ok(()) };
+        match copy_into_agent(session, &key)? {
+            Ok(copied) => {
+                let in_agent = if copied == Some(Stored::New) { AgentCopy::FromHere } else { AgentCopy::Own };
+                if moved.card.put(&public, keygrip, &place, settings, session.keys.streams) {
                     moved.is_pending = true;
                     session.redisplay = true;
                     moved.is_told = false;
-                    let file = lent.map(|_| key);
-                    moved.keys.push(MovedKey { keygrip, is_lent: lent == Some(Stored::New), file });
-                } else if lent == Some(Stored::New) {
+                    moved.note(MovedKey { keygrip, in_agent, file: copied.map(|_| key) });
+                } else if in_agent == AgentCopy::FromHere {
                     delete_copy(&mut moved.card, keygrip, session);
                 }
             }
             Err(error) => session.keys.streams.error(format_args!("KEYTOCARD failed: {}", harmless(&error))),
         }
-    }
+        Ok(())
+    })
+}
+
+/// Runs something with what was put onto the card, which the session has again however that ends.
+fn with_moved<T>(session: &mut Session<'_>, run: impl FnOnce(&mut OnCard, &mut Session<'_>) -> T) -> T {
+    let mut moved = std::mem::take(&mut session.on_card);
+    let done = run(&mut moved, session);
     session.on_card = moved;
-    Ok(())
+    done
 }
 
 /// Copies a key that is in a file into the agent; `None` if it is in no file.
-fn lend(session: &mut Session<'_>, key: &Fingerprint) -> anyhow::Result<Result<Option<Stored>, String>> {
+fn copy_into_agent(session: &mut Session<'_>, key: &Fingerprint) -> anyhow::Result<Result<Option<Stored>, String>> {
     let secrets = &session.keys.secrets;
     let name = Name::Fingerprint(*key);
     let in_file = secrets.files().find(&name)?;
@@ -105,50 +112,47 @@ pub(super) fn restore_to_card(session: &mut Session<'_>, argument: &[u8]) -> any
         }
     };
     let Some(agent) = session.keys.secrets.agent().cloned() else { return Ok(()) };
-    let (settings, mut moved) = (session.settings(), std::mem::take(&mut session.on_card));
-    let streams = &mut *session.keys.streams;
-    // Agents of GnuPG 2.4 hold the key in memory only.
-    let is_ephemeral = moved.card.agent("OPTION ephemeral=1", settings, streams).is_ok();
-    let outcome = restore(&key, &agent, is_ephemeral, &mut moved, session);
-    if is_ephemeral {
-        let _ = moved.card.agent("OPTION ephemeral=0", settings, session.keys.streams);
-    }
-    session.on_card = moved;
-    outcome
+    let settings = session.settings();
+    with_moved(session, |moved, session| {
+        let place = moved.card.ask(&key.key(), None, settings, session.keys.streams)?;
+        let Some(place) = place else { return Ok(()) };
+        // Agents of GnuPG 2.4 hold the key in memory only.
+        let is_ephemeral = moved.card.agent("OPTION ephemeral=1", settings, session.keys.streams).is_ok();
+        restore(&key, &place, &agent, is_ephemeral, moved, session);
+        if is_ephemeral {
+            let _ = moved.card.agent("OPTION ephemeral=0", settings, session.keys.streams);
+        }
+        Ok(())
+    })
 }
 
 fn restore(
     key: &SecretKey,
+    place: &Place,
     agent: &AgentKeys,
     is_ephemeral: bool,
     moved: &mut OnCard,
     session: &mut Session<'_>,
-) -> anyhow::Result<()> {
+) {
     let public = key.key();
-    let Some(keygrip) = public.facts().keygrip else { return Ok(()) };
+    let Some(keygrip) = public.facts().keygrip else { return };
     let stored = match agent.store_in_place_of_stub(key) {
         Ok(stored) => stored,
         Err(error) => {
             let text = harmless(&error.to_string());
-            session.keys.streams.error(format_args!("error sending to agent: {text}"));
-            return Ok(());
+            return session.keys.streams.error(format_args!("error sending to agent: {text}"));
         }
     };
-    let is_lent = stored == Stored::New && !is_ephemeral;
-    let settings = session.settings();
-    let place = moved.card.ask(&public, None, settings, session.keys.streams)?;
-    let is_put =
-        place.is_some_and(|place| moved.card.put(&public, keygrip, &place, settings, session.keys.streams));
-    if is_put {
+    let is_copied = stored == Stored::New && !is_ephemeral;
+    if moved.card.put(&public, keygrip, place, session.settings(), session.keys.streams) {
         moved.is_pending = true;
         session.redisplay = true;
-        if is_lent {
-            moved.keys.push(MovedKey { keygrip, is_lent, file: None });
+        if is_copied {
+            moved.note(MovedKey { keygrip, in_agent: AgentCopy::FromHere, file: None });
         }
-    } else if is_lent {
+    } else if is_copied {
         delete_copy(&mut moved.card, keygrip, session);
     }
-    Ok(())
 }
 
 /// Returns the path of a backup: a name is relative to the home directory, or to the user's after a tilde.
@@ -188,10 +192,10 @@ pub(super) fn tell(session: &mut Session<'_>) {
     }
 }
 
-/// Takes back what the agent got from here, since nothing is saved. The keys on the card stay there, as in gpg.
+/// Takes back what the agent got from here and was not saved. The keys on the card stay there, as in gpg.
 pub(super) fn leave(session: &mut Session<'_>) {
     let mut moved = std::mem::take(&mut session.on_card);
-    for key in moved.keys.iter().filter(|key| key.is_lent) {
+    for key in moved.keys.iter().filter(|key| key.in_agent == AgentCopy::FromHere) {
         delete_copy(&mut moved.card, key.keygrip, session);
     }
 }
@@ -199,12 +203,7 @@ pub(super) fn leave(session: &mut Session<'_>) {
 /// Deletes the copies of keys that are on the card now, and has the agent note where they are. Returns whether that was done,
 /// and reports why not.
 pub(super) fn save(session: &mut Session<'_>) -> anyhow::Result<bool> {
-    let mut moved = std::mem::take(&mut session.on_card);
-    let is_done = save_moved(&mut moved, session)?;
-    if !is_done {
-        session.on_card = moved;
-    }
-    Ok(is_done)
+    with_moved(session, save_moved)
 }
 
 fn save_moved(moved: &mut OnCard, session: &mut Session<'_>) -> anyhow::Result<bool> {
@@ -212,38 +211,55 @@ fn save_moved(moved: &mut OnCard, session: &mut Session<'_>) -> anyhow::Result<b
         return Ok(true);
     }
     let settings = session.settings();
-    let mut files = Vec::new();
-    for key in &moved.keys {
-        let streams = &mut *session.keys.streams;
-        match moved.card.has(key.keygrip, settings, streams) {
-            Ok(true) => {
-                delete_copy(&mut moved.card, key.keygrip, session);
-                files.extend(key.file);
-            }
-            // Another key has taken its place since.
-            Ok(false) => {
-                let keygrip = key.keygrip;
-                streams.info(format_args!(
-                    "the key with keygrip {keygrip} is no longer on the card: its copy here stays"
-                ));
-                if key.is_lent {
-                    delete_copy(&mut moved.card, keygrip, session);
-                }
-            }
-            Err(failure) => {
-                streams.error(format_args!("deleting copy of secret key failed: {failure}"));
-                return Ok(false);
-            }
+    // Nothing is deleted before the card has answered for all keys: the session goes on if it does not.
+    let asked: Result<Vec<bool>, _> =
+        moved.keys.iter().map(|key| moved.card.has(key.keygrip, settings, session.keys.streams)).collect();
+    let are_there = match asked {
+        Ok(are_there) => are_there,
+        Err(failure) => {
+            session.keys.streams.error(format_args!("deleting copy of secret key failed: {failure}"));
+            return Ok(false);
         }
+    };
+    for (key, is_there) in std::mem::take(&mut moved.keys).into_iter().zip(are_there) {
+        let left = delete_moved(key, is_there, &mut moved.card, session);
+        moved.keys.extend(left);
     }
     if let Err(failure) = moved.card.learn_anew(settings, session.keys.streams) {
         session.keys.streams.error(format_args!("update failed: {failure}"));
         return Ok(false);
     }
-    for key in files {
-        delete_file(&key, session)?;
+    moved.is_pending = false;
+    for file in std::mem::take(&mut moved.keys).into_iter().filter_map(|key| key.file) {
+        delete_file(&file, session)?;
     }
     Ok(true)
+}
+
+/// Deletes the agent's copy of a key that was put onto the card, or only what was copied there for that if the card does not
+/// have it. Returns the key if its file is to be deleted yet.
+fn delete_moved(
+    key: MovedKey,
+    is_there: bool,
+    card: &mut KeyCard,
+    session: &mut Session<'_>,
+) -> Option<MovedKey> {
+    let MovedKey { keygrip, in_agent, file } = key;
+    if !is_there {
+        // Another key has taken its place since.
+        let text = format_args!("the key with keygrip {keygrip} is no longer on the card: its copy here stays");
+        session.keys.streams.info(text);
+    }
+    let is_deleted = match in_agent {
+        AgentCopy::Own => is_there,
+        AgentCopy::FromHere => true,
+        AgentCopy::Deleted => false,
+    };
+    if is_deleted {
+        delete_copy(card, keygrip, session);
+    }
+    let left = MovedKey { in_agent: AgentCopy::Deleted, ..key };
+    (is_there && file.is_some()).then_some(left)
 }
 
 /// Deletes the file of a key that is on the card, if the card's key works.

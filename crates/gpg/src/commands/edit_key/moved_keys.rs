@@ -16,11 +16,48 @@ pub(super) struct OnCard {
     pub(super) keys: Vec<MovedKey>,
 }
 
+impl OnCard {
+    /// Notes a key, once: where its first copy in the agent came from is what counts.
+    pub(super) fn note(&mut self, key: MovedKey) {
+        match self.keys.iter_mut().find(|known| known.keygrip == key.keygrip) {
+            Some(known) => known.file = known.file.or(key.file),
+            None => self.keys.push(key),
+        }
+    }
+}
+
 /// A key that is on a card and here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct MovedKey {
     pub(super) keygrip: Keygrip,
-    /// The agent has its copy from here only.
-    pub(super) is_lent: bool,
+    pub(super) in_agent: AgentCopy,
     /// The key in a file.
     pub(super) file: Option<Fingerprint>,
+}
+
+/// The agent's copy of a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum AgentCopy {
+    /// It had one before.
+    Own,
+    /// It was copied there for the card.
+    FromHere,
+    /// It was deleted, since the card has the key.
+    Deleted,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_that_is_put_onto_a_card_twice_is_noted_once() {
+        let key = |in_agent, file| MovedKey { keygrip: Keygrip([7; 20]), in_agent, file };
+        let mut moved = OnCard::default();
+        moved.note(key(AgentCopy::FromHere, None));
+        let file = Some(Fingerprint::V4([1; 20]));
+        moved.note(key(AgentCopy::Own, file));
+        moved.note(key(AgentCopy::Own, None));
+        assert_eq!(moved.keys, [key(AgentCopy::FromHere, file)]);
+    }
 }
