@@ -128,6 +128,8 @@ impl Loop<'_> {
             let line = Line::read(&self.next_line()?);
             if !self.is_possible(line.needs) {
                 self.session.tell("Need the secret key to do this.\n");
+            } else if line.command.changes_card() && self.session.settings().dry_run {
+                self.session.keys.streams.error("with --dry-run no key goes onto a card and none is made there");
             } else if self.execute(&line)? {
                 return Ok(());
             }
@@ -266,7 +268,10 @@ impl Loop<'_> {
         }
         let now = session.settings().now;
         let command = format!("gpg-keyhoard --edit-key {}", session.key());
-        if session.modified && !session.settings().dry_run {
+        if session.settings().dry_run {
+            return Ok(true);
+        }
+        if session.modified {
             let draft = session.draft.clone();
             draft.save(session.keys.writable()?, &command, now)?;
         }

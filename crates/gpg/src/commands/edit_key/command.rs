@@ -47,6 +47,13 @@ pub(super) enum EditCommand {
     Unknown,
 }
 
+impl EditCommand {
+    /// Says whether it changes a card at once, before anything is saved.
+    pub(super) fn changes_card(self) -> bool {
+        matches!(self, Self::AddCardSubkey | Self::MoveToCard | Self::RestoreToCard)
+    }
+}
+
 /// Which secret key a command needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Needs {
