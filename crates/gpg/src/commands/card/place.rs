@@ -233,14 +233,11 @@ fn new_subkey(session: &mut CardSession<'_>) -> anyhow::Result<Option<NewSubkey>
     }
     let access = &mut session.access;
     let (pin, is_right) = new_keys::check_pin(&card, access);
-    let made = match is_right {
-        true => make_subkey(number, pin, access)?,
-        false => None,
-    };
-    if made.is_none() {
+    let made = if is_right { make_subkey(number, pin, access) } else { Ok(None) };
+    if !matches!(made, Ok(Some(_))) {
         new_keys::restore_pin(pin, access);
     }
-    Ok(made)
+    made
 }
 
 fn make_subkey(

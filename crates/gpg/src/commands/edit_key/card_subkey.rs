@@ -16,21 +16,19 @@ use crate::secrets;
 pub(super) fn add(session: &mut Session<'_>) -> anyhow::Result<()> {
     let settings = session.settings();
     let Some(made) = session.on_card.card.new_subkey(settings, session.keys.streams)? else { return Ok(()) };
-    let added = bind(&made, session);
-    let restored = made.pin;
-    match added {
+    let reported = match bind(&made, session) {
         Ok(fingerprint) => {
             session.keys.streams.status(format!("KEY_CREATED S {fingerprint}"));
             session.modified = true;
             session.redisplay = true;
+            Ok(())
         }
-        Err(failure) => {
-            let code = failure.coded()?.code;
-            session.keys.streams.error(format_args!("Key generation failed: {code}"));
-        }
-    }
-    session.on_card.card.restore_pin(restored, settings, session.keys.streams);
-    Ok(())
+        Err(failure) => failure.coded().map(|failure| {
+            session.keys.streams.error(format_args!("Key generation failed: {}", failure.code));
+        }),
+    };
+    session.on_card.card.restore_pin(made.pin, settings, session.keys.streams);
+    reported
 }
 
 fn bind(made: &NewSubkey, session: &mut Session<'_>) -> Result<Fingerprint, Failure> {
