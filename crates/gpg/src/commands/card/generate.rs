@@ -12,7 +12,7 @@ use engine::cert::packet::{self, Tag};
 use engine::output_file::{Content, Existing, OutputFile};
 use keygen::{Plan, Silent, Version, subkey};
 use secret::ask::KeyName;
-use secret::{Ask as _, Question, SecretKeys as _, Unlocked};
+use secret::{Ask as _, Question, SecretKey, SecretKeys as _, Unlocked};
 
 use super::access::{CardFailure, Outcome};
 use super::algorithms::for_key_operation;
@@ -156,16 +156,19 @@ fn make_with_backup(
         Err(code) => return Ok(Err(code.into())),
     };
     let key = subkey(Version::V4, &plan, created, &mut Silent)?;
-    let path = match write_backup(session, &key)? {
-        Ok(path) => path,
+    let backup = match write_backup(session, &key)? {
+        Ok(backup) => backup,
         Err(code) => return Ok(Err(code.into())),
     };
-    let outcome = put(session, &key)?;
-    if outcome.is_err() {
+    let put = put(session, &key, &backup.key);
+    if matches!(put, Put::NotSent(_)) {
         // A backup of a key that nobody has is of no use.
-        let _ = std::fs::remove_file(path);
+        let _ = std::fs::remove_file(backup.path);
     }
-    Ok(outcome.map(|()| key.public_body().to_vec()))
+    Ok(match put {
+        Put::Done => Ok(key.public_body().to_vec()),
+        Put::NotSent(failure) | Put::Failed(failure) => Err(failure),
+    })
 }
 
 fn material(algorithm: Option<&KeyAlgorithm>) -> Result<Material, Code> {
@@ -178,8 +181,23 @@ fn material(algorithm: Option<&KeyAlgorithm>) -> Result<Material, Code> {
     }
 }
 
+/// A key in a file, locked with a passphrase.
+struct Backup {
+    path: PathBuf,
+    key: SecretKey,
+}
+
+/// What became of a key that was to go onto the card.
+enum Put {
+    Done,
+    /// The card was not sent it.
+    NotSent(CardFailure),
+    /// The card was sent it, and may have it.
+    Failed(CardFailure),
+}
+
 /// Writes the key, locked with a passphrase that is asked for, into a file in the home directory.
-fn write_backup(session: &mut CardSession<'_>, key: &Unlocked) -> anyhow::Result<Result<PathBuf, Code>> {
+fn write_backup(session: &mut CardSession<'_>, key: &Unlocked) -> anyhow::Result<Result<Backup, Code>> {
     let access = &mut session.access;
     let name = KeyName::from(&secret::Signer::key(key));
     let mut ask = Passphrases::new(access.settings, access.streams);
@@ -208,40 +226,54 @@ fn write_backup(session: &mut CardSession<'_>, key: &Unlocked) -> anyhow::Result
     let created = format!("BACKUP_KEY_CREATED {}", name.fingerprint);
     let bytes = std::os::unix::ffi::OsStrExt::as_bytes(path.as_os_str());
     access.streams.status(status::with_escaped_text(created, bytes));
-    Ok(Ok(path))
+    Ok(Ok(Backup { path, key: kept }))
 }
 
 /// Has the agent put a key that it does not keep onto the card.
-fn put(session: &mut CardSession<'_>, key: &Unlocked) -> anyhow::Result<Outcome<()>> {
+fn put(session: &mut CardSession<'_>, key: &Unlocked, locked: &SecretKey) -> Put {
     let access = &mut session.access;
-    let secrets = secret_keys(access.settings)?;
-    let (Some(agent), Some(keygrip)) = (secrets.agent(), key.keygrip()) else {
-        return Ok(Err(CardFailure::from(Code::NO_AGENT)));
+    let agent = match secret_keys(access.settings) {
+        Ok(secrets) => secrets.agent().cloned(),
+        Err(error) => {
+            access.streams.info(&error);
+            None
+        }
+    };
+    let (Some(agent), Some(keygrip)) = (agent, key.keygrip()) else {
+        return Put::NotSent(Code::NO_AGENT.into());
     };
     let serial = match access.attribute("SERIALNO") {
         Ok(card) => card.serial.unwrap_or_default(),
-        Err(failure) => return Ok(Err(failure)),
+        Err(failure) => return Put::NotSent(failure),
     };
-    // Agents of GnuPG 2.4 hold the key in memory only.
+    // Agents of GnuPG 2.4 hold the key in memory only; earlier ones write it into a file, where it is locked as in the backup.
     let is_ephemeral = access.send("OPTION ephemeral=1", None).is_ok();
-    let outcome = match agent.store(&key.plain()) {
+    let stored = if is_ephemeral { agent.store(&key.plain()) } else { agent.store(locked) };
+    let put = match stored {
         Ok(_) => {
             let public = secret::Signer::key(key);
             let created = clock::agent_string(public.created);
             let derivation = super::place::key_derivation(&public);
             let command = format!("KEYTOCARD --force {keygrip} {serial} OPENPGP.2 {created}{derivation}");
-            access.operate(&command)
+            access.operate(&command).map_or_else(Put::Failed, |()| Put::Done)
         }
         Err(error) => {
             access.streams.info(&error);
-            Err(Code::GENERAL.into())
+            Put::NotSent(Code::GENERAL.into())
         }
     };
     if is_ephemeral {
         let _ = access.send("OPTION ephemeral=0", None);
-    } else {
-        let _ = access.send(&format!("DELETE_KEY --force {keygrip}"), None);
+    } else if !matches!(put, Put::NotSent(_))
+        && let Err(failure) = access.send(&format!("DELETE_KEY --force {keygrip}"), None)
+    {
+        access.streams.error(format_args!("deleting copy of secret key failed: {failure}"));
     }
-    let learned = outcome.is_ok().then(|| access.command("LEARN --sendinfo --force"));
-    Ok(outcome.and(learned.map_or(Ok(()), |learned| learned.map(drop))))
+    if matches!(put, Put::Done)
+        && let Err(failure) = access.command("LEARN --sendinfo --force")
+    {
+        // The card has the key all the same.
+        access.streams.error(format_args!("error reading the card: {failure}"));
+    }
+    put
 }
