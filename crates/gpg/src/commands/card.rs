@@ -10,7 +10,7 @@
 mod access;
 mod algorithms;
 mod command;
-mod data;
+pub(super) mod data;
 pub(super) mod edit;
 pub(super) mod existing;
 mod factory_reset;

@@ -8,6 +8,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
 use engine::foreign_text::printable;
+use zeroize::Zeroizing;
 
 use super::access::Outcome;
 use super::command::Line;
@@ -274,18 +275,25 @@ fn set(session: &mut CardSession<'_>, name: &str, value: &[u8], what: &str) {
 /// Reads a file, or tells why not.
 fn read(session: &mut CardSession<'_>, name: &[u8]) -> Option<Vec<u8>> {
     let name = name.trim_ascii_start();
-    let mut bytes = Vec::new();
-    let read = File::open(Path::new(OsStr::from_bytes(name)))
-        .and_then(|file| file.take(MAX_FILE + 1).read_to_end(&mut bytes));
-    if let Err(error) = read {
-        session.access.tell(format!("can't open '{}': {}\n", printable(name), system(&error)));
-        return None;
+    match read_file(Path::new(OsStr::from_bytes(name))) {
+        Ok(Some(bytes)) => Some(bytes.to_vec()),
+        Ok(None) => {
+            session.access.tell(format!("'{}' is too large\n", printable(name)));
+            None
+        }
+        Err(error) => {
+            session.access.tell(format!("can't open '{}': {}\n", printable(name), system(&error)));
+            None
+        }
     }
-    if bytes.len() as u64 > MAX_FILE {
-        session.access.tell(format!("'{}' is too large\n", printable(name)));
-        return None;
-    }
-    Some(bytes)
+}
+
+/// Reads a file with something for a card; `None` if it is too large for that.
+pub(crate) fn read_file(path: &Path) -> io::Result<Option<Zeroizing<Vec<u8>>>> {
+    // It never grows, so that no copy of a secret is left behind.
+    let mut bytes = Zeroizing::new(Vec::with_capacity(MAX_FILE as usize + 1));
+    File::open(path)?.take(MAX_FILE + 1).read_to_end(&mut bytes)?;
+    Ok((bytes.len() as u64 <= MAX_FILE).then_some(bytes))
 }
 
 /// Returns the system's words for an error.
@@ -296,7 +304,18 @@ fn system(error: &io::Error) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::fingerprint;
+    use super::*;
+
+    #[test]
+    fn a_file_is_read_up_to_what_a_card_may_take() {
+        let directory = tempfile::tempdir().expect("a directory for temporary files");
+        let path = directory.path().join("file");
+        for (length, is_read) in [(0, true), (MAX_FILE, true), (MAX_FILE + 1, false)] {
+            fs::write(&path, vec![7; length as usize]).expect("a new directory is writable");
+            let read = read_file(&path).expect("it is a file");
+            assert_eq!(read.map(|bytes| bytes.len() as u64), is_read.then_some(length));
+        }
+    }
 
     #[test]
     fn a_fingerprint_may_have_spaces_and_colons() {

@@ -4,7 +4,6 @@
 //! the card's key has signed or decrypted something.
 
 use std::ffi::OsStr;
-use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 
@@ -19,6 +18,7 @@ use secret::{Name, Role, SecretKey, SecretKeys as _, Stored};
 
 use super::moved_keys::{AgentCopy, MovedKey, OnCard};
 use super::session::Session;
+use crate::commands::card::data::read_file;
 use crate::commands::card::place::{KeyCard, Place};
 use crate::passphrases::Passphrases;
 
@@ -97,8 +97,12 @@ pub(super) fn restore_to_card(session: &mut Session<'_>, argument: &[u8]) -> any
     }
     let path = backup_path(session, argument);
     let shown = printable(path.as_os_str().as_bytes());
-    let bytes = match fs::read(&path) {
-        Ok(bytes) => zeroize::Zeroizing::new(bytes),
+    let bytes = match read_file(&path) {
+        Ok(Some(bytes)) => bytes,
+        Ok(None) => {
+            session.tell(format!("'{shown}' is too large\n"));
+            return Ok(());
+        }
         Err(error) => {
             session.tell(format!("Can't open '{shown}': {error}\n"));
             return Ok(());
