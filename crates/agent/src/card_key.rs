@@ -38,6 +38,7 @@ pub fn public_body(shown: &[u8], does: CardUse, created: Timestamp) -> Option<Ve
         b"ecc" => {
             let name = String::from_utf8_lossy(numbers.value("curve")?).into_owned();
             let oid = key::curve_oid(&name)?;
+            let derivation = key_derivation(&name)?;
             let point = native(numbers.value("q")?);
             body.push(match does {
                 CardUse::Decrypts => ECDH,
@@ -48,7 +49,7 @@ pub fn public_body(shown: &[u8], does: CardUse, created: Timestamp) -> Option<Ve
             body.extend_from_slice(oid);
             body.extend_from_slice(&write_number(&point));
             if does == CardUse::Decrypts {
-                body.extend(key_derivation(point.len()));
+                body.extend(derivation);
             }
         }
         _ => return None,
@@ -63,18 +64,19 @@ fn native(point: &[u8]) -> Vec<u8> {
     if point.len() == LENGTH { [&[NATIVE], point].concat() } else { point.to_vec() }
 }
 
-/// Returns the field with hash algorithm and cipher for a curve whose points have so many bytes.
-fn key_derivation(point: usize) -> [u8; 4] {
+/// Returns the field with hash algorithm and cipher for a curve; `None` for one that keys of version 4 on cards are not on, such as
+/// Ed448 and X448.
+fn key_derivation(curve: &str) -> Option<[u8; 4]> {
     const SHA256_AES128: [u8; 2] = [8, 7];
     const SHA384_AES256: [u8; 2] = [9, 9];
     const SHA512_AES256: [u8; 2] = [10, 9];
-    let [hash, cipher] = match point {
-        // Two coordinates of 256 bits or one, and the prefix.
-        ..=65 => SHA256_AES128,
-        66..=97 => SHA384_AES256,
-        _ => SHA512_AES256,
+    let [hash, cipher] = match curve {
+        "Ed25519" | "Curve25519" | "NIST P-256" | "secp256k1" | "brainpoolP256r1" => SHA256_AES128,
+        "NIST P-384" | "brainpoolP384r1" => SHA384_AES256,
+        "NIST P-521" | "brainpoolP512r1" => SHA512_AES256,
+        _ => return None,
     };
-    [3, 1, hash, cipher]
+    Some([3, 1, hash, cipher])
 }
 
 impl Agent {
@@ -117,9 +119,19 @@ mod tests {
 
     #[test]
     fn the_derivation_of_keys_grows_with_the_curve() {
+        let derivation = |curve| key_derivation(curve).map(|[_, _, hash, cipher]| [hash, cipher]);
         assert_eq!(
-            [33, 65, 97, 133].map(key_derivation),
-            [[3, 1, 8, 7], [3, 1, 8, 7], [3, 1, 9, 9], [3, 1, 10, 9]]
+            ["Curve25519", "NIST P-256", "NIST P-384", "brainpoolP512r1"].map(derivation),
+            [Some([8, 7]), Some([8, 7]), Some([9, 9]), Some([10, 9])]
         );
+    }
+
+    #[test]
+    fn a_key_of_448_bits_is_not_taken_for_one_on_another_curve() {
+        for (name, does) in
+            [("Ed448", CardUse::Signs), ("X448", CardUse::Decrypts), ("cv448", CardUse::Decrypts)]
+        {
+            assert_eq!(public_body(&curve(name, &[7; 56]), does, Timestamp(1)), None, "{name}");
+        }
     }
 }

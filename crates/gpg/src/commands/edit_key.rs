@@ -129,7 +129,10 @@ impl Loop<'_> {
             if !self.is_possible(line.needs) {
                 self.session.tell("Need the secret key to do this.\n");
             } else if line.command.changes_card() && self.session.settings().dry_run {
-                self.session.keys.streams.error("with --dry-run no key goes onto a card and none is made there");
+                self.session
+                    .keys
+                    .streams
+                    .error("with --dry-run no key goes onto a card and none is made there");
             } else if self.execute(&line)? {
                 return Ok(());
             }

@@ -77,7 +77,10 @@ fn with_moved<T>(session: &mut Session<'_>, run: impl FnOnce(&mut OnCard, &mut S
 }
 
 /// Copies a key that is in a file into the agent; `None` if it is in no file.
-fn copy_into_agent(session: &mut Session<'_>, key: &Fingerprint) -> anyhow::Result<Result<Option<Stored>, String>> {
+fn copy_into_agent(
+    session: &mut Session<'_>,
+    key: &Fingerprint,
+) -> anyhow::Result<Result<Option<Stored>, String>> {
     let secrets = &session.keys.secrets;
     let name = Name::Fingerprint(*key);
     let in_file = secrets.files().find(&name)?;
@@ -251,7 +254,8 @@ fn delete_moved(
     let MovedKey { keygrip, in_agent, file } = key;
     if !is_there {
         // Another key has taken its place since.
-        let text = format_args!("the key with keygrip {keygrip} is no longer on the card: its copy here stays");
+        let text =
+            format_args!("the key with keygrip {keygrip} is no longer on the card: its copy here stays");
         session.keys.streams.info(text);
     }
     let is_deleted = match in_agent {
