@@ -1,5 +1,8 @@
 //! `keytocard`, `bkuptocard` and `addcardkey` of `--edit-key` beside the real gpg, each with a new card.
 
+use std::fs::File;
+use std::io::{Read as _, Write as _};
+use std::process::Child;
 use std::sync::OnceLock;
 
 use harness::{CardHome, Gnupg, Home, Output, Run, assert_same, mask};
@@ -203,4 +206,94 @@ fn a_key_of_a_backup_goes_onto_a_card() {
         assert_eq!(gpg.1, ours.1);
         assert_same(&what, gpg.2.as_bytes(), ours.2.as_bytes());
     }
+}
+
+/// A process that is told its commands one by one.
+struct Dialogue {
+    child: Child,
+    input: File,
+}
+
+impl Dialogue {
+    fn new(home: &CardHome) -> Self {
+        let path = home.home.path().join("commands");
+        let made = std::process::Command::new("mkfifo").arg(&path).status().expect("mkfifo is there");
+        assert!(made.success());
+        let words = ["--status-fd", "2", "--command-file", &path.to_string_lossy(), "--edit-key", "jane"];
+        let child = run(Program::Ours, Gnupg::V2_4, home).args(words).spawn();
+        Self { child, input: File::options().write(true).open(path).expect("the process reads it") }
+    }
+
+    /// Writes the commands, and waits until a line with this word was written.
+    fn tell(&mut self, commands: &str, word: &str) -> String {
+        self.input.write_all(commands.as_bytes()).expect("the process reads it");
+        let mut told = String::new();
+        let errors = self.child.stderr.as_mut().expect("it is a pipe");
+        while !told.contains(word) {
+            let mut byte = [0];
+            assert_eq!(errors.read(&mut byte).expect("it is a pipe"), 1, "it ended: {told}");
+            told.push(char::from(byte[0]));
+        }
+        told
+    }
+
+    fn end(self) -> Option<i32> {
+        let Self { mut child, input } = self;
+        drop(input);
+        child.wait().expect("it is a child").code()
+    }
+}
+
+/// The subkeys of which a secret key is here and not only on a card.
+fn subkeys_here(home: &CardHome) -> usize {
+    let listed = run(Program::Ours, Gnupg::V2_4, home).args(["--with-colons", "-K"]).succeed().text();
+    let is_here = |line: &&str| line.starts_with("ssb:") && line.split(':').nth(14) == Some("+");
+    listed.lines().filter(is_here).count()
+}
+
+#[test]
+fn no_copy_is_deleted_if_the_card_is_gone_when_it_is_saved() {
+    let mut home = home_of(Program::Ours, Gnupg::V2_4);
+    let mut dialogue = Dialogue::new(&home);
+    dialogue.tell("key 1\nkeytocard\n2\nkey 1\nkey 2\nkeytocard\n3\ntrust\n", "edit_ownertrust.value");
+    home.remove_card();
+    dialogue.tell("m\nsave\n", "deleting copy of secret key failed");
+    dialogue.tell("quit\nn\n", "keyedit.save.okay");
+    assert_eq!(dialogue.end(), Some(2));
+    assert_eq!(subkeys_here(&home), 3);
+}
+
+#[test]
+fn the_agent_does_not_keep_the_key_of_a_file_when_the_answers_run_out() {
+    let home = CardHome::new();
+    Run::gpg_keyhoard(&home.home).arg("--import").stdin(secret_key()).succeed();
+    let ended = edit(Program::Ours, Gnupg::V2_4, &home, "key 1\nkeytocard\n2\nkeytocard\n");
+    assert_eq!(ended.code, Some(2), "{}", ended.errors());
+    let files = std::fs::read_dir(home.home.path().join("private-keys-v1.d")).expect("the agent makes it");
+    let of_agent: Vec<_> =
+        files.flatten().filter(|file| file.path().extension().is_some_and(|end| end == "key")).collect();
+    assert!(of_agent.is_empty(), "{of_agent:?}");
+    assert_eq!(subkeys_here(&home), 3);
+}
+
+#[test]
+fn a_key_that_is_put_onto_the_card_twice_is_deleted_once() {
+    let home = home_of(Program::Ours, Gnupg::V2_4);
+    let answers = "key 1\nkeytocard\n2\nkeytocard\n2\ny\nsave\n";
+    let saved = edit(Program::Ours, Gnupg::V2_4, &home, answers);
+    assert_eq!(saved.code, Some(0), "{}", saved.errors());
+    assert_eq!(subkeys_here(&home), 2);
+}
+
+#[test]
+fn a_dry_run_changes_no_card_and_no_key() {
+    let home = home_of(Program::Ours, Gnupg::V2_4);
+    let answers = "addcardkey\nkey 1\nkeytocard\nbkuptocard sk\nsave\n";
+    let words = ["--dry-run", "--status-fd", "2", "--command-fd", "0", "--edit-key", "jane"];
+    let done = run(Program::Ours, Gnupg::V2_4, &home).args(words).stdin(answers).output();
+    let refused = "with --dry-run no key goes onto a card and none is made there";
+    assert_eq!(done.errors().matches(refused).count(), 3, "{}", done.errors());
+    assert_eq!(subkeys_here(&home), 3);
+    let card = home.gpg(Gnupg::V2_4).args(["--with-colons", "--card-status"]).succeed().text();
+    assert!(card.contains("fpr::::"), "{card}");
 }

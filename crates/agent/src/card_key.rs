@@ -42,7 +42,7 @@ pub fn public_body(shown: &[u8], does: CardUse, created: Timestamp) -> Option<Ve
             let point = native(numbers.value("q")?);
             body.push(match does {
                 CardUse::Decrypts => ECDH,
-                CardUse::Signs if name == "Ed25519" => EDDSA,
+                CardUse::Signs if name.eq_ignore_ascii_case("Ed25519") => EDDSA,
                 CardUse::Signs => ECDSA,
             });
             body.push(u8::try_from(oid.len()).ok()?);
@@ -70,10 +70,10 @@ fn key_derivation(curve: &str) -> Option<[u8; 4]> {
     const SHA256_AES128: [u8; 2] = [8, 7];
     const SHA384_AES256: [u8; 2] = [9, 9];
     const SHA512_AES256: [u8; 2] = [10, 9];
-    let [hash, cipher] = match curve {
-        "Ed25519" | "Curve25519" | "NIST P-256" | "secp256k1" | "brainpoolP256r1" => SHA256_AES128,
-        "NIST P-384" | "brainpoolP384r1" => SHA384_AES256,
-        "NIST P-521" | "brainpoolP512r1" => SHA512_AES256,
+    let [hash, cipher] = match curve.to_ascii_lowercase().replace("nist p-", "nistp").as_str() {
+        "ed25519" | "curve25519" | "cv25519" | "nistp256" | "secp256k1" | "brainpoolp256r1" => SHA256_AES128,
+        "nistp384" | "brainpoolp384r1" => SHA384_AES256,
+        "nistp521" | "brainpoolp512r1" => SHA512_AES256,
         _ => return None,
     };
     Some([3, 1, hash, cipher])
