@@ -2,6 +2,7 @@
 //! there.
 
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 
 use harness::colons::records;
 use harness::{Both, Gnupg, Home, NOW, Output, Reference, Run, alice_and_bob};
@@ -164,12 +165,28 @@ fn gpg_2_4_makes_the_key_that_gpg_makes_by_default() {
 #[test]
 fn gpg_2_4_options_that_change_the_result_and_are_not_there_are_refused() {
     let home = Home::new();
-    let options = ["--chuid", "nobody", "--list-keys"];
+    let options = ["--debug-ignore-expiration", "--list-keys"];
     let done = Run::gpg_keyhoard(&home).like(Gnupg::V2_4).args(options).output();
     assert_eq!(done.code, Some(2));
-    assert!(done.errors().contains("not supported yet"), "{}", done.errors());
+    assert!(done.errors().contains("nothing is made with expired keys"), "{}", done.errors());
     let told = Run::gpg_keyhoard(&home).like(Gnupg::V2_4).args(["--use-keyboxd", "--list-keys"]).succeed();
     assert!(told.errors().contains("--use-keyboxd has no effect"), "{}", told.errors());
+}
+
+#[test]
+fn gpg_2_4_becomes_the_user_that_chuid_names_and_says_why_it_cannot() {
+    let both = Both::new().with(Gnupg::V2_4);
+    let own_number = fs::metadata("/proc/self").expect("this process").uid().to_string();
+    for user in ["no-such-user", "no\nuser", &own_number] {
+        let [gpg, keyhoard] = both.run(["--chuid", user, "--list-keys"]);
+        assert_eq!(gpg.code, keyhoard.code, "{user:?}: {}", keyhoard.errors());
+        let said = |done: &Output| done.errors().lines().filter(|line| line.contains("not found")).count();
+        assert_eq!(said(&gpg), said(&keyhoard), "{user:?}: {}", keyhoard.errors());
+    }
+    // Only the superuser becomes somebody else; nobody else may write to this home.
+    let [gpg, keyhoard] = both.run(["--chuid", "nobody", "--import", "/etc/hostname"]);
+    assert_eq!((gpg.code, keyhoard.code), (Some(2), Some(2)), "{}", keyhoard.errors());
+    assert!(!both.keyhoard.has_database(), "{}", keyhoard.errors());
 }
 
 #[test]

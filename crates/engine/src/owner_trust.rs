@@ -122,10 +122,10 @@ pub(crate) fn bytes(digits: &[u8]) -> Vec<u8> {
     digits.chunks_exact(2).map(|pair| value(pair[0]) << 4 | value(pair[1])).collect()
 }
 
-/// Returns the lines that [`Assignment::read`] reads.
+/// Returns the lines that [`Assignment::read`] reads; as in GnuPG without what `--trusted-key` gave.
 pub fn lines(given: &[(Fingerprint, AssignedTrust)]) -> String {
     let mut text = String::new();
-    for (key, trust) in given {
+    for (key, trust) in given.iter().filter(|(_, trust)| !trust.by_option) {
         writeln!(text, "{key}:{}:", trust.number()).expect("a string takes everything");
     }
     text

@@ -2,6 +2,8 @@
 
 /// GnuPG's flag of a disabled key in the number of its owner trust.
 const DISABLED: u8 = 128;
+/// The flag of owner trust that `--trusted-key` gave.
+const BY_OPTION: u8 = 64;
 
 /// The owner trust that the user assigned to a key, and whether the user disabled the key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -9,23 +11,34 @@ pub struct AssignedTrust {
     value: u8,
     /// Whether the key is disabled.
     pub disabled: bool,
+    /// Whether GnuPG's `--trusted-key` gave it: it counts until the option names other keys.
+    pub by_option: bool,
 }
 
 impl AssignedTrust {
     /// Returns owner trust by GnuPG's number without flags (0 unknown, 2 undefined, 3 never, 4 marginal, 5 full,
-    /// 6 ultimate; of others the low seven bits are stored).
+    /// 6 ultimate; of others the low six bits are stored).
     pub fn new(value: u8, disabled: bool) -> Self {
-        Self { value: value & !DISABLED, disabled }
+        Self { value: value & !(DISABLED | BY_OPTION), disabled, by_option: false }
+    }
+
+    /// Returns the same, as given by `--trusted-key`.
+    #[must_use]
+    pub fn given_by_option(self) -> Self {
+        Self { by_option: true, ..self }
     }
 
     /// Reads the number that databases store and `gpg --export-ownertrust` writes; `None` for 0, which assigns nothing.
     pub fn from_number(number: u8) -> Option<Self> {
-        (number != 0).then(|| Self::new(number, number & DISABLED != 0))
+        let by_option = number & BY_OPTION != 0;
+        (number != 0).then(|| Self { by_option, ..Self::new(number, number & DISABLED != 0) })
     }
 
-    /// Returns the number that databases store and `gpg --export-ownertrust` writes: 128 is added for a disabled key.
+    /// Returns the number that databases store and `gpg --export-ownertrust` writes: 128 is added for a disabled key, 64
+    /// for owner trust by an option.
     pub fn number(self) -> u8 {
-        self.value | if self.disabled { DISABLED } else { 0 }
+        let disabled = if self.disabled { DISABLED } else { 0 };
+        self.value | disabled | if self.by_option { BY_OPTION } else { 0 }
     }
 
     /// Returns GnuPG's number without flags.
@@ -45,5 +58,7 @@ mod tests {
             assert_eq!(AssignedTrust::from_number(number).map(AssignedTrust::number), Some(number));
         }
         assert_eq!(AssignedTrust::from_number(134), Some(AssignedTrust::new(6, true)));
+        let by_option = AssignedTrust::new(6, false).given_by_option();
+        assert_eq!(AssignedTrust::from_number(70), Some(by_option));
     }
 }

@@ -28,7 +28,12 @@ impl TrustAnchors {
         settings: &TrustSettings,
     ) -> Result<Self> {
         let given = owner_trust.map(ReadTrust::owner_trusts).transpose()?.unwrap_or_default();
-        let mut roots = Self { given: given.into_iter().collect(), ..Self::default() };
+        let counts = |trust: &AssignedTrust| !(trust.by_option && settings.names_trusted_keys);
+        let given = given.into_iter().map(|(key, trust)| match counts(&trust) {
+            true => (key, trust),
+            false => (key, AssignedTrust::new(0, trust.disabled)),
+        });
+        let mut roots = Self { given: given.collect(), ..Self::default() };
         for trusted in settings.trusted_keys.iter().filter(|_| settings.model.has_own_keys()) {
             match *trusted {
                 TrustedKey::Fingerprint(fingerprint) => drop(roots.named.insert(fingerprint)),
