@@ -88,7 +88,7 @@ package: setup ## packs every published crate into target/package, as cargo publ
 	scripts/package
 
 .PHONY: semver
-semver: setup ## compares the library's API with that of the commit SINCE (default: the last tag) by cargo-semver-checks
+semver: check-library ## compares the library's API with that of the commit SINCE (default: the last tag) by cargo-semver-checks
 	@scripts/setup semver
 	scripts/semver $(SINCE)
 

@@ -6,7 +6,7 @@ use harness::web::{Keyserver, Liar, Lie};
 use harness::{Both, Gnupg, Home, Output, OwnKey, Run, assert_same};
 
 /// A gpg with its dirmngr, which is stopped with the value, and `gpg-keyhoard`.
-fn both(gnupg: Gnupg) -> Both {
+pub(crate) fn both(gnupg: Gnupg) -> Both {
     Both::with_agent().with(gnupg)
 }
 
@@ -29,7 +29,7 @@ fn messages(done: &Output) -> String {
 
 /// Asserts that both write the same output, status lines and messages, and have the same exit code.
 #[track_caller]
-fn assert_same_words(both: &Both, arguments: &[&str], answers: &str) {
+pub(crate) fn assert_same_words(both: &Both, arguments: &[&str], answers: &str) {
     let run = [&["--status-fd", "2"], arguments].concat();
     let [gpg, keyhoard] = both.run_with_answers(answers, &run);
     let what = arguments.join(" ");
@@ -44,7 +44,7 @@ fn assert_same_words(both: &Both, arguments: &[&str], answers: &str) {
     assert_eq!(gpg.code, keyhoard.code, "{what}: {}", keyhoard.errors());
 }
 
-fn ann_and_bob() -> [OwnKey; 2] {
+pub(crate) fn ann_and_bob() -> [OwnKey; 2] {
     ["Ann <ann@example.org>", "Bob <bob@example.org>"].map(OwnKey::new)
 }
 
@@ -52,7 +52,7 @@ fn server_with(keys: &[OwnKey]) -> Keyserver {
     Keyserver::with(&keys.iter().flat_map(OwnKey::certificate).collect::<Vec<u8>>())
 }
 
-const UNKNOWN: &str = "0123456789ABCDEF0123456789ABCDEF01234567";
+pub(crate) const UNKNOWN: &str = "0123456789ABCDEF0123456789ABCDEF01234567";
 
 #[test]
 fn oracle_keys_are_received_as_gpg_receives_them() {

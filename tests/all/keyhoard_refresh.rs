@@ -178,6 +178,26 @@ fn what_a_server_failed_to_answer_is_asked_for_again() {
 }
 
 #[test]
+fn an_undo_takes_back_where_a_certificate_came_from_and_not_that_it_was_asked_for() {
+    let (user, server, keys) = user_with_news();
+    let name = keys[0].fingerprint();
+    let origin = || {
+        let origin = &user.run(&["show", "--json", name]).succeed().json_lines()[0]["origin"];
+        (origin["url"].as_str().map(str::to_owned), origin["updated"].as_str().map(str::to_owned))
+    };
+    let asked_today = Some("2026-01-01T00:00:00Z".to_owned());
+    user.run(&["fetch", "--from", &server.hkp(), name]).succeed();
+    assert_eq!(origin(), (Some(server.hkp()), asked_today.clone()));
+    user.run(&["undo"]).succeed();
+    assert_eq!(origin(), (None, asked_today));
+    server.take_requests();
+    user.run(&["refresh"]).succeed();
+    let asked = server.take_requests_for_keys();
+    assert_eq!(asked.len(), 2, "{asked:?}");
+    assert!(!asked.iter().any(|request| request.contains(name)), "{asked:?}");
+}
+
+#[test]
 fn a_refresh_in_several_batches_is_taken_back_at_once() {
     let keys: Vec<Key> = (0..BATCH + 2).map(|number| Key::ed25519(&format!("Key {number}"))).collect();
     let (user, server) = (User::new(), Keyserver::with(&[]));

@@ -19,6 +19,7 @@ harness::on_both_engines! {
     an_added_component_is_removed_even_if_it_was_imported_with_its_revocation
     a_forced_undo_does_not_lose_a_revocation_that_came_later
     an_undone_deletion_restores_the_position_of_the_certificate
+    an_undo_restores_where_a_certificate_came_from_before
     an_undo_restores_the_owner_trust_before_the_command
     owner_trust_that_was_set_again_since_stays_unless_forced
     an_undone_deletion_restores_the_owner_trust
@@ -338,4 +339,31 @@ fn undoing_a_missing_or_undone_entry_is_a_clear_error(engine: Engine) {
     let twice = keyhoard(&home, &["undo", "1"]).output();
     assert_eq!(twice.code, Some(2));
     assert!(twice.errors().contains("undone by entry 2"), "{}", twice.errors());
+}
+
+fn an_undo_restores_where_a_certificate_came_from_before(engine: Engine) {
+    let (home, key) = (engine.home(), OwnKey::new("Ann <ann@example.org>"));
+    import(&home, key.certificate());
+    let fetch = |name: &str, time: &str, user_id: &str| {
+        key.add_user_id(time, user_id);
+        let url = format!("file:{}", home.write(name, key.certificate()).display());
+        keyhoard(&home, &["fetch", &url]).succeed();
+        let entries = keyhoard(&home, &["log"]).succeed().json_lines();
+        let newest = entries.iter().filter_map(|entry| entry["entry"].as_u64()).max();
+        (Some(url), newest.expect("an entry").to_string())
+    };
+    let origin = || listing(&home)[0]["origin"]["url"].as_str().map(str::to_owned);
+    let (first, entry) = fetch("first.pgp", "20240301T000000!", "Ann <ann@example.com>");
+    assert_eq!(origin(), first);
+    undo(&home, &[]);
+    assert_eq!(origin(), None);
+    // The undo is undone.
+    let undone = keyhoard(&home, &["log"]).succeed().json_lines();
+    let number = undone.iter().filter_map(|entry| entry["entry"].as_u64()).max().expect("an entry");
+    undo(&home, &[&number.to_string()]);
+    assert_eq!(origin(), first);
+    // What a later import says stays.
+    let (second, _) = fetch("second.pgp", "20240401T000000!", "Ann <ann@example.net>");
+    undo(&home, &["--force", &entry]);
+    assert_eq!(origin(), second);
 }

@@ -79,6 +79,7 @@ mod network_dns;
 mod network_lies;
 mod network_oracle;
 mod network_proxies;
+mod network_sks;
 mod network_user;
 mod one_executable;
 mod openssl_configuration;

@@ -152,6 +152,22 @@ fn a_server_that_does_not_say_what_it_offers_is_asked_by_the_paths_that_all_have
 }
 
 #[test]
+fn a_server_that_does_not_say_what_it_offers_is_asked_that_once_and_not_said_to_lack_a_key_of_version_6() {
+    let (server, user) = (Liar::telling(Lie::SilenceToOptions(Vec::new())), Victim::new(""));
+    let of_version_6 = ASKED_FOR.repeat(2)[..64].to_owned();
+    let names = [ASKED_FOR, &ASKED_FOR[24..], &of_version_6];
+    let done = user.run(&[&["fetch", "--from", &server.hkp()], &names[..]].concat()).output();
+    assert_eq!(done.code, Some(2), "{}", done.errors());
+    let errors = done.errors();
+    for name in &names[..2] {
+        assert!(errors.contains(&format!("{name}: {}: not found", server.hkp())), "{errors}");
+    }
+    let of_version_6 = errors.lines().find(|line| line.contains(&of_version_6)).expect("a line about it");
+    assert!(of_version_6.contains("the server does not say whether it offers keys of version 6"), "{errors}");
+    assert_eq!(server.questions(), 1);
+}
+
+#[test]
 fn a_broken_answer_is_an_error() {
     assert_lie_is_refused(Lie::CutShort(b"-----BEGIN".to_vec()), 2, "no answer");
     assert_lie_is_refused(Lie::Garbage, 2, "no answer");

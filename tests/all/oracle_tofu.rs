@@ -2,7 +2,7 @@
 //!
 //! gpg's first listing depends on the order in which it meets the keys, since it makes its bindings on the way.
 
-use harness::{Both, Home, Reference, Run, difference, scale};
+use harness::{Both, Gnupg, Home, OwnKey, Reference, Run, assert_same, difference, scale};
 use lab::made::SharedAddresses;
 use rand::rngs::StdRng;
 use rand::seq::IndexedRandom;
@@ -107,6 +107,84 @@ fn oracle_a_policy_that_cannot_be_set_ends_with_gpgs_exit_code() {
         let [gpg, keyhoard] = both.run([&["--status-fd", "1", "--tofu-policy"][..], arguments].concat());
         assert_eq!(keyhoard.code, gpg.code, "{arguments:?}");
         assert_eq!(keyhoard.text(), gpg.text(), "{arguments:?}");
+    }
+}
+
+/// Runs a command in both at a time, and asserts that they write the same and have the same exit code.
+#[track_caller]
+fn assert_same_use(both: Both, time: &str, arguments: &[&str]) -> Both {
+    let both = both.now(time);
+    let what = arguments.join(" ");
+    let [gpg, keyhoard] = both.run([&["--status-fd", "1"], arguments].concat());
+    let text = |output: &str| {
+        let kept = |line: &&str| !line.starts_with("tru:") && !line.contains("KEY_CONSIDERED");
+        output.split_inclusive('\n').filter(kept).collect::<String>()
+    };
+    assert_same(&what, text(&gpg.text()).as_bytes(), text(&keyhoard.text()).as_bytes());
+    let words = |errors: &str| {
+        const OWN: [&str; 6] = [
+            "faked system time",
+            "trustdb",
+            "marginals needed",
+            "depth: ",
+            "no ultimately trusted",
+            "created",
+        ];
+        let is_own = |line: &str| OWN.iter().any(|own| line.contains(own));
+        errors.split_inclusive('\n').filter(|line| !is_own(line)).collect::<String>()
+    };
+    assert_same(&what, words(&gpg.errors()).as_bytes(), words(&keyhoard.errors()).as_bytes());
+    assert_eq!(gpg.code, keyhoard.code, "{what}");
+    both
+}
+
+#[test]
+fn oracle_messages_are_counted_from_the_first_one_that_gpg_counts() {
+    let keys = ["Ann <ann@example.org>", "Other Ann <ann@example.org>"].map(OwnKey::new);
+    let [ann, other] = keys.each_ref().map(OwnKey::fingerprint);
+    let files = Home::new();
+    let path = |name: &str| files.path().join(name).to_string_lossy().into_owned();
+    files.write("text", "a text");
+    keys.iter().zip(["ann", "other"]).for_each(|(key, name)| drop(files.write(name, key.certificate())));
+    for (key, name, time) in [
+        (&keys[0], "1", "20260101T120000!"),
+        (&keys[0], "2", "20260102T120000!"),
+        (&keys[1], "3", "20260102T120000!"),
+        (&keys[0], "4", "20260103T120000!"),
+    ] {
+        let signed = Run::gpg_with_agent(key.home()).at(time).arg("--detach-sign").stdin("a text");
+        files.write(name, signed.succeed().stdout);
+    }
+    let text = path("text");
+    for gnupg in Gnupg::ALL {
+        for model in MODELS {
+            let mut both = with_trust(Both::new().with(gnupg));
+            let mut same = |time: &str, arguments: &[&str]| {
+                let used = std::mem::take(&mut both);
+                let arguments = [&["--trust-model", model], arguments].concat();
+                both = assert_same_use(used, &format!("202601{time}!"), &arguments);
+            };
+            let list = ["--with-colons", "--with-tofu-info", "--list-keys"];
+            same("05T000000", &["--import", &path("ann")]);
+            same("06T000000", &list);
+            for (time, signature) in [("07T000000", "1"), ("07T000001", "1"), ("08T000000", "2")] {
+                same(time, &["--verify", &path(signature), &text]);
+            }
+            same("10T000000", &list);
+            same("11T000000", &["--import", &path("other")]);
+            // gpg meets the other key, and finds the conflict.
+            same("12T000000", &["--with-colons", "--list-keys", other]);
+            same("12T000001", &list);
+            same("12T000002", &["--verify", &path("3"), &text]);
+            same("12T000003", &["--verify", &path("4"), &text]);
+            same("12T000004", &["--tofu-policy", "good", ann]);
+            same("12T000005", &["--tofu-policy", "bad", other]);
+            same("13T000000", &["--verify", &path("3"), &text]);
+            same("13T000001", &["--verify", &path("4"), &text]);
+            same("14T000000", &list);
+            same("15T000000", &["--tofu-policy", "auto", ann]);
+            same("16T000000", &list);
+        }
     }
 }
 

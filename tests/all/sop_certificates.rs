@@ -116,11 +116,49 @@ fn a_soft_revocation_of_a_subkey_counts_from_then_until_a_newer_binding() {
 }
 
 #[test]
-fn a_revoked_user_id_takes_nothing_from_the_key() {
-    let ann = Key::ed25519("ann");
+fn a_key_whose_user_ids_are_all_revoked_signs_nothing_without_a_direct_key_signature() {
+    let (ann, subkey) = (Key::ed25519("ann"), Key::ed25519("subkey"));
+    let bound = || vec![subkey.subkey_packet(), binding(&ann, &subkey, 0, vec![])];
     for (code, _) in REASONS {
-        let revoked = certificate(&ann, vec![on_user(&ann, 0x30, 10, reason(code))]);
-        accepted_on(&revoked, &ann, &[(5, true), (15, true)]);
+        let revocation = || on_user(&ann, 0x30, 10, reason(code));
+        let revoked = certificate(&ann, [vec![revocation()], bound()].concat());
+        for key in [&ann, &subkey] {
+            accepted_on(&revoked, key, &[(5, true), (15, false)]);
+        }
+        let again = on_user(&ann, 0x13, 20, vec![flags()]);
+        let renewed = certificate(&ann, [vec![revocation(), again], bound()].concat());
+        for key in [&ann, &subkey] {
+            accepted_on(&renewed, key, &[(5, true), (15, false), (25, true)]);
+        }
+        // Another user ID binds the key, and its key flags count.
+        for (flag, signs) in [(3, true), (1, false)] {
+            let signature = Signature::new(0x13).at(day(0)).with(Subpacket::key_flags(flag));
+            let other = vec![Packet::user_id("Ann"), signature.sign(&ann, &Signed::UserId(&ann, b"Ann"))];
+            let with_other = certificate(&ann, [vec![revocation()], other, bound()].concat());
+            accepted_on(&with_other, &ann, &[(15, signs)]);
+            accepted_on(&with_other, &subkey, &[(5, true), (15, true)]);
+        }
+        // So does a direct-key signature; what the user ID said of the key goes on.
+        let mut direct = certificate(&ann, [vec![revocation()], bound()].concat());
+        direct.insert(1, on_key(&ann, 0x1f, 0, vec![]));
+        for key in [&ann, &subkey] {
+            accepted_on(&direct, key, &[(5, true), (15, true)]);
+        }
+    }
+}
+
+#[test]
+fn a_key_expires_as_a_user_id_says_that_was_revoked_later() {
+    let (ann, subkey) = (Key::ed25519("ann"), Key::ed25519("subkey"));
+    let expiring = on_user(&ann, 0x13, 1, vec![flags(), Subpacket::key_expires(7 * 86_400)]);
+    let revocation = on_user(&ann, 0x30, 10, reason(32));
+    let mut revoked = certificate(
+        &ann,
+        vec![expiring, revocation, subkey.subkey_packet(), binding(&ann, &subkey, 0, vec![])],
+    );
+    revoked.insert(1, on_key(&ann, 0x1f, 0, vec![]));
+    for key in [&ann, &subkey] {
+        accepted_on(&revoked, key, &[(5, true), (8, false), (15, false)]);
     }
 }
 

@@ -193,7 +193,8 @@ impl World {
 
     /// A key is revoked by a designated revoker that a direct-key signature of the owner names, however old that one is
     /// (RFC 9580, 5.2.3.23). The revoker's certificate has to be here and bound; as in GnuPG it may be revoked or
-    /// expired itself. Soft revocations count from the oldest one until a self-signature newer than all.
+    /// expired itself, and its user IDs revoked. Soft revocations count from the oldest one until a self-signature newer
+    /// than all.
     fn is_revoked_by_others(&self, certificate: &Certificate, now: Time) -> bool {
         let Certificate(proven) = certificate;
         let revokers: Vec<&[u8]> = certificate
@@ -207,7 +208,7 @@ impl World {
             let primary = &revoker.0.primary;
             revokers.contains(&primary.fingerprint().as_slice())
                 && primary.created() <= signature.created()
-                && revoker.alone(now, self.rules).valid
+                && revoker.is_self_signed(now, self.rules)
                 && primary.made(signature, &Over::Primary.digest(&proven.primary, signature))
         };
         let made = proven.others.iter().filter(|(over, signature)| {
@@ -453,8 +454,9 @@ impl Certificate {
         newest(self.own(&Over::Primary, now, rules).filter(|one| one.kind == 0x1f && !one.has_expired(now)))
     }
 
-    /// Returns the newest certification of the primary user ID: the one with the newest self-signature among those marked
-    /// as primary, or else among all that are bound, then the longest, then the last in the alphabet.
+    /// Returns the newest certification of the primary user ID, which may be revoked: the one with the newest
+    /// self-signature among those marked as primary, or else among all that are bound, then the longest, then the last in
+    /// the alphabet.
     fn of_primary_user(&self, now: Time) -> Option<&Signature> {
         let order = |user: &&Vec<u8>| {
             let bound = self
@@ -470,6 +472,16 @@ impl Certificate {
     fn bound(&self, now: Time) -> Option<Time> {
         let newest = self.direct(now, Rules::Rfc9580).into_iter().chain(self.of_primary_user(now));
         newest.map(Signature::created).max()
+    }
+
+    /// Says whether the owner bound the primary key, directly or with a user ID, which may be revoked.
+    fn is_self_signed(&self, now: Time, rules: Rules) -> bool {
+        let over = |user: &Vec<u8>| Over::User(user.clone());
+        self.direct(now, rules).is_some()
+            || self.0.users.iter().any(|user| match rules {
+                Rules::Gnupg => self.own(&over(user), now, rules).next().is_some(),
+                Rules::Rfc9580 => self.certification(user, now).is_some(),
+            })
     }
 
     /// Returns what the primary key means as far as the owner says so. For GnuPG the newest direct-key signature that has
@@ -500,13 +512,16 @@ impl Certificate {
                 said.iter().find(|one| one.number(9).is_some()).and_then(|one| one.key_end(primary))
             }
         };
-        let any_signed = self.0.users.iter().any(|user| match rules {
-            Rules::Gnupg => self.own(&Over::User(user.clone()), now, rules).next().is_some(),
-            Rules::Rfc9580 => self.certification(user, now).is_some(),
-        });
+        // By RFC 9580 a user ID that is revoked binds nothing.
+        let valid = match rules {
+            Rules::Gnupg => self.is_self_signed(now, rules),
+            Rules::Rfc9580 => {
+                direct.is_some() || self.0.users.iter().any(|user| self.user(user, now, rules).bound)
+            }
+        };
         let usage = if rules == Rules::Gnupg { usage } else { Some(usage.unwrap_or_default()) };
         KeyState {
-            valid: direct.is_some() || any_signed,
+            valid,
             revoked: is_revoked(&over_key, 0x20, bound, now, rules),
             expires,
             expired: has_ended(expires, now, rules),

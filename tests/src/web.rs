@@ -2,6 +2,7 @@
 //!
 //! - [`Nginx`]: a real web server with TLS, whose certificate an authority of the test's own has signed;
 //! - [`Keyserver`]: a keyserver with a certificate database, which counts what it is asked;
+//! - [`Sks`]: a real keyserver, with a database of the test's own;
 //! - [`Liar`]: a server that answers what it should not;
 //! - [`Socks`]: a SOCKS proxy that notes the names of its users;
 //! - [`Dns`]: a real DNS server, which signs its zone;
@@ -13,6 +14,7 @@ mod keyserver;
 mod liar;
 mod namespace;
 mod nginx;
+mod sks;
 mod socks;
 
 pub use dns::{Dns, Record};
@@ -20,4 +22,5 @@ pub use keyserver::{Keyserver, Version2};
 pub use liar::{Liar, Lie};
 pub use namespace::Namespace;
 pub use nginx::Nginx;
+pub use sks::Sks;
 pub use socks::Socks;

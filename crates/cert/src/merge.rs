@@ -195,6 +195,7 @@ impl<'a> Union<'a> {
         let mut rule = GpgMergeRule::of(draft);
         let mut visible = VisibleValues::default();
         let mut digest = None;
+        let mut known_packets: Option<HashMap<&[u8], usize>> = None;
         for item in new.members {
             let identity = item.identity();
             let draft = &mut self.drafts[index];
@@ -203,9 +204,14 @@ impl<'a> Union<'a> {
             let is_accepted = rule.accepts(&item);
             let members = members.entry(identity).or_default();
             let mut copies = members.iter().copied();
-            if let Some(member) =
-                copies.find(|&member| draft.members[member].is_as_good(&item, &has_back_signature))
-            {
+            let copy = copies.find(|&member| draft.members[member].is_as_good(&item, &has_back_signature));
+            // An older version of this program, or a spent budget, may have given the same packet another identity.
+            let same_packet = || {
+                let known = &draft.members[..draft.known];
+                let packets = || known.iter().map(Item::packet).zip(0..).collect();
+                known_packets.get_or_insert_with(packets).get(item.packet()).copied()
+            };
+            if let Some(member) = copy.or_else(same_packet) {
                 // The last user ID may have changed since a signature was superseded for that reason.
                 let mut is_displaced = || draft.members[member].superseded && visible.contains(draft, &item);
                 let superseded = item.superseded || is_misplaced || !is_accepted || is_displaced();
@@ -410,16 +416,31 @@ impl<'a> Item<'a> {
         Self { source, member, superseded, verdict }
     }
 
-    /// Joins another copy; returns whether that changed something.
+    /// Joins another copy; returns whether that changed something. Of two readings of the same packet, the one that knows
+    /// more stays.
     fn join(&mut self, copy: &Self) -> bool {
         let before = (self.superseded, self.verdict);
+        let is_read_better = self.packet() == copy.packet() && copy.knowledge() > self.knowledge();
+        if is_read_better {
+            (self.source, self.member) = (copy.source, copy.member);
+        }
         self.superseded &= copy.superseded;
         // Both copies are the same equation; a limit may have left one unchecked, or rejected it by its digest prefix.
         self.verdict = match (self.verdict, copy.verdict) {
             (_, Some(Verdict::Good)) => Some(Verdict::Good),
             (known, new) => known.or(new),
         };
-        before != (self.superseded, self.verdict)
+        is_read_better || before != (self.superseded, self.verdict)
+    }
+
+    /// Ranks what is known of who made it: that it cannot be read, that nobody verified it, that the primary key did not
+    /// make it or another key did, and that the primary key made it.
+    fn knowledge(&self) -> u8 {
+        match self.member {
+            Member::Unread(_) => 0,
+            Member::Signature(_) if self.is_pending() => 1,
+            Member::Signature(_) => 2 + u8::from(self.verdict == Some(Verdict::Good)),
+        }
     }
 
     fn packet(&self) -> &'a [u8] {

@@ -5,7 +5,9 @@ use std::ops::ControlFlow;
 
 use cert::certificate::Certificate;
 use store::tofu::{Binding, BindingSelection};
-use store::{CertId, Detail, Fingerprint, PutKind, ReadCertificates, Record, Selection, visit_bindings};
+use store::{
+    CertId, Detail, Fingerprint, Origin, PutKind, ReadCertificates, Record, Selection, visit_bindings,
+};
 
 use crate::Result;
 
@@ -14,13 +16,14 @@ pub(crate) struct Stored {
     pub(crate) id: CertId,
     pub(crate) generation: i64,
     pub(crate) certificate: Certificate,
+    pub(crate) origin: Origin,
 }
 
 impl Stored {
     /// Takes a record that was read with [`Detail::Bytes`].
     fn of(record: Record) -> Option<Self> {
-        let Record { id, generation, facts, bytes, .. } = record;
-        Some(Self { id, generation, certificate: Certificate { facts: facts?, bytes: bytes? } })
+        let Record { id, generation, facts, bytes, origin, .. } = record;
+        Some(Self { id, generation, certificate: Certificate { facts: facts?, bytes: bytes? }, origin })
     }
 
     /// Returns the kind of a write that adds packets; `added` are their digests.

@@ -145,7 +145,7 @@ fn brought_again(
     let mut first = None;
     let mut count = 0;
     snapshot.journal_changes(entry.id, 0, &mut |change| {
-        let brings = matches!(change.kind, ChangeKind::Added | ChangeKind::Merged(_));
+        let brings = matches!(change.kind, ChangeKind::Added | ChangeKind::Merged { .. });
         if let Some(later) = later.get(&change.fingerprint).filter(|_| brings) {
             first.get_or_insert((change.fingerprint, *later));
             count += 1;

@@ -59,9 +59,13 @@ pub(crate) struct Secrets {
 impl Secrets {
     /// Lists the secret keys that can be used.
     pub(crate) fn kept(settings: &Settings) -> anyhow::Result<Self> {
-        let stored = secret_keys(settings)?.list()?;
+        Ok(Self::of(&secret_keys(settings)?.list()?))
+    }
+
+    /// Takes those of a list that can be used.
+    pub(crate) fn of(stored: &[StoredKey]) -> Self {
         let kept = stored.iter().filter_map(|stored| Some((stored.fingerprint, card(stored)?))).collect();
-        Ok(Self { kept, agent: None })
+        Self { kept, agent: None }
     }
 
     /// Lists those, and those that the agent's files name.

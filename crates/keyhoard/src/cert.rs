@@ -6,9 +6,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use engine::cert::Facts;
-use engine::cert::effective::{
-    ComponentState, Effective, EvaluationContext, KeyState, PacketView, Usage, UserIdState,
-};
+use engine::cert::effective::{ComponentState, Effective, EvaluationContext, KeyState, Usage, UserIdState};
 use engine::cert::facts::{ComponentKind, KeyFacts};
 use engine::cert::mailbox::mail_address;
 use engine::delete::delete;
@@ -294,7 +292,7 @@ fn algorithm(facts: &KeyFacts) -> String {
 
 /// Reads certificates as they are now.
 pub(crate) fn read_certs(keyhoard: &Keyhoard, snapshot: &dyn Snapshot, ids: &[CertId]) -> Result<Vec<Cert>> {
-    let context = EvaluationContext::new(keyhoard.handle.now(), PacketView::Full);
+    let context = EvaluationContext::new(keyhoard.handle.now(), keyhoard.handle.view);
     let mut certs = Vec::with_capacity(ids.len());
     let mut outcome = Ok(());
     snapshot.visit(Selection::Ids(ids), Detail::Own, &mut |record| {

@@ -3,9 +3,10 @@
 use std::io::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use keyhoard::{Cert, Error, Keyhoard, OwnerTrust, Status, SubkeyUse, Validity};
+use keyhoard::{Cert, Error, Keyhoard, Location, OwnerTrust, Status, SubkeyUse, Validity};
+use packet_builder::{Certificate, Key, MADE, Signature, Signed, Subpacket};
 
 const ANN: &str = "Ann <ann@example.org>";
 
@@ -254,6 +255,45 @@ fn keys_that_are_too_small_sign_and_encrypt_by_gnupgs_rules_alone() {
     assert!(!verdicts(&kh).are_good());
     let refused = kh.encrypt().to(&small).bytes("for Ann").expect_err("a small key");
     assert_eq!(refused.code(), "no-usable-key");
+}
+
+/// Returns what the rules of RFC 9580, and GnuPG's, make of certificates at a moment after keys are made.
+fn by_both_rules<T>(certificate: &Certificate, seconds: u32, judged: impl Fn(&Keyhoard) -> T) -> [T; 2] {
+    let now = UNIX_EPOCH + Duration::from_secs((MADE + seconds).into());
+    [Keyhoard::options(), Keyhoard::options().gnupg_rules()].map(|options| {
+        let kh = options.clock(move || now).open(Location::Memory).expect("opens");
+        kh.import(&certificate.bytes()[..]).expect("imports");
+        judged(&kh)
+    })
+}
+
+#[test]
+fn by_gnupgs_rules_a_signature_of_several_times_was_made_at_the_first_and_expires_after_it() {
+    let key = Key::ed25519("Ann");
+    let times = Signature::new(0x00).at(MADE + 10).with(Subpacket::created(MADE + 50));
+    let signature = times.with(Subpacket::expires(100)).sign(&key, &Signed::Bytes(b"data")).bytes();
+    let judged = by_both_rules(&Certificate::new(&key, ANN), 120, |kh| {
+        let verdicts = kh.verify().detached(&signature[..], &b"data"[..]).expect("verifies");
+        let verdict = verdicts.iter().next().expect("a verdict").clone();
+        let seconds = |time: Option<SystemTime>| {
+            time.expect("it says so").duration_since(UNIX_EPOCH).expect("after 1970").as_secs()
+                - u64::from(MADE)
+        };
+        (verdict.status, seconds(verdict.created), seconds(verdict.expires))
+    });
+    assert_eq!(judged, [(Status::Good, 50, 150), (Status::Expired, 10, 110)]);
+}
+
+#[test]
+fn by_gnupgs_rules_a_self_signature_from_the_future_counts() {
+    let key = Key::ed25519("Ann");
+    let mut certificate = Certificate::new(&key, ANN);
+    let user_id = Signed::UserId(&key, ANN.as_bytes());
+    certificate.add(Signature::new(0x30).at(MADE + 500).sign(&key, &user_id));
+    let judged = by_both_rules(&certificate, 120, |kh| {
+        kh.certs().by_fingerprint(key.fingerprint_text()).expect("found").expect("a certificate").user_ids()
+    });
+    assert_eq!(judged.map(|user_ids| user_ids[0].is_revoked), [false, true]);
 }
 
 #[test]

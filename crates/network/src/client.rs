@@ -9,7 +9,7 @@
 //!   anywhere; unless they are `socks5://`, they resolve names themselves.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error as _;
 use std::fmt;
 use std::net::IpAddr;
@@ -99,6 +99,8 @@ pub struct Client {
     http: RefCell<reqwest::Client>,
     /// What servers said of their paths: which media types they take there, if they offer them.
     offers: RefCell<BTreeMap<String, Option<String>>>,
+    /// Servers, as origins of URLs, that did not answer the question what they offer.
+    silent: RefCell<BTreeSet<String>>,
     /// `None` only while it is dropped.
     runtime: Option<Runtime>,
 }
@@ -126,8 +128,8 @@ impl Client {
         let http = RefCell::new(http_client(&settings, &resolver, &tls)?);
         let runtime = Builder::new_current_thread().enable_all().build();
         let runtime = Some(runtime.map_err(|error| Error::Setup(error.into()))?);
-        let offers = RefCell::default();
-        Ok(Self { settings, resolver, tls, http, offers, runtime })
+        let (offers, silent) = (RefCell::default(), RefCell::default());
+        Ok(Self { settings, resolver, tls, http, offers, silent, runtime })
     }
 
     /// Begins with another key: through Tor, what follows goes over another circuit.
@@ -202,7 +204,8 @@ impl Client {
         })
     }
 
-    /// Returns the media types that a server takes at a path, if it offers a method there. It is asked once, with OPTIONS.
+    /// Returns the media types that a server takes at a path, if it offers a method there. It is asked once, with OPTIONS,
+    /// and about no other path if it [does not answer](Client::is_silent).
     ///
     /// # Errors
     ///
@@ -210,6 +213,9 @@ impl Client {
     pub(crate) fn offer(&self, url: &Url, whose: Whose, method: &str) -> Result<Option<String>> {
         if let Some(known) = self.offers.borrow().get(url.as_str()) {
             return Ok(known.clone());
+        }
+        if self.is_silent(url) {
+            return Ok(None);
         }
         let asked = self.within(OFFER_TIMEOUT.min(self.settings.timeout), url, async {
             self.check_host(url, whose)?;
@@ -220,10 +226,18 @@ impl Client {
             Ok(response) => offered(&response, method),
             Err(error @ Error::NotPublic { .. }) => return Err(error),
             // The question that follows says what is wrong.
-            Err(_) => None,
+            Err(_) => {
+                self.silent.borrow_mut().insert(url.origin().ascii_serialization());
+                return Ok(None);
+            }
         };
         self.offers.borrow_mut().insert(url.to_string(), offer.clone());
         Ok(offer)
+    }
+
+    /// Says whether a URL's server did not answer the question what it offers.
+    pub(crate) fn is_silent(&self, url: &Url) -> bool {
+        self.silent.borrow().contains(&url.origin().ascii_serialization())
     }
 
     /// Says whether a URL's name exists; `None` if a proxy resolves it.

@@ -101,6 +101,13 @@ pub enum Error {
         /// What the server says about it, cut.
         text: String,
     },
+    /// The server did not say whether it offers the paths by which keys of version 6 are found, so that it is not known
+    /// whether it has one.
+    #[error("{url}: the server does not say whether it offers keys of version 6")]
+    Silent {
+        /// The server.
+        url: String,
+    },
     /// The answer is too long.
     #[error("{url}: the answer is longer than {limit} bytes")]
     TooLong {

@@ -116,12 +116,20 @@ impl Keyserver {
         if let Some(fetched) = hkp2::get(client, server, search)? {
             return Ok(Some(fetched));
         }
-        match search {
+        let found = match search {
             Search::Fingerprint(id) | Search::KeyId(id) => {
                 hkp::get(client, server, &format!("0x{id}"), false)
             }
             Search::Address(text) | Search::Text(text) => hkp::get(client, server, text, false),
             Search::Exact(text) => hkp::get(client, server, text, true),
+        };
+        // The old paths need not have keys of version 6, and some servers do not even understand the question.
+        let is_of_version_6 = matches!(search, Search::Fingerprint(id) if id.len() == 64);
+        match found {
+            Ok(None) | Err(Error::Status { .. }) if is_of_version_6 && client.is_silent(&self.url) => {
+                Err(Error::Silent { url: shown(&self.url) })
+            }
+            found => found,
         }
     }
 

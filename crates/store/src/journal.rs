@@ -47,8 +47,13 @@ pub struct Change {
 pub enum ChangeKind {
     /// It was new, or came back.
     Added,
-    /// Packets were added; these digests name them (see [`cert::merge::Merged::added_packets`]).
-    Merged(Vec<[u8; 32]>),
+    /// Packets were added.
+    Merged {
+        /// The digests that name them (see [`cert::merge::Merged::added_packets`]).
+        added: Vec<[u8; 32]>,
+        /// Where the certificate came from before, if this change gave it another origin.
+        former_origin: Option<Origin>,
+    },
     /// Packets were taken from it; this is what it was before, unless that was purged.
     Shrunk(Option<FormerCertificate>),
     /// It was removed; this is what it was before, unless that was purged.

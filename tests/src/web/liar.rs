@@ -2,6 +2,8 @@
 
 use std::io::{BufReader, Write};
 use std::net::{SocketAddr, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -20,7 +22,7 @@ pub enum Lie {
     Slow,
     /// Nothing.
     Silence,
-    /// Nothing to the question which methods a path takes, and these bytes to everything else.
+    /// Nothing to the question which methods a path takes, and these bytes to everything else, or 404 if there are none.
     SilenceToOptions(Vec<u8>),
     /// Less than it says.
     CutShort(Vec<u8>),
@@ -38,16 +40,25 @@ pub enum Lie {
 #[derive(Debug)]
 pub struct Liar {
     address: SocketAddr,
+    /// How often it was asked which methods a path takes.
+    questions: Arc<AtomicUsize>,
 }
 
 impl Liar {
     /// Starts a server that tells one lie.
     pub fn telling(lie: Lie) -> Liar {
+        let questions = Arc::new(AtomicUsize::new(0));
+        let of_thread = Arc::clone(&questions);
         let address = serve(move |stream| {
             // The client goes away in the middle, which is the point.
-            let _ = tell(&lie, stream);
+            let _ = tell(&lie, stream, &of_thread);
         });
-        Liar { address }
+        Liar { address, questions }
+    }
+
+    /// Returns how often it was asked which methods a path takes.
+    pub fn questions(&self) -> usize {
+        self.questions.load(Ordering::Relaxed)
     }
 
     /// Returns its address as a keyserver.
@@ -61,17 +72,19 @@ impl Liar {
     }
 }
 
-fn tell(lie: &Lie, mut stream: TcpStream) -> std::io::Result<()> {
+fn tell(lie: &Lie, mut stream: TcpStream, questions: &AtomicUsize) -> std::io::Result<()> {
     if matches!(lie, Lie::Garbage) {
         return stream.write_all(&[0x00, 0xff, b'?'].repeat(1000));
     }
     let mut reader = BufReader::new(stream.try_clone()?);
     let request = read(&mut reader)?;
     let asks_for_options = request.is_some_and(|request| request.method == "OPTIONS");
+    questions.fetch_add(usize::from(asks_for_options), Ordering::Relaxed);
     let head =
         |length: &str| format!("HTTP/1.1 200 OK\r\nContent-Type: application/pgp-keys\r\n{length}\r\n");
     match lie {
         Lie::SilenceToOptions(_) if asks_for_options => stay_silent(&stream),
+        Lie::SilenceToOptions(bytes) if bytes.is_empty() => status(&mut stream, 404),
         Lie::Bytes(bytes) | Lie::SilenceToOptions(bytes) => {
             stream.write_all(
                 head(&format!("Connection: close\r\nContent-Length: {}\r\n", bytes.len())).as_bytes(),
@@ -107,11 +120,7 @@ fn tell(lie: &Lie, mut stream: TcpStream) -> std::io::Result<()> {
             let head = format!("HTTP/1.1 302 Found\r\nLocation: {target}\r\nConnection: close\r\n");
             stream.write_all(format!("{head}Content-Length: 0\r\n\r\n").as_bytes())
         }
-        Lie::Status(status) => {
-            // Without `close` the client may send its next request before it sees the end of the connection.
-            let head = format!("HTTP/1.1 {status} No\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
-            stream.write_all(head.as_bytes())
-        }
+        Lie::Status(number) => status(&mut stream, *number),
         Lie::EndlessHeaders => {
             stream.write_all(b"HTTP/1.1 200 OK\r\n")?;
             loop {
@@ -120,6 +129,12 @@ fn tell(lie: &Lie, mut stream: TcpStream) -> std::io::Result<()> {
         }
         Lie::Garbage => Ok(()),
     }
+}
+
+fn status(stream: &mut TcpStream, number: u16) -> std::io::Result<()> {
+    // Without `close` the client may send its next request before it sees the end of the connection.
+    let head = format!("HTTP/1.1 {number} No\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
+    stream.write_all(head.as_bytes())
 }
 
 /// Says nothing until the client has closed the connection.

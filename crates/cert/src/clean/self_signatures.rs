@@ -150,7 +150,8 @@ impl<'c> BindingGroup<'c> {
 
 /// Verifies the irrevocable signatures whose digest prefix matches or that are proven, and returns the number of those
 /// that the budget left unchecked. Of the others, which occur only by damage or forgery, the newest are verified, and
-/// the rest counts as bad.
+/// the rest counts as bad, and so it is with revocations of certifications that name another key in their hashed part,
+/// which are hardly ever the owner's.
 ///
 /// Those of components without a good self-signature come last, since such components are not kept.
 fn verify_irrevocable(
@@ -168,8 +169,12 @@ fn verify_irrevocable(
     }
     let likely = likely_candidates(block, &candidates);
     let proven = |at: &Candidate| is_proven(block.signature(at.position).start());
+    let primary = &block.primary_facts.fingerprint;
+    let may_be_own = |at: &Candidate| {
+        block.signature(at.position).facts.as_ref().is_some_and(|facts| facts.may_be_by(primary))
+    };
     let (mut likely, mut unlikely): (Vec<Candidate>, Vec<Candidate>) =
-        candidates.into_iter().partition(|at| likely.contains(&at.position) || proven(at));
+        candidates.into_iter().partition(|at| likely.contains(&at.position) && may_be_own(at) || proven(at));
     likely.sort_by_cached_key(|at| (!proven(at), !bound.contains(&at.target), Reverse(at.created)));
     let pending = likely.split_off(likely.len().min(*checks));
     *checks -= likely.len();
@@ -267,9 +272,10 @@ fn candidates(
         }
         for (index, signature) in block.parts[part].signatures.iter_mut().enumerate() {
             let is_irrevocable = signature.is_irrevocable();
-            let Some(facts) = signature.facts.as_mut().filter(|facts| facts.may_be_by(&primary)) else {
-                continue;
+            let may_be_own = |facts: &&mut SignatureFacts| {
+                facts.kind == SignatureType::CERTIFICATION_REVOCATION || facts.may_be_by(&primary)
             };
+            let Some(facts) = signature.facts.as_mut().filter(may_be_own) else { continue };
             let target = targets.of(facts.kind);
             let position = (part, index);
             let candidate = target.map(|target| Candidate { position, target, created: facts.created });

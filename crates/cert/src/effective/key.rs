@@ -30,7 +30,8 @@ pub(super) fn primary<'f>(
         false => said(direct, of_user, self_signatures),
     };
     let state = KeyState {
-        valid: binding.is_some() || users.any_signed,
+        valid: binding.is_some() || users.any_bound,
+        self_signed: binding.is_some() || users.any_signed,
         revoked: primary_revocation(component, bound, !revokers.is_empty(), self_signatures),
         expires,
         expired: self_signatures.is_expired_key(expires),
@@ -58,8 +59,8 @@ fn said_to_gnupg(
     (usage.unwrap_or_default().under(key.algorithm), expires)
 }
 
-/// Returns usage and expiration time of the primary key by RFC 9580, 5.2.3.10: what the primary user ID says goes before
-/// a direct-key signature, for keys of version 6 behind it. Without key flags it has no usage.
+/// Returns usage and expiration time of the primary key by RFC 9580, 5.2.3.10: what the primary user ID says, even if it is
+/// revoked, goes before a direct-key signature, for keys of version 6 behind it. Without key flags it has no usage.
 fn said(
     direct: Option<&SignatureFacts>,
     of_user: Option<&SignatureFacts>,

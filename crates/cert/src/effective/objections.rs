@@ -155,7 +155,7 @@ impl Objections {
 ///
 /// Key flags and the algorithm decide the usage of a key (RFC 9580, 5.2.3.29); as in GnuPG every primary key may
 /// certify, and no subkey may. A back-signature needs no flag, since it is made before the subkey is bound. A key that
-/// is revoked or expired can still revoke (GnuPG's rule for designated revokers).
+/// is revoked or expired, or whose user IDs are revoked, can still revoke (GnuPG's rule for designated revokers).
 pub fn objections(
     issuer: &IssuerKey<'_>,
     kind: SignatureType,
@@ -167,10 +167,11 @@ pub fn objections(
     let is_of_data = purpose == Purpose::Data;
     let is_back_signature = purpose == Purpose::BackSignature;
     let must_be_current = is_of_data || purpose == Purpose::Certification;
+    let is_bound = state.valid || purpose == Purpose::OfKey && state.self_signed;
     let is_cross_certified = matches!(role, Role::Primary | Role::Subkey(CrossCertification::Holds));
     let possible = [
         (must_be_current && state.revoked.is_some(), Objection::Revoked),
-        (!is_back_signature && !state.valid, Objection::Unbound),
+        (!is_back_signature && !is_bound, Objection::Unbound),
         (!purpose.is_for(issuer), Objection::WrongUse),
         (is_of_data && !is_cross_certified, Objection::NotCrossCertified),
         (created < key.created, Objection::BeforeKey),
@@ -251,7 +252,7 @@ mod tests {
     fn state(flags: Option<u8>, algorithm: Algorithm, role: Role) -> KeyState {
         let usage = Usage::from_flags(flags.map(|flags| [flags, 0])).under(algorithm);
         let usage = if role == Role::Primary { usage | Usage::CERTIFY } else { usage };
-        KeyState { valid: true, usage, ..KeyState::default() }
+        KeyState { valid: true, self_signed: role == Role::Primary, usage, ..KeyState::default() }
     }
 
     fn found(
@@ -359,15 +360,19 @@ mod tests {
     fn a_revoked_or_unbound_key_signs_nothing_whenever_it_was_revoked() {
         let revocation = Revocation { date: Timestamp(2_500), designated: false };
         let revoked = |state: &mut KeyState| state.revoked = Some(revocation);
-        let unbound = |state: &mut KeyState| state.valid = false;
+        let unbound = |state: &mut KeyState| (state.valid, state.self_signed) = (false, false);
+        let without_user_id = |state: &mut KeyState| state.valid = false;
         for kind in [SignatureType::BINARY, SignatureType::TEXT, SignatureType::GENERIC_CERTIFICATION] {
             let found =
                 |change: &dyn Fn(&mut KeyState)| found(None, Algorithm::RSA, Role::Primary, kind, change);
             assert_eq!(found(&revoked), [Objection::Revoked], "{kind:?}");
             assert_eq!(found(&unbound), [Objection::Unbound], "{kind:?}");
+            assert_eq!(found(&without_user_id), [Objection::Unbound], "{kind:?}");
         }
-        // A designated revoker that was revoked itself can still revoke; one that nothing binds cannot.
+        // A designated revoker that was revoked itself, or whose user IDs were, can still revoke; one that nothing binds
+        // cannot.
         let of_key = SignatureType::KEY_REVOCATION;
+        assert_eq!(found(None, Algorithm::RSA, Role::Primary, of_key, without_user_id), []);
         assert_eq!(found(None, Algorithm::RSA, Role::Primary, of_key, revoked), []);
         assert_eq!(found(None, Algorithm::RSA, Role::Primary, of_key, unbound), [Objection::Unbound]);
     }

@@ -31,6 +31,9 @@ pub enum ComponentState {
 pub struct KeyState {
     /// Whether a good self-signature binds it; for a subkey, the primary key must be valid, too.
     pub valid: bool,
+    /// Of a primary key: whether it has a good self-signature, even if its user IDs are revoked. That is enough to revoke
+    /// others.
+    pub self_signed: bool,
     /// The revocation of the key, or of its primary key.
     pub revoked: Option<Revocation>,
     /// The expiration time by its own binding signature.

@@ -16,6 +16,9 @@ pub(super) struct UserIdStates<'f> {
     certified: Vec<Option<&'f SignatureFacts>>,
     /// Whether at least one has a self-signature that is no revocation and not expired; for GnuPG, any.
     pub(super) any_signed: bool,
+    /// Whether at least one of these is not revoked: only such a user ID binds the key. For GnuPG the same as
+    /// `any_signed`.
+    pub(super) any_bound: bool,
 }
 
 impl<'f> UserIdStates<'f> {
@@ -36,7 +39,7 @@ pub(super) fn evaluate<'f>(facts: &'f Facts, self_signatures: &SelfSignatureFilt
     let mut bindings = Vec::new();
     let are_gnupgs = self_signatures.are_gnupgs();
     let mut certified_by = if are_gnupgs { Vec::new() } else { vec![None; facts.components.len()] };
-    let mut any_signed = false;
+    let (mut any_signed, mut any_bound) = (false, false);
     for index in users(facts, self_signatures.context.view) {
         let component = &facts.components[index];
         let mut certified = None;
@@ -47,14 +50,16 @@ pub(super) fn evaluate<'f>(facts: &'f Facts, self_signatures: &SelfSignatureFilt
         }
         if let Some((position, signature)) = deciding(component, certified, self_signatures) {
             let state = apply(position, signature, self_signatures);
-            if !state.revoked && !state.expired {
+            let is_in_force = !state.revoked && !state.expired;
+            if is_in_force {
                 bindings.push(signature);
             }
+            any_bound |= is_in_force || are_gnupgs;
             states[index] = state;
         }
         any_signed |= if are_gnupgs { states[index].binding.is_some() } else { certified.is_some() };
     }
-    UserIdStates { states, bindings, certified: certified_by, any_signed }
+    UserIdStates { states, bindings, certified: certified_by, any_signed, any_bound }
 }
 
 /// Iterates over the self-signatures that count and are not expired.

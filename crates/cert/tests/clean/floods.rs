@@ -232,6 +232,26 @@ fn a_revocation_counts_whatever_it_says_of_its_issuer() {
 }
 
 #[test]
+fn a_revocation_that_names_another_key_in_its_hashed_part_counts_and_those_by_others_disable_nothing() {
+    let (anna, other) = (Anna::new(), Maker::new());
+    let stranger = vec![(33, [&[4][..], other.fingerprint().as_bytes()].concat())];
+    let draft = Draft { created: SIGNED + 5000, names_issuer: false, hashed: stranger, ..Draft::new(0x30) };
+    let revocation = anna.sign(&draft, Revoked::UserId);
+    let by_other = |number| {
+        Draft { created: SIGNED + number, ..Draft::new(0x30) }.sign(&other, &anna.key, Over::UserId(ANNA))
+    };
+    for count in [1, 3000] {
+        let others: Vec<Vec<u8>> = (0..count).map(by_other).collect();
+        let effective =
+            |signatures: &[Vec<u8>]| means(&cleaned(&anna.with(Revoked::UserId, signatures)).certificate);
+        let without = effective(&others);
+        assert!(without.fully_checked && !Revoked::UserId.is_revoked(&without), "beside {count}");
+        let with = effective(&[others, vec![revocation.clone()]].concat());
+        assert!(with.fully_checked && Revoked::UserId.is_revoked(&with), "beside {count}");
+    }
+}
+
+#[test]
 fn a_misplaced_revocation_is_found_among_misplaced_forgeries() {
     let anna = Anna::new();
     for (revoked, stands) in

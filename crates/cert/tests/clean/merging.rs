@@ -4,7 +4,7 @@ use crate::laws::{as_set, assert_idempotent, assert_sound, merged};
 use crate::made::{Draft, Maker, Over, SIGNED, raw, user_id};
 use crate::mutated::{Numbers, Parts, keyring};
 use keyhoard_cert::clean::{CleanOptions, clean};
-use keyhoard_cert::facts::SignatureType;
+use keyhoard_cert::facts::{Component, SignatureType};
 use keyhoard_cert::merge::merge;
 use keyhoard_cert::packet::Packets;
 use keyhoard_cert::split::RawCertificate;
@@ -126,6 +126,27 @@ fn what_a_budget_left_unchecked_takes_the_verdict_of_the_copy() {
     own.expect("a self-signature").verdict = None;
     assert_eq!(merged(&unchecked, &checked), checked);
     assert_eq!(merge(&checked, &unchecked), None);
+}
+
+#[test]
+fn a_packet_that_was_read_otherwise_before_is_not_stored_twice() {
+    let anna = Maker::new();
+    let revocation = Draft::new(0x30).sign(&anna, &anna, Over::UserId(ANNA));
+    let read = cleaned(&[&anna.key(), &user_id(ANNA), &anna.certify(ANNA), &revocation]);
+    let changed = |change: &dyn Fn(&mut Component)| {
+        let mut certificate = read.clone();
+        change(&mut certificate.facts.components[1]);
+        certificate
+    };
+    let by_another = changed(&|component| component.signatures[1].own = None);
+    let unread = changed(&|component| component.unread.extend(component.signatures.pop().map(|it| it.span)));
+    let unchecked = changed(&|component| {
+        component.signatures[1].own.as_mut().expect("a self-signature").verdict = None;
+    });
+    for (knows_more, knows_less) in [(&read, &by_another), (&read, &unread), (&by_another, &unchecked)] {
+        assert_eq!(merged(knows_less, knows_more), *knows_more);
+        assert_eq!(merge(knows_more, knows_less), None);
+    }
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Karl's key, with and without his revoker's.
 
 use cert::effective::{KeyState, PacketView, Revocation};
+use packet_builder::{Certificate, Key, MADE, Signature, Signed, Subpacket};
 
 use super::*;
 use crate::keyring_file::KeyringFile;
@@ -58,4 +59,30 @@ fn a_certificate_that_names_revokers_is_not_valid_if_its_bytes_cannot_be_read() 
     let nowhere = CertId(9);
     let effective = evaluate_with_revokers(&facts, moment, (&*snapshot, nowhere), &[&*snapshot]);
     assert!(!effective.expect("no error").primary().valid);
+}
+
+#[test]
+fn a_revoker_whose_user_ids_are_revoked_can_still_revoke() {
+    const NAME: &str = "Revoker <revoker@example.org>";
+    let [owner, revoker] = ["Owner", "Revoker"].map(Key::ed25519);
+    let over = Signed::Key(&owner);
+    let naming = Signature::new(0x1F).with(Subpacket::revoker(&revoker)).sign(&owner, &over);
+    let revocation = Signature::new(0x20).at(MADE + 2).sign(&revoker, &over);
+    let mut owners = Certificate::new(&owner, "Owner <owner@example.org>");
+    owners.packets.splice(1..1, [revocation, naming]);
+    let mut revokers = Certificate::new(&revoker, NAME);
+    let gone = Signature::new(0x30).at(MADE + 1);
+    revokers.add(gone.sign(&revoker, &Signed::UserId(&revoker, NAME.as_bytes())));
+    let keyring = keyring(&[&owners.bytes(), &revokers.bytes()]);
+    let snapshot = keyring.snapshot();
+    let state = |id: i64, view| {
+        let facts = snapshot.own_facts(CertId(id)).expect("no error").expect("both are there");
+        let moment = EvaluationContext::new(NEW_YEAR_2025, view);
+        let effective = evaluate_with_revokers(&facts, moment, (&*snapshot, CertId(id)), &[&*snapshot]);
+        *effective.expect("no error").primary()
+    };
+    for view in [PacketView::Full, PacketView::Gnupg] {
+        assert_eq!(state(2, view).valid, view == PacketView::Gnupg, "{view:?}");
+        assert!(state(1, view).revoked.is_some_and(|revocation| revocation.designated), "{view:?}");
+    }
 }

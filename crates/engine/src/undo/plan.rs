@@ -106,11 +106,14 @@ impl Planner<'_> {
                 Ok(Plan::Purged { fingerprint })
             }
             (ChangeKind::Removed(Some(former)) | ChangeKind::Shrunk(Some(former)), stored) => {
-                Ok(bring_back(fingerprint, former, stored))
+                Ok(self.bring_back(fingerprint, former, stored))
             }
-            (ChangeKind::Added | ChangeKind::Merged(_), None) => Ok(Plan::Nothing),
+            (ChangeKind::Added | ChangeKind::Merged { .. }, None) => Ok(Plan::Nothing),
             (ChangeKind::Added, Some(stored)) => Ok(self.remove(fingerprint, stored)),
-            (ChangeKind::Merged(added), Some(stored)) => Ok(self.shrink(&added, stored)),
+            (ChangeKind::Merged { added, former_origin }, Some(stored)) => {
+                let origin = former_origin.and_then(|former| self.origin_back(fingerprint, former, stored));
+                Ok(self.shrink(&added, origin, stored))
+            }
         }
     }
 
@@ -125,18 +128,48 @@ impl Planner<'_> {
         }
     }
 
-    fn shrink(&self, added: &[[u8; 32]], stored: &Stored) -> Plan {
-        let Stored { id, generation, certificate } = stored;
+    fn shrink(&self, added: &[[u8; 32]], origin: Option<Origin>, stored: &Stored) -> Plan {
+        let Stored { id, generation, certificate, .. } = stored;
         match shrink(certificate, added, self.options.including_revocations, self.now) {
             Shrunk { certificate: Some(less), kept } => {
                 let kind = PutKind::Shrunk { id: *id, generation: *generation };
-                Plan::Put { certificate: Box::new(Prepared::new(less)), kind, origin: None, kept }
+                Plan::Put { certificate: Box::new(Prepared::new(less)), kind, origin, kept }
             }
             Shrunk { certificate: None, kept: Some(what) } => {
                 Plan::Keep { fingerprint: certificate.facts.primary().fingerprint, what }
             }
             Shrunk { certificate: None, kept: None } => Plan::Nothing,
         }
+    }
+
+    fn bring_back(
+        &self,
+        fingerprint: Fingerprint,
+        former: FormerCertificate,
+        stored: Option<&Stored>,
+    ) -> Plan {
+        let Ok(certificate) = rebuild(&former.bytes, &former.superseded) else {
+            return Plan::Damaged { fingerprint };
+        };
+        let FormerCertificate { id, first_seen, origin, .. } = former;
+        let (certificate, kind, origin) = match stored {
+            None => (certificate, PutKind::Restored { id, first_seen }, Some(origin)),
+            Some(stored) => match merge(&stored.certificate, &certificate) {
+                None => return Plan::Nothing,
+                Some(merged) => {
+                    let kind = stored.merged_with(merged.added_packets);
+                    (merged.certificate, kind, self.origin_back(fingerprint, origin, stored))
+                }
+            },
+        };
+        Plan::Put { certificate: Box::new(Prepared::new(certificate)), kind, origin, kept: None }
+    }
+
+    /// Returns the origin that a certificate gets back, if it has another one now that no later import may have given
+    /// it. When it was last asked for stays.
+    fn origin_back(&self, fingerprint: Fingerprint, former: Origin, stored: &Stored) -> Option<Origin> {
+        let origin = Origin { updated: stored.origin.updated, ..former };
+        (origin != stored.origin && !self.later.contains_key(&fingerprint)).then_some(origin)
     }
 }
 
@@ -190,19 +223,4 @@ impl Plan {
 fn is_revoked(certificate: &Certificate) -> bool {
     let primary = &certificate.facts.components[0];
     primary.signatures.iter().any(|one| one.kind == SignatureType::KEY_REVOCATION && one.verifies())
-}
-
-fn bring_back(fingerprint: Fingerprint, former: FormerCertificate, stored: Option<&Stored>) -> Plan {
-    let Ok(certificate) = rebuild(&former.bytes, &former.superseded) else {
-        return Plan::Damaged { fingerprint };
-    };
-    let FormerCertificate { id, first_seen, origin, .. } = former;
-    let (certificate, kind, origin) = match stored {
-        None => (certificate, PutKind::Restored { id, first_seen }, Some(origin)),
-        Some(stored) => match merge(&stored.certificate, &certificate) {
-            None => return Plan::Nothing,
-            Some(merged) => (merged.certificate, stored.merged_with(merged.added_packets), None),
-        },
-    };
-    Plan::Put { certificate: Box::new(Prepared::new(certificate)), kind, origin, kept: None }
 }

@@ -67,8 +67,8 @@ impl SignatureContents {
             || recipients.iter().all(|one| self.intended_recipients.contains(one))
     }
 
-    /// Reads what a signature says in its hashed subpackets, and who says to have made it; of several creation times
-    /// GnuPG takes the first one, RFC 9580 the last one (5.2.3.9).
+    /// Reads what a signature says in its hashed subpackets, and who says to have made it; of several creation
+    /// or expiration times GnuPG takes the first one, RFC 9580 the last one (5.2.3.9).
     pub fn of(signature: &Signature<'_>, view: PacketView) -> Self {
         let hashed = || Subpackets::new(signature.hashed).map_while(Result::ok);
         let notation = |subpacket: subpacket::Subpacket<'_>| {
@@ -81,16 +81,17 @@ impl SignatureContents {
             })
         };
         let of_kind = |kind| hashed().filter(move |subpacket| subpacket.kind == kind);
+        let (created, expires) = match view {
+            PacketView::Gnupg => (signature.created(), signature.expires()),
+            PacketView::Full => (signature.created_by_rfc9580(), signature.expires_by_rfc9580()),
+        };
         Self {
             version: signature.version,
             kind: signature.kind,
             key_algorithm: signature.key_algorithm,
             hash: signature.hash_algorithm,
-            created: match view {
-                PacketView::Gnupg => signature.created(),
-                PacketView::Full => signature.created_by_rfc9580(),
-            },
-            expires: signature.expires(),
+            created,
+            expires,
             issuer: signature.issuer(),
             user_id: of_kind(Kind::SIGNERS_USER_ID).next().map(|subpacket| subpacket.body.to_vec()),
             notations: of_kind(Kind::NOTATION).filter_map(notation).collect(),

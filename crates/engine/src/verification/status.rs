@@ -126,12 +126,7 @@ impl ExaminedSignature {
             SignatureStatus::KeyTooSmall
         } else if let Some(objection) = objections.refusal() {
             of_objection(objection)
-        } else if self
-            .signature
-            .parsed()
-            .and_then(|parsed| parsed.expires_by_rfc9580())
-            .is_some_and(|end| end <= policy.now)
-        {
+        } else if statement.expires.is_some_and(|end| end <= policy.now) {
             SignatureStatus::Expired
         } else if !statement.is_intended_for(policy.recipients) {
             SignatureStatus::NotIntended

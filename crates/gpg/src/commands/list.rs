@@ -41,7 +41,7 @@ pub(super) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
         true => keyrings.snapshots_on_all_cores()?,
         false => keyrings.snapshots()?,
     };
-    list(arguments, settings, streams, &snapshots, None)
+    list(arguments, settings, streams, &snapshots, None, shown_secrets(settings)?)
 }
 
 /// Lists the keys that the arguments name.
@@ -54,7 +54,13 @@ pub(super) fn list_named(
     let snapshots = keyrings.snapshots()?;
     let Some(names) = names(arguments, streams) else { return Ok(()) };
     let found = find(&names, &snapshots)?;
-    list_found(arguments, settings, streams, &snapshots, &found, Code::NO_PUBLIC_KEY)
+    let secrets = shown_secrets(settings)?;
+    list_found(arguments, settings, streams, &snapshots, &found, secrets)
+}
+
+/// Returns the secret keys that a listing of public keys shows.
+fn shown_secrets(settings: &Settings) -> anyhow::Result<Option<Secrets>> {
+    settings.list.with_secret.then(|| Secrets::all(settings)).transpose()
 }
 
 /// Writes the record about trust that a listing for programs begins with.
@@ -82,14 +88,14 @@ pub(super) fn run_secret(
     if arguments.is_empty() {
         return match found.iter().all(Vec::is_empty) {
             true => Ok(()),
-            false => list_found(arguments, settings, streams, &snapshots, &found, Code::NO_SECRET_KEY),
+            false => list_found(arguments, settings, streams, &snapshots, &found, Some(secrets)),
         };
     }
     let Some(names) = names(arguments, streams) else { return Ok(()) };
     for (found, named) in found.iter_mut().zip(find(&names, &snapshots)?) {
         found.retain(|id| named.binary_search(id).is_ok());
     }
-    list_found(arguments, settings, streams, &snapshots, &found, Code::NO_SECRET_KEY)
+    list_found(arguments, settings, streams, &snapshots, &found, Some(secrets))
 }
 
 /// Reads the arguments; an invalid name is reported.
@@ -113,14 +119,15 @@ fn list_found(
     streams: &mut Streams,
     snapshots: &Snapshots<'_>,
     found: &[Vec<CertId>],
-    nothing: Code,
+    secrets: Option<Secrets>,
 ) -> anyhow::Result<()> {
     if found.iter().all(Vec::is_empty) {
+        let nothing = if settings.list.secret { Code::NO_SECRET_KEY } else { Code::NO_PUBLIC_KEY };
         streams.error(format_args!("error reading key: {nothing}"));
         streams.status_error("keylist.getkey", nothing.bare());
         return Ok(());
     }
-    list(arguments, settings, streams, snapshots, Some(found))
+    list(arguments, settings, streams, snapshots, Some(found), secrets)
 }
 
 /// Lists the certificates that were found in each keyring, or all.
@@ -130,13 +137,14 @@ fn list(
     streams: &mut Streams,
     snapshots: &Snapshots<'_>,
     found: Option<&[Vec<CertId>]>,
+    secrets: Option<Secrets>,
 ) -> anyhow::Result<()> {
     let sources = snapshots.sources()?;
     if shows_validity(settings) {
         trusted_keys::report(settings, streams, &sources.certificates, sources.owner_trust)?;
     }
     let validity = compute_validity(settings, &sources, found)?;
-    let mut page = Page::new(settings, &validity)?;
+    let mut page = Page::new(settings, &validity, secrets);
     let mut issuers = listing::Names::new(sources.certificates, settings.now, PacketView::Gnupg)
         .with_digests(settings.self_signature_digests());
     let is_named = !arguments.is_empty();
@@ -205,13 +213,8 @@ struct Page<'a> {
 }
 
 impl<'a> Page<'a> {
-    fn new(settings: &'a Settings, validity: &'a ValidityResult<'a>) -> anyhow::Result<Self> {
-        let secrets = match settings.list {
-            ListSettings { secret: true, .. } => Some(Secrets::kept(settings)?),
-            ListSettings { with_secret: true, .. } => Some(Secrets::all(settings)?),
-            _ => None,
-        };
-        Ok(Self {
+    fn new(settings: &'a Settings, validity: &'a ValidityResult<'a>, secrets: Option<Secrets>) -> Self {
+        Self {
             settings,
             validity,
             number: 0,
@@ -220,7 +223,7 @@ impl<'a> Page<'a> {
             keyring: None,
             secrets,
             checks: settings.list.check_signatures.then(|| Checks::new(settings)),
-        })
+        }
     }
 
     /// Appends the name of a keyring as a title.

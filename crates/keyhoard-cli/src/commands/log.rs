@@ -110,7 +110,7 @@ fn write_change(output: &mut Output, change: &Change) -> io::Result<()> {
     }
     let (style, text) = match &change.kind {
         ChangeKind::Added => (Style::Good, "added".to_owned()),
-        ChangeKind::Merged(packets) => (Style::Name, format!("merged, {} new packets", packets.len())),
+        ChangeKind::Merged { added, .. } => (Style::Name, format!("merged, {} new packets", added.len())),
         ChangeKind::Shrunk(Some(_)) => (Style::Warning, "lost packets".to_owned()),
         ChangeKind::Shrunk(None) => (Style::Warning, "lost packets, since purged".to_owned()),
         ChangeKind::Removed(Some(_)) => (Style::Warning, "removed".to_owned()),
@@ -220,7 +220,7 @@ impl From<&Change> for ChangeJson {
         }
         let (name, new_packets, undoable) = match &change.kind {
             ChangeKind::Added => ("added", None, true),
-            ChangeKind::Merged(packets) => ("merged", Some(packets.len()), true),
+            ChangeKind::Merged { added, .. } => ("merged", Some(added.len()), true),
             ChangeKind::Shrunk(former) => ("shrunk", None, former.is_some()),
             ChangeKind::Removed(former) => ("removed", None, former.is_some()),
             ChangeKind::OwnerTrust { .. } => ("owner_trust", None, true),

@@ -17,7 +17,8 @@ const BINDING: u8 = 5;
 /// A change as it is written.
 pub(crate) enum NewChange<'a> {
     Added,
-    Merged(&'a [[u8; 32]]),
+    /// The digests of the packets; of a certificate that gets another origin, its origin is copied from its row.
+    Merged(&'a [[u8; 32]], Option<CertId>),
     /// From here on what the certificate was before is copied from its rows, which must still be there.
     Shrunk(CertId),
     Removed(CertId),
@@ -47,7 +48,7 @@ impl NewChange<'_> {
     pub(crate) fn kind(&self) -> u8 {
         match self {
             Self::Added => ADDED,
-            Self::Merged(_) => MERGED,
+            Self::Merged(..) => MERGED,
             Self::Shrunk(_) => SHRUNK,
             Self::Removed(_) | Self::Purged => REMOVED,
             Self::OwnerTrust(_) => OWNER_TRUST,
@@ -58,17 +59,18 @@ impl NewChange<'_> {
     /// Returns the digests of the packets that were added, the numbers of owner trust, or what became of a binding.
     pub(crate) fn added(&self) -> Option<&[u8]> {
         match self {
-            Self::Merged(added) => Some(added.as_flattened()),
+            Self::Merged(added, _) => Some(added.as_flattened()),
             Self::OwnerTrust(numbers) => Some(numbers),
             Self::Binding(change) => Some(change),
             _ => None,
         }
     }
 
-    /// Returns the certificate whose former state is to be kept.
-    pub(crate) fn former(&self) -> Option<CertId> {
+    /// Returns the certificate whose former state is to be kept, and whether that includes its packets.
+    pub(crate) fn former(&self) -> Option<(CertId, bool)> {
         match self {
-            Self::Shrunk(id) | Self::Removed(id) => Some(*id),
+            Self::Shrunk(id) | Self::Removed(id) => Some((*id, true)),
+            Self::Merged(_, Some(id)) => Some((*id, false)),
             _ => None,
         }
     }
@@ -86,7 +88,10 @@ impl Counts {
 pub(crate) fn read(kind: u8, added: Option<&[u8]>, former: Option<FormerCertificate>) -> Option<ChangeKind> {
     Some(match kind {
         ADDED => ChangeKind::Added,
-        MERGED => ChangeKind::Merged(added.unwrap_or_default().as_chunks().0.to_vec()),
+        MERGED => ChangeKind::Merged {
+            added: added.unwrap_or_default().as_chunks().0.to_vec(),
+            former_origin: former.map(|former| former.origin),
+        },
         SHRUNK => ChangeKind::Shrunk(former),
         OWNER_TRUST => {
             // Of one that was purged nothing is known.

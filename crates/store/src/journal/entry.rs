@@ -194,9 +194,9 @@ fn formers(
     const SQL: &str =
         "SELECT number, cert, first_seen, superseded, origin_kind, origin_updated, origin_url, bytes
         FROM former WHERE journal = ?1 AND number BETWEEN ?2 AND ?3";
-    let mut taking = changes.iter().filter(|change| change.kind >= change_row::SHRUNK);
-    let Some(first) = taking.next() else { return Ok(HashMap::new()) };
-    let last = taking.next_back().unwrap_or(first);
+    let mut keeping = changes.iter().filter(|change| change.kind >= change_row::MERGED);
+    let Some(first) = keeping.next() else { return Ok(HashMap::new()) };
+    let last = keeping.next_back().unwrap_or(first);
     let formers = engine.list(SQL, &[&entry.0, &first.number, &last.number], READING, |row| {
         let id = row.get(1)?;
         let superseded = packed::unpack_positions(row.bytes(3)?);

@@ -18,11 +18,13 @@ pub(super) fn write<'c>(
 ) -> Result<()> {
     const FORMER: &str = "INSERT INTO former (journal, number, cert, first_seen, superseded, origin_kind,
             origin_updated, origin_url, bytes)
-        SELECT $1, number, id, first_seen, superseded, origin_kind, origin_updated, origin_url, bytes
-        FROM unnest($2::bigint[], $3::bigint[]) AS gone (number, cert) JOIN cert ON id = gone.cert
+        SELECT $1, number, id, first_seen, CASE WHEN with_packets THEN superseded END, origin_kind, origin_updated,
+            origin_url, CASE WHEN with_packets THEN bytes ELSE ''::bytea END
+        FROM unnest($2::bigint[], $3::bigint[], $4::boolean[]) AS kept (number, cert, with_packets)
+        JOIN cert ON id = kept.cert
         JOIN packets ON packets.cert = id";
     let mut rows = Encoded::default();
-    let (mut numbers, mut certs) = (Vec::new(), Vec::new());
+    let (mut numbers, mut certs, mut with_packets) = (Vec::new(), Vec::new(), Vec::new());
     for (fingerprint, change) in changes {
         rows.push(&[
             Value::Long(entry.id.0),
@@ -31,16 +33,17 @@ pub(super) fn write<'c>(
             Value::Bytes(&stored_fingerprint(&fingerprint)),
             change.added().map_or(Value::Null, Value::Bytes),
         ]);
-        if let Some(CertId(id)) = change.former() {
+        if let Some((CertId(id), is_whole)) = change.former() {
             numbers.push(entry.next);
             certs.push(id);
+            with_packets.push(is_whole);
         }
         entry.next += 1;
         entry.counts.count(&change);
     }
     view.connection().copy("change (journal, number, kind, fingerprint, added)", rows, WRITING)?;
     if !numbers.is_empty() {
-        view.connection().execute(FORMER, &[&entry.id.0, &numbers, &certs], WRITING)?;
+        view.connection().execute(FORMER, &[&entry.id.0, &numbers, &certs, &with_packets], WRITING)?;
     }
     Ok(())
 }

@@ -171,7 +171,9 @@ impl Transaction for Writer<'_> {
         let locked = certificate_rows::lock(&self.view, &replaces)?;
         let changes = batch.iter().enumerate().filter_map(|(index, put)| {
             let change = match (&put.kind, locked.get(&index)) {
-                (PutKind::Merged { added, .. }, Some(_)) => NewChange::Merged(added),
+                (PutKind::Merged { id, added, .. }, Some(_)) => {
+                    NewChange::Merged(added, put.origin.as_ref().map(|_| *id))
+                }
                 (PutKind::Shrunk { id, .. }, Some(_)) => NewChange::Shrunk(*id),
                 _ if added.contains_key(&index) => NewChange::Added,
                 _ => return None,

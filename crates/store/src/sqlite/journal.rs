@@ -20,13 +20,14 @@ pub(super) fn write(
         "INSERT INTO change (journal, number, kind, fingerprint, added) VALUES (?1, ?2, ?3, ?4, ?5)";
     const FORMER: &str = "INSERT INTO former (journal, number, cert, first_seen, superseded, origin_kind,
             origin_updated, origin_url, bytes)
-        SELECT ?1, ?2, id, first_seen, superseded, origin_kind, origin_updated, origin_url, bytes
+        SELECT ?1, ?2, id, first_seen, CASE WHEN ?4 THEN superseded END, origin_kind, origin_updated, origin_url,
+            CASE WHEN ?4 THEN bytes ELSE x'' END
         FROM cert JOIN packets ON cert = id WHERE id = ?3";
     let (id, number) = (entry.id.0, entry.next);
     let (kind, stored) = (i16::from(change.kind()), stored_fingerprint(fingerprint));
     view.execute(SQL, &[&id, &number, &kind, &stored, &change.added()], WRITING)?;
-    if let Some(CertId(cert)) = change.former() {
-        view.execute(FORMER, &[&id, &number, &cert], WRITING)?;
+    if let Some((CertId(cert), with_packets)) = change.former() {
+        view.execute(FORMER, &[&id, &number, &cert, &with_packets], WRITING)?;
     }
     entry.next += 1;
     entry.counts.count(change);

@@ -126,7 +126,9 @@ impl<'s> Writer<'s> {
                     return Ok(PutOutcome::Conflict);
                 }
                 let change = match &put.kind {
-                    PutKind::Merged { added, .. } => NewChange::Merged(added),
+                    PutKind::Merged { added, .. } => {
+                        NewChange::Merged(added, put.origin.as_ref().map(|_| *id))
+                    }
                     _ => NewChange::Shrunk(*id),
                 };
                 self.record(&fingerprint, change)?;

@@ -7,6 +7,7 @@ use engine::import::key_origin as kind;
 use engine::network::{Client, Fetched, Keyserver, Search, Url};
 use engine::store::query::Name;
 use engine::store::{Origin, Query};
+use engine::{causes, network};
 
 use super::servers;
 use crate::code::Code;
@@ -53,6 +54,8 @@ pub(super) fn get(
         let asked = Asked { query: query.clone(), only_address: false };
         match server.get(client, search) {
             Ok(fetched) => answers.extend(fetched.and_then(|fetched| download(&fetched, asked))),
+            // gpg has no such keys; the others are asked for.
+            Err(error @ network::Error::Silent { .. }) => streams.info(causes(&error)),
             Err(error) => return Err(servers::failure(&error, settings, streams)),
         }
     }

@@ -122,7 +122,7 @@ pub(crate) fn default(
         });
     }
     let stored = secret_keys(settings)?.list()?;
-    let secrets = Secrets::kept(settings)?;
+    let secrets = Secrets::of(&stored);
     for (_, snapshot) in keyrings.snapshots()?.iter() {
         for id in secrets.certificates(snapshot.as_ref())? {
             let found = gnupg_signing_key(snapshot.as_ref(), id, None, &stored, settings.now)?;
@@ -143,8 +143,11 @@ pub(crate) fn named_default(
     default_keys: &mut DefaultKeys,
 ) -> anyhow::Result<Option<(Vec<u8>, SigningKeys)>> {
     let names = &settings.default_keys;
-    let stored = secret_keys(settings)?.list()?;
     let is_reported = std::mem::replace(&mut default_keys.is_reported, true);
+    if names.is_empty() {
+        return Ok(None);
+    }
+    let stored = secret_keys(settings)?.list()?;
     let is_silent = is_reported || settings.quiet;
     for text in names.iter().rev() {
         let name = Name::parse(text).ok();
@@ -163,7 +166,7 @@ pub(crate) fn named_default(
             _ => {}
         }
     }
-    if !is_reported && !names.is_empty() {
+    if !is_reported {
         streams.info("all values passed to '--default-key' ignored");
     }
     Ok(None)
