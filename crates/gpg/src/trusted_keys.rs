@@ -55,7 +55,7 @@ pub(crate) fn remember(settings: &Settings, store: &dyn Store) -> anyhow::Result
             named.extend(primary(key, &[snapshot.as_ref()])?);
         }
         for (key, given) in snapshot.owner_trusts()? {
-            if given.by_option && !named.contains(&key) {
+            if given.is_by_option() && !named.contains(&key) {
                 changes.push(Assignment::new(key, OwnerTrust::Unknown, Some(given)));
             }
         }
@@ -64,7 +64,7 @@ pub(crate) fn remember(settings: &Settings, store: &dyn Store) -> anyhow::Result
             let given = snapshot.owner_trust(&key)?;
             if !is_ultimate(given) {
                 let disabled = given.is_some_and(|given| given.disabled);
-                let trust = AssignedTrust::new(ULTIMATE, disabled).given_by_option();
+                let trust = AssignedTrust::ultimate_by_option(disabled);
                 changes.push(Assignment { key, trust: Some(trust) });
             }
         }

@@ -120,7 +120,7 @@ pub enum Event<'a> {
     Unchanged,
     /// The encrypted data end.
     Decrypted,
-    /// Bytes that can begin no packet follow the message; the rest of the input was not read.
+    /// Bytes that can begin no packet follow the message; they and the rest of the input were passed over.
     BytesBehind {
         /// The first byte.
         first: u8,
@@ -172,7 +172,7 @@ pub struct Allowed {
     pub unknown_packets: bool,
     /// NUL bytes behind a message that is one compressed packet: the rest of a buffer that is longer than the message.
     pub zeros_behind: bool,
-    /// Bytes behind a complete message that can begin no packet; they are passed over after an [`Event::BytesBehind`].
+    /// Bytes behind a complete message that can begin no packet; they are passed over, then comes an [`Event::BytesBehind`].
     pub bytes_behind: bool,
 }
 
@@ -330,7 +330,7 @@ impl<'a> Reader<'a> {
             header => header,
         };
         loop {
-            if depth == 0 && self.is_behind_message(input)? {
+            if depth == 0 && encrypted_keys.is_empty() && self.is_behind_message(input)? {
                 return self.bytes_behind(input);
             }
             let Some(header) = next(input, self.has_content)? else { break };
@@ -370,6 +370,8 @@ impl<'a> Reader<'a> {
     fn bytes_behind(&mut self, input: &mut dyn Input) -> Result<()> {
         let first = frame::byte(input)?;
         let second = frame::fill(input)?.first().copied();
+        // Armor around them must be whole.
+        frame::skip(input)?;
         self.sink.event(Event::BytesBehind { first, second })
     }
 

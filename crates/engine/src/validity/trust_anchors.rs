@@ -28,7 +28,7 @@ impl TrustAnchors {
         settings: &TrustSettings,
     ) -> Result<Self> {
         let given = owner_trust.map(ReadTrust::owner_trusts).transpose()?.unwrap_or_default();
-        let counts = |trust: &AssignedTrust| !(trust.by_option && settings.names_trusted_keys);
+        let counts = |trust: &AssignedTrust| !(trust.is_by_option() && settings.names_trusted_keys);
         let given = given.into_iter().map(|(key, trust)| match counts(&trust) {
             true => (key, trust),
             false => (key, AssignedTrust::new(0, trust.disabled)),

@@ -24,7 +24,7 @@ pub struct IncludedKey {
 
 impl IncludedKey {
     /// Returns the certificate in a signature, as in GnuPG the first one there, if it has the key that the signature names
-    /// as its issuer's.
+    /// by its hashed fingerprint; a key ID alone does not name it.
     pub fn of(signature: &DataSignature) -> Option<Self> {
         let parsed = signature.parsed()?;
         let (_, block) = Subpackets::new(parsed.hashed).first(Kind::KEY_BLOCK)?.split_first()?;
@@ -34,8 +34,8 @@ impl IncludedKey {
         // Of a damaged certificate the packets before the damage come first.
         pieces.next().transpose().ok()?;
         let certificate = rebuild(&raw.bytes, &[]).ok()?;
-        let issuer = parsed.issuer();
-        certificate.facts.keys().find(|key| issuer.may_be(&key.fingerprint))?;
+        let issuer = parsed.issuer().fingerprint?;
+        certificate.facts.keys().find(|key| key.fingerprint == issuer)?;
         let primary = certificate.facts.primary().fingerprint;
         let keyring = KeyringFile::of(Path::new(""), vec![certificate]);
         Some(Self { keyring, bytes: raw.bytes, primary })

@@ -9,7 +9,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use engine::foreign_text::shown;
-use rustix::process::getuid;
+use rustix::io::Errno;
+use rustix::process::{getegid, geteuid, getgid, getuid};
 
 use crate::system_error::system_words;
 
@@ -21,15 +22,35 @@ struct User {
     home: CString,
 }
 
+/// Variables that name places of the user before.
+const PLACES: [&str; 5] =
+    ["GNUPGHOME", "KEYHOARD_DB", "KEYHOARD_PASSPHRASE_PROGRAM", "XDG_CONFIG_HOME", "XDG_DATA_HOME"];
+
 /// Becomes the user with a name or number, with the groups, the home directory and the search path of that user.
 ///
-/// Must be called while the program has one thread.
+/// Only the superuser becomes another user. Must be called while the program has one thread.
 ///
 /// # Errors
 ///
-/// What gpg says: there is no such user, or the system does not allow it.
+/// What gpg says: there is no such user, or the system does not allow it. Then the program must end.
 pub(super) fn change_user(name: &[u8]) -> Result<(), String> {
     let user = find(name).ok_or_else(|| format!("user '{}' not found", shown(name)))?;
+    let failed = |what: &str, error: io::Error| {
+        format!("error {what} '{}': {}", shown(user.name.to_bytes()), system_words(&error))
+    };
+    // The rights of a set-user-ID program, or capabilities, would not be given up.
+    let has_own_rights = getuid() == geteuid() && getgid() == getegid();
+    if !has_own_rights {
+        return Err(failed("switching to user", Errno::PERM.into()));
+    }
+    if getuid().as_raw() != user.uid {
+        if !getuid().is_root() {
+            return Err(failed("setting supplementary groups for", Errno::PERM.into()));
+        }
+        set_ids(&user).map_err(|(what, error)| failed(what, error))?;
+        set_variable("PATH", Some(OsStr::new("/usr/local/bin:/usr/bin:/bin")));
+        PLACES.into_iter().for_each(|name| set_variable(name, None));
+    }
     let home = OsStr::from_bytes(user.home.to_bytes());
     if Path::new(home).exists() {
         set_variable("HOME", Some(home));
@@ -37,23 +58,26 @@ pub(super) fn change_user(name: &[u8]) -> Result<(), String> {
     let own_name = OsStr::from_bytes(user.name.to_bytes());
     set_variable("USER", Some(own_name));
     set_variable("LOGNAME", Some(own_name));
-    if getuid().as_raw() == user.uid {
-        return Ok(());
-    }
-    set_variable("PATH", Some(OsStr::new("/usr/local/bin:/usr/bin:/bin")));
-    set_variable("GNUPGHOME", None);
-    let failed = |what: &str| {
-        let error = system_words(&io::Error::last_os_error());
-        format!("error {what} '{}': {error}", shown(user.name.to_bytes()))
-    };
+    Ok(())
+}
+
+/// Takes the groups of a user, while it may, and then the user; all that was before is given up for ever.
+fn set_ids(user: &User) -> Result<(), (&'static str, io::Error)> {
     // SAFETY: The name ends with a NUL; the calls change nothing but the process.
     unsafe {
-        if libc::initgroups(user.name.as_ptr(), user.gid) != 0 {
-            return Err(failed("setting supplementary groups for"));
+        if libc::initgroups(user.name.as_ptr(), user.gid as _) != 0 {
+            return Err(("setting supplementary groups for", io::Error::last_os_error()));
         }
         if libc::setgid(user.gid) != 0 || libc::setuid(user.uid) != 0 {
-            return Err(failed("switching to user"));
+            return Err(("switching to user", io::Error::last_os_error()));
         }
+    }
+    let users = [getuid(), geteuid()].map(|id| id.as_raw());
+    let groups = [getgid(), getegid()].map(|id| id.as_raw());
+    // SAFETY: As above; it must fail.
+    let returns = user.uid != 0 && unsafe { libc::setuid(0) == 0 };
+    if users != [user.uid; 2] || groups != [user.gid; 2] || returns {
+        return Err(("switching to user", Errno::PERM.into()));
     }
     Ok(())
 }

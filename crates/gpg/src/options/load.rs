@@ -61,19 +61,19 @@ pub(crate) fn load(
     system_time: Timestamp,
     streams: &mut Streams,
 ) -> Result<Loaded, Stop> {
-    let configured =
-        compat::configured(program).and_then(|compat| Ok((compat, compat::secret_key_place(program)?)));
-    let (compat, secret_key_place) = configured.map_err(|error| {
+    let mut stop = |error: String| {
         streams.error(error);
         Stop::Exit(2)
-    })?;
-    let early = Early::find(program, compat, words);
+    };
+    let mut compat = compat::configured(program).map_err(&mut stop)?;
+    let mut early = Early::find(program, compat, words);
     if let Some(user) = early.user.filter(|_| early.information.is_none()) {
-        change_user(user).map_err(|error| {
-            streams.error(error);
-            Stop::Exit(2)
-        })?;
+        change_user(user).map_err(&mut stop)?;
+        // That user has a configuration of its own.
+        compat = compat::configured(program).map_err(&mut stop)?;
+        early = Early::find(program, compat, words);
     }
+    let secret_key_place = compat::secret_key_place(program).map_err(&mut stop)?;
     let home = Home::find(early.home);
     if let Some(information) = early.information {
         return Err(Stop::Inform(information, home, compat));
