@@ -1,8 +1,8 @@
 //! `gpg-keyhoard` follows gpg 2.4.9, and 2.2.40 where that is configured; the options that only 2.4 has do what they do
 //! there.
 
-use std::fs;
-use std::os::unix::fs::MetadataExt;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 
 use harness::colons::records;
 use harness::{Both, Gnupg, Home, NOW, Output, Reference, Run, alice_and_bob};
@@ -187,6 +187,34 @@ fn gpg_2_4_becomes_the_user_that_chuid_names_and_says_why_it_cannot() {
     let [gpg, keyhoard] = both.run(["--chuid", "nobody", "--import", "/etc/hostname"]);
     assert_eq!((gpg.code, keyhoard.code), (Some(2), Some(2)), "{}", keyhoard.errors());
     assert!(!both.keyhoard.has_database(), "{}", keyhoard.errors());
+}
+
+#[test]
+fn gpg_2_4_keeps_nothing_of_the_user_that_it_was_before_chuid() {
+    const NOBODY: u32 = 65534;
+    let home = Home::new();
+    if let Err(error) = chown(home.path(), Some(NOBODY), Some(NOBODY)) {
+        let own = fs::metadata(home.path()).expect("it was made").uid();
+        assert_ne!(own, 0, "the superuser cannot give a directory away: {error}");
+        println!("not tested: only the superuser becomes another user");
+        return;
+    }
+    let key =
+        Both::of_alice_and_bob_with(Gnupg::V2_4).run_of(true).args(["--export", "alice"]).succeed().stdout;
+    let file = home.write("key", key);
+    let import =
+        || Run::gpg_keyhoard(&home).like(Gnupg::V2_4).args(["--chuid", "nobody", "--import"]).arg(&file);
+    fs::set_permissions(&file, Permissions::from_mode(0o600)).expect("it is the test's own");
+    let refused = import().output();
+    assert_eq!(refused.code, Some(2), "the file is another user's");
+    assert!(refused.errors().contains("Permission denied"), "{}", refused.errors());
+    chown(&file, Some(0), Some(0)).expect("it is the test's own");
+    fs::set_permissions(&file, Permissions::from_mode(0o640)).expect("it is the test's own");
+    assert_eq!(import().output().code, Some(2), "the groups of the superuser are given up");
+    chown(&file, Some(NOBODY), None).expect("it is the test's own");
+    import().succeed();
+    let made = fs::metadata(home.database()).expect("it was made");
+    assert_eq!((made.uid(), made.gid()), (NOBODY, NOBODY));
 }
 
 #[test]
