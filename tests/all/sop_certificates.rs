@@ -151,7 +151,7 @@ fn a_key_whose_user_ids_are_all_revoked_signs_nothing_without_a_direct_key_signa
 fn a_key_expires_as_a_user_id_says_that_was_revoked_later() {
     let (ann, subkey) = (Key::ed25519("ann"), Key::ed25519("subkey"));
     let expiring = on_user(&ann, 0x13, 1, vec![flags(), Subpacket::key_expires(7 * 86_400)]);
-    let revocation = on_user(&ann, 0x30, 10, reason(32));
+    let revocation = on_user(&ann, 0x30, 10, reason(Some(32)));
     let mut revoked = certificate(
         &ann,
         vec![expiring, revocation, subkey.subkey_packet(), binding(&ann, &subkey, 0, vec![])],
