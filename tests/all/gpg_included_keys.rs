@@ -34,6 +34,11 @@ fn same_signatures(both: &Both, words: &[&str]) -> Vec<u8> {
     let words = [&["--include-key-block"], words, &["-o", "-", "--detach-sign"]].concat();
     let [gpg, keyhoard] = [true, false].map(|gpg| run(both, gpg, &words, TEXT));
     assert_eq!(gpg.code, Some(0), "{}", gpg.errors());
+    // gpg also looks at the keys that certified the user ID.
+    let status = |done: &Output| -> String {
+        let lines = status(done);
+        lines.split_inclusive('\n').filter(|line| !line.contains("KEY_CONSIDERED")).collect()
+    };
     assert_eq!(status(&gpg), status(&keyhoard), "{words:?}");
     assert!(status(&gpg).contains("EXPORTED "), "{words:?}");
     assert!(hashed(&gpg.stdout).len() > 300, "there is a key block");
@@ -87,7 +92,12 @@ fn a_missing_key_is_imported_from_a_good_signature_alone() {
         ] {
             let words = [options, &["--verify", &signature_file, data]].concat();
             let [gpg, keyhoard] = [true, false].map(|gpg| run(&strangers, gpg, &words, b""));
-            assert_eq!(status(&gpg), status(&keyhoard), "{words:?}: {}", keyhoard.errors());
+            let is_not_imported = ["--dry-run", "merge-only"].iter().any(|word| options.contains(word));
+            if gnupg == Gnupg::V2_2 && is_not_imported {
+                assert!(status(&keyhoard).contains("NO_PUBKEY"), "{}", keyhoard.errors());
+            } else {
+                assert_eq!(status(&gpg), status(&keyhoard), "{words:?}: {}", keyhoard.errors());
+            }
             assert_eq!(gpg.code, keyhoard.code, "{words:?}");
             let [gpg, keyhoard] = strangers.run(list).map(|done| done.text());
             let keys = |listing: &str| -> Vec<String> {
@@ -122,7 +132,12 @@ fn only_the_certificate_with_the_key_that_the_signature_names_is_imported() {
         let words =
             ["--auto-key-import", "--verify", file.to_str().expect("ASCII"), data.to_str().expect("ASCII")];
         let [gpg, keyhoard] = [true, false].map(|gpg| run(&both, gpg, &words, b""));
-        assert_eq!(status(&gpg), status(&keyhoard), "{} bytes: {}", block.len(), keyhoard.errors());
+        // After a packet that cannot be gpg says nothing of the signature.
+        if block.first() == Some(&0xff) {
+            assert!(status(&keyhoard).contains("NO_PUBKEY"), "{}", keyhoard.errors());
+        } else {
+            assert_eq!(status(&gpg), status(&keyhoard), "{} bytes: {}", block.len(), keyhoard.errors());
+        }
         let listed = both.run(["--with-colons", "--list-keys"]).map(|done| done.text().contains("pub:"));
         assert_eq!(listed, [is_here; 2], "{} bytes", block.len());
     }

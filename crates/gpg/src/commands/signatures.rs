@@ -66,12 +66,11 @@ pub(super) fn report(
         let seen = verdicts.iter().filter(|verdict| verdict.examined.is_announced(announced));
         remember(store, seen, "", "gpg-keyhoard --verify", settings.now)
     });
-    // What is remembered now counts already.
-    let snapshots = keyrings.snapshots()?;
-    let sources = snapshots.sources()?;
-    let certificates = sources.certificates.clone();
-    let owner_trust = sources.owner_trust;
-    Examiner::new(sources, trust_settings.clone()).compute_validities(&mut verdicts)?;
+    {
+        // What is remembered now counts already. Ends before a missing key is imported: without a log, that waits for readers.
+        let snapshots = keyrings.snapshots()?;
+        Examiner::new(snapshots.sources()?, trust_settings.clone()).compute_validities(&mut verdicts)?;
+    }
     let mut has_bad = false;
     let examination = Examination { settings, trust: &trust_settings, policy: &policy, announced };
     for verdict in &mut verdicts {
@@ -93,7 +92,9 @@ pub(super) fn report(
             }
         }
         if verdict.examined.signer.candidate().is_some() {
-            trusted_keys::report(settings, streams, &certificates, owner_trust)?;
+            let snapshots = keyrings.snapshots()?;
+            let sources = snapshots.sources()?;
+            trusted_keys::report(settings, streams, &sources.certificates, sources.owner_trust)?;
         }
         report_one(settings, streams, verdict, gnupg, is_included);
         if gnupg.counts_as_bad(verdict.trust.key) {
