@@ -18,8 +18,7 @@ pub(crate) fn report(
     certificates: &[&dyn ReadCertificates],
     owner_trust: Option<&dyn ReadTrust>,
 ) -> anyhow::Result<()> {
-    let is_without_database = matches!(settings.trust_model, Model::Always | Model::Direct);
-    if is_without_database || settings.trusted_keys_reported.set(()).is_err() {
+    if !uses_database(settings) || settings.trusted_keys_reported.set(()).is_err() {
         return Ok(());
     }
     let mut met: Vec<KeyId> = Vec::new();
@@ -44,7 +43,7 @@ pub(crate) fn report(
 /// Remembers the named keys that are stored as ultimately trusted, and forgets those that an earlier run named, as gpg 2.4
 /// does.
 pub(crate) fn remember(settings: &Settings, store: &dyn Store) -> anyhow::Result<()> {
-    if settings.compat < Compat::V2_4 || !settings.names_trusted_keys {
+    if settings.compat < Compat::V2_4 || !settings.names_trusted_keys || !uses_database(settings) {
         return Ok(());
     }
     let mut changes = Vec::new();
@@ -73,6 +72,11 @@ pub(crate) fn remember(settings: &Settings, store: &dyn Store) -> anyhow::Result
         assign(store, &changes, "gpg-keyhoard --trusted-key", settings.now)?;
     }
     Ok(())
+}
+
+/// Says whether gpg looks for trusted keys in its trust database.
+fn uses_database(settings: &Settings) -> bool {
+    !matches!(settings.trust_model, Model::Always | Model::Direct)
 }
 
 const ULTIMATE: u8 = OwnerTrust::Ultimate.number();

@@ -124,6 +124,6 @@ mod tests {
             [&b"root"[..], b"0"].map(|name| find(name).expect("every system has root"));
         assert_eq!((by_name.uid, by_number.name.as_bytes()), (0, &b"root"[..]));
         assert!(find(b"no such user").is_none() && find(b"root\0").is_none());
-        assert_eq!(change_user(b"no\nuser"), Err("user 'no\\nuser' not found".to_owned()));
+        assert_eq!(change_user(b"no such user"), Err("user 'no such user' not found".to_owned()));
     }
 }
