@@ -141,8 +141,6 @@ fn oracle_a_real_keyserver_is_used_as_gpg_uses_it() {
         same(&["--refresh-keys"], "");
         receive(&[UNKNOWN]);
         receive(&[ann, UNKNOWN, &bob[24..]]);
-        search(&["--with-colons"], "example.org", "");
-        search(&["--with-colons"], "ann@example.org", "");
         search(&asked, "ann@example.org", "1\n");
         search(&asked, "nobody", "q\n");
         both.assert_same_output(["--list-keys"]);

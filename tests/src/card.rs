@@ -4,7 +4,9 @@
 use std::env;
 use std::ffi::OsStr;
 use std::fs::{self, Permissions};
+use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
@@ -28,8 +30,8 @@ const READER: &str = "FRIENDLYNAME \"Virtual PCD\"\nDEVICENAME /dev/null:0x8C7B\
                       LIBPATH /usr/lib/pcsc/drivers/serial/libifdvpcd.so\nCHANNELID 0x8C7B\n";
 const PORT: &str = "35963";
 
-/// A pinentry that answers with the PINs in the files `pin` and `admin-pin` beside it, and writes down what it is asked. Where
-/// there is no file, it cancels.
+/// A pinentry that answers with the PINs in the files `pin` and `admin-pin` beside it, and with `passphrase` for a key that is
+/// on no card, and writes down what it is asked. Where there is no file, it cancels.
 const PINENTRY: &str = r#"#!/bin/sh
 directory=$(dirname "$0")
 answer() {
@@ -49,7 +51,8 @@ while read -r command rest; do
         SETREPEAT) repeat=yes; echo OK ;;
         GETPIN)
             case "$prompt$description" in
-                *"New "* | *Repeat*) answer new-pin ;;
+                *"New "* | *Repeat* | *"new key"*) answer new-pin ;;
+                *"secret key can be unlocked"*) [ -e "$directory/passphrase" ] && answer passphrase || answer pin ;;
                 *Admin*) answer admin-pin ;;
                 *) answer pin ;;
             esac
@@ -61,12 +64,24 @@ while read -r command rest; do
 done
 "#;
 
+/// Waits until the test's process ends, or says that it has tidied up itself. Agents are no children of the process, and
+/// outlive it: one that has lost its reader keeps the processor busy.
+const GUARD: &str = r#"
+read -r _ && exit
+gpgconf=$1 home=$2 directory=$3
+shift 3
+kill -KILL "$@" 2>/dev/null
+"$gpgconf" --homedir "$home" --kill all
+rm -rf "$home" "$directory"
+"#;
+
 /// A home directory whose agent sees a reader.
 #[derive(Debug)]
 pub struct CardHome {
     /// The home directory.
     pub home: Home,
     reader: Reader,
+    guard: Guard,
 }
 
 impl CardHome {
@@ -106,7 +121,15 @@ impl CardHome {
         home.write("scdaemon.conf", format!("disable-ccid\npcsc-driver {}\n", installed(library).display()));
         home.write("pin", "123456");
         home.write("admin-pin", "12345678");
-        Self { home, reader: Reader::new() }
+        let reader = Reader::new();
+        let guard = Guard::of(&home, &reader);
+        Self { home, reader, guard }
+    }
+
+    /// Ends as if the test's process were killed; returns once that was noticed.
+    pub fn abandon(mut self) {
+        drop(self.guard.shell.stdin.take());
+        let _ = self.guard.shell.wait();
     }
 
     /// Puts another card into the reader, as it leaves the factory; every one has the same number, and makes the same keys.
@@ -180,6 +203,37 @@ impl Default for CardHome {
 impl Drop for CardHome {
     fn drop(&mut self) {
         self.home.kill_agent();
+        self.guard.dismiss();
+    }
+}
+
+/// A shell in a process group of its own, which ends what a killed test leaves behind.
+#[derive(Debug)]
+struct Guard {
+    shell: Child,
+}
+
+impl Guard {
+    fn of(home: &Home, reader: &Reader) -> Self {
+        let processes = [reader.daemon.id(), reader.namespace.process()].map(|id| id.to_string());
+        let shell = Command::new("sh")
+            .args(["-c", GUARD, "sh"])
+            .arg(Gnupg::V2_2.program("gpgconf"))
+            .args([home.path(), reader.directory.path()])
+            .args(processes)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .process_group(0)
+            .spawn();
+        Self { shell: shell.expect("a shell") }
+    }
+
+    fn dismiss(&mut self) {
+        if let Some(mut input) = self.shell.stdin.take() {
+            let _ = input.write_all(b"done\n");
+        }
+        let _ = self.shell.wait();
     }
 }
 

@@ -147,14 +147,32 @@ impl AgentKeys {
         Ok(key.map_err(|_| crate::Error::Protocol("a wrapping key of another length"))?)
     }
 
-    fn import(&self, key: &SecretKey, form: CurveNumber) -> Result<Stored> {
+    /// Imports a key as [`store`](SecretKeys::store) does, also where the agent has only noted on which card it is.
+    ///
+    /// # Errors
+    ///
+    /// As `store`.
+    pub fn store_in_place_of_stub(&self, key: &SecretKey) -> Result<Stored> {
+        let of_file = key.key().facts().keygrip.map(|keygrip| self.of_file(keygrip));
+        let is_stub = matches!(of_file, Some(Protection::Agent { card: Some(_), .. }));
+        self.import_in_any_form(key, if is_stub { " --force" } else { "" })
+    }
+
+    fn import_in_any_form(&self, key: &SecretKey, option: &str) -> Result<Stored> {
+        match self.import(key, CurveNumber::Signed, option) {
+            Err(Error::Agent { code: Some(CHECKSUM), .. }) => self.import(key, CurveNumber::Unsigned, option),
+            stored => stored,
+        }
+    }
+
+    fn import(&self, key: &SecretKey, form: CurveNumber, option: &str) -> Result<Stored> {
         // A locked key stays in OpenPGP's form until it is used first.
         let unattended = if key.protection().is_locked() { " --unattended" } else { "" };
         let content = padded(transfer::to_agent(key, form)?.to_canonical());
         let wrapped = secret::wrap_for_transfer(&*self.transfer_key("import")?, &content);
         let wrapped = wrapped.ok_or(crate::Error::Protocol("no key could be wrapped"))?;
         let mut answer = Answer { keyword: "KEYDATA", answer: Some(wrapped.into()) };
-        match self.agent.transact(&format!("IMPORT_KEY{unattended}"), Wait::User, &mut answer) {
+        match self.agent.transact(&format!("IMPORT_KEY{unattended}{option}"), Wait::User, &mut answer) {
             Ok(_) => Ok(Stored::New),
             Err(crate::Error::Refused { code: EXISTS, .. }) => Ok(Stored::Kept),
             Err(error) => Err(error.into()),
@@ -256,10 +274,7 @@ impl SecretKeys for AgentKeys {
     ///
     /// [`Error::Unsupported`] for a key that the agent cannot hold.
     fn store(&self, key: &SecretKey) -> Result<Stored> {
-        match self.import(key, CurveNumber::Signed) {
-            Err(Error::Agent { code: Some(CHECKSUM), .. }) => self.import(key, CurveNumber::Unsigned),
-            stored => stored,
-        }
+        self.import_in_any_form(key, "")
     }
 
     fn take_back(&self, key: &SecretKey) -> Result<()> {

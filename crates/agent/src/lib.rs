@@ -7,7 +7,7 @@
 //! - [`socket`] finds the agent's socket as `gpgconf --list-dirs agent-socket` does; [`Agent`] connects to it, and starts
 //!   the agent where that is allowed.
 //! - [`connection`] speaks the Assuan protocol with bounded lines and answers; [`sexp`] reads and writes s-expressions.
-//! - [`card`]: what an OpenPGP card says of itself, by way of the agent's scdaemon.
+//! - [`card`]: what an OpenPGP card says of itself, by way of the agent's scdaemon; [`card_key`]: keys that it has made.
 //! - [`key_file`] reads what a file in `private-keys-v1.d` says of a key without its secret; [`key_form`] reads the secret in it
 //!   with the passphrase, and writes such files.
 //!
@@ -18,6 +18,7 @@
 compile_error!("gpg-agent is reached by a Unix socket: build without the feature `agent`");
 
 pub mod card;
+pub mod card_key;
 pub mod connection;
 pub mod description;
 pub mod key_file;

@@ -32,6 +32,13 @@ pub(crate) fn by_oid(oid: &[u8]) -> Option<&'static Curve> {
     CURVES.iter().find(|curve| curve.oids.contains(&oid))
 }
 
+/// Returns OpenPGP's object identifier of the curve with a name of GnuPG's, which libgcrypt may write `NIST P-256`.
+pub(crate) fn oid(name: &str) -> Option<&'static [u8]> {
+    let name = name.replace("NIST P-", "nistp").replace("Curve25519", "cv25519");
+    let found = CURVES.iter().find(|curve| curve.name.eq_ignore_ascii_case(&name))?;
+    found.oids.first().copied()
+}
+
 /// Returns a point as libgcrypt encodes it in keygrips: on these curves without the prefix 0x40 of native points.
 pub(crate) fn native_point<'a>(oid: &[u8], point: &'a [u8]) -> &'a [u8] {
     match (oid, point) {

@@ -400,7 +400,7 @@ impl Facts {
 impl SignatureFacts {
     /// Returns whether the primary key with this fingerprint may have made it: it is the alleged issuer, there is none,
     /// or other keys hardly make signatures of this type. The issuer of a revocation of a certification may have been
-    /// removed, unless it is hashed.
+    /// removed; even if its hashed part names another key, the owner may have made it.
     pub(crate) fn may_be_by(&self, primary: &Fingerprint) -> bool {
         self.own.is_some() || self.issuer.may_have_made(self.kind, primary)
     }

@@ -48,6 +48,12 @@ impl Parameter<'_> {
     }
 }
 
+/// Returns the object identifier, without its length byte, of the curve with a name of GnuPG's or libgcrypt's; `None` for an
+/// unknown one.
+pub fn curve_oid(name: &str) -> Option<&'static [u8]> {
+    curve::oid(name)
+}
+
 /// Parses the body of a public key packet.
 pub fn parse_public(body: &[u8]) -> Result<Key<'_>, Flaw> {
     let key = parse(body)?;

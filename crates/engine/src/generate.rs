@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use cert::armor_writer::Headers;
 use cert::clean::CleanOptions;
 use cert::{Fingerprint, Keygrip, Timestamp};
-use keygen::{ExistingKeys, Generated, Profile, Source, profile, profile_file};
+use keygen::{Certified, ExistingKeys, Generated, Profile, Source, profile, profile_file};
 use secret::ask::KeyName;
 use secret::{Ask, Name, Passphrase, Question, SecretKey, SecretKeys, Signer, Stored, Unlocked};
 use store::{JournalId, Store};
@@ -74,15 +74,16 @@ pub fn generate(
     now: Timestamp,
     progress: &mut dyn Progress,
 ) -> Result<GeneratedKey> {
-    if let Some(user_id) = profile.user_ids.iter().find(|user_id| !can_be_user_id(user_id)) {
-        return Err(EditRefusal::InvalidUserId { user_id: user_id.clone() }.into());
-    }
+    refuse_invalid_user_ids(profile)?;
     let mut keys = Keys { secrets: destination.secrets, ask, passphrases: HashMap::new() };
     let generated = keygen::generate(profile, &mut keys, now, progress)?;
     let locked = keys.lock(profile, &generated)?;
     let keys: Vec<&SecretKey> = locked.iter().collect();
     let stored = destination.secrets.store_all(&keys)?;
-    let entered = enter(destination, profile, &generated, command, now);
+    let fingerprints = generated.subkeys.iter().map(Unlocked::fingerprint).collect();
+    let certified = Certified { certificate: generated.certificate, revocation: generated.revocation };
+    let primary = generated.primary.fingerprint();
+    let entered = enter(destination, profile, (primary, fingerprints), &certified, command, now);
     if entered.is_err() {
         for (key, _) in keys.iter().zip(stored).filter(|(_, stored)| *stored == Stored::New) {
             // The first error is the one to report.
@@ -90,6 +91,32 @@ pub fn generate(
         }
     }
     entered
+}
+
+/// Enters the certificate of keys that stay where they are, on a card; they are in the order of the profile.
+///
+/// # Errors
+///
+/// [`EditRefusal::InvalidUserId`], those of signing and of writing.
+pub fn certify(
+    destination: &KeyDestination<'_>,
+    profile: &Profile,
+    primary: &mut dyn Signer,
+    subkeys: &mut [&mut dyn Signer],
+    command: &str,
+    now: Timestamp,
+) -> Result<GeneratedKey> {
+    refuse_invalid_user_ids(profile)?;
+    let certified = keygen::certify(profile, primary, subkeys, now)?;
+    let fingerprints = subkeys.iter().map(|subkey| subkey.key().fingerprint()).collect();
+    enter(destination, profile, (primary.key().fingerprint(), fingerprints), &certified, command, now)
+}
+
+fn refuse_invalid_user_ids(profile: &Profile) -> Result<()> {
+    match profile.user_ids.iter().find(|user_id| !can_be_user_id(user_id)) {
+        Some(user_id) => Err(EditRefusal::InvalidUserId { user_id: user_id.clone() }.into()),
+        None => Ok(()),
+    }
 }
 
 /// The keys that become part of a certificate, and how they are locked.
@@ -166,22 +193,21 @@ impl Ask for RememberingAsk<'_, '_> {
 fn enter(
     destination: &KeyDestination<'_>,
     profile: &Profile,
-    generated: &Generated,
+    (primary, subkeys): (Fingerprint, Vec<Fingerprint>),
+    certified: &Certified,
     command: &str,
     now: Timestamp,
 ) -> Result<GeneratedKey> {
-    let primary = generated.primary.fingerprint();
-    let write = |directory: &PathBuf| write_revocation(directory, &primary, profile, &generated.revocation);
+    let write = |directory: &PathBuf| write_revocation(directory, &primary, profile, &certified.revocation);
     let revocation = destination.revocations.as_ref().map(write).transpose()?;
     let entered = match &destination.certificate {
-        Some(path) => append(path, &generated.certificate)
+        Some(path) => append(path, &certified.certificate)
             .map(|()| None)
             .map_err(|source| Error::File { path: path.clone(), source }),
-        None => import_certificate(destination, &generated.certificate, command, now),
+        None => import_certificate(destination, &certified.certificate, command, now),
     };
     // The first error is the one to report.
     let journal = entered.inspect_err(|_| drop(revocation.as_ref().map(fs::remove_file)))?;
-    let subkeys = generated.subkeys.iter().map(Unlocked::fingerprint).collect();
     Ok(GeneratedKey { primary, subkeys, revocation, journal })
 }
 

@@ -143,7 +143,11 @@ fn is_on_card(stored: &StoredKey) -> bool {
 }
 
 /// Signs and verifies, or encrypts and decrypts.
-fn try_out(key: &mut dyn OpenKey) -> Result<()> {
+///
+/// # Errors
+///
+/// [`secret::Error::Damaged`] if the result is wrong, and those of the key.
+pub fn try_out(key: &mut dyn OpenKey) -> Result<()> {
     let public = secret::Signer::key(key);
     let (fingerprint, algorithm) = (public.fingerprint(), public.algorithm);
     let signs = matches!(algorithm, PublicKeyAlgorithm::DSA | PublicKeyAlgorithm::ECDSA)

@@ -35,6 +35,11 @@ pub(crate) fn log_string(time: Timestamp) -> String {
     format!("{} {:02}:{:02}:{:02}", day_string(time), rest / 3600, rest / 60 % 60, rest % 60)
 }
 
+/// Writes a time as the agent reads it: `20260101T000000`.
+pub(crate) fn agent_string(time: Timestamp) -> String {
+    log_string(time).replace(' ', "T").replace(['-', ':'], "")
+}
+
 /// Writes a time as C does: `Thu Jan  1 00:00:00 2026 UTC`.
 pub(crate) fn long_string(time: Timestamp) -> String {
     const DAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];

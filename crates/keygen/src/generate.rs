@@ -65,9 +65,34 @@ pub fn generate(
     for plan in &profile.subkeys {
         subkeys.push(key(plan, Role::Subkey)?);
     }
-    let certificate = certificate(profile, &mut primary, &mut subkeys, now)?;
-    let revocation = revocation(profile, &mut primary, now)?;
+    let mut signers: Vec<&mut dyn Signer> = subkeys.iter_mut().map(|key| key as &mut dyn Signer).collect();
+    let Certified { certificate, revocation } = certify(profile, &mut primary, &mut signers, now)?;
     Ok(Generated { primary, subkeys, certificate, revocation })
+}
+
+/// The certificate of keys that were made elsewhere.
+#[derive(Debug)]
+pub struct Certified {
+    /// The certificate's packets.
+    pub certificate: Vec<u8>,
+    /// A signature packet that revokes the certificate.
+    pub revocation: Vec<u8>,
+}
+
+/// Makes the certificate of keys that exist, in the order of the profile. Of its plans only flags and lifetimes count.
+///
+/// # Errors
+///
+/// Those of signing.
+pub fn certify(
+    profile: &Profile,
+    primary: &mut dyn Signer,
+    subkeys: &mut [&mut dyn Signer],
+    now: Timestamp,
+) -> Result<Certified> {
+    let certificate = certificate(profile, primary, subkeys, now)?;
+    let revocation = revocation(profile, primary, now)?;
+    Ok(Certified { certificate, revocation })
 }
 
 /// Generates one subkey that belongs to no certificate yet.
@@ -104,11 +129,11 @@ fn key(
 
 fn certificate(
     profile: &Profile,
-    primary: &mut Unlocked,
-    subkeys: &mut [Unlocked],
+    primary: &mut dyn Signer,
+    subkeys: &mut [&mut dyn Signer],
     now: Timestamp,
 ) -> Result<Vec<u8>> {
-    let mut packets = packet::write(Tag::PUBLIC_KEY, primary.public_body());
+    let mut packets = packet::write(Tag::PUBLIC_KEY, primary.key().public);
     if profile.version == Version::V6 || profile.user_ids.is_empty() {
         let builder =
             with_preferences(new_builder(profile, SignatureType::DIRECT_KEY, primary, now), profile);
@@ -133,8 +158,8 @@ fn certificate(
         packets.extend(signed(builder, primary, Subject::UserId(user_id))?);
     }
     for (plan, subkey) in profile.subkeys.iter().zip(subkeys) {
-        packets.extend(packet::write(Tag::PUBLIC_SUBKEY, subkey.public_body()));
-        packets.extend(binding(profile, plan, primary, subkey, now)?);
+        packets.extend(packet::write(Tag::PUBLIC_SUBKEY, subkey.key().public));
+        packets.extend(binding(profile, plan, primary, *subkey, now)?);
     }
     for subkey in &profile.decryption_subkeys {
         packets.extend(packet::write(Tag::PUBLIC_SUBKEY, &subkey.public));
@@ -143,13 +168,13 @@ fn certificate(
     Ok(packets)
 }
 
-fn new_builder(profile: &Profile, kind: SignatureType, signer: &Unlocked, now: Timestamp) -> Builder {
+fn new_builder(profile: &Profile, kind: SignatureType, signer: &dyn Signer, now: Timestamp) -> Builder {
     let hash = profile.digest.unwrap_or_else(|| hash_for(&signer.key()));
     Builder::new(kind, hash, now)
 }
 
-fn signed(builder: Builder, primary: &mut Unlocked, subject: Subject<'_>) -> Result<Vec<u8>> {
-    let public = primary.public_body().to_vec();
+fn signed(builder: Builder, primary: &mut dyn Signer, subject: Subject<'_>) -> Result<Vec<u8>> {
+    let public = primary.key().public.to_vec();
     let key = cert::key::parse_public(&public).expect("a key that was just made");
     Ok(builder.over(key, subject).by(primary)?)
 }
@@ -176,11 +201,11 @@ fn with_lifetime(builder: Builder, plan: &Plan) -> Builder {
 fn binding(
     profile: &Profile,
     plan: &Plan,
-    primary: &mut Unlocked,
-    subkey: &mut Unlocked,
+    primary: &mut dyn Signer,
+    subkey: &mut dyn Signer,
     now: Timestamp,
 ) -> Result<Vec<u8>> {
-    let public = subkey.public_body().to_vec();
+    let public = subkey.key().public.to_vec();
     let bound = cert::key::parse_public(&public).expect("a key that was just made");
     let mut builder = with_lifetime(new_builder(profile, SignatureType::SUBKEY_BINDING, primary, now), plan);
     if plan.flags().contains(KeyFlags::SIGN) {
@@ -197,7 +222,7 @@ fn binding(
 fn decryption_binding(
     profile: &Profile,
     subkey: &DecryptionSubkey,
-    primary: &mut Unlocked,
+    primary: &mut dyn Signer,
     now: Timestamp,
 ) -> Result<Vec<u8>> {
     let bound = cert::key::parse_public(&subkey.public).map_err(secret::Error::from)?;
@@ -208,7 +233,7 @@ fn decryption_binding(
     signed(builder, primary, Subject::Subkey(bound))
 }
 
-fn revocation(profile: &Profile, primary: &mut Unlocked, now: Timestamp) -> Result<Vec<u8>> {
+fn revocation(profile: &Profile, primary: &mut dyn Signer, now: Timestamp) -> Result<Vec<u8>> {
     let no_reason = RevocationReason { code: 0, comment: Vec::new() };
     let builder = new_builder(profile, SignatureType::KEY_REVOCATION, primary, now)
         .with(Subpacket::RevocationReason(no_reason));

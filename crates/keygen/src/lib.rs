@@ -3,7 +3,7 @@
 //! - [`Profile`]: describes a new certificate: [`Algorithm`]s, subkeys, preferences, lifetimes, user IDs.
 //! - [`profile_file`]: profiles that users write.
 //! - [`generate()`]: generates secret keys and a certificate from a profile, which may also name [`ExistingKeys`];
-//!   [`subkey`]: generates one more key.
+//!   [`subkey`]: generates one more key; [`certify`]: the certificate of keys that are on a card.
 //! - [`Size`]: the size of an RSA key, for which a generator runs on each core.
 //! - [`Progress`]: observes the search for primes.
 //!
@@ -25,7 +25,7 @@ mod rsa;
 
 pub use algorithm::{Algorithm, Version};
 pub use error::{Error, Result};
-pub use generate::{ExistingKeys, Generated, NoExistingKeys, generate, subkey};
+pub use generate::{Certified, ExistingKeys, Generated, NoExistingKeys, certify, generate, subkey};
 pub use group::{DsaSize, ElgamalSize};
 pub use libcrypto::Curve;
 pub use preferences::Preferences;

@@ -126,6 +126,7 @@ impl Keyserver {
         // The old paths need not have keys of version 6, and some servers do not even understand the question.
         let is_of_version_6 = matches!(search, Search::Fingerprint(id) if id.len() == 64);
         match found {
+            Err(error) if error.is_of_server() => Err(error),
             Ok(None) | Err(Error::Status { .. }) if is_of_version_6 && client.is_silent(&self.url) => {
                 Err(Error::Silent { url: shown(&self.url) })
             }

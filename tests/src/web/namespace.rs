@@ -41,6 +41,11 @@ impl Namespace {
         Namespace { holder, _directory: directory }
     }
 
+    /// Returns the process that it ends with.
+    pub fn process(&self) -> u32 {
+        self.holder.id()
+    }
+
     /// Puts a file over another one.
     pub fn bind(&self, file: &Path, over: &str) {
         let status = self.command("mount").arg("--bind").arg(file).arg(over).status();

@@ -150,8 +150,8 @@ impl<'c> BindingGroup<'c> {
 
 /// Verifies the irrevocable signatures whose digest prefix matches or that are proven, and returns the number of those
 /// that the budget left unchecked. Of the others, which occur only by damage or forgery, the newest are verified, and
-/// the rest counts as bad, and so it is with revocations of certifications that name another key in their hashed part,
-/// which are hardly ever the owner's.
+/// the rest counts as bad. Revocations of certifications that name another key in their hashed part are among these
+/// others, since they are hardly ever the owner's.
 ///
 /// Those of components without a good self-signature come last, since such components are not kept.
 fn verify_irrevocable(

@@ -1,16 +1,16 @@
 //! A new subkey.
 
 use cert::facts::SignatureType;
-use cert::packet;
+use cert::packet::{self, Tag};
 use cert::signed::Subject;
 use cert::{Fingerprint, Timestamp, key};
 use secret::ask::KeyName;
-use secret::{Name, Protection, Question, SecretKey, Signer, Unlocked};
+use secret::{Name, OpenKey, Protection, Question, SecretKey, Signer, Unlocked};
 use sign::{Builder, KeyFlags, Subpacket};
 
 use super::change::Change;
 use super::self_signature::with_key_expiration;
-use super::{Edited, Editor};
+use super::{Edited, Editor, Target};
 use crate::Result;
 
 /// A subkey that was just made.
@@ -33,26 +33,59 @@ impl Editor<'_> {
     /// Those of signing, of the place where secret keys live, and of the database.
     pub fn add_subkey(&mut self, primary: &Fingerprint, mut new: NewSubkey) -> Result<Edited> {
         let target = self.own(primary)?;
-        let mut signer = self.open(primary)?;
-        let public = new.key.public_body().to_vec();
+        let binding = self.bind(&target, &mut new.key, new.flags, new.end)?;
+        let kept = self.locked_like(primary, &new.key)?;
+        self.secrets.store(&kept)?;
+        self.write_subkey(&target, new.key.public_body(), &binding)
+    }
+
+    /// Adds a subkey whose secret part is where it stays: on a card.
+    ///
+    /// # Errors
+    ///
+    /// Those of signing and of the database.
+    pub fn add_subkey_on_card(
+        &mut self,
+        primary: &Fingerprint,
+        key: &mut dyn OpenKey,
+        flags: KeyFlags,
+        end: Option<Timestamp>,
+    ) -> Result<Edited> {
+        let target = self.own(primary)?;
+        let binding = self.bind(&target, key, flags, end)?;
+        let public = Signer::key(key).public.to_vec();
+        self.write_subkey(&target, &public, &binding)
+    }
+
+    /// Makes the binding signature of a new subkey.
+    fn bind(
+        &mut self,
+        target: &Target,
+        new: &mut dyn Signer,
+        flags: KeyFlags,
+        end: Option<Timestamp>,
+    ) -> Result<Vec<u8>> {
+        let mut signer = self.open(&target.fingerprint())?;
+        let public = new.key().public.to_vec();
         let subkey = key::parse_public(&public).map_err(secret::Error::from)?;
         let mut builder = self
-            .new_signature(&target, SignatureType::SUBKEY_BINDING, self.now)?
-            .with(Subpacket::KeyFlags(new.flags));
-        builder = with_key_expiration(builder, subkey.created, new.end);
-        if new.flags.contains(KeyFlags::SIGN) {
+            .new_signature(target, SignatureType::SUBKEY_BINDING, self.now)?
+            .with(Subpacket::KeyFlags(flags));
+        builder = with_key_expiration(builder, subkey.created, end);
+        if flags.contains(KeyFlags::SIGN) {
             // A subkey that signs or certifies makes a back-signature (RFC 9580, 5.2.1.8).
             let consent = Builder::new(SignatureType::PRIMARY_KEY_BINDING, self.hash(&subkey), self.now)
                 .over(target.primary()?, Subject::Subkey(subkey))
-                .body_by(&mut new.key)?;
+                .body_by(new)?;
             builder = builder.with(Subpacket::EmbeddedSignature(consent));
         }
-        let binding = self.sign_own(builder, &target, Subject::Subkey(subkey), signer.as_mut())?;
-        let kept = self.locked_like(primary, &new.key)?;
-        self.secrets.store(&kept)?;
-        let mut change = Change::new(&target);
-        change.new_component(&packet::write(new.key.role().public_tag(), &public));
-        change.signed(&binding);
+        self.sign_own(builder, target, Subject::Subkey(subkey), signer.as_mut())
+    }
+
+    fn write_subkey(&mut self, target: &Target, public: &[u8], binding: &[u8]) -> Result<Edited> {
+        let mut change = Change::new(target);
+        change.new_component(&packet::write(Tag::PUBLIC_SUBKEY, public));
+        change.signed(binding);
         self.write(change)
     }
 

@@ -6,7 +6,7 @@ use secret::SecretKeys;
 use store::{JournalId, Origin};
 
 /// Changes to our import rules that make an earlier import of the same bytes worth repeating.
-const RULES_VERSION: u8 = 2;
+const RULES_VERSION: u8 = 3;
 
 /// Removes what a filter does not want from a cleaned certificate.
 pub type Filter<'a> = Box<dyn Fn(Certificate) -> Certificate + Send + Sync + 'a>;

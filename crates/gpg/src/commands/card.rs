@@ -1,15 +1,23 @@
-//! Smartcards, by way of the agent and its scdaemon: `--card-status`, `--edit-card`, `--change-pin`.
+//! Smartcards, by way of the agent and its scdaemon: `--card-status`, `--edit-card`, `--change-pin`, and what `--edit-key`
+//! does with cards.
 //!
 //! - [`access`]: the commands that a card is sent, and what it answers;
 //! - [`data`]: what a card says of its holder, and for any use;
-//! - [`command`]: the commands of `--edit-card` by their names.
+//! - [`command`]: the commands of `--edit-card` by their names;
+//! - [`new_keys`]: keys that the card makes;
+//! - [`place`]: keys that go onto the card or come from it while another command runs.
 
 mod access;
 mod algorithms;
 mod command;
 mod data;
 pub(super) mod edit;
+pub(super) mod existing;
 mod factory_reset;
+mod generate;
+mod kdf;
+mod new_keys;
 pub(super) mod pins;
+pub(super) mod place;
 mod session;
 pub(super) mod status;

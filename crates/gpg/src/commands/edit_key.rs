@@ -5,10 +5,13 @@
 //! - [`session`]: the key that is being edited;
 //! - one file for each group of commands.
 
+mod card_keys;
+mod card_subkey;
 mod certify;
 mod command;
 mod decryption_subkey;
 mod designated_revoker;
+mod moved_keys;
 mod own_signatures;
 mod owner_trust;
 mod preferences;
@@ -115,6 +118,7 @@ impl Loop<'_> {
             if std::mem::take(&mut self.warn_of_subkeys) && self.session.selected_subkeys.is_empty() {
                 subkeys::warn_of_expiry(&mut self.session)?;
             }
+            card_keys::tell(&mut self.session);
             let line = Line::read(&self.next_line()?);
             if !self.is_possible(line.needs) {
                 self.session.tell("Need the secret key to do this.\n");
@@ -200,12 +204,9 @@ impl Loop<'_> {
             EditCommand::Expire => self.warn_of_subkeys |= subkeys::expire(session)?,
             EditCommand::ChangeUsage => subkeys::change_usage(session)?,
             EditCommand::CrossCertify => subkeys::cross_certify(session)?,
-            EditCommand::OnCard => {
-                session
-                    .keys
-                    .streams
-                    .error("smartcards are not supported yet: use gpg for this, and import the key");
-            }
+            EditCommand::AddCardSubkey => card_subkey::add(session)?,
+            EditCommand::MoveToCard => card_keys::move_to_card(session)?,
+            EditCommand::RestoreToCard => card_keys::restore_to_card(session, &line.argument)?,
             EditCommand::AddDecryptionSubkey => decryption_subkey::add(session)?,
             EditCommand::AddRevoker => designated_revoker::add(session, &line.argument)?,
             EditCommand::DeleteSignature => signatures::delete(session)?,
@@ -238,29 +239,33 @@ impl Loop<'_> {
 
     /// Leaves; a program or user is asked whether to save. Returns whether this was the last command.
     fn quit(&mut self) -> anyhow::Result<bool> {
-        if self.are_given || !self.session.modified {
-            return Ok(true);
+        let is_changed = self.session.modified || self.session.on_card.is_pending;
+        if is_changed && !self.are_given {
+            if self.session.confirm("keyedit.save.okay", "Save changes? (y/N) ")? {
+                return self.save();
+            }
+            let is_asked = self.session.settings().command_input.is_none();
+            if is_asked && !self.session.confirm("keyedit.cancel.okay", "Quit without saving? (y/N) ")? {
+                return Ok(false);
+            }
         }
-        if self.session.confirm("keyedit.save.okay", "Save changes? (y/N) ")? {
-            return self.save();
-        }
-        Ok(self.session.settings().command_input.is_some()
-            || self.session.confirm("keyedit.cancel.okay", "Quit without saving? (y/N) ")?)
+        card_keys::leave(&mut self.session);
+        Ok(true)
     }
 
     fn save(&mut self) -> anyhow::Result<bool> {
         let session = &mut self.session;
-        if !session.modified {
+        if !session.modified && !session.on_card.is_pending {
             session.tell("Key not changed so no update needed.\n");
             return Ok(true);
         }
         let now = session.settings().now;
         let command = format!("gpg-keyhoard --edit-key {}", session.key());
-        if !session.settings().dry_run {
+        if session.modified && !session.settings().dry_run {
             let draft = session.draft.clone();
             draft.save(session.keys.writable()?, &command, now)?;
         }
-        Ok(true)
+        card_keys::save(session)
     }
 }
 

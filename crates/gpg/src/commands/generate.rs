@@ -1,20 +1,23 @@
 //! `--quick-generate-key`, `--generate-key` and `--full-generate-key`.
 
 pub(super) mod defaults;
-mod make;
+pub(super) mod make;
 mod parameter_file;
 pub(super) mod quick;
+
+use std::cell::RefCell;
 
 use secret::ask::Nobody;
 use secret::{Name, SecretKeys as _};
 
-use crate::generation::Family;
-use crate::generation::dialogue::{self, Answer};
+use crate::commands::card::existing;
+use crate::generation::dialogue::{self, Answer, HeldKeys};
+use crate::generation::{Family, Kind};
 use crate::secrets::secret_keys;
 use crate::settings::Settings;
 use crate::streams::Streams;
 use defaults::defaults;
-use make::{Order, is_forbidden, report_failure};
+use make::{CardKeys, Order, is_forbidden, report_failure};
 
 /// Generates keys from a parameter file or a dialogue; a `full` dialogue asks for everything.
 pub(super) fn run(
@@ -42,8 +45,24 @@ pub(super) fn run(
         let key = keys.export(&Name::Keygrip(keygrip), &mut Nobody).ok()?;
         Family::from_number(key.key().algorithm.0.into())
     };
-    match dialogue::ask(full, &defaults, settings, streams, &secret_key_family)? {
-        Answer::Request(request) => make::make(settings, streams, &Order::of(*request)),
+    let of_card = RefCell::new(Vec::new());
+    let on_card = |settings: &Settings, streams: &mut Streams| -> Result<(String, Vec<Kind>), String> {
+        let (serial, keys) = existing::read_all(settings, streams)?;
+        let kinds = keys.iter().map(|key| key.kind.clone()).collect();
+        of_card.replace(keys);
+        Ok((serial, kinds))
+    };
+    let held = HeldKeys { family: &secret_key_family, on_card: &on_card };
+    match dialogue::ask(full, &defaults, settings, streams, held)? {
+        Answer::Request(request) => {
+            let material = request.primary.kind.material;
+            let chosen = of_card.into_inner().into_iter().find(|key| key.kind.material == material);
+            let order = match chosen {
+                Some(key) => Order::of_card(*request, CardKeys::existing(vec![key.public])),
+                None => Order::of(*request),
+            };
+            make::make(settings, streams, &order)
+        }
         Answer::Cancelled => {
             streams.error("Key generation canceled.");
             Ok(())

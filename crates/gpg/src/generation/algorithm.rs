@@ -61,6 +61,25 @@ pub(crate) fn pair(text: &str, default: &str) -> Result<Pair, Code> {
     })
 }
 
+/// Reads the uses of a primary key with the algorithm `card`, which is on one already; `None` for another algorithm.
+///
+/// # Errors
+///
+/// gpg's code for what is wrong.
+pub(crate) fn usage_on_card(text: &str) -> Option<Result<Usage, Code>> {
+    let primary = text.split_once('+').map_or(text, |(primary, _)| primary);
+    let (name, flags) = primary.split_once('/').unwrap_or((primary, ""));
+    let read = |flags: &str| {
+        let words = flags.split(',').map(str::trim).filter(|word| !word.is_empty());
+        words.map(usage_word).try_fold(Usage::default(), |all, usage| Some(all | usage?))
+    };
+    name.eq_ignore_ascii_case("card").then(|| match read(flags) {
+        None => Err(Code::UNKNOWN_FLAG),
+        Some(usage) if usage == Usage::default() => Ok(Usage::SIGN | Usage::CERTIFY),
+        Some(usage) => Ok(usage | Usage::CERTIFY),
+    })
+}
+
 /// Reads the part for the primary key.
 ///
 /// # Errors
@@ -291,7 +310,15 @@ mod tests {
         assert_eq!(parse_primary("rsa2048/ecdsa"), Err(Code::INVALID_FLAG));
         assert_eq!(parse_primary("rsa2048/foo"), Err(Code::UNKNOWN_FLAG));
         assert_eq!(pair("rsa2048+rsa2048/cert", DEFAULT), Err(Code::WRONG_KEY_USAGE));
-        assert_eq!(parse_primary("card"), Err(Code::NOT_SUPPORTED));
+        assert_eq!(parse_primary("card"), Err(Code::NOT_SUPPORTED), "there it is found before");
+    }
+
+    #[test]
+    fn a_key_on_a_card_signs_unless_its_flags_say_what_it_does() {
+        assert_eq!(usage_on_card("card"), Some(Ok(sc())));
+        assert_eq!(usage_on_card("CARD/auth"), Some(Ok(Usage::AUTHENTICATE | Usage::CERTIFY)));
+        assert_eq!(usage_on_card("card/foo"), Some(Err(Code::UNKNOWN_FLAG)));
+        assert_eq!(usage_on_card("rsa"), None);
     }
 
     #[test]

@@ -7,7 +7,6 @@ mod asker;
 mod menu;
 mod name;
 
-use engine::cert::Keygrip;
 use engine::cert::effective::Usage;
 
 use super::parameters::Defaults;
@@ -16,6 +15,7 @@ use crate::code::Code;
 use crate::interval;
 use crate::settings::Settings;
 use crate::streams::Streams;
+pub(crate) use asker::HeldKeys;
 use asker::{Asker, Validated};
 
 /// The result of a dialogue.
@@ -34,7 +34,7 @@ pub(crate) enum Answer {
 ///
 /// If there is no answer.
 pub(crate) fn validity(settings: &Settings, streams: &mut Streams) -> anyhow::Result<u32> {
-    Asker { settings, streams, secret_key_family: &|_| None }.validity(Validated::Key, settings.now)
+    Asker::of_new_keys(settings, streams).validity(Validated::Key, settings.now)
 }
 
 /// Asks how long a certification is valid; returns seconds, 0 for ever. An empty answer stands for `usual`.
@@ -47,8 +47,7 @@ pub(crate) fn signature_validity(
     settings: &Settings,
     streams: &mut Streams,
 ) -> anyhow::Result<u32> {
-    Asker { settings, streams, secret_key_family: &|_| None }
-        .validity(Validated::Signature(usual), settings.now)
+    Asker::of_new_keys(settings, streams).validity(Validated::Signature(usual), settings.now)
 }
 
 /// Asks for a user ID that is not among the `known` ones; `None` if there is none to add.
@@ -61,7 +60,7 @@ pub(crate) fn user_id(
     settings: &Settings,
     streams: &mut Streams,
 ) -> anyhow::Result<Option<Vec<u8>>> {
-    name::ask(&mut Asker { settings, streams, secret_key_family: &|_| None }, true, known)
+    name::ask(&mut Asker::of_new_keys(settings, streams), true, known)
 }
 
 /// Asks for the algorithm and the uses of a subkey.
@@ -70,7 +69,7 @@ pub(crate) fn user_id(
 ///
 /// If there is no answer.
 pub(crate) fn subkey(settings: &Settings, streams: &mut Streams) -> anyhow::Result<Kind> {
-    menu::ask_subkey(&mut Asker { settings, streams, secret_key_family: &|_| None })
+    menu::ask_subkey(&mut Asker::of_new_keys(settings, streams))
 }
 
 /// Asks for a curve.
@@ -79,7 +78,7 @@ pub(crate) fn subkey(settings: &Settings, streams: &mut Streams) -> anyhow::Resu
 ///
 /// If there is no answer.
 pub(crate) fn curve(settings: &Settings, streams: &mut Streams) -> anyhow::Result<Curve> {
-    Asker { settings, streams, secret_key_family: &|_| None }.curve()
+    Asker::of_new_keys(settings, streams).curve()
 }
 
 /// Asks what a key is for that is for `current` now; `is_primary`: it may certify.
@@ -94,11 +93,11 @@ pub(crate) fn usage(
     settings: &Settings,
     streams: &mut Streams,
 ) -> anyhow::Result<Usage> {
-    Asker { settings, streams, secret_key_family: &|_| None }.usage(family, Some(current), is_primary)
+    Asker::of_new_keys(settings, streams).usage(family, Some(current), is_primary)
 }
 
 /// Asks for the properties of a key: for all of them in a `full` dialogue, else for the user ID.
-/// `secret_key_family` returns the algorithm of an existing secret key.
+/// `held` are the keys that exist.
 ///
 /// # Errors
 ///
@@ -108,9 +107,9 @@ pub(crate) fn ask(
     defaults: &Defaults<'_>,
     settings: &Settings,
     streams: &mut Streams,
-    secret_key_family: &dyn Fn(Keygrip) -> Option<Family>,
+    held: HeldKeys<'_>,
 ) -> anyhow::Result<Answer> {
-    let mut asker = Asker { settings, streams, secret_key_family };
+    let mut asker = Asker { settings, streams, held };
     let (choice, valid_for) = match full {
         true => (menu::ask(&mut asker)?, asker.validity(Validated::Key, defaults.now)?),
         false => match algorithm::pair("", defaults.algorithm) {

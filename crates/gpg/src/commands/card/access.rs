@@ -5,7 +5,7 @@ use std::fmt;
 use agent::Agent;
 use agent::card::Card;
 use agent::connection::{Respond, Silent, Wait, escaped};
-use engine::foreign_text::shown;
+use engine::foreign_text::harmless;
 use zeroize::Zeroizing;
 
 use crate::code::Code;
@@ -13,6 +13,7 @@ use crate::passphrases::MAX_PASSPHRASE;
 use crate::prompt::{self, Question};
 use crate::secrets;
 use crate::settings::{PinentryMode, Settings};
+use crate::status;
 use crate::streams::Streams;
 use crate::terminal;
 
@@ -21,7 +22,7 @@ const MAX_COMMAND: usize = 990;
 
 /// Why a card did not do what it was told.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct CardFailure {
+pub(crate) struct CardFailure {
     /// Libgpg-error's number; 0 if the agent could not be asked.
     code: u16,
     words: String,
@@ -42,6 +43,12 @@ impl CardFailure {
 
     pub(super) fn conditions_of_use() -> Self {
         Self { code: Self::CONDITIONS, words: "Conditions of use not satisfied".to_owned() }
+    }
+
+    /// Returns the value of a status line, with scdaemon as the part of GnuPG that found the failure.
+    pub(super) fn value(&self) -> u32 {
+        const SCDAEMON: u32 = 6;
+        SCDAEMON << 24 | u32::from(self.code)
     }
 
     /// Returns whether the card may not do this as it is.
@@ -84,15 +91,15 @@ impl From<agent::Error> for CardFailure {
     fn from(error: agent::Error) -> Self {
         let code = error.code().unwrap_or_default();
         let words = match error {
-            agent::Error::Refused { text, .. } => text,
-            error => error.to_string(),
+            agent::Error::Refused { text, .. } => harmless(&text),
+            error => harmless(&error.to_string()),
         };
         Self { code, words }
     }
 }
 
 /// What became of a command.
-pub(super) type Outcome<T> = Result<T, CardFailure>;
+pub(crate) type Outcome<T> = Result<T, CardFailure>;
 
 /// The card in the reader.
 pub(super) struct CardAccess<'a> {
@@ -106,6 +113,15 @@ pub(super) struct CardAccess<'a> {
 impl<'a> CardAccess<'a> {
     pub(super) fn new(settings: &'a Settings, streams: &'a mut Streams) -> Self {
         Self { settings, streams, agent: secrets::agent(settings).clone(), is_selected: false }
+    }
+
+    /// Goes on with a card that was found and named before, if one was.
+    pub(super) fn going_on(self, is_selected: bool) -> Self {
+        Self { is_selected, ..self }
+    }
+
+    pub(super) fn is_selected(&self) -> bool {
+        self.is_selected
     }
 
     /// Finds a card, and says which or why there is none; unless one was found already.
@@ -158,8 +174,14 @@ impl<'a> CardAccess<'a> {
         inquiry: Option<Inquiry<'_>>,
         card: &mut Card,
     ) -> Outcome<Zeroizing<Vec<u8>>> {
-        let mut answers =
-            Answers { card, serials: Vec::new(), inquiry, settings: self.settings, streams: self.streams };
+        let mut answers = Answers {
+            card,
+            serials: Vec::new(),
+            inquiry,
+            shows_progress: command.starts_with("SCD GENKEY "),
+            settings: self.settings,
+            streams: self.streams,
+        };
         Ok(self.agent.transact(command, Wait::User, &mut answers)?)
     }
 
@@ -170,6 +192,7 @@ impl<'a> CardAccess<'a> {
             card: &mut card,
             serials: Vec::new(),
             inquiry: None,
+            shows_progress: false,
             settings: self.settings,
             streams: self.streams,
         };
@@ -220,10 +243,15 @@ impl<'a> CardAccess<'a> {
     /// Sends a command of which a status line tells when it fails.
     pub(super) fn operate(&mut self, command: &str) -> Outcome<()> {
         let outcome = self.command(command).map(drop);
-        if let Err(failure) = &outcome {
+        self.report_failure(&outcome);
+        outcome
+    }
+
+    /// Tells by a status line if an operation failed.
+    pub(super) fn report_failure<T>(&mut self, outcome: &Outcome<T>) {
+        if let Err(failure) = outcome {
             self.streams.status(failure.status());
         }
-        outcome
     }
 
     /// Tells by a status line what became of an operation.
@@ -268,6 +296,8 @@ struct Answers<'a> {
     /// The serial numbers of cards, if there are several.
     serials: Vec<String>,
     inquiry: Option<Inquiry<'a>>,
+    /// The command is one whose progress gpg passes on: the card makes a key.
+    shows_progress: bool,
     settings: &'a Settings,
     streams: &'a mut Streams,
 }
@@ -287,6 +317,9 @@ impl Answers<'_> {
 impl Respond for Answers<'_> {
     fn status_bytes(&mut self, keyword: &str, text: &[u8]) {
         self.card.take(keyword, text);
+        if self.shows_progress && keyword == "PROGRESS" {
+            self.streams.status(status::with_text(keyword, text));
+        }
         if keyword == "SERIALNO" {
             self.serials.extend(self.card.serial.clone());
         }
@@ -294,7 +327,7 @@ impl Respond for Answers<'_> {
 
     fn inquire(&mut self, keyword: &str, text: &str) -> Option<Zeroizing<Vec<u8>>> {
         if keyword == "PINENTRY_LAUNCHED" {
-            self.streams.status(format!("PINENTRY_LAUNCHED {}", shown(text.as_bytes())));
+            self.streams.status(format!("PINENTRY_LAUNCHED {text}"));
         }
         let is_loopback = self.settings.passphrase.pinentry == PinentryMode::Loopback;
         match self.inquiry.filter(|(wanted, _)| *wanted == keyword) {

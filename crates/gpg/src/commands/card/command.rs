@@ -8,7 +8,9 @@ pub(super) enum CardCommand {
     Fetch,
     FactoryReset,
     ForceSignaturePin,
+    Generate,
     Help,
+    KeyDerivation,
     KeyAlgorithms,
     Language,
     List,
@@ -46,7 +48,7 @@ const fn admin(name: &'static str, command: CardCommand, help: &'static str) -> 
 }
 
 /// All commands.
-pub(super) const ROWS: [Row; 28] = [
+pub(super) const ROWS: [Row; 30] = [
     row("quit", CardCommand::Quit, "leave"),
     row("q", CardCommand::Quit, ""),
     row("admin", CardCommand::Admin, "allow the commands that change the card, or no longer"),
@@ -64,10 +66,12 @@ pub(super) const ROWS: [Row; 28] = [
     admin("sex", CardCommand::Salutation, ""),
     admin("cafpr", CardCommand::Authority, "set the fingerprint of a certification authority"),
     admin("forcesig", CardCommand::ForceSignaturePin, "ask for the PIN for each signature, or no longer"),
+    admin("generate", CardCommand::Generate, "have the card make new keys, and a certificate of them"),
     row("passwd", CardCommand::Passwd, "change the PINs"),
     row("verify", CardCommand::Verify, "enter the PIN and show the card"),
     row("unblock", CardCommand::Unblock, "set a new PIN with the Reset Code"),
     admin("factory-reset", CardCommand::FactoryReset, "delete everything on the card"),
+    admin("kdf-setup", CardCommand::KeyDerivation, "derive what the card compares from the PINs"),
     admin("key-attr", CardCommand::KeyAlgorithms, "set the algorithms of new keys"),
     admin("uif", CardCommand::Touch, "ask for a touch of the button (N on, off, permanent)"),
     row("openpgp", CardCommand::OpenPgp, "choose the OpenPGP application of the card"),

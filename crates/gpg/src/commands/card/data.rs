@@ -7,7 +7,7 @@ use std::io::{self, Read as _};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
-use engine::foreign_text::shown;
+use engine::foreign_text::printable;
 
 use super::access::Outcome;
 use super::command::Line;
@@ -172,7 +172,7 @@ pub(super) fn read_certificate(session: &mut CardSession<'_>, line: &Line) {
     match &outcome {
         Ok((_, certificate)) => {
             if let Err(error) = fs::write(Path::new(OsStr::from_bytes(name)), certificate.as_slice()) {
-                session.access.tell(format!("can't create '{}': {}\n", shown(name), system(&error)));
+                session.access.tell(format!("can't create '{}': {}\n", printable(name), system(&error)));
                 let outcome: Outcome<()> = Err(Code::GENERAL.into());
                 return session.access.report(&outcome);
             }
@@ -278,11 +278,11 @@ fn read(session: &mut CardSession<'_>, name: &[u8]) -> Option<Vec<u8>> {
     let read = File::open(Path::new(OsStr::from_bytes(name)))
         .and_then(|file| file.take(MAX_FILE + 1).read_to_end(&mut bytes));
     if let Err(error) = read {
-        session.access.tell(format!("can't open '{}': {}\n", shown(name), system(&error)));
+        session.access.tell(format!("can't open '{}': {}\n", printable(name), system(&error)));
         return None;
     }
     if bytes.len() as u64 > MAX_FILE {
-        session.access.tell(format!("'{}' is too large\n", shown(name)));
+        session.access.tell(format!("'{}' is too large\n", printable(name)));
         return None;
     }
     Some(bytes)

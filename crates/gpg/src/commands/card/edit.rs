@@ -7,7 +7,7 @@ use super::command::{CardCommand, Line, ROWS};
 use super::pins::Change;
 use super::session::CardSession;
 use super::status::Place;
-use super::{algorithms, data, factory_reset, pins, status};
+use super::{algorithms, data, factory_reset, generate, kdf, pins, status};
 use crate::prompt::{self, Question};
 use crate::settings::Settings;
 use crate::streams::Streams;
@@ -116,6 +116,8 @@ impl Loop<'_> {
             }
             CardCommand::Unblock => pins::change(&mut session.access, Change::Unblock)?,
             CardCommand::KeyAlgorithms => algorithms::change(session)?,
+            CardCommand::Generate => generate::run(session)?,
+            CardCommand::KeyDerivation => kdf::run(session, &line.argument),
             CardCommand::FactoryReset => factory_reset::run(session)?,
             CardCommand::Unknown => session.access.tell("\nInvalid command  (try \"help\")\n"),
         }

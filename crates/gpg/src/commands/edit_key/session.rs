@@ -14,6 +14,7 @@ use engine::validity::ValidityResult;
 use secret::SecretKeys;
 use sign::Subpacket;
 
+use super::moved_keys::OnCard;
 use crate::commands::edit::EditKeys;
 use crate::failure::{CodedFailure, Failure};
 use crate::prompt::{self, Question};
@@ -41,6 +42,7 @@ pub(super) struct Session<'a> {
     /// The preferences of new self-signatures, once `setpref` has set them.
     pub(super) preferences: Option<keygen::Preferences>,
     pub(super) modified: bool,
+    pub(super) on_card: OnCard,
     /// The key is shown before the next question.
     pub(super) redisplay: bool,
 }
@@ -98,6 +100,7 @@ impl<'a> Session<'a> {
             has_any_secret: false,
             preferences: None,
             modified: false,
+            on_card: OnCard::default(),
             redisplay: true,
         };
         if with_secrets {

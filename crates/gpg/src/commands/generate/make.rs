@@ -4,8 +4,10 @@ use std::fmt::Display;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
+use agent::PublicKey;
 use engine::cert::Fingerprint;
 use engine::cert::facts::{KeyFacts, Revoker};
+use engine::cert::key::parse_public;
 use engine::configuration::Compat;
 use engine::database;
 use engine::foreign_text::shown;
@@ -13,7 +15,7 @@ use engine::generate::{self, KeyDestination, Progress, Step};
 use engine::import::NewOwnerTrust;
 use engine::verify::{HashAlgorithm, PublicKeyAlgorithm};
 use keygen::{DecryptionSubkey, Plan, Profile, Source, Version};
-use secret::{Ask, Passphrase};
+use secret::{Ask, Passphrase, Role, Signer};
 
 use super::defaults::key_preferences;
 use crate::code::Code;
@@ -24,13 +26,13 @@ use crate::generation::key_algorithm::{key_algorithm, key_flags};
 use crate::generation::{Family, Material, Part, Request};
 use crate::keyrings::Keyrings;
 use crate::passphrases::Passphrases;
-use crate::secrets::secret_keys;
+use crate::secrets::{self, secret_keys};
 use crate::settings::Settings;
 use crate::status;
 use crate::streams::{StatusLines, Streams};
 
 /// A request for a key, and how to carry it out.
-pub(super) struct Order {
+pub(crate) struct Order {
     pub(super) request: Request,
     /// The handle at the end of its status lines.
     pub(super) handle: Vec<u8>,
@@ -40,12 +42,40 @@ pub(super) struct Order {
     pub(super) protected: bool,
     /// The only file that the certificate is written to.
     pub(super) pubring: Option<PathBuf>,
+    /// The keys, if they are on a card.
+    pub(super) on_card: Option<CardKeys>,
+}
+
+/// Keys on a card that become a certificate.
+pub(crate) struct CardKeys {
+    /// The bodies of their packets: the primary key, and the subkeys in their order.
+    pub(crate) public: Vec<Vec<u8>>,
+    /// The subkey that authenticates, which comes before the other one.
+    pub(crate) authentication: Option<Part>,
+    /// The place that the status line of a failure names.
+    pub(crate) location: &'static str,
+}
+
+impl CardKeys {
+    /// Returns keys that were on the card before.
+    pub(super) fn existing(public: Vec<Vec<u8>>) -> Self {
+        Self { public, authentication: None, location: "key_generate" }
+    }
 }
 
 impl Order {
     /// Returns the order for a key whose passphrase is asked for.
-    pub(super) fn of(request: Request) -> Self {
-        Self { request, handle: Vec::new(), passphrase: None, protected: true, pubring: None }
+    pub(crate) fn of(request: Request) -> Self {
+        Self { request, handle: Vec::new(), passphrase: None, protected: true, pubring: None, on_card: None }
+    }
+
+    /// Returns the order for a certificate of keys that are on a card.
+    pub(crate) fn of_card(request: Request, keys: CardKeys) -> Self {
+        Self { on_card: Some(keys), ..Self::of(request) }
+    }
+
+    fn location(&self) -> &'static str {
+        self.on_card.as_ref().map_or("key_generate", |keys| keys.location)
     }
 }
 
@@ -78,7 +108,7 @@ impl Progress for PrimeSearch {
 }
 
 /// Generates a key and reports the result.
-pub(super) fn make(settings: &Settings, streams: &mut Streams, order: &Order) -> anyhow::Result<()> {
+pub(crate) fn make(settings: &Settings, streams: &mut Streams, order: &Order) -> anyhow::Result<()> {
     let Some((revokers, decryption_subkeys)) = named_keys(settings, streams)? else { return Ok(()) };
     let profile = match profile(settings, streams, order) {
         Ok(mut profile) => {
@@ -87,7 +117,8 @@ pub(super) fn make(settings: &Settings, streams: &mut Streams, order: &Order) ->
             profile
         }
         Err(code) => {
-            report_not_generated(streams, CodedFailure { code, value: code.with_gpg() }, &order.handle);
+            let failure = CodedFailure { code, value: code.with_gpg() };
+            report_not_generated(streams, order.location(), failure, &order.handle);
             return Ok(());
         }
     };
@@ -106,7 +137,7 @@ pub(super) fn make(settings: &Settings, streams: &mut Streams, order: &Order) ->
                 streams.info("Note: The key has been created with one or more ADSK!");
             }
         }
-        Err(failure) => report_not_generated(streams, failure.coded()?, &order.handle),
+        Err(failure) => report_not_generated(streams, order.location(), failure.coded()?, &order.handle),
     }
     Ok(())
 }
@@ -181,13 +212,45 @@ fn generated(
     let mut passphrases = Passphrases::new(settings, streams).with_given(order.passphrase.as_ref());
     let ask = order.protected.then_some(&mut passphrases as &mut dyn Ask);
     let command = "gpg-keyhoard --generate-key";
-    match generate::generate(&destination, profile, ask, command, created, &mut primes) {
+    let made = match &order.on_card {
+        Some(keys) => certify_card_keys(&destination, profile, keys, command, settings),
+        None => generate::generate(&destination, profile, ask, command, created, &mut primes),
+    };
+    match made {
         Ok(made) => Ok(made),
         Err(engine::Error::Secret(error) | engine::Error::Keygen(keygen::Error::Secret(error))) => {
             Err(failure(&error, profile, &mut passphrases))
         }
         Err(error) => Err(error.into()),
     }
+}
+
+/// Makes the certificate of keys on a card, which the agent signs with.
+fn certify_card_keys(
+    destination: &KeyDestination<'_>,
+    profile: &Profile,
+    keys: &CardKeys,
+    command: &str,
+    settings: &Settings,
+) -> engine::Result<generate::GeneratedKey> {
+    let agent = secrets::agent(settings);
+    let mut fingerprint = None;
+    let mut opened = Vec::new();
+    for body in &keys.public {
+        let own = parse_public(body).map_err(secret::Error::from)?.fingerprint();
+        let primary = *fingerprint.get_or_insert(own);
+        let role = if own == primary { Role::Primary } else { Role::Subkey };
+        let user_id = profile.user_ids.first().cloned().unwrap_or_default();
+        let public = PublicKey { role, body: body.clone(), primary, user_id };
+        let key = agent.open_without_certificate(public, settings.passphrase.given.clone());
+        opened.push(key.ok_or(secret::Error::Missing { key: own.to_string() })?);
+    }
+    let mut signers = opened.iter_mut().map(|key| key.as_mut() as &mut dyn Signer);
+    let Some(primary) = signers.next() else {
+        return Err(secret::Error::Missing { key: "on the card".to_owned() }.into());
+    };
+    let mut subkeys: Vec<&mut dyn Signer> = signers.collect();
+    generate::certify(destination, profile, primary, &mut subkeys, command, settings.now)
 }
 
 /// Returns gpg's code for a secret key that cannot be used. One named by its keygrip is a missing file to gpg, or one
@@ -222,8 +285,9 @@ fn show(settings: &Settings, streams: &mut Streams, key: &Fingerprint) -> anyhow
 fn profile(settings: &Settings, streams: &mut Streams, order: &Order) -> Result<Profile, Code> {
     let request = &order.request;
     let primary = plan(settings, streams, &request.primary)?;
-    let subkeys =
-        request.subkey.iter().map(|part| plan(settings, streams, part)).collect::<Result<_, Code>>()?;
+    let authentication = order.on_card.as_ref().and_then(|keys| keys.authentication.as_ref());
+    let parts = authentication.into_iter().chain(&request.subkey);
+    let subkeys = parts.map(|part| plan(settings, streams, part)).collect::<Result<_, Code>>()?;
     let preferences = request.preferences.clone().unwrap_or_else(|| key_preferences(settings));
     Ok(Profile {
         version: Version::V4,
@@ -279,10 +343,15 @@ pub(super) fn report_failure(streams: &mut Streams, code: Code) {
 }
 
 /// Reports that a key was not generated.
-pub(super) fn report_not_generated(streams: &mut Streams, failure: CodedFailure, handle: &[u8]) {
+pub(super) fn report_not_generated(
+    streams: &mut Streams,
+    location: &str,
+    failure: CodedFailure,
+    handle: &[u8],
+) {
     let CodedFailure { code, value } = failure;
     streams.error(format_args!("key generation failed: {code}"));
-    streams.status_error("key_generate", value);
+    streams.status_error(location, value);
     streams.status(with_handle("KEY_NOT_CREATED ", handle));
 }
 

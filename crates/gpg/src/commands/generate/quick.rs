@@ -7,9 +7,10 @@ use engine::foreign_text::shown;
 use engine::store::query::Name;
 
 use super::defaults::defaults;
-use super::make::{self, Order, is_forbidden, report_failure};
+use super::make::{self, CardKeys, Order, is_forbidden, report_failure};
 
 use crate::code::Code;
+use crate::commands::card::existing;
 use crate::generation::parameters::Defaults;
 use crate::generation::{Kind, Part, Request, algorithm};
 use crate::interval;
@@ -39,8 +40,12 @@ pub(crate) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
         arguments.get(index).map(|word| String::from_utf8_lossy(word).into_owned()).unwrap_or_default()
     };
     let words = Words { algorithm: word(1), usage: word(2), expiry: word(3) };
-    match words.request(user_id, &defaults(settings)) {
-        Ok(request) => make::make(settings, streams, &Order::of(request)),
+    let order = match algorithm::usage_on_card(&words.algorithm) {
+        Some(usage) => usage.and_then(|usage| words.order_of_card(user_id, usage, settings, streams)),
+        None => words.request(user_id, &defaults(settings)).map(Order::of),
+    };
+    match order {
+        Ok(order) => make::make(settings, streams, &order),
         Err(code) => {
             report_failure(streams, code);
             Ok(())
@@ -121,17 +126,53 @@ struct Words {
 }
 
 impl Words {
-    fn request(&self, user_id: Vec<u8>, defaults: &Defaults<'_>) -> Result<Request, Code> {
-        let expiry = match self.expiry.as_bytes() {
-            b"" | b"-" => defaults.validity,
-            expiry => expiry,
+    /// Returns the order for a certificate of keys that are on a card.
+    fn order_of_card(
+        &self,
+        user_id: Vec<u8>,
+        usage: Usage,
+        settings: &Settings,
+        streams: &mut Streams,
+    ) -> Result<Order, Code> {
+        let usage = match self.has_usual_usage() {
+            true => usage,
+            false => algorithm::usage_list(&self.usage).ok_or(Code::INVALID_VALUE)? | Usage::CERTIFY,
         };
+        let primary = existing::read(usage, false, settings, streams)?;
+        let subkey = match self.asks_for_pair() {
+            true => Some(existing::read(Usage::ENCRYPT, true, settings, streams)?),
+            false => None,
+        };
+        let mut public = vec![primary.public];
+        let subkey = subkey.map(|subkey| {
+            public.push(subkey.public);
+            subkey.kind
+        });
+        let request = self.request_of(user_id, primary.kind, subkey, &defaults(settings))?;
+        Ok(Order::of_card(request, CardKeys::existing(public)))
+    }
+
+    fn request(&self, user_id: Vec<u8>, defaults: &Defaults<'_>) -> Result<Request, Code> {
         let (primary, subkey) = match self.asks_for_pair() {
             true => {
                 let pair = algorithm::pair(&self.algorithm, defaults.algorithm)?;
                 (pair.primary, pair.subkey)
             }
             false => (self.primary(defaults)?, None),
+        };
+        self.request_of(user_id, primary, subkey, defaults)
+    }
+
+    fn request_of(
+        &self,
+        user_id: Vec<u8>,
+        primary: Kind,
+        subkey: Option<Kind>,
+        defaults: &Defaults<'_>,
+    ) -> Result<Request, Code> {
+        let expiry = match self.expiry.as_bytes() {
+            b"" | b"-" => defaults.validity,
+            expiry => expiry,
         };
         let valid_for = interval::validity(expiry, defaults.now).ok_or(Code::INVALID_VALUE)?;
         Ok(Request {

@@ -3,7 +3,7 @@
 use engine::cert::{Keygrip, Timestamp};
 
 use crate::clock;
-use crate::generation::Family;
+use crate::generation::{Family, Kind};
 use crate::interval;
 use crate::prompt::{self, Question};
 use crate::settings::Settings;
@@ -21,10 +21,26 @@ pub(super) enum Validated<'a> {
 pub(super) struct Asker<'a> {
     pub(super) settings: &'a Settings,
     pub(super) streams: &'a mut Streams,
-    pub(super) secret_key_family: &'a dyn Fn(Keygrip) -> Option<Family>,
+    pub(super) held: HeldKeys<'a>,
 }
 
-impl Asker<'_> {
+/// The secret keys that exist and can become the primary key of a new certificate.
+#[derive(Clone, Copy)]
+pub(crate) struct HeldKeys<'a> {
+    /// Returns the algorithm of the key with a keygrip.
+    pub(crate) family: &'a dyn Fn(Keygrip) -> Option<Family>,
+    /// Returns the serial number of the card in the reader, and its keys with what they are for; or why it cannot be read.
+    pub(crate) on_card: &'a dyn Fn(&Settings, &mut Streams) -> CardKeys,
+}
+
+/// What a card has to offer.
+pub(crate) type CardKeys = Result<(String, Vec<Kind>), String>;
+
+impl<'a> Asker<'a> {
+    /// Asks where no key that exists can be chosen.
+    pub(super) fn of_new_keys(settings: &'a Settings, streams: &'a mut Streams) -> Self {
+        Self { settings, streams, held: HeldKeys { family: &|_| None, on_card: &|_, _| Err(String::new()) } }
+    }
     /// Asks, and returns the answer without white space around it.
     pub(super) fn line(
         &mut self,

@@ -6,6 +6,7 @@ use super::asker::Asker;
 use crate::generation::algorithm::Pair;
 use crate::generation::size::{Range, rounded};
 use crate::generation::{Curve, Family, Kind, Material, keygrip};
+use crate::terminal::tell;
 
 /// The keys that a row of the menu selects.
 #[derive(Clone, Copy)]
@@ -17,6 +18,8 @@ enum What {
     Chosen(Sort),
     /// An existing key as the primary key.
     Existing,
+    /// An existing key of a card.
+    OnCard,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -31,7 +34,7 @@ enum Sort {
 type Row<T> = (i64, &'static str, &'static str, T, bool);
 
 /// The menu of keys.
-const ROWS: [Row<What>; 10] = [
+const ROWS: [Row<What>; 11] = [
     (1, "rsa+rsa", "RSA and RSA (default)", What::Both(Sort::Rsa, Sort::Rsa), false),
     (2, "dsa+elg", "DSA and Elgamal", What::Both(Sort::Dsa, Sort::Elgamal), false),
     (3, "dsa", "DSA (sign only)", What::Signing(Sort::Dsa), false),
@@ -42,6 +45,7 @@ const ROWS: [Row<What>; 10] = [
     (10, "ecc/s", "ECC (sign only)", What::Signing(Sort::Ecc), true),
     (11, "ecc/*", "ECC (set your own capabilities)", What::Chosen(Sort::Ecc), true),
     (13, "keygrip", "Existing key", What::Existing, true),
+    (14, "cardkey", "Existing key from card", What::OnCard, false),
 ];
 
 /// The menu of curves; the gaps in its numbers are curves that gpg 2.2 does not offer.
@@ -73,16 +77,25 @@ const INVALID: &str = "Invalid selection.\n";
 
 /// Asks for everything about the algorithm.
 pub(super) fn ask(asker: &mut Asker<'_>) -> anyhow::Result<Pair> {
-    let what = asker.row(&ROWS)?;
+    let what = loop {
+        match asker.row(&ROWS)? {
+            What::OnCard => {
+                if let Some(pair) = asker.on_card()? {
+                    return Ok(pair);
+                }
+            }
+            what => break what,
+        }
+    };
     let (sort, usage) = match what {
         What::Both(sort, _) | What::Signing(sort) => (sort, Usage::SIGN),
         What::Chosen(sort) => (sort, asker.uses(sort.family())?),
-        What::Existing => return asker.existing(),
+        What::Existing | What::OnCard => return asker.existing(),
     };
     let primary = Kind { material: asker.material(sort)?, usage: usage | Usage::CERTIFY };
     let subkey = match what {
         What::Both(_, sort) => Some(asker.subkey(sort, primary.material)?),
-        What::Signing(_) | What::Chosen(_) | What::Existing => None,
+        What::Signing(_) | What::Chosen(_) | What::Existing | What::OnCard => None,
     };
     Ok(Pair { primary, subkey })
 }
@@ -130,7 +143,7 @@ impl Asker<'_> {
             context = match keygrip(answer.as_bytes()) {
                 _ if answer.is_empty() => "",
                 None => "Not a valid keygrip (expecting 40 hex digits)\n",
-                Some(keygrip) => match (self.secret_key_family)(keygrip) {
+                Some(keygrip) => match (self.held.family)(keygrip) {
                     None => "No key with this keygrip\n",
                     Some(family) => {
                         let usage = self.uses(family)? | Usage::CERTIFY;
@@ -139,6 +152,36 @@ impl Asker<'_> {
                     }
                 },
             };
+        }
+    }
+
+    /// Asks for a key of the card in the reader, and experts for its uses; `None`, and says why, if there is none.
+    fn on_card(&mut self) -> anyhow::Result<Option<Pair>> {
+        let (serial, keys) = match (self.held.on_card)(self.settings, self.streams) {
+            Ok((serial, keys)) if !keys.is_empty() => (serial, keys),
+            read => {
+                let reason = read.err().unwrap_or_else(|| "No data".to_owned());
+                tell(self.settings, format!("error reading the card: {reason}\n").as_bytes());
+                return Ok(None);
+            }
+        };
+        let mut context = format!("Serial number of the card: {serial}\nAvailable keys:\n");
+        for (number, kind) in (1..).zip(&keys) {
+            let Material::Existing(keygrip, family) = kind.material else { continue };
+            let (family, uses) = (family.name(), named(kind.usage));
+            context.push_str(&format!("   ({number}) {keygrip} {family} ({uses})\n"));
+        }
+        loop {
+            let answer = self.line("keygen.cardkey", &context, "Your selection? ")?;
+            let index = usize::try_from(number(&answer)).unwrap_or(0).wrapping_sub(1);
+            let Some(kind) = keys.get(index) else { continue };
+            let family = kind.material.family();
+            let usage = match self.settings.expert {
+                true => self.usage(family, Some(kind.usage), true)?,
+                false => kind.usage,
+            };
+            let primary = Kind { material: kind.material, usage: usage | Usage::CERTIFY };
+            return Ok(Some(Pair { primary, subkey: None }));
         }
     }
 

@@ -1,0 +1,125 @@
+//! Keys that a card has made: their public key packets, and their use before any certificate has them.
+
+use cert::{Timestamp, key};
+use secret::{OpenKey, Passphrase, write_number};
+
+use crate::sexp::Sexp;
+use crate::{Agent, PublicKey, open_key};
+
+/// What a key on a card does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CardUse {
+    /// It signs or authenticates.
+    Signs,
+    /// It decrypts.
+    Decrypts,
+}
+
+/// Returns the body of the packet (version 4) of a public key that the agent shows as an s-expression; `None` if it cannot be
+/// read.
+///
+/// The parameters of the key derivation of ECDH are those that GnuPG and scdaemon take for each curve (RFC 9580, 11.5).
+pub fn public_body(shown: &[u8], does: CardUse, created: Timestamp) -> Option<Vec<u8>> {
+    const RSA: u8 = 1;
+    const ECDH: u8 = 18;
+    const ECDSA: u8 = 19;
+    const EDDSA: u8 = 22;
+    const VERSION: u8 = 4;
+    let read = Sexp::read(shown).filter(|read| read.name() == Some(b"public-key"))?;
+    let [_, numbers, ..] = read.elements()? else { return None };
+    let mut body = vec![VERSION];
+    body.extend(created.0.to_be_bytes());
+    match numbers.name()? {
+        b"rsa" => {
+            body.push(RSA);
+            body.extend_from_slice(&write_number(numbers.value("n")?));
+            body.extend_from_slice(&write_number(numbers.value("e")?));
+        }
+        b"ecc" => {
+            let name = String::from_utf8_lossy(numbers.value("curve")?).into_owned();
+            let oid = key::curve_oid(&name)?;
+            let point = native(numbers.value("q")?);
+            body.push(match does {
+                CardUse::Decrypts => ECDH,
+                CardUse::Signs if name == "Ed25519" => EDDSA,
+                CardUse::Signs => ECDSA,
+            });
+            body.push(u8::try_from(oid.len()).ok()?);
+            body.extend_from_slice(oid);
+            body.extend_from_slice(&write_number(&point));
+            if does == CardUse::Decrypts {
+                body.extend(key_derivation(point.len()));
+            }
+        }
+        _ => return None,
+    }
+    key::parse_public(&body).is_ok().then_some(body)
+}
+
+/// Puts the prefix of native points before a point that has none.
+fn native(point: &[u8]) -> Vec<u8> {
+    const NATIVE: u8 = 0x40;
+    const LENGTH: usize = 32;
+    if point.len() == LENGTH { [&[NATIVE], point].concat() } else { point.to_vec() }
+}
+
+/// Returns the field with hash algorithm and cipher for a curve whose points have so many bytes.
+fn key_derivation(point: usize) -> [u8; 4] {
+    const SHA256_AES128: [u8; 2] = [8, 7];
+    const SHA384_AES256: [u8; 2] = [9, 9];
+    const SHA512_AES256: [u8; 2] = [10, 9];
+    let [hash, cipher] = match point {
+        // Two coordinates of 256 bits or one, and the prefix.
+        ..=65 => SHA256_AES128,
+        66..=97 => SHA384_AES256,
+        _ => SHA512_AES256,
+    };
+    [3, 1, hash, cipher]
+}
+
+impl Agent {
+    /// Returns a key of the agent that no certificate has yet; the passphrase answers the agent's question in loopback mode.
+    /// `None` if it has no keygrip.
+    pub fn open_without_certificate(
+        &self,
+        public: PublicKey,
+        passphrase: Option<Passphrase>,
+    ) -> Option<Box<dyn OpenKey>> {
+        let keygrip = key::parse_public(&public.body).ok()?.facts().keygrip?;
+        Some(Box::new(open_key::OpenKey { agent: self.clone(), keygrip, public, passphrase }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn curve(name: &str, point: &[u8]) -> Vec<u8> {
+        let ecc = [("curve", name.as_bytes()), ("q", point)]
+            .map(|(word, value)| Sexp::named(word, [Sexp::atom(value)]));
+        Sexp::named("public-key", [Sexp::named("ecc", ecc)]).to_canonical().to_vec()
+    }
+
+    #[test]
+    fn a_key_on_a_curve_is_of_the_algorithm_that_its_use_asks_for() {
+        let read =
+            |shown: &[u8], does| public_body(shown, does, Timestamp(1)).map(|body| (body[5], body.len()));
+        let native = curve("Ed25519", &[7; 32]);
+        assert_eq!(read(&native, CardUse::Signs), Some((22, 51)));
+        let with_prefix = curve("Curve25519", &[&[0x40][..], &[7; 32]].concat());
+        assert_eq!(read(&with_prefix, CardUse::Decrypts).map(|(algorithm, _)| algorithm), Some(18));
+        let nist = curve("NIST P-256", &[&[4][..], &[7; 64]].concat());
+        assert_eq!(read(&nist, CardUse::Signs).map(|(algorithm, _)| algorithm), Some(19));
+        assert_eq!(read(&curve("unknown", &[4; 65]), CardUse::Signs), None);
+        assert_eq!(read(b"(11:private-key)", CardUse::Signs), None);
+        assert_eq!(read(b"", CardUse::Signs), None);
+    }
+
+    #[test]
+    fn the_derivation_of_keys_grows_with_the_curve() {
+        assert_eq!(
+            [33, 65, 97, 133].map(key_derivation),
+            [[3, 1, 8, 7], [3, 1, 8, 7], [3, 1, 9, 9], [3, 1, 10, 9]]
+        );
+    }
+}
