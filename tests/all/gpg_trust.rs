@@ -1,6 +1,6 @@
 //! Owner trust as `gpg-keyhoard` exchanges it with gpg, and asks for it.
 
-use harness::{Both, Engine, Gnupg, Home, Keyring, Output, Reference, Run, Victim, colons};
+use harness::{Both, Engine, Home, Keyring, Output, Reference, Run, Victim, colons};
 use lab::made::Web;
 
 harness::on_both_engines! {
@@ -183,58 +183,5 @@ fn the_issuer_of_a_certification_does_not_depend_on_certificates_that_claim_its_
         assert!(listing.lines().any(|line| line.starts_with("uid:f:")), "{listing}");
         let signature = listing.lines().find(|line| line.starts_with("sig:!") && line.contains("Ann"));
         assert!(signature.is_some_and(|line| line.contains(&key[24..])), "{listing}");
-    }
-}
-
-#[test]
-fn a_trusted_key_is_reported_and_remembered_as_gpg_2_4_remembers_it_until_another_one_is_named() {
-    const ALICE: &str = "51533D3D0D28361643870CC6356E432296C42478";
-    const BOB: &str = "F40E36336BCA57689109B8336CE68E4314718A26";
-    let [alice, bob] = [ALICE, BOB].map(|key| {
-        let both = Both::of_alice_and_bob_with(Gnupg::V2_4);
-        both.run_of(true).args(["--export", key]).succeed().stdout
-    });
-    for gnupg in [Gnupg::V2_4, Gnupg::V2_2] {
-        let both = Both::new().with(gnupg).now("20260201T000000!");
-        let [alice, bob] = [("alice", &alice), ("bob", &bob)].map(|(name, key)| {
-            let file = both.gpg.write(name, key);
-            file.to_str().expect("a path in ASCII").to_owned()
-        });
-        let list = ["--with-colons", "--list-keys"];
-        // Not that of the test's homes; gpg stores what it changed in its trust database when it checks that.
-        let options = ["--trust-model", "pgp", "--auto-check-trustdb"];
-        both.run(options.iter().chain(&["--import", &alice]));
-        let steps = [
-            &["--trusted-key", ALICE, "--import", &bob][..],
-            &[],
-            &["--trusted-key", ALICE],
-            &["--trusted-key", BOB],
-            &["--trusted-key", BOB, "--import", &bob],
-            &["--export-ownertrust"],
-            &[],
-        ];
-        for (step, words) in steps.into_iter().enumerate() {
-            let is_listing = words.is_empty() || words.len() == 2;
-            let words = [&options[..], words, if is_listing { &list[..] } else { &[] }].concat();
-            let [gpg, keyhoard] = both.run(&words);
-            let told = format!("{gnupg:?}, step {step}: {} {}", gpg.errors(), keyhoard.errors());
-            let said = |done: &Output| -> Vec<String> {
-                let errors = done.errors();
-                errors.lines().filter(|line| line.contains("trusted")).map(str::to_owned).collect()
-            };
-            // gpg remembers also what a listing was told.
-            if step != 4 {
-                assert_eq!(said(&gpg), said(&keyhoard), "{told}");
-            }
-            let owner_trusts = |done: &Output| -> Vec<String> {
-                let records = colons::records(&done.stdout);
-                let keys = records.iter().filter(|record| record.kind() == "pub");
-                keys.map(|record| format!("{} {}", record.text(5), record.text(9))).collect()
-            };
-            assert_eq!(owner_trusts(&gpg), owner_trusts(&keyhoard), "{told}");
-            assert_eq!(owner_trusts(&keyhoard).len(), if is_listing { 2 } else { 0 }, "{told}");
-            assert_eq!((gpg.code, keyhoard.code), (Some(0), Some(0)), "{told}");
-            assert!(!keyhoard.text().contains(":6:"), "{}", keyhoard.text());
-        }
     }
 }

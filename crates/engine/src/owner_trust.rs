@@ -48,9 +48,8 @@ impl Assignment {
     ///
     /// `before` is what was assigned so far.
     pub fn disabling(key: Fingerprint, disabled: bool, before: Option<AssignedTrust>) -> Self {
-        let mut trust = before.unwrap_or_default();
-        trust.disabled = disabled;
-        Self { key, trust: AssignedTrust::from_number(trust.number()) }
+        let value = before.map_or(0, AssignedTrust::value);
+        Self { key, trust: AssignedTrust::from_number(AssignedTrust::new(value, disabled).number()) }
     }
 
     /// Reads a line of `gpg --export-ownertrust`, without its end; `None` for one that gives nothing.
@@ -78,7 +77,7 @@ impl Assignment {
         };
         let number = leading_number(&rest[1..]).ok_or(LineError::Value)?;
         let key = Fingerprint::new(version, &bytes(digits));
-        let given = key.zip(AssignedTrust::from_gnupg(number));
+        let given = key.zip(AssignedTrust::from_number(number));
         Ok(given.map(|(key, trust)| Self { key, trust: Some(trust) }))
     }
 
@@ -98,7 +97,8 @@ impl Assignment {
 fn is_owner_trust(line: &[u8]) -> bool {
     let field = line.split(|&byte| byte == b':').nth(1).unwrap_or_default();
     let number = std::str::from_utf8(field.trim_ascii()).ok().and_then(|text| text.parse::<u8>().ok());
-    matches!(number, Some(0 | 2..=6 | 128 | 130..=134))
+    let value = number.map(|number| AssignedTrust::from_number(number).map_or(0, AssignedTrust::value));
+    matches!(value, Some(0 | 2..=6))
 }
 
 /// Returns the number that C's `scanf` reads at the beginning of a text.
@@ -122,10 +122,10 @@ pub(crate) fn bytes(digits: &[u8]) -> Vec<u8> {
     digits.chunks_exact(2).map(|pair| value(pair[0]) << 4 | value(pair[1])).collect()
 }
 
-/// Returns the lines that [`Assignment::read`] reads; as in GnuPG without what `--trusted-key` gave.
+/// Returns the lines that [`Assignment::read`] reads.
 pub fn lines(given: &[(Fingerprint, AssignedTrust)]) -> String {
     let mut text = String::new();
-    for (key, trust) in given.iter().filter(|(_, trust)| !trust.is_by_option()) {
+    for (key, trust) in given {
         writeln!(text, "{key}:{}:", trust.number()).expect("a string takes everything");
     }
     text
@@ -194,14 +194,12 @@ mod tests {
         assert_eq!(text, "000102030405060708090A0B0C0D0E0F10111213:134:\n");
         let read = Assignment::read(text.trim_end().as_bytes()).expect("a line");
         assert_eq!(read, Some(Assignment { key, trust: Some(trust) }));
-        assert_eq!(lines(&[(key, AssignedTrust::ultimate_by_option(true))]), "");
     }
 
     #[test]
     fn numbers_are_read_as_gnupg_reads_them() {
         let read = [":5:", ": 5", ":+5x", ":261:", ":-1:"].map(number);
         assert_eq!(read, [Ok(Some(5)), Ok(Some(5)), Ok(Some(5)), Ok(Some(5)), Ok(Some(255))]);
-        assert_eq!(number(":70:"), Ok(Some(6)), "nothing but an option gives trust by an option");
         assert_eq!([":0:", ":256:"].map(number), [Ok(None), Ok(None)]);
     }
 
@@ -218,7 +216,7 @@ mod tests {
     #[test]
     fn read_exactly_a_number_that_is_no_owner_trust_is_an_error() {
         let read = |rest: &str| Assignment::read_exactly(format!("{KEY}{rest}").as_bytes());
-        for rest in [":300:", ":256:", ":-1:", ":5x:", ":1:", ":7:", ":44:", ":70:"] {
+        for rest in [":300:", ":256:", ":-1:", ":5x:", ":1:", ":7:", ":44:"] {
             assert_eq!(read(rest), Err(LineError::Number), "{rest}");
         }
         let number = |rest| read(rest).map(number_of);
@@ -236,8 +234,6 @@ mod tests {
         assert_eq!(Assignment::new(key, OwnerTrust::Full, disabled).trust, Some(AssignedTrust::new(5, true)));
         assert_eq!(Assignment::new(key, OwnerTrust::Unknown, never).trust, None);
         assert_eq!(Assignment::disabling(key, true, never).trust, disabled);
-        let [named, off] = [false, true].map(AssignedTrust::ultimate_by_option);
-        assert_eq!(Assignment::disabling(key, true, Some(named)).trust, Some(off));
         assert_eq!(Assignment::disabling(key, false, None).trust, None);
     }
 }

@@ -134,10 +134,6 @@ pub(crate) struct Settings {
     pub(crate) trust: TrustNumbers,
     /// `--trusted-key`.
     pub(crate) trusted_keys: Vec<TrustedKey>,
-    /// `--trusted-key` was given, be it with `none`.
-    pub(crate) names_trusted_keys: bool,
-    /// It was reported what becomes of them.
-    pub(crate) trusted_keys_reported: OnceLock<()>,
     /// `--tofu-default-policy`.
     pub(crate) tofu_default_policy: Policy,
     pub(crate) groups: Vec<Group>,

@@ -15,7 +15,6 @@ pub(crate) fn settings(settings: &Settings) -> TrustSettings {
     TrustSettings {
         model: settings.trust_model,
         trusted_keys: settings.trusted_keys.clone(),
-        names_trusted_keys: settings.names_trusted_keys,
         marginals_needed: marginals_needed.unsigned_abs(),
         completes_needed: completes_needed.unsigned_abs(),
         // Both were checked when the options were read.

@@ -68,7 +68,7 @@ impl OwnerTrust {
     }
 
     /// Returns the value that GnuPG's trust database and `--export-ownertrust` have for it, without the flags.
-    pub const fn number(self) -> u8 {
+    pub fn number(self) -> u8 {
         self as u8
     }
 

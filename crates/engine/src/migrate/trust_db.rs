@@ -72,7 +72,7 @@ fn owner_trust(record: &[u8]) -> Option<Assignment> {
     let [TRUST, _, fields @ ..] = record else { return None };
     let (fingerprint, [number, _depth, _minimum, flags, ..]) = fields.split_at(20) else { return None };
     let key = Fingerprint::new(4, fingerprint)?;
-    let trust = AssignedTrust::from_gnupg(*number).filter(|_| flags & BY_OPTION == 0)?;
+    let trust = AssignedTrust::from_number(*number).filter(|_| flags & BY_OPTION == 0)?;
     Some(Assignment { key, trust: Some(trust) })
 }
 

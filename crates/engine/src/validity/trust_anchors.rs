@@ -28,12 +28,7 @@ impl TrustAnchors {
         settings: &TrustSettings,
     ) -> Result<Self> {
         let given = owner_trust.map(ReadTrust::owner_trusts).transpose()?.unwrap_or_default();
-        let counts = |trust: &AssignedTrust| !(trust.is_by_option() && settings.names_trusted_keys);
-        let given = given.into_iter().map(|(key, trust)| match counts(&trust) {
-            true => (key, trust),
-            false => (key, AssignedTrust::new(0, trust.disabled)),
-        });
-        let mut roots = Self { given: given.collect(), ..Self::default() };
+        let mut roots = Self { given: given.into_iter().collect(), ..Self::default() };
         for trusted in settings.trusted_keys.iter().filter(|_| settings.model.has_own_keys()) {
             match *trusted {
                 TrustedKey::Fingerprint(fingerprint) => drop(roots.named.insert(fingerprint)),

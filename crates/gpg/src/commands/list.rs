@@ -24,7 +24,7 @@ use crate::render::text::for_people;
 use crate::secrets::Secrets;
 use crate::settings::{ListSettings, Settings, TrustNumbers};
 use crate::streams::Streams;
-use crate::{trust, trusted_keys};
+use crate::trust;
 
 /// Bytes of text at which it is written out.
 const FLUSH_SIZE: usize = 64 * 1024;
@@ -140,9 +140,6 @@ fn list(
     secrets: Option<Secrets>,
 ) -> anyhow::Result<()> {
     let sources = snapshots.sources()?;
-    if shows_validity(settings) {
-        trusted_keys::report(settings, streams, &sources.certificates, sources.owner_trust)?;
-    }
     let validity = compute_validity(settings, &sources, found)?;
     let mut page = Page::new(settings, &validity, secrets);
     let mut issuers = listing::Names::new(sources.certificates, settings.now, PacketView::Gnupg)

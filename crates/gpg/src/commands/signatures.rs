@@ -30,7 +30,7 @@ use crate::render::subpacket::binary_value;
 use crate::settings::Settings;
 use crate::status;
 use crate::streams::Streams;
-use crate::{clock, trust, trusted_keys};
+use crate::{clock, trust};
 use missing_key::{Examination, Search};
 
 /// Examines signatures and reports the verdicts, unless `--list-only` is given; returns whether one is bad. With
@@ -72,7 +72,7 @@ pub(super) fn report(
         Examiner::new(snapshots.sources()?, trust_settings.clone()).compute_validities(&mut verdicts)?;
     }
     let mut has_bad = false;
-    let examination = Examination { settings, trust: &trust_settings, policy: &policy, announced };
+    let mut examination = Examination::new(settings, &trust_settings, &policy, announced);
     for verdict in &mut verdicts {
         let mut gnupg = verdict.examined.gnupg(announced, &policy);
         let mut is_included = false;
@@ -90,11 +90,6 @@ pub(super) fn report(
                     Search::Contradicted => gnupg = GnupgVerdict::Bad,
                 }
             }
-        }
-        if verdict.examined.signer.candidate().is_some() {
-            let snapshots = keyrings.snapshots()?;
-            let sources = snapshots.sources()?;
-            trusted_keys::report(settings, streams, &sources.certificates, sources.owner_trust)?;
         }
         report_one(settings, streams, verdict, gnupg, is_included);
         if gnupg.counts_as_bad(verdict.trust.key) {

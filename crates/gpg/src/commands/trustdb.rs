@@ -17,7 +17,7 @@ use crate::prompt::{self, Question};
 use crate::settings::Settings;
 use crate::settings::trust::model_name;
 use crate::streams::Streams;
-use crate::{trust, trusted_keys};
+use crate::trust;
 
 /// Reports a summary of the web of trust.
 pub(super) fn check(settings: &Settings, streams: &mut Streams) -> anyhow::Result<()> {
@@ -93,9 +93,7 @@ fn with_sources<T>(
 ) -> anyhow::Result<T> {
     let keyrings = Keyrings::open(settings, streams)?;
     let snapshots = keyrings.snapshots()?;
-    let sources = snapshots.sources()?;
-    trusted_keys::report(settings, streams, &sources.certificates, sources.owner_trust)?;
-    Ok(compute(&sources, &trust::settings(settings))?)
+    Ok(compute(&snapshots.sources()?, &trust::settings(settings))?)
 }
 
 /// Reports a summary in gpg's words.

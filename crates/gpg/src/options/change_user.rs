@@ -6,7 +6,6 @@ use std::env;
 use std::ffi::{CStr, CString, OsStr};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
 
 use engine::foreign_text::shown;
 use rustix::io::Errno;
@@ -22,9 +21,29 @@ struct User {
     home: CString,
 }
 
-/// Variables that name places of the user before.
-const PLACES: [&str; 5] =
-    ["GNUPGHOME", "KEYHOARD_DB", "KEYHOARD_PASSPHRASE_PROGRAM", "XDG_CONFIG_HOME", "XDG_DATA_HOME"];
+/// Variables that name files, servers or passwords of the user before.
+const OF_THE_USER: [&str; 20] = [
+    "DBUS_SESSION_BUS_ADDRESS",
+    "GNUPGHOME",
+    "GPG_AGENT_INFO",
+    "KEYHOARD_DB",
+    "KEYHOARD_PASSPHRASE_PROGRAM",
+    "PGDATABASE",
+    "PGHOST",
+    "PGHOSTADDR",
+    "PGPASSFILE",
+    "PGPASSWORD",
+    "PGPORT",
+    "PGSERVICE",
+    "PGSERVICEFILE",
+    "PGSSLCERT",
+    "PGSSLKEY",
+    "PGUSER",
+    "XAUTHORITY",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+    "XDG_RUNTIME_DIR",
+];
 
 /// Becomes the user with a name or number, with the groups, the home directory and the search path of that user.
 ///
@@ -49,12 +68,9 @@ pub(super) fn change_user(name: &[u8]) -> Result<(), String> {
         }
         set_ids(&user).map_err(|(what, error)| failed(what, error))?;
         set_variable("PATH", Some(OsStr::new("/usr/local/bin:/usr/bin:/bin")));
-        PLACES.into_iter().for_each(|name| set_variable(name, None));
+        OF_THE_USER.into_iter().for_each(|name| set_variable(name, None));
     }
-    let home = OsStr::from_bytes(user.home.to_bytes());
-    if Path::new(home).exists() {
-        set_variable("HOME", Some(home));
-    }
+    set_variable("HOME", Some(OsStr::from_bytes(user.home.to_bytes())));
     let own_name = OsStr::from_bytes(user.name.to_bytes());
     set_variable("USER", Some(own_name));
     set_variable("LOGNAME", Some(own_name));

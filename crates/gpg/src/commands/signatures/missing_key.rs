@@ -23,16 +23,30 @@ pub(super) enum Search {
     Contradicted,
 }
 
+/// So many keys are taken from the signatures of one message at most.
+const MAX_INCLUDED_KEYS: usize = 16;
+
 /// How signatures are examined.
 pub(super) struct Examination<'a> {
-    pub(super) settings: &'a Settings,
-    pub(super) trust: &'a TrustSettings,
-    pub(super) policy: &'a SignaturePolicy<'a>,
+    settings: &'a Settings,
+    trust: &'a TrustSettings,
+    policy: &'a SignaturePolicy<'a>,
     /// The `Hash` headers of clear text.
-    pub(super) announced: Option<&'a HashHeaders>,
+    announced: Option<&'a HashHeaders>,
+    /// How many keys may still be taken from signatures.
+    included_keys: usize,
 }
 
-impl Examination<'_> {
+impl<'a> Examination<'a> {
+    pub(super) fn new(
+        settings: &'a Settings,
+        trust: &'a TrustSettings,
+        policy: &'a SignaturePolicy<'a>,
+        announced: Option<&'a HashHeaders>,
+    ) -> Self {
+        Self { settings, trust, policy, announced, included_keys: MAX_INCLUDED_KEYS }
+    }
+
     /// Says whether a signature was not checked since its key is not here.
     pub(super) fn lacks_key(verdict: &SignatureVerdict, gnupg: GnupgVerdict) -> bool {
         let has_reason = matches!(
@@ -47,7 +61,7 @@ impl Examination<'_> {
 
     /// Searches the key of a signature.
     pub(super) fn search(
-        &self,
+        &mut self,
         signature: &DataSignature,
         statement: &SignatureContents,
         streams: &mut Streams,
@@ -68,10 +82,12 @@ impl Examination<'_> {
         Ok(Search::NoKey)
     }
 
-    /// Takes the key from the signature, if the signature is good with it.
-    fn included(&self, signature: &DataSignature, streams: &mut Streams) -> anyhow::Result<Search> {
+    /// Takes the key from the signature, if the signature is good with it. If it cannot be imported, that is reported, and
+    /// the key is missing as before.
+    fn included(&mut self, signature: &DataSignature, streams: &mut Streams) -> anyhow::Result<Search> {
         let settings = self.settings;
-        let import = settings.import_included.get().filter(|_| settings.signature.imports_key);
+        let import = settings.import_included.get();
+        let import = import.filter(|_| settings.signature.imports_key && self.included_keys > 0);
         let Some(import) = import else { return Ok(Search::NoKey) };
         let Some(key) = IncludedKey::of(signature) else { return Ok(Search::NoKey) };
         let keyring = key.keyring().snapshot();
@@ -89,7 +105,11 @@ impl Examination<'_> {
         if settings.verbose > 0 {
             streams.info("checked signature using included key block: Success");
         }
-        import(&key, settings, streams)?;
+        self.included_keys -= 1;
+        if let Err(error) = import(&key, settings, streams) {
+            streams.error(format_args!("key in the signature not imported: {error:#}"));
+            return Ok(Search::NoKey);
+        }
         let again = self.again(signature, streams)?;
         let again = again.filter(|again| again.examined.signer.candidate().is_some());
         Ok(again.map_or(Search::NoKey, Search::Included))

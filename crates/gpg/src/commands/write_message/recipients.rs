@@ -25,7 +25,7 @@ use crate::prompt::{self, Question};
 use crate::settings::{DefaultRecipient, Group, RecipientKind, RecipientName, Settings};
 use crate::status;
 use crate::streams::Streams;
-use crate::{input, names, trust, trusted_keys};
+use crate::{input, names, trust};
 
 /// A recipient.
 pub(super) struct Chosen {
@@ -50,7 +50,6 @@ pub(super) fn collect(
     let keyrings = Keyrings::open(settings, streams)?;
     let snapshots = keyrings.snapshots()?;
     let sources = snapshots.sources()?;
-    trusted_keys::report(settings, streams, &sources.certificates, sources.owner_trust)?;
     let mut search = Search {
         settings,
         streams,
