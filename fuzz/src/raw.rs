@@ -92,6 +92,8 @@ pub(crate) fn message(input: &[u8]) {
         armor: ArmorRules::Rfc9580,
         unknown_packets: true,
         zeros_behind: true,
+        bytes_behind: true,
+        verbatim_text: true,
     };
     read_message(input, allowed, &key);
     if let Ok(signatures) = DetachedSignatures::read(&mut &input[..]) {

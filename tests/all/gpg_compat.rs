@@ -1,7 +1,8 @@
 //! `gpg-keyhoard` follows gpg 2.4.9, and 2.2.40 where that is configured; the options that only 2.4 has do what they do
 //! there.
 
-use std::fs;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 
 use harness::colons::records;
 use harness::{Both, Gnupg, Home, NOW, Output, Reference, Run, alice_and_bob};
@@ -164,12 +165,56 @@ fn gpg_2_4_makes_the_key_that_gpg_makes_by_default() {
 #[test]
 fn gpg_2_4_options_that_change_the_result_and_are_not_there_are_refused() {
     let home = Home::new();
-    let options = ["--chuid", "nobody", "--list-keys"];
+    let options = ["--debug-ignore-expiration", "--list-keys"];
     let done = Run::gpg_keyhoard(&home).like(Gnupg::V2_4).args(options).output();
     assert_eq!(done.code, Some(2));
-    assert!(done.errors().contains("not supported yet"), "{}", done.errors());
+    assert!(done.errors().contains("nothing is made with expired keys"), "{}", done.errors());
     let told = Run::gpg_keyhoard(&home).like(Gnupg::V2_4).args(["--use-keyboxd", "--list-keys"]).succeed();
     assert!(told.errors().contains("--use-keyboxd has no effect"), "{}", told.errors());
+}
+
+#[test]
+fn gpg_2_4_becomes_the_user_that_chuid_names_and_says_why_it_cannot() {
+    let both = Both::new().with(Gnupg::V2_4);
+    let own_number = fs::metadata("/proc/self").expect("this process").uid().to_string();
+    for user in ["no-such-user", "no\nuser", &own_number] {
+        let [gpg, keyhoard] = both.run(["--chuid", user, "--list-keys"]);
+        assert_eq!(gpg.code, keyhoard.code, "{user:?}: {}", keyhoard.errors());
+        let said = |done: &Output| done.errors().lines().filter(|line| line.contains("not found")).count();
+        assert_eq!(said(&gpg), said(&keyhoard), "{user:?}: {}", keyhoard.errors());
+    }
+    // Only the superuser becomes somebody else; nobody else may write to this home.
+    let [gpg, keyhoard] = both.run(["--chuid", "nobody", "--import", "/etc/hostname"]);
+    assert_eq!((gpg.code, keyhoard.code), (Some(2), Some(2)), "{}", keyhoard.errors());
+    assert!(!both.keyhoard.has_database(), "{}", keyhoard.errors());
+}
+
+#[test]
+fn gpg_2_4_keeps_nothing_of_the_user_that_it_was_before_chuid() {
+    const NOBODY: u32 = 65534;
+    let home = Home::new();
+    if let Err(error) = chown(home.path(), Some(NOBODY), Some(NOBODY)) {
+        let own = fs::metadata(home.path()).expect("it was made").uid();
+        assert_ne!(own, 0, "the superuser cannot give a directory away: {error}");
+        println!("not tested: only the superuser becomes another user");
+        return;
+    }
+    let key =
+        Both::of_alice_and_bob_with(Gnupg::V2_4).run_of(true).args(["--export", "alice"]).succeed().stdout;
+    let file = home.write("key", key);
+    let import =
+        || Run::gpg_keyhoard(&home).like(Gnupg::V2_4).args(["--chuid", "nobody", "--import"]).arg(&file);
+    fs::set_permissions(&file, Permissions::from_mode(0o600)).expect("it is the test's own");
+    let refused = import().output();
+    assert_eq!(refused.code, Some(2), "the file is another user's");
+    assert!(refused.errors().contains("Permission denied"), "{}", refused.errors());
+    chown(&file, Some(0), Some(0)).expect("it is the test's own");
+    fs::set_permissions(&file, Permissions::from_mode(0o640)).expect("it is the test's own");
+    assert_eq!(import().output().code, Some(2), "the groups of the superuser are given up");
+    chown(&file, Some(NOBODY), None).expect("it is the test's own");
+    import().succeed();
+    let made = fs::metadata(home.database()).expect("it was made");
+    assert_eq!((made.uid(), made.gid()), (NOBODY, NOBODY));
 }
 
 #[test]

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use harness::colons::records;
-use harness::{Both, Gnupg, Output};
+use harness::{Both, Gnupg, Output, Run};
 
 const ALICE: &str = "51533D3D0D28361643870CC6356E432296C42478";
 const BOB: &str = "F40E36336BCA57689109B8336CE68E4314718A26";
@@ -240,5 +240,70 @@ fn gpg_exports_no_secret_keys_for_ssh_as_gpg_2_4_exports_none() {
         &["--export-secret-ssh-key", "&0123456789012345678901234567890123456789"],
     ] {
         same(&both, words);
+    }
+}
+
+/// Homes of gpg 2.4 with a key of version 5, whose secret part the agent of gpg's home has.
+fn homes_with_version_5() -> Both {
+    let both = Both::with_agent().with(Gnupg::V2_4).now("20260201T000000!");
+    let make = ["--compliance", "gnupg", "--quick-generate-key", "V5 <v5@example.org>", "ed25519/v5"];
+    both.run_of(true).args(BATCH_OPTIONS).args(make).args(["sign,cert", "never"]).succeed();
+    let key = both.run_of(true).arg("--export").succeed().stdout;
+    for home in [&both.keyhoard, &both.gpg] {
+        let run = Run::gpg_keyhoard(home).like(Gnupg::V2_4).at(both.clock());
+        run.args(BATCH_OPTIONS).arg("--import").stdin(key.clone()).succeed();
+    }
+    both
+}
+
+#[test]
+fn gpg_and_gpg_keyhoard_verify_each_others_version_5_signatures_over_the_same_bytes() {
+    let both = homes_with_version_5();
+    let data = both.gpg.write("data", "a text\nwith two lines\n");
+    let data = data.to_str().expect("a path in ASCII");
+    for words in [
+        &["--detach-sign"][..],
+        &["--textmode", "--detach-sign"],
+        &["--sign"],
+        &["-z", "0", "--sign"],
+        &["--textmode", "--sign"],
+        &["--set-filename", "another name", "--sign"],
+        &["--clear-sign"],
+        &["--not-dash-escaped", "--clear-sign"],
+    ] {
+        let ours = Run::gpg_keyhoard(&both.gpg).like(Gnupg::V2_4).at(both.clock());
+        let signed = [both.run_of(true), ours].map(|run| {
+            let run = run.args(BATCH_OPTIONS).args(["-u", "v5@example.org", "-o", "-"]);
+            run.args(words).arg(data).succeed().stdout
+        });
+        for signature in signed {
+            let file = both.gpg.write("signature", &signature);
+            let file = file.to_str().expect("a path in ASCII");
+            let verify = match words.contains(&"--detach-sign") {
+                true => vec!["--verify", file, data],
+                false => vec!["--verify", file],
+            };
+            same(&both, &verify);
+            let [_, done] = both.run(["--status-fd", "1"].iter().chain(&verify));
+            let text = done.text();
+            let valid = text.lines().find(|line| line.contains("VALIDSIG ")).unwrap_or_default();
+            assert_eq!(valid.split(' ').nth(6), Some("5"), "{words:?}: {text}");
+        }
+    }
+}
+
+#[test]
+fn gpg_version_5_signatures_are_over_the_fields_of_literal_data() {
+    let both = homes_with_version_5();
+    let sign = ["-u", "v5@example.org", "-z", "0", "--set-filename", "name", "--sign"];
+    let signed = both.run_of(true).args(BATCH_OPTIONS).args(sign).stdin("a text\n").succeed().stdout;
+    let at = signed.windows(4).position(|bytes| bytes == b"name").expect("the name");
+    for (index, byte) in [(at - 2, b't'), (at, b'N'), (at + 4, 0)] {
+        let mut changed = signed.clone();
+        changed[index] = byte;
+        let file = both.gpg.write("changed", &changed);
+        same(&both, &["--verify", file.to_str().expect("a path in ASCII")]);
+        let [_, done] = both.run(["--status-fd", "1", "--verify", file.to_str().expect("ASCII")]);
+        assert!(done.text().contains("BADSIG"), "{}", done.text());
     }
 }

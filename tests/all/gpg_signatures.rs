@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-use harness::{Both, Engine, Output, Run, SIGNED_TEXT, Victim, assert_same, detached, signing_keys};
+use harness::{Both, Engine, Gnupg, Output, Run, SIGNED_TEXT, Victim, assert_same, detached, signing_keys};
 use packet_builder::{Certificate, Key, Signature, Signed, Subpacket};
 
 harness::on_both_engines! {
@@ -61,17 +61,6 @@ fn signed(both: &Both, gpg: bool, name: &str, words: &[&str]) -> PathBuf {
 }
 
 #[test]
-fn not_dash_escaped_clear_text_is_neither_written_nor_read() {
-    let both = Both::of_alice_and_bob();
-    let words = ["-u", "bob", "--not-dash-escaped", "--clear-sign"];
-    let [gpg, keyhoard] = [true, false].map(|gpg| run(&both, gpg, &words, TEXT));
-    assert_eq!((gpg.code, keyhoard.code, keyhoard.text().as_str()), (Some(0), Some(2), ""));
-    assert!(keyhoard.errors().contains("--not-dash-escaped: not supported yet"), "{}", keyhoard.errors());
-    let read = run(&both, false, &["--decrypt"], &gpg.stdout);
-    assert_eq!((read.code, read.text().as_str()), (Some(2), ""), "{}", read.errors());
-}
-
-#[test]
 fn a_signature_by_an_expired_or_missing_key_is_reported_as_gpg_reports_it() {
     let both = Both::of_alice_and_bob();
     let data = both.gpg.write("data", TEXT);
@@ -103,10 +92,43 @@ fn zeros_behind_a_compressed_message_are_passed_over_as_by_gpg() {
             same(&both, &[command, message.to_str().expect("a name")], b"", true);
         }
     }
-    let message = signed(&both, false, "message", &["-u", "bob", "-z", "0", "-s"]);
-    let longer = [std::fs::read(&message).expect("it was written"), vec![0; 128]].concat();
-    let [gpg, keyhoard] = [true, false].map(|gpg| run(&both, gpg, &["--verify"], &longer).code);
-    assert_eq!((gpg, keyhoard), (Some(2), Some(2)), "what is not compressed has an end of its own");
+}
+
+/// Returns what a program says from the first bytes of the content on, but for how often it looks at keys.
+fn end(done: &Output) -> String {
+    let said = said(done);
+    let lines = said.split_inclusive('\n').skip_while(|line| !line.contains("PLAINTEXT"));
+    lines.filter(|line| !line.contains("KEY_CONSIDERED")).collect()
+}
+
+#[test]
+fn bytes_that_are_no_packet_behind_a_message_are_reported_as_by_gpg_and_change_nothing_of_it() {
+    for gnupg in [Gnupg::V2_4, Gnupg::V2_2] {
+        let both = Both::of_alice_and_bob_with(gnupg);
+        for kind in [
+            &["-u", "bob", "-z", "0", "-s"][..],
+            &["-z", "0", "--store"],
+            &["-r", "alice", "-e"],
+            &["-r", "alice", "-z", "0", "-e"],
+            &["-u", "bob", "-r", "alice", "-s", "-e"],
+            &["-u", "bob", "-r", "alice", "-z", "0", "-s", "-e"],
+        ] {
+            let words = [&["--trust-model", "always"], kind].concat();
+            let message = signed(&both, true, "message", &words);
+            let whole = std::fs::read(&message).expect("it was written");
+            for behind in [&[0][..], &[0; 2], &[0; 128], b"some text\n"] {
+                std::fs::write(&message, [&whole[..], behind].concat()).expect("it is the test's own");
+                let words = ["--decrypt", message.to_str().expect("a name")];
+                let [gpg, keyhoard] = [true, false].map(|gpg| run(&both, gpg, &words, b""));
+                let what = format!("{gnupg:?} {kind:?} {}", behind.escape_ascii());
+                assert_same(&what, end(&gpg).as_bytes(), end(&keyhoard).as_bytes());
+                assert_eq!((gpg.code, gpg.stdout), (keyhoard.code, keyhoard.stdout), "{what}");
+                if kind.contains(&"-s") && !kind.contains(&"-e") {
+                    same(&both, &["--verify", message.to_str().expect("a name")], b"", true);
+                }
+            }
+        }
+    }
 }
 
 #[test]

@@ -141,7 +141,7 @@ impl SubjectDigester<'_, '_> {
         } else {
             self.after_subject(head).ok_or(Verdict::Unsupported)?
         };
-        hash_trailer(&mut hasher, head);
+        hash_trailer(&mut hasher, head, &[]);
         hasher.finish().ok_or(Verdict::Bad)
     }
 

@@ -2,6 +2,7 @@
 
 pub(crate) mod about;
 mod armor;
+mod bytes_behind;
 mod card;
 mod checks;
 mod decrypt;
@@ -47,6 +48,7 @@ use crate::streams::Streams;
 pub(crate) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) -> anyhow::Result<()> {
     // Once it is set, it is this.
     let _ = settings.retrieve.set(network::retrieve::run);
+    let _ = settings.import_included.set(import::import_included);
     let listing = settings.fingerprint_as_command.then_some(Command::ListKeys);
     let Some(command) = settings.command.or(listing) else {
         return guess::run(arguments, settings, streams);

@@ -1,5 +1,6 @@
 //! gpg's options: the table of them, the command line, configuration files, and what they set.
 
+mod change_user;
 pub(crate) mod config_file;
 pub(crate) mod load;
 pub(crate) mod meta;

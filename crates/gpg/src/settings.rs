@@ -20,7 +20,7 @@ use engine::cert::Timestamp;
 use engine::configuration::Compat;
 use engine::trust::tofu::Policy;
 use engine::validity::{Model, TrustedKey};
-use engine::verification::SignatureContents;
+use engine::verification::{IncludedKey, SignatureContents};
 use engine::verify::HashAlgorithm;
 use engine::verify::policy::DigestPolicy;
 use secret::Passphrase;
@@ -46,6 +46,8 @@ pub(crate) use trust::TrustNumbers;
 
 /// Asks for the key of a signature; returns whether something was imported.
 pub(crate) type Retrieve = fn(&SignatureContents, &Settings, &mut Streams) -> anyhow::Result<bool>;
+/// Imports the key in a signature.
+pub(crate) type ImportIncluded = fn(&IncludedKey, &Settings, &mut Streams) -> anyhow::Result<()>;
 
 /// The settings of a run, from the options and configuration files. They do not change while a command runs.
 #[derive(Debug, Default)]
@@ -151,6 +153,8 @@ pub(crate) struct Settings {
     /// What asks for the keys of signatures. Only gpg's commands set it, so that nothing of the network is in gpgv's
     /// executable.
     pub(crate) retrieve: OnceLock<Retrieve>,
+    /// What imports the key in a signature; as for [`retrieve`](Self::retrieve), only gpg's commands set it.
+    pub(crate) import_included: OnceLock<ImportIncluded>,
     /// `--cert-digest-algo`.
     pub(crate) cert_digest: Option<HashAlgorithm>,
     /// The kind of each algorithm that an option named wrongly; reported once all options are read, as by gpg.

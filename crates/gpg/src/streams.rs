@@ -338,12 +338,6 @@ impl Streams {
         Some(arguments.first().map(Vec::as_slice))
     }
 
-    /// Reports that a command or an option is not supported yet.
-    pub(crate) fn not_yet(&mut self, what: &str) {
-        self.error(format_args!("{what}: not supported yet"));
-        self.status_failure(what.trim_start_matches('-'), Code::NOT_IMPLEMENTED);
-    }
-
     /// Writes an `ERROR` line.
     pub(crate) fn status_error(&mut self, location: &str, code: u32) {
         self.status(format!("ERROR {location} {code}"));

@@ -11,6 +11,8 @@ use crate::{Error, Result};
 /// The first line.
 pub(crate) const BEGIN: &[u8] = b"-----BEGIN PGP SIGNED MESSAGE-----";
 const BEGIN_SIGNATURE: &[u8] = b"-----BEGIN PGP SIGNATURE-----";
+/// GnuPG's header of text whose dashes are not escaped; whatever follows a space, it counts.
+const NOT_ESCAPED: &[u8] = b"NotDashEscaped:";
 /// The most bytes of consecutive white space, which is buffered since it may be the end of a line.
 const MAX_SPACE: usize = 1 << 20;
 /// The longest line in bytes that is read at once; longer ones are read in parts.
@@ -25,6 +27,8 @@ pub struct HashHeaders {
     pub digests: Vec<HashAlgorithm>,
     /// Whether a header is not a list of known hash algorithms; then no signature may be verified (RFC 9580, 6.2.2.3).
     pub has_unknown: bool,
+    /// Whether the text is as it was signed, its dashes not escaped (GnuPG's header `NotDashEscaped`).
+    pub is_verbatim: bool,
 }
 
 impl HashHeaders {
@@ -92,8 +96,11 @@ pub(crate) fn read_line(input: &mut (impl BufRead + ?Sized), line: &mut Vec<u8>)
     Read::take(&mut input, MAX_PART as u64).read_until(b'\n', line).map(drop).map_err(Error::reading)
 }
 
-/// Reads the headers after the first line, up to the empty line.
-pub(crate) fn read_headers(input: &mut (impl BufRead + ?Sized)) -> Result<HashHeaders> {
+/// Reads the headers after the first line, up to the empty line; `allows_verbatim` lets GnuPG's `NotDashEscaped` be one.
+pub(crate) fn read_headers(
+    input: &mut (impl BufRead + ?Sized),
+    allows_verbatim: bool,
+) -> Result<HashHeaders> {
     let mut announced = HashHeaders::default();
     let mut line = Vec::new();
     for _ in 0..MAX_HEADERS {
@@ -106,11 +113,36 @@ pub(crate) fn read_headers(input: &mut (impl BufRead + ?Sized)) -> Result<HashHe
         if text.is_empty() {
             return Ok(announced);
         }
+        if allows_verbatim && text.strip_prefix(NOT_ESCAPED).is_some_and(|value| value.starts_with(b" ")) {
+            announced.is_verbatim = true;
+            continue;
+        }
         // Other headers could change the meaning of the text.
         let names = text.strip_prefix(b"Hash:");
         announced.add(names.ok_or(Error::Malformed("a header of clear text other than \"Hash\""))?);
     }
     Err(Error::Limit("headers of clear text"))
+}
+
+/// Reads text that is signed as it is, up to the first line of the signatures, which is left in `line`.
+pub(crate) fn read_verbatim(
+    input: &mut (impl BufRead + ?Sized),
+    line: &mut Vec<u8>,
+    mut take: impl FnMut(&[u8]) -> Result<()>,
+) -> Result<()> {
+    let mut begins = true;
+    loop {
+        read_line(input, line)?;
+        if line.is_empty() {
+            return Err(Error::CutShort);
+        }
+        let ends = line.ends_with(b"\n");
+        if begins && ends && trimmed(line) == BEGIN_SIGNATURE {
+            return Ok(());
+        }
+        begins = ends;
+        take(line)?;
+    }
 }
 
 /// Reads the text after the headers, up to the first line of the signatures, which is left in `line`.
@@ -173,6 +205,20 @@ mod tests {
     }
 
     #[test]
+    fn text_that_is_not_escaped_is_read_as_it_is() {
+        let mut text = &b"- x \r\n-----BEGIN PGP SIGNATURE-----x\n\n-----BEGIN PGP SIGNATURE----- \nrest"[..];
+        let (mut line, mut out) = (Vec::new(), Vec::new());
+        let read = read_verbatim(&mut text, &mut line, |data| {
+            out.extend_from_slice(data);
+            Ok(())
+        });
+        assert!(read.is_ok());
+        assert_eq!(out, b"- x \r\n-----BEGIN PGP SIGNATURE-----x\n\n");
+        assert_eq!(text, b"rest");
+        assert!(matches!(read_verbatim(&mut &b"x\n"[..], &mut line, |_| Ok(())), Err(Error::CutShort)));
+    }
+
+    #[test]
     fn text_is_read_as_it_was_before_its_dashes_were_escaped() {
         let mut text = &b"- -----BEGIN\n- - x\n- From me\n-----BEGIN PGP SIGNATURE-----\nrest"[..];
         let (mut line, mut out) = (Vec::new(), Vec::new());
@@ -198,7 +244,7 @@ mod tests {
 
     #[test]
     fn a_hash_header_is_a_list_of_digests_and_nothing_else() {
-        let headers = |mut text: &[u8]| read_headers(&mut text);
+        let headers = |mut text: &[u8]| read_headers(&mut text, true);
         let [sha256, sha512] = [HashAlgorithm::SHA256, HashAlgorithm::SHA512];
         for (text, digests) in [
             (&b"Hash: SHA512, SHA256\r\n \r\n"[..], &[sha512, sha256][..]),
@@ -207,7 +253,7 @@ mod tests {
             (b"\n", &[]),
         ] {
             let announced = headers(text).expect("headers");
-            assert_eq!(announced, HashHeaders { digests: digests.to_vec(), has_unknown: false });
+            assert_eq!(announced, HashHeaders { digests: digests.to_vec(), ..HashHeaders::default() });
         }
         for text in [
             &b"Hash: SHA256 You owe me\n\n"[..],
@@ -229,7 +275,7 @@ mod tests {
 
     #[test]
     fn no_line_but_hash_headers_stands_between_the_title_and_the_empty_line() {
-        let headers = |mut text: &[u8]| read_headers(&mut text);
+        let headers = |mut text: &[u8]| read_headers(&mut text, false);
         for text in [
             &b"Comment: You owe me\n\n"[..],
             b"You owe me\n\n",
@@ -241,6 +287,8 @@ mod tests {
         ] {
             assert!(matches!(headers(text), Err(Error::Malformed(_))), "{}", text.escape_ascii());
         }
+        let not_escaped = |text: &[u8]| read_headers(&mut &text[..], true).is_ok_and(|it| it.is_verbatim);
+        assert!(not_escaped(b"NotDashEscaped: x\nHash: SHA256\n\n") && !not_escaped(b"NotDashEscaped:\n\n"));
         let long = [b"Hash: SHA256", &[b' '; MAX_PART][..], b"\ntext\n"].concat();
         assert!(matches!(headers(&long), Err(Error::Limit(_))));
         assert!(matches!(headers(b"Hash: SHA256"), Err(Error::CutShort)));

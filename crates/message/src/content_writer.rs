@@ -30,12 +30,12 @@ impl Default for LiteralOptions {
 /// Signs the literal data inside of the encryption: writes one-pass signatures before them, hashes them, and writes
 /// signatures after them.
 pub trait ContentSigner {
-    /// Returns the packets before the literal data.
+    /// Returns the packets before the literal data, of which `literal` are the fields.
     ///
     /// # Errors
     ///
     /// Any error, which ends writing the message.
-    fn before(&mut self) -> Result<Vec<u8>>;
+    fn before(&mut self, literal: &Literal) -> Result<Vec<u8>>;
     /// Takes the literal data in pieces.
     fn data(&mut self, data: &[u8]);
     /// Returns the packets after the literal data.
@@ -51,7 +51,7 @@ pub trait ContentSigner {
 pub struct NoSigner;
 
 impl ContentSigner for NoSigner {
-    fn before(&mut self) -> Result<Vec<u8>> {
+    fn before(&mut self, _: &Literal) -> Result<Vec<u8>> {
         Ok(Vec::new())
     }
 
@@ -75,7 +75,7 @@ impl LiteralOptions {
         signer: &mut dyn ContentSigner,
     ) -> Result<()> {
         compress(self.compression, self.level, out, |out| {
-            out.write_all(&signer.before()?).map_err(Error::writing)?;
+            out.write_all(&signer.before(&self.literal)?).map_err(Error::writing)?;
             literal(input, out, &self.literal, signer)?;
             out.write_all(&signer.after()?).map_err(Error::writing)
         })

@@ -120,6 +120,13 @@ pub enum Event<'a> {
     Unchanged,
     /// The encrypted data end.
     Decrypted,
+    /// Bytes that can begin no packet follow the message; they and the rest of the input were passed over.
+    BytesBehind {
+        /// The first byte.
+        first: u8,
+        /// The second one.
+        second: Option<u8>,
+    },
 }
 
 /// Whether data were authenticated before they are passed on.
@@ -159,10 +166,14 @@ pub struct Allowed {
     /// Clear text with a `Hash` header that is not a list of hash algorithms; its signatures must not be verified
     /// ([`HashHeaders::has_unknown`]; RFC 9580, 6.2.2.3).
     pub unknown_digests: bool,
+    /// Clear text whose dashes are not escaped ([`HashHeaders::is_verbatim`]), which GnuPG alone writes and reads.
+    pub verbatim_text: bool,
     /// Trust packets, and those of unknown types that are not critical (RFC 9580, 4.3), which are left aside.
     pub unknown_packets: bool,
     /// NUL bytes behind a message that is one compressed packet: the rest of a buffer that is longer than the message.
     pub zeros_behind: bool,
+    /// Bytes behind a complete message that can begin no packet; they are passed over, then comes an [`Event::BytesBehind`].
+    pub bytes_behind: bool,
 }
 
 /// Reads a message, with armor or without.
@@ -290,11 +301,15 @@ impl<'a> Reader<'a> {
             return Err(Error::NotEncrypted);
         }
         (self.has_content, self.is_clear_text) = (true, true);
-        let announced = clear_text::read_headers(input)?;
+        let announced = clear_text::read_headers(input, self.allowed.verbatim_text)?;
         if announced.has_unknown && !self.allowed.unknown_digests {
             return Err(Error::Malformed("a \"Hash\" header of clear text that is no list of digests"));
         }
         self.sink.event(Event::ClearText(&announced))?;
+        if announced.is_verbatim {
+            clear_text::read_verbatim(input, line, |data| self.sink.data(data, Authenticity::Unverified))?;
+            return self.sink.event(Event::ClearTextEnd(&[]));
+        }
         let end = clear_text::read_text(input, line, |data| self.sink.data(data, Authenticity::Unverified))?;
         self.sink.event(Event::ClearTextEnd(&end))
     }
@@ -314,7 +329,11 @@ impl<'a> Reader<'a> {
             Err(Error::Malformed(_)) if depth == 0 && !has_content => Err(Error::NoMessage),
             header => header,
         };
-        while let Some(header) = next(input, self.has_content)? {
+        loop {
+            if depth == 0 && encrypted_keys.is_empty() && self.is_behind_message(input)? {
+                return self.bytes_behind(input);
+            }
+            let Some(header) = next(input, self.has_content)? else { break };
             match header.tag {
                 Tag(1 | 3) => {
                     encrypted_keys.add(header.tag, &Body::new(input, header.length).whole(MAX_PACKET)?)?
@@ -338,6 +357,22 @@ impl<'a> Reader<'a> {
             }
         }
         if encrypted_keys.is_empty() { Ok(()) } else { Err(Error::CutShort) }
+    }
+
+    /// Says whether bytes follow the complete message that can begin no packet, and that are allowed.
+    fn is_behind_message(&self, input: &mut dyn Input) -> Result<bool> {
+        let is_complete = self.has_content && !self.is_clear_text && self.announced == 0;
+        Ok(self.allowed.bytes_behind
+            && is_complete
+            && frame::fill(input)?.first().is_some_and(|first| first & 0x80 == 0))
+    }
+
+    fn bytes_behind(&mut self, input: &mut dyn Input) -> Result<()> {
+        let first = frame::byte(input)?;
+        let second = frame::fill(input)?.first().copied();
+        // Armor around them must be whole.
+        frame::skip(input)?;
+        self.sink.event(Event::BytesBehind { first, second })
     }
 
     fn encrypted(

@@ -6,6 +6,7 @@ use cert::signed::{Document, Form};
 use crossbeam_channel::Sender;
 use verify::{HashAlgorithm, Verdict};
 
+use crate::literal::Literal;
 use crate::pipeline::{self, Buffer, PIECE, Pool};
 
 /// The most digests that begin with a salt, each of which is for one signature only.
@@ -46,6 +47,13 @@ impl Documents {
         self.0.iter_mut().for_each(Document::trim_lines);
     }
 
+    /// Sets the fields of the literal data, over which signatures of version 5 are made as well; must be called before
+    /// hashing.
+    pub(crate) fn set_metadata(&mut self, literal: &Literal) {
+        let fields = literal.head();
+        self.0.iter_mut().for_each(|document| document.set_metadata(&fields));
+    }
+
     fn update(&mut self, data: &[u8]) {
         self.0.iter_mut().for_each(|document| document.update(data));
     }
@@ -74,6 +82,13 @@ impl DocumentHasher {
     pub(crate) fn trim_lines(&mut self) {
         if let Self::Inline(documents, _) = self {
             documents.trim_lines();
+        }
+    }
+
+    /// Sets the fields of the literal data, see [`Documents::set_metadata`].
+    pub(crate) fn set_metadata(&mut self, literal: &Literal) {
+        if let Self::Inline(documents, _) = self {
+            documents.set_metadata(literal);
         }
     }
 

@@ -40,7 +40,7 @@ impl Format {
     }
 }
 
-/// The fields of a literal data packet, over which signatures are not made.
+/// The fields of a literal data packet, over which no signatures are made but those of version 5 (LibrePGP).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Literal {
     /// The format of the content.
@@ -58,6 +58,10 @@ impl Default for Literal {
 }
 
 impl Literal {
+    /// The fields of clear text, in which there are none.
+    pub(crate) const OF_CLEAR_TEXT: Self =
+        Self { format: Format::Text, name: Vec::new(), time: Timestamp(0) };
+
     /// Returns the fields before the content.
     pub(crate) fn head(&self) -> Vec<u8> {
         let name = &self.name[..self.name.len().min(255)];

@@ -2,6 +2,7 @@
 
 use std::io::{Read, Write};
 
+use cert::facts::SignatureType;
 use cert::packet::{self, Tag};
 use cert::signed::{Form, salt_length};
 use secret::Signer;
@@ -9,6 +10,7 @@ use sign::Builder;
 
 use crate::content_writer::{ContentSigner, LiteralOptions, for_each_piece};
 use crate::document_hasher::{DocumentHasher, Documents};
+use crate::literal::Literal;
 use crate::{Error, Result};
 
 /// A key that signs, and the content of its signature.
@@ -40,11 +42,27 @@ impl<'a> Signing<'a> {
     ///
     /// For signatures of other types and unknown hash algorithms, and if the system gives no random numbers for a salt.
     pub fn new(requests: Vec<SignatureRequest<'a>>) -> Result<Self> {
+        Self::over(requests, Form::of)
+    }
+
+    /// Prepares signatures over a text as it is, with its line ends, for clear text whose dashes are not escaped.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Signing::new`], and for binary signatures.
+    pub fn verbatim(requests: Vec<SignatureRequest<'a>>) -> Result<Self> {
+        Self::over(requests, |kind| (kind == SignatureType::TEXT).then_some(Form::Verbatim))
+    }
+
+    fn over(
+        requests: Vec<SignatureRequest<'a>>,
+        form_of: impl Fn(SignatureType) -> Option<Form>,
+    ) -> Result<Self> {
         let mut documents = Documents::default();
         let mut pending = Vec::with_capacity(requests.len());
         for request in requests {
             let SignatureRequest { key, builder } = &request;
-            let form = Form::of(builder.kind()).filter(|form| *form != Form::Nothing);
+            let form = form_of(builder.kind()).filter(|form| *form != Form::Nothing);
             let form = form.ok_or(Error::Options("only binary and text signatures are over content"))?;
             let hash = builder.hash();
             let unknown = || Error::Sign(sign::Error::Hash(hash));
@@ -71,9 +89,14 @@ impl<'a> Signing<'a> {
         hashes
     }
 
-    /// Returns whether all signatures are text signatures.
-    pub(crate) fn is_of_text(&self) -> bool {
-        self.pending.iter().all(|pending| pending.form == Form::Text)
+    /// Returns whether all signatures are over this form of the content.
+    pub(crate) fn is_over(&self, form: Form) -> bool {
+        self.pending.iter().all(|pending| pending.form == form)
+    }
+
+    /// Says that the content is clear text; must be called before the first bytes.
+    pub(crate) fn begin_clear_text(&mut self) {
+        self.hasher.set_metadata(&Literal::OF_CLEAR_TEXT);
     }
 
     /// Returns the signature packets after the end of the content.
@@ -92,7 +115,8 @@ impl<'a> Signing<'a> {
 
 impl ContentSigner for Signing<'_> {
     /// Returns the one-pass signatures, that of the last signer first (RFC 9580, 5.4 and 10.3).
-    fn before(&mut self) -> Result<Vec<u8>> {
+    fn before(&mut self, literal: &Literal) -> Result<Vec<u8>> {
+        self.hasher.set_metadata(literal);
         let announced = self.pending.iter().enumerate().rev();
         Ok(announced.flat_map(|(index, pending)| pending.one_pass(index == 0)).collect())
     }

@@ -17,6 +17,7 @@ use crate::content_writer::for_each_piece;
 use crate::decrypt::{Authenticity, Event, MAX_PACKET, MAX_SIGNATURES, Sink, is_left_aside};
 use crate::document_hasher::{DocumentHasher, Documents};
 use crate::frame::{self, Body};
+use crate::literal::Literal;
 use crate::{Error, Result};
 
 /// The most bytes of clear text that are buffered until its signatures say how it is hashed.
@@ -41,9 +42,9 @@ pub struct DataSignature {
 }
 
 impl DataSignature {
-    fn over(body: Vec<u8>, documents: &Documents) -> Self {
+    fn over(body: Vec<u8>, documents: &Documents, text: Form) -> Self {
         let (digest, loose_digest) = match signature::parse(&body) {
-            Ok(parsed) => (digest(&parsed, documents), loose_digest(&parsed, documents)),
+            Ok(parsed) => (digest(&parsed, documents, text), loose_digest(&parsed, documents, text)),
             Err(_) => (Err(Verdict::Unsupported), None),
         };
         Self { body, digest, loose_digest, is_around_encryption: false }
@@ -59,27 +60,32 @@ impl DataSignature {
     }
 }
 
-fn digest(signature: &Signature<'_>, documents: &Documents) -> std::result::Result<Digest, Verdict> {
-    let form = form(signature.kind.0).ok_or(Verdict::Bad)?;
+fn digest(
+    signature: &Signature<'_>,
+    documents: &Documents,
+    text: Form,
+) -> std::result::Result<Digest, Verdict> {
+    let form = form(signature.kind.0, text).ok_or(Verdict::Bad)?;
     let document = documents.find(form, signature.hash_algorithm, signature.salt);
     document.ok_or(Verdict::Unsupported)?.clone().digest(&signature.head())
 }
 
-fn loose_digest(signature: &Signature<'_>, documents: &Documents) -> Option<Digest> {
-    let form = form(signature.kind.0)?;
+fn loose_digest(signature: &Signature<'_>, documents: &Documents, text: Form) -> Option<Digest> {
+    let form = form(signature.kind.0, text)?;
     let document = documents.find(form, signature.hash_algorithm, signature.salt)?;
     document.clone().loose_digest(&signature.head())
 }
 
-/// Returns the form of the content over which signatures of a type are made.
-fn form(kind: u8) -> Option<Form> {
-    Form::of(cert::facts::SignatureType(kind)).filter(|form| *form != Form::Nothing)
+/// Returns the form of the content over which signatures of a type are made; those over text are over `text`.
+fn form(kind: u8, text: Form) -> Option<Form> {
+    let form = Form::of(cert::facts::SignatureType(kind)).filter(|form| *form != Form::Nothing)?;
+    Some(if form == Form::Text { text } else { form })
 }
 
 /// Adds the document of a signature; if that is not possible, its digest is missing later.
-fn add_document(documents: &mut Documents, signature: &[u8]) {
+fn add_document(documents: &mut Documents, signature: &[u8], text: Form) {
     if let Ok(signature) = signature::parse(signature)
-        && let Some(form) = form(signature.kind.0)
+        && let Some(form) = form(signature.kind.0, text)
     {
         let _ = documents.add(form, signature.hash_algorithm, signature.salt);
     }
@@ -90,6 +96,8 @@ pub struct MessageVerifier<'s> {
     sink: &'s mut dyn Sink,
     stage: Stage,
     is_clear_text: bool,
+    /// What signatures over text are over: [`Form::Verbatim`] in clear text whose dashes are not escaped.
+    text: Form,
     /// The number of one-pass signatures whose signatures did not follow yet.
     announced: usize,
     /// The same of those around encrypted data; `None` if these are an error.
@@ -122,6 +130,7 @@ impl<'s> MessageVerifier<'s> {
             sink,
             stage: Stage::Before,
             is_clear_text: false,
+            text: Form::Text,
             announced: 0,
             announced_around: None,
             documents: Documents::default(),
@@ -156,19 +165,20 @@ impl<'s> MessageVerifier<'s> {
     fn signature(&mut self, body: &[u8]) -> Result<()> {
         match &self.stage {
             Stage::Before => {
-                add_document(&mut self.documents, body);
+                add_document(&mut self.documents, body, self.text);
                 self.early.push(body.to_vec());
             }
             Stage::After { clear } => {
                 self.announced = self.announced.saturating_sub(1);
                 if let Some(text) = clear {
                     let mut documents = Documents::default();
-                    add_document(&mut documents, body);
+                    add_document(&mut documents, body, self.text);
+                    documents.set_metadata(&Literal::OF_CLEAR_TEXT);
                     let mut hasher = DocumentHasher::new(documents);
                     hasher.update(text);
                     self.documents = hasher.finish();
                 }
-                let mut found = DataSignature::over(body.to_vec(), &self.documents);
+                let mut found = DataSignature::over(body.to_vec(), &self.documents, self.text);
                 found.loose_digest = found.loose_digest.filter(|_| !self.is_clear_text);
                 self.found.push(found);
             }
@@ -192,7 +202,7 @@ impl<'s> MessageVerifier<'s> {
             other => self.stage = other,
         }
         for body in self.early.drain(..) {
-            self.found.push(DataSignature::over(body, &self.documents));
+            self.found.push(DataSignature::over(body, &self.documents, self.text));
         }
     }
 
@@ -201,8 +211,9 @@ impl<'s> MessageVerifier<'s> {
         let Stage::Clear { text, hashes } = &self.stage else { return };
         let mut documents = Documents::default();
         for &hash in hashes.iter().chain(&DEFAULT_ALGORITHMS) {
-            let _ = documents.add(Form::Text, hash, &[]);
+            let _ = documents.add(self.text, hash, &[]);
         }
+        documents.set_metadata(&Literal::OF_CLEAR_TEXT);
         let mut hasher = DocumentHasher::new(documents);
         hasher.update(text);
         self.stage = Stage::Content(hasher);
@@ -220,7 +231,7 @@ fn announced(body: &[u8]) -> Option<(Form, HashAlgorithm, &[u8])> {
         }
         _ => return None,
     };
-    Some((form(*kind)?, HashAlgorithm(*hash), salt))
+    Some((form(*kind, Form::Text)?, HashAlgorithm(*hash), salt))
 }
 
 impl Sink for MessageVerifier<'_> {
@@ -236,11 +247,15 @@ impl Sink for MessageVerifier<'_> {
                 self.found.extend(self.early.drain(..).map(DataSignature::around));
                 self.documents = Documents::default();
             }
-            Event::Literal { .. } => {
+            Event::Literal { literal, .. } => {
+                self.documents.set_metadata(literal);
                 self.stage = Stage::Content(DocumentHasher::new(std::mem::take(&mut self.documents)));
             }
             Event::ClearText(announced) => {
                 self.is_clear_text = true;
+                if announced.is_verbatim {
+                    self.text = Form::Verbatim;
+                }
                 self.stage = Stage::Clear { text: Vec::new(), hashes: announced.digests.clone() };
             }
             Event::LiteralEnd | Event::ClearTextEnd(_) => self.content_ends(),
@@ -324,7 +339,7 @@ impl DetachedSignatures {
     /// Those of the input.
     pub fn over(self, data: &mut dyn Read) -> Result<Vec<DataSignature>> {
         let mut documents = Documents::default();
-        self.bodies.iter().for_each(|body| add_document(&mut documents, body));
+        self.bodies.iter().for_each(|body| add_document(&mut documents, body, Form::Text));
         documents.trim_lines();
         let mut hasher = DocumentHasher::new(documents);
         for_each_piece(data, |piece| {
@@ -332,6 +347,6 @@ impl DetachedSignatures {
             Ok(())
         })?;
         let documents = hasher.finish();
-        Ok(self.bodies.into_iter().map(|body| DataSignature::over(body, &documents)).collect())
+        Ok(self.bodies.into_iter().map(|body| DataSignature::over(body, &documents, Form::Text)).collect())
     }
 }

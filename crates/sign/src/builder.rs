@@ -125,6 +125,8 @@ impl Builder {
         let [mut hashed, mut unhashed] = self.older;
         if version == 4 {
             unhashed.push(Kind::ISSUER, false, fingerprint.key_id().0.to_be_bytes().to_vec());
+        }
+        if version < 6 {
             hashed.push(Kind::ISSUER_FINGERPRINT, false, versioned(&fingerprint));
         }
         hashed.push(Kind::CREATION_TIME, version == 6, self.created.0.to_be_bytes().to_vec());
@@ -149,7 +151,7 @@ impl Builder {
     }
 }
 
-/// Puts a subpacket into its area. As in GnuPG, an embedded signature is unhashed in version 4, since it is authentic
+/// Puts a subpacket into its area. As in GnuPG, an embedded signature is unhashed before version 6, since it is authentic
 /// by itself.
 fn set(hashed: &mut Area, unhashed: &mut Area, subpacket: &Subpacket, version: u8, critical: bool) {
     let kind = subpacket.kind();
@@ -158,7 +160,7 @@ fn set(hashed: &mut Area, unhashed: &mut Area, subpacket: &Subpacket, version: u
         unhashed.remove(kind);
     }
     let critical = critical || subpacket.is_critical(version);
-    let is_unhashed = version == 4 && kind == Kind::EMBEDDED_SIGNATURE;
+    let is_unhashed = version < 6 && kind == Kind::EMBEDDED_SIGNATURE;
     let area = if is_unhashed { unhashed } else { hashed };
     area.push(kind, critical, subpacket.body());
 }
@@ -217,7 +219,7 @@ impl Unsigned<'_> {
         }
         let issuer = signer.key();
         let version = match issuer.version {
-            version @ (4 | 6) => version,
+            version @ 4..=6 => version,
             version => return Err(Error::Version(version)),
         };
         let salt = salt(version, hash, &over, builder.salt.clone())?;

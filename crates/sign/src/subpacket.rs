@@ -65,6 +65,8 @@ pub enum Subpacket {
     IntendedRecipient(Fingerprint),
     /// The digests of certifications by others that the owner approves (draft-dkg-openpgp-1pa3pc), one after the other.
     ApprovedCertifications(Vec<u8>),
+    /// The signer's certificate, reduced to what verifies the signature (LibrePGP, 5.2.3.33).
+    KeyBlock(Vec<u8>),
 }
 
 /// What a key may be used for (RFC 9580, 5.2.3.29), the first byte in the lower bits.
@@ -157,6 +159,7 @@ impl Subpacket {
             Self::EmbeddedSignature(_) => Kind::EMBEDDED_SIGNATURE,
             Self::IntendedRecipient(_) => Kind::INTENDED_RECIPIENT,
             Self::ApprovedCertifications(_) => Kind::APPROVED_CERTIFICATIONS,
+            Self::KeyBlock(_) => Kind::KEY_BLOCK,
         }
     }
 
@@ -200,6 +203,8 @@ impl Subpacket {
             | Self::SignersUserId(bytes)
             | Self::EmbeddedSignature(bytes)
             | Self::ApprovedCertifications(bytes) => bytes.clone(),
+            // The first byte is reserved.
+            Self::KeyBlock(certificate) => [&[0], certificate.as_slice()].concat(),
             Self::Ciphersuites(pairs) => pairs.iter().flat_map(|&(cipher, mode)| [cipher, mode]).collect(),
             Self::Revoker(revoker) => {
                 [&[revoker.class, revoker.algorithm.0], revoker.fingerprint.as_bytes()].concat()

@@ -13,6 +13,8 @@ pub enum Form {
     Binary,
     /// The text, with CR LF as line ends.
     Text,
+    /// The bytes of a text as they are: GnuPG's clear text whose dashes are not escaped.
+    Verbatim,
     /// Nothing: a standalone signature.
     Nothing,
 }
@@ -32,7 +34,7 @@ impl Form {
     pub fn signature_type(self) -> SignatureType {
         match self {
             Self::Binary => SignatureType::BINARY,
-            Self::Text => SignatureType::TEXT,
+            Self::Text | Self::Verbatim => SignatureType::TEXT,
             Self::Nothing => SignatureType::STANDALONE,
         }
     }
@@ -51,6 +53,8 @@ pub struct Document {
     after_cr: bool,
     /// If lines are trimmed, the number of CRs that may be the end of a line.
     trimmed: Option<u64>,
+    /// What signatures of version 5 are over in addition: the fields of the literal data before the content.
+    metadata: Vec<u8>,
     /// The state if CRs alone end lines too, from the first one on: programs differ about them.
     loose: Option<Hasher>,
 }
@@ -67,7 +71,22 @@ impl Document {
         } else {
             after_salt(&Head { version: 6, hash_algorithm: algorithm, covered: &[], salt })?
         };
-        Ok(Self { form, hasher, algorithm, salt: salt.to_vec(), after_cr: false, trimmed: None, loose: None })
+        Ok(Self {
+            form,
+            hasher,
+            algorithm,
+            salt: salt.to_vec(),
+            after_cr: false,
+            trimmed: None,
+            metadata: vec![0; 6],
+            loose: None,
+        })
+    }
+
+    /// Sets the fields of the literal data before the content, over which signatures of version 5 are made as well
+    /// (LibrePGP, 5.2.4); without literal data they are zeros.
+    pub fn set_metadata(&mut self, fields: &[u8]) {
+        self.metadata = fields.to_vec();
     }
 
     /// Removes all CRs at the ends of lines, also of the last line.
@@ -81,7 +100,7 @@ impl Document {
     /// Adds bytes of the document.
     pub fn update(&mut self, bytes: &[u8]) {
         match self.form {
-            Form::Binary => self.hasher.update(bytes),
+            Form::Binary | Form::Verbatim => self.hasher.update(bytes),
             Form::Text if self.trimmed.is_some() => self.update_trimmed(bytes),
             Form::Text => self.update_text(bytes),
             Form::Nothing => {}
@@ -210,7 +229,8 @@ impl Document {
             return Err(Verdict::Bad);
         }
         let mut hasher = self.hasher;
-        hash_trailer(&mut hasher, head);
+        let metadata = if self.form == Form::Nothing { &[][..] } else { &self.metadata[..] };
+        hash_trailer(&mut hasher, head, metadata);
         hasher.finish().ok_or(Verdict::Bad)
     }
 }

@@ -14,13 +14,15 @@ pub(super) fn after_salt(head: &Head<'_>) -> Result<Hasher, Verdict> {
     Ok(hasher)
 }
 
-/// Hashes the signature's own hashed part and the trailer (RFC 9580, 5.2.4).
-pub(super) fn hash_trailer(hasher: &mut Hasher, head: &Head<'_>) {
+/// Hashes the signature's own hashed part and the trailer (RFC 9580, 5.2.4); in version 5, `metadata` between them (LibrePGP,
+/// 5.2.4).
+pub(super) fn hash_trailer(hasher: &mut Hasher, head: &Head<'_>, metadata: &[u8]) {
     hasher.update(head.covered);
     let length = head.covered.len() as u64;
     match head.version {
         2 | 3 => {}
         5 => {
+            hasher.update(metadata);
             hasher.update(&[5, 0xff]);
             hasher.update(&length.to_be_bytes());
         }

@@ -17,7 +17,7 @@ use engine::causes;
 use engine::foreign_text::shown;
 use engine::message::{self, Allowed, Error, MessageVerifier};
 
-use super::{multifile, signatures, verify};
+use super::{bytes_behind, multifile, signatures, verify};
 use crate::code::Code;
 use crate::failure::{CodedFailure, Failure};
 use crate::input;
@@ -99,6 +99,8 @@ pub(super) fn decrypt_message(
         unencrypted: true,
         unknown_digests: true,
         zeros_behind: true,
+        verbatim_text: true,
+        bytes_behind: true,
         ..Allowed::default()
     };
     let shared = RefCell::new(&mut *streams);
@@ -109,14 +111,20 @@ pub(super) fn decrypt_message(
     let read = decrypt_or_unwrap(&mut input, allowed, &mut unlocker, &mut verifier);
     let read = read.and_then(|()| verifier.finish());
     let announced = plaintext.announced.take();
+    let behind = plaintext.behind;
     let ending = plaintext.finish(read.is_ok())?;
     let unlocked = unlocker.end()?;
     let error = match read {
         Ok(signatures) => {
+            if let Some(first) = behind.first.filter(|_| ending == Ending::NotEncrypted) {
+                bytes_behind::report(streams, first);
+            }
             let has_bad = !signatures.is_empty()
                 && signatures::report(settings, streams, signatures, announced.as_ref())?;
-            if !has_bad || !settings.batch {
+            if ending != Ending::NotEncrypted && (!has_bad || !settings.batch) {
+                behind.report_before_end(streams);
                 ending.report(settings, streams);
+                behind.report_after_end(streams);
             }
             return Ok(has_bad);
         }

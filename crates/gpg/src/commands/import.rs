@@ -19,6 +19,7 @@ use engine::import::{
 use engine::keyring_file::KeyringFile;
 use engine::store::{Origin, ReadCertificates, Store};
 use engine::validity::Sources;
+use engine::verification::IncludedKey;
 
 use super::checks::checker_for_clean;
 use crate::filter_properties;
@@ -191,6 +192,39 @@ pub(super) fn import_downloads(
     import_all(store, inputs, &options, settings.now, &mut on_event)?;
     report.finish(streams);
     Ok(taken_keys)
+}
+
+/// Imports the key in a signature that was found to be good, as gpg does: as a key from an unknown place, whatever the
+/// options of imports say, and without totals.
+pub(super) fn import_included(
+    key: &IncludedKey,
+    settings: &Settings,
+    streams: &mut Streams,
+) -> anyhow::Result<()> {
+    if settings.dry_run {
+        return Ok(());
+    }
+    let mut keyrings = Keyrings::open(settings, streams)?;
+    let store = keyrings.writable(settings, streams)?;
+    let options = ImportOptions {
+        command: "gpg-keyhoard --auto-key-import".to_owned(),
+        clean: clean_options(&ImportSettings::default(), settings),
+        merge_only: settings.import.merge_only,
+        show: true,
+        names: true,
+        ..ImportOptions::default()
+    };
+    let mut report = Report::new(settings, vec!["[signature]".to_owned()]);
+    let mut on_event = |event: ImportEvent<'_>| match event {
+        ImportEvent::Cleaned { certificate, taken, .. } => {
+            *taken = certificate.facts.primary().fingerprint == key.primary();
+        }
+        ImportEvent::Certificate(imported) => report.imported(imported, streams),
+        ImportEvent::Refused { input, position, reason } => report.refused(input, position, reason, streams),
+        ImportEvent::Revocation(_) | ImportEvent::Progress { .. } => {}
+    };
+    import_all(store, std::iter::once(key.bytes()), &options, settings.now, &mut on_event)?;
+    Ok(())
 }
 
 fn show_revocation(

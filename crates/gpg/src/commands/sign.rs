@@ -2,6 +2,7 @@
 
 pub(super) mod announcement;
 pub(super) mod choice;
+mod key_block;
 pub(super) mod signers;
 
 use std::io::{self, Read, Write};
@@ -16,7 +17,7 @@ use crate::progress::ReportedInput;
 use crate::settings::{ArmorHeaders, Form, Settings};
 use crate::streams::Streams;
 use choice::DefaultKeys;
-use signers::signing;
+use signers::{signing, verbatim_signing};
 
 /// Signs the file that the argument names, or standard input; a detached signature may be over several files.
 pub(super) fn run(
@@ -28,10 +29,6 @@ pub(super) fn run(
     if form != Form::Detached && arguments.len() > 1 {
         let command = if form == Form::Clear { "--clear-sign" } else { "--sign" };
         streams.usage(&format!("{command} [filename]"));
-        return Ok(());
-    }
-    if form == Form::Clear && settings.message.not_dash_escaped {
-        streams.not_yet("--not-dash-escaped");
         return Ok(());
     }
     if let Err(failure) = sign(arguments, settings, streams, form) {
@@ -75,7 +72,10 @@ fn sign(
         Form::Message => literal::options(settings, streams, settings.message.signed_compression(), name),
         Form::Clear | Form::Detached => LiteralOptions::default(),
     };
-    let made = signing(settings, &mut signers, kind)?;
+    let made = match form {
+        Form::Clear if settings.message.not_dash_escaped => verbatim_signing(settings, &mut signers)?,
+        _ => signing(settings, &mut signers, kind)?,
+    };
     let mut out = output.sender(streams)?;
     let input = input.as_mut();
     let headers = &settings.armor_headers;

@@ -3,9 +3,9 @@
 
 mod assertions;
 mod certainty;
+mod missing_key;
+mod signature_id;
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD_NO_PAD;
 use engine::cert::effective::objections::{BackSignatureFlaw, CrossCertification, Objection};
 use engine::cert::effective::{ComponentState, Usage};
 use engine::cert::facts::{ComponentKind, SignatureType};
@@ -14,13 +14,10 @@ use engine::configuration::Compat;
 use engine::listing::UserTrust;
 use engine::message::{DataSignature, HashHeaders};
 use engine::recipients;
-use engine::validity::TrustSettings;
 use engine::verification::{
     CandidateSigner, ExaminedSignature, Examiner, GnupgVerdict, Notation, PreferredKeyserver,
     SignatureContents, SignaturePolicy, SignatureVerdict, remember,
 };
-use engine::verify::HashAlgorithm;
-use engine::verify::hash::Hasher;
 
 use super::first_use;
 use super::signature_messages::{report_rejected, time_between};
@@ -34,6 +31,7 @@ use crate::settings::Settings;
 use crate::status;
 use crate::streams::Streams;
 use crate::{clock, trust};
+use missing_key::{Examination, Search};
 
 /// Examines signatures and reports the verdicts, unless `--list-only` is given; returns whether one is bad. With
 /// `--batch` gpg ends after that.
@@ -58,7 +56,6 @@ pub(super) fn report(
         overlooked: &[Objection::FromFuture],
         ..SignaturePolicy::new(settings.digests, settings.now)
     };
-    let retrievable = settings.network.auto_key_retrieve.then(|| signatures.clone());
     let mut verdicts = {
         // Ends before the next snapshot begins, which uses the same connection then.
         let snapshots = keyrings.snapshots()?;
@@ -69,29 +66,32 @@ pub(super) fn report(
         let seen = verdicts.iter().filter(|verdict| verdict.examined.is_announced(announced));
         remember(store, seen, "", "gpg-keyhoard --verify", settings.now)
     });
-    // What is remembered now counts already.
-    let snapshots = keyrings.snapshots()?;
-    let sources = snapshots.sources()?;
-    Examiner::new(sources, trust_settings.clone()).compute_validities(&mut verdicts)?;
+    {
+        // What is remembered now counts already. Ends before a missing key is imported: without a log, that waits for readers.
+        let snapshots = keyrings.snapshots()?;
+        Examiner::new(snapshots.sources()?, trust_settings.clone()).compute_validities(&mut verdicts)?;
+    }
     let mut has_bad = false;
-    for (number, verdict) in verdicts.iter_mut().enumerate() {
+    let mut examination = Examination::new(settings, &trust_settings, &policy, announced);
+    for verdict in &mut verdicts {
         let mut gnupg = verdict.examined.gnupg(announced, &policy);
+        let mut is_included = false;
         if let Some(statement) = &verdict.examined.statement {
             report_statement(streams, statement);
-            if lacks_key(verdict, gnupg) {
-                report_preferred_keyserver(settings, streams, statement);
-            }
-            let original = retrievable.as_ref().and_then(|signatures| signatures.get(number));
-            if let Some(original) = original.filter(|_| lacks_key(verdict, gnupg))
-                && let Some(retrieve) = settings.retrieve.get()
-                && retrieve(statement, settings, streams)?
-                && let Some(again) = examine_again(original, settings, &trust_settings, &policy, streams)?
-            {
-                *verdict = again;
-                gnupg = verdict.examined.gnupg(announced, &policy);
+            if Examination::lacks_key(verdict, gnupg) {
+                let searched = examination.search(&verdict.examined.signature, statement, streams)?;
+                is_included = matches!(searched, Search::Included(_));
+                match searched {
+                    Search::NoKey => {}
+                    Search::Found(again) | Search::Included(again) => {
+                        *verdict = *again;
+                        gnupg = verdict.examined.gnupg(announced, &policy);
+                    }
+                    Search::Contradicted => gnupg = GnupgVerdict::Bad,
+                }
             }
         }
-        report_one(settings, streams, verdict, gnupg);
+        report_one(settings, streams, verdict, gnupg, is_included);
         if gnupg.counts_as_bad(verdict.trust.key) {
             has_bad = true;
             streams.count_bad_signature();
@@ -106,46 +106,14 @@ pub(super) fn report(
     Ok(has_bad)
 }
 
-/// Says where the key is, as the signature says.
-fn report_preferred_keyserver(settings: &Settings, streams: &mut Streams, statement: &SignatureContents) {
-    let Some(preferred) = &statement.preferred_keyserver else { return };
-    streams.info_bytes(&[b"Key available at: ", &preferred.url[..]].concat());
-    let network = &settings.network;
-    if network.auto_key_retrieve && !network.honor_keyserver_url {
-        streams.info("Note: Use '--keyserver-option honor-keyserver-url' to make use of this info");
-    }
-}
-
-/// Says whether a signature was not checked since its key is not here.
-fn lacks_key(verdict: &SignatureVerdict, gnupg: GnupgVerdict) -> bool {
-    let has_reason = matches!(
-        gnupg,
-        GnupgVerdict::UnknownDigest
-            | GnupgVerdict::UnsupportedAlgorithm
-            | GnupgVerdict::Undecided
-            | GnupgVerdict::DigestConflict
-    );
-    verdict.examined.signer.candidate().is_none() && !has_reason
-}
-
-/// Examines a signature again, whose key may be here now.
-fn examine_again(
-    signature: &DataSignature,
+/// Reports the result of one signature, after what it says; `is_included` says that its key was in it.
+fn report_one(
     settings: &Settings,
-    trust_settings: &TrustSettings,
-    policy: &SignaturePolicy<'_>,
     streams: &mut Streams,
-) -> anyhow::Result<Option<SignatureVerdict>> {
-    let keyrings = Keyrings::open(settings, streams)?;
-    let snapshots = keyrings.snapshots()?;
-    let mut examiner = Examiner::new(snapshots.sources()?, trust_settings.clone());
-    let mut verdicts = examiner.search(vec![signature.clone()], policy)?;
-    examiner.compute_validities(&mut verdicts)?;
-    Ok(verdicts.pop())
-}
-
-/// Reports the result of one signature, after what it says.
-fn report_one(settings: &Settings, streams: &mut Streams, verdict: &SignatureVerdict, gnupg: GnupgVerdict) {
+    verdict: &SignatureVerdict,
+    gnupg: GnupgVerdict,
+    is_included: bool,
+) {
     let SignatureVerdict { examined, trust, .. } = verdict;
     let Some(statement) = &examined.statement else {
         return streams.error("Can't check signature: Unknown version");
@@ -154,6 +122,10 @@ fn report_one(settings: &Settings, streams: &mut Streams, verdict: &SignatureVer
     let signer = examined.signer.candidate().filter(|_| gnupg != GnupgVerdict::DigestConflict);
     let Some(signer) = signer else {
         let code = match gnupg {
+            GnupgVerdict::Bad => {
+                streams.status(format!("BADSIG {} [?]", statement.issuer.key_id));
+                return streams.info("BAD signature from \"[?]\"");
+            }
             GnupgVerdict::UnknownDigest => Code::INVALID_DIGEST,
             GnupgVerdict::UnsupportedAlgorithm => Code::INVALID_PUBLIC_KEY_ALGORITHM,
             GnupgVerdict::Undecided => {
@@ -169,8 +141,10 @@ fn report_one(settings: &Settings, streams: &mut Streams, verdict: &SignatureVer
         return report_unchecked(streams, statement, code);
     };
     report_flaw(streams, signer);
-    streams.considered(&signer.primary());
-    let report = Report { settings, statement, signer, trust };
+    let report = Report { settings, statement, signer, trust, is_included };
+    if !report.is_checked_before() {
+        streams.considered(&signer.primary());
+    }
     if let Some(code) = report.unchecked(streams, gnupg) {
         return report_unchecked(streams, statement, code);
     }
@@ -198,9 +172,16 @@ struct Report<'a> {
     statement: &'a SignatureContents,
     signer: &'a CandidateSigner,
     trust: &'a UserTrust,
+    /// Its key was in it, and is imported.
+    is_included: bool,
 }
 
 impl Report<'_> {
+    /// Says whether the signature was checked with the key in it, and is not checked again: gpg 2.2 remembers it.
+    fn is_checked_before(&self) -> bool {
+        self.is_included && self.settings.compat < Compat::V2_4
+    }
+
     /// Returns gpg's code for why the signature is not checked, and writes the messages that gpg writes before it.
     fn unchecked(&self, streams: &mut Streams, gnupg: GnupgVerdict) -> Option<Code> {
         let Self { settings, statement, signer, .. } = *self;
@@ -242,14 +223,16 @@ impl Report<'_> {
     }
 
     fn valid(&self, streams: &mut Streams, examined: &ExaminedSignature, gnupg: GnupgVerdict) {
-        let Self { settings, statement, signer, trust } = *self;
+        let Self { settings, statement, signer, trust, .. } = *self;
         let key_end = signer.expires().filter(|end| *end < settings.now);
         if let Some(end) = key_end.filter(|_| settings.program == Program::Gpgv) {
             streams.status(format!("KEYEXPIRED {}", end.0));
         }
-        report_id(streams, examined, statement);
-        if settings.compat < Compat::V2_4 {
-            streams.considered(&signer.primary());
+        if !self.is_checked_before() {
+            signature_id::report(streams, examined, statement);
+            if settings.compat < Compat::V2_4 {
+                streams.considered(&signer.primary());
+            }
         }
         let (keyword, words) = match gnupg {
             GnupgVerdict::Expired => ("EXPSIG", "Expired signature from"),
@@ -293,6 +276,9 @@ impl Report<'_> {
             if settings.compat < Compat::V2_4 {
                 streams.considered(&signer.primary());
             }
+            if self.is_checked_before() {
+                streams.considered(&signer.primary());
+            }
             if !trust.first_uses.is_empty() {
                 self.first_use(streams);
             }
@@ -318,7 +304,7 @@ impl Report<'_> {
 
     /// Reports what trust on first use knows of the user IDs that the signature names as its signer's.
     fn first_use(&self, streams: &mut Streams) {
-        let Self { settings, statement, signer, trust } = *self;
+        let Self { settings, statement, signer, trust, .. } = *self;
         let address = statement.user_id.as_deref().map(BoundAddress::of_user_id);
         let is_meant = |user_id: &[u8]| {
             address.as_ref().is_none_or(|address| *address == BoundAddress::of_user_id(user_id))
@@ -453,19 +439,6 @@ fn report_unchecked(streams: &mut Streams, statement: &SignatureContents, code: 
         streams.status(format!("NO_PUBKEY {key_id}"));
     }
     streams.error(format_args!("Can't check signature: {code}"));
-}
-
-/// Writes a `SIG_ID` line: a hash that identifies the signature.
-fn report_id(streams: &mut Streams, examined: &ExaminedSignature, statement: &SignatureContents) {
-    let Some(signature) = examined.signature.parsed() else { return };
-    let Some(mut hasher) = Hasher::new(HashAlgorithm::SHA1) else { return };
-    hasher.update(&[statement.key_algorithm.0, statement.hash.0]);
-    hasher.update(&statement.created.0.to_be_bytes());
-    hasher.update(signature.material);
-    let Some(digest) = hasher.finish() else { return };
-    let text = STANDARD_NO_PAD.encode(digest.as_bytes());
-    let day = clock::day_string(statement.created);
-    streams.status(format!("SIG_ID {text} {day} {}", statement.created.0));
 }
 
 fn report_notation(settings: &Settings, streams: &mut Streams, notation: &Notation) {

@@ -17,7 +17,7 @@ use engine::message::{
 };
 
 use super::decrypt::plaintext;
-use super::{multifile, signatures};
+use super::{bytes_behind, multifile, signatures};
 use crate::code::Code;
 use crate::failure::{CodedFailure, Failure};
 use crate::input;
@@ -107,6 +107,9 @@ fn inline(
             let read = signatures_of(&mut input, &mut nowhere);
             if nowhere.announced.as_ref().is_some_and(|announced| announced.has_unknown) {
                 streams.error("invalid clearsig header");
+            }
+            if let Some(first) = nowhere.behind {
+                bytes_behind::report(streams, first);
             }
             (read, nowhere.announced)
         }
@@ -212,8 +215,14 @@ pub(super) fn begins_openpgp(beginning: &[u8]) -> bool {
 /// Reads a message, and returns the signatures over its content.
 fn signatures_of(input: &mut (dyn Read + Send), sink: &mut dyn Sink) -> Result<Vec<DataSignature>> {
     let mut verifier = MessageVerifier::new(sink);
-    let allowed =
-        Allowed { unencrypted: true, unknown_digests: true, zeros_behind: true, ..Allowed::default() };
+    let allowed = Allowed {
+        unencrypted: true,
+        unknown_digests: true,
+        zeros_behind: true,
+        bytes_behind: true,
+        verbatim_text: true,
+        ..Allowed::default()
+    };
     decrypt(input, allowed, &mut NoKeys, &mut verifier)?;
     verifier.finish()
 }
@@ -356,12 +365,16 @@ pub(super) fn report_unexpected(streams: &mut Streams) -> Failure {
 struct DiscardContent {
     /// The hash algorithms in the `Hash` headers of clear text.
     announced: Option<HashHeaders>,
+    /// The first byte that follows the message.
+    behind: Option<u8>,
 }
 
 impl Sink for DiscardContent {
     fn event(&mut self, event: Event<'_>) -> Result<()> {
-        if let Event::ClearText(announced) = event {
-            self.announced = Some(announced.clone());
+        match event {
+            Event::ClearText(announced) => self.announced = Some(announced.clone()),
+            Event::BytesBehind { first, .. } => self.behind = Some(first),
+            _ => {}
         }
         Ok(())
     }

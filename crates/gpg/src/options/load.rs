@@ -16,6 +16,7 @@ use engine::descriptor;
 use engine::foreign_text::shown;
 use engine::permissions::exposed_with_directory;
 
+use super::change_user::change_user;
 use super::config_file::{self, Event};
 use super::meta::{Owner, Rules};
 use super::parse::{CommandLine, Item, Value};
@@ -60,13 +61,19 @@ pub(crate) fn load(
     system_time: Timestamp,
     streams: &mut Streams,
 ) -> Result<Loaded, Stop> {
-    let configured =
-        compat::configured(program).and_then(|compat| Ok((compat, compat::secret_key_place(program)?)));
-    let (compat, secret_key_place) = configured.map_err(|error| {
+    let mut stop = |error: String| {
         streams.error(error);
         Stop::Exit(2)
-    })?;
-    let early = Early::find(program, compat, words);
+    };
+    let mut compat = compat::configured(program).map_err(&mut stop)?;
+    let mut early = Early::find(program, compat, words);
+    if let Some(user) = early.user.filter(|_| early.information.is_none()) {
+        change_user(user).map_err(&mut stop)?;
+        // That user has a configuration of its own.
+        compat = compat::configured(program).map_err(&mut stop)?;
+        early = Early::find(program, compat, words);
+    }
+    let secret_key_place = compat::secret_key_place(program).map_err(&mut stop)?;
     let home = Home::find(early.home);
     if let Some(information) = early.information {
         return Err(Stop::Inform(information, home, compat));
@@ -96,6 +103,8 @@ pub(crate) fn load(
 /// The options that are read before all others.
 struct Early<'a> {
     home: Option<&'a [u8]>,
+    /// The user that the program becomes.
+    user: Option<&'a [u8]>,
     options_file: Option<&'a [u8]>,
     no_options: bool,
     no_permission_warning: bool,
@@ -107,6 +116,7 @@ impl<'a> Early<'a> {
     fn find(program: Program, compat: Compat, words: &'a [Vec<u8>]) -> Self {
         let mut early = Self {
             home: None,
+            user: None,
             options_file: None,
             no_options: false,
             no_permission_warning: false,
@@ -125,6 +135,7 @@ impl<'a> Early<'a> {
                 }
                 (OptionAction::NoOptions, _) => early.no_options = true,
                 (_, Value::Text(name)) if item.row.name() == "homedir" => early.home = Some(name),
+                (_, Value::Text(name)) if item.row.name() == "chuid" => early.user = Some(name),
                 _ if item.row.name() == "no-permission-warning" => early.no_permission_warning = true,
                 _ => {}
             }

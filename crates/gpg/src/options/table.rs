@@ -180,10 +180,11 @@ pub(crate) static OPTIONS: &[Row] = &[
     // OCB is the only mode that is written.
     harmless_text("aead-algo").new_in_2_4(),
     int("chunk-size", |s, size| s.message.chunk_size = Some(size)).new_in_2_4(),
-    text("chuid", |s, _| { s.refused.push("--chuid is not supported yet: use setpriv or runuser"); Ok(()) }).new_in_2_4(),
+    // Read before all others.
+    harmless_text("chuid").new_in_2_4(),
     text("default-new-key-adsk", values::default_new_key_adsk).new_in_2_4(),
     text("add-desig-revoker", values::add_designated_revoker).new_in_2_4(),
-    flag("debug-ignore-expiration", |s| s.refused.push("--debug-ignore-expiration is not supported yet")).new_in_2_4(),
+    flag("debug-ignore-expiration", |s| s.refused.push("--debug-ignore-expiration is refused: nothing is made with expired keys here")).new_in_2_4(),
     // As in gpg.
     harmless_text("personal-aead-preferences").new_in_2_4(),
     // Old ciphers are used when they are asked for by name.
@@ -281,8 +282,10 @@ pub(crate) static OPTIONS: &[Row] = &[
     flag("allow-freeform-uid", |s| s.allow_freeform_uid = true),
     flag("no-allow-freeform-uid", |s| s.allow_freeform_uid = false),
     harmless("allow-secret-key-import"),
-    harmless("auto-key-import"), harmless("no-auto-key-import"),
-    harmless("include-key-block"), harmless("no-include-key-block"),
+    flag("auto-key-import", |s| s.signature.imports_key = true),
+    flag("no-auto-key-import", |s| s.signature.imports_key = false),
+    flag("include-key-block", |s| s.signature.includes_key = true),
+    flag("no-include-key-block", |s| s.signature.includes_key = false),
 
     // The network, which nothing uses unless a command or an option says so.
     text("keyserver", |s, server| s.network.keyserver(server)).help("|URL|ask this keyserver"),

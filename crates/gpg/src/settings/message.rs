@@ -100,7 +100,7 @@ pub(crate) struct MessageSettings {
     pub(crate) override_session_key_fd: Option<i32>,
     /// `--unwrap`: only the encryption is taken off.
     pub(crate) unwrap: bool,
-    /// `--not-dash-escaped`, which clear text is not written with.
+    /// `--not-dash-escaped`: clear text is written as it is.
     pub(crate) not_dash_escaped: bool,
     /// Says only what a message is encrypted to.
     pub(crate) list_only: bool,

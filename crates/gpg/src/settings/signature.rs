@@ -24,4 +24,8 @@ pub(crate) struct SignatureSettings {
     pub(crate) sender: Option<Vec<u8>>,
     /// `--disable-signer-uid`: signatures do not name the signer's user ID.
     pub(crate) is_signer_unnamed: bool,
+    /// `--include-key-block`: signatures have their signer's key in them.
+    pub(crate) includes_key: bool,
+    /// `--auto-key-import`: a key that is not here is taken from the signature, if this is good.
+    pub(crate) imports_key: bool,
 }

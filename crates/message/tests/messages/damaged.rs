@@ -110,6 +110,48 @@ fn compressed_data_hold_something() {
 }
 
 #[test]
+fn bytes_behind_a_message_are_passed_over_only_if_they_are_allowed_and_the_message_is_whole() {
+    let strict = Allowed { unencrypted: true, ..Allowed::default() };
+    let allowed = Allowed { bytes_behind: true, ..strict };
+    let read = |message: &[u8], allowed| read_with(message, allowed, &mut Password(PASSWORD));
+    let literal = packet::write(Tag(11), b"b\0\0\0\0\0text");
+    let encrypted = encrypted(b"text", &Encryption::default());
+    for message in [&literal, &encrypted] {
+        for behind in [&b"x"[..], &[0; 3], b"-----BEGIN PGP MESSAGE-----\n"] {
+            let longer = [message.as_slice(), behind].concat();
+            assert!(read(&longer, strict).1.is_err(), "not allowed");
+            let (reading, result) = read(&longer, allowed);
+            result.expect("a message, and something else");
+            assert_eq!(reading.content, b"text");
+            assert_eq!(reading.events.last().map(String::as_str), Some("BytesBehind"));
+        }
+    }
+    let one_pass = packet::write(Tag(4), &[3, 0, 8, 1, 1, 2, 3, 4, 5, 6, 7, 8, 1]);
+    let session_key = packet::write(Tag(3), &[4, 9, 0, 8]);
+    let within = packet::write(Tag::COMPRESSED, &[&[0], &literal[..], b"x"].concat());
+    for incomplete in [
+        &b""[..],
+        &[&one_pass[..], &literal].concat(),
+        &[&literal[..], &session_key].concat(),
+        &within,
+        &literal[..literal.len() - 2],
+    ] {
+        let (reading, result) = read(&[incomplete, b"x"].concat(), allowed);
+        assert!(result.is_err(), "{}", incomplete.escape_ascii());
+        assert!(!reading.events.iter().any(|event| event == "BytesBehind"));
+    }
+    let mut block = Vec::new();
+    let mut armor = ArmorWriter::titled(&mut block, "MESSAGE");
+    armor.write_all(&[&literal[..], b"x"].concat()).expect("a vector takes everything");
+    armor.finish().expect("a vector takes everything");
+    assert!(read(&block, allowed).1.is_ok());
+    let two = read(&[&block[..], &block].concat(), allowed).1;
+    assert!(matches!(two, Err(Error::SecondBlock)), "{two:?}");
+    let cut = read(&block[..block.len() - 30], allowed).1;
+    assert!(cut.is_err(), "{}", block.escape_ascii());
+}
+
+#[test]
 fn text_around_clear_text_is_told() {
     let signature = packet::write(Tag::SIGNATURE, &[4, 0]);
     let mut text = b"-----BEGIN PGP SIGNED MESSAGE-----\n\ntext\n".to_vec();

@@ -144,7 +144,7 @@ fn packets_that_go_with_the_content_stand_around_it_inside_the_encryption() {
     #[derive(Default)]
     struct Signing(Vec<u8>);
     impl ContentSigner for Signing {
-        fn before(&mut self) -> keyhoard_message::Result<Vec<u8>> {
+        fn before(&mut self, _: &keyhoard_message::Literal) -> keyhoard_message::Result<Vec<u8>> {
             Ok(cert::packet::write(cert::packet::Tag(4), b"one-pass"))
         }
         fn data(&mut self, data: &[u8]) {

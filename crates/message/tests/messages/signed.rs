@@ -51,9 +51,12 @@ fn clear(keys: &mut [Unlocked], data: &[u8]) -> Vec<u8> {
 }
 
 fn read(message: &[u8]) -> Result<(Vec<u8>, Vec<DataSignature>)> {
+    read_with(message, Allowed { unencrypted: true, ..Allowed::default() })
+}
+
+fn read_with(message: &[u8], allowed: Allowed) -> Result<(Vec<u8>, Vec<DataSignature>)> {
     let mut reading = Reading::default();
     let mut verifier = MessageVerifier::new(&mut reading);
-    let allowed = Allowed { unencrypted: true, ..Allowed::default() };
     decrypt(&mut &message[..], allowed, &mut Password(PASSWORD), &mut verifier)?;
     let signatures = verifier.finish()?;
     Ok((reading.content, signatures))
@@ -96,6 +99,37 @@ fn every_kind_of_signature_by_several_keys_of_both_versions_is_good() {
         assert_eq!(content, data.trim_ascii_end());
         assert!(all_good(&keys, &signatures), "clear, {length}");
     }
+}
+
+#[test]
+fn verbatim_text_is_signed_as_it_is_written_and_read_only_if_that_is_allowed() {
+    let mut keys = [key("compatible"), key("modern")];
+    for text in [&b"- dash \r\nFrom me\t\n\n"[..], b"no end", b"", b"-----BEGIN PGP SIGNATURE-----x\n"] {
+        let requests = keys.iter_mut().map(|key| SignatureRequest {
+            key,
+            builder: Builder::new(SignatureType::TEXT, HashAlgorithm::SHA512, NOW),
+        });
+        let signing = Signing::verbatim(requests.collect()).expect("text signatures");
+        let mut out = Vec::new();
+        sign_clear(&mut &text[..], &mut out, Headers::default(), signing).expect("a text");
+        let end = if text.ends_with(b"\n") { &b""[..] } else { b"\n" };
+        assert!(matches!(read(&out), Err(Error::Malformed(_))), "not allowed");
+        let allowed = Allowed { unencrypted: true, verbatim_text: true, ..Allowed::default() };
+        let begin = out.windows(2).position(|pair| pair == b"\n\n").expect("the headers end") + 2;
+        for position in begin..begin + text.len() {
+            let mut changed = out.clone();
+            changed[position] ^= 1;
+            if let Ok((_, signatures)) = read_with(&changed, allowed) {
+                assert!(!all_good(&keys, &signatures), "byte {position}");
+            }
+        }
+        let (content, signatures) = read_with(&out, allowed).expect("a text");
+        assert_eq!(content, [text, end].concat());
+        assert!(all_good(&keys, &signatures));
+    }
+    let key = &mut keys[0];
+    let builder = Builder::new(SignatureType::BINARY, HashAlgorithm::SHA512, NOW);
+    assert!(matches!(Signing::verbatim(vec![SignatureRequest { key, builder }]), Err(Error::Options(_))));
 }
 
 #[test]

@@ -10,6 +10,7 @@ use engine::message::{Authenticity, Error, Event, Format, HashHeaders, Literal, 
 
 use super::ending::Ending;
 use crate::code::Code;
+use crate::commands::bytes_behind::{self, BytesBehind};
 use crate::failure::{CodedFailure, Failure};
 use crate::input;
 use crate::output::{self, Holds, Output};
@@ -55,6 +56,8 @@ pub(super) struct Plaintext<'a> {
     ending: Ending,
     /// The hash algorithms in the `Hash` headers of clear text.
     pub(super) announced: Option<HashHeaders>,
+    /// What follows the message.
+    pub(super) behind: BytesBehind,
     /// Bytes that may still be written (`--max-output`); `None` without a limit.
     room: Option<u64>,
     failure: Option<anyhow::Error>,
@@ -75,6 +78,7 @@ impl<'a> Plaintext<'a> {
             is_text: false,
             ending: Ending::NotEncrypted,
             announced: None,
+            behind: BytesBehind::default(),
             room: None,
             failure: None,
         }
@@ -108,8 +112,9 @@ impl<'a> Plaintext<'a> {
         if let Some(length) = length {
             streams.status(format!("PLAINTEXT_LENGTH {length}"));
         }
-        // Of text that is no clear text gpg leaves out every carriage return.
-        self.is_text = literal.format.is_text() && self.announced.is_none();
+        // Of text gpg leaves out every carriage return, but for clear text whose dashes are escaped.
+        let is_escaped = self.announced.as_ref().is_some_and(|announced| !announced.is_verbatim);
+        self.is_text = literal.format.is_text() && !is_escaped;
         self.room = Some(settings.message.max_output).filter(|most| *most > 0);
         self.output = self.open_or_report(&mut streams, &literal.name, length);
         let length = u64::from(length.unwrap_or_default());
@@ -198,6 +203,9 @@ pub(crate) fn read_unencrypted<T>(
     let mut plaintext = Plaintext::new(settings, &shared, source);
     let outcome = read(&mut plaintext);
     let announced = plaintext.announced.take();
+    if let Some(first) = plaintext.behind.first {
+        bytes_behind::report(&mut shared.borrow_mut(), first);
+    }
     plaintext.finish(outcome.is_ok())?;
     Ok((outcome, announced))
 }
@@ -216,6 +224,11 @@ impl Sink for Plaintext<'_> {
                 self.begin(&Literal { format: Format::Text, ..Literal::default() }, None);
             }
             Event::ClearTextEnd(end) => self.data(end, Authenticity::Unverified)?,
+            Event::Compressed(_) => self.behind.follow_compressed = true,
+            Event::BytesBehind { first, second } => {
+                self.behind.first = Some(first);
+                self.behind.second = second;
+            }
             Event::Unchanged => self.ending = Ending::Unchanged,
             Event::Decrypted if self.ending == Ending::NotEncrypted => self.ending = Ending::Unprotected,
             _ => {}

@@ -31,6 +31,9 @@ pub(crate) fn created(
         Form::Clear => 'C',
     };
     for signer in signers {
+        if signer.key_block.is_some() {
+            streams.status(format!("EXPORTED {}", signer.primary));
+        }
         if signer.digest == HashAlgorithm::MD5 {
             streams.info("WARNING: digest algorithm MD5 is deprecated");
         }

@@ -12,6 +12,7 @@ use secret::OpenKey;
 use sign::{Builder, Subpacket};
 
 use super::choice::{self, Choice, DefaultKeys};
+use super::key_block::key_block;
 use crate::code::Code;
 use crate::commands::known_key::KnownKey;
 use crate::failure::Failure;
@@ -26,7 +27,7 @@ use crate::streams::Streams;
 /// A key that is ready to sign.
 pub(crate) struct Signer {
     open: Box<dyn OpenKey>,
-    primary: Fingerprint,
+    pub(super) primary: Fingerprint,
     pub(super) key: Fingerprint,
     /// The primary user ID.
     pub(super) user_id: Vec<u8>,
@@ -35,9 +36,17 @@ pub(crate) struct Signer {
     /// The facts about the key.
     pub(super) facts: KeyFacts,
     pub(crate) digest: HashAlgorithm,
+    /// The certificate that is put into its signatures (`--include-key-block`).
+    pub(super) key_block: Option<Vec<u8>>,
 }
 
 impl Signer {
+    /// Returns the mail address that signatures are made as, if an option or the name of the key says it.
+    fn address(&self, settings: &Settings) -> Option<Vec<u8>> {
+        let named = self.named_as.as_deref().and_then(mailbox::mailbox);
+        named.or_else(|| settings.signature.sender.clone())
+    }
+
     /// Says whether the key can sign with a hash algorithm: ECDSA needs the digest size of the curve, DSA at least that
     /// of the key, and the algorithms of RFC 9980 at least 256 bits.
     pub(crate) fn suits(&self, digest: HashAlgorithm) -> bool {
@@ -66,7 +75,7 @@ pub(crate) fn collect(
         };
         let digest = digest(settings, &known.key);
         let open = open(settings, streams, &key, &known)?;
-        signers.push(Signer {
+        let mut signer = Signer {
             open,
             primary: key.primary,
             key: key.key,
@@ -74,7 +83,13 @@ pub(crate) fn collect(
             facts: known.key,
             user_id: known.user_id,
             digest,
-        });
+            key_block: None,
+        };
+        if settings.signature.includes_key {
+            let address = signer.address(settings);
+            signer.key_block = Some(key_block(settings, &keyrings, &key, address.as_deref())?);
+        }
+        signers.push(signer);
     }
     Ok(signers)
 }
@@ -150,17 +165,33 @@ pub(crate) fn signing<'a>(
     signers: &'a mut [Signer],
     kind: SignatureType,
 ) -> anyhow::Result<Signing<'a>> {
-    let signatory = |signer: &'a mut Signer| {
+    Ok(Signing::new(requests(settings, signers, kind))?)
+}
+
+/// Prepares signatures by all signers over clear text whose dashes are not escaped.
+pub(crate) fn verbatim_signing<'a>(
+    settings: &Settings,
+    signers: &'a mut [Signer],
+) -> anyhow::Result<Signing<'a>> {
+    Ok(Signing::verbatim(requests(settings, signers, SignatureType::TEXT))?)
+}
+
+fn requests<'a>(
+    settings: &Settings,
+    signers: &'a mut [Signer],
+    kind: SignatureType,
+) -> Vec<SignatureRequest<'a>> {
+    let request = |signer: &'a mut Signer| {
         let builder = builder(settings, signer, kind);
         let Signer { open, .. } = signer;
         SignatureRequest { key: open.as_mut(), builder }
     };
-    Ok(Signing::new(signers.iter_mut().map(signatory).collect())?)
+    signers.iter_mut().map(request).collect()
 }
 
 fn builder(settings: &Settings, signer: &Signer, kind: SignatureType) -> Builder {
     let mut builder = Builder::new(kind, signer.digest, settings.now);
-    let SignatureSettings { notations, expire, sender, is_signer_unnamed } = &settings.signature;
+    let SignatureSettings { notations, expire, is_signer_unnamed, .. } = &settings.signature;
     let expires = expire.as_deref().and_then(|text| interval::validity(text, settings.now));
     if let Some(seconds) = expires.and_then(std::num::NonZeroU32::new) {
         builder = builder.expiring_after(seconds);
@@ -169,9 +200,11 @@ fn builder(settings: &Settings, signer: &Signer, kind: SignatureType) -> Builder
     for CertificationSubpacket { subpacket, critical } in subpackets {
         builder = if critical { builder.with_critical(subpacket) } else { builder.with(subpacket) };
     }
-    let address = signer.named_as.as_deref().and_then(mailbox::mailbox).or_else(|| sender.clone());
-    if let Some(address) = address.filter(|_| !is_signer_unnamed) {
+    if let Some(address) = signer.address(settings).filter(|_| !is_signer_unnamed) {
         builder = builder.with(Subpacket::SignersUserId(address));
+    }
+    if let Some(block) = &signer.key_block {
+        builder = builder.with(Subpacket::KeyBlock(block.clone()));
     }
     builder
 }

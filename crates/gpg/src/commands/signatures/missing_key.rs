@@ -1,0 +1,141 @@
+//! Searching the key of a signature that is not here: in the signature, then wherever `--auto-key-retrieve` looks.
+
+use engine::message::{DataSignature, HashHeaders};
+use engine::validity::{Sources, TrustSettings};
+use engine::verification::{
+    Examiner, GnupgVerdict, IncludedKey, SignatureContents, SignaturePolicy, SignatureVerdict,
+};
+
+use super::signature_id;
+use crate::keyrings::Keyrings;
+use crate::settings::Settings;
+use crate::streams::Streams;
+
+/// What a search for the key of a signature brought.
+pub(super) enum Search {
+    /// Nothing.
+    NoKey,
+    /// The key is here now, and this is what it says of the signature.
+    Found(Box<SignatureVerdict>),
+    /// The same; it was in the signature.
+    Included(Box<SignatureVerdict>),
+    /// The key in the signature did not make the signature over this content.
+    Contradicted,
+}
+
+/// So many keys are taken from the signatures of one message at most.
+const MAX_INCLUDED_KEYS: usize = 16;
+
+/// How signatures are examined.
+pub(super) struct Examination<'a> {
+    settings: &'a Settings,
+    trust: &'a TrustSettings,
+    policy: &'a SignaturePolicy<'a>,
+    /// The `Hash` headers of clear text.
+    announced: Option<&'a HashHeaders>,
+    /// How many keys may still be taken from signatures.
+    included_keys: usize,
+}
+
+impl<'a> Examination<'a> {
+    pub(super) fn new(
+        settings: &'a Settings,
+        trust: &'a TrustSettings,
+        policy: &'a SignaturePolicy<'a>,
+        announced: Option<&'a HashHeaders>,
+    ) -> Self {
+        Self { settings, trust, policy, announced, included_keys: MAX_INCLUDED_KEYS }
+    }
+
+    /// Says whether a signature was not checked since its key is not here.
+    pub(super) fn lacks_key(verdict: &SignatureVerdict, gnupg: GnupgVerdict) -> bool {
+        let has_reason = matches!(
+            gnupg,
+            GnupgVerdict::UnknownDigest
+                | GnupgVerdict::UnsupportedAlgorithm
+                | GnupgVerdict::Undecided
+                | GnupgVerdict::DigestConflict
+        );
+        verdict.examined.signer.candidate().is_none() && !has_reason
+    }
+
+    /// Searches the key of a signature.
+    pub(super) fn search(
+        &mut self,
+        signature: &DataSignature,
+        statement: &SignatureContents,
+        streams: &mut Streams,
+    ) -> anyhow::Result<Search> {
+        let settings = self.settings;
+        match self.included(signature, streams)? {
+            Search::NoKey => {}
+            found => return Ok(found),
+        }
+        report_preferred_keyserver(settings, streams, statement);
+        if settings.network.auto_key_retrieve
+            && let Some(retrieve) = settings.retrieve.get()
+            && retrieve(statement, settings, streams)?
+            && let Some(again) = self.again(signature, streams)?
+        {
+            return Ok(Search::Found(again));
+        }
+        Ok(Search::NoKey)
+    }
+
+    /// Takes the key from the signature, if the signature is good with it. If it cannot be imported, that is reported, and
+    /// the key is missing as before.
+    fn included(&mut self, signature: &DataSignature, streams: &mut Streams) -> anyhow::Result<Search> {
+        let settings = self.settings;
+        let import = settings.import_included.get();
+        let import = import.filter(|_| settings.signature.imports_key && self.included_keys > 0);
+        let Some(import) = import else { return Ok(Search::NoKey) };
+        let Some(key) = IncludedKey::of(signature) else { return Ok(Search::NoKey) };
+        let keyring = key.keyring().snapshot();
+        let sources = Sources { certificates: vec![keyring.as_ref()], ..Sources::default() };
+        let mut examiner = Examiner::new(sources, self.trust.clone());
+        let found = examiner.search(vec![signature.clone()], self.policy)?;
+        let Some(SignatureVerdict { examined, .. }) = found.first() else { return Ok(Search::NoKey) };
+        match (examined.gnupg(self.announced, self.policy), &examined.statement) {
+            (GnupgVerdict::Valid(_) | GnupgVerdict::Expired, Some(statement)) => {
+                signature_id::report(streams, examined, statement);
+            }
+            (GnupgVerdict::Bad, _) => return Ok(Search::Contradicted),
+            _ => return Ok(Search::NoKey),
+        }
+        if settings.verbose > 0 {
+            streams.info("checked signature using included key block: Success");
+        }
+        self.included_keys -= 1;
+        if let Err(error) = import(&key, settings, streams) {
+            streams.error(format_args!("key in the signature not imported: {error:#}"));
+            return Ok(Search::NoKey);
+        }
+        let again = self.again(signature, streams)?;
+        let again = again.filter(|again| again.examined.signer.candidate().is_some());
+        Ok(again.map_or(Search::NoKey, Search::Included))
+    }
+
+    /// Examines a signature again, whose key may be here now.
+    fn again(
+        &self,
+        signature: &DataSignature,
+        streams: &mut Streams,
+    ) -> anyhow::Result<Option<Box<SignatureVerdict>>> {
+        let keyrings = Keyrings::open(self.settings, streams)?;
+        let snapshots = keyrings.snapshots()?;
+        let mut examiner = Examiner::new(snapshots.sources()?, self.trust.clone());
+        let mut verdicts = examiner.search(vec![signature.clone()], self.policy)?;
+        examiner.compute_validities(&mut verdicts)?;
+        Ok(verdicts.pop().map(Box::new))
+    }
+}
+
+/// Says where the key is, as the signature says.
+fn report_preferred_keyserver(settings: &Settings, streams: &mut Streams, statement: &SignatureContents) {
+    let Some(preferred) = &statement.preferred_keyserver else { return };
+    streams.info_bytes(&[b"Key available at: ", &preferred.url[..]].concat());
+    let network = &settings.network;
+    if network.auto_key_retrieve && !network.honor_keyserver_url {
+        streams.info("Note: Use '--keyserver-option honor-keyserver-url' to make use of this info");
+    }
+}
