@@ -97,7 +97,11 @@ fn a_missing_key_is_imported_from_a_good_signature_alone() {
                 assert!(status(&keyhoard).contains("NO_PUBKEY"), "{}", keyhoard.errors());
                 assert_eq!((gpg.code, keyhoard.code), (Some(1), Some(2)), "{words:?}");
             } else {
-                assert_eq!(status(&gpg), status(&keyhoard), "{words:?}: {}", keyhoard.errors());
+                // 2.2.40 names the user ID of the key in a bad signature, as 2.4.9 does not.
+                let claimed = "BADSIG 356E432296C42478 Alice Second <second@example.org>";
+                let nobody = "BADSIG 356E432296C42478 [?]";
+                let gpgs = if is_here { status(&gpg) } else { status(&gpg).replace(claimed, nobody) };
+                assert_eq!(gpgs, status(&keyhoard), "{words:?}: {}", keyhoard.errors());
                 assert_eq!(gpg.code, keyhoard.code, "{words:?}");
             }
             let [gpg, keyhoard] = strangers.run(list).map(|done| done.text());
