@@ -125,8 +125,10 @@ impl Keyserver {
         };
         // The old paths need not have keys of version 6, and some servers do not even understand the question.
         let is_of_version_6 = matches!(search, Search::Fingerprint(id) if id.len() == 64);
+        // SKS says 500 to the question. A server that is busy answers nothing at all.
+        let is_busy = |error: &Error| matches!(error, Error::Status { status, .. } if matches!(status.as_u16(), 429 | 502..=504));
         match found {
-            Err(error) if error.is_of_server() => Err(error),
+            Err(error) if is_busy(&error) => Err(error),
             Ok(None) | Err(Error::Status { .. }) if is_of_version_6 && client.is_silent(&self.url) => {
                 Err(Error::Silent { url: shown(&self.url) })
             }

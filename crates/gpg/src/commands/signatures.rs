@@ -276,9 +276,6 @@ impl Report<'_> {
             if settings.compat < Compat::V2_4 {
                 streams.considered(&signer.primary());
             }
-            if self.is_checked_before() {
-                streams.considered(&signer.primary());
-            }
             if !trust.first_uses.is_empty() {
                 self.first_use(streams);
             }
