@@ -115,8 +115,8 @@ fn gpg_no_database_is_made_where_other_programs_expect_a_keyring() {
         &["--no-default-keyring", "--keyring", "empty.gpg"],
     ];
     for options in options {
-        let run = Run::gpg_keyhoard(&home).args(options).arg("--import").arg(Keyring::Nonupload.path());
-        let done = run.output();
+        let run = Run::gpg_keyhoard(&home).current_dir(home.path()).args(options);
+        let done = run.arg("--import").arg(Keyring::Nonupload.path()).output();
         assert_eq!(done.code, Some(0), "{options:?}: {}", done.errors());
         let made = ["new.gpg", "new.kbx", "new", "empty.gpg"].map(|name| home.path().join(name));
         for made in made.iter().filter_map(|path| fs::read(path).ok()).filter(|made| !made.is_empty()) {
