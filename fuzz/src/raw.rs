@@ -91,8 +91,8 @@ pub(crate) fn message(input: &[u8]) {
         unknown_digests: true,
         armor: ArmorRules::Rfc9580,
         unknown_packets: true,
-        zeros_behind: true,
-        bytes_behind: true,
+        trailing_zeros: true,
+        trailing_data: true,
         verbatim_text: true,
     };
     read_message(input, allowed, &key);

@@ -2,7 +2,6 @@
 
 pub(crate) mod about;
 mod armor;
-mod bytes_behind;
 mod card;
 mod checks;
 mod decrypt;
@@ -31,6 +30,7 @@ mod signatures;
 mod ssh_key;
 mod store;
 mod tofu_policy;
+mod trailing_data;
 mod trustdb;
 mod trustdb_records;
 mod verify;

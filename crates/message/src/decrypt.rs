@@ -120,8 +120,8 @@ pub enum Event<'a> {
     Unchanged,
     /// The encrypted data end.
     Decrypted,
-    /// Bytes that can begin no packet follow the message; they and the rest of the input were passed over.
-    BytesBehind {
+    /// Data that begin with no packet follow the message; they were passed over, to the end of the input.
+    TrailingData {
         /// The first byte.
         first: u8,
         /// The second one.
@@ -171,9 +171,10 @@ pub struct Allowed {
     /// Trust packets, and those of unknown types that are not critical (RFC 9580, 4.3), which are left aside.
     pub unknown_packets: bool,
     /// NUL bytes behind a message that is one compressed packet: the rest of a buffer that is longer than the message.
-    pub zeros_behind: bool,
-    /// Bytes behind a complete message that can begin no packet; they are passed over, then comes an [`Event::BytesBehind`].
-    pub bytes_behind: bool,
+    pub trailing_zeros: bool,
+    /// Data behind a complete message that begin with no packet; they are passed over, then comes an
+    /// [`Event::TrailingData`].
+    pub trailing_data: bool,
 }
 
 /// Reads a message, with armor or without.
@@ -330,8 +331,8 @@ impl<'a> Reader<'a> {
             header => header,
         };
         loop {
-            if depth == 0 && encrypted_keys.is_empty() && self.is_behind_message(input)? {
-                return self.bytes_behind(input);
+            if depth == 0 && encrypted_keys.is_empty() && self.has_trailing_data(input)? {
+                return self.trailing_data(input);
             }
             let Some(header) = next(input, self.has_content)? else { break };
             match header.tag {
@@ -343,7 +344,7 @@ impl<'a> Reader<'a> {
                 }
                 Tag::COMPRESSED => {
                     self.compressed(Body::new(input, header.length), depth)?;
-                    if depth == 0 && self.allowed.zeros_behind {
+                    if depth == 0 && self.allowed.trailing_zeros {
                         skip_zeros(input)?;
                     }
                 }
@@ -359,20 +360,20 @@ impl<'a> Reader<'a> {
         if encrypted_keys.is_empty() { Ok(()) } else { Err(Error::CutShort) }
     }
 
-    /// Says whether bytes follow the complete message that can begin no packet, and that are allowed.
-    fn is_behind_message(&self, input: &mut dyn Input) -> Result<bool> {
+    /// Says whether data follow the complete message that begin with no packet, and whether these are allowed.
+    fn has_trailing_data(&self, input: &mut dyn Input) -> Result<bool> {
         let is_complete = self.has_content && !self.is_clear_text && self.announced == 0;
-        Ok(self.allowed.bytes_behind
+        Ok(self.allowed.trailing_data
             && is_complete
             && frame::fill(input)?.first().is_some_and(|first| first & 0x80 == 0))
     }
 
-    fn bytes_behind(&mut self, input: &mut dyn Input) -> Result<()> {
+    fn trailing_data(&mut self, input: &mut dyn Input) -> Result<()> {
         let first = frame::byte(input)?;
         let second = frame::fill(input)?.first().copied();
         // Armor around them must be whole.
         frame::skip(input)?;
-        self.sink.event(Event::BytesBehind { first, second })
+        self.sink.event(Event::TrailingData { first, second })
     }
 
     fn encrypted(

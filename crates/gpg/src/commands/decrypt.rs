@@ -17,7 +17,7 @@ use engine::causes;
 use engine::foreign_text::shown;
 use engine::message::{self, Allowed, Error, MessageVerifier};
 
-use super::{bytes_behind, multifile, signatures, verify};
+use super::{multifile, signatures, trailing_data, verify};
 use crate::code::Code;
 use crate::failure::{CodedFailure, Failure};
 use crate::input;
@@ -98,9 +98,9 @@ pub(super) fn decrypt_message(
         unprotected: settings.message.ignore_mdc_error,
         unencrypted: true,
         unknown_digests: true,
-        zeros_behind: true,
+        trailing_zeros: true,
         verbatim_text: true,
-        bytes_behind: true,
+        trailing_data: true,
         ..Allowed::default()
     };
     let shared = RefCell::new(&mut *streams);
@@ -111,13 +111,13 @@ pub(super) fn decrypt_message(
     let read = decrypt_or_unwrap(&mut input, allowed, &mut unlocker, &mut verifier);
     let read = read.and_then(|()| verifier.finish());
     let announced = plaintext.announced.take();
-    let behind = plaintext.behind;
+    let behind = plaintext.trailing;
     let ending = plaintext.finish(read.is_ok())?;
     let unlocked = unlocker.end()?;
     let error = match read {
         Ok(signatures) => {
             if let Some(first) = behind.first.filter(|_| ending == Ending::NotEncrypted) {
-                bytes_behind::report(streams, first);
+                trailing_data::report(streams, first);
             }
             let has_bad = !signatures.is_empty()
                 && signatures::report(settings, streams, signatures, announced.as_ref())?;

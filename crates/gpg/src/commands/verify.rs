@@ -17,7 +17,7 @@ use engine::message::{
 };
 
 use super::decrypt::plaintext;
-use super::{bytes_behind, multifile, signatures};
+use super::{multifile, signatures, trailing_data};
 use crate::code::Code;
 use crate::failure::{CodedFailure, Failure};
 use crate::input;
@@ -108,8 +108,8 @@ fn inline(
             if nowhere.announced.as_ref().is_some_and(|announced| announced.has_unknown) {
                 streams.error("invalid clearsig header");
             }
-            if let Some(first) = nowhere.behind {
-                bytes_behind::report(streams, first);
+            if let Some(first) = nowhere.trailing {
+                trailing_data::report(streams, first);
             }
             (read, nowhere.announced)
         }
@@ -218,8 +218,8 @@ fn signatures_of(input: &mut (dyn Read + Send), sink: &mut dyn Sink) -> Result<V
     let allowed = Allowed {
         unencrypted: true,
         unknown_digests: true,
-        zeros_behind: true,
-        bytes_behind: true,
+        trailing_zeros: true,
+        trailing_data: true,
         verbatim_text: true,
         ..Allowed::default()
     };
@@ -366,14 +366,14 @@ struct DiscardContent {
     /// The hash algorithms in the `Hash` headers of clear text.
     announced: Option<HashHeaders>,
     /// The first byte that follows the message.
-    behind: Option<u8>,
+    trailing: Option<u8>,
 }
 
 impl Sink for DiscardContent {
     fn event(&mut self, event: Event<'_>) -> Result<()> {
         match event {
             Event::ClearText(announced) => self.announced = Some(announced.clone()),
-            Event::BytesBehind { first, .. } => self.behind = Some(first),
+            Event::TrailingData { first, .. } => self.trailing = Some(first),
             _ => {}
         }
         Ok(())

@@ -110,9 +110,9 @@ fn compressed_data_hold_something() {
 }
 
 #[test]
-fn bytes_behind_a_message_are_passed_over_only_if_they_are_allowed_and_the_message_is_whole() {
+fn data_behind_a_message_are_passed_over_only_if_they_are_allowed_and_the_message_is_whole() {
     let strict = Allowed { unencrypted: true, ..Allowed::default() };
-    let allowed = Allowed { bytes_behind: true, ..strict };
+    let allowed = Allowed { trailing_data: true, ..strict };
     let read = |message: &[u8], allowed| read_with(message, allowed, &mut Password(PASSWORD));
     let literal = packet::write(Tag(11), b"b\0\0\0\0\0text");
     let encrypted = encrypted(b"text", &Encryption::default());
@@ -123,7 +123,7 @@ fn bytes_behind_a_message_are_passed_over_only_if_they_are_allowed_and_the_messa
             let (reading, result) = read(&longer, allowed);
             result.expect("a message, and something else");
             assert_eq!(reading.content, b"text");
-            assert_eq!(reading.events.last().map(String::as_str), Some("BytesBehind"));
+            assert_eq!(reading.events.last().map(String::as_str), Some("TrailingData"));
         }
     }
     let one_pass = packet::write(Tag(4), &[3, 0, 8, 1, 1, 2, 3, 4, 5, 6, 7, 8, 1]);
@@ -138,7 +138,7 @@ fn bytes_behind_a_message_are_passed_over_only_if_they_are_allowed_and_the_messa
     ] {
         let (reading, result) = read(&[incomplete, b"x"].concat(), allowed);
         assert!(result.is_err(), "{}", incomplete.escape_ascii());
-        assert!(!reading.events.iter().any(|event| event == "BytesBehind"));
+        assert!(!reading.events.iter().any(|event| event == "TrailingData"));
     }
     let mut block = Vec::new();
     let mut armor = ArmorWriter::titled(&mut block, "MESSAGE");

@@ -10,7 +10,7 @@ use engine::message::{Authenticity, Error, Event, Format, HashHeaders, Literal, 
 
 use super::ending::Ending;
 use crate::code::Code;
-use crate::commands::bytes_behind::{self, BytesBehind};
+use crate::commands::trailing_data::{self, TrailingData};
 use crate::failure::{CodedFailure, Failure};
 use crate::input;
 use crate::output::{self, Holds, Output};
@@ -57,7 +57,7 @@ pub(super) struct Plaintext<'a> {
     /// The hash algorithms in the `Hash` headers of clear text.
     pub(super) announced: Option<HashHeaders>,
     /// What follows the message.
-    pub(super) behind: BytesBehind,
+    pub(super) trailing: TrailingData,
     /// Bytes that may still be written (`--max-output`); `None` without a limit.
     room: Option<u64>,
     failure: Option<anyhow::Error>,
@@ -78,7 +78,7 @@ impl<'a> Plaintext<'a> {
             is_text: false,
             ending: Ending::NotEncrypted,
             announced: None,
-            behind: BytesBehind::default(),
+            trailing: TrailingData::default(),
             room: None,
             failure: None,
         }
@@ -203,8 +203,8 @@ pub(crate) fn read_unencrypted<T>(
     let mut plaintext = Plaintext::new(settings, &shared, source);
     let outcome = read(&mut plaintext);
     let announced = plaintext.announced.take();
-    if let Some(first) = plaintext.behind.first {
-        bytes_behind::report(&mut shared.borrow_mut(), first);
+    if let Some(first) = plaintext.trailing.first {
+        trailing_data::report(&mut shared.borrow_mut(), first);
     }
     plaintext.finish(outcome.is_ok())?;
     Ok((outcome, announced))
@@ -224,10 +224,10 @@ impl Sink for Plaintext<'_> {
                 self.begin(&Literal { format: Format::Text, ..Literal::default() }, None);
             }
             Event::ClearTextEnd(end) => self.data(end, Authenticity::Unverified)?,
-            Event::Compressed(_) => self.behind.follow_compressed = true,
-            Event::BytesBehind { first, second } => {
-                self.behind.first = Some(first);
-                self.behind.second = second;
+            Event::Compressed(_) => self.trailing.follow_compressed = true,
+            Event::TrailingData { first, second } => {
+                self.trailing.first = Some(first);
+                self.trailing.second = second;
             }
             Event::Unchanged => self.ending = Ending::Unchanged,
             Event::Decrypted if self.ending == Ending::NotEncrypted => self.ending = Ending::Unprotected,
