@@ -21,29 +21,11 @@ struct User {
     home: CString,
 }
 
-/// Variables that name files, servers or passwords of the user before.
-const OF_THE_USER: [&str; 20] = [
-    "DBUS_SESSION_BUS_ADDRESS",
-    "GNUPGHOME",
-    "GPG_AGENT_INFO",
-    "KEYHOARD_DB",
-    "KEYHOARD_PASSPHRASE_PROGRAM",
-    "PGDATABASE",
-    "PGHOST",
-    "PGHOSTADDR",
-    "PGPASSFILE",
-    "PGPASSWORD",
-    "PGPORT",
-    "PGSERVICE",
-    "PGSERVICEFILE",
-    "PGSSLCERT",
-    "PGSSLKEY",
-    "PGUSER",
-    "XAUTHORITY",
-    "XDG_CONFIG_HOME",
-    "XDG_DATA_HOME",
-    "XDG_RUNTIME_DIR",
-];
+/// Says whether a variable is about this terminal, the time zone or the language; all others belong to the user before.
+fn is_kept(variable: &OsStr) -> bool {
+    let name = variable.as_bytes();
+    matches!(name, b"TERM" | b"TZ" | b"LANG" | b"LANGUAGE" | b"GPG_TTY") || name.starts_with(b"LC_")
+}
 
 /// Becomes the user with a name or number, with the groups, the home directory and the search path of that user.
 ///
@@ -67,13 +49,14 @@ pub(super) fn change_user(name: &[u8]) -> Result<(), String> {
             return Err(failed("setting supplementary groups for", Errno::PERM.into()));
         }
         set_ids(&user).map_err(|(what, error)| failed(what, error))?;
-        set_variable("PATH", Some(OsStr::new("/usr/local/bin:/usr/bin:/bin")));
-        OF_THE_USER.into_iter().for_each(|name| set_variable(name, None));
+        let others = env::vars_os().filter(|(name, _)| !is_kept(name));
+        others.for_each(|(name, _)| set_variable(&name, None));
+        set_variable("PATH".as_ref(), Some(OsStr::new("/usr/local/bin:/usr/bin:/bin")));
     }
-    set_variable("HOME", Some(OsStr::from_bytes(user.home.to_bytes())));
+    set_variable("HOME".as_ref(), Some(OsStr::from_bytes(user.home.to_bytes())));
     let own_name = OsStr::from_bytes(user.name.to_bytes());
-    set_variable("USER", Some(own_name));
-    set_variable("LOGNAME", Some(own_name));
+    set_variable("USER".as_ref(), Some(own_name));
+    set_variable("LOGNAME".as_ref(), Some(own_name));
     Ok(())
 }
 
@@ -98,7 +81,7 @@ fn set_ids(user: &User) -> Result<(), (&'static str, io::Error)> {
     Ok(())
 }
 
-fn set_variable(name: &str, value: Option<&OsStr>) {
+fn set_variable(name: &OsStr, value: Option<&OsStr>) {
     // SAFETY: There is one thread, as `change_user` demands.
     unsafe {
         match value {
@@ -133,6 +116,14 @@ fn find(name: &[u8]) -> Option<User> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_variable_of_the_user_before_is_kept_that_names_a_file_a_server_or_a_password() {
+        let others =
+            "GNUPGHOME HOME HTTPS_PROXY KEYHOARD_DB LANGUAGES PGPASSWORD PGOPTIONS TMPDIR XDG_CONFIG_HOME";
+        assert_eq!(others.split(' ').find(|name| is_kept(name.as_ref())), None);
+        assert!(["TERM", "TZ", "LANG", "LC_ALL"].iter().all(|name| is_kept(name.as_ref())));
+    }
 
     #[test]
     fn a_user_is_found_by_name_and_by_number() {

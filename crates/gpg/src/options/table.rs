@@ -184,7 +184,7 @@ pub(crate) static OPTIONS: &[Row] = &[
     harmless_text("chuid").new_in_2_4(),
     text("default-new-key-adsk", values::default_new_key_adsk).new_in_2_4(),
     text("add-desig-revoker", values::add_designated_revoker).new_in_2_4(),
-    flag("debug-ignore-expiration", |s| s.refused.push("--debug-ignore-expiration is refused: nothing is made with expired keys here")).new_in_2_4(),
+    flag("debug-ignore-expiration", |s| s.refused.push("--debug-ignore-expiration is refused: expired keys make no signatures")).new_in_2_4(),
     // As in gpg.
     harmless_text("personal-aead-preferences").new_in_2_4(),
     // Old ciphers are used when they are asked for by name.

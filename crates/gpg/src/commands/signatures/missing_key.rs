@@ -23,7 +23,7 @@ pub(super) enum Search {
     Contradicted,
 }
 
-/// So many keys are taken from the signatures of one message at most.
+/// The most keys in the signatures of one message that are examined.
 const MAX_INCLUDED_KEYS: usize = 16;
 
 /// How signatures are examined.
@@ -33,7 +33,7 @@ pub(super) struct Examination<'a> {
     policy: &'a SignaturePolicy<'a>,
     /// The `Hash` headers of clear text.
     announced: Option<&'a HashHeaders>,
-    /// How many keys may still be taken from signatures.
+    /// How many keys in signatures may still be examined.
     included_keys: usize,
 }
 
@@ -90,6 +90,7 @@ impl<'a> Examination<'a> {
         let import = import.filter(|_| settings.signature.imports_key && self.included_keys > 0);
         let Some(import) = import else { return Ok(Search::NoKey) };
         let Some(key) = IncludedKey::of(signature) else { return Ok(Search::NoKey) };
+        self.included_keys -= 1;
         let keyring = key.keyring().snapshot();
         let sources = Sources { certificates: vec![keyring.as_ref()], ..Sources::default() };
         let mut examiner = Examiner::new(sources, self.trust.clone());
@@ -105,7 +106,6 @@ impl<'a> Examination<'a> {
         if settings.verbose > 0 {
             streams.info("checked signature using included key block: Success");
         }
-        self.included_keys -= 1;
         if let Err(error) = import(&key, settings, streams) {
             streams.error(format_args!("key in the signature not imported: {error:#}"));
             return Ok(Search::NoKey);
