@@ -32,6 +32,7 @@ fn takes(home: &CardHome, file: &str, pin: &str, command: &str) -> bool {
     home.restart_agent();
     home.home.write(file, pin);
     let done = home.gpg(Gnupg::V2_4).args(["--status-fd", "2", "--edit-card", "-", command]).output();
+    assert!(done.status_lines().contains("CARDCTRL 3"), "no card was found: {}", done.errors());
     !done.status_lines().contains("SC_OP_FAILURE")
 }
 

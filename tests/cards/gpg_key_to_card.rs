@@ -173,6 +173,7 @@ fn without_a_card_no_key_is_moved() {
         let [gpg, ours] = done;
         assert_same(&format!("{gnupg:?}"), gpg.0.as_bytes(), ours.0.as_bytes());
         assert_eq!(gpg.1, ours.1);
+        assert!(!gpg.0.is_empty());
     }
 }
 

@@ -48,8 +48,8 @@ pub struct Card {
     pub pin_derivation: PinDerivation,
     /// The keys that sign, decrypt and authenticate.
     pub keys: [CardKey; 3],
-    /// When the key was made that the card has just made, in seconds since 1970.
-    pub made: Option<u32>,
+    /// The creation time of the key that the last `SCD GENKEY` made, in seconds since 1970.
+    pub key_created_at: Option<u32>,
 }
 
 /// What a card can do.
@@ -154,7 +154,7 @@ impl Card {
             }
             "PUBKEY-URL" => self.url = value(),
             "LOGIN-DATA" => self.login = value(),
-            "KEY-CREATED-AT" => self.made = words().next().and_then(|word| word.parse().ok()),
+            "KEY-CREATED-AT" => self.key_created_at = words().next().and_then(|word| word.parse().ok()),
             "SIG-COUNTER" => self.signatures = decimal(words().next()),
             "CHV-STATUS" => self.take_pins(&unescaped(text)),
             "EXTCAP" => self.take_capabilities(&unescaped(text)),

@@ -18,7 +18,8 @@ pub enum CardUse {
 /// Returns the body of the packet (version 4) of a public key that the agent shows as an s-expression; `None` if it cannot be
 /// read.
 ///
-/// The parameters of the key derivation of ECDH are those that GnuPG and scdaemon take for each curve (RFC 9580, 11.5).
+/// The parameters of the key derivation of ECDH are those of scdaemon, of which the card's fingerprint of the key depends:
+/// with 384 bits AES-256, where RFC 9580, 11.5 has AES-192.
 pub fn public_body(shown: &[u8], does: CardUse, created: Timestamp) -> Option<Vec<u8>> {
     const RSA: u8 = 1;
     const ECDH: u8 = 18;
@@ -64,8 +65,8 @@ fn native(point: &[u8]) -> Vec<u8> {
     if point.len() == LENGTH { [&[NATIVE], point].concat() } else { point.to_vec() }
 }
 
-/// Returns the field with hash algorithm and cipher for a curve; `None` for one that keys of version 4 on cards are not on, such as
-/// Ed448 and X448.
+/// Returns the field with hash algorithm and cipher for a curve; `None` for one on which a card has no keys of version 4,
+/// such as Ed448 and X448.
 fn key_derivation(curve: &str) -> Option<[u8; 4]> {
     const SHA256_AES128: [u8; 2] = [8, 7];
     const SHA384_AES256: [u8; 2] = [9, 9];

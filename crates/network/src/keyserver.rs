@@ -125,15 +125,16 @@ impl Keyserver {
         };
         // The old paths need not have keys of version 6, and some servers do not even understand the question.
         let is_of_version_6 = matches!(search, Search::Fingerprint(id) if id.len() == 64);
-        // SKS says 500 to the question. A server that is busy answers nothing at all.
-        let is_busy = |error: &Error| matches!(error, Error::Status { status, .. } if matches!(status.as_u16(), 429 | 502..=504));
-        match found {
-            Err(error) if is_busy(&error) => Err(error),
-            Ok(None) | Err(Error::Status { .. }) if is_of_version_6 && client.is_silent(&self.url) => {
-                Err(Error::Silent { url: shown(&self.url) })
-            }
-            found => found,
+        let is_refused = match &found {
+            Ok(None) => true,
+            // SKS says 500 to the question; these mean that the server answers nothing now.
+            Err(Error::Status { status, .. }) => !matches!(status.as_u16(), 429 | 502..=504),
+            _ => false,
+        };
+        if is_refused && is_of_version_6 && client.is_silent(&self.url) {
+            return Err(Error::Silent { url: shown(&self.url) });
         }
+        found
     }
 
     /// Returns the keys that the server has for a text, as it says, with the text of its answer.

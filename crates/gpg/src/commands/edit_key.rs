@@ -269,14 +269,15 @@ impl Loop<'_> {
             session.tell("Key not changed so no update needed.\n");
             return Ok(true);
         }
-        let now = session.settings().now;
-        let command = format!("gpg-keyhoard --edit-key {}", session.key());
         if session.settings().dry_run {
             return Ok(true);
         }
         if session.modified {
+            let now = session.settings().now;
+            let command = format!("gpg-keyhoard --edit-key {}", session.key());
             let draft = session.draft.clone();
             draft.save(session.keys.writable()?, &command, now)?;
+            session.modified = false;
         }
         card_keys::save(session)
     }

@@ -1,6 +1,7 @@
 //! Keys that are on the card already become keys of a new certificate: the algorithm `card`.
 
-use agent::card_key::{CardUse, public_body};
+use agent::card::Card;
+use agent::card_key::public_body;
 use engine::cert::Timestamp;
 use engine::cert::effective::Usage;
 use engine::cert::key::parse_public;
@@ -46,15 +47,8 @@ pub(crate) fn read(
         return Err(Code::NO_DATA);
     }
     let signs = usage.contains(Usage::SIGN) || usage.contains(Usage::CERTIFY);
-    let (number, does) = match signs {
-        true => (CardKeyNumber::Signature, CardUse::Signs),
-        false => (CardKeyNumber::Encryption, CardUse::Decrypts),
-    };
-    let created = Timestamp(card.keys[number.index()].created);
-    let shown = access.send(&format!("SCD READKEY OPENPGP.{}", number as u8), None);
-    let public = shown.ok().and_then(|(_, shown)| public_body(&shown, does, created));
-    let found = public.and_then(|public| Some(ExistingKey { kind: kind(&public, usage)?, public }));
-    found.ok_or_else(|| {
+    let number = if signs { CardKeyNumber::Signature } else { CardKeyNumber::Encryption };
+    read_key(number, usage, &card, &mut access).ok_or_else(|| {
         let code = Code::INVALID_PUBLIC_KEY_ALGORITHM;
         access.streams.error(format_args!("no usable key on the card: {code}"));
         code
@@ -70,23 +64,26 @@ pub(crate) fn read_all(
     settings: &Settings,
     streams: &mut Streams,
 ) -> Result<(String, Vec<ExistingKey>), String> {
-    const PLACES: [(CardUse, [Usage; 2]); 3] = [
-        (CardUse::Signs, [Usage::SIGN, Usage::CERTIFY]),
-        (CardUse::Decrypts, [Usage::ENCRYPT, Usage::ENCRYPT]),
-        (CardUse::Signs, [Usage::SIGN, Usage::AUTHENTICATE]),
-    ];
     let mut access = CardAccess::new(settings, streams);
     let card = access.find().and_then(|()| access.learn()).map_err(|failure| failure.to_string())?;
-    let mut found = Vec::new();
-    for ((number, (does, [one, other])), key) in (1..).zip(PLACES).zip(&card.keys) {
-        let shown = access.send(&format!("SCD READKEY OPENPGP.{number}"), None);
-        let created = Timestamp(key.created);
-        let public = shown.ok().and_then(|(_, shown)| public_body(&shown, does, created));
-        found.extend(
-            public.and_then(|public| Some(ExistingKey { kind: kind(&public, one | other)?, public })),
-        );
-    }
-    Ok((card.serial.unwrap_or_default(), found))
+    let keys = CardKeyNumber::ALL
+        .into_iter()
+        .filter_map(|number| read_key(number, number.uses(), &card, &mut access));
+    let keys = keys.collect();
+    Ok((card.serial.unwrap_or_default(), keys))
+}
+
+/// Reads a key of the card, if there is one that can serve one of these uses.
+fn read_key(
+    number: CardKeyNumber,
+    usage: Usage,
+    card: &Card,
+    access: &mut CardAccess<'_>,
+) -> Option<ExistingKey> {
+    let (_, shown) = access.send(&format!("SCD READKEY OPENPGP.{}", number as u8), None).ok()?;
+    let created = Timestamp(card.keys[number.index()].created);
+    let public = public_body(&shown, number.does(), created)?;
+    Some(ExistingKey { kind: kind(&public, usage)?, public })
 }
 
 /// Returns the material of a key and those of the uses that it can serve.

@@ -243,7 +243,8 @@ fn put(session: &mut CardSession<'_>, key: &Unlocked, locked: &SecretKey) -> Put
         return Put::NotSent(Code::NO_AGENT.into());
     };
     let serial = match access.attribute("SERIALNO") {
-        Ok(card) => card.serial.unwrap_or_default(),
+        Ok(Card { serial: Some(serial), .. }) => serial,
+        Ok(_) => return Put::NotSent(Code::CARD.into()),
         Err(failure) => return Put::NotSent(failure),
     };
     // Agents of GnuPG 2.4 hold the key in memory only; earlier ones write it into a file, where it is locked as in the backup.

@@ -42,27 +42,25 @@ fn object(argument: &[u8]) -> Result<Vec<u8>, Code> {
     };
     match argument {
         b"off" => Ok(vec![0x81, 1, 0]),
-        b"" => derivation(&[salt()?, salt()?, salt()?]),
-        _ => derivation(&[salt()?]),
+        b"" => derivation(salt()?, Some([salt()?, salt()?])),
+        _ => derivation(salt()?, None),
     }
 }
 
-/// Returns the data object for salts of PIN, Reset Code and Admin PIN, or for one salt.
-fn derivation(salts: &[[u8; 8]]) -> Result<Vec<u8>, Code> {
+/// Returns the data object for the salt of the PIN, and for those of Reset Code and Admin PIN, or for one salt.
+fn derivation(pin: [u8; 8], others: Option<[[u8; 8]; 2]>) -> Result<Vec<u8>, Code> {
     const ITERATED: u8 = 3;
-    const SHA256: u8 = 8;
     const COUNT: u32 = 65_011_712;
-    let mut object = vec![0x81, 1, ITERATED, 0x82, 1, SHA256, 0x83, 4];
+    let mut object = vec![0x81, 1, ITERATED, 0x82, 1, HashAlgorithm::SHA256.0, 0x83, 4];
     object.extend(COUNT.to_be_bytes());
-    for (tag, salt) in (0x84..).zip(salts) {
+    for (tag, salt) in (0x84..).zip([pin].into_iter().chain(others.into_iter().flatten())) {
         object.extend([tag, 8]);
-        object.extend_from_slice(salt);
+        object.extend_from_slice(&salt);
     }
-    let pins = [(0x87, PIN, salts.first()), (0x88, ADMIN_PIN, salts.last())];
-    for (tag, pin, salt) in pins {
+    let admin = others.map_or(pin, |[_, admin]| admin);
+    for (tag, text, salt) in [(0x87, PIN, pin), (0x88, ADMIN_PIN, admin)] {
         let mut derived = Zeroizing::new([0; 32]);
-        let salt = salt.ok_or(Code::GENERAL)?;
-        S2k::fill_iterated(HashAlgorithm::SHA256, salt, COUNT.into(), pin, &mut *derived)
+        S2k::fill_iterated(HashAlgorithm::SHA256, &salt, COUNT.into(), text, &mut *derived)
             .map_err(|_| Code::GENERAL)?;
         object.extend([tag, 32]);
         object.extend_from_slice(&*derived);
@@ -76,8 +74,8 @@ mod tests {
 
     #[test]
     fn the_object_has_the_lengths_that_cards_take() {
-        assert_eq!(derivation(&[[1; 8]]).map(|object| object.len()), Ok(90));
-        let object = derivation(&[[1; 8], [2; 8], [3; 8]]).expect("it can be derived");
+        assert_eq!(derivation([1; 8], None).map(|object| object.len()), Ok(90));
+        let object = derivation([1; 8], Some([[2; 8], [3; 8]])).expect("it can be derived");
         assert_eq!(object.len(), 110);
         assert_eq!((object[12], object[22], object[32], object[42]), (0x84, 0x85, 0x86, 0x87));
     }

@@ -3,6 +3,7 @@
 use agent::card::Card;
 use agent::card_key::{CardUse, public_body};
 use engine::cert::Timestamp;
+use engine::cert::effective::Usage;
 
 use super::access::{CardAccess, Outcome};
 use crate::clock;
@@ -18,11 +19,35 @@ pub(crate) enum CardKeyNumber {
 }
 
 impl CardKeyNumber {
+    /// All, in the order of the card.
+    pub(super) const ALL: [Self; 3] = [Self::Signature, Self::Encryption, Self::Authentication];
+
     /// Reads the number of a menu.
     pub(super) fn of(number: i64) -> Option<Self> {
-        [Self::Signature, Self::Encryption, Self::Authentication]
-            .into_iter()
-            .find(|known| *known as i64 == number)
+        Self::ALL.into_iter().find(|known| *known as i64 == number)
+    }
+
+    /// Returns its name.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Signature => "Signature",
+            Self::Encryption => "Encryption",
+            Self::Authentication => "Authentication",
+        }
+    }
+
+    /// Returns the uses of which a key that becomes this one must be for one.
+    pub(super) fn uses(self) -> Usage {
+        match self {
+            Self::Signature => Usage::SIGN | Usage::CERTIFY,
+            Self::Encryption => Usage::ENCRYPT,
+            Self::Authentication => Usage::SIGN | Usage::AUTHENTICATE,
+        }
+    }
+
+    /// Returns what it does.
+    pub(super) fn does(self) -> CardUse {
+        if self == Self::Encryption { CardUse::Decrypts } else { CardUse::Signs }
     }
 
     /// Returns its place among the card's keys.
@@ -81,16 +106,16 @@ pub(super) fn make(
     let (card, _) = made.inspect_err(|failure| {
         access.streams.error(format_args!("key generation failed: {failure}"));
     })?;
-    let created = card.made.map_or(created, Timestamp);
+    let created = card.key_created_at.map_or(created, Timestamp);
     let (_, shown) = access.send(&format!("READKEY --card OPENPGP.{digit}"), None)?;
-    let does = if number == CardKeyNumber::Encryption { CardUse::Decrypts } else { CardUse::Signs };
-    public_body(&shown, does, created).ok_or_else(|| Code::INVALID_PUBLIC_KEY_ALGORITHM.into())
+    public_body(&shown, number.does(), created).ok_or_else(|| Code::INVALID_PUBLIC_KEY_ALGORITHM.into())
 }
 
 /// Shows the fingerprints of the card's keys.
 pub(super) fn show(card: &Card, access: &CardAccess<'_>) {
     let mut text = String::new();
-    for (name, key) in ["Signature", "Encryption", "Authentication"].iter().zip(&card.keys) {
+    for number in CardKeyNumber::ALL {
+        let (name, key) = (number.name(), &card.keys[number.index()]);
         let fingerprint = match key.fingerprint.as_slice() {
             [] => "[none]".to_owned(),
             bytes => hex_text(bytes),

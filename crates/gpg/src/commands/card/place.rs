@@ -17,13 +17,6 @@ use crate::render::digits::hex_text;
 use crate::settings::Settings;
 use crate::streams::Streams;
 
-/// The keys of a card, and what a key that becomes one of them must be for: any of these uses.
-const PLACES: [(&str, [Usage; 2]); 3] = [
-    ("Signature", [Usage::SIGN, Usage::CERTIFY]),
-    ("Encryption", [Usage::ENCRYPT, Usage::ENCRYPT]),
-    ("Authentication", [Usage::SIGN, Usage::AUTHENTICATE]),
-];
-
 /// A card that keys are put onto in the course of another command.
 #[derive(Default)]
 pub(crate) struct KeyCard {
@@ -34,7 +27,7 @@ pub(crate) struct KeyCard {
 /// One of the keys of a card.
 pub(crate) struct Place {
     serial: String,
-    number: usize,
+    number: CardKeyNumber,
     is_taken: bool,
 }
 
@@ -105,30 +98,25 @@ impl KeyCard {
         streams: &mut Streams,
     ) -> bool {
         let force = if place.is_taken { "--force " } else { "" };
-        let Place { serial, number, .. } = place;
+        let (serial, number) = (&place.serial, place.number as u8);
         let created = clock::agent_string(key.created);
         let derivation = key_derivation(key);
         let command = format!("KEYTOCARD {force}{keygrip} {serial} OPENPGP.{number} {created}{derivation}");
-        let outcome = self.run(settings, streams, |access| access.operate(command.trim_end()));
+        let outcome = self.run(settings, streams, |access| access.operate(&command));
         if let Err(failure) = &outcome {
             streams.error(format_args!("KEYTOCARD failed: {failure}"));
         }
         outcome.is_ok()
     }
 
-    /// Returns whether a key is on the card.
+    /// Returns the keygrips of the keys that are on the card.
     ///
     /// # Errors
     ///
     /// If the card cannot be asked.
-    pub(crate) fn has(
-        &mut self,
-        keygrip: Keygrip,
-        settings: &Settings,
-        streams: &mut Streams,
-    ) -> Outcome<bool> {
+    pub(crate) fn keygrips(&mut self, settings: &Settings, streams: &mut Streams) -> Outcome<Vec<Keygrip>> {
         let (card, _) = self.run(settings, streams, |access| access.command("SCD LEARN --keypairinfo"))?;
-        Ok(card.keys.iter().any(|key| key.keygrip == Some(keygrip)))
+        Ok(card.keys.iter().filter_map(|key| key.keygrip).collect())
     }
 
     /// Has the agent note which keys are on the card, in the place of what it had of them.
@@ -180,32 +168,27 @@ fn ask(key: &Key<'_>, usage: Option<Usage>, session: &mut CardSession<'_>) -> an
         session.access.tell("You may only store a 1024 bit RSA key on the card\n\n");
         return Ok(None);
     }
-    let serves = |uses: &[Usage; 2]| usage.is_none_or(|usage| uses.iter().any(|one| usage.contains(*one)));
-    let is_offered = PLACES.map(|(_, uses)| serves(&uses));
-    let mut menu = "Which of the card's keys is it to become?\n".to_owned();
-    for (number, (name, _)) in (1..).zip(PLACES).filter(|(number, _)| is_offered[number - 1]) {
-        menu.push_str(&format!("   ({number}) {name} key\n"));
-    }
-    session.access.tell(menu);
+    let every = [Usage::CERTIFY, Usage::SIGN, Usage::ENCRYPT, Usage::AUTHENTICATE];
+    let is_offered = |number: &CardKeyNumber| {
+        usage.is_none_or(|usage| every.iter().any(|one| usage.contains(*one) && number.uses().contains(*one)))
+    };
+    session.access.tell("Which of the card's keys is it to become?\n");
+    session.access.tell(menu(is_offered));
     let number = loop {
         let answer = session.access.line("cardedit.genkeys.storekeytype", "Your selection? ")?;
         if matches!(answer.first(), None | Some(4)) {
             return Ok(None);
         }
-        let number = number::decimal(&answer).and_then(|number| usize::try_from(number).ok()).unwrap_or(0);
-        let index = number.wrapping_sub(1);
-        if !is_offered.get(index).copied().unwrap_or(false) {
-            session.access.tell("Invalid selection.\n");
-        } else if card.is_version_2()
-            && !card.capabilities.changes_algorithms
-            && !fits(key, &card.keys[index])
-        {
-            session.access.tell("Key does not match the card's capability.\n");
-        } else {
-            break number;
+        let can_change = card.capabilities.changes_algorithms || !card.is_version_2();
+        match number::decimal(&answer).and_then(CardKeyNumber::of).filter(is_offered) {
+            None => session.access.tell("Invalid selection.\n"),
+            Some(number) if !can_change && !fits(key, &card.keys[number.index()]) => {
+                session.access.tell("Key does not match the card's capability.\n");
+            }
+            Some(number) => break number,
         }
     };
-    let is_taken = !card.keys[number - 1].fingerprint.is_empty();
+    let is_taken = !card.keys[number.index()].fingerprint.is_empty();
     if is_taken && !is_replaced(session)? {
         return Ok(None);
     }
@@ -216,8 +199,7 @@ fn new_subkey(session: &mut CardSession<'_>) -> anyhow::Result<Option<NewSubkey>
     let Some(card) = for_key_operation(session) else { return Ok(None) };
     new_keys::show(&card, &session.access);
     session.access.tell("Which of the card's keys is it to make?\n");
-    let menu = (1..).zip(PLACES).map(|(number, (name, _))| format!("   ({number}) {name} key\n"));
-    session.access.tell(menu.collect::<String>());
+    session.access.tell(menu(|_| true));
     let number = loop {
         let answer = session.access.line("cardedit.genkeys.subkeytype", "Your selection? ")?;
         if answer.first() == Some(&4) {
@@ -267,13 +249,19 @@ fn make_subkey(
     }
 }
 
+/// Returns the lines of a menu of the card's keys.
+fn menu(is_offered: impl Fn(&CardKeyNumber) -> bool) -> String {
+    let offered = CardKeyNumber::ALL.into_iter().filter(is_offered);
+    offered.map(|number| format!("   ({}) {} key\n", number as u8, number.name())).collect()
+}
+
 /// Returns whether a card whose algorithms cannot be changed takes a key in the place of one of its own.
 fn fits(key: &Key<'_>, place: &CardKey) -> bool {
     matches!(place.algorithm, Some(KeyAlgorithm::Rsa(bits)) if bits == key.bits())
 }
 
 /// Asks whether the card's key may be lost.
-pub(super) fn is_replaced(session: &mut CardSession<'_>) -> anyhow::Result<bool> {
+fn is_replaced(session: &mut CardSession<'_>) -> anyhow::Result<bool> {
     session.access.tell("\n");
     session.access.streams.info("WARNING: such a key has already been stored on the card!");
     session.access.tell("\n");

@@ -218,17 +218,16 @@ fn save_moved(moved: &mut OnCard, session: &mut Session<'_>) -> anyhow::Result<b
         return Ok(true);
     }
     let settings = session.settings();
-    // Nothing is deleted before the card has answered for all keys: the session goes on if it does not.
-    let asked: Result<Vec<bool>, _> =
-        moved.keys.iter().map(|key| moved.card.has(key.keygrip, settings, session.keys.streams)).collect();
-    let are_there = match asked {
-        Ok(are_there) => are_there,
+    // Nothing is deleted before the card has said what it has: the session goes on if it does not.
+    let on_card = match moved.card.keygrips(settings, session.keys.streams) {
+        Ok(keygrips) => keygrips,
         Err(failure) => {
             session.keys.streams.error(format_args!("deleting copy of secret key failed: {failure}"));
             return Ok(false);
         }
     };
-    for (key, is_there) in std::mem::take(&mut moved.keys).into_iter().zip(are_there) {
+    for key in std::mem::take(&mut moved.keys) {
+        let is_there = on_card.contains(&key.keygrip);
         let left = delete_moved(key, is_there, &mut moved.card, session);
         moved.keys.extend(left);
     }

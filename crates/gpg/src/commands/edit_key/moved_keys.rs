@@ -9,7 +9,7 @@ use crate::commands::card::place::KeyCard;
 #[derive(Default)]
 pub(super) struct OnCard {
     pub(super) card: KeyCard,
-    /// Something was.
+    /// Whether a key was put onto the card since the last save.
     pub(super) is_pending: bool,
     /// The user was told that the copy here stays until then.
     pub(super) is_told: bool,

@@ -77,25 +77,22 @@ const INVALID: &str = "Invalid selection.\n";
 
 /// Asks for everything about the algorithm.
 pub(super) fn ask(asker: &mut Asker<'_>) -> anyhow::Result<Pair> {
-    let what = loop {
-        match asker.row(&ROWS)? {
-            What::OnCard => {
-                if let Some(pair) = asker.on_card()? {
-                    return Ok(pair);
-                }
-            }
-            what => break what,
-        }
-    };
-    let (sort, usage) = match what {
-        What::Both(sort, _) | What::Signing(sort) => (sort, Usage::SIGN),
-        What::Chosen(sort) => (sort, asker.uses(sort.family())?),
-        What::Existing | What::OnCard => return asker.existing(),
+    let (what, sort, usage) = loop {
+        let what = asker.row(&ROWS)?;
+        break match what {
+            What::Both(sort, _) | What::Signing(sort) => (what, sort, Usage::SIGN),
+            What::Chosen(sort) => (what, sort, asker.uses(sort.family())?),
+            What::Existing => return asker.existing(),
+            What::OnCard => match asker.on_card()? {
+                Some(pair) => return Ok(pair),
+                None => continue,
+            },
+        };
     };
     let primary = Kind { material: asker.material(sort)?, usage: usage | Usage::CERTIFY };
     let subkey = match what {
         What::Both(_, sort) => Some(asker.subkey(sort, primary.material)?),
-        What::Signing(_) | What::Chosen(_) | What::Existing | What::OnCard => None,
+        _ => None,
     };
     Ok(Pair { primary, subkey })
 }
