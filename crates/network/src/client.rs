@@ -86,9 +86,16 @@ pub enum Whose {
 #[derive(Clone, Debug)]
 pub struct Receipt {
     /// The HTTP status.
-    pub status: StatusCode,
+    pub status: u16,
     /// The body.
     pub body: Vec<u8>,
+}
+
+impl Receipt {
+    /// Returns whether the server accepted what was sent.
+    pub(crate) fn is_success(&self) -> bool {
+        (200..300).contains(&self.status)
+    }
 }
 
 /// Makes requests, one after the other, over connections that are kept.
@@ -200,7 +207,7 @@ impl Client {
                 let reason = "an upload is not redirected";
                 return Err(Error::Redirect { url: shown(url), target, reason });
             }
-            Ok(Receipt { status, body: read(url, response, limit).await? })
+            Ok(Receipt { status: status.as_u16(), body: read(url, response, limit).await? })
         })
     }
 
@@ -375,7 +382,7 @@ async fn found(url: &Url, mut response: Response, limit: usize) -> Result<Option
                 }
             }
             let text = String::from_utf8_lossy(&text).into_owned();
-            Err(Error::Status { url: shown(url), status, text })
+            Err(Error::Status { url: shown(url), status: status.as_u16(), text })
         }
     }
 }
@@ -404,12 +411,12 @@ fn failed(url: &Url, error: reqwest::Error, advice: &'static str) -> Error {
             return Error::NotPublic { url: shown(url), host: host.clone(), address: *address, advice };
         }
         if NOT_CONNECTED.contains(&current.to_string().as_str()) {
-            return Error::NotConnected { url: shown(url), source: error };
+            return Error::NotConnected { url: shown(url), source: error.into() };
         }
         cause = current.source();
     }
     match error.is_timeout() {
         true => Error::Timeout { url: shown(url), seconds: CONNECT_TIMEOUT.as_secs() },
-        false => Error::Unreachable { url: shown(url), source: error },
+        false => Error::Unreachable { url: shown(url), source: error.into() },
     }
 }

@@ -128,7 +128,7 @@ impl Keyserver {
         let is_refused = match &found {
             Ok(None) => true,
             // SKS says 500 to the question; these mean that the server answers nothing now.
-            Err(Error::Status { status, .. }) => !matches!(status.as_u16(), 429 | 502..=504),
+            Err(Error::Status { status, .. }) => !matches!(*status, 429 | 502..=504),
             _ => false,
         };
         if is_refused && is_of_version_6 && client.is_silent(&self.url) {
@@ -178,7 +178,7 @@ impl Keyserver {
         let Certificate { fingerprint, armored, .. } = certificate;
         if self.protocol == Protocol::Hkp {
             let receipt = self.add_by_hkp(client, certificate)?;
-            return match receipt.status.is_success() {
+            return match receipt.is_success() {
                 true => Ok(Submission::Taken),
                 false => {
                     let text = String::from_utf8_lossy(&receipt.body).into_owned();

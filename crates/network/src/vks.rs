@@ -83,7 +83,7 @@ fn at(server: &Url, path: &str) -> Url {
 fn post(client: &Client, url: &Url, body: &impl Serialize) -> Result<Upload> {
     let body = serde_json::to_vec(body).map_err(|error| Error::Setup(error.into()))?;
     let receipt = client.post(url, Whose::User, "application/json", body, MAX_RECEIPT)?;
-    if !receipt.status.is_success() {
+    if !receipt.is_success() {
         let text = String::from_utf8_lossy(&receipt.body).into_owned();
         return Err(Error::Status { url: shown(url), status: receipt.status, text });
     }

@@ -41,6 +41,8 @@ pub enum Fate {
     Here,
     /// It stays where it is, and is not used here; says why.
     Left(String),
+    /// A setting that only gpg has; says why. It stays where it is, and counts only where `gpg.conf` is read.
+    NoCounterpart(&'static str),
     /// It could not be taken over; says why.
     Failed(String),
 }

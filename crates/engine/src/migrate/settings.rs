@@ -82,7 +82,7 @@ impl SettingsDestination<'_> {
             "no-auto-key-locate" => Ok(self.configure(Setting::UnknownRecipients("never"))),
             "encrypt-to" | "hidden-encrypt-to" => self.encrypt_to(value),
             "trusted-key" => self.trusted_key(value),
-            _ => Ok(Fate::Left(reason(name).to_owned())),
+            _ => Ok(Fate::NoCounterpart(reason(name))),
         }
     }
 
@@ -156,13 +156,11 @@ fn decided(snapshot: &dyn Snapshot, key: &Fingerprint) -> Result<Option<Assigned
 /// Says why an option has no counterpart.
 fn reason(name: &str) -> &'static str {
     match name {
-        "default-key" | "local-user" => {
-            "commands that sign take the key as an option; gpg-keyhoard reads it here"
-        }
-        "auto-key-locate" => "only Web Key Directories are asked for recipients; gpg-keyhoard reads it here",
+        "default-key" | "local-user" => "commands that sign take the key as an option",
+        "auto-key-locate" => "only Web Key Directories are asked for recipients",
         "trust-model" | "marginals-needed" | "completes-needed" | "max-cert-depth" => {
-            "commands that ask for validity take it as an option; gpg-keyhoard reads it here"
+            "commands that ask for validity take it as an option"
         }
-        _ => "there is no such setting; gpg-keyhoard reads it here",
+        _ => "there is no such setting",
     }
 }

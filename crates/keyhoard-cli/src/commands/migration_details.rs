@@ -1,5 +1,7 @@
 //! What became of secret keys, revocation certificates and settings on their way from GnuPG or to it.
 
+use std::borrow::Cow;
+
 use engine::migrate::{Detail, Fate, What};
 use serde::Serialize;
 
@@ -17,13 +19,16 @@ fn what(what: What) -> &'static str {
 }
 
 /// Returns what became of something, in a word or two, and why.
-fn fate(fate: &Fate) -> (&'static str, Option<&str>, Style) {
+fn fate(fate: &Fate) -> (&'static str, Option<Cow<'_, str>>, Style) {
     match fate {
         Fate::Taken => ("taken", None, Style::Good),
         Fate::InPlace => ("in place", None, Style::Good),
         Fate::Here => ("here", None, Style::Faint),
-        Fate::Left(reason) => ("left", Some(reason), Style::Warning),
-        Fate::Failed(reason) => ("failed", Some(reason), Style::Error),
+        Fate::Left(reason) => ("left", Some(reason.into()), Style::Warning),
+        Fate::NoCounterpart(reason) => {
+            ("left", Some(format!("{reason}; gpg-keyhoard reads it here").into()), Style::Warning)
+        }
+        Fate::Failed(reason) => ("failed", Some(reason.into()), Style::Error),
     }
 }
 
@@ -49,7 +54,7 @@ pub(crate) struct DetailJson<'a> {
     name: &'a str,
     path: String,
     outcome: &'static str,
-    reason: Option<&'a str>,
+    reason: Option<Cow<'a, str>>,
 }
 
 impl<'a> From<&'a Detail> for DetailJson<'a> {
