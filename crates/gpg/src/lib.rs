@@ -1,6 +1,6 @@
 //! `gpg-keyhoard`: gpg's command line on a Keyhoard database; `gpgv-keyhoard`: gpgv's, with keyring files.
 //!
-//! This crate reads options, prints, and decides nothing: what a command does is the `keyhoard` library's.
+//! This crate holds gpg's command line: options, output and gpg's defaults. What a command does is in the crate `engine`.
 //!
 //! - `options` reads the command line and `gpg.conf` by gpg's rules into `settings`;
 //! - `commands` holds one file per command;

@@ -3,7 +3,7 @@
 use agent::PassphraseQuestion;
 use engine::configuration::Compat;
 use engine::message::{Result as MessageResult, S2k, decode_count};
-use engine::passphrase::{Passphrases, Source};
+use engine::passphrase::{PassphraseSource, Passphrases};
 use engine::verify::HashAlgorithm;
 use secret::Passphrase;
 
@@ -139,8 +139,8 @@ fn ask(
                     Ok(answer) => return Ok(Ok(answer)),
                 }
             }
-            let source = Source::usual()?;
-            if source == Source::Terminal && settings.no_tty {
+            let source = PassphraseSource::usual()?;
+            if source == PassphraseSource::Terminal && settings.no_tty {
                 return Ok(Err(Code::NO_PINENTRY));
             }
             Ok(Passphrases::new(source, |_| None).password(is_new)?.ok_or(Code::NO_PINENTRY))

@@ -3,9 +3,7 @@
 
 use std::io::{Read, Write};
 
-use keyhoard_message::{
-    Aead, Cipher, DataProtection, Encryption, MessageRecipients, NoSigner, S2k, encrypt,
-};
+use keyhoard_message::{Aead, Cipher, DataProtection, Encryption, MessageRecipients, NoSigner, S2k, encrypt};
 use sequoia_openpgp::crypto::{Password, S2K, SessionKey};
 use sequoia_openpgp::packet::skesk::SKESK6;
 use sequoia_openpgp::packet::{PKESK, SKESK};
