@@ -1,4 +1,4 @@
-//! Messages exchanged with gpg, gpg 1.4, sqop (Sequoia) and rnp: every cipher, compression and opener, and every form of
+//! Messages exchanged with gpg, gpg 1.4, sqop (Sequoia) and rnp: every cipher, compression and kind of key, and every form of
 //! signature, both ways.
 
 use std::fs;
@@ -28,7 +28,7 @@ enum MessageKey {
     Curve25519,
 }
 
-const OPENERS: [MessageKey; 3] = [MessageKey::Password, MessageKey::Rsa, MessageKey::Curve25519];
+const MESSAGE_KEYS: [MessageKey; 3] = [MessageKey::Password, MessageKey::Rsa, MessageKey::Curve25519];
 
 /// Text that compresses, longer than one part of a packet.
 fn text() -> Vec<u8> {
@@ -46,16 +46,16 @@ struct Exchange {
 impl Exchange {
     fn new() -> Self {
         let exchange = Self { ours: Home::new(), gpg: Home::new(), gpg1: Home::new(), rnp: Home::new() };
-        for (opener, algorithm) in [(MessageKey::Rsa, "rsa2048"), (MessageKey::Curve25519, "ed25519")] {
-            exchange.make(opener, algorithm);
+        for (message_key, algorithm) in [(MessageKey::Rsa, "rsa2048"), (MessageKey::Curve25519, "ed25519")] {
+            exchange.make(message_key, algorithm);
         }
         fs::write(exchange.ours.path().join("password"), PASSWORD).expect("a new directory is writable");
         exchange
     }
 
     /// Makes a key with gpg, and gives it to all.
-    fn make(&self, opener: MessageKey, algorithm: &str) {
-        let name = format!("{opener:?} <{}>", address(opener));
+    fn make(&self, message_key: MessageKey, algorithm: &str) {
+        let name = format!("{message_key:?} <{}>", address(message_key));
         let run = |arguments: &[&str]| {
             let run =
                 Run::gpg_with_agent(&self.gpg).args(["--passphrase", "", "--pinentry-mode", "loopback"]);
@@ -66,11 +66,11 @@ impl Exchange {
         let fingerprint = listing.lines().find_map(|line| line.strip_prefix("fpr:::::::::")).expect("a key");
         let subkey = if algorithm == "ed25519" { "cv25519" } else { algorithm };
         run(&["--quick-add-key", fingerprint.trim_end_matches(':'), subkey, "encr", "never"]);
-        let key = self.ours.write(&file(opener, "key"), run(&["--export-secret-keys", &name]));
-        let certificate = self.ours.write(&file(opener, "cert"), run(&["--export", &name]));
+        let key = self.ours.write(&file(message_key, "key"), run(&["--export-secret-keys", &name]));
+        let certificate = self.ours.write(&file(message_key, "cert"), run(&["--export", &name]));
         let done = run_in(&self.rnp, "rnpkeys", b"").arg("--import-keys").arg(&key).output();
         assert_eq!(done.code, Some(0), "{}", done.errors());
-        if opener == MessageKey::Rsa {
+        if message_key == MessageKey::Rsa {
             for file in [&key, &certificate] {
                 let done = self.gpg1(b"").arg("--import").arg(file).output();
                 assert_eq!(done.code, Some(0), "{}", done.errors());
@@ -93,40 +93,42 @@ impl Exchange {
         run_in(&self.rnp, "rnp", input).args(["--password", PASSWORD])
     }
 
-    fn path(&self, opener: MessageKey, kind: &str) -> PathBuf {
-        self.ours.path().join(file(opener, kind))
+    fn path(&self, message_key: MessageKey, kind: &str) -> PathBuf {
+        self.ours.path().join(file(message_key, kind))
     }
 
     fn encrypt_here(&self, case: Case) -> Vec<u8> {
         let run = Run::keyhoard(&self.ours).args(["encrypt", "--allow-old-cipher", "--aead", "none"]);
         let run = run.args(["--cipher", case.cipher, "--compress", case.compression]).stdin(text());
-        let run = match case.opener {
+        let run = match case.message_key {
             MessageKey::Password => run.arg("--password-file").arg(self.ours.path().join("password")),
-            opener => run.arg("--to-file").arg(self.path(opener, "cert")),
+            message_key => run.arg("--to-file").arg(self.path(message_key, "cert")),
         };
         run.succeed().stdout
     }
 
-    fn decrypt_here(&self, opener: MessageKey, message: &[u8]) -> Output {
+    fn decrypt_here(&self, message_key: MessageKey, message: &[u8]) -> Output {
         let run = Run::keyhoard(&self.ours).args(["sop", "decrypt"]).stdin(message);
-        match opener {
+        match message_key {
             MessageKey::Password => {
                 let file = self.ours.path().join("password");
                 run.arg(format!("--with-password={}", file.display())).output()
             }
-            opener => run.arg(self.path(opener, "key")).output(),
+            message_key => run.arg(self.path(message_key, "key")).output(),
         }
     }
 
     /// Lets another program encrypt; `None` if it cannot.
     fn encrypt_there(&self, case: Case) -> Option<Output> {
-        let Case { program, cipher, compression, opener } = case;
+        let Case { program, cipher, compression, message_key } = case;
         let gpg = |run: Run| {
             let run = run.args(["--cipher-algo", cipher, "--compress-algo", compression]);
             let run = run.args(["--s2k-count", "65536"]);
-            match opener {
+            match message_key {
                 MessageKey::Password => run.args(["-o", "-", "--symmetric"]).output(),
-                opener => run.args(["-o", "-", "--recipient", address(opener), "--encrypt"]).output(),
+                message_key => {
+                    run.args(["-o", "-", "--recipient", address(message_key), "--encrypt"]).output()
+                }
             }
         };
         Some(match program {
@@ -136,11 +138,11 @@ impl Exchange {
             Program::Sqop if (cipher, compression) != ("AES256", "none") => return None,
             Program::Sqop => {
                 let run = run_in(&self.ours, "sqop", &text()).arg("encrypt");
-                match opener {
+                match message_key {
                     MessageKey::Password => {
                         run.arg("--with-password").arg(self.ours.path().join("password")).output()
                     }
-                    opener => run.arg(self.path(opener, "cert")).output(),
+                    message_key => run.arg(self.path(message_key, "cert")).output(),
                 }
             }
             Program::Rnp => {
@@ -155,9 +157,9 @@ impl Exchange {
                     "bzip2" => run.arg("--bzip"),
                     name => run.arg(format!("--{name}")),
                 };
-                match opener {
+                match message_key {
                     MessageKey::Password => run.arg("--symmetric").output(),
-                    opener => run.args(["--recipient", address(opener), "--encrypt"]).output(),
+                    message_key => run.args(["--recipient", address(message_key), "--encrypt"]).output(),
                 }
             }
         })
@@ -169,11 +171,11 @@ impl Exchange {
             Program::Gpg1 => self.gpg1(message).arg("--decrypt").output(),
             Program::Sqop => {
                 let run = run_in(&self.ours, "sqop", message).arg("decrypt");
-                match case.opener {
+                match case.message_key {
                     MessageKey::Password => {
                         run.arg("--with-password").arg(self.ours.path().join("password")).output()
                     }
-                    opener => run.arg(self.path(opener, "key")).output(),
+                    message_key => run.arg(self.path(message_key, "key")).output(),
                 }
             }
             Program::Rnp => self.rnp(message).arg("--decrypt").output(),
@@ -186,16 +188,16 @@ fn run_in(home: &Home, program: &str, input: &[u8]) -> Run {
     if program.starts_with("rnp") { run.arg("--homedir").arg(home.path()) } else { run }
 }
 
-fn address(opener: MessageKey) -> &'static str {
-    match opener {
+fn address(message_key: MessageKey) -> &'static str {
+    match message_key {
         MessageKey::Password => "nobody@example.org",
         MessageKey::Rsa => "rsa@example.org",
         MessageKey::Curve25519 => "curve@example.org",
     }
 }
 
-fn file(opener: MessageKey, kind: &str) -> String {
-    format!("{opener:?}.{kind}")
+fn file(message_key: MessageKey, kind: &str) -> String {
+    format!("{message_key:?}.{kind}")
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -203,7 +205,7 @@ struct Case {
     program: Program,
     cipher: &'static str,
     compression: &'static str,
-    opener: MessageKey,
+    message_key: MessageKey,
 }
 
 impl Case {
@@ -213,7 +215,8 @@ impl Case {
         for program in PROGRAMS {
             for cipher in CIPHERS {
                 for compression in COMPRESSIONS {
-                    let cases = OPENERS.map(|opener| Self { program, cipher, compression, opener });
+                    let cases =
+                        MESSAGE_KEYS.map(|message_key| Self { program, cipher, compression, message_key });
                     all.extend(cases.into_iter().filter(Self::is_known));
                 }
             }
@@ -224,7 +227,7 @@ impl Case {
     fn is_known(&self) -> bool {
         match self.program {
             Program::Gpg | Program::Rnp => true,
-            Program::Gpg1 => self.opener != MessageKey::Curve25519,
+            Program::Gpg1 => self.message_key != MessageKey::Curve25519,
             // Nettle has no IDEA, and Sequoia's policy no 3DES.
             Program::Sqop => !matches!(self.cipher, "IDEA" | "3DES"),
         }
@@ -245,7 +248,7 @@ fn oracle_keyhoard_and_other_programs_read_each_others_messages_with_every_ciphe
         let Some(written) = exchange.encrypt_there(case) else { continue };
         theirs += 1;
         assert_eq!(written.code, Some(0), "{case:?}: {}", written.errors());
-        let read = exchange.decrypt_here(case.opener, &written.stdout);
+        let read = exchange.decrypt_here(case.message_key, &written.stdout);
         assert!(read.stdout == text(), "from {case:?}: {}", read.errors());
     }
     assert!(theirs > 0);
@@ -265,9 +268,9 @@ const LETTER: &[u8] = b"- a dash\nFrom me\n\nthe end\n";
 
 impl Exchange {
     /// Lets another program sign; `None` if it cannot.
-    fn sign_there(&self, program: Program, opener: MessageKey, form: Form) -> Option<Output> {
+    fn sign_there(&self, program: Program, message_key: MessageKey, form: Form) -> Option<Output> {
         let gpg = |run: Run| {
-            let run = run.args(["-u", address(opener), "-o", "-"]);
+            let run = run.args(["-u", address(message_key), "-o", "-"]);
             match form {
                 Form::Binary => run.arg("--sign"),
                 Form::Text => run.args(["--textmode", "--sign"]),
@@ -279,7 +282,7 @@ impl Exchange {
         };
         match program {
             Program::Gpg => Some(gpg(self.gpg(LETTER))),
-            Program::Gpg1 if opener == MessageKey::Curve25519 => None,
+            Program::Gpg1 if message_key == MessageKey::Curve25519 => None,
             Program::Gpg1 => Some(gpg(self.gpg1(LETTER).args(["--digest-algo", "SHA256"]))),
             Program::Sqop => {
                 let run = run_in(&self.ours, "sqop", LETTER);
@@ -290,10 +293,10 @@ impl Exchange {
                     Form::DetachedBinary => run.args(["sign", "--as", "binary"]),
                     Form::DetachedText => run.args(["sign", "--as", "text"]),
                 };
-                Some(run.arg(self.path(opener, "key")).output())
+                Some(run.arg(self.path(message_key, "key")).output())
             }
             Program::Rnp => {
-                let run = self.rnp(LETTER).args(["--userid", address(opener)]);
+                let run = self.rnp(LETTER).args(["--userid", address(message_key)]);
                 Some(match form {
                     Form::Binary => run.arg("--sign").output(),
                     Form::Clear => run.arg("--clearsign").output(),
@@ -306,7 +309,7 @@ impl Exchange {
     }
 
     /// Lets another program judge; says whether the signature is good there.
-    fn is_good_there(&self, program: Program, opener: MessageKey, form: Form, signed: &[u8]) -> bool {
+    fn is_good_there(&self, program: Program, message_key: MessageKey, form: Form, signed: &[u8]) -> bool {
         let files = match form {
             Form::DetachedBinary | Form::DetachedText => {
                 vec![self.ours.write("letter.sig", signed), self.ours.write("letter", LETTER)]
@@ -321,18 +324,18 @@ impl Exchange {
                 [signature, _] => run_in(&self.ours, "sqop", LETTER)
                     .arg("verify")
                     .arg(signature)
-                    .arg(self.path(opener, "cert"))
+                    .arg(self.path(message_key, "cert"))
                     .output(),
                 _ => run_in(&self.ours, "sqop", signed)
                     .arg("inline-verify")
-                    .arg(self.path(opener, "cert"))
+                    .arg(self.path(message_key, "cert"))
                     .output(),
             },
         };
         done.code == Some(0)
     }
 
-    fn sign_here(&self, opener: MessageKey, form: Form) -> Vec<u8> {
+    fn sign_here(&self, message_key: MessageKey, form: Form) -> Vec<u8> {
         // Gpg's clock stands at that time; the others' go on.
         let run = Run::keyhoard(&self.ours).args(["sop", "--faked-system-time", "20260101T000000"]);
         let run = run.stdin(LETTER);
@@ -343,10 +346,10 @@ impl Exchange {
             Form::DetachedBinary => run.args(["sign", "--as=binary"]),
             Form::DetachedText => run.args(["sign", "--as=text"]),
         };
-        run.arg(self.path(opener, "key")).succeed().stdout
+        run.arg(self.path(message_key, "key")).succeed().stdout
     }
 
-    fn verify_here(&self, opener: MessageKey, form: Form, signed: &[u8], data: &[u8]) -> Output {
+    fn verify_here(&self, message_key: MessageKey, form: Form, signed: &[u8], data: &[u8]) -> Output {
         let run = Run::keyhoard(&self.ours).arg("sop");
         let run = match form {
             Form::DetachedBinary | Form::DetachedText => {
@@ -354,7 +357,7 @@ impl Exchange {
             }
             _ => run.arg("inline-verify").stdin(signed),
         };
-        run.arg(self.path(opener, "cert")).output()
+        run.arg(self.path(message_key, "cert")).output()
     }
 }
 
@@ -362,21 +365,21 @@ impl Exchange {
 fn keyhoard_and_other_programs_verify_each_others_signatures_in_every_form() {
     let exchange = Exchange::new();
     for program in PROGRAMS {
-        for opener in [MessageKey::Rsa, MessageKey::Curve25519] {
+        for message_key in [MessageKey::Rsa, MessageKey::Curve25519] {
             for form in FORMS {
-                let what = format!("{program:?}, {opener:?}, {form:?}");
-                if program != Program::Gpg1 || opener == MessageKey::Rsa {
-                    let ours = exchange.sign_here(opener, form);
-                    assert!(exchange.is_good_there(program, opener, form, &ours), "to {what}");
+                let what = format!("{program:?}, {message_key:?}, {form:?}");
+                if program != Program::Gpg1 || message_key == MessageKey::Rsa {
+                    let ours = exchange.sign_here(message_key, form);
+                    assert!(exchange.is_good_there(program, message_key, form, &ours), "to {what}");
                 }
-                let Some(theirs) = exchange.sign_there(program, opener, form) else { continue };
+                let Some(theirs) = exchange.sign_there(program, message_key, form) else { continue };
                 assert_eq!(theirs.code, Some(0), "{what}: {}", theirs.errors());
-                let done = exchange.verify_here(opener, form, &theirs.stdout, LETTER);
+                let done = exchange.verify_here(message_key, form, &theirs.stdout, LETTER);
                 assert_eq!(done.code, Some(0), "from {what}: {}", done.errors());
                 let is_detached = matches!(form, Form::DetachedBinary | Form::DetachedText);
                 assert!(is_detached || done.stdout.trim_ascii_end() == LETTER.trim_ascii_end(), "{what}");
                 if is_detached {
-                    let done = exchange.verify_here(opener, form, &theirs.stdout, b"another letter\n");
+                    let done = exchange.verify_here(message_key, form, &theirs.stdout, b"another letter\n");
                     assert_eq!(done.code, Some(3), "from {what}: {}", done.errors());
                 }
             }

@@ -10,7 +10,7 @@ use crate::connection::escaped;
 
 /// What a key is asked about for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Purpose {
+pub enum KeyOperation {
     /// It signs or decrypts.
     Unlock,
     /// It leaves the agent.
@@ -19,7 +19,7 @@ pub enum Purpose {
     Delete,
 }
 
-impl Purpose {
+impl KeyOperation {
     fn prompt(self, is_subkey: bool) -> &'static str {
         match (self, is_subkey) {
             (Self::Unlock, _) => "Please enter the passphrase to unlock the OpenPGP secret key:",
@@ -32,14 +32,14 @@ impl Purpose {
 }
 
 /// Returns the command that has the agent show a key.
-pub(crate) fn command(public: &PublicKey, purpose: Purpose) -> Option<String> {
+pub(crate) fn command(public: &PublicKey, purpose: KeyOperation) -> Option<String> {
     let key = key::parse_public(&public.body).ok()?;
     let text = question(&KeyName::from(&key), &public.primary, &public.user_id, purpose);
     Some(format!("SETKEYDESC {}", escaped(text.as_bytes())))
 }
 
 /// Returns the question about a key of the certificate with this primary key and user ID.
-pub fn question(key: &KeyName, primary: &Fingerprint, user_id: &[u8], purpose: Purpose) -> String {
+pub fn question(key: &KeyName, primary: &Fingerprint, user_id: &[u8], purpose: KeyOperation) -> String {
     let is_subkey = key.fingerprint != *primary;
     let user_id = shown(user_id);
     let main = if is_subkey { format!(" (main key ID {})", primary.key_id()) } else { String::new() };
@@ -50,7 +50,7 @@ pub fn question(key: &KeyName, primary: &Fingerprint, user_id: &[u8], purpose: P
         algorithm(key.algorithm),
         key.fingerprint.key_id(),
         date(key.created),
-        if purpose == Purpose::Delete { "?" } else { "" },
+        if purpose == KeyOperation::Delete { "?" } else { "" },
     )
 }
 

@@ -26,7 +26,7 @@ pub enum Error {
     },
     /// The connection broke.
     #[error("the connection to gpg-agent failed: {0}")]
-    Io(#[from] io::Error),
+    Io(io::Error),
     /// The agent answered what the protocol does not allow, or more than a limit.
     #[error("gpg-agent's answer cannot be read: {0}")]
     Protocol(&'static str),
@@ -53,6 +53,12 @@ impl Error {
 
 /// Libgpg-error's `GPG_ERR_NO_AGENT`.
 const NO_AGENT: u16 = 77;
+
+impl From<io::Error> for Error {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
 
 impl From<Error> for secret::Error {
     fn from(error: Error) -> Self {

@@ -13,7 +13,7 @@ use secret::{
 use zeroize::Zeroizing;
 
 use crate::connection::{Respond, Silent, Wait};
-use crate::description::{self, Purpose};
+use crate::description::{self, KeyOperation};
 use crate::key_file::{self, Form};
 use crate::open_key::{self, key_info};
 use crate::sexp::Sexp;
@@ -56,7 +56,7 @@ impl AgentKeys {
     ///
     /// Those of asking the agent.
     pub fn keygrips(&self) -> Result<Vec<Keygrip>> {
-        Ok(self.held()?.into_iter().map(|held| held.keygrip).collect())
+        Ok(self.listed_keys()?.into_iter().map(|held| held.keygrip).collect())
     }
 
     /// Returns the body of the public key packet of a key, which need not be in the agent.
@@ -68,14 +68,14 @@ impl AgentKeys {
         Ok(self.certificates.with_fingerprint(key)?.map(|public| public.body))
     }
 
-    fn held(&self) -> Result<Vec<Held>> {
+    fn listed_keys(&self) -> Result<Vec<ListedKey>> {
         if !self.may_have_keys() {
             return Ok(Vec::new());
         }
         match self.agent.transact(&format!("HAVEKEY --list={MOST_KEYS}"), Wait::Machine, &mut Silent) {
             Ok(data) => {
                 let keygrips = data.as_chunks::<20>().0.iter().map(|keygrip| Keygrip(*keygrip));
-                Ok(keygrips.map(|keygrip| Held { keygrip, protection: self.of_file(keygrip) }).collect())
+                Ok(keygrips.map(|keygrip| ListedKey { keygrip, protection: self.of_file(keygrip) }).collect())
             }
             // Agents before 2.3 do not know the option. Theirs start no program for cards when they list keys.
             Err(crate::Error::Refused { .. }) => {
@@ -227,7 +227,7 @@ fn asked(public: &PublicKey, ask: &mut dyn Ask) -> Result<Passphrase> {
 
 impl SecretKeys for AgentKeys {
     fn list(&self) -> Result<Vec<StoredKey>> {
-        let held = self.held()?;
+        let held = self.listed_keys()?;
         if held.is_empty() {
             return Ok(Vec::new());
         }
@@ -289,7 +289,7 @@ impl SecretKeys for AgentKeys {
             Err(Error::Missing { .. }) => return Ok(false),
             found => found?,
         };
-        let describe = description::command(&public, Purpose::Delete);
+        let describe = description::command(&public, KeyOperation::Delete);
         let force = if self.deletes_unasked { "--force " } else { "" };
         let command = format!("DELETE_KEY {force}{keygrip}");
         let commands: Vec<String> = describe.into_iter().collect();
@@ -307,7 +307,7 @@ impl SecretKeys for AgentKeys {
         let is_plain = key_info(&self.agent, keygrip)?.is_plain;
         let form = if is_plain { "" } else { "--openpgp " };
         let transfer_key = self.transfer_key("export")?;
-        let describe: Vec<String> = description::command(&public, Purpose::Export).into_iter().collect();
+        let describe: Vec<String> = description::command(&public, KeyOperation::Export).into_iter().collect();
         let command = format!("EXPORT_KEY {form}{keygrip}");
         let wrapped = self.run_unlocked(&public, || Ok(is_plain), ask, &mut |current| {
             Ok(self.agent.transact_after(&describe, &command, &mut Passphrases { current, new: None })?)
@@ -330,7 +330,7 @@ impl SecretKeys for AgentKeys {
     ) -> Result<()> {
         let (keygrip, public) = self.public(name)?;
         let is_plain = || key_info(&self.agent, keygrip).map(|info| info.is_plain);
-        let describe: Vec<String> = description::command(&public, Purpose::Unlock).into_iter().collect();
+        let describe: Vec<String> = description::command(&public, KeyOperation::Unlock).into_iter().collect();
         let command = format!("PASSWD {keygrip}");
         let key = cert::key::parse_public(&public.body)?;
         let mut new = None;
@@ -402,25 +402,25 @@ impl fmt::Debug for AgentKeys {
 }
 
 /// A key that the agent has.
-struct Held {
+struct ListedKey {
     keygrip: Keygrip,
     protection: Protection,
 }
 
 /// Collects the lines of `KEYINFO --list`.
 #[derive(Default)]
-struct List(Vec<Held>);
+struct List(Vec<ListedKey>);
 
 impl Respond for List {
     fn status(&mut self, keyword: &str, text: &str) {
         if keyword == "KEYINFO" && self.0.len() < MOST_KEYS {
-            self.0.extend(held(text));
+            self.0.extend(listed_key(text));
         }
     }
 }
 
 /// Reads a line of `KEYINFO`: keygrip, type, serial number, identifier, cached, protection.
-fn held(text: &str) -> Option<Held> {
+fn listed_key(text: &str) -> Option<ListedKey> {
     let words: Vec<&str> = text.split(' ').collect();
     let [keygrip, kind, serial, _, _, protection, ..] = words.as_slice() else { return None };
     let keygrip = Keygrip(hexadecimal(keygrip)?.try_into().ok()?);
@@ -430,7 +430,7 @@ fn held(text: &str) -> Option<Held> {
         _ => None,
     };
     let card = (*kind == "T").then(|| hexadecimal(serial).unwrap_or_default());
-    (*kind != "-").then_some(Held { keygrip, protection: Protection::Agent { locked, card } })
+    (*kind != "-").then_some(ListedKey { keygrip, protection: Protection::Agent { locked, card } })
 }
 
 fn hexadecimal(digits: &str) -> Option<Vec<u8>> {

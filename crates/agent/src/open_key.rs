@@ -8,7 +8,7 @@ use zeroize::Zeroizing;
 
 use crate::ciphertext::{self, Padding};
 use crate::connection::{Respond, Silent, Wait};
-use crate::description::{self, Purpose};
+use crate::description::{self, KeyOperation};
 use crate::{Agent, PublicKey, signature};
 
 /// A key of the agent. The agent asks for its passphrase when the key is used.
@@ -28,7 +28,7 @@ impl OpenKey {
     /// Returns the commands that choose the key, and describe it in questions.
     fn chosen(&self, choose: &str) -> Vec<String> {
         let choose = format!("{choose} {}", self.keygrip);
-        let describe = description::command(&self.public, Purpose::Unlock);
+        let describe = description::command(&self.public, KeyOperation::Unlock);
         ["RESET".to_owned(), choose].into_iter().chain(describe).collect()
     }
 

@@ -1,4 +1,4 @@
-//! Passphrases that the agent's pinentry asks for, and that the agent need not know what for.
+//! Passphrases that the agent's pinentry asks for, for purposes that the agent need not know.
 
 use secret::Passphrase;
 

@@ -1,7 +1,7 @@
 //! Secret keys on their way into the agent and out of it (GnuPG's agent/cvt-openpgp.c reads and writes them).
 
 use cert::key::{Key, Parameter};
-use secret::{Check, Error, Fields, Locked, Protection, Result, S2k, SecretKey, write_number};
+use secret::{Error, Fields, IntegrityCheck, Locked, Protection, Result, S2k, SecretKey, write_number};
 use symmetric::Cipher;
 use verify::{HashAlgorithm, PublicKeyAlgorithm};
 use zeroize::Zeroizing;
@@ -139,8 +139,8 @@ fn checksum(sum: u16, bytes: &[u8]) -> u16 {
 /// Returns what the agent calls a protection; `None` for one that it does not know.
 fn protection(locked: &Locked, iv: &[u8]) -> Option<Vec<Sexp>> {
     let check: &[u8] = match locked.check {
-        Check::Sha1 => b"sha1",
-        Check::Sum16 | Check::Aead(_) => return None,
+        IntegrityCheck::Sha1 => b"sha1",
+        IntegrityCheck::Sum16 | IntegrityCheck::Aead(_) => return None,
     };
     let S2k::Iterated { hash, salt, count } = locked.s2k else { return None };
     let cipher = Cipher::of(locked.cipher)?;
@@ -151,7 +151,7 @@ fn protection(locked: &Locked, iv: &[u8]) -> Option<Vec<Sexp>> {
         Sexp::atom(b"3"),
         Sexp::atom(name_of_hash(hash)?.as_bytes()),
         Sexp::atom(&salt),
-        // As the coded octet.
+        // As the coded byte.
         Sexp::atom(count.to_string().as_bytes()),
     ])
 }

@@ -459,8 +459,9 @@ impl SignatureFacts {
         self.counts_by(primary, DigestPolicy::GNUPG)
     }
 
-    /// Returns the same with a policy for hash algorithms. What revokes, or names who may, takes rights away: for that a
-    /// hash algorithm is accepted that would give none any more.
+    /// Returns the same with a policy for hash algorithms. A revocation, and a
+    /// signature that names a designated revoker, takes rights away: for it hash algorithms are accepted that are not
+    /// accepted any more for signatures that give rights.
     pub fn counts_by(&self, primary: &KeyFacts, digests: DigestPolicy) -> bool {
         let is_accepted = match self.is_irrevocable() {
             true => !digests.is_weak(self.hash_algorithm),

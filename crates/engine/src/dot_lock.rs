@@ -17,7 +17,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 pub(crate) struct DotLock(PathBuf);
 
 impl DotLock {
-    /// Locks a file, and waits for who has locked it. The lock of a process that is gone is taken away.
+    /// Locks a file, after waiting for the process that has locked it. The lock of a process that has ended is removed.
     pub(crate) fn take(path: &Path) -> io::Result<Self> {
         let directory = path.parent().filter(|path| !path.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let mut name = OsString::from(path);

@@ -68,12 +68,12 @@ pub enum Error {
     #[error(transparent)]
     Exposed(#[from] crate::permissions::Exposed),
     /// Neither an option nor the environment says where the database is.
-    #[error("the user has no home directory: name the database with KEYHOARD_DB")]
+    #[error("the user has no home directory")]
     NoHome,
     /// There is no GnuPG home directory, whose agent could be asked.
     #[error(
         "there is no gpg-agent for this database: GnuPG's home directory (GNUPGHOME, else ~/.gnupg) does not exist, and GnuPG \
-             keeps no keys in the directory of the database; `gpg -k` makes the home directory"
+             keeps no keys in the directory of the database"
     )]
     NoAgentHere,
     /// A name that can stand for no certificate.

@@ -6,7 +6,7 @@
 //! ordinary import: the journal's entry and the certificate's origin say from where and when it came, and `undo` takes
 //! it back.
 //!
-//! - [`Request`]: what the user asks for; [`Source`]: where that is looked for; [`fetch`]: asks one after the other.
+//! - [`Request`]: what the user asks for; [`FetchSource`]: where that is looked for; [`fetch`]: asks one after the other.
 //! - [`take`]: takes an answer in.
 //! - [`refresh`]: asks again for what is here.
 //! - [`publish`]: the packets that are sent; [`write_directory`]: a Web Key Directory.
@@ -20,10 +20,10 @@ mod refreshing;
 mod request;
 mod source;
 
-pub use answer::{Answer, Asked, Taken, is_asked_for, take, taken_options, wanted};
+pub use answer::{Answer, RequestedCertificates, Taken, is_asked_for, take, taken_options, wanted};
 pub use configuration::{DnsConfiguration, NetworkConfiguration, UnknownRecipients};
 pub use directory::{DirectoryLayout, DirectoryOptions, WrittenKey, write_directory};
 pub use published::{Published, publish};
 pub use refreshing::{RefreshEvent, RefreshOptions, RefreshSummary, Refreshed, refresh};
 pub use request::Request;
-pub use source::{Came, Source, fetch};
+pub use source::{FetchOutcome, FetchSource, fetch};

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use cert::armor_writer::Headers;
 use cert::clean::CleanOptions;
 use cert::{Fingerprint, Keygrip, Timestamp};
-use keygen::{Certified, ExistingKeys, Generated, Profile, Source, profile, profile_file};
+use keygen::{Certified, ExistingKeys, Generated, KeySource, Profile, profile, profile_file};
 use secret::ask::KeyName;
 use secret::{Ask, Name, Passphrase, Question, SecretKey, SecretKeys, Signer, Stored, Unlocked};
 use store::{JournalId, Store};
@@ -136,8 +136,8 @@ impl Keys<'_, '_> {
         let mut locked = Vec::new();
         for (plan, key) in plans.zip(keys) {
             let passphrase = match plan.source() {
-                Source::Existing(keygrip, _) => self.passphrases.get(&keygrip).cloned().flatten(),
-                Source::New(_) => {
+                KeySource::Existing(keygrip, _) => self.passphrases.get(&keygrip).cloned().flatten(),
+                KeySource::New(_) => {
                     if for_new.is_none() {
                         for_new = Some(self.new_passphrase(key)?);
                     }

@@ -22,7 +22,7 @@ use store::{Detail as Columns, Selection, Snapshot};
 use zeroize::Zeroizing;
 
 use crate::generate::revocations_beside;
-use crate::migrate::{Detail, Fate, What, copy_revocations};
+use crate::migrate::{Detail, DetailKind, DetailOutcome, copy_revocations};
 use crate::output_file::{Content, Existing, OutputFile};
 use crate::{Error, Result, causes, database};
 
@@ -163,8 +163,13 @@ fn write_keybox(
             }
             Err(reason) => {
                 let name = certificate.facts.primary().fingerprint.to_string();
-                let fate = Fate::Left(reason.to_owned());
-                written.details.push(Detail { what: What::Certificate, name, path: path.to_owned(), fate });
+                let outcome = DetailOutcome::Left(reason.to_owned());
+                written.details.push(Detail {
+                    kind: DetailKind::Certificate,
+                    name,
+                    path: path.to_owned(),
+                    outcome,
+                });
                 true
             }
         };
@@ -197,24 +202,24 @@ fn write_secret_keys(keys: &AllKeys, directory: &Path, ask: &mut dyn Ask) -> Res
     own_directory(directory)
         .and_then(|()| close(directory))
         .map_err(|source| Error::File { path: directory.to_owned(), source })?;
-    let detail = |stored: &StoredKey, fate| Detail {
-        what: What::SecretKey,
+    let detail = |stored: &StoredKey, outcome| Detail {
+        kind: DetailKind::SecretKey,
         name: stored.fingerprint.to_string(),
         path: directory.to_owned(),
-        fate,
+        outcome,
     };
     Ok(keys.list()?.iter().map(|stored| detail(stored, written(keys, stored, directory, ask))).collect())
 }
 
 /// Writes a secret key, and says what became of it.
-fn written(keys: &AllKeys, stored: &StoredKey, directory: &Path, ask: &mut dyn Ask) -> Fate {
-    let left = |reason: &str| Fate::Left(reason.to_owned());
+fn written(keys: &AllKeys, stored: &StoredKey, directory: &Path, ask: &mut dyn Ask) -> DetailOutcome {
+    let left = |reason: &str| DetailOutcome::Left(reason.to_owned());
     let Some(keygrip) = stored.keygrip.filter(|_| stored.fingerprint.version() == 4) else {
         return left("gpg-agent holds no keys of its version or algorithm");
     };
     let path = directory.join(format!("{keygrip}.key"));
     if path.exists() {
-        return Fate::Here;
+        return DetailOutcome::Here;
     }
     let content = match &stored.protection {
         Protection::Dummy => return left("only a stub is here"),
@@ -231,11 +236,11 @@ fn written(keys: &AllKeys, stored: &StoredKey, directory: &Path, ask: &mut dyn A
     };
     let content: Zeroizing<Vec<u8>> = match content {
         Ok(content) => content,
-        Err(reason) => return Fate::Failed(reason),
+        Err(reason) => return DetailOutcome::Failed(reason),
     };
     match write_private(&path, &content) {
-        Ok(()) => Fate::Taken,
-        Err(error) => Fate::Failed(error.to_string()),
+        Ok(()) => DetailOutcome::Taken,
+        Err(error) => DetailOutcome::Failed(error.to_string()),
     }
 }
 

@@ -1,4 +1,5 @@
-//! Keyhoard, the library: what a command does, as one function each.
+//! What the commands of Keyhoard do: one function for each. The program `keyhoard`, `gpg-keyhoard` and the library
+//! `keyhoard` are fronts of this crate.
 //!
 //! # Five examples
 //!
@@ -162,41 +163,46 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # What there is
+//! # Modules
 //!
-//! - [`certifications`]: signatures by other keys, verified; [`check`]: counted, and who certified whom;
-//!   [`compact`]: certificates without what is of no use.
-//! - [`configuration`]: what users configure.
-//! - [`copy`]: everything that a database holds, into another one.
-//! - [`database`]: where the database is, and opening it.
-//! - [`delete`]: certificates go; [`secret_keys`]: which of them have a secret key that would be left alone.
-//! - [`descriptor`]: numbered file descriptors that the calling program opened.
-//! - [`designated_revocation`]: revocations that other keys were trusted with.
-//! - [`doctor`]: is the database as the bytes of its certificates say?
-//! - [`decryption`]: what opens messages, and where their content goes only once it was checked; [`recipients`]: the keys that
-//!   messages are encrypted to.
-//! - [`edit`]: the life of a key: user IDs, subkeys, expiry, certifications, revocations.
-//! - [`export`]: from rows to bytes that others can read; [`output_file`]: to files that appear whole or not at all.
-//! - `fetch`, with the feature `network`: keys from keyservers, Web Key Directories and URLs, and published there.
-//! - [`find`]: from the names that users give to certificates.
-//! - [`foreign_text`]: what others wrote, made harmless for a terminal.
-//! - [`generate`]: new keys, made, kept and entered.
-//! - [`git_signatures`]: the signed tags and commits of a repository.
-//! - [`import`]: from a stream of bytes to rows.
-//! - [`keyring_file`]: keyrings that others keep in files, read as they are; [`keyring_copy`]: changed.
-//! - [`listing`]: everything a front shows of a certificate, as plain values.
-//! - [`migrate`]: takes over the certificates of GnuPG and of other certificate stores.
-//! - [`owner_trust`]: how far the user trusts the owners of keys, given and exchanged.
-//! - [`passphrase`]: asked for on the terminal, or read where the user says.
-//! - [`permissions`]: what somebody else could change.
-//! - [`policy`]: what is accepted for reading, verifying and writing.
-//! - [`secret_transfer`]: secret keys as GnuPG exports them.
-//! - [`signing_keys`]: the keys that sign content; [`verification`]: whose signatures are over content, and what they are
-//!   worth.
-//! - [`sql`]: statements that users write.
-//! - [`stateless`]: all of that with files and memory only, as the Stateless OpenPGP interface has it.
-//! - [`undo`]: takes back what an entry of the journal did.
-//! - [`validity`]: how sure one may be of user IDs.
+//! Certificates and the database:
+//!
+//! - [`database`]: finds, opens and creates the database; [`copy`]: copies all of it into another database.
+//! - [`import`]: imports certificates from a stream; [`export`]: writes the stored packets of certificates.
+//! - [`find`]: finds certificates by the names that users type; [`listing`]: certificates as plain values for output.
+//! - [`delete`]: deletes certificates; [`undo`]: takes back what an entry of the journal changed.
+//! - [`compact`]: removes the packets of certificates that have no effect.
+//! - [`doctor`]: compares the rows with the packets that they are derived from.
+//! - [`sql`]: runs the user's SQL statements.
+//! - [`keyring_file`]: reads keyring files; [`keyring_copy`]: writes a changed copy of one.
+//! - [`migrate`]: takes over certificates, owner trust and settings from GnuPG and from certificate stores.
+//! - `fetch`, with the feature `network`: asks keyservers, Web Key Directories and URLs for certificates, and publishes them.
+//!
+//! Verification and trust:
+//!
+//! - [`verification`]: verifies signatures over content and says what they are worth.
+//! - [`certifications`]: verifies signatures by other keys; [`check`]: verifies those of all certificates and counts them.
+//! - [`designated_revocation`]: revocations by designated revokers.
+//! - [`validity`]: the validity of user IDs; [`owner_trust`]: assigns, exports and imports owner trust.
+//! - [`git_signatures`]: signatures of tags and commits in a repository.
+//! - [`policy`]: the algorithms that are accepted for reading, verifying and writing.
+//!
+//! Keys and messages:
+//!
+//! - [`generate`]: generates keys, and stores their certificates and secret parts.
+//! - [`edit`]: changes certificates: user IDs, subkeys, expiry dates, certifications, revocations.
+//! - [`secret_keys`]: finds the secret keys of certificates; [`secret_transfer`]: exports and imports them in GnuPG's format.
+//! - [`signing_keys`]: the keys that sign content; [`recipients`]: the keys that messages are encrypted to.
+//! - [`decryption`]: the session keys of messages, and writing of content only after it was verified.
+//! - [`stateless`]: the Stateless OpenPGP interface, with files and memory only.
+//!
+//! Configuration, files and terminal:
+//!
+//! - [`configuration`]: the user's configuration file; [`passphrase`]: passphrases from the terminal, files and programs.
+//! - [`permissions`]: files and directories that other users can change.
+//! - [`output_file`]: output files that appear complete or not at all; [`descriptor`]: file descriptors that the calling
+//!   program opened.
+//! - [`foreign_text`]: escapes text of others for output on a terminal.
 
 #[cfg(feature = "agent")]
 pub mod agent_keys;

@@ -16,7 +16,7 @@ pub use self::trust::{FirstUse, SecretPart, UserTrust};
 pub use ::trust::{OwnerTrust, Validity};
 pub use database::list;
 pub use key_listing::{IssuerName, KeyListing, ListedComponent, ListedItem, ListedSignature, StoredTimes};
-pub use lister::{Lister, Source};
+pub use lister::{Lister, ListingSource};
 pub use names::Names;
 pub use options::{ListOptions, Signatures};
 pub use preferences::StatedPreferences;

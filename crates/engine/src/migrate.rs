@@ -31,14 +31,14 @@ use crate::generate::revocations_beside;
 use crate::retry::transact;
 use take_over::TakeOver;
 
-pub use detail::{Detail, Fate, What};
+pub use detail::{Detail, DetailKind, DetailOutcome};
 pub use differing::Differing;
 pub use event::{MigrateEvent, MigrateSummary};
 pub(crate) use revocations::copy_revocations;
 pub use revocations::revocations;
 pub use secret_keys::{Handling, secret_keys};
 pub use settings::{SettingsDestination, settings};
-pub use source::{Kind, Source, in_home, keyrings_in_home, usual, within};
+pub use source::{Kind, MigrationSource, in_home, keyrings_in_home, usual, within};
 pub use take_over::MigrateOptions;
 
 /// Takes over the certificates and the trust that the sources hold, as one entry of the journal.
@@ -50,7 +50,7 @@ pub use take_over::MigrateOptions;
 /// database's errors.
 pub fn migrate(
     store: &dyn Store,
-    sources: &[Source],
+    sources: &[MigrationSource],
     options: &MigrateOptions,
     now: Timestamp,
     on_event: &mut dyn FnMut(MigrateEvent<'_>),
@@ -69,7 +69,7 @@ pub fn migrate(
 
 /// Says whether it is remembered of a source how it was when it was taken over, so that changes are noticed: not of the
 /// secret keys that are used where they are, nor of the directory with the database's own revocation certificates.
-pub fn is_remembered(source: &Source, database: &Path, copies_secret_keys: bool) -> bool {
+pub fn is_remembered(source: &MigrationSource, database: &Path, copies_secret_keys: bool) -> bool {
     match source.kind {
         Kind::SecretKeys => copies_secret_keys,
         Kind::Revocations => {
@@ -95,7 +95,7 @@ pub fn outdated(snapshot: &dyn ReadJournal) -> Result<Vec<Migration>> {
 /// # Errors
 ///
 /// The database's errors.
-pub fn never_mentioned(snapshot: &dyn ReadJournal, home: &Path) -> Result<Vec<Source>> {
+pub fn never_mentioned(snapshot: &dyn ReadJournal, home: &Path) -> Result<Vec<MigrationSource>> {
     let sources = keyrings_in_home(home);
     if sources.is_empty() {
         return Ok(sources);
@@ -109,13 +109,13 @@ pub fn never_mentioned(snapshot: &dyn ReadJournal, home: &Path) -> Result<Vec<So
 /// # Errors
 ///
 /// The database's errors.
-pub fn mention(store: &dyn Store, sources: &[Source], command: &str, now: Timestamp) -> Result<()> {
+pub fn mention(store: &dyn Store, sources: &[MigrationSource], command: &str, now: Timestamp) -> Result<()> {
     transact(store, command, now, |transaction| {
         sources.iter().try_for_each(|source| Ok(transaction.remember_migration(&source.as_it_is(None)?)?))
     })
 }
 
 fn has_changed(migration: &Migration) -> bool {
-    let now = Source::recognise(&migration.path).and_then(|source| source.as_it_is(migration.done));
+    let now = MigrationSource::recognise(&migration.path).and_then(|source| source.as_it_is(migration.done));
     now.is_ok_and(|now| now != *migration)
 }

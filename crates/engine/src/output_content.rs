@@ -1,4 +1,4 @@
-//! What a file contains that is written, and what happens to the one that is there.
+//! The content of an output file, and what happens to an existing file of the same name.
 
 /// What is written, which decides who may read the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

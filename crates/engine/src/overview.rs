@@ -10,7 +10,7 @@ use secret::StoredKey;
 use store::{CertId, Detail, Fingerprint, JournalEntry, ReadCertificates, Selection, Snapshot};
 
 use crate::Result;
-use crate::migrate::{Source, outdated, usual};
+use crate::migrate::{MigrationSource, outdated, usual};
 use crate::secret_transfer::with_secret_key;
 
 /// A certificate with the times that matter to its user.
@@ -46,7 +46,7 @@ pub struct Overview {
     /// Other certificates that the user decided how far to trust.
     pub trusted: Vec<Lifetime>,
     /// Files of GnuPG and other programs at their usual places that were not taken over.
-    pub to_migrate: Vec<Source>,
+    pub to_migrate: Vec<MigrationSource>,
     /// Files of GnuPG and other programs that have changed since they were taken over.
     pub changed: Vec<PathBuf>,
     /// The last command that changed something.

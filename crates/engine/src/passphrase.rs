@@ -22,7 +22,7 @@ use terminal::{Terminal, first_line};
 
 /// Where passphrases come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Source {
+pub enum PassphraseSource {
     /// They are typed on the controlling terminal, without being shown.
     Terminal,
     /// The first line of a file descriptor, for every key.
@@ -37,7 +37,7 @@ pub enum Source {
     Nobody,
 }
 
-impl Source {
+impl PassphraseSource {
     /// Returns the source that counts where a command names none: the program of `KEYHOARD_PASSPHRASE_PROGRAM`, that of
     /// the [`Configuration`], else the terminal.
     ///
@@ -65,7 +65,7 @@ pub type OwnerOf<'a> = dyn Fn(&Fingerprint) -> Option<String> + 'a;
 ///
 /// The last passphrase is tried for the next key before it is asked for.
 pub struct Passphrases<'a> {
-    source: Source,
+    source: PassphraseSource,
     owner: Box<OwnerOf<'a>>,
     /// What the source gives for every key, once it was read.
     read: Option<Passphrase>,
@@ -74,7 +74,7 @@ pub struct Passphrases<'a> {
 
 impl<'a> Passphrases<'a> {
     /// Takes passphrases from a source; `owner` says in questions whose a key is.
-    pub fn new(source: Source, owner: impl Fn(&Fingerprint) -> Option<String> + 'a) -> Self {
+    pub fn new(source: PassphraseSource, owner: impl Fn(&Fingerprint) -> Option<String> + 'a) -> Self {
         Self { source, owner: Box::new(owner), read: None, last: None }
     }
 
@@ -86,10 +86,12 @@ impl<'a> Passphrases<'a> {
     pub fn password(&mut self, is_new: bool) -> Result<Option<Passphrase>> {
         let question = "Password of the message: ";
         match &self.source {
-            Source::Nobody => Ok(None),
-            Source::Terminal if is_new => typed_twice(question),
-            Source::Terminal => Terminal::open()?.map_or(Ok(None), |mut terminal| terminal.ask(question)),
-            Source::Program(program) => answer_of(program, question).map(Some),
+            PassphraseSource::Nobody => Ok(None),
+            PassphraseSource::Terminal if is_new => typed_twice(question),
+            PassphraseSource::Terminal => {
+                Terminal::open()?.map_or(Ok(None), |mut terminal| terminal.ask(question))
+            }
+            PassphraseSource::Program(program) => answer_of(program, question).map(Some),
             _ => self.read_once().map(Some),
         }
     }
@@ -97,15 +99,15 @@ impl<'a> Passphrases<'a> {
     fn unlocking(&mut self, key: &KeyName, wrong: u8) -> Result<Option<Passphrase>> {
         let question = format!("Passphrase of {}: ", self.called(key));
         match &self.source {
-            Source::Nobody => Ok(None),
-            Source::Terminal => {
+            PassphraseSource::Nobody => Ok(None),
+            PassphraseSource::Terminal => {
                 let Some(mut terminal) = Terminal::open()? else { return Ok(None) };
                 if wrong > 0 {
                     terminal.say(format_args!("Wrong passphrase; try {} of {MAX_TRIES}.", wrong + 1))?;
                 }
                 terminal.ask(&question)
             }
-            Source::Program(program) => answer_of(program, &question).map(Some),
+            PassphraseSource::Program(program) => answer_of(program, &question).map(Some),
             // The source gives the same one again.
             _ if wrong > 0 => Err(Error::WrongPassphrase { key: key.fingerprint }),
             _ => self.read_once().map(Some),
@@ -115,14 +117,14 @@ impl<'a> Passphrases<'a> {
     fn renewing(&mut self, key: &KeyName) -> Result<Option<Passphrase>> {
         let question = format!("New passphrase of {} (empty for none): ", self.called(key));
         match &self.source {
-            Source::Nobody => Ok(None),
-            Source::Terminal => typed_twice(&question),
-            Source::Program(program) => {
+            PassphraseSource::Nobody => Ok(None),
+            PassphraseSource::Terminal => typed_twice(&question),
+            PassphraseSource::Program(program) => {
                 let first = answer_of(program, &question)?;
                 let again = answer_of(program, &format!("Once more. {question}"))?;
                 if first == again { Ok(Some(first)) } else { Err(failed("the two passphrases differ")) }
             }
-            Source::Given(passphrase) => Ok(Some(passphrase.clone())),
+            PassphraseSource::Given(passphrase) => Ok(Some(passphrase.clone())),
             // Only an option, and not an empty file by accident, takes the passphrase away.
             _ => match self.read_once()? {
                 empty if empty.is_empty() => Err(Error::EmptyPassphrase),
@@ -137,10 +139,12 @@ impl<'a> Passphrases<'a> {
             return Ok(read.clone());
         }
         let read = match &self.source {
-            Source::Given(passphrase) => passphrase.clone(),
-            Source::Descriptor(number) => of_descriptor(*number)?,
-            Source::File(path) => of_file(path)?,
-            Source::Terminal | Source::Program(_) | Source::Nobody => unreachable!("asked each time"),
+            PassphraseSource::Given(passphrase) => passphrase.clone(),
+            PassphraseSource::Descriptor(number) => of_descriptor(*number)?,
+            PassphraseSource::File(path) => of_file(path)?,
+            PassphraseSource::Terminal | PassphraseSource::Program(_) | PassphraseSource::Nobody => {
+                unreachable!("asked each time")
+            }
         };
         Ok(self.read.insert(read).clone())
     }
@@ -169,7 +173,9 @@ impl Ask for Passphrases<'_> {
 
     fn known(&mut self) -> Option<Passphrase> {
         // Other sources give the same passphrase for every key.
-        matches!(self.source, Source::Terminal | Source::Program(_)).then(|| self.last.clone()).flatten()
+        matches!(self.source, PassphraseSource::Terminal | PassphraseSource::Program(_))
+            .then(|| self.last.clone())
+            .flatten()
     }
 }
 

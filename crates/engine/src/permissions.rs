@@ -1,6 +1,6 @@
 //! Files and directories that somebody else could change.
 //!
-//! Who can write to a database can change what is trusted, and who can write to its directory can replace the database.
+//! A user who can write to a database can change owner trust, and a user who can write to its directory can replace it.
 //! Commands warn of that, and do not use secret keys in such a directory.
 
 mod exposed;

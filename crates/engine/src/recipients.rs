@@ -30,7 +30,7 @@ use crate::secret_transfer::with_secret_key;
 use crate::stored::read_one;
 use crate::validity::{Sources, TrustSettings, ValidityResult};
 
-/// A certificate that a name stands for, with what matters to who encrypts to it.
+/// A certificate that a name denotes, with the properties that decide whether it can be encrypted to.
 #[derive(Clone, Debug)]
 pub struct RecipientCandidate {
     /// The certificate.
@@ -39,7 +39,7 @@ pub struct RecipientCandidate {
     pub user_id: Vec<u8>,
     /// How sure it is that the certificate is whose the name says.
     pub validity: Validity,
-    /// A user ID that is meant is bound to it, and has neither ended nor is revoked.
+    /// A user ID that the name denotes is bound to it, and is neither expired nor revoked.
     pub is_named: bool,
     /// The user does not want it to be used.
     pub is_disabled: bool,
@@ -116,7 +116,7 @@ pub struct EncryptionKey {
 
 /// What is encrypted (RFC 9580, 5.2.3.29): a key may be for one of both only.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Purpose {
+pub enum EncryptionPurpose {
     /// Either.
     #[default]
     Any,
@@ -126,7 +126,7 @@ pub enum Purpose {
     Storage,
 }
 
-impl Purpose {
+impl EncryptionPurpose {
     /// Says whether keys with these flags are for it.
     fn fits(self, flags: u8) -> bool {
         match self {
@@ -380,7 +380,7 @@ fn candidates_of(
             })
             .collect();
         let validities = named.iter().filter_map(|(index, _)| user_trust.user_ids.get(*index).copied());
-        let key = encryption_key(certificate, &effective, context, Purpose::Any, meant.key);
+        let key = encryption_key(certificate, &effective, context, EncryptionPurpose::Any, meant.key);
         let obstacle = match &key {
             None => Some(obstacle(&effective)),
             Some(_) => user_trust.disabled.then_some(RecipientObstacle::Disabled),
@@ -401,13 +401,13 @@ fn candidates_of(
     certificates.iter().map(candidate).collect()
 }
 
-/// Returns the certificates of a file as recipients; who names the file vouches for their validity.
+/// Returns the certificates of a file as recipients; the user who names the file vouches for their validity.
 ///
 /// Their designated revokers are looked up in the file and in `revokers`.
 ///
 /// # Errors
 ///
-/// What the file says, what stands in it that is no certificate, and the database's errors.
+/// Errors of reading the file and of certificates in it that cannot be read, and those of the database.
 pub fn of_file(
     file: impl Read,
     path: &Path,
@@ -422,14 +422,14 @@ pub fn of_file(
         certificates.push(cleaned.map_err(|error| refused(error.to_string()))?.certificate);
     }
     let keyring = KeyringFile::of(path, certificates);
-    of_keyring(&keyring, revokers, Purpose::Any, now)
+    of_keyring(&keyring, revokers, EncryptionPurpose::Any, now)
 }
 
 /// Returns the certificates of a keyring as recipients; the caller vouches for their validity.
 pub(crate) fn of_keyring(
     keyring: &KeyringFile,
     revokers: &[&dyn ReadCertificates],
-    purpose: Purpose,
+    purpose: EncryptionPurpose,
     now: Timestamp,
 ) -> Result<Vec<RecipientCandidate>> {
     let own = keyring.snapshot();
@@ -526,7 +526,7 @@ fn encryption_key(
     certificate: &Certificate,
     effective: &Effective,
     context: EvaluationContext,
-    purpose: Purpose,
+    purpose: EncryptionPurpose,
     is_meant: &dyn Fn(&Fingerprint) -> bool,
 ) -> Option<EncryptionKey> {
     let is_acceptable = |index: usize, key: &KeyFacts| {
@@ -540,7 +540,7 @@ fn encryption_key(
         return None;
     }
     let fits = |index: usize| {
-        purpose == Purpose::Any
+        purpose == EncryptionPurpose::Any
             || key_flags(&certificate.facts, effective, index).is_some_and(|flags| purpose.fits(flags))
     };
     let usable =

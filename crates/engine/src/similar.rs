@@ -1,4 +1,4 @@
-//! Names that are like one that nothing was found for.
+//! Names that are similar to one for which no certificate was found.
 //!
 //! A name with `n` mistakes, cut into `n + 1` pieces, has one piece at least without a mistake. Each piece is looked up in
 //! the index, a limited number of answers each; then the edit distance decides. So it takes about as long at a million

@@ -1,4 +1,4 @@
-//! How sure one may be that user IDs belong to their keys.
+//! The validity of user IDs: how certain it is that they belong to their keys.
 //!
 //! Nothing of this is stored: validity is computed when it is asked for, from verified certifications, owner trust and
 //! the clock. [`ValidityResult::all`] does it for every key, [`ValidityResult::of`] for a few.
@@ -14,7 +14,7 @@ mod web;
 #[cfg(test)]
 mod tests;
 
-pub use check::{Check, check};
+pub use check::{WebOfTrustSummary, check};
 pub use explanation::{Certifier, Explained, ExplainedUser, Explanation, UncountedCertifications};
 pub use first_use::FirstUseResult;
 pub use settings::{Model, Sources, TofuSettings, TrustSettings, TrustedKey};

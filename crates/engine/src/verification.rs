@@ -21,7 +21,7 @@ mod verdict;
 pub use candidate_signer::CandidateSigner;
 pub use conclusion::{Conclusion, WantedSigners};
 pub use examine_batch::examine_batch;
-pub use examined_signature::{ExaminedSignature, Signer};
+pub use examined_signature::{ExaminedSignature, SignerVerdict};
 pub use gnupg::GnupgVerdict;
 pub use included_key::IncludedKey;
 pub use remember::{remember, remember_encrypted};

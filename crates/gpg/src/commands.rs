@@ -36,31 +36,60 @@ mod trustdb_records;
 mod verify;
 mod write_message;
 
-pub(crate) use verify::run as verify;
-
 use engine::secret_transfer::SecretParts;
+use engine::verification::{IncludedKey, SignatureContents};
 
 use crate::code;
 use crate::settings::{Command, Settings};
 use crate::streams::Streams;
+use signatures::KeyImporter;
+
+/// Imports keys with the code of the commands for keyservers and imports.
+struct CommandImporter;
+
+impl KeyImporter for CommandImporter {
+    fn retrieve(
+        &self,
+        statement: &SignatureContents,
+        settings: &Settings,
+        streams: &mut Streams,
+    ) -> anyhow::Result<bool> {
+        network::retrieve::run(statement, settings, streams)
+    }
+
+    fn import_included(
+        &self,
+        key: &IncludedKey,
+        settings: &Settings,
+        streams: &mut Streams,
+    ) -> anyhow::Result<()> {
+        import::import_included(key, settings, streams)
+    }
+}
+
+/// Verifies signatures with the keys that are here, as gpgv does.
+pub(crate) fn verify(
+    arguments: &[Vec<u8>],
+    settings: &Settings,
+    streams: &mut Streams,
+) -> anyhow::Result<()> {
+    verify::run(arguments, settings, streams, None)
+}
 
 /// Runs the command that the options name.
 pub(crate) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) -> anyhow::Result<()> {
-    // Once it is set, it is this.
-    let _ = settings.retrieve.set(network::retrieve::run);
-    let _ = settings.import_included.set(import::import_included);
     let listing = settings.fingerprint_as_command.then_some(Command::ListKeys);
     let Some(command) = settings.command.or(listing) else {
-        return guess::run(arguments, settings, streams);
+        return guess::run(arguments, settings, streams, &CommandImporter);
     };
     match command {
         Command::GpgconfTest => Ok(()),
         Command::GpgconfList => about::gpgconf_list(settings, streams),
         Command::ListConfig => list_config::run(arguments, settings, streams),
-        Command::Decrypt => decrypt::run(arguments, settings, streams),
+        Command::Decrypt => decrypt::run(arguments, settings, streams, &CommandImporter),
         Command::WriteMessage(operation) => write_message::run(arguments, settings, streams, operation),
         Command::Sign(form) => sign::run(arguments, settings, streams, form),
-        Command::Verify => verify::run(arguments, settings, streams),
+        Command::Verify => verify::run(arguments, settings, streams, Some(&CommandImporter)),
         Command::ListPackets => decrypt::list_packets::run(arguments, settings, streams),
         Command::Enarmor => armor::run(arguments, settings, streams, true),
         Command::Dearmor => armor::run(arguments, settings, streams, false),

@@ -1,6 +1,6 @@
 //! `gpg-keyhoard`: gpg's command line on a Keyhoard database; `gpgv-keyhoard`: gpgv's, with keyring files.
 //!
-//! This crate reads options, prints, and decides nothing: what a command does is the `keyhoard` library's.
+//! This crate holds gpg's command line: options, output and gpg's defaults. What a command does is in the crate `engine`.
 //!
 //! - `options` reads the command line and `gpg.conf` by gpg's rules into `settings`;
 //! - `commands` holds one file per command;
@@ -100,8 +100,7 @@ fn run_command(Loaded { settings, arguments }: &Loaded, streams: &mut Streams, r
         if error.is::<CommandFailed>() {
             return 1;
         }
-        let advice = if lacks_search_index(error.as_ref()) { ", then run `keyhoard db migrate`" } else { "" };
-        streams.error(causes(error.as_ref()) + advice);
+        streams.error(causes(error.as_ref()) + advice(&error));
     }
     let is_missed = !settings.assert_signers.is_empty() && !streams.is_signer_asserted();
     let code = match streams.exit_code(settings.batch) {
@@ -112,6 +111,15 @@ fn run_command(Loaded { settings, arguments }: &Loaded, streams: &mut Streams, r
         streams.status_failure("gpg-exit", Code::GENERAL);
     }
     code
+}
+
+/// Returns what helps where the engine refuses something, to follow the error's text.
+fn advice(error: &anyhow::Error) -> &'static str {
+    match error.downcast_ref() {
+        Some(engine::Error::NoHome) => ": name the database with KEYHOARD_DB",
+        _ if lacks_search_index(error.as_ref()) => ", then run `keyhoard db migrate`",
+        _ => "",
+    }
 }
 
 fn stopped(program: Program, stop: &Stop, streams: &mut Streams) -> u8 {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use engine::configuration::{Configuration, ImportHome};
 use engine::database;
-use engine::migrate::{self, MigrateEvent, MigrateOptions, Source};
+use engine::migrate::{self, MigrateEvent, MigrateOptions, MigrationSource};
 use engine::store::Store;
 
 use crate::prompt::{self, Question};
@@ -89,8 +89,8 @@ fn take_over(store: &dyn Store, settings: &Settings, streams: &mut Streams) -> a
 }
 
 /// Names the keyrings of GnuPG, with the command that migrates them.
-fn point_out(sources: &[Source], database: &Path, settings: &Settings, streams: &mut Streams) {
-    for Source { path, .. } in sources {
+fn point_out(sources: &[MigrationSource], database: &Path, settings: &Settings, streams: &mut Streams) {
+    for MigrationSource { path, .. } in sources {
         streams.info(format_args!("Note: the keys in '{}' are not in this database", path.display()));
     }
     let (database, home) = (database::shown(database), settings.home.directory().display());

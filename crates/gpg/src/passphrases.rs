@@ -2,10 +2,10 @@
 
 use std::fs::File;
 
-use agent::description::{self, Purpose};
+use agent::description::{self, KeyOperation};
 use agent::{Agent, PassphraseQuestion};
 use engine::cert::Fingerprint;
-use engine::passphrase::{self, Source};
+use engine::passphrase::{self, PassphraseSource};
 use secret::{Ask, Error, Passphrase, Question};
 use zeroize::Zeroizing;
 
@@ -45,7 +45,7 @@ pub(crate) fn given(settings: &Settings) -> anyhow::Result<Option<Passphrase>> {
 /// Returns the agent whose pinentry asks for passphrases of what is not in it; `None` if a program or a terminal does.
 pub(crate) fn pinentry(settings: &Settings) -> Option<&Agent> {
     let agent = secrets::agent(settings);
-    let is_wanted = !settings.agent.keys_in_files && Source::of_environment().is_none();
+    let is_wanted = !settings.agent.keys_in_files && PassphraseSource::of_environment().is_none();
     (is_wanted && agent.is_available()).then_some(agent)
 }
 
@@ -140,8 +140,8 @@ impl<'a> Passphrases<'a> {
     /// Says whether there is a program or a terminal that asks the user.
     fn can_ask(&self) -> bool {
         pinentry(self.settings).is_some()
-            || match Source::usual() {
-                Ok(Source::Terminal) => !self.settings.no_tty && File::open("/dev/tty").is_ok(),
+            || match PassphraseSource::usual() {
+                Ok(PassphraseSource::Terminal) => !self.settings.no_tty && File::open("/dev/tty").is_ok(),
                 source => source.is_ok(),
             }
     }
@@ -162,7 +162,7 @@ impl<'a> Passphrases<'a> {
         let tries = secret::ask::MAX_TRIES;
         PassphraseQuestion {
             error: (wrong > 0).then(|| format!("Bad Passphrase (try {} of {tries})", wrong + 1)),
-            description: description::question(key, primary, user_id, Purpose::Unlock),
+            description: description::question(key, primary, user_id, KeyOperation::Unlock),
             ..PassphraseQuestion::default()
         }
     }
@@ -210,8 +210,9 @@ impl Ask for Passphrases<'_> {
                         Ok(answer) => return self.answered(question, Ok(Some(answer))),
                     }
                 }
-                let source = Source::usual().map_err(|error| Error::Asking(engine::causes(&error)))?;
-                if source == Source::Terminal && self.settings.no_tty {
+                let source =
+                    PassphraseSource::usual().map_err(|error| Error::Asking(engine::causes(&error)))?;
+                if source == PassphraseSource::Terminal && self.settings.no_tty {
                     return Ok(self.refuse(Code::NO_PINENTRY));
                 }
                 let owner =

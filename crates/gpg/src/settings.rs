@@ -20,7 +20,6 @@ use engine::cert::Timestamp;
 use engine::configuration::Compat;
 use engine::trust::tofu::Policy;
 use engine::validity::{Model, TrustedKey};
-use engine::verification::{IncludedKey, SignatureContents};
 use engine::verify::HashAlgorithm;
 use engine::verify::policy::DigestPolicy;
 use secret::Passphrase;
@@ -30,7 +29,6 @@ use crate::generation::preferences::{self, LibrePgp};
 use crate::home::Home;
 use crate::program::Program;
 use crate::signature_notations::NotationOrPolicy;
-use crate::streams::Streams;
 
 pub(crate) use armor::ArmorHeaders;
 pub(crate) use command::Command;
@@ -43,11 +41,6 @@ pub(crate) use message::{DefaultRecipient, MessageOperation, MessageSettings, Re
 pub(crate) use network::{Mechanism, NetworkSettings};
 pub(crate) use signature::{Form, SignatureSettings};
 pub(crate) use trust::TrustNumbers;
-
-/// Asks for the key of a signature; returns whether something was imported.
-pub(crate) type Retrieve = fn(&SignatureContents, &Settings, &mut Streams) -> anyhow::Result<bool>;
-/// Imports the key in a signature.
-pub(crate) type ImportIncluded = fn(&IncludedKey, &Settings, &mut Streams) -> anyhow::Result<()>;
 
 /// The settings of a run, from the options and configuration files. They do not change while a command runs.
 #[derive(Debug, Default)]
@@ -150,11 +143,6 @@ pub(crate) struct Settings {
     pub(crate) export: ExportSettings,
     pub(crate) export_filter: ExportFilter,
     pub(crate) network: NetworkSettings,
-    /// What asks for the keys of signatures. Only gpg's commands set it, so that nothing of the network is in gpgv's
-    /// executable.
-    pub(crate) retrieve: OnceLock<Retrieve>,
-    /// What imports the key in a signature; as for [`retrieve`](Self::retrieve), only gpg's commands set it.
-    pub(crate) import_included: OnceLock<ImportIncluded>,
     /// `--cert-digest-algo`.
     pub(crate) cert_digest: Option<HashAlgorithm>,
     /// The kind of each algorithm that an option named wrongly; reported once all options are read, as by gpg.

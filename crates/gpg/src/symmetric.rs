@@ -3,12 +3,12 @@
 use agent::PassphraseQuestion;
 use engine::configuration::Compat;
 use engine::message::{Result as MessageResult, S2k, decode_count};
-use engine::passphrase::{Passphrases, Source};
+use engine::passphrase::{PassphraseSource, Passphrases};
 use engine::verify::HashAlgorithm;
 use secret::Passphrase;
 
 use crate::code::Code;
-use crate::failure::Failure;
+use crate::failure::{CodedFailure, Failure};
 use crate::passphrases::{MAX_PASSPHRASE, lacks_pinentry, pinentry};
 use crate::prompt;
 use crate::settings::{PinentryMode, Settings};
@@ -66,7 +66,7 @@ pub(crate) fn passphrase(
     streams.status(format!("NEED_PASSPHRASE_SYM {cipher} {mode} {digest}"));
     let passphrase = match &settings.passphrase.given {
         Some(given) => Ok(given.clone()),
-        None => ask(purpose, settings, streams)?,
+        None => ask(purpose, settings, streams),
     };
     match passphrase {
         Ok(passphrase) if !passphrase.is_empty() => Ok(passphrase),
@@ -74,12 +74,13 @@ pub(crate) fn passphrase(
             streams.status("MISSING_PASSPHRASE");
             Err(Code::INVALID_PASSPHRASE.into())
         }
-        Err(Code::CANCELLED) => {
+        Err(Failure::Fatal(error)) => Err(Failure::Fatal(error)),
+        Err(Failure::Coded(CodedFailure { code: Code::CANCELLED, .. })) => {
             streams.info("cancelled by user");
             streams.status("CANCELED_BY_USER");
             Err(Code::CANCELLED.into())
         }
-        Err(code) => {
+        Err(Failure::Coded(CodedFailure { code, .. })) => {
             streams.info(format_args!("problem with the agent: {code}"));
             streams.status_error("get_passphrase", code.bare());
             streams.status("CANCELED_BY_USER");
@@ -106,22 +107,18 @@ fn cache(s2k: &S2k, settings: &Settings) -> Option<String> {
     (!settings.passphrase.no_symkey_cache).then(|| format!("S{digits}"))
 }
 
-/// Asks for a passphrase; the code says why there is no answer.
-fn ask(
-    purpose: &Purpose<'_>,
-    settings: &Settings,
-    streams: &mut Streams,
-) -> anyhow::Result<Result<Passphrase, Code>> {
+/// Asks for a passphrase. Fails with a code that says why there is no answer.
+fn ask(purpose: &Purpose<'_>, settings: &Settings, streams: &mut Streams) -> Result<Passphrase, Failure> {
     let is_new = purpose.is_new;
     match settings.passphrase.pinentry {
-        PinentryMode::Cancel => Ok(Err(Code::CANCELLED)),
-        PinentryMode::Error => Ok(Err(Code::NO_PINENTRY)),
+        PinentryMode::Cancel => Err(Code::CANCELLED.into()),
+        PinentryMode::Error => Err(Code::NO_PINENTRY.into()),
         PinentryMode::Loopback => {
             for _ in 0..1 + u8::from(is_new) {
                 streams.status(format!("INQUIRE_MAXLEN {MAX_PASSPHRASE}"));
             }
             let answer = prompt::hidden("passphrase.enter", settings, streams)?;
-            Ok(Ok(Passphrase::new(&answer.unwrap_or_default())))
+            Ok(Passphrase::new(&answer.unwrap_or_default()))
         }
         PinentryMode::Ask => {
             if let Some(agent) = pinentry(settings) {
@@ -134,16 +131,17 @@ fn ask(
                 match agent.passphrase(&PassphraseQuestion { cache, error: None, description, is_new }) {
                     Err(error) if lacks_pinentry(&error) => {}
                     Err(error) => {
-                        return Ok(Err(error.code().and_then(Code::of_agent).unwrap_or(Code::GENERAL)));
+                        return Err(error.code().and_then(Code::of_agent).unwrap_or(Code::GENERAL).into());
                     }
-                    Ok(answer) => return Ok(Ok(answer)),
+                    Ok(answer) => return Ok(answer),
                 }
             }
-            let source = Source::usual()?;
-            if source == Source::Terminal && settings.no_tty {
-                return Ok(Err(Code::NO_PINENTRY));
+            let source = PassphraseSource::usual()?;
+            if source == PassphraseSource::Terminal && settings.no_tty {
+                return Err(Code::NO_PINENTRY.into());
             }
-            Ok(Passphrases::new(source, |_| None).password(is_new)?.ok_or(Code::NO_PINENTRY))
+            let answer = Passphrases::new(source, |_| None).password(is_new)?;
+            answer.ok_or_else(|| Code::NO_PINENTRY.into())
         }
     }
 }

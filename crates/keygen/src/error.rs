@@ -39,8 +39,11 @@ pub enum Error {
     #[error("a key needs a purpose: certify, sign, authenticate or encrypt")]
     NoPurpose,
     /// OpenSSL could not generate a key.
-    #[error("making a key: {0}")]
-    Library(#[from] ErrorStack),
+    #[error("making a key: {reason}")]
+    Library {
+        /// The message of the library.
+        reason: String,
+    },
     /// A new key could not be used.
     #[error(transparent)]
     Secret(#[from] secret::Error),
@@ -50,6 +53,12 @@ pub enum Error {
     /// The system gives no randomness, and says why.
     #[error("the system gives no randomness: {0}")]
     Randomness(String),
+}
+
+impl From<ErrorStack> for Error {
+    fn from(error: ErrorStack) -> Self {
+        Self::Library { reason: error.to_string() }
+    }
 }
 
 impl From<getrandom::Error> for Error {

@@ -3,7 +3,7 @@
 use crate::algorithm::Version;
 use crate::error::Result;
 use crate::material;
-use crate::profile::{DecryptionSubkey, Plan, Profile, Source};
+use crate::profile::{DecryptionSubkey, KeySource, Plan, Profile};
 use crate::progress::Progress;
 use cert::facts::{RevocationReason, SignatureType};
 use cert::packet::{self, Tag};
@@ -118,10 +118,10 @@ fn key(
     progress: &mut dyn Progress,
 ) -> Result<Unlocked> {
     match plan.source() {
-        Source::New(algorithm) => {
+        KeySource::New(algorithm) => {
             material::generate(version, algorithm, plan.purpose(), role, created, progress)
         }
-        Source::Existing(keygrip, algorithm) => {
+        KeySource::Existing(keygrip, algorithm) => {
             Ok(existing.unlock(keygrip)?.reissue(role, version.number(), created, algorithm)?)
         }
     }

@@ -29,7 +29,7 @@ pub use generate::{Certified, ExistingKeys, Generated, NoExistingKeys, certify, 
 pub use group::{DsaSize, ElgamalSize};
 pub use libcrypto::Curve;
 pub use preferences::Preferences;
-pub use profile::{DecryptionSubkey, Plan, Profile, Source};
+pub use profile::{DecryptionSubkey, KeySource, Plan, Profile};
 pub use profile_file::ProfileError;
 pub use progress::{Progress, Silent, Step};
 pub use rsa::Size;

@@ -65,7 +65,7 @@ impl Profile {
 
 /// The origin of a key of a new certificate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Source {
+pub enum KeySource {
     /// The key is generated.
     New(Algorithm),
     /// The existing key with this keygrip, used with this public-key algorithm.
@@ -75,7 +75,7 @@ pub enum Source {
 /// One key of a new certificate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
-    source: Source,
+    source: KeySource,
     flags: KeyFlags,
     /// The lifetime in seconds from the creation time; `None` if the key never expires.
     pub lifetime: Option<NonZeroU32>,
@@ -95,7 +95,7 @@ impl Plan {
             }
             (true, _) if !algorithm.signs() => Err(Error::Purposes { algorithm: algorithm.to_string() }),
             (_, true) if !algorithm.encrypts() => Err(Error::Purposes { algorithm: algorithm.to_string() }),
-            _ => Ok(Self { source: Source::New(algorithm), flags, lifetime: None }),
+            _ => Ok(Self { source: KeySource::New(algorithm), flags, lifetime: None }),
         }
     }
 
@@ -107,7 +107,7 @@ impl Plan {
     pub fn existing(keygrip: Keygrip, algorithm: PublicKeyAlgorithm, flags: KeyFlags) -> Result<Self> {
         match signs(flags) || encrypts(flags) {
             false => Err(Error::NoPurpose),
-            true => Ok(Self { source: Source::Existing(keygrip, algorithm), flags, lifetime: None }),
+            true => Ok(Self { source: KeySource::Existing(keygrip, algorithm), flags, lifetime: None }),
         }
     }
 
@@ -117,15 +117,15 @@ impl Plan {
     }
 
     /// Returns the origin of the key.
-    pub fn source(&self) -> Source {
+    pub fn source(&self) -> KeySource {
         self.source
     }
 
     /// Returns the algorithm of a key that is generated.
     pub fn algorithm(&self) -> Option<Algorithm> {
         match self.source {
-            Source::New(algorithm) => Some(algorithm),
-            Source::Existing(..) => None,
+            KeySource::New(algorithm) => Some(algorithm),
+            KeySource::Existing(..) => None,
         }
     }
 

@@ -79,6 +79,7 @@ pub(crate) fn report(result: anyhow::Result<Outcome>, is_json: bool) -> ExitCode
             let code = code(&error);
             let advice = match advice(&error) {
                 Some(advice) if code == ErrorCode::NoDatabase => format!(" yet; {advice}"),
+                Some(advice) if is_homeless(&error) => format!(": {advice}"),
                 Some(advice) => format!("; {advice}"),
                 None if lacks_search_index(error.as_ref()) => format!(", then run {}", Hint::MigrateDatabase),
                 None => String::new(),
@@ -162,8 +163,15 @@ fn advice(error: &anyhow::Error) -> Option<String> {
         engine::Error::OtherPartitions { location } => {
             format!("{} makes another", Hint::Copy(location.clone()))
         }
+        engine::Error::NoHome => "name the database with KEYHOARD_DB".to_owned(),
+        engine::Error::NoAgentHere => "`gpg -k` makes the home directory".to_owned(),
         _ => return None,
     })
+}
+
+/// Says whether the user has no home directory, and so no default database.
+fn is_homeless(error: &anyhow::Error) -> bool {
+    matches!(error.downcast_ref(), Some(engine::Error::NoHome))
 }
 
 fn secret_error(error: &anyhow::Error) -> Option<&secret::Error> {

@@ -14,7 +14,7 @@
 //!   screen.
 //! - [`json`], [`table`], [`style`], [`printable`], [`timestamp`], [`expiry`], [`progress`]: the parts of both.
 //!
-//! The library `keyhoard` decides what a command does; this crate parses arguments and prints results.
+//! This crate holds the command line: arguments and output. What a command does is in the crate `engine`.
 
 mod arguments;
 mod commands;

@@ -4,7 +4,7 @@ use std::os::fd::RawFd;
 use std::path::PathBuf;
 
 use engine::cert::Fingerprint;
-use engine::passphrase::Source;
+use engine::passphrase::PassphraseSource;
 use engine::secret_keys::owner_of;
 use engine::store::ReadCertificates;
 
@@ -32,17 +32,19 @@ pub(crate) struct PassphraseOptions {
 
 impl PassphraseOptions {
     /// Returns the source that the options name, or the usual one.
-    pub(crate) fn source(&self) -> engine::Result<Source> {
+    pub(crate) fn source(&self) -> engine::Result<PassphraseSource> {
         match self {
-            Self { passphrase_fd: Some(number), .. } => Ok(Source::Descriptor(*number)),
-            Self { passphrase_file: Some(path), .. } => Ok(Source::File(path.clone())),
+            Self { passphrase_fd: Some(number), .. } => Ok(PassphraseSource::Descriptor(*number)),
+            Self { passphrase_file: Some(path), .. } => Ok(PassphraseSource::File(path.clone())),
             _ => self.source_of_questions(),
         }
     }
 
     /// Returns the source of a passphrase that the file and descriptor do not hold: the program, or the usual one.
-    pub(crate) fn source_of_questions(&self) -> engine::Result<Source> {
-        self.passphrase_program.clone().map_or_else(Source::usual, |program| Ok(Source::Program(program)))
+    pub(crate) fn source_of_questions(&self) -> engine::Result<PassphraseSource> {
+        self.passphrase_program
+            .clone()
+            .map_or_else(PassphraseSource::usual, |program| Ok(PassphraseSource::Program(program)))
     }
 }
 

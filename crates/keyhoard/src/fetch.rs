@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use engine::fetch::{Came, NetworkConfiguration, Request, Source};
+use engine::fetch::{FetchOutcome, FetchSource, NetworkConfiguration, Request};
 
 use crate::{Cert, Error, Fingerprint, Keyhoard, Result};
 
@@ -58,14 +58,14 @@ impl<'k> Fetch<'k> {
         }
         let configuration = self.configuration();
         let (servers, client) = (configuration.servers()?, configuration.client(&|_| None)?);
-        let sources = Source::of(&request, self.uses_directory, false, &servers);
+        let sources = FetchSource::of(&request, self.uses_directory, false, &servers);
         let handle = &self.keyhoard.handle;
         let (mut found, mut failures) = (Vec::new(), Vec::new());
-        let mut note = |source: Source<'_>, came: &Came| {
-            match came {
-                Came::Nothing => {}
-                Came::Failed(error) => failures.push(format!("{source}: {}", engine::causes(error))),
-                Came::Answer { taken, .. } => found.extend(taken.here()),
+        let mut note = |source: FetchSource<'_>, outcome: &FetchOutcome| {
+            match outcome {
+                FetchOutcome::Nothing => {}
+                FetchOutcome::Failed(error) => failures.push(format!("{source}: {}", engine::causes(error))),
+                FetchOutcome::Answer { taken, .. } => found.extend(taken.here()),
             }
             Ok(())
         };

@@ -12,7 +12,7 @@ use crate::plan::{Plan, Sequence, Start, Step};
 use crate::programs::Action;
 use crate::progress::Progress;
 use crate::records::{Records, Run};
-use crate::subject::{Attempt, Counts, Subject};
+use crate::subject::{Attempt, AttemptOutcome, Counts, Subject};
 use crate::trace::{self, Calls};
 
 /// Executes plans with programs and records the runs, until it is stopped.
@@ -191,7 +191,7 @@ impl<'a> Execution<'a> {
             let attempt =
                 Attempt { action, choice, home, values: &step.values, processes: step.processes, output };
             let wrong = match subject.attempt(&attempt)? {
-                Ok(cost) => {
+                AttemptOutcome::Done(cost) => {
                     let reads_file =
                         action.alternative(choice).iter().any(|argument| argument.contains("{file}"));
                     match missing.filter(|_| !reads_file) {
@@ -207,7 +207,7 @@ impl<'a> Execution<'a> {
                         }
                     }
                 }
-                Err(message) => message,
+                AttemptOutcome::Refused(message) => message,
             };
             refusal.get_or_insert(wrong);
         }
@@ -235,8 +235,8 @@ impl<'a> Execution<'a> {
                 let values = &step.values;
                 let attempt = Attempt { action, choice: 0, home, values, processes: 1, output: Some(output) };
                 match subject.attempt(&attempt)? {
-                    Ok(_) => Subject::count(action, output),
-                    Err(_) => Ok(Counts::default()),
+                    AttemptOutcome::Done(_) => Subject::count(action, output),
+                    AttemptOutcome::Refused(_) => Ok(Counts::default()),
                 }
             }
             _ => Subject::count(action, output),

@@ -30,6 +30,16 @@ pub(crate) struct Subject {
     homes: Cell<usize>,
 }
 
+/// How an attempt to run an action ended.
+#[derive(Clone, Debug)]
+pub(crate) enum AttemptOutcome {
+    /// The action was done. The costs are the time until the last process ended, the sum of processor times, and the
+    /// highest peak memory.
+    Done(Cost),
+    /// The program refused, with this message.
+    Refused(String),
+}
+
 /// Counts of the output of a program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
@@ -204,9 +214,8 @@ impl Subject {
         Ok(command)
     }
 
-    /// Runs an action in a home, in several concurrent processes. The costs are the time until the last one ends, the
-    /// sum of processor times, and the highest peak memory; or the program's own message, if it refused.
-    pub(crate) fn attempt(&self, attempt: &Attempt<'_>) -> Result<Result<Cost, String>> {
+    /// Runs an action in a home, in several concurrent processes.
+    pub(crate) fn attempt(&self, attempt: &Attempt<'_>) -> Result<AttemptOutcome> {
         let Attempt { action, choice, home, values, processes, output } = *attempt;
         let filled = |text: &str| self.description.fill_text(text, &self.values(home, values));
         let named = |file: &Option<String>| file.as_deref().map(filled).transpose();
@@ -231,13 +240,14 @@ impl Subject {
         let (wall, costs) = run_together(&mut commands)?;
         for (process, cost) in costs.iter().enumerate() {
             if !cost.code.is_some_and(|code| action.accept.contains(&code)) {
-                return Ok(Err(message(&errors(process), home).unwrap_or_else(|| match cost.code {
+                let message = message(&errors(process), home).unwrap_or_else(|| match cost.code {
                     Some(code) => format!("exit code {code}, without a message"),
                     None => "ended by a signal".to_owned(),
-                })));
+                });
+                return Ok(AttemptOutcome::Refused(message));
             }
         }
-        Ok(Ok(Cost {
+        Ok(AttemptOutcome::Done(Cost {
             wall,
             user: costs.iter().map(|cost| cost.user).sum(),
             system: costs.iter().map(|cost| cost.system).sum(),
@@ -345,7 +355,7 @@ mod tests {
         find(shell, &[]).unwrap().0.pop().unwrap()
     }
 
-    fn attempt(subject: &Subject, output: Option<&Path>) -> Result<Cost, String> {
+    fn attempt(subject: &Subject, output: Option<&Path>) -> AttemptOutcome {
         let home = subject.new_home().unwrap();
         let action = subject.action("act").unwrap();
         let values = Values::new();
@@ -358,21 +368,21 @@ mod tests {
     fn what_a_program_refuses_is_told_in_its_own_words() {
         let subject =
             shell("echo starting >&2; echo \"error: cannot, in {home}\" >&2; exit 3", "accept = [0]");
-        let message = attempt(&subject, None).unwrap_err();
+        let AttemptOutcome::Refused(message) = attempt(&subject, None) else { panic!("it is done") };
         assert_eq!(message, "error: cannot, in HOME");
     }
 
     #[test]
     fn an_exit_code_that_is_accepted_means_done() {
         let subject = shell("exit 3", "accept = [0, 3]");
-        assert!(attempt(&subject, None).is_ok());
+        assert!(matches!(attempt(&subject, None), AttemptOutcome::Done(_)));
     }
 
     #[test]
     fn lines_that_match_are_counted() {
         let subject = shell("printf \"pub 1\\nsig\\nsig\\npub 2\\n\"", "keys = '^pub', signatures = '^sig'");
         let output = subject.file("output");
-        assert!(attempt(&subject, Some(&output)).is_ok());
+        assert!(matches!(attempt(&subject, Some(&output)), AttemptOutcome::Done(_)));
         let counts = Subject::count(subject.action("act").unwrap(), &output).unwrap();
         assert_eq!(counts, Counts { keys: Some(2), signatures: Some(2) });
     }
@@ -386,7 +396,7 @@ mod tests {
         let (output, values) = (subject.file("output"), Values::new());
         let output = Some(output.as_path());
         let attempt = Attempt { action, choice: 0, home: &home, values: &values, processes: 1, output };
-        assert!(subject.attempt(&attempt).unwrap().is_ok());
+        assert!(matches!(subject.attempt(&attempt).unwrap(), AttemptOutcome::Done(_)));
         assert_eq!(fs::read_to_string(home.join("out")).unwrap(), "content");
         assert!(subject.command_line(action, 0, &values).unwrap().ends_with("< HOME/in > HOME/out"));
     }
@@ -402,7 +412,8 @@ mod tests {
         let found = find(shell, &Root::all(folder.path()).unwrap()).unwrap().0;
         let names: Vec<_> = found.iter().map(|one| (one.name(), one.version.as_str())).collect();
         assert_eq!(names, [("shell", "7"), ("shell (mine)", "-c echo 7")]);
-        assert!(attempt(&found[0], None).is_err() && attempt(&found[1], None).is_ok());
+        assert!(matches!(attempt(&found[0], None), AttemptOutcome::Refused(_)));
+        assert!(matches!(attempt(&found[1], None), AttemptOutcome::Done(_)));
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! - An answer that is longer than the caller's limit is an error, when the limit is passed.
 //! - A redirect goes to `https://` only, at most [`MAX_REDIRECTS`] times, and never after something was sent.
 //! - A connection goes to a public address, which is checked after the name was resolved. Other addresses have to be
-//!   the user's own wish: written as a number or as `localhost` in a URL that the user gave ([`Whose::User`]), or given
+//!   the user's own wish: written as a number or as `localhost` in a URL that the user gave ([`HostOrigin::User`]), or given
 //!   for a name in the settings ([`Settings::addresses`]), which no redirect to another host leads to. Proxies may be
 //!   anywhere; unless they are `socks5://`, they resolve names themselves.
 
@@ -75,7 +75,7 @@ impl Default for Settings {
 
 /// Who named the host of a URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Whose {
+pub enum HostOrigin {
     /// The user: it may be this machine, or in a private network.
     User,
     /// Somebody else: it has to be public.
@@ -86,9 +86,16 @@ pub enum Whose {
 #[derive(Clone, Debug)]
 pub struct Receipt {
     /// The HTTP status.
-    pub status: StatusCode,
+    pub status: u16,
     /// The body.
     pub body: Vec<u8>,
+}
+
+impl Receipt {
+    /// Returns whether the server accepted what was sent.
+    pub(crate) fn is_success(&self) -> bool {
+        (200..300).contains(&self.status)
+    }
 }
 
 /// Makes requests, one after the other, over connections that are kept.
@@ -151,7 +158,7 @@ impl Client {
     /// Those of [`Client::get`], and [`Error::Setup`].
     pub fn fetch(&self, url: &Url) -> Result<Option<Fetched>> {
         self.begin_key()?;
-        let bytes = self.get(url, Whose::User, MAX_CERTIFICATES)?;
+        let bytes = self.get(url, HostOrigin::User, MAX_CERTIFICATES)?;
         Ok(bytes.map(|bytes| Fetched { bytes, url: shown(url) }))
     }
 
@@ -160,11 +167,11 @@ impl Client {
     /// # Errors
     ///
     /// All but [`Error::Setup`] and [`Error::File`].
-    pub fn get(&self, url: &Url, whose: Whose, limit: usize) -> Result<Option<Vec<u8>>> {
+    pub fn get(&self, url: &Url, host_origin: HostOrigin, limit: usize) -> Result<Option<Vec<u8>>> {
         self.in_time(url, async {
-            let (mut target, mut whose) = (url.clone(), whose);
+            let (mut target, mut host_origin) = (url.clone(), host_origin);
             for _ in 0..=MAX_REDIRECTS {
-                self.check_host(&target, whose)?;
+                self.check_host(&target, host_origin)?;
                 let advice = if target.host() == url.host() { ADDRESSES } else { NO_REDIRECT };
                 if advice == NO_REDIRECT {
                     self.check_fixed(&target)?;
@@ -174,7 +181,7 @@ impl Client {
                 if !response.status().is_redirection() {
                     return found(&target, response, limit).await;
                 }
-                (target, whose) = (redirected(&target, &response)?, Whose::Others);
+                (target, host_origin) = (redirected(&target, &response)?, HostOrigin::Others);
             }
             Err(Error::Redirect {
                 url: shown(url),
@@ -189,9 +196,16 @@ impl Client {
     /// # Errors
     ///
     /// All but [`Error::Setup`] and [`Error::File`].
-    pub fn post(&self, url: &Url, whose: Whose, kind: &str, body: Vec<u8>, limit: usize) -> Result<Receipt> {
+    pub fn post(
+        &self,
+        url: &Url,
+        host_origin: HostOrigin,
+        kind: &str,
+        body: Vec<u8>,
+        limit: usize,
+    ) -> Result<Receipt> {
         self.in_time(url, async {
-            self.check_host(url, whose)?;
+            self.check_host(url, host_origin)?;
             let request = self.http.borrow().post(url.clone()).header(CONTENT_TYPE, kind).body(body);
             let response = request.send().await.map_err(|error| failed(url, error, ADDRESSES))?;
             let status = response.status();
@@ -200,7 +214,7 @@ impl Client {
                 let reason = "an upload is not redirected";
                 return Err(Error::Redirect { url: shown(url), target, reason });
             }
-            Ok(Receipt { status, body: read(url, response, limit).await? })
+            Ok(Receipt { status: status.as_u16(), body: read(url, response, limit).await? })
         })
     }
 
@@ -210,7 +224,7 @@ impl Client {
     /// # Errors
     ///
     /// [`Error::NotPublic`]; a server that makes no sense of the question, or says nothing in time, offers nothing.
-    pub(crate) fn offer(&self, url: &Url, whose: Whose, method: &str) -> Result<Option<String>> {
+    pub(crate) fn offer(&self, url: &Url, host_origin: HostOrigin, method: &str) -> Result<Option<String>> {
         if let Some(known) = self.offers.borrow().get(url.as_str()) {
             return Ok(known.clone());
         }
@@ -218,7 +232,7 @@ impl Client {
             return Ok(None);
         }
         let asked = self.within(OFFER_TIMEOUT.min(self.settings.timeout), url, async {
-            self.check_host(url, whose)?;
+            self.check_host(url, host_origin)?;
             let request = self.http.borrow().request(Method::OPTIONS, url.clone());
             request.send().await.map_err(|error| failed(url, error, ADDRESSES))
         });
@@ -280,13 +294,13 @@ impl Client {
     }
 
     /// Refuses a URL whose host is written as an address that is not public, unless the user wrote it.
-    fn check_host(&self, url: &Url, whose: Whose) -> Result<()> {
+    fn check_host(&self, url: &Url, host_origin: HostOrigin) -> Result<()> {
         let host = url.host_str().unwrap_or_default().trim_end_matches('.');
         let is_this_machine = host == "localhost" || host.ends_with(".localhost");
         let literal = host.trim_start_matches('[').trim_end_matches(']').parse().ok();
         let literal = literal.or(is_this_machine.then_some(IpAddr::from([127, 0, 0, 1])));
         match literal {
-            Some(address) if whose == Whose::Others && !is_public(address) => {
+            Some(address) if host_origin == HostOrigin::Others && !is_public(address) => {
                 Err(Error::NotPublic { url: shown(url), host: host.to_owned(), address, advice: NO_REDIRECT })
             }
             _ => Ok(()),
@@ -375,7 +389,7 @@ async fn found(url: &Url, mut response: Response, limit: usize) -> Result<Option
                 }
             }
             let text = String::from_utf8_lossy(&text).into_owned();
-            Err(Error::Status { url: shown(url), status, text })
+            Err(Error::Status { url: shown(url), status: status.as_u16(), text })
         }
     }
 }
@@ -404,12 +418,12 @@ fn failed(url: &Url, error: reqwest::Error, advice: &'static str) -> Error {
             return Error::NotPublic { url: shown(url), host: host.clone(), address: *address, advice };
         }
         if NOT_CONNECTED.contains(&current.to_string().as_str()) {
-            return Error::NotConnected { url: shown(url), source: error };
+            return Error::NotConnected { url: shown(url), source: error.into() };
         }
         cause = current.source();
     }
     match error.is_timeout() {
         true => Error::Timeout { url: shown(url), seconds: CONNECT_TIMEOUT.as_secs() },
-        false => Error::Unreachable { url: shown(url), source: error },
+        false => Error::Unreachable { url: shown(url), source: error.into() },
     }
 }

@@ -3,8 +3,13 @@
 use std::net::IpAddr;
 use std::path::PathBuf;
 
+use reqwest::StatusCode;
+
 /// A result of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
+
+/// An error of a library that makes requests.
+pub type ClientError = Box<dyn std::error::Error + Send + Sync>;
 
 /// The errors of this crate. None of them says that a key does not exist: that is no error.
 #[derive(Debug, thiserror::Error)]
@@ -20,14 +25,14 @@ pub enum Error {
     },
     /// The system lacks what a request needs.
     #[error("the network cannot be used here")]
-    Setup(#[source] Box<dyn std::error::Error + Send + Sync>),
+    Setup(#[source] ClientError),
     /// No connection was made, or it broke.
     #[error("{url}: no answer")]
     Unreachable {
         /// What was asked for.
         url: String,
         /// Why.
-        source: reqwest::Error,
+        source: ClientError,
     },
     /// A name stands for an address that is not public, or an address of this kind was not given by the user.
     #[error("{url}: {host} is at {address}, which is no public address; {advice}")]
@@ -47,7 +52,7 @@ pub enum Error {
         /// What was asked for.
         url: String,
         /// What the proxy says.
-        source: reqwest::Error,
+        source: ClientError,
     },
     /// A variable of the environment is not UTF-8.
     #[error("the variable {name} of the environment is not UTF-8")]
@@ -69,7 +74,7 @@ pub enum Error {
         /// The name.
         name: String,
         /// Why.
-        source: Box<dyn std::error::Error + Send + Sync>,
+        source: ClientError,
     },
     /// Records of the DNS are not signed, or not by those who may.
     #[error("{name}: DNSSEC does not prove the records; they are not used")]
@@ -92,12 +97,12 @@ pub enum Error {
         seconds: u64,
     },
     /// The server refuses.
-    #[error("{url}: the server says {status}{}", first_line(.text))]
+    #[error("{url}: the server says {}{}", with_reason(*.status), first_line(.text))]
     Status {
         /// What was asked for.
         url: String,
         /// The HTTP status.
-        status: reqwest::StatusCode,
+        status: u16,
         /// What the server says about it, cut.
         text: String,
     },
@@ -151,10 +156,15 @@ impl Error {
             Self::Setup(_) | Self::Unreachable { .. } | Self::Resolve { .. } | Self::Timeout { .. } => true,
             Self::NotPublic { .. } | Self::NotConnected { .. } | Self::Variable { .. } => true,
             Self::Dns { .. } | Self::DnsThroughProxy { .. } => true,
-            Self::Status { status, .. } => status.is_server_error() || status.as_u16() == 429,
+            Self::Status { status, .. } => matches!(status, 429 | 500..=599),
             _ => false,
         }
     }
+}
+
+/// Returns an HTTP status with its standard reason (RFC 9110, 15).
+fn with_reason(status: u16) -> String {
+    StatusCode::from_u16(status).map_or_else(|_| status.to_string(), |status| status.to_string())
 }
 
 /// How many characters of what a server says are shown.
@@ -171,6 +181,13 @@ fn first_line(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_status_has_its_standard_reason_if_there_is_one() {
+        let error = |status| Error::Status { url: "U".to_owned(), status, text: String::new() }.to_string();
+        assert_eq!(error(404), "U: the server says 404 Not Found");
+        assert_eq!(error(599), "U: the server says 599 <unknown status code>");
+    }
 
     #[test]
     fn the_first_line_of_a_refusal_is_shown_escaped_and_cut() {

@@ -3,7 +3,7 @@
 use percent_encoding::{NON_ALPHANUMERIC, percent_decode, utf8_percent_encode};
 use reqwest::Url;
 
-use crate::client::{Client, Receipt, Whose};
+use crate::client::{Client, HostOrigin, Receipt};
 use crate::error::{Error, Result};
 use crate::fetched::Fetched;
 use crate::limits::{MAX_CERTIFICATES, MAX_INDEX, MAX_RECEIPT};
@@ -13,7 +13,7 @@ use crate::shown::shown;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Server<'a> {
     pub(crate) url: &'a Url,
-    pub(crate) whose: Whose,
+    pub(crate) host_origin: HostOrigin,
 }
 
 impl Server<'_> {
@@ -69,14 +69,14 @@ pub struct IndexedUserId {
 /// Returns the certificates that a server has for `0x` and a fingerprint or key ID, or for a text.
 pub(crate) fn get(client: &Client, server: Server<'_>, search: &str, exact: bool) -> Result<Option<Fetched>> {
     let url = lookup(server, "get", search, exact);
-    let bytes = client.get(&url, server.whose, MAX_CERTIFICATES)?;
+    let bytes = client.get(&url, server.host_origin, MAX_CERTIFICATES)?;
     Ok(bytes.map(|bytes| Fetched { bytes, url: shown(&url) }))
 }
 
 /// Returns the keys whose user IDs contain a text, as the server says.
 pub(crate) fn index(client: &Client, server: Server<'_>, search: &str) -> Result<Index> {
     let url = lookup(server, "index", search, false);
-    match client.get(&url, server.whose, MAX_INDEX)? {
+    match client.get(&url, server.host_origin, MAX_INDEX)? {
         Some(text) => match parse_index(&text) {
             Some(keys) => Ok(Index { text, keys }),
             None => Err(Error::Answer { url: shown(&url), expected: "a keyserver to a search" }),
@@ -90,7 +90,7 @@ pub(crate) fn add(client: &Client, server: Server<'_>, armored: &[u8]) -> Result
     let url = server.at("pks/add");
     let armored = String::from_utf8_lossy(armored);
     let body = format!("keytext={}", utf8_percent_encode(&armored, NON_ALPHANUMERIC));
-    client.post(&url, server.whose, "application/x-www-form-urlencoded", body.into_bytes(), MAX_RECEIPT)
+    client.post(&url, server.host_origin, "application/x-www-form-urlencoded", body.into_bytes(), MAX_RECEIPT)
 }
 
 fn lookup(server: Server<'_>, operation: &str, search: &str, exact: bool) -> Url {
@@ -182,12 +182,12 @@ mod tests {
     fn questions_are_asked_as_the_draft_says() {
         let url = Url::parse("http://127.0.0.1:11371").expect("a URL");
         assert_eq!(
-            lookup(Server { url: &url, whose: Whose::User }, "get", "0xABCD", false).as_str(),
+            lookup(Server { url: &url, host_origin: HostOrigin::User }, "get", "0xABCD", false).as_str(),
             "http://127.0.0.1:11371/pks/lookup?op=get&options=mr&search=0xABCD"
         );
         let url = Url::parse("https://keys.example.org/some/").expect("a URL");
         assert_eq!(
-            lookup(Server { url: &url, whose: Whose::User }, "get", "a&b@c.d", true).as_str(),
+            lookup(Server { url: &url, host_origin: HostOrigin::User }, "get", "a&b@c.d", true).as_str(),
             "https://keys.example.org/some/pks/lookup?op=get&options=mr&search=a%26b%40c%2Ed&exact=on"
         );
     }

@@ -25,12 +25,12 @@ const MEDIA_TYPES: [(&str, &str); 2] =
 pub(crate) fn get(client: &Client, server: Server<'_>, search: &Search) -> Result<Option<Fetched>> {
     let Some((category, identifiers)) = path(search) else { return Ok(None) };
     let category = format!("pks/v2/certs/{category}");
-    if client.offer(&server.at(&category), server.whose, "GET")?.is_none() {
+    if client.offer(&server.at(&category), server.host_origin, "GET")?.is_none() {
         return Ok(None);
     }
     for identifier in identifiers {
         let url = server.at(&format!("{category}/{identifier}"));
-        match client.get(&url, server.whose, MAX_CERTIFICATES) {
+        match client.get(&url, server.host_origin, MAX_CERTIFICATES) {
             Ok(Some(bytes)) => return Ok(Some(Fetched { bytes, url: shown(&url) })),
             Ok(None) | Err(Error::Status { .. }) => {}
             Err(error) => return Err(error),
@@ -41,11 +41,11 @@ pub(crate) fn get(client: &Client, server: Server<'_>, search: &Search) -> Resul
 
 /// Returns the keys that a server has for exactly this address; `None` if it does not offer the path, or refuses it.
 pub(crate) fn index(client: &Client, server: Server<'_>, address: &str) -> Result<Option<Vec<IndexedKey>>> {
-    if client.offer(&server.at("pks/v2/index"), server.whose, "GET")?.is_none() {
+    if client.offer(&server.at("pks/v2/index"), server.host_origin, "GET")?.is_none() {
         return Ok(None);
     }
     let url = server.at(&format!("pks/v2/index/{}", utf8_percent_encode(address, NON_ALPHANUMERIC)));
-    match client.get(&url, server.whose, MAX_INDEX) {
+    match client.get(&url, server.host_origin, MAX_INDEX) {
         Ok(Some(answer)) => Ok(parse_index(&answer)),
         Ok(None) | Err(Error::Status { .. }) => Ok(None),
         Err(error) => Err(error),
@@ -55,12 +55,12 @@ pub(crate) fn index(client: &Client, server: Server<'_>, address: &str) -> Resul
 /// Sends a certificate; `None` if the server does not offer the path, or takes nothing in a form that is known here.
 pub(crate) fn add(client: &Client, server: Server<'_>, packets: &[u8]) -> Result<Option<Receipt>> {
     let url = server.at("pks/v2/certs");
-    let Some(accepted) = client.offer(&url, server.whose, "POST")? else { return Ok(None) };
+    let Some(accepted) = client.offer(&url, server.host_origin, "POST")? else { return Ok(None) };
     let accepted: Vec<&str> = accepted.split(',').map(str::trim).collect();
     let Some((_, kind)) = MEDIA_TYPES.into_iter().find(|(name, _)| accepted.contains(name)) else {
         return Ok(None);
     };
-    client.post(&url, server.whose, kind, packets.to_vec(), MAX_RECEIPT).map(Some)
+    client.post(&url, server.host_origin, kind, packets.to_vec(), MAX_RECEIPT).map(Some)
 }
 
 /// Returns a category, and the forms of the identifier in it.

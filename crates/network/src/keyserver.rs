@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use reqwest::Url;
 
-use crate::client::{Client, Receipt, Whose};
+use crate::client::{Client, HostOrigin, Receipt};
 use crate::error::{Error, Result};
 use crate::fetched::Fetched;
 use crate::hkp::{Index, IndexedKey, Server};
@@ -26,7 +26,7 @@ pub struct Keyserver {
     name: String,
     url: Url,
     protocol: Protocol,
-    whose: Whose,
+    host_origin: HostOrigin,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,12 +70,12 @@ impl Keyserver {
                 let reason = "not a keyserver that others may name";
                 Err(Error::Address { text: text.to_owned(), reason })
             }
-            Protocol::Hkp => Ok(Self { whose: Whose::Others, ..server }),
+            Protocol::Hkp => Ok(Self { host_origin: HostOrigin::Others, ..server }),
         }
     }
 
     fn server(&self) -> Server<'_> {
-        Server { url: &self.url, whose: self.whose }
+        Server { url: &self.url, host_origin: self.host_origin }
     }
 
     /// Returns the host.
@@ -128,7 +128,7 @@ impl Keyserver {
         let is_refused = match &found {
             Ok(None) => true,
             // SKS says 500 to the question; these mean that the server answers nothing now.
-            Err(Error::Status { status, .. }) => !matches!(status.as_u16(), 429 | 502..=504),
+            Err(Error::Status { status, .. }) => !matches!(*status, 429 | 502..=504),
             _ => false,
         };
         if is_refused && is_of_version_6 && client.is_silent(&self.url) {
@@ -178,7 +178,7 @@ impl Keyserver {
         let Certificate { fingerprint, armored, .. } = certificate;
         if self.protocol == Protocol::Hkp {
             let receipt = self.add_by_hkp(client, certificate)?;
-            return match receipt.status.is_success() {
+            return match receipt.is_success() {
                 true => Ok(Submission::Taken),
                 false => {
                     let text = String::from_utf8_lossy(&receipt.body).into_owned();
@@ -227,7 +227,7 @@ impl FromStr for Keyserver {
         if let (Some(port), None) = (port, port_of(rest)) {
             url.set_port(Some(port)).map_err(|()| wrong("not the address of a server"))?;
         }
-        let server = Self { name: without_user(text), url, protocol, whose: Whose::User };
+        let server = Self { name: without_user(text), url, protocol, host_origin: HostOrigin::User };
         if protocol == Protocol::Vks && scheme == "http" && !server.is_local() {
             return Err(wrong("without TLS only on this machine"));
         }

@@ -33,7 +33,7 @@ mod shown;
 
 pub use client::{Client, Settings};
 pub use dns_settings::DnsSettings;
-pub use error::{Error, Result};
+pub use error::{ClientError, Error, Result};
 pub use fetched::Fetched;
 pub use fixed_address::FixedAddress;
 pub use keyserver::Keyserver;

@@ -1,4 +1,4 @@
-//! From names to the addresses that are connected to: public ones only.
+//! Resolves the names of hosts, to public addresses only.
 
 use std::collections::BTreeMap;
 use std::io;

@@ -6,7 +6,7 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use reqwest::Url;
 use serde::{Deserialize, Serialize};
 
-use crate::client::{Client, Whose};
+use crate::client::{Client, HostOrigin};
 use crate::error::{Error, Result};
 use crate::fetched::Fetched;
 use crate::limits::{MAX_CERTIFICATES, MAX_RECEIPT};
@@ -28,7 +28,7 @@ pub(crate) fn get(client: &Client, server: &Url, path: &str, name: &str) -> Resu
     client.begin_key()?;
     let name = utf8_percent_encode(name, NON_ALPHANUMERIC);
     let url = at(server, &format!("{path}/{name}"));
-    let bytes = client.get(&url, Whose::User, MAX_CERTIFICATES)?;
+    let bytes = client.get(&url, HostOrigin::User, MAX_CERTIFICATES)?;
     Ok(bytes.map(|bytes| Fetched { bytes, url: shown(&url) }))
 }
 
@@ -82,8 +82,8 @@ fn at(server: &Url, path: &str) -> Url {
 
 fn post(client: &Client, url: &Url, body: &impl Serialize) -> Result<Upload> {
     let body = serde_json::to_vec(body).map_err(|error| Error::Setup(error.into()))?;
-    let receipt = client.post(url, Whose::User, "application/json", body, MAX_RECEIPT)?;
-    if !receipt.status.is_success() {
+    let receipt = client.post(url, HostOrigin::User, "application/json", body, MAX_RECEIPT)?;
+    if !receipt.is_success() {
         let text = String::from_utf8_lossy(&receipt.body).into_owned();
         return Err(Error::Status { url: shown(url), status: receipt.status, text });
     }

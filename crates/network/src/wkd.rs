@@ -6,7 +6,7 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use reqwest::Url;
 use verify::naming;
 
-use crate::client::{Client, Whose};
+use crate::client::{Client, HostOrigin};
 use crate::error::{Error, Result};
 use crate::fetched::Fetched;
 use crate::limits::MAX_CERTIFICATES;
@@ -111,7 +111,7 @@ pub fn get(client: &Client, address: &Address) -> Result<Option<Fetched>> {
     client.begin_key()?;
     let advanced = address.advanced()?;
     let fetched = |url: &Url| {
-        let bytes = client.get(url, Whose::Others, MAX_CERTIFICATES)?;
+        let bytes = client.get(url, HostOrigin::Others, MAX_CERTIFICATES)?;
         Ok(bytes.map(|bytes| Fetched { bytes, url: shown(url) }))
     };
     match client.resolves(&advanced)? {

@@ -69,7 +69,7 @@ pub use key_wrap::{unwrap_from_transfer, wrap_for_transfer};
 pub use keys::{Name, SecretKeys, Stored, StoredKey};
 pub use lock::Lock;
 pub use passphrase::Passphrase;
-pub use protection::{Check, Locked, Protection};
+pub use protection::{IntegrityCheck, Locked, Protection};
 pub use public::wrapping;
 pub use role::Role;
 pub use signer::{Decryptor, OpenKey, Signer};

@@ -7,7 +7,7 @@ use verify::HashAlgorithm;
 use zeroize::Zeroizing;
 
 use crate::derive::{authenticated, derive};
-use crate::protection::{Check, Locked, write_locked};
+use crate::protection::{IntegrityCheck, Locked, write_locked};
 use crate::{Passphrase, Result, SecretKey, Unlocked};
 
 /// How a passphrase protects a key.
@@ -88,17 +88,18 @@ impl Unlocked {
         let key = self.fingerprint();
         let (check, s2k) = match lock {
             Lock::Iterated { count } => {
-                (Check::Sha1, S2k::Iterated { hash: HashAlgorithm::SHA256, salt: random()?, count })
+                (IntegrityCheck::Sha1, S2k::Iterated { hash: HashAlgorithm::SHA256, salt: random()?, count })
             }
-            Lock::Argon2 { passes, lanes, exponent } => {
-                (Check::Aead(MODE.number()), S2k::Argon2 { salt: random()?, passes, lanes, exponent })
-            }
+            Lock::Argon2 { passes, lanes, exponent } => (
+                IntegrityCheck::Aead(MODE.number()),
+                S2k::Argon2 { salt: random()?, passes, lanes, exponent },
+            ),
         };
         let locked = Locked { check, cipher: CIPHER.number(), s2k };
         let derived = derive(s2k, key, passphrase, CIPHER)?;
         let mut body = self.public_body().to_vec();
         let version = key.version();
-        if let Check::Aead(_) = check {
+        if let IntegrityCheck::Aead(_) = check {
             let nonce: [u8; 15] = random()?;
             let (aead, associated) =
                 authenticated(CIPHER, MODE, &derived, self.role(), self.public_body(), key)?;

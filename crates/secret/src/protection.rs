@@ -37,7 +37,7 @@ pub enum Protection {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Locked {
     /// How a wrong passphrase is detected.
-    pub check: Check,
+    pub check: IntegrityCheck,
     /// The cipher's number (RFC 9580, 9.3).
     pub cipher: u8,
     /// How the cipher's key is derived from the passphrase.
@@ -46,7 +46,7 @@ pub struct Locked {
 
 /// How a wrong passphrase or a change is detected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Check {
+pub enum IntegrityCheck {
     /// By a checksum of 16 bits (usage 255, and the old form).
     Sum16,
     /// By a SHA-1 (usage 254).
@@ -130,14 +130,14 @@ fn read_parameters(version: u8, usage: u8, fields: &mut Fields<'_>) -> Result<Pr
     if !matches!(usage, USAGE_AEAD | USAGE_SHA1 | USAGE_SUM16) {
         // The old form: the usage is the cipher, and its key is the MD5 digest of the passphrase.
         let s2k = S2k::Simple { hash: HashAlgorithm::MD5 };
-        let locked = Locked { check: Check::Sum16, cipher: usage, s2k };
+        let locked = Locked { check: IntegrityCheck::Sum16, cipher: usage, s2k };
         return Ok(known_protection(version, locked));
     }
     let cipher = fields.u8().ok_or(SHORT)?;
     let check = match usage {
-        USAGE_AEAD => Check::Aead(fields.u8().ok_or(SHORT)?),
-        USAGE_SHA1 => Check::Sha1,
-        _ => Check::Sum16,
+        USAGE_AEAD => IntegrityCheck::Aead(fields.u8().ok_or(SHORT)?),
+        USAGE_SHA1 => IntegrityCheck::Sha1,
+        _ => IntegrityCheck::Sum16,
     };
     let specifier = if version == 6 && usage != USAGE_SUM16 {
         let mut counted = Fields(fields.counted().ok_or(SHORT)?);
@@ -161,8 +161,8 @@ fn read_parameters(version: u8, usage: u8, fields: &mut Fields<'_>) -> Result<Pr
 /// Returns the protection; [`Protection::Unknown`] where the sizes of its fields are unknown.
 fn known_protection(version: u8, locked: Locked) -> Protection {
     let unknown = match locked.check {
-        Check::Sum16 if version == 6 => Some("a sum of 16 bits in a key of version 6".to_owned()),
-        Check::Aead(mode) if nonce_length(mode).is_none() => Some(format!("mode {mode}")),
+        IntegrityCheck::Sum16 if version == 6 => Some("a sum of 16 bits in a key of version 6".to_owned()),
+        IntegrityCheck::Aead(mode) if nonce_length(mode).is_none() => Some(format!("mode {mode}")),
         _ if block_length(locked.cipher).is_none() => Some(format!("cipher {}", locked.cipher)),
         _ => None,
     };
@@ -171,8 +171,8 @@ fn known_protection(version: u8, locked: Locked) -> Protection {
 
 fn iv_length(locked: &Locked) -> Option<usize> {
     match locked.check {
-        Check::Aead(mode) => nonce_length(mode),
-        Check::Sha1 | Check::Sum16 => block_length(locked.cipher),
+        IntegrityCheck::Aead(mode) => nonce_length(mode),
+        IntegrityCheck::Sha1 | IntegrityCheck::Sum16 => block_length(locked.cipher),
     }
 }
 
@@ -190,7 +190,7 @@ fn block_length(cipher: u8) -> Option<usize> {
 pub(crate) fn write_locked(version: u8, locked: &Locked, iv: &[u8], data: &[u8], out: &mut Vec<u8>) {
     let specifier = locked.s2k.to_bytes();
     let mut parameters = vec![locked.cipher];
-    if let Check::Aead(mode) = locked.check {
+    if let IntegrityCheck::Aead(mode) = locked.check {
         parameters.push(mode);
     }
     if version == 6 {
@@ -199,9 +199,9 @@ pub(crate) fn write_locked(version: u8, locked: &Locked, iv: &[u8], data: &[u8],
     parameters.extend(specifier);
     parameters.extend(iv);
     out.push(match locked.check {
-        Check::Aead(_) => USAGE_AEAD,
-        Check::Sha1 => USAGE_SHA1,
-        Check::Sum16 => USAGE_SUM16,
+        IntegrityCheck::Aead(_) => USAGE_AEAD,
+        IntegrityCheck::Sha1 => USAGE_SHA1,
+        IntegrityCheck::Sum16 => USAGE_SUM16,
     });
     if version == 6 {
         out.push(parameters.len() as u8);

@@ -6,7 +6,7 @@ use verify::naming;
 
 use crate::derive::{authenticated, derive};
 use crate::memory::Guarded;
-use crate::protection::{Check, Locked, Protection, sum16};
+use crate::protection::{IntegrityCheck, Locked, Protection, sum16};
 use crate::{Error, Passphrase, Result, SecretKey, Unlocked};
 
 impl SecretKey {
@@ -79,7 +79,7 @@ fn decrypt_material(secret: &SecretKey, locked: &Locked, passphrase: &Passphrase
             what: "its initialisation vector has another size than its cipher's",
         }),
     };
-    let Check::Aead(number) = locked.check else {
+    let IntegrityCheck::Aead(number) = locked.check else {
         iv_size(cipher.block_size())?;
         let mut decrypted = Guarded::copy_of(secret.data());
         Cfb::new(cipher, &derived).decrypt(secret.iv(), &mut decrypted);
@@ -95,8 +95,8 @@ fn decrypt_material(secret: &SecretKey, locked: &Locked, passphrase: &Passphrase
 }
 
 /// Returns the bytes before the checksum or digest; `None` if that does not match.
-fn verified(check: Check, decrypted: &[u8]) -> Option<&[u8]> {
-    if check == Check::Sum16 {
+fn verified(check: IntegrityCheck, decrypted: &[u8]) -> Option<&[u8]> {
+    if check == IntegrityCheck::Sum16 {
         let (material, sum) = decrypted.split_last_chunk()?;
         return (u16::from_be_bytes(*sum) == sum16(material)).then_some(material);
     }

@@ -1,4 +1,4 @@
-//! What statements that both engines understand are run with: parameters `?1`, `?2`, ..., and rows.
+//! The interface by which statements of both engines are run: parameters `?1`, `?2`, ..., and rows.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -35,13 +35,13 @@ pub(crate) trait Engine {
     const OWN_ROLE: &'static str;
     /// The condition for the rows of the role that writes, after another one; empty where there are no roles.
     const AND_OWN: &'static str;
-    /// The owner trust that counts for who asks: columns `fingerprint` and `value`.
+    /// The owner trust that counts for the current role: columns `fingerprint` and `value`.
     const OWNER_TRUSTS: &'static str;
     /// Gives the key `?1` the owner trust `?2`.
     const SET_OWNER_TRUST: &'static str;
     /// Takes the owner trust of the key `?1` away, even where that of everybody would count then.
     const UNSET_OWNER_TRUST: &'static str;
-    /// The rows of `tofu_binding` that count for who asks.
+    /// The rows of `tofu_binding` that count for the current role.
     const BINDINGS: &'static str;
     /// The condition for the messages that count for the binding `?1`.
     const OF_BINDING: &'static str;

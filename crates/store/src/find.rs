@@ -1,4 +1,4 @@
-//! Finding certificates: an index proposes, the bytes decide.
+//! Finding certificates: an index finds candidates, and the stored values are compared.
 
 use std::ops::ControlFlow;
 

@@ -60,7 +60,7 @@ impl Store for PostgresStore {
         journal: Option<JournalId>,
         now: Timestamp,
     ) -> Result<Box<dyn Transaction + '_>> {
-        Ok(Box::new(write::Writer::begin(self, write::WriterMode::Alone, command, journal, now)?))
+        Ok(Box::new(write::Writer::begin(self, write::WriterMode::Exclusive, command, journal, now)?))
     }
 
     fn begin_concurrent(
@@ -69,7 +69,7 @@ impl Store for PostgresStore {
         journal: Option<JournalId>,
         now: Timestamp,
     ) -> Result<Box<dyn Transaction + '_>> {
-        Ok(Box::new(write::Writer::begin(self, write::WriterMode::Beside, command, journal, now)?))
+        Ok(Box::new(write::Writer::begin(self, write::WriterMode::Concurrent, command, journal, now)?))
     }
 
     fn keep_verdicts(&self, found: &[(CertId, Vec<KeptVerdict>)]) -> Result<bool> {

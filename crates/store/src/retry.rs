@@ -1,4 +1,4 @@
-//! Doing again what only failed because others were in the way, or because the server went away.
+//! Retrying operations that failed because of another program's lock or a lost connection.
 
 use std::time::{Duration, Instant};
 
@@ -32,12 +32,12 @@ pub(crate) struct Backoff {
 }
 
 impl Backoff {
-    /// For who waits for a server.
+    /// Waits for a server.
     pub(crate) fn of_a_server() -> Self {
         Self::from_to(5_000, 500_000)
     }
 
-    /// For who waits for another process on the same machine.
+    /// Waits for another process on the same machine.
     pub(crate) fn of_a_machine() -> Self {
         Self::from_to(500, 8_000)
     }

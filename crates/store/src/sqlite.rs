@@ -62,7 +62,7 @@ impl Store for SqliteStore {
     }
 
     fn begin_bulk_load(&self, command: &str, now: Timestamp) -> Result<Option<Box<dyn Transaction + '_>>> {
-        let writer = write::Writer::begin_first(self, command, now)?;
+        let writer = write::Writer::begin_bulk_load(self, command, now)?;
         Ok(writer.map(|writer| Box::new(writer) as Box<dyn Transaction>))
     }
 

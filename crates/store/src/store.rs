@@ -10,7 +10,7 @@ pub trait Store: Send + Sync {
     /// Opens a consistent view of everything committed so far.
     fn snapshot(&self) -> Result<Box<dyn Snapshot + '_>>;
 
-    /// Opens such a view for who reads much of it: on several cores, where the engine and the machine can.
+    /// Opens such a view for reading much of it: on several cores, where the engine and the machine can.
     fn snapshot_on_all_cores(&self) -> Result<Box<dyn Snapshot + '_>> {
         self.snapshot()
     }

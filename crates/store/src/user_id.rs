@@ -1,6 +1,6 @@
-//! How a name meets a user ID: the rules of GnuPG's keybox, on bytes.
+//! How a name is matched with a user ID: the rules of GnuPG's keybox, on bytes.
 //!
-//! Only ASCII letters fold. GnuPG's rules are those of `kbx/keybox-search.c`; what an address is says [`cert::mailbox`].
+//! Only ASCII letters fold. GnuPG's rules are those of `kbx/keybox-search.c`; [`cert::mailbox`] defines what an address is.
 
 /// Says whether `part` occurs in `whole`, but for the case of ASCII letters; an empty part always does.
 pub(crate) fn contains(whole: &[u8], part: &[u8]) -> bool {

@@ -1,4 +1,4 @@
-//! What stands for the PostgreSQL engine in a build without it: no address can be read, so that no such store exists.
+//! The substitute of the PostgreSQL engine in a build without it: no address can be read, so that no such store exists.
 
 use std::convert::Infallible;
 use std::fmt;

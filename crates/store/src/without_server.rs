@@ -1,4 +1,4 @@
-//! What a server's client would ask of the values of statements, where there is none: nothing.
+//! The traits of values in statements, in a build without a client for servers: every type has them.
 
 /// A parameter.
 pub(crate) trait ServerParameter {}

@@ -11,8 +11,8 @@ use crate::journal::change_row::NewChange;
 use crate::tofu::{AUTO, Binding, BindingChange, BindingId, KeptBinding, SeenMessages, VerifiedMessage};
 use crate::{ReadTrust, Result, WriteBindings};
 
-/// Messages that came, and messages that went.
-type Exchanged = (SeenMessages, SeenMessages);
+/// The messages that a change adds, and those that it removes.
+type MessageChanges = (SeenMessages, SeenMessages);
 
 /// Changes what is remembered of a key with an address, and writes what became of it into the journal.
 ///
@@ -21,7 +21,7 @@ fn change_remembered<W: EngineWriter>(
     writer: &mut W,
     key: &Fingerprint,
     address: &BoundAddress,
-    change: impl FnOnce(&W::Engine, Option<&Binding>) -> Result<Exchanged>,
+    change: impl FnOnce(&W::Engine, Option<&Binding>) -> Result<MessageChanges>,
 ) -> Result<()> {
     let engine = writer.engine();
     let before = engine.binding(key, address)?;
@@ -54,7 +54,7 @@ impl<W: EngineWriter> WriteBindings for W {
                 binding.user_id.clone_from(&row.user_id);
             }
             binding_rows::write(engine, &binding)?;
-            Ok(Exchanged::default())
+            Ok(MessageChanges::default())
         })
     }
 
@@ -72,7 +72,7 @@ impl<W: EngineWriter> WriteBindings for W {
 
     fn forget_binding(&mut self, fingerprint: &Fingerprint, address: &BoundAddress) -> Result<()> {
         change_remembered(self, fingerprint, address, |engine, known| {
-            let Some((row, id)) = with_row(known) else { return Ok(Exchanged::default()) };
+            let Some((row, id)) = with_row(known) else { return Ok(MessageChanges::default()) };
             let verified = engine.verified_messages(id)?;
             let seen = SeenMessages { verified, encrypted: engine.encrypted_messages(id)? };
             binding_rows::remove_messages(engine, id)?;
@@ -83,7 +83,7 @@ impl<W: EngineWriter> WriteBindings for W {
 
     fn change_binding(&mut self, fingerprint: &Fingerprint, change: &BindingChange) -> Result<()> {
         change_remembered(self, fingerprint, &change.address, |engine, known| {
-            let (mut added, mut removed) = Exchanged::default();
+            let (mut added, mut removed) = MessageChanges::default();
             if let Some((_, id)) = with_row(known) {
                 removed = take_away(engine, id, &change.removed)?;
             }

@@ -3,8 +3,8 @@
 //! - [`pgp`]: the web of trust, as GnuPG's models `pgp` and `classic` compute it.
 //! - [`tofu`]: trust on first use, as GnuPG's models `tofu` and `tofu+pgp` compute it.
 //!
-//! Who wants to know how valid a user ID is hands in what was certified (a [`pgp::Web`]), the owner trust that the user
-//! gave, and the settings; out come validities and who introduced whom.
+//! A caller passes the certifications (a [`pgp::Web`]), the owner trust that the user assigned, and the settings. The
+//! result is the validity of each user ID, and which introducer certified which key.
 
 pub mod pgp;
 pub mod tofu;

@@ -1,8 +1,8 @@
-//! Something for each signature of a certificate.
+//! One value for each signature of a certificate.
 
 use cert::Facts;
 
-/// Something for each signature of a certificate, in the order of its facts.
+/// One value for each signature of a certificate, in the order of its facts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PerSignature<T> {
     /// Where each component's signatures begin.

@@ -1,4 +1,4 @@
-//! Changing what a certificate says of its owner's programs.
+//! Changing the preferences of a certificate: the algorithms and features that its owner's programs support.
 
 use cert::Fingerprint;
 use cert::signature::Signature;

@@ -1,4 +1,4 @@
-//! Takes in what the network answered: only what was asked for, by the ordinary import.
+//! Imports certificates from answers of the network: only those that were requested.
 
 use std::ops::ControlFlow;
 
@@ -18,9 +18,9 @@ use verify::policy::DigestPolicy;
 use crate::import::{ImportEvent, ImportOptions, ImportOutcome, ImportSummary, Imported, import};
 use crate::{Result, causes};
 
-/// What a certificate has to have to be taken.
+/// Which certificates of an answer were requested; only these are imported.
 #[derive(Clone, Debug)]
-pub struct Asked {
+pub struct RequestedCertificates {
     /// A key or an address; [`Query::All`] takes everything.
     pub query: Query,
     /// Takes only the user IDs with the address that was asked for: its domain vouches for no other.
@@ -33,7 +33,7 @@ pub struct Answer<'a> {
     /// The bytes.
     pub bytes: &'a [u8],
     /// What was asked for.
-    pub asked: &'a Asked,
+    pub asked: &'a RequestedCertificates,
     /// Where it came from, and when.
     pub origin: &'a Origin,
 }
@@ -114,7 +114,7 @@ pub fn wanted(answer: Answer<'_>) -> (Vec<u8>, u64) {
 }
 
 /// Returns the options of an import that takes what was asked for; a caller has to decline other certificates.
-pub fn taken_options(asked: &Asked) -> ImportOptions<'_> {
+pub fn taken_options(asked: &RequestedCertificates) -> ImportOptions<'_> {
     ImportOptions {
         show: true,
         names: true,

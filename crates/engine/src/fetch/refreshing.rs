@@ -19,9 +19,9 @@ use network::wkd::Address;
 use network::{Client, Keyserver};
 use store::{CertId, Detail, JournalId, Origins, Query, ReadCertificates, Selection, Store, Timestamp};
 
-use super::answer::{Answer, Asked, Taken, matches_user_id, taken_options};
+use super::answer::{Answer, RequestedCertificates, Taken, matches_user_id, taken_options};
 use super::request::Request;
-use super::source::Source;
+use super::source::FetchSource;
 use crate::Result;
 use crate::import::key_origin as kind;
 use crate::import::{ImportEvent, ImportOptions, ImportOutcome, Imported, import_all};
@@ -114,13 +114,13 @@ struct Task {
     fingerprint: Fingerprint,
     origin: Origin,
     /// The address by which it came from its domain, and whether that was a Web Key Directory or the DNS.
-    domain: Option<(Source<'static>, Address)>,
+    domain: Option<(FetchSource<'static>, Address)>,
 }
 
 /// An answer that waits to be taken in.
 struct Pending {
     task: Task,
-    /// Everybody answered who is to be asked; otherwise it is asked for again at the next refresh.
+    /// Every source answered; otherwise the next refresh asks for it again.
     is_complete: bool,
     bytes: Vec<u8>,
 }
@@ -210,10 +210,10 @@ fn is_within_a_day(asked: Timestamp, now: Timestamp) -> bool {
 }
 
 /// Returns what a certificate came from, if that was a domain, and the address that is asked for there.
-fn domain(origin: &Origin, facts: &Facts, dns: bool) -> Option<(Source<'static>, Address)> {
+fn domain(origin: &Origin, facts: &Facts, dns: bool) -> Option<(FetchSource<'static>, Address)> {
     let source = match origin.kind {
-        kind::WKD => Source::Wkd,
-        kind::DANE if dns => Source::Dns,
+        kind::WKD => FetchSource::Wkd,
+        kind::DANE if dns => FetchSource::Dns,
         _ => return None,
     };
     address_of_origin(origin, facts).map(|address| (source, address))
@@ -253,30 +253,31 @@ impl Refresher<'_> {
     fn ask(&mut self, task: Task, on_event: &mut dyn FnMut(RefreshEvent<'_>)) -> Option<Pending> {
         let request = Request::Key(Query::Fingerprint(task.fingerprint));
         let (mut bytes, mut is_asked, mut is_complete) = (Vec::new(), false, true);
-        let mut add = |asked: &Asked, answer: network::Result<Option<network::Fetched>>| match answer {
-            Ok(fetched) => {
-                is_asked = true;
-                if let Some(fetched) = fetched {
-                    bytes.extend(wanted(&fetched.bytes, &task.fingerprint, asked));
+        let mut add =
+            |asked: &RequestedCertificates, answer: network::Result<Option<network::Fetched>>| match answer {
+                Ok(fetched) => {
+                    is_asked = true;
+                    if let Some(fetched) = fetched {
+                        bytes.extend(wanted(&fetched.bytes, &task.fingerprint, asked));
+                    }
+                    true
                 }
-                true
-            }
-            Err(error) => {
-                is_complete = false;
-                on_event(RefreshEvent::Failed(task.fingerprint, &error));
-                !error.is_of_server()
-            }
-        };
+                Err(error) => {
+                    is_complete = false;
+                    on_event(RefreshEvent::Failed(task.fingerprint, &error));
+                    !error.is_of_server()
+                }
+            };
         if let Some((source, address)) = &task.domain {
             let request = Request::Address(address.clone());
-            let asked = Asked { query: request.query(), only_address: true };
+            let asked = RequestedCertificates { query: request.query(), only_address: true };
             add(&asked, source.ask(self.client, &request));
         }
-        let asked = Asked { query: request.query(), only_address: false };
+        let asked = RequestedCertificates { query: request.query(), only_address: false };
         let mut given_up = None;
         for (server, failures) in self.options.keyservers.iter().zip(&mut self.failures) {
             if *failures < MOST_FAILURES {
-                let is_answered = add(&asked, Source::Keyserver(server).ask(self.client, &request));
+                let is_answered = add(&asked, FetchSource::Keyserver(server).ask(self.client, &request));
                 *failures = if is_answered { 0 } else { *failures + 1 };
                 if *failures == MOST_FAILURES {
                     given_up = Some(server.to_string());
@@ -303,7 +304,7 @@ impl Refresher<'_> {
             return Ok(());
         }
         let Self { store, options, now, journal, summary, .. } = self;
-        let asked = Asked { query: Query::All, only_address: false };
+        let asked = RequestedCertificates { query: Query::All, only_address: false };
         let import_options = ImportOptions {
             command: options.command.to_owned(),
             journal: *journal,
@@ -361,8 +362,8 @@ fn both(one: ImportOutcome, other: ImportOutcome) -> ImportOutcome {
 
 /// Returns the packets of an answer for a certificate that is here; from a directory those of the address alone.
 /// Nothing is verified.
-fn wanted(bytes: &[u8], fingerprint: &Fingerprint, asked: &Asked) -> Vec<u8> {
-    let key = Asked { query: Query::Fingerprint(*fingerprint), only_address: false };
+fn wanted(bytes: &[u8], fingerprint: &Fingerprint, asked: &RequestedCertificates) -> Vec<u8> {
+    let key = RequestedCertificates { query: Query::Fingerprint(*fingerprint), only_address: false };
     let primaries =
         Taken::default().claimed(Answer { bytes, asked: &key, origin: &Origin::default() }).primaries;
     if asked.only_address { packets_of_address(&primaries, &asked.query) } else { primaries }

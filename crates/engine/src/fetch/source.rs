@@ -1,4 +1,4 @@
-//! Where keys are looked for, one place after the other.
+//! The sources that are asked for certificates, one after the other.
 
 use std::fmt;
 use std::fs::File;
@@ -9,14 +9,14 @@ use network::limits::MAX_CERTIFICATES;
 use network::{Client, Fetched, Keyserver, dns, wkd};
 use store::{Store, Timestamp};
 
-use super::answer::{Answer, Asked, Taken, take};
+use super::answer::{Answer, RequestedCertificates, Taken, take};
 use super::request::Request;
 use crate::Result;
 use crate::import::key_origin as kind;
 
-/// A place where something is looked for.
+/// A source of certificates.
 #[derive(Clone, Copy, Debug)]
-pub enum Source<'a> {
+pub enum FetchSource<'a> {
     /// The Web Key Directory of an address's domain.
     Wkd,
     /// Records OPENPGPKEY of the address's domain.
@@ -27,9 +27,9 @@ pub enum Source<'a> {
     Named,
 }
 
-/// What came of asking one place.
+/// The result of asking one source.
 #[derive(Debug)]
-pub enum Came {
+pub enum FetchOutcome {
     /// It has nothing.
     Nothing,
     /// It could not be asked.
@@ -43,16 +43,21 @@ pub enum Came {
     },
 }
 
-impl Source<'_> {
+impl FetchSource<'_> {
     /// Returns where a request is looked for: a URL or a file there; an address at its domain first, where `wkd` and
     /// `dns` say so, then on the keyservers.
-    pub fn of<'a>(request: &Request, wkd: bool, dns: bool, keyservers: &'a [Keyserver]) -> Vec<Source<'a>> {
+    pub fn of<'a>(
+        request: &Request,
+        wkd: bool,
+        dns: bool,
+        keyservers: &'a [Keyserver],
+    ) -> Vec<FetchSource<'a>> {
         let domain = match request {
-            Request::Url(_) | Request::File(_) => return vec![Source::Named],
-            Request::Address(_) => [wkd.then_some(Source::Wkd), dns.then_some(Source::Dns)],
+            Request::Url(_) | Request::File(_) => return vec![FetchSource::Named],
+            Request::Address(_) => [wkd.then_some(FetchSource::Wkd), dns.then_some(FetchSource::Dns)],
             Request::Key(_) => [None, None],
         };
-        domain.into_iter().flatten().chain(keyservers.iter().map(Source::Keyserver)).collect()
+        domain.into_iter().flatten().chain(keyservers.iter().map(FetchSource::Keyserver)).collect()
     }
 
     /// Says whether the place is the address's own domain, which vouches for no other address.
@@ -100,7 +105,7 @@ impl Source<'_> {
     }
 }
 
-impl fmt::Display for Source<'_> {
+impl fmt::Display for FetchSource<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Wkd => formatter.write_str("Web Key Directory"),
@@ -116,30 +121,31 @@ impl fmt::Display for Source<'_> {
 ///
 /// # Errors
 ///
-/// The database's errors. What goes wrong in the network is [`Came::Failed`].
+/// The database's errors. What goes wrong in the network is [`FetchOutcome::Failed`].
 pub fn fetch(
     store: &dyn Store,
     client: &Client,
     request: &Request,
-    sources: &[Source<'_>],
+    sources: &[FetchSource<'_>],
     command: &str,
     now: Timestamp,
-    on_came: &mut dyn FnMut(Source<'_>, &Came) -> Result<()>,
+    on_outcome: &mut dyn FnMut(FetchSource<'_>, &FetchOutcome) -> Result<()>,
 ) -> Result<bool> {
     for &source in sources {
-        let came = match source.ask(client, request) {
-            Ok(None) => Came::Nothing,
-            Err(error) => Came::Failed(error),
+        let outcome = match source.ask(client, request) {
+            Ok(None) => FetchOutcome::Nothing,
+            Err(error) => FetchOutcome::Failed(error),
             Ok(Some(Fetched { bytes, url })) => {
-                let asked = Asked { query: request.query(), only_address: source.is_domain() };
+                let asked =
+                    RequestedCertificates { query: request.query(), only_address: source.is_domain() };
                 let origin = source.origin(request, &url, now);
                 let answer = Answer { bytes: &bytes, asked: &asked, origin: &origin };
                 let taken = take(store, answer, &format!("{command} (from {url})"), now)?;
-                Came::Answer { url, taken }
+                FetchOutcome::Answer { url, taken }
             }
         };
-        on_came(source, &came)?;
-        if matches!(&came, Came::Answer { taken, .. } if taken.is_something()) {
+        on_outcome(source, &outcome)?;
+        if matches!(&outcome, FetchOutcome::Answer { taken, .. } if taken.is_something()) {
             return Ok(true);
         }
     }

@@ -6,7 +6,7 @@ use cert::effective::{Effective, EvaluationContext};
 use cert::facts::Facts;
 use store::{CertId, Detail, ReadCertificates, Record, Selection};
 
-use super::{KeyListing, ListOptions, Lister, Names, Signatures, Source, StoredTimes, UserTrust};
+use super::{KeyListing, ListOptions, Lister, ListingSource, Names, Signatures, StoredTimes, UserTrust};
 use crate::Result;
 use crate::certifications::{CertificationStatuses, Checker};
 use crate::designated_revocation::evaluate_with_revokers;
@@ -39,7 +39,7 @@ pub fn list(
         let context = EvaluationContext::new(options.now, options.view).with_digests(options.digests);
         let effective = evaluate_with_revokers(facts, context, (snapshot, record.id), &[snapshot])?;
         let user_id_origins = if has_origins { snapshot.user_id_origins(record.id)? } else { Vec::new() };
-        let source = Source {
+        let source = ListingSource {
             facts,
             effective: &effective,
             bytes: record.bytes.as_deref(),

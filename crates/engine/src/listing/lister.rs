@@ -23,7 +23,7 @@ pub struct Lister<'a> {
 
 /// A certificate to be listed.
 #[derive(Clone, Copy, Debug)]
-pub struct Source<'a> {
+pub struct ListingSource<'a> {
     /// What it holds.
     pub facts: &'a Facts,
     /// Its state now.
@@ -44,7 +44,7 @@ pub struct Source<'a> {
 
 impl<'a> Lister<'a> {
     /// Returns the listing of one certificate.
-    pub fn listing(&self, source: Source<'a>) -> KeyListing<'a> {
+    pub fn listing(&self, source: ListingSource<'a>) -> KeyListing<'a> {
         let components = order(source.facts, source.effective);
         KeyListing {
             components: components.into_iter().filter_map(|index| self.component(index, &source)).collect(),
@@ -57,7 +57,7 @@ impl<'a> Lister<'a> {
         }
     }
 
-    fn component(&self, index: usize, source: &Source<'a>) -> Option<ListedComponent<'a>> {
+    fn component(&self, index: usize, source: &ListingSource<'a>) -> Option<ListedComponent<'a>> {
         let component = &source.facts.components[index];
         let body = self.body(component.span, source);
         let signatures = self.signatures(index, source);
@@ -86,7 +86,7 @@ impl<'a> Lister<'a> {
         Some(ListedComponent { index, item, origin, first_use, body, signatures })
     }
 
-    fn signatures(&self, index: usize, source: &Source<'a>) -> Vec<ListedSignature<'a>> {
+    fn signatures(&self, index: usize, source: &ListingSource<'a>) -> Vec<ListedSignature<'a>> {
         if self.options.signatures == Signatures::Without {
             return Vec::new();
         }
@@ -114,7 +114,7 @@ impl<'a> Lister<'a> {
         }
     }
 
-    fn body(&self, span: Span, source: &Source<'a>) -> Option<&'a [u8]> {
+    fn body(&self, span: Span, source: &ListingSource<'a>) -> Option<&'a [u8]> {
         let bytes = source.bytes.filter(|_| self.options.bodies)?;
         let packet = bytes.get(span.start as usize..span.end as usize)?;
         Some(Packets::new(packet).next()?.ok()?.body)

@@ -1,10 +1,10 @@
-//! What certificates say of their owners' programs.
+//! The preferences in self-signatures: the algorithms and features that the programs of a certificate's owner support.
 
 use cert::Fingerprint;
 use cert::effective::{ComponentState, Effective};
 use cert::facts::{Facts, SelfSignature};
 
-/// What a certificate says that its owner's programs read, the preferred one first; empty lists where nothing is said.
+/// The algorithms that a certificate's owner prefers, the most preferred first; empty lists where it states none.
 /// The numbers are those of RFC 9580, 9.3 to 9.6.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StatedPreferences<'a> {

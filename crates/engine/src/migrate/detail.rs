@@ -1,24 +1,24 @@
-//! What became of secret keys, revocation certificates and settings, one by one.
+//! The outcome of a migration for each secret key, revocation certificate and setting.
 
 use std::path::PathBuf;
 
-/// A secret key, a revocation certificate or a setting of a source, and what became of it.
+/// A secret key, a revocation certificate or a setting of a source, and the outcome for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Detail {
-    /// What it is.
-    pub what: What,
+    /// Its kind.
+    pub kind: DetailKind,
     /// The fingerprint, the keygrip where that is not known, or the line of a setting.
     pub name: String,
     /// The file or directory that it is in.
     pub path: PathBuf,
-    /// What became of it.
-    pub fate: Fate,
+    /// The outcome.
+    pub outcome: DetailOutcome,
 }
 
-/// What a detail is of.
+/// The kind of a [`Detail`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum What {
-    /// A certificate, of which only those are told that could not be taken over.
+pub enum DetailKind {
+    /// A certificate that could not be taken over; the others have no details.
     Certificate,
     /// A secret key.
     SecretKey,
@@ -30,9 +30,9 @@ pub enum What {
     Setting,
 }
 
-/// What became of it.
+/// The outcome for one [`Detail`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub enum DetailOutcome {
     /// It was taken over, or would be.
     Taken,
     /// It is used where it is: a secret key through gpg-agent, a revocation certificate in the same directory.
@@ -41,6 +41,8 @@ pub enum Fate {
     Here,
     /// It stays where it is, and is not used here; says why.
     Left(String),
+    /// A setting that only gpg has; says why. It stays where it is, and counts only where `gpg.conf` is read.
+    NoCounterpart(&'static str),
     /// It could not be taken over; says why.
     Failed(String),
 }

@@ -3,17 +3,17 @@
 use store::JournalId;
 
 use super::differing::Differing;
-use super::source::Source;
+use super::source::MigrationSource;
 
 /// Something that happened during a migration.
 #[derive(Debug)]
 pub enum MigrateEvent<'a> {
     /// A source is about to be read.
-    Source(&'a Source),
+    Source(&'a MigrationSource),
     /// Something in the source that cannot be read.
     Unreadable {
         /// The source.
-        source: &'a Source,
+        source: &'a MigrationSource,
         /// What is wrong, and where.
         reason: String,
     },

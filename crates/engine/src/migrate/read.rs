@@ -8,7 +8,7 @@ use cert::Timestamp;
 use cert::keybox::Keybox;
 use cert::split::{Piece, RawCertificate, Splitter};
 
-use super::source::{Kind, Source};
+use super::source::{Kind, MigrationSource};
 use super::tofu_db::Remembered;
 use super::{cert_d, keyboxd, tofu_db, trust_db};
 use crate::owner_trust::Assignment;
@@ -32,7 +32,7 @@ pub(super) enum Item {
 type Each<'e> = dyn FnMut(Item) -> Result<()> + 'e;
 
 /// Hands everything that a source holds to `each`, in its order.
-pub(super) fn read(source: &Source, each: &mut Each<'_>) -> Result<()> {
+pub(super) fn read(source: &MigrationSource, each: &mut Each<'_>) -> Result<()> {
     let path = source.path.as_path();
     match source.kind {
         Kind::Keyring => read_stream(open(path)?, None, "", each),

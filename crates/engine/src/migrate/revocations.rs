@@ -5,8 +5,8 @@ use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
-use super::detail::{Detail, Fate, What};
-use super::source::{Kind, Source};
+use super::detail::{Detail, DetailKind, DetailOutcome};
+use super::source::{Kind, MigrationSource};
 use crate::generate::revocations_beside;
 use crate::output_file::{Content, Existing, OutputFile};
 
@@ -15,7 +15,7 @@ const MAX_FILE: u64 = 1 << 20;
 
 /// Copies the revocation certificates of the sources to where those of a database are kept; with `is_dry_run`, says which
 /// would be copied. One that cannot be copied is reported.
-pub fn revocations(sources: &[Source], database: &Path, is_dry_run: bool) -> Vec<Detail> {
+pub fn revocations(sources: &[MigrationSource], database: &Path, is_dry_run: bool) -> Vec<Detail> {
     let to = revocations_beside(database);
     let directories = sources.iter().filter(|source| source.kind == Kind::Revocations);
     directories.flat_map(|source| copy_revocations(&source.path, &to, is_dry_run)).collect()
@@ -27,8 +27,13 @@ pub(crate) fn copy_revocations(from: &Path, to: &Path, is_dry_run: bool) -> Vec<
         Ok(entries) => entries,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Vec::new(),
         Err(error) => {
-            let fate = Fate::Failed(error.to_string());
-            return vec![Detail { what: What::Revocation, name: String::new(), path: from.to_owned(), fate }];
+            let outcome = DetailOutcome::Failed(error.to_string());
+            return vec![Detail {
+                kind: DetailKind::Revocation,
+                name: String::new(),
+                path: from.to_owned(),
+                outcome,
+            }];
         }
     };
     let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
@@ -37,24 +42,24 @@ pub(crate) fn copy_revocations(from: &Path, to: &Path, is_dry_run: bool) -> Vec<
     let is_same = fs::canonicalize(to).is_ok_and(|to| to == from);
     let detail = |file: &PathBuf| {
         let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let fate = if is_same { Fate::InPlace } else { copied(file, to, is_dry_run) };
-        Detail { what: What::Revocation, name, path: from.to_owned(), fate }
+        let outcome = if is_same { DetailOutcome::InPlace } else { copied(file, to, is_dry_run) };
+        Detail { kind: DetailKind::Revocation, name, path: from.to_owned(), outcome }
     };
     files.iter().map(detail).collect()
 }
 
-fn copied(file: &Path, to: &Path, is_dry_run: bool) -> Fate {
+fn copied(file: &Path, to: &Path, is_dry_run: bool) -> DetailOutcome {
     let there = to.join(file.file_name().unwrap_or_default());
     if there.exists() {
-        return Fate::Here;
+        return DetailOutcome::Here;
     }
     match text(file) {
-        Err(error) => Fate::Failed(error.to_string()),
-        Ok(None) => Fate::Left("it holds no revocation certificate".to_owned()),
-        Ok(Some(_)) if is_dry_run => Fate::Taken,
+        Err(error) => DetailOutcome::Failed(error.to_string()),
+        Ok(None) => DetailOutcome::Left("it holds no revocation certificate".to_owned()),
+        Ok(Some(_)) if is_dry_run => DetailOutcome::Taken,
         Ok(Some(text)) => match write(&there, to, &text) {
-            Ok(()) => Fate::Taken,
-            Err(error) => Fate::Failed(error.to_string()),
+            Ok(()) => DetailOutcome::Taken,
+            Err(error) => DetailOutcome::Failed(error.to_string()),
         },
     }
 }
@@ -109,6 +114,6 @@ mod tests {
         assert!(copy_revocations(&place, directory.path(), true).is_empty());
         fs::write(&place, "no directory").expect("room");
         let details = copy_revocations(&place, directory.path(), true);
-        assert!(matches!(&details[..], [Detail { fate: Fate::Failed(_), .. }]));
+        assert!(matches!(&details[..], [Detail { outcome: DetailOutcome::Failed(_), .. }]));
     }
 }

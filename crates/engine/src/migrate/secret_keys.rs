@@ -12,8 +12,8 @@ use secret::file::FileKeys;
 use secret::{Ask, Name, Role, SecretKey, SecretKeys as _, StoredKey};
 use zeroize::Zeroizing;
 
-use super::detail::{Detail, Fate, What};
-use super::source::{KEYS_OF_AGENT, Source};
+use super::detail::{Detail, DetailKind, DetailOutcome};
+use super::source::{KEYS_OF_AGENT, MigrationSource};
 use crate::agent_keys::DatabaseCertificates;
 use crate::causes;
 
@@ -39,7 +39,7 @@ pub enum Handling<'a> {
 /// `location` is the database that has their certificates, `keys` its secret keys. A key that cannot be copied is reported
 /// and does not stop the others.
 pub fn secret_keys(
-    sources: &[Source],
+    sources: &[MigrationSource],
     location: &Path,
     keys: &AllKeys,
     handling: &mut Handling<'_>,
@@ -66,8 +66,9 @@ pub fn secret_keys(
 }
 
 /// Returns the GnuPG home directories that sources are in.
-fn homes(sources: &[Source]) -> Vec<PathBuf> {
-    let mut homes: Vec<PathBuf> = sources.iter().filter_map(Source::home).map(Path::to_owned).collect();
+fn homes(sources: &[MigrationSource]) -> Vec<PathBuf> {
+    let mut homes: Vec<PathBuf> =
+        sources.iter().filter_map(MigrationSource::home).map(Path::to_owned).collect();
     homes.sort_unstable();
     homes.dedup();
     homes
@@ -99,9 +100,15 @@ impl Take<'_, '_> {
 
     fn file(&mut self, directory: &Path, file: &Path) -> Vec<Detail> {
         let stem = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let detail =
-            |what, name: &str, fate| Detail { what, name: name.to_owned(), path: directory.to_owned(), fate };
-        let failed = |reason: &str| vec![detail(What::SecretKey, &stem, Fate::Failed(reason.to_owned()))];
+        let detail = |kind, name: &str, outcome| Detail {
+            kind,
+            name: name.to_owned(),
+            path: directory.to_owned(),
+            outcome,
+        };
+        let failed = |reason: &str| {
+            vec![detail(DetailKind::SecretKey, &stem, DetailOutcome::Failed(reason.to_owned()))]
+        };
         let Some(keygrip) = keygrip(&stem) else { return failed("its file name is not a keygrip") };
         let key = match key_file::read(file) {
             Ok(Some(key)) => key,
@@ -109,37 +116,40 @@ impl Take<'_, '_> {
             Err(error) => return failed(&format!("its file cannot be read: {error}")),
         };
         let form = key_file::form(&key);
-        let what = if matches!(form, Form::Card { .. }) { What::CardKey } else { What::SecretKey };
+        let kind =
+            if matches!(form, Form::Card { .. }) { DetailKind::CardKey } else { DetailKind::SecretKey };
         let known = match self.certificates.with_keygrips(&[keygrip]) {
             Ok(known) => known,
             Err(error) => return failed(&causes(&error)),
         };
         if known.is_empty() {
             let reason = "no certificate here has it yet; it may be a key of ssh or of gpgsm";
-            return vec![detail(what, &stem, Fate::Left(reason.to_owned()))];
+            return vec![detail(kind, &stem, DetailOutcome::Left(reason.to_owned()))];
         }
         let each = known.into_iter().map(|known| {
-            let fate = match &form {
+            let outcome = match &form {
                 Form::Card { serial } => self.on_card(&known.fingerprint, directory, serial),
-                _ => self.fate(&known.fingerprint, directory, |take, public, ask| {
+                _ => self.outcome(&known.fingerprint, directory, |take, public, ask| {
                     take.store(&key_form::read(&key, public, ask)?)
                 }),
             };
-            detail(what, &known.fingerprint.to_string(), fate)
+            detail(kind, &known.fingerprint.to_string(), outcome)
         });
         each.collect()
     }
 
-    fn on_card(&self, key: &Fingerprint, directory: &Path, serial: &[u8]) -> Fate {
+    fn on_card(&self, key: &Fingerprint, directory: &Path, serial: &[u8]) -> DetailOutcome {
         let is_in_agent = match self.handling {
             Handling::InPlace => self.is_in_agent(key),
             _ => self.is_of_agent(directory),
         };
         if is_in_agent {
-            return Fate::InPlace;
+            return DetailOutcome::InPlace;
         }
         let serial: String = serial.iter().map(|byte| format!("{byte:02X}")).collect();
-        Fate::Left(format!("it is on the card {serial}, which only the agent of its home directory uses"))
+        DetailOutcome::Left(format!(
+            "it is on the card {serial}, which only the agent of its home directory uses"
+        ))
     }
 
     /// Takes the keys of GnuPG before 2.1, locked as they are.
@@ -163,16 +173,16 @@ impl Take<'_, '_> {
                 Tag::SECRET_SUBKEY => Role::Subkey,
                 _ => continue,
             };
-            let (name, fate) = match SecretKey::parse(role, packet.body) {
+            let (name, outcome) = match SecretKey::parse(role, packet.body) {
                 Ok(key) if !key.protection().has_secret() => continue,
                 Ok(key) => {
                     let fingerprint = key.fingerprint();
-                    let fate = self.fate(&fingerprint, file, |take, _, _| take.store(&key));
-                    (fingerprint.to_string(), fate)
+                    let outcome = self.outcome(&fingerprint, file, |take, _, _| take.store(&key));
+                    (fingerprint.to_string(), outcome)
                 }
-                Err(error) => (String::new(), Fate::Failed(causes(&error))),
+                Err(error) => (String::new(), DetailOutcome::Failed(causes(&error))),
             };
-            details.push(Detail { what: What::SecretKey, name, path: file.to_owned(), fate });
+            details.push(Detail { kind: DetailKind::SecretKey, name, path: file.to_owned(), outcome });
         }
         details
     }
@@ -182,38 +192,38 @@ impl Take<'_, '_> {
     }
 
     /// Decides what becomes of a key in a directory or file, and copies it with `copy` if it is to be copied.
-    fn fate(
+    fn outcome(
         &mut self,
         key: &Fingerprint,
         place: &Path,
         copy: impl FnOnce(&Self, &PublicKey, &mut dyn Ask) -> secret::Result<()>,
-    ) -> Fate {
+    ) -> DetailOutcome {
         match self.files.find(&Name::Fingerprint(*key)) {
-            Ok(Some(stored)) if stored.protection.has_secret() => return Fate::Here,
-            Err(error) => return Fate::Failed(causes(&error)),
+            Ok(Some(stored)) if stored.protection.has_secret() => return DetailOutcome::Here,
+            Err(error) => return DetailOutcome::Failed(causes(&error)),
             _ => {}
         }
         let public = match self.certificates.with_fingerprint(key) {
             Ok(Some(public)) => public,
-            Ok(None) => return Fate::Left("no certificate here has it".to_owned()),
-            Err(error) => return Fate::Failed(causes(&error)),
+            Ok(None) => return DetailOutcome::Left("no certificate here has it".to_owned()),
+            Err(error) => return DetailOutcome::Failed(causes(&error)),
         };
-        let not_copied = || Fate::Left("copying was not requested".to_owned());
+        let not_copied = || DetailOutcome::Left("copying was not requested".to_owned());
         match std::mem::replace(self.handling, Handling::InPlace) {
-            Handling::InPlace if self.is_in_agent(key) => Fate::InPlace,
+            Handling::InPlace if self.is_in_agent(key) => DetailOutcome::InPlace,
             Handling::InPlace => not_copied(),
             Handling::WouldUse => {
                 *self.handling = Handling::WouldUse;
-                if self.is_of_agent(place) { Fate::InPlace } else { not_copied() }
+                if self.is_of_agent(place) { DetailOutcome::InPlace } else { not_copied() }
             }
             Handling::WouldCopy => {
                 *self.handling = Handling::WouldCopy;
-                Fate::Taken
+                DetailOutcome::Taken
             }
             Handling::Copy(ask) => {
                 let copied = copy(self, &public, ask);
                 *self.handling = Handling::Copy(ask);
-                copied.map_or_else(|error| Fate::Failed(causes(&error)), |()| Fate::Taken)
+                copied.map_or_else(|error| DetailOutcome::Failed(causes(&error)), |()| DetailOutcome::Taken)
             }
         }
     }
@@ -229,8 +239,8 @@ impl Take<'_, '_> {
 }
 
 fn unreadable(path: &Path, error: &dyn std::error::Error) -> Detail {
-    let fate = Fate::Failed(format!("it cannot be read: {}", causes(error)));
-    Detail { what: What::SecretKey, name: String::new(), path: path.to_owned(), fate }
+    let outcome = DetailOutcome::Failed(format!("it cannot be read: {}", causes(error)));
+    Detail { kind: DetailKind::SecretKey, name: String::new(), path: path.to_owned(), outcome }
 }
 
 /// Reads the name of a file without its suffix.

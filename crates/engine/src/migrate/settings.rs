@@ -7,9 +7,9 @@ use secret::StoredKey;
 use store::{AssignedTrust, Fingerprint, Query, Selection, Snapshot, Store, Timestamp};
 
 use super::added_setting::{Addition, Setting, add};
-use super::detail::{Detail, Fate, What};
+use super::detail::{Detail, DetailKind, DetailOutcome};
 use super::revocations::read_small;
-use super::source::{Kind, Source};
+use super::source::{Kind, MigrationSource};
 use crate::find::{query, resolve};
 use crate::owner_trust::{Assignment, assign};
 use crate::secret_transfer::with_secret_key;
@@ -37,7 +37,7 @@ pub struct SettingsDestination<'a> {
 /// # Errors
 ///
 /// The database's errors.
-pub fn settings(sources: &[Source], destination: &SettingsDestination<'_>) -> Result<Vec<Detail>> {
+pub fn settings(sources: &[MigrationSource], destination: &SettingsDestination<'_>) -> Result<Vec<Detail>> {
     let mut details = Vec::new();
     for source in sources.iter().filter(|source| source.kind == Kind::Settings) {
         let bytes = match read_small(&source.path) {
@@ -45,15 +45,15 @@ pub fn settings(sources: &[Source], destination: &SettingsDestination<'_>) -> Re
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
             Err(error) => {
                 let (name, path) = (String::new(), source.path.clone());
-                let fate = Fate::Failed(error.to_string());
-                details.push(Detail { what: What::Setting, name, path, fate });
+                let outcome = DetailOutcome::Failed(error.to_string());
+                details.push(Detail { kind: DetailKind::Setting, name, path, outcome });
                 continue;
             }
         };
         for (name, value) in String::from_utf8_lossy(&bytes).lines().filter_map(option) {
-            let fate = destination.take(name, value)?;
+            let outcome = destination.take(name, value)?;
             let name = [name, value].join(" ").trim_end().to_owned();
-            details.push(Detail { what: What::Setting, name, path: source.path.clone(), fate });
+            details.push(Detail { kind: DetailKind::Setting, name, path: source.path.clone(), outcome });
         }
     }
     Ok(details)
@@ -70,11 +70,11 @@ fn option(line: &str) -> Option<(&str, &str)> {
 }
 
 impl SettingsDestination<'_> {
-    fn take(&self, name: &str, value: &str) -> Result<Fate> {
+    fn take(&self, name: &str, value: &str) -> Result<DetailOutcome> {
         match name {
             "keyserver" => Ok(self.configure(match Self::keyserver(value) {
                 Ok(server) => Setting::Keyserver(server),
-                Err(reason) => return Ok(Fate::Left(reason)),
+                Err(reason) => return Ok(DetailOutcome::Left(reason)),
             })),
             "auto-key-locate" if value.split([',', ' ']).any(|mechanism| mechanism == "wkd") => {
                 Ok(self.configure(Setting::UnknownRecipients("wkd")))
@@ -82,16 +82,16 @@ impl SettingsDestination<'_> {
             "no-auto-key-locate" => Ok(self.configure(Setting::UnknownRecipients("never"))),
             "encrypt-to" | "hidden-encrypt-to" => self.encrypt_to(value),
             "trusted-key" => self.trusted_key(value),
-            _ => Ok(Fate::Left(reason(name).to_owned())),
+            _ => Ok(DetailOutcome::NoCounterpart(reason(name))),
         }
     }
 
-    fn configure(&self, setting: Setting) -> Fate {
+    fn configure(&self, setting: Setting) -> DetailOutcome {
         match add(&setting, self.is_dry_run) {
-            Ok(Addition::Added) => Fate::Taken,
-            Ok(Addition::Same) => Fate::Here,
-            Ok(Addition::Other) => Fate::Left("config.toml says otherwise".to_owned()),
-            Err(error) => Fate::Failed(causes(&error)),
+            Ok(Addition::Added) => DetailOutcome::Taken,
+            Ok(Addition::Same) => DetailOutcome::Here,
+            Ok(Addition::Other) => DetailOutcome::Left("config.toml says otherwise".to_owned()),
+            Err(error) => DetailOutcome::Failed(causes(&error)),
         }
     }
 
@@ -105,44 +105,44 @@ impl SettingsDestination<'_> {
     }
 
     /// Messages are encrypted to the user's own keys if one of these is named.
-    fn encrypt_to(&self, value: &str) -> Result<Fate> {
+    fn encrypt_to(&self, value: &str) -> Result<DetailOutcome> {
         let snapshot = self.store.snapshot()?;
         let named = resolve(snapshot.as_ref(), value.trim_end_matches('!').as_bytes()).unwrap_or_default();
         let own = with_secret_key(snapshot.as_ref(), Selection::Ids(&named), self.stored)?;
         drop(snapshot);
         Ok(match own.is_empty() {
             false => self.configure(Setting::EncryptToSelf),
-            true => {
-                Fate::Left("it is not your own key: only these can be recipients of all messages".to_owned())
-            }
+            true => DetailOutcome::Left(
+                "it is not your own key: only these can be recipients of all messages".to_owned(),
+            ),
         })
     }
 
     /// The named primary key gets ultimate owner trust, unless something else was decided. Certificates that only list it as
     /// a subkey, as anybody's can, do not count.
-    fn trusted_key(&self, value: &str) -> Result<Fate> {
+    fn trusted_key(&self, value: &str) -> Result<DetailOutcome> {
         let name = value.split('#').next().unwrap_or_default().trim();
         let query = query(name.as_bytes()).ok();
         let (query, key_id) = match &query {
             Some(query @ Query::KeyId(key_id)) => (query, *key_id),
             Some(query @ Query::Fingerprint(fingerprint)) => (query, fingerprint.key_id()),
-            _ => return Ok(Fate::Left("it is neither a fingerprint nor a long key ID".to_owned())),
+            _ => return Ok(DetailOutcome::Left("it is neither a fingerprint nor a long key ID".to_owned())),
         };
         let snapshot = self.store.snapshot()?;
         let mut primaries = snapshot.primaries_by_id(key_id)?;
         primaries.retain(|(_, primary)| query.names_key(primary));
         let &[(_, key)] = primaries.as_slice() else {
-            return Ok(Fate::Left("no single certificate here has this primary key".to_owned()));
+            return Ok(DetailOutcome::Left("no single certificate here has this primary key".to_owned()));
         };
         Ok(match decided(snapshot.as_ref(), &key)? {
-            Some(trust) if trust.value() == ULTIMATE => Fate::Here,
-            Some(_) => Fate::Left("another owner trust was decided here".to_owned()),
-            None if self.is_dry_run => Fate::Taken,
+            Some(trust) if trust.value() == ULTIMATE => DetailOutcome::Here,
+            Some(_) => DetailOutcome::Left("another owner trust was decided here".to_owned()),
+            None if self.is_dry_run => DetailOutcome::Taken,
             None => {
                 drop(snapshot);
                 let trust = Some(AssignedTrust::new(ULTIMATE, false));
                 assign(self.store, &[Assignment { key, trust }], self.command, self.now)?;
-                Fate::Taken
+                DetailOutcome::Taken
             }
         })
     }
@@ -156,13 +156,11 @@ fn decided(snapshot: &dyn Snapshot, key: &Fingerprint) -> Result<Option<Assigned
 /// Says why an option has no counterpart.
 fn reason(name: &str) -> &'static str {
     match name {
-        "default-key" | "local-user" => {
-            "commands that sign take the key as an option; gpg-keyhoard reads it here"
-        }
-        "auto-key-locate" => "only Web Key Directories are asked for recipients; gpg-keyhoard reads it here",
+        "default-key" | "local-user" => "commands that sign take the key as an option",
+        "auto-key-locate" => "only Web Key Directories are asked for recipients",
         "trust-model" | "marginals-needed" | "completes-needed" | "max-cert-depth" => {
-            "commands that ask for validity take it as an option; gpg-keyhoard reads it here"
+            "commands that ask for validity take it as an option"
         }
-        _ => "there is no such setting; gpg-keyhoard reads it here",
+        _ => "there is no such setting",
     }
 }

@@ -64,14 +64,14 @@ impl Kind {
 
 /// A store that can be taken over.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Source {
+pub struct MigrationSource {
     /// Its file or directory, by its absolute name.
     pub path: PathBuf,
     /// What it is.
     pub kind: Kind,
 }
 
-impl Source {
+impl MigrationSource {
     /// Finds out what a file or directory is.
     ///
     /// # Errors
@@ -133,19 +133,19 @@ fn files_stamp(directory: &Path) -> io::Result<(i64, u64)> {
 }
 
 /// Returns GnuPG's key files in a home directory.
-pub fn keyrings_in_home(home: &Path) -> Vec<Source> {
+pub fn keyrings_in_home(home: &Path) -> Vec<MigrationSource> {
     existing(home, &IN_HOME)
 }
 
 /// Returns GnuPG's key files in a home directory, and what else it remembers there.
-pub fn in_home(home: &Path) -> Vec<Source> {
+pub fn in_home(home: &Path) -> Vec<MigrationSource> {
     let mut sources = keyrings_in_home(home);
     sources.extend(existing(home, &MEMORIES));
     sources
 }
 
 /// Returns what is taken over of a home directory: with its keys also secret keys, revocation certificates and settings.
-fn all_in_home(home: &Path) -> Vec<Source> {
+fn all_in_home(home: &Path) -> Vec<MigrationSource> {
     let mut sources = in_home(home);
     if !sources.is_empty() {
         sources.extend(existing(home, &BESIDE));
@@ -153,32 +153,35 @@ fn all_in_home(home: &Path) -> Vec<Source> {
     sources
 }
 
-fn existing(home: &Path, names: &[&str]) -> Vec<Source> {
+fn existing(home: &Path, names: &[&str]) -> Vec<MigrationSource> {
     let files = names.iter().map(|name| home.join(name));
-    files.filter_map(|file| Source::recognise(&file).ok()).filter(|source| !is_empty(source)).collect()
+    files
+        .filter_map(|file| MigrationSource::recognise(&file).ok())
+        .filter(|source| !is_empty(source))
+        .collect()
 }
 
 /// Returns what can be taken over at a place that a user names: a GnuPG home directory, or a single store.
 ///
 /// # Errors
 ///
-/// Those of [`Source::recognise`].
-pub fn within(path: &Path) -> Result<Vec<Source>> {
+/// Those of [`MigrationSource::recognise`].
+pub fn within(path: &Path) -> Result<Vec<MigrationSource>> {
     let sources = all_in_home(path);
-    if sources.is_empty() { Ok(vec![Source::recognise(path)?]) } else { Ok(sources) }
+    if sources.is_empty() { Ok(vec![MigrationSource::recognise(path)?]) } else { Ok(sources) }
 }
 
 /// Returns what is found at the usual places: GnuPG's home directory (`GNUPGHOME`, else `~/.gnupg`) and the shared
 /// certificate directory (`PGP_CERT_D`, else `pgp.cert.d` in the XDG data directory).
-pub fn usual() -> Vec<Source> {
+pub fn usual() -> Vec<MigrationSource> {
     let cert_d = variable("PGP_CERT_D").or_else(|| Some(data_directory()?.join("pgp.cert.d")));
     let mut sources = gnupg_home().map(|home| all_in_home(&home)).unwrap_or_default();
-    sources.extend(cert_d.and_then(|path| Source::recognise(&path).ok()));
+    sources.extend(cert_d.and_then(|path| MigrationSource::recognise(&path).ok()));
     sources
 }
 
 /// GnuPG makes an empty file of the kind it uses wherever there is none, and empty directories.
-fn is_empty(source: &Source) -> bool {
+fn is_empty(source: &MigrationSource) -> bool {
     const HEADER_ONLY: u64 = 32;
     if source.kind.is_beside() {
         return source.kind != Kind::Settings

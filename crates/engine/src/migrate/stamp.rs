@@ -1,4 +1,4 @@
-//! When files changed, to notice that a store did.
+//! Modification times of files, which tell whether a store of certificates has changed since.
 
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;

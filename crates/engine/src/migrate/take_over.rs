@@ -17,7 +17,7 @@ use verify::naming::sha256;
 
 use super::differing::{Differing, differing};
 use super::read::Item;
-use super::source::Source;
+use super::source::MigrationSource;
 use super::tofu_db::Remembered;
 use super::{MigrateEvent, MigrateSummary};
 use crate::owner_trust::Assignment;
@@ -102,7 +102,7 @@ impl<'a> TakeOver<'a> {
     /// Takes what was read.
     pub(super) fn add(
         &mut self,
-        source: &Source,
+        source: &MigrationSource,
         item: Item,
         on_event: &mut dyn FnMut(MigrateEvent<'_>),
     ) -> Result<()> {
@@ -151,7 +151,7 @@ impl<'a> TakeOver<'a> {
     /// Works out what the chunk's certificates, all from one source, do to the database.
     pub(super) fn plan_chunk(
         &mut self,
-        source: &Source,
+        source: &MigrationSource,
         on_event: &mut dyn FnMut(MigrateEvent<'_>),
     ) -> Result<()> {
         self.chunk_bytes = 0;

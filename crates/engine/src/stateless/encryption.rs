@@ -15,7 +15,7 @@ use zeroize::Zeroizing;
 use super::signatures::{signers, signing};
 use super::text::{Utf8, of_text};
 use super::{Certificates, Failure, Keys, Kind, Password, Result};
-use crate::recipients::{self, EncryptionKey, Preferences, Purpose, RecipientCandidate};
+use crate::recipients::{self, EncryptionKey, EncryptionPurpose, Preferences, RecipientCandidate};
 
 /// How a message is encrypted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -67,16 +67,16 @@ pub struct Encryption {
     /// How.
     pub profile: Profile,
     /// What it is for.
-    pub purpose: Purpose,
+    pub purpose: EncryptionPurpose,
     /// The data are UTF-8 text.
     pub as_text: bool,
     /// With armor.
     pub with_armor: bool,
-    /// Whom to.
+    /// The recipients.
     pub recipients: Vec<Certificates>,
-    /// Who has these passwords can read it.
+    /// The passwords, each of which decrypts it.
     pub passwords: Vec<Password>,
-    /// Who signs it.
+    /// The keys that sign it.
     pub signers: Vec<Keys>,
     /// What unlocks their keys.
     pub key_passwords: Vec<Password>,

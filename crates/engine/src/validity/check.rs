@@ -15,7 +15,7 @@ use crate::stored::try_visit;
 
 /// A summary of the web of trust.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Check {
+pub struct WebOfTrustSummary {
     /// What happened on each level; nothing without ultimately trusted keys.
     pub levels: Vec<Level>,
     /// Ultimately trusted keys that are not here.
@@ -29,7 +29,7 @@ pub struct Check {
 /// # Errors
 ///
 /// The databases' errors.
-pub fn check(sources: &Sources<'_>, settings: &TrustSettings) -> Result<Check> {
+pub fn check(sources: &Sources<'_>, settings: &TrustSettings) -> Result<WebOfTrustSummary> {
     let result = ValidityResult::summed(sources, settings)?;
     let outcome = result.outcome();
     let mut levels = outcome.levels.clone();
@@ -43,7 +43,7 @@ pub fn check(sources: &Sources<'_>, settings: &TrustSettings) -> Result<Check> {
     }
     let missing = outcome.missing.iter().map(Fingerprint::key_id).chain(unknown.iter().copied()).collect();
     let next = if levels.is_empty() { None } else { next(&result, sources, settings)? };
-    Ok(Check { levels, missing, next })
+    Ok(WebOfTrustSummary { levels, missing, next })
 }
 
 /// Returns the first expiry that GnuPG meets: of certifications that count, of certified and of ultimately trusted keys,

@@ -1,4 +1,4 @@
-//! What validity is computed from, and how, as the user's options say.
+//! The sources of certificates and the trust model by which validity is computed.
 
 use cert::effective::PacketView;
 use cert::{Fingerprint, KeyId, Timestamp};

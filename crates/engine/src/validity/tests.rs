@@ -91,7 +91,7 @@ fn untrusted_issuers_are_tried_until_one_certifies_a_user_id() {
                 owner_trust: None,
                 verdict_store: Some(store.as_ref()),
             };
-            let Check { levels, next, .. } = check(&sources, &settings).expect("no error");
+            let WebOfTrustSummary { levels, next, .. } = check(&sources, &settings).expect("no error");
             (levels[1].valid, levels[1].certified, next.map(|next| next.0 - MADE))
         };
         let first = summed();

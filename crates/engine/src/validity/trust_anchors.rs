@@ -1,4 +1,4 @@
-//! What the user says of keys: owner trust, and which keys are the user's own.
+//! Trust anchors: the owner trust that the user assigned, and the user's own keys.
 
 use cert::{Fingerprint, KeyId};
 use store::{AssignedTrust, ReadCertificates, ReadTrust};

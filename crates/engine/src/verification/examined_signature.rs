@@ -15,12 +15,12 @@ pub struct ExaminedSignature {
     /// What it says; `None` if its version is not known or it is damaged.
     pub statement: Option<SignatureContents>,
     /// Who made it.
-    pub signer: Signer,
+    pub signer: SignerVerdict,
 }
 
 /// Who made a signature.
 #[derive(Clone, Debug)]
-pub enum Signer {
+pub enum SignerVerdict {
     /// This key, over this content.
     Good(Arc<CandidateSigner>),
     /// Not the key that it names, or not over this content.
@@ -33,7 +33,7 @@ pub enum Signer {
     Undecided,
 }
 
-impl Signer {
+impl SignerVerdict {
     /// Returns the key that made the signature, or that it names.
     pub fn candidate(&self) -> Option<&CandidateSigner> {
         match self {

@@ -7,7 +7,7 @@ use message::HashHeaders;
 use trust::Validity;
 use verify::HashAlgorithm;
 
-use super::{ExaminedSignature, SignaturePolicy, Signer};
+use super::{ExaminedSignature, SignaturePolicy, SignerVerdict};
 
 /// What GnuPG says of a signature; only `Bad`, `Expired` and `Valid` ones are checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,11 +54,11 @@ impl ExaminedSignature {
     pub fn gnupg(&self, announced: Option<&HashHeaders>, policy: &SignaturePolicy<'_>) -> GnupgVerdict {
         let Some(statement) = &self.statement else { return GnupgVerdict::UnknownVersion };
         let (signer, is_good) = match &self.signer {
-            Signer::Good(signer) => (signer, true),
-            Signer::Bad(signer) => (signer, false),
-            Signer::NoKey => return GnupgVerdict::NoKey,
-            Signer::Undecided => return GnupgVerdict::Undecided,
-            Signer::Unsupported => match HashAlgorithm::name(statement.hash) {
+            SignerVerdict::Good(signer) => (signer, true),
+            SignerVerdict::Bad(signer) => (signer, false),
+            SignerVerdict::NoKey => return GnupgVerdict::NoKey,
+            SignerVerdict::Undecided => return GnupgVerdict::Undecided,
+            SignerVerdict::Unsupported => match HashAlgorithm::name(statement.hash) {
                 Some(_) => return GnupgVerdict::UnsupportedAlgorithm,
                 None => return GnupgVerdict::UnknownDigest,
             },

@@ -1,4 +1,4 @@
-//! The key in a signature: the certificate of its signer, for who does not have it (GnuPG's `--include-key-block`).
+//! The key in a signature: the certificate of its signer, for recipients that do not have it (GnuPG's `--include-key-block`).
 
 use std::path::Path;
 

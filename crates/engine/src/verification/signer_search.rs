@@ -14,7 +14,7 @@ use verify::policy::DigestPolicy;
 use verify::{Verdict, verify};
 
 use super::holders::{Holders, KeysWithId, Limits};
-use super::{CandidateSigner, ExaminedSignature, SignatureContents, Signer};
+use super::{CandidateSigner, ExaminedSignature, SignatureContents, SignerVerdict};
 use crate::Result;
 
 /// The most key IDs that are cached.
@@ -73,7 +73,7 @@ impl<'s> SignerSearch<'s> {
         let EvaluationContext { now, view, .. } = self.holders.context;
         let examined = signatures.into_iter().zip(named).zip(answers).map(|((signature, named), answers)| {
             let statement = signature.parsed().map(|parsed| SignatureContents::of(&parsed, view));
-            let signer = statement.as_ref().map_or(Signer::Unsupported, |statement| {
+            let signer = statement.as_ref().map_or(SignerVerdict::Unsupported, |statement| {
                 let is_refused = |one: &CandidateSigner| one.objections(statement, now).refusal().is_some();
                 signer(&signature, &named, &answers, is_refused)
             });
@@ -176,7 +176,7 @@ fn signer(
     named: &KeysWithId,
     answers: &[Verdict],
     is_refused: impl Fn(&CandidateSigner) -> bool,
-) -> Signer {
+) -> SignerVerdict {
     let by = |verdict| {
         let answered = named.candidates.iter().zip(answers);
         let them = answered.filter(move |(_, answer)| **answer == verdict).map(|(candidate, _)| candidate);
@@ -187,13 +187,13 @@ fn signer(
     // The key may belong to a certificate that was not read.
     let is_open = named.is_cut && good.as_deref().is_none_or(|candidate| !candidate.is_held_for_sure());
     if is_open {
-        Signer::Undecided
+        SignerVerdict::Undecided
     } else if let Some(candidate) = good {
-        Signer::Good(candidate)
+        SignerVerdict::Good(candidate)
     } else if by(Verdict::Unsupported).is_some() || signature.digest == Err(Verdict::Unsupported) {
-        Signer::Unsupported
+        SignerVerdict::Unsupported
     } else {
-        by(Verdict::Bad).map_or(Signer::NoKey, Signer::Bad)
+        by(Verdict::Bad).map_or(SignerVerdict::NoKey, SignerVerdict::Bad)
     }
 }
 

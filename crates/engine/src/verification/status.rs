@@ -6,7 +6,7 @@ use cert::effective::objections::Objection;
 use cert::{Fingerprint, Timestamp};
 use verify::policy::DigestPolicy;
 
-use super::{ExaminedSignature, Signer};
+use super::{ExaminedSignature, SignerVerdict};
 
 /// What is accepted in signatures over content.
 #[derive(Clone, Copy, Debug)]
@@ -111,11 +111,11 @@ impl ExaminedSignature {
     pub fn status(&self, policy: &SignaturePolicy<'_>) -> SignatureStatus {
         let (signer, statement) = match (&self.signer, &self.statement) {
             _ if self.signature.is_around_encryption => return SignatureStatus::NotOverContent,
-            (Signer::Good(signer), Some(statement)) => (signer, statement),
-            (Signer::Bad(_), _) => return SignatureStatus::Bad,
-            (Signer::NoKey, _) => return SignatureStatus::NoKey,
-            (Signer::Undecided, _) => return SignatureStatus::Undecided,
-            (Signer::Unsupported | Signer::Good(_), _) => return SignatureStatus::Unsupported,
+            (SignerVerdict::Good(signer), Some(statement)) => (signer, statement),
+            (SignerVerdict::Bad(_), _) => return SignatureStatus::Bad,
+            (SignerVerdict::NoKey, _) => return SignatureStatus::NoKey,
+            (SignerVerdict::Undecided, _) => return SignatureStatus::Undecided,
+            (SignerVerdict::Unsupported | SignerVerdict::Good(_), _) => return SignatureStatus::Unsupported,
         };
         let objections = signer.objections(statement, policy.now).without(policy.overlooked);
         if policy.digests.is_weak(statement.hash) {

@@ -17,7 +17,8 @@ use engine::causes;
 use engine::foreign_text::shown;
 use engine::message::{self, Allowed, Error, MessageVerifier};
 
-use super::{multifile, signatures, trailing_data, verify};
+use super::signatures::{self, KeyImporter};
+use super::{multifile, trailing_data, verify};
 use crate::code::Code;
 use crate::failure::{CodedFailure, Failure};
 use crate::input;
@@ -31,9 +32,14 @@ use plaintext::{MessageSource, Naming, Plaintext};
 use unlock::{Unlocked, Unlocker};
 
 /// Decrypts the file that the argument names, or standard input; or each of several files.
-pub(super) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) -> anyhow::Result<()> {
+pub(super) fn run(
+    arguments: &[Vec<u8>],
+    settings: &Settings,
+    streams: &mut Streams,
+    importer: &dyn KeyImporter,
+) -> anyhow::Result<()> {
     if settings.message.multifile {
-        return each_file(arguments, settings, streams);
+        return each_file(arguments, settings, streams, importer);
     }
     let name = match arguments {
         [] => None,
@@ -47,7 +53,7 @@ pub(super) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
     let input = input::open(name, streams).map_err(Failure::from);
     let decrypted = input.and_then(|input| {
         let input = ReportedInput::new(input, name, settings, streams);
-        decrypt_message(settings, streams, BufReader::new(input), source)
+        decrypt_message(settings, streams, BufReader::new(input), source, importer)
     });
     if let Err(failure) = decrypted {
         let CodedFailure { code, value } = failure.coded()?;
@@ -57,7 +63,12 @@ pub(super) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
     Ok(())
 }
 
-fn each_file(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) -> anyhow::Result<()> {
+fn each_file(
+    arguments: &[Vec<u8>],
+    settings: &Settings,
+    streams: &mut Streams,
+    importer: &dyn KeyImporter,
+) -> anyhow::Result<()> {
     for name in multifile::file_names(arguments, settings)? {
         streams.status(status::with_text("FILE_START 3", &name));
         if plaintext::name_after(&name, streams).is_some() {
@@ -65,7 +76,7 @@ fn each_file(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) 
                 Ok(input) => {
                     let source = MessageSource { name: Some(&name), naming: Naming::AfterInput, arguments };
                     let input = ReportedInput::new(input, Some(&name), settings, streams);
-                    match decrypt_message(settings, streams, BufReader::new(input), source) {
+                    match decrypt_message(settings, streams, BufReader::new(input), source, importer) {
                         // With --batch gpg ends at the first bad signature.
                         Ok(has_bad) if has_bad && settings.batch => return Ok(()),
                         Ok(_) => {}
@@ -92,6 +103,7 @@ pub(super) fn decrypt_message(
     streams: &mut Streams,
     mut input: impl BufRead + Send,
     source: MessageSource<'_>,
+    importer: &dyn KeyImporter,
 ) -> Result<bool, Failure> {
     let beginning = input.fill_buf()?.to_vec();
     let allowed = Allowed {
@@ -120,7 +132,7 @@ pub(super) fn decrypt_message(
                 trailing_data::report(streams, first);
             }
             let has_bad = !signatures.is_empty()
-                && signatures::report(settings, streams, signatures, announced.as_ref())?;
+                && signatures::report(settings, streams, signatures, announced.as_ref(), Some(importer))?;
             if ending != Ending::NotEncrypted && (!has_bad || !settings.batch) {
                 behind.report_before_end(streams);
                 ending.report(settings, streams);
@@ -130,7 +142,12 @@ pub(super) fn decrypt_message(
         }
         Err(Error::Detached) if settings.message.list_only => return Ok(false),
         Err(Error::Detached) if !input::is_stream(source.name) => {
-            return verify::over_file_or_input(settings, streams, source.name.unwrap_or_default());
+            return verify::over_file_or_input(
+                settings,
+                streams,
+                source.name.unwrap_or_default(),
+                Some(importer),
+            );
         }
         Err(error) => error,
     };

@@ -15,6 +15,7 @@ use engine::validity::{Sources, ValidityResult};
 
 use super::decrypt;
 use super::decrypt::plaintext::{MessageSource, Naming};
+use super::signatures::KeyImporter;
 use super::verify::begins_clear_text;
 use crate::failure::CodedFailure;
 use crate::keyrings::Keyrings;
@@ -27,7 +28,12 @@ use crate::{input, trust};
 const BEGINNING: u64 = 8192;
 
 /// Lists or decrypts the file that the argument names, or standard input.
-pub(super) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) -> anyhow::Result<()> {
+pub(super) fn run(
+    arguments: &[Vec<u8>],
+    settings: &Settings,
+    streams: &mut Streams,
+    importer: &dyn KeyImporter,
+) -> anyhow::Result<()> {
     if !settings.quiet {
         streams.info("WARNING: no command supplied.  Trying to guess what you mean ...");
     }
@@ -41,7 +47,7 @@ pub(super) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
         return list(settings, streams, input);
     }
     let source = MessageSource { name: name.as_deref(), naming: Naming::AfterInput, arguments };
-    if let Err(failure) = decrypt::decrypt_message(settings, streams, input, source) {
+    if let Err(failure) = decrypt::decrypt_message(settings, streams, input, source, importer) {
         report_failure(streams, failure.coded()?);
     }
     Ok(())

@@ -12,7 +12,7 @@ use engine::cert::clean::CleanOptions;
 use engine::cert::effective::{EvaluationContext, PacketView, evaluate};
 use engine::cert::split::RawRevocation;
 use engine::compact::{CompactOptions, compact};
-use engine::fetch::{Asked, is_asked_for, taken_options};
+use engine::fetch::{RequestedCertificates, is_asked_for, taken_options};
 use engine::import::{
     Filter, ImportEvent, ImportOptions, ImportOutcome, NewOwnerTrust, Preview, examine, import_all, preview,
 };
@@ -140,7 +140,7 @@ pub(super) struct Downloads<'a> {
 /// Certificates of an answer that say to be what was asked for.
 pub(super) struct Download {
     pub(super) bytes: Vec<u8>,
-    pub(super) asked: Asked,
+    pub(super) asked: RequestedCertificates,
 }
 
 /// Imports keys that came over the network, if they are what was asked for; returns their fingerprints.

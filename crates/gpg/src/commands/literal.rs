@@ -1,4 +1,4 @@
-//! The content of a new message: what it says of itself, and how it is compressed.
+//! The literal data packet of a new message: its fields, and how it is compressed.
 
 use engine::message::{Compression, DEFAULT_LEVEL, Format, Literal, LiteralOptions};
 

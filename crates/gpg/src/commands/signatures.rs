@@ -31,18 +31,20 @@ use crate::settings::Settings;
 use crate::status;
 use crate::streams::Streams;
 use crate::{clock, trust};
+pub(crate) use missing_key::KeyImporter;
 use missing_key::{Examination, Search};
 
 /// Examines signatures and reports the verdicts, unless `--list-only` is given; returns whether one is bad. With
 /// `--batch` gpg ends after that.
 ///
 /// `announced` are the hash algorithms in the `Hash` headers of clear text. As in gpg, a signature with another hash
-/// algorithm is not checked, and none is if a header names an unknown one.
+/// algorithm is not checked, and none is if a header names an unknown one. `importer` imports the keys that are not here.
 pub(super) fn report(
     settings: &Settings,
     streams: &mut Streams,
     signatures: Vec<DataSignature>,
     announced: Option<&HashHeaders>,
+    importer: Option<&dyn KeyImporter>,
 ) -> anyhow::Result<bool> {
     if settings.message.list_only {
         return Ok(false);
@@ -72,7 +74,7 @@ pub(super) fn report(
         Examiner::new(snapshots.sources()?, trust_settings.clone()).compute_validities(&mut verdicts)?;
     }
     let mut has_bad = false;
-    let mut examination = Examination::new(settings, &trust_settings, &policy, announced);
+    let mut examination = Examination::new(settings, &trust_settings, &policy, announced, importer);
     for verdict in &mut verdicts {
         let mut gnupg = verdict.examined.gnupg(announced, &policy);
         let mut is_included = false;

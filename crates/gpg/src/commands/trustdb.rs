@@ -8,7 +8,7 @@ use engine::owner_trust::{self, Assignment};
 use engine::store::{Detail, Selection};
 use engine::trust::OwnerTrust;
 use engine::trust::pgp::Level;
-use engine::validity::{self, Check, Model, Sources, TrustSettings, ValidityResult};
+use engine::validity::{self, Model, Sources, TrustSettings, ValidityResult, WebOfTrustSummary};
 
 use super::trustdb_records;
 use crate::clock;
@@ -97,7 +97,7 @@ fn with_sources<T>(
 }
 
 /// Reports a summary in gpg's words.
-fn report(check: &Check, settings: &Settings, streams: &mut Streams) {
+fn report(check: &WebOfTrustSummary, settings: &Settings, streams: &mut Streams) {
     for key_id in &check.missing {
         streams.error(format_args!("public key of ultimately trusted key {key_id} not found"));
     }

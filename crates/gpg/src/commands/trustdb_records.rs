@@ -10,7 +10,7 @@ use engine::cert::facts::Facts;
 use engine::listing::{self, KeyListing, ListOptions, ListedItem, Names};
 use engine::store::{AssignedTrust, CertId, ReadTrust, Selection};
 use engine::trust::{OwnerTrust, Validity};
-use engine::validity::{Check, Model, Sources, TrustSettings, ValidityResult};
+use engine::validity::{Model, Sources, TrustSettings, ValidityResult, WebOfTrustSummary};
 use engine::verify::naming;
 
 use crate::clock;
@@ -22,7 +22,7 @@ pub(super) fn listing(
     sources: &Sources<'_>,
     settings: &TrustSettings,
     options: (Model, TrustNumbers),
-    check: &Check,
+    check: &WebOfTrustSummary,
 ) -> engine::Result<String> {
     let validity_result = ValidityResult::all(sources, settings)?;
     let given = sources.owner_trust.map(ReadTrust::owner_trusts).transpose()?.unwrap_or_default();
@@ -67,7 +67,7 @@ struct Records<'a> {
 }
 
 impl Records<'_> {
-    fn version(&mut self, (model, numbers): (Model, TrustNumbers), check: &Check) {
+    fn version(&mut self, (model, numbers): (Model, TrustNumbers), check: &WebOfTrustSummary) {
         let next = check.next.map_or(0, |next| next.0);
         let version = format!(
             "version, td=0, f=0, m/c/d={}/{}/{} tm={} mcl={} nc={next} ({})",

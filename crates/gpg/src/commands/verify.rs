@@ -17,7 +17,8 @@ use engine::message::{
 };
 
 use super::decrypt::plaintext;
-use super::{multifile, signatures, trailing_data};
+use super::signatures::{self, KeyImporter};
+use super::{multifile, trailing_data};
 use crate::code::Code;
 use crate::failure::{CodedFailure, Failure};
 use crate::input;
@@ -30,17 +31,22 @@ use crate::streams::Streams;
 type Verification = std::result::Result<bool, Failure>;
 
 /// Verifies the signatures in the file that the first argument names, over the other files if there are any.
-pub(crate) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) -> anyhow::Result<()> {
+pub(super) fn run(
+    arguments: &[Vec<u8>],
+    settings: &Settings,
+    streams: &mut Streams,
+    importer: Option<&dyn KeyImporter>,
+) -> anyhow::Result<()> {
     if settings.message.multifile {
-        return each_file(arguments, settings, streams);
+        return each_file(arguments, settings, streams, importer);
     }
     let (name, data) = match arguments {
         [] => (None, &[][..]),
         [name, data @ ..] => (Some(&name[..]), data),
     };
     let outcome = open(name, settings, streams).map_err(Failure::from).and_then(|input| match data {
-        [] => inline(settings, streams, input, name),
-        data => detached(settings, streams, input, data),
+        [] => inline(settings, streams, input, name, importer),
+        data => detached(settings, streams, input, data, importer),
     });
     report_failure(streams, "signatures", outcome.err().map(Failure::coded).transpose()?);
     Ok(())
@@ -64,13 +70,18 @@ fn report_failure(streams: &mut Streams, what: &str, failure: Option<CodedFailur
 }
 
 /// Verifies the signatures in each of several files.
-fn each_file(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) -> anyhow::Result<()> {
+fn each_file(
+    arguments: &[Vec<u8>],
+    settings: &Settings,
+    streams: &mut Streams,
+    importer: Option<&dyn KeyImporter>,
+) -> anyhow::Result<()> {
     let mut failure = None;
     for name in multifile::file_names(arguments, settings)? {
         streams.status(status::with_text("FILE_START 1", &name));
         match open(Some(&name), settings, streams) {
             Ok(input) => {
-                match inline(settings, streams, input, Some(&name)) {
+                match inline(settings, streams, input, Some(&name), importer) {
                     // With --batch gpg ends at the first bad signature.
                     Ok(has_bad) if has_bad && settings.batch => return Ok(()),
                     Ok(_) => {}
@@ -95,6 +106,7 @@ fn inline(
     streams: &mut Streams,
     input: ReportedInput<File>,
     name: Option<&[u8]>,
+    importer: Option<&dyn KeyImporter>,
 ) -> Verification {
     let mut input = BufReader::new(input);
     let beginning = input.fill_buf()?.to_vec();
@@ -118,9 +130,9 @@ fn inline(
         VerifyOutcome::Detached if settings.message.list_only => Ok(false),
         // With --batch gpg makes no assumptions.
         VerifyOutcome::Detached if !settings.message.multifile && !settings.batch => {
-            over_file_beside(settings, streams, name)
+            over_file_beside(settings, streams, name, importer)
         }
-        outcome => report(settings, streams, outcome, announced.as_ref(), name),
+        outcome => report(settings, streams, outcome, announced.as_ref(), name, importer),
     }
 }
 
@@ -161,10 +173,11 @@ fn report(
     outcome: VerifyOutcome,
     announced: Option<&HashHeaders>,
     name: Option<&[u8]>,
+    importer: Option<&dyn KeyImporter>,
 ) -> Verification {
     match outcome {
         VerifyOutcome::Signatures(found) => {
-            let has_bad = signatures::report(settings, streams, found, announced)?;
+            let has_bad = signatures::report(settings, streams, found, announced, importer)?;
             if let Some(data) = data_beside(name).filter(|_| !has_bad && !settings.message.list_only) {
                 let data = shown(data);
                 streams
@@ -236,26 +249,36 @@ fn data_beside(name: Option<&[u8]>) -> Option<&[u8]> {
 }
 
 /// Verifies signatures over the file of the same name without the suffix.
-fn over_file_beside(settings: &Settings, streams: &mut Streams, name: Option<&[u8]>) -> Verification {
+fn over_file_beside(
+    settings: &Settings,
+    streams: &mut Streams,
+    name: Option<&[u8]>,
+    importer: Option<&dyn KeyImporter>,
+) -> Verification {
     if let (Some(name), Some(data)) = (name, data_beside(name))
         && let Ok(signature) = open(Some(name), settings, streams)
     {
         streams.info(format_args!("assuming signed data in '{}'", shown(data)));
-        return detached(settings, streams, signature, &[data.to_vec()]);
+        return detached(settings, streams, signature, &[data.to_vec()], importer);
     }
-    report(settings, streams, VerifyOutcome::Detached, None, None)
+    report(settings, streams, VerifyOutcome::Detached, None, None, importer)
 }
 
 /// Verifies signatures over the file beside them, else over standard input.
-pub(super) fn over_file_or_input(settings: &Settings, streams: &mut Streams, name: &[u8]) -> Verification {
+pub(super) fn over_file_or_input(
+    settings: &Settings,
+    streams: &mut Streams,
+    name: &[u8],
+    importer: Option<&dyn KeyImporter>,
+) -> Verification {
     if data_beside(Some(name)).is_some() {
-        return over_file_beside(settings, streams, Some(name));
+        return over_file_beside(settings, streams, Some(name), importer);
     }
     if settings.verbose > 0 {
         streams.info("reading stdin ...");
     }
     match open(Some(name), settings, streams) {
-        Ok(signature) => detached(settings, streams, signature, &[b"-".to_vec()]),
+        Ok(signature) => detached(settings, streams, signature, &[b"-".to_vec()], importer),
         Err(code) => Err(code.into()),
     }
 }
@@ -266,6 +289,7 @@ fn detached(
     streams: &mut Streams,
     signature: ReportedInput<File>,
     data: &[Vec<u8>],
+    importer: Option<&dyn KeyImporter>,
 ) -> Verification {
     let mut signature = BufReader::new(signature);
     let beginning = signature.fill_buf()?.to_vec();
@@ -273,7 +297,7 @@ fn detached(
         true => VerifyOutcome::NotDetached,
         false => classify(over(settings, streams, &mut signature, data), &beginning, true),
     };
-    report(settings, streams, outcome, None, None)
+    report(settings, streams, outcome, None, None, importer)
 }
 
 fn over(

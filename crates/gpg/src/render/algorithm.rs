@@ -1,4 +1,4 @@
-//! What gpg calls keys and curves.
+//! gpg's names of algorithms and curves.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;

@@ -1,4 +1,4 @@
-//! What both listings call signatures.
+//! The names of signatures in both listings.
 
 use engine::cert::facts::{SignatureFacts, SignatureType};
 use engine::certifications::{CertificationStatus, Unverifiable};

@@ -3,7 +3,8 @@
 /// Which standard messages and keys comply with, as far as it matters here.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Compliance {
-    /// LibrePGP: its OCB-encrypted data are written to who reads them, and new keys announce that they are read.
+    /// LibrePGP: its OCB-encrypted data are written to recipients whose preferences allow that, and new keys announce that they
+    /// are read.
     Gnupg,
     /// `openpgp`, which is the default of Debian's gpg 2.4, and older standards, which share its algorithms here.
     #[default]

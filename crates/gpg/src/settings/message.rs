@@ -111,7 +111,7 @@ pub(crate) struct MessageSettings {
     pub(crate) skip_hidden_recipients: bool,
     /// Messages without protection against changes are read.
     pub(crate) ignore_mdc_error: bool,
-    /// `--force-ocb`: LibrePGP's OCB-encrypted data are written whoever reads them.
+    /// `--force-ocb`: LibrePGP's OCB-encrypted data are written whatever the recipients' preferences.
     pub(crate) force_ocb: bool,
     /// `--chunk-size`, as a power of two.
     pub(crate) chunk_size: Option<i32>,

@@ -12,7 +12,7 @@ use engine::decryption::{PlaintextOutput, SessionKeyFinder};
 use engine::mail::Mail;
 use engine::message::{Allowed, DataSignature, Error, MessageVerifier, SessionKey, decrypt};
 use engine::output_file::{Content, FileId};
-use engine::passphrase::{Passphrases, Source};
+use engine::passphrase::{PassphraseSource, Passphrases};
 use engine::secret::SecretKeys;
 use engine::secret_keys::recipients_of;
 use engine::validity::TrustSettings;
@@ -87,11 +87,11 @@ struct PasswordSource {
 
 impl PasswordSource {
     /// Returns where the password comes from.
-    fn source(&self) -> engine::Result<Source> {
+    fn source(&self) -> engine::Result<PassphraseSource> {
         match (&self.password_file, self.password_fd) {
-            (Some(file), _) => Ok(Source::File(file.clone())),
-            (None, Some(number)) => Ok(Source::Descriptor(number)),
-            (None, None) => Source::usual(),
+            (Some(file), _) => Ok(PassphraseSource::File(file.clone())),
+            (None, Some(number)) => Ok(PassphraseSource::Descriptor(number)),
+            (None, None) => PassphraseSource::usual(),
         }
     }
 }
@@ -141,7 +141,7 @@ impl Arguments {
 
     fn session_key(&self) -> anyhow::Result<Option<SessionKey>> {
         let Some(path) = &self.session_key_file else { return Ok(None) };
-        let line = Passphrases::new(Source::File(path.clone()), |_| None).password(false)?;
+        let line = Passphrases::new(PassphraseSource::File(path.clone()), |_| None).password(false)?;
         let text = line.as_ref().and_then(|line| str::from_utf8(line.as_bytes()).ok());
         let key = text.and_then(|text| SessionKey::from_text(text.trim_end()));
         key.map(Some).with_context(|| {
@@ -180,7 +180,7 @@ impl Arguments {
         let owner = |key: &Fingerprint| owner(session.open_or_empty().ok()?.snapshot().ok()?.as_ref(), key);
         let mut ask = Passphrases::new(self.passphrase.source()?, owner);
         let source = self.password.source()?;
-        let is_asked_again = matches!(source, Source::Terminal | Source::Program(_));
+        let is_asked_again = matches!(source, PassphraseSource::Terminal | PassphraseSource::Program(_));
         let mut passwords = Passphrases::new(source, |_| None);
         let mut prompts = 0;
         let mut password = || {

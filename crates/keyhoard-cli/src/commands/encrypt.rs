@@ -10,7 +10,7 @@ use engine::message::{
     NoSigner, Recipient, S2k, Signing, encrypt,
 };
 use engine::output_file::{Content, FileId};
-use engine::passphrase::{Passphrases, Source};
+use engine::passphrase::{PassphraseSource, Passphrases};
 use engine::recipients::{self, Preferences};
 use engine::verification::remember_encrypted;
 use serde::Serialize;
@@ -105,12 +105,12 @@ struct PasswordOptions {
 
 impl PasswordOptions {
     /// Returns where each password comes from.
-    fn sources(&self) -> engine::Result<Vec<Source>> {
-        let files = self.password_file.iter().cloned().map(Source::File);
-        let mut sources: Vec<Source> =
-            files.chain(self.password_fd.iter().copied().map(Source::Descriptor)).collect();
+    fn sources(&self) -> engine::Result<Vec<PassphraseSource>> {
+        let files = self.password_file.iter().cloned().map(PassphraseSource::File);
+        let mut sources: Vec<PassphraseSource> =
+            files.chain(self.password_fd.iter().copied().map(PassphraseSource::Descriptor)).collect();
         if self.password {
-            sources.push(Source::usual()?);
+            sources.push(PassphraseSource::usual()?);
         }
         Ok(sources)
     }
@@ -234,7 +234,7 @@ impl Arguments {
         }
     }
 
-    fn password(&self, source: Source) -> anyhow::Result<(Zeroizing<Vec<u8>>, S2k)> {
+    fn password(&self, source: PassphraseSource) -> anyhow::Result<(Zeroizing<Vec<u8>>, S2k)> {
         let password = Passphrases::new(source, |_| None).password(true)?;
         let Some(password) = password.filter(|password| !password.is_empty()) else {
             bail!("no password was given")

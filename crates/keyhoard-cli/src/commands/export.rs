@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use engine::export::{ExportOptions, ExportSummary, export};
 use engine::gnupg_home::write_home;
-use engine::migrate::Fate;
+use engine::migrate::DetailOutcome;
 use engine::output_file::Content;
 use engine::passphrase::Passphrases;
 use engine::store::Selection;
@@ -123,7 +123,9 @@ fn to_gnupg(session: &mut Session, arguments: &Arguments, home: &Path) -> anyhow
         session.note(format_args!("{certificates}, and the owner trust of {trusts}, written to {home}"));
         session.output.table(&details_table(&written.details))?;
     }
-    Ok(Outcome::done_if(!written.details.iter().any(|detail| matches!(detail.fate, Fate::Failed(_)))))
+    Ok(Outcome::done_if(
+        !written.details.iter().any(|detail| matches!(detail.outcome, DetailOutcome::Failed(_))),
+    ))
 }
 
 impl Arguments {

@@ -3,7 +3,7 @@
 use anyhow::bail;
 use engine::causes;
 use engine::configuration::Configuration;
-use engine::fetch::{Came, NetworkConfiguration, Request, Source, Taken, fetch};
+use engine::fetch::{FetchOutcome, FetchSource, NetworkConfiguration, Request, Taken, fetch};
 use engine::import::{ImportOutcome, Imported};
 use engine::network::Keyserver;
 use serde::Serialize;
@@ -85,16 +85,17 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     let command = command_line();
     let (mut is_complete, mut is_asked) = (true, true);
     for request in &requests {
-        let sources = Source::of(request, !arguments.no_wkd, network.dns.openpgpkey, &keyservers);
+        let sources = FetchSource::of(request, !arguments.no_wkd, network.dns.openpgpkey, &keyservers);
         if sources.is_empty() {
             bail!("{request}: no server to ask: {}", arguments.advice());
         }
         let mut failures = 0;
         let now = session.now;
-        let found = fetch(store.as_ref(), &client, request, &sources, &command, now, &mut |source, came| {
-            failures += usize::from(matches!(came, Came::Failed(_)));
-            report(session, request, source, came).map_err(engine::Error::Output)
-        })?;
+        let found =
+            fetch(store.as_ref(), &client, request, &sources, &command, now, &mut |source, outcome| {
+                failures += usize::from(matches!(outcome, FetchOutcome::Failed(_)));
+                report(session, request, source, outcome).map_err(engine::Error::Output)
+            })?;
         is_complete &= found;
         is_asked &= found || failures == 0;
     }
@@ -105,23 +106,28 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
 }
 
 /// Reports what came from a place.
-fn report(session: &mut Session, request: &Request, source: Source<'_>, came: &Came) -> std::io::Result<()> {
+fn report(
+    session: &mut Session,
+    request: &Request,
+    source: FetchSource<'_>,
+    outcome: &FetchOutcome,
+) -> std::io::Result<()> {
     if session.output.is_json() {
-        return session.output.json(&CameJson::new(request, source, came));
+        return session.output.json(&FetchOutcomeJson::new(request, source, outcome));
     }
-    if let Came::Answer { taken, .. } = came {
+    if let FetchOutcome::Answer { taken, .. } = outcome {
         taken.certificates.iter().try_for_each(|imported| certificate_line(session, imported))?;
     }
-    note(session, request, source, came);
+    note(session, request, source, outcome);
     Ok(())
 }
 
 /// Says on standard error what came from a place.
-pub(super) fn note(session: &Session, request: &Request, source: Source<'_>, came: &Came) {
-    match came {
-        Came::Nothing => session.note(format_args!("{request}: {source}: not found")),
-        Came::Failed(error) => session.warn(format_args!("{request}: {source}: {}", causes(error))),
-        Came::Answer { url, taken } => {
+pub(super) fn note(session: &Session, request: &Request, source: FetchSource<'_>, outcome: &FetchOutcome) {
+    match outcome {
+        FetchOutcome::Nothing => session.note(format_args!("{request}: {source}: not found")),
+        FetchOutcome::Failed(error) => session.warn(format_args!("{request}: {source}: {}", causes(error))),
+        FetchOutcome::Answer { url, taken } => {
             for imported in &taken.certificates {
                 if let Request::Key(query) = request
                     && !query.names_key(&imported.fingerprint)
@@ -187,7 +193,7 @@ fn outcome(imported: &Imported) -> (Style, &'static str) {
 
 /// What came from a place, as `docs/json.md` describes it.
 #[derive(Serialize)]
-struct CameJson<'a> {
+struct FetchOutcomeJson<'a> {
     asked_for: String,
     source: String,
     result: &'static str,
@@ -200,15 +206,15 @@ struct CameJson<'a> {
     entry: Option<i64>,
 }
 
-impl<'a> CameJson<'a> {
-    fn new(request: &Request, source: Source<'_>, came: &'a Came) -> Self {
+impl<'a> FetchOutcomeJson<'a> {
+    fn new(request: &Request, source: FetchSource<'_>, outcome: &'a FetchOutcome) -> Self {
         let nothing = Self {
             asked_for: request.to_string(),
             source: match source {
-                Source::Wkd => "wkd".to_owned(),
-                Source::Dns => "dns".to_owned(),
-                Source::Keyserver(server) => server.to_string(),
-                Source::Named => "url".to_owned(),
+                FetchSource::Wkd => "wkd".to_owned(),
+                FetchSource::Dns => "dns".to_owned(),
+                FetchSource::Keyserver(server) => server.to_string(),
+                FetchSource::Named => "url".to_owned(),
             },
             result: "nothing",
             url: None,
@@ -219,10 +225,10 @@ impl<'a> CameJson<'a> {
             refused_count: 0,
             entry: None,
         };
-        match came {
-            Came::Nothing => nothing,
-            Came::Failed(error) => Self { result: "failed", error: Some(causes(error)), ..nothing },
-            Came::Answer { url, taken } => Self {
+        match outcome {
+            FetchOutcome::Nothing => nothing,
+            FetchOutcome::Failed(error) => Self { result: "failed", error: Some(causes(error)), ..nothing },
+            FetchOutcome::Answer { url, taken } => Self {
                 result: "answer",
                 url: Some(url.clone()),
                 certificates: taken.certificates.iter().map(CertificateJson::new).collect(),

@@ -11,7 +11,7 @@ use engine::cert::Timestamp;
 use engine::generate::{self, Algorithm, GeneratedKey, KeyDestination, Step, generate, named_profile};
 use engine::import::NewOwnerTrust;
 use engine::keygen::{Profile, profile};
-use engine::passphrase::{Passphrases, Source};
+use engine::passphrase::{PassphraseSource, Passphrases};
 use engine::secret::Ask;
 use engine::store::{Fingerprint, JournalId};
 use serde::Serialize;
@@ -69,7 +69,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
     let profile = profile(session, arguments)?;
     let source = arguments.passphrase.source()?;
-    if !arguments.no_passphrase && source == Source::Terminal && !on_terminal() {
+    if !arguments.no_passphrase && source == PassphraseSource::Terminal && !on_terminal() {
         bail!(
             "no terminal to ask for a passphrase: use --passphrase-file, --passphrase-fd, --passphrase-program or \
              --no-passphrase"

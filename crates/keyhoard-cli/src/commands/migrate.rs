@@ -8,9 +8,9 @@ use anyhow::bail;
 use engine::agent_keys::{agent_near, all_keys};
 use engine::database;
 use engine::migrate::{
-    Detail, Differing, Fate, Handling, Kind, MigrateEvent, MigrateOptions, MigrateSummary,
-    SettingsDestination, Source, What, is_remembered, migrate, outdated, revocations, secret_keys, settings,
-    usual, within,
+    Detail, DetailKind, DetailOutcome, Differing, Handling, Kind, MigrateEvent, MigrateOptions,
+    MigrateSummary, MigrationSource, SettingsDestination, is_remembered, migrate, outdated, revocations,
+    secret_keys, settings, usual, within,
 };
 use engine::passphrase::Passphrases;
 use engine::secret::SecretKeys as _;
@@ -107,10 +107,12 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     drop(progress);
     let details = details(session, arguments, &sources, store.as_ref(), &keys, &location)?;
     let left = secret_keys_left(&details);
-    let is_complete = !details.iter().any(|detail| matches!(detail.fate, Fate::Failed(_)));
+    let is_complete = !details.iter().any(|detail| matches!(detail.outcome, DetailOutcome::Failed(_)));
     if session.output.is_json() {
-        let source =
-            |source: &Source| SourceJson { path: source.path.display().to_string(), kind: kind(source.kind) };
+        let source = |source: &MigrationSource| SourceJson {
+            path: source.path.display().to_string(),
+            kind: kind(source.kind),
+        };
         session.output.json(&SummaryJson {
             sources: sources.iter().map(source).collect(),
             read: summary.read,
@@ -160,7 +162,7 @@ fn keys(session: &Session, location: &Path, arguments: &Arguments) -> anyhow::Re
 fn details(
     session: &Session,
     arguments: &Arguments,
-    sources: &[Source],
+    sources: &[MigrationSource],
     store: &dyn Store,
     keys: &AllKeys,
     location: &Path,
@@ -194,14 +196,16 @@ fn details(
 fn secret_keys_left(details: &[Detail]) -> Vec<LeftJson> {
     let mut left: BTreeMap<String, u64> = BTreeMap::new();
     for detail in details {
-        if detail.what == What::SecretKey && matches!(detail.fate, Fate::Left(_) | Fate::Failed(_)) {
+        if detail.kind == DetailKind::SecretKey
+            && matches!(detail.outcome, DetailOutcome::Left(_) | DetailOutcome::Failed(_))
+        {
             *left.entry(detail.path.display().to_string()).or_default() += 1;
         }
     }
     left.into_iter().map(|(path, keys)| LeftJson { path, keys }).collect()
 }
 
-fn sources(arguments: &Arguments) -> anyhow::Result<Vec<Source>> {
+fn sources(arguments: &Arguments) -> anyhow::Result<Vec<MigrationSource>> {
     if arguments.sources.is_empty() {
         let sources = usual();
         if sources.is_empty() {

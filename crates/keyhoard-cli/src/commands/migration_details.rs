@@ -1,29 +1,34 @@
 //! What became of secret keys, revocation certificates and settings on their way from GnuPG or to it.
 
-use engine::migrate::{Detail, Fate, What};
+use std::borrow::Cow;
+
+use engine::migrate::{Detail, DetailKind, DetailOutcome};
 use serde::Serialize;
 
 use crate::style::Style;
 use crate::table::{Cell, Table};
 
-fn what(what: What) -> &'static str {
-    match what {
-        What::Certificate => "certificate",
-        What::SecretKey => "secret key",
-        What::CardKey => "key on a card",
-        What::Revocation => "revocation certificate",
-        What::Setting => "setting",
+fn kind_name(kind: DetailKind) -> &'static str {
+    match kind {
+        DetailKind::Certificate => "certificate",
+        DetailKind::SecretKey => "secret key",
+        DetailKind::CardKey => "key on a card",
+        DetailKind::Revocation => "revocation certificate",
+        DetailKind::Setting => "setting",
     }
 }
 
 /// Returns what became of something, in a word or two, and why.
-fn fate(fate: &Fate) -> (&'static str, Option<&str>, Style) {
-    match fate {
-        Fate::Taken => ("taken", None, Style::Good),
-        Fate::InPlace => ("in place", None, Style::Good),
-        Fate::Here => ("here", None, Style::Faint),
-        Fate::Left(reason) => ("left", Some(reason), Style::Warning),
-        Fate::Failed(reason) => ("failed", Some(reason), Style::Error),
+fn outcome(outcome: &DetailOutcome) -> (&'static str, Option<Cow<'_, str>>, Style) {
+    match outcome {
+        DetailOutcome::Taken => ("taken", None, Style::Good),
+        DetailOutcome::InPlace => ("in place", None, Style::Good),
+        DetailOutcome::Here => ("here", None, Style::Faint),
+        DetailOutcome::Left(reason) => ("left", Some(reason.into()), Style::Warning),
+        DetailOutcome::NoCounterpart(reason) => {
+            ("left", Some(format!("{reason}; gpg-keyhoard reads it here").into()), Style::Warning)
+        }
+        DetailOutcome::Failed(reason) => ("failed", Some(reason.into()), Style::Error),
     }
 }
 
@@ -31,10 +36,10 @@ fn fate(fate: &Fate) -> (&'static str, Option<&str>, Style) {
 pub(crate) fn details_table(details: &[Detail]) -> Table {
     let mut table = Table::default();
     for detail in details {
-        let (fate, reason, style) = fate(&detail.fate);
+        let (outcome, reason, style) = outcome(&detail.outcome);
         table.push([
-            Cell::new(fate).styled(style),
-            Cell::new(what(detail.what)),
+            Cell::new(outcome).styled(style),
+            Cell::new(kind_name(detail.kind)),
             Cell::new(&detail.name).styled(Style::Name),
             Cell::new(reason.unwrap_or_default()),
         ]);
@@ -49,13 +54,13 @@ pub(crate) struct DetailJson<'a> {
     name: &'a str,
     path: String,
     outcome: &'static str,
-    reason: Option<&'a str>,
+    reason: Option<Cow<'a, str>>,
 }
 
 impl<'a> From<&'a Detail> for DetailJson<'a> {
     fn from(detail: &'a Detail) -> Self {
-        let (outcome, reason, _) = fate(&detail.fate);
+        let (outcome, reason, _) = outcome(&detail.outcome);
         let path = detail.path.display().to_string();
-        Self { what: what(detail.what), name: &detail.name, path, outcome, reason }
+        Self { what: kind_name(detail.kind), name: &detail.name, path, outcome, reason }
     }
 }

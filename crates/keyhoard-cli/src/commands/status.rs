@@ -18,8 +18,8 @@ use crate::style::Style;
 use crate::table::{Cell, Table};
 use crate::timestamp;
 
-/// How far ahead expiry dates are reported, in seconds.
-const AHEAD: u32 = 60 * 86400;
+/// Expiry dates within this time from now are reported, in seconds.
+const EXPIRY_NOTICE_SECONDS: u32 = 60 * 86400;
 
 /// The arguments of `keyhoard status`.
 #[derive(Debug, clap::Args)]
@@ -130,7 +130,7 @@ fn shown(path: &Path) -> String {
 }
 
 fn later(now: Timestamp) -> Timestamp {
-    Timestamp(now.0.saturating_add(AHEAD))
+    Timestamp(now.0.saturating_add(EXPIRY_NOTICE_SECONDS))
 }
 
 fn name(lifetime: &Lifetime) -> String {

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::io::{self, IsTerminal};
 
 use engine::configuration::Configuration;
-use engine::fetch::{Came, Request, Source, UnknownRecipients, fetch};
+use engine::fetch::{FetchOutcome, FetchSource, Request, UnknownRecipients, fetch};
 use engine::find::query;
 
 use super::fetch::note;
@@ -34,11 +34,11 @@ pub(super) fn look_up(session: &mut Session, names: &[&OsString]) -> anyhow::Res
             store.as_ref(),
             &client,
             &request,
-            &[Source::Wkd],
+            &[FetchSource::Wkd],
             &command_line(),
             now,
-            &mut |source, came| {
-                report(session, &request, source, came);
+            &mut |source, outcome| {
+                report(session, &request, source, outcome);
                 Ok(())
             },
         )?;
@@ -47,14 +47,14 @@ pub(super) fn look_up(session: &mut Session, names: &[&OsString]) -> anyhow::Res
 }
 
 /// Says what came, on standard error: the message goes to standard output.
-fn report(session: &Session, request: &Request, source: Source<'_>, came: &Came) {
-    if let Came::Answer { taken, .. } = came {
+fn report(session: &Session, request: &Request, source: FetchSource<'_>, outcome: &FetchOutcome) {
+    if let FetchOutcome::Answer { taken, .. } = outcome {
         for imported in &taken.certificates {
             let name = imported.name.as_deref().map(printable).unwrap_or_default();
             session.note(format_args!("{}  {name}", imported.fingerprint));
         }
     }
-    note(session, request, source, came);
+    note(session, request, source, outcome);
 }
 
 fn may_ask(setting: UnknownRecipients, request: &Request) -> io::Result<bool> {

@@ -12,7 +12,7 @@ use crate::format::{percent, seconds, times};
 use crate::programs::values;
 use crate::report::{BoxPlot, Plot, PlotGroup, Scale, Table};
 use crate::statistics::{Effect, coefficient_of_variation, deviation, mean, median};
-use crate::subject::{Attempt, Subject};
+use crate::subject::{Attempt, AttemptOutcome, Subject};
 
 /// The grid of combinations: which program makes how many keys.
 #[derive(Debug)]
@@ -188,8 +188,8 @@ impl Series<'_> {
         let (home, values) = (self.home.as_path(), &values);
         let attempt = Attempt { action, choice: 0, home, values, processes: 1, output: None };
         match self.subject.attempt(&attempt)? {
-            Ok(cost) => Ok(cost.wall),
-            Err(message) => bail!("{}: {message}", self.subject.name()),
+            AttemptOutcome::Done(cost) => Ok(cost.wall),
+            AttemptOutcome::Refused(message) => bail!("{}: {message}", self.subject.name()),
         }
     }
 

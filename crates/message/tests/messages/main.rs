@@ -4,4 +4,5 @@ mod damaged;
 mod made;
 mod rfc9580;
 mod round_trip;
+mod sequoia;
 mod signed;

@@ -1,7 +1,7 @@
 //! The sample keys of RFC 9580, appendix A.
 
 use cert::split::{Piece, Splitter};
-use keyhoard_secret::{Check, Error, Passphrase, Protection, Role, S2k, SecretKey};
+use keyhoard_secret::{Error, IntegrityCheck, Passphrase, Protection, Role, S2k, SecretKey};
 
 const PLAIN: &[u8] = include_bytes!("../testdata/rfc9580-a4.asc");
 const LOCKED: &[u8] = include_bytes!("../testdata/rfc9580-a5.asc");
@@ -32,7 +32,7 @@ fn the_plain_version_6_key_opens_without_passphrase() {
 fn the_locked_version_6_key_opens_with_its_passphrase_to_the_plain_one() {
     for (locked, plain) in secrets(LOCKED).iter().zip(secrets(PLAIN)) {
         let Protection::Locked(how) = locked.protection() else { panic!("{:?}", locked.protection()) };
-        assert_eq!((how.check, how.cipher), (Check::Aead(2), 9));
+        assert_eq!((how.check, how.cipher), (IntegrityCheck::Aead(2), 9));
         assert!(matches!(how.s2k, S2k::Argon2 { passes: 1, lanes: 4, exponent: 21, .. }), "{how:?}");
         let unlocked = locked.unlock(&Passphrase::new(PASSPHRASE)).expect("its passphrase");
         assert_eq!(*unlocked.plain().body(), *plain.body());

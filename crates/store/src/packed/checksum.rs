@@ -1,4 +1,4 @@
-//! What tells whether a certificate's bytes are still those that its own facts were packed with.
+//! A checksum that tells whether a certificate's bytes are still those that its own facts were packed with.
 //!
 //! Many bytes have no say in any fact: copies of what is signed, hints, signatures within signatures. The checksum has
 //! all of them. It finds damage, not intent.

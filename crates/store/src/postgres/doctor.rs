@@ -1,4 +1,4 @@
-//! Holding rows against bytes, and deriving them again.
+//! Comparing rows with the packets that they are derived from, and deriving them again.
 
 use std::collections::{HashMap, HashSet};
 
@@ -39,7 +39,7 @@ pub(super) fn check(
 pub(super) fn rebuild(store: &PostgresStore, derive: &mut Derive<'_>) -> Result<Rebuilt> {
     const NAMED: &str =
         "INSERT INTO primary_key (fingerprint, cert) SELECT fingerprint, id FROM cert ON CONFLICT DO NOTHING";
-    let view = View::within(store, store.server.begin(&WriterMode::Alone.begin(SERVER_TIMEOUT))?);
+    let view = View::within(store, store.server.begin(&WriterMode::Exclusive.begin(SERVER_TIMEOUT))?);
     let mut tables = Tables { view: &view, derived: Derived::default() };
     let rebuilt = derived::rebuild(&view, &mut tables, derive)?;
     view.execute(NAMED, &[], REBUILDING)?;

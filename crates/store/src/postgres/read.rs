@@ -1,4 +1,4 @@
-//! What a view answers.
+//! Reading certificates, trust and the journal through a view.
 //!
 //! Certificates are read in parts, all tables of a part in one round trip. So memory does not grow with their number, and
 //! a visitor may run other queries.

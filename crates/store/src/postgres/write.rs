@@ -37,11 +37,11 @@ const LOCK: i32 = 0x4b68_7264;
 /// How often the server is asked whether a commit has come through whose answer was lost.
 const QUESTIONS: u32 = 200;
 
-/// Whether a writer waits until it is the only one.
+/// Whether a writer excludes all others, or only exclusive ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum WriterMode {
-    Alone,
-    Beside,
+    Exclusive,
+    Concurrent,
 }
 
 /// The write transaction.
@@ -58,8 +58,8 @@ impl WriterMode {
     /// it; who waits to be alone is not overtaken by those who come later.
     pub(super) fn begin(self, patience: Duration) -> String {
         let lock = match self {
-            Self::Alone => "pg_advisory_xact_lock",
-            Self::Beside => "pg_advisory_xact_lock_shared",
+            Self::Exclusive => "pg_advisory_xact_lock",
+            Self::Concurrent => "pg_advisory_xact_lock_shared",
         };
         // Notes for the search index are moved into it with this much memory at a time.
         format!(
@@ -357,12 +357,12 @@ mod tests {
         let address = Address::parse(&server.url("schema=locks")).expect("a URL");
         let store = PostgresStore::create(address, 0).expect("create");
         let begin = |mode: WriterMode, patience| store.server.begin(&mode.begin(patience));
-        let holder = begin(WriterMode::Alone, SERVER_TIMEOUT).expect("nobody else writes");
-        for mode in [WriterMode::Alone, WriterMode::Beside] {
+        let holder = begin(WriterMode::Exclusive, SERVER_TIMEOUT).expect("nobody else writes");
+        for mode in [WriterMode::Exclusive, WriterMode::Concurrent] {
             let refused = begin(mode, Duration::from_millis(50)).err();
             assert!(matches!(refused, Some(Error::Locked { .. })), "{refused:?}");
         }
         drop(holder);
-        begin(WriterMode::Beside, SERVER_TIMEOUT).expect("nobody else writes");
+        begin(WriterMode::Concurrent, SERVER_TIMEOUT).expect("nobody else writes");
     }
 }

@@ -31,7 +31,7 @@ pub(super) enum Obstacle {
 }
 
 impl Obstacle {
-    /// Returns what who wants to write is told.
+    /// Returns the error of an attempt to write.
     pub(super) fn error(self, path: &Path, doing: &'static str) -> Error {
         let path = path.to_owned();
         match self {

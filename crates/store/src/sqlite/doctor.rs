@@ -1,4 +1,4 @@
-//! Holding rows against bytes, and deriving them again.
+//! Comparing rows with the packets that they are derived from, and deriving them again.
 
 mod trigrams;
 

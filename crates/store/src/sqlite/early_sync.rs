@@ -1,4 +1,4 @@
-//! Bringing to the disk early what a long transaction writes.
+//! Syncing what a long transaction writes before it commits.
 //!
 //! Without a log a transaction writes into the database's file, and all of it has to reach the disk before the commit is
 //! done. What the disk gets while there is work to do, the commit need not wait for.

@@ -1,4 +1,4 @@
-//! What a view answers.
+//! Reading certificates, trust and the journal through a view.
 
 use std::ops::ControlFlow;
 

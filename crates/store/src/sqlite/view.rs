@@ -26,8 +26,8 @@ pub(super) struct View<'s> {
     pub(super) parallel: RefCell<Vec<Self>>,
 }
 
-/// SQLite's cache, in negated KiB, for who follows certifications from key to key: he comes back to the same pages again
-/// and again. Who reads the file from one end to the other gains nothing by it.
+/// SQLite's cache, in negated KiB, for a reader that follows certifications from key to key, and so reads the same pages
+/// again and again. A reader that scans the file once gains nothing by it.
 const LARGE_CACHE: i64 = -16 << 10;
 
 impl<'s> View<'s> {

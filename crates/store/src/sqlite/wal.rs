@@ -1,4 +1,4 @@
-//! The write-ahead log: when there is one.
+//! When a database has a write-ahead log.
 //!
 //! A local database has one, so that readers never wait. But through a log everything is written twice, and the first
 //! import into an empty database, when there is nothing to read yet, is often the largest: it goes without, into the
@@ -84,7 +84,7 @@ pub(super) fn begin_writing(
 }
 
 /// Begins to write, without waiting, if the database is empty and has no log. [`enable_wal`] is to be called when it is done.
-pub(super) fn begin_first(
+pub(super) fn begin_bulk_load(
     connection: &Connection,
     path: &Path,
     access: &Access,

@@ -68,9 +68,13 @@ impl<'s> Writer<'s> {
     }
 
     /// Begins if there is nothing in the database yet, and nobody else writes.
-    pub(super) fn begin_first(store: &'s SqliteStore, command: &str, now: Timestamp) -> Result<Option<Self>> {
+    pub(super) fn begin_bulk_load(
+        store: &'s SqliteStore,
+        command: &str,
+        now: Timestamp,
+    ) -> Result<Option<Self>> {
         let connection = store.take()?;
-        if !wal::begin_first(&connection, &store.path, &store.access, store.is_read())? {
+        if !wal::begin_bulk_load(&connection, &store.path, &store.access, store.is_read())? {
             store.give_back(connection);
             return Ok(None);
         }

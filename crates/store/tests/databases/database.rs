@@ -1,4 +1,4 @@
-//! What a database promises to who reads and writes it.
+//! What a database promises to its readers and writers.
 
 use std::ops::ControlFlow;
 

@@ -16,10 +16,10 @@ use crate::made;
 /// A new database.
 pub(crate) struct Database {
     pub(crate) store: Box<dyn Store>,
-    place: Place,
+    place: DatabaseLocation,
 }
 
-enum Place {
+enum DatabaseLocation {
     /// A file in a directory that is gone with this value.
     File(TempDir),
     /// A schema of the shared server.
@@ -30,8 +30,8 @@ impl Database {
     /// Runs a statement behind the store's back, and returns its rows as text, sorted.
     pub(crate) fn sql(&self, sql: &str) -> Vec<String> {
         let mut rows = match &self.place {
-            Place::File(directory) => sqlite_rows(&directory.path().join(FILE), sql),
-            Place::Schema(schema) => {
+            DatabaseLocation::File(directory) => sqlite_rows(&directory.path().join(FILE), sql),
+            DatabaseLocation::Schema(schema) => {
                 let text = server().psql(&format!("SET search_path = {schema}; {sql}"));
                 text.expect("a statement that works").lines().map(str::to_owned).collect()
             }
@@ -46,7 +46,7 @@ impl Database {
     }
 
     pub(crate) fn is_sqlite(&self) -> bool {
-        matches!(self.place, Place::File(_))
+        matches!(self.place, DatabaseLocation::File(_))
     }
 
     /// Writes bytes as the engine's SQL does.
@@ -84,7 +84,7 @@ fn text(value: ValueRef<'_>) -> String {
 pub(crate) fn sqlite() -> Database {
     let directory = tempfile::tempdir().expect("a temporary directory");
     let store = SqliteStore::create(&directory.path().join(FILE)).expect("a new database");
-    Database { store: Box::new(store), place: Place::File(directory) }
+    Database { store: Box::new(store), place: DatabaseLocation::File(directory) }
 }
 
 pub(crate) fn postgres() -> Database {
@@ -98,7 +98,7 @@ pub(crate) fn partitioned_postgres() -> Database {
 fn in_schema(partitions: u32) -> Database {
     let schema = new_name();
     let store = PostgresStore::create(address(&schema), partitions).expect("a new schema");
-    Database { store: Box::new(store), place: Place::Schema(schema) }
+    Database { store: Box::new(store), place: DatabaseLocation::Schema(schema) }
 }
 
 /// Returns a place where no database is yet.

@@ -1,11 +1,12 @@
-//! To few keys, from those who certified them.
+//! The validity of few keys.
 //!
-//! A search backwards from the keys that are asked about finds the keys on which their validity may depend: their
-//! certifiers; the certifiers of these, if they may introduce others; and so on, for as many steps as there are levels.
-//! Then validity spreads among these keys alone.
+//! A search follows the certifications of these keys backwards, from certified key to certifier, and finds the keys on
+//! which their validity may depend: their certifiers, the certifiers of those that may be introducers, and so on, for at
+//! most `max_cert_depth` steps. Then validity is computed from the ultimately trusted keys, among the found keys only.
 //!
-//! The result is the same as among all keys. The validity of a key depends on a certifier that is `n` steps away only if
-//! that certifier introduces others on a level that is `n` lower, so each step has one level less to look at.
+//! The result is the same as among all keys: the validity of a key on a level depends on a certifier that is `n` steps
+//! away only if that certifier is an introducer at least `n` levels above. So with each step the number of levels that
+//! are left falls by one.
 
 use std::collections::{HashMap, HashSet};
 

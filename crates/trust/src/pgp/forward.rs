@@ -1,4 +1,4 @@
-//! From the ultimately trusted keys outwards, to every key.
+//! The validity of all keys, computed level by level from the ultimately trusted keys.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 

@@ -1,4 +1,4 @@
-//! The rules by which validity spreads.
+//! The settings of the web of trust.
 
 use cert::Timestamp;
 

@@ -1,4 +1,4 @@
-//! What the algorithms read: who certified what.
+//! The interface by which the algorithms read certifications.
 
 use std::hash::Hash;
 

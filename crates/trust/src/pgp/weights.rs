@@ -1,4 +1,4 @@
-//! Why the user IDs of one certificate are as valid as they are.
+//! The certifications that make the user IDs of one certificate valid.
 
 use std::collections::{BTreeSet, HashMap};
 

@@ -1,4 +1,4 @@
-//! How much was seen of a binding.
+//! How much history a binding has.
 
 /// How much history a binding has: GnuPG's scale, from the days on which messages were verified or encrypted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

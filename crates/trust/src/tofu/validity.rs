@@ -1,4 +1,4 @@
-//! How valid a policy makes a user ID, and its user IDs a key.
+//! The validity of a user ID by its policy, and of a key by its user IDs.
 
 use super::contest::Evidence;
 use super::policy::Policy;

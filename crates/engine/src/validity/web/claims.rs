@@ -1,4 +1,4 @@
-//! What some keys are said to have certified, and what of it is to be verified next.
+//! The certifications that name certain keys as issuers, and which of them are to be verified next.
 
 use std::collections::HashSet;
 use std::iter::repeat_n;
@@ -34,8 +34,8 @@ struct Claim {
     matters: bool,
 }
 
-/// What is verified at once: certificates, ascending, and signatures on them.
-pub(super) type Due = (Vec<CertId>, HashSet<SignatureDigest, RandomState>);
+/// What is verified at once: certificates in ascending order, and the digests of signatures on them.
+pub(super) type VerificationBatch = (Vec<CertId>, HashSet<SignatureDigest, RandomState>);
 
 impl Claims {
     /// Reads what these issuers are said to have certified of certificates of one database; what is known of it to be
@@ -67,7 +67,7 @@ impl Claims {
     }
 
     /// Takes out what is to be verified next; `None` if nothing is left.
-    pub(super) fn next(&mut self) -> Option<Due> {
+    pub(super) fn next(&mut self) -> Option<VerificationBatch> {
         let mut is_due = Vec::with_capacity(self.left.len());
         for of_user in self.left.chunk_by(|a, b| a.user == b.user) {
             let mut more = self.issuers_at_once;

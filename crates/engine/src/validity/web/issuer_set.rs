@@ -1,4 +1,4 @@
-//! Whose certifications are asked for.
+//! The set of issuers whose certifications are read.
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,4 +1,4 @@
-//! `addadsk`: adds the key of somebody else's to which is encrypted what is encrypted to this one.
+//! `addadsk`: adds another certificate's subkey, to which senders encrypt as well.
 
 use engine::foreign_text::shown;
 

@@ -1,4 +1,4 @@
-//! `uid` and `key`: what the other commands are about.
+//! `uid` and `key`: select what the other commands apply to.
 
 use engine::cert::facts::AttributeFacts;
 use engine::edit::CertifiedIdentity;

@@ -401,7 +401,7 @@ impl<'a> Session<'a> {
         };
         let user_ids = facts.components.iter().map(|component| of(component).unwrap_or_default()).collect();
         let trust = UserTrust { user_ids, owner, disabled, ..self.validity.clone() };
-        let source = listing::Source {
+        let source = listing::ListingSource {
             facts,
             effective: &effective,
             bytes: None,

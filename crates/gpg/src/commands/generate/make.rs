@@ -14,7 +14,7 @@ use engine::foreign_text::shown;
 use engine::generate::{self, KeyDestination, Progress, Step};
 use engine::import::NewOwnerTrust;
 use engine::verify::{HashAlgorithm, PublicKeyAlgorithm};
-use keygen::{DecryptionSubkey, Plan, Profile, Source, Version};
+use keygen::{DecryptionSubkey, KeySource, Plan, Profile, Version};
 use secret::{Ask, Passphrase, Role, Signer};
 
 use super::defaults::key_preferences;
@@ -257,7 +257,7 @@ fn certify_card_keys(
 /// without the expected numbers if it is of another algorithm.
 fn failure(error: &secret::Error, profile: &Profile, passphrases: &mut Passphrases<'_>) -> Failure {
     let plans = std::iter::once(&profile.primary).chain(&profile.subkeys);
-    let is_held = plans.into_iter().any(|plan| matches!(plan.source(), Source::Existing(..)));
+    let is_held = plans.into_iter().any(|plan| matches!(plan.source(), KeySource::Existing(..)));
     match error {
         secret::Error::Missing { .. } if is_held => Failure::of_agent(Code::NO_SUCH_FILE),
         // gpg finds the wrong algorithm itself.

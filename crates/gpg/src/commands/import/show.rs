@@ -7,7 +7,7 @@ use engine::cert::effective::{Effective, EvaluationContext, PacketView, evaluate
 use engine::cert::{Facts, Fingerprint};
 use engine::designated_revocation::evaluate_certificate;
 use engine::import::StandaloneRevocation;
-use engine::listing::{ListOptions, ListedSignature, Lister, Names, Signatures, Source, UserTrust};
+use engine::listing::{ListOptions, ListedSignature, Lister, ListingSource, Names, Signatures, UserTrust};
 use engine::output_file::FileId;
 use engine::store::{Origin, ReadCertificates, Store};
 use engine::validity::{Sources, TrustSettings, ValidityResult};
@@ -84,7 +84,7 @@ impl<'a> Show<'a> {
         let effective = evaluate_certificate(certificate, moment, &revokers)?;
         let trust = self.trust(facts, &effective)?;
         let Some(settings) = &self.settings else { return Ok(()) };
-        let source = Source {
+        let source = ListingSource {
             facts,
             effective: &effective,
             bytes: Some(&certificate.bytes),
@@ -156,7 +156,7 @@ pub(super) fn described(certificate: &Certificate, settings: &Settings) -> Vec<u
     let now = settings.now;
     let options = ListOptions::as_gnupg(now, DigestPolicy::GNUPG);
     let effective = evaluate(&certificate.facts, EvaluationContext::new(now, PacketView::Gnupg));
-    let source = Source {
+    let source = ListingSource {
         facts: &certificate.facts,
         effective: &effective,
         bytes: None,

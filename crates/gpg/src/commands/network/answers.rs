@@ -2,7 +2,7 @@
 
 use engine::cert::signature::Signature;
 use engine::cert::subpacket::{Kind, Subpackets};
-use engine::fetch::{Answer, Asked, wanted};
+use engine::fetch::{Answer, RequestedCertificates, wanted};
 use engine::import::key_origin as kind;
 use engine::network::{Client, Fetched, Keyserver, Search, Url};
 use engine::store::query::Name;
@@ -29,7 +29,7 @@ pub(super) fn of_key(name: &[u8]) -> Option<(Search, Query)> {
 }
 
 /// Returns the certificates of an answer that were asked for; `None` if there is none.
-pub(super) fn download(fetched: &Fetched, asked: Asked) -> Option<Download> {
+pub(super) fn download(fetched: &Fetched, asked: RequestedCertificates) -> Option<Download> {
     let answer = Answer { bytes: &fetched.bytes, asked: &asked, origin: &Origin::default() };
     let (bytes, _) = wanted(answer);
     (!bytes.is_empty()).then_some(Download { bytes, asked })
@@ -51,7 +51,7 @@ pub(super) fn get(
     let mut answers = Vec::new();
     // As in gpg, the last one is asked for first.
     for (search, query) in keys.iter().rev() {
-        let asked = Asked { query: query.clone(), only_address: false };
+        let asked = RequestedCertificates { query: query.clone(), only_address: false };
         match server.get(client, search) {
             Ok(fetched) => answers.extend(fetched.and_then(|fetched| download(&fetched, asked))),
             // gpg has no such keys; the others are asked for.

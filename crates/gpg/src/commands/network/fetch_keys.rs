@@ -1,6 +1,6 @@
 //! `--fetch-keys`: keys at URLs.
 
-use engine::fetch::Asked;
+use engine::fetch::RequestedCertificates;
 use engine::foreign_text::shown;
 use engine::import::key_origin as kind;
 use engine::network::{Url, without_user};
@@ -57,7 +57,7 @@ fn fetch(text: &[u8], settings: &Settings, streams: &mut Streams) -> Result<(), 
         Ok(None) => return Err(servers::of_dirmngr(Code::NO_DATA).into()),
         Err(error) => return Err(servers::failure(&error, settings, streams)),
     };
-    let asked = Asked { query: Query::All, only_address: false };
+    let asked = RequestedCertificates { query: Query::All, only_address: false };
     let answers = answers::download(&fetched, asked).into_iter().collect();
     let origin = Origin { kind: kind::URL, updated: Some(settings.now), url: Some(fetched.url.clone()) };
     let command = format!("gpg-keyhoard --fetch-keys {}", fetched.url);

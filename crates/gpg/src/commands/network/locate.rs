@@ -2,7 +2,7 @@
 //! network.
 
 use engine::cert::Fingerprint;
-use engine::fetch::Asked;
+use engine::fetch::RequestedCertificates;
 use engine::foreign_text::shown;
 use engine::import::key_origin as kind;
 use engine::network::dns::{self, Cert};
@@ -154,7 +154,7 @@ fn find_here(
 /// What a place answered.
 struct Found {
     fetched: Option<Fetched>,
-    asked: Asked,
+    asked: RequestedCertificates,
     origin: Origin,
 }
 
@@ -197,7 +197,7 @@ fn ask(
     let query = || Query::Mail(address.to_string().into_bytes());
     let of_domain = |fetched, kind| Found {
         fetched,
-        asked: Asked { query: query(), only_address: true },
+        asked: RequestedCertificates { query: query(), only_address: true },
         origin: Origin { kind, updated: Some(settings.now), url: None },
     };
     let mut failed = |error| servers::failure(&error, settings, streams);
@@ -219,7 +219,7 @@ fn ask(
         Mechanism::Unsupported(_) | Mechanism::Local | Mechanism::NoDefault => return Ok(None),
     };
     let fetched = server.get(client, &Search::Exact(address.to_string())).map_err(failed)?;
-    let asked = Asked { query: query(), only_address: false };
+    let asked = RequestedCertificates { query: query(), only_address: false };
     Ok(Some(Found { fetched, asked, origin: answers::origin_of(&server, settings) }))
 }
 
@@ -233,7 +233,7 @@ fn of_cert(
 ) -> Result<Found, Failure> {
     let of_dns = |fetched| Found {
         fetched,
-        asked: Asked { query: query.clone(), only_address: false },
+        asked: RequestedCertificates { query: query.clone(), only_address: false },
         origin: Origin { kind: kind::DANE, updated: Some(settings.now), url: None },
     };
     let (fingerprint, url) = match cert {
@@ -248,5 +248,5 @@ fn of_cert(
     let (search, query) = answers::of_key(fingerprint.as_bytes()).ok_or(Code::NO_NAME)?;
     let fetched = server.get(client, &search).map_err(|error| servers::failure(&error, settings, streams))?;
     let origin = answers::origin_of(&server, settings);
-    Ok(Found { fetched, asked: Asked { query, only_address: false }, origin })
+    Ok(Found { fetched, asked: RequestedCertificates { query, only_address: false }, origin })
 }

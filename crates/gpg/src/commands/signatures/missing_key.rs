@@ -11,6 +11,25 @@ use crate::keyrings::Keyrings;
 use crate::settings::Settings;
 use crate::streams::Streams;
 
+/// Imports keys of signatures that are not here. gpgv has no importer, so that nothing of the network is in its executable.
+pub(crate) trait KeyImporter {
+    /// Asks the network for the key of a signature; returns whether something was imported.
+    fn retrieve(
+        &self,
+        statement: &SignatureContents,
+        settings: &Settings,
+        streams: &mut Streams,
+    ) -> anyhow::Result<bool>;
+
+    /// Imports the key in a signature that is good with it.
+    fn import_included(
+        &self,
+        key: &IncludedKey,
+        settings: &Settings,
+        streams: &mut Streams,
+    ) -> anyhow::Result<()>;
+}
+
 /// What a search for the key of a signature brought.
 pub(super) enum Search {
     /// Nothing.
@@ -33,6 +52,7 @@ pub(super) struct Examination<'a> {
     policy: &'a SignaturePolicy<'a>,
     /// The `Hash` headers of clear text.
     announced: Option<&'a HashHeaders>,
+    importer: Option<&'a dyn KeyImporter>,
     /// How many keys in signatures may still be examined.
     included_keys: usize,
 }
@@ -43,8 +63,9 @@ impl<'a> Examination<'a> {
         trust: &'a TrustSettings,
         policy: &'a SignaturePolicy<'a>,
         announced: Option<&'a HashHeaders>,
+        importer: Option<&'a dyn KeyImporter>,
     ) -> Self {
-        Self { settings, trust, policy, announced, included_keys: MAX_INCLUDED_KEYS }
+        Self { settings, trust, policy, announced, importer, included_keys: MAX_INCLUDED_KEYS }
     }
 
     /// Says whether a signature was not checked since its key is not here.
@@ -73,8 +94,8 @@ impl<'a> Examination<'a> {
         }
         report_preferred_keyserver(settings, streams, statement);
         if settings.network.auto_key_retrieve
-            && let Some(retrieve) = settings.retrieve.get()
-            && retrieve(statement, settings, streams)?
+            && let Some(importer) = self.importer
+            && importer.retrieve(statement, settings, streams)?
             && let Some(again) = self.again(signature, streams)?
         {
             return Ok(Search::Found(again));
@@ -86,9 +107,8 @@ impl<'a> Examination<'a> {
     /// the key is missing as before.
     fn included(&mut self, signature: &DataSignature, streams: &mut Streams) -> anyhow::Result<Search> {
         let settings = self.settings;
-        let import = settings.import_included.get();
-        let import = import.filter(|_| settings.signature.imports_key && self.included_keys > 0);
-        let Some(import) = import else { return Ok(Search::NoKey) };
+        let importer = self.importer.filter(|_| settings.signature.imports_key && self.included_keys > 0);
+        let Some(importer) = importer else { return Ok(Search::NoKey) };
         let Some(key) = IncludedKey::of(signature) else { return Ok(Search::NoKey) };
         self.included_keys -= 1;
         let keyring = key.keyring().snapshot();
@@ -106,7 +126,7 @@ impl<'a> Examination<'a> {
         if settings.verbose > 0 {
             streams.info("checked signature using included key block: Success");
         }
-        if let Err(error) = import(&key, settings, streams) {
+        if let Err(error) = importer.import_included(&key, settings, streams) {
             streams.error(format_args!("key in the signature not imported: {error:#}"));
             return Ok(Search::NoKey);
         }

@@ -29,7 +29,7 @@ pub(crate) struct Arguments {
 
     /// Where they are to be.
     #[arg(long, value_name = "PLACE")]
-    to: Place,
+    to: SecretKeyStore,
 
     #[command(flatten)]
     passphrase: PassphraseOptions,
@@ -37,7 +37,7 @@ pub(crate) struct Arguments {
 
 /// A place of secret keys.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
-enum Place {
+enum SecretKeyStore {
     /// gpg-agent, so that gpg uses them.
     Agent,
     /// Files beside the database.
@@ -59,8 +59,8 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
         return Ok(Outcome::Nothing);
     }
     let to = match arguments.to {
-        Place::Agent => Destination::Agent,
-        Place::File => Destination::File,
+        SecretKeyStore::Agent => Destination::Agent,
+        SecretKeyStore::File => Destination::File,
     };
     let mut ask = Passphrases::new(arguments.passphrase.source()?, |key| owner(snapshot.as_ref(), key));
     let mut all_moved = true;

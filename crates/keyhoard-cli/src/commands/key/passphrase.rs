@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::os::fd::RawFd;
 use std::path::PathBuf;
 
-use engine::passphrase::{Passphrases, Source};
+use engine::passphrase::{PassphraseSource, Passphrases};
 use engine::secret::{Ask, Error, Name, Passphrase, Protection, SecretKeys};
 use engine::secret_transfer::secret_keys_of;
 use engine::store::Fingerprint;
@@ -48,11 +48,11 @@ pub(crate) struct Arguments {
 
 impl Arguments {
     /// Returns where the new passphrase comes from.
-    fn new_source(&self) -> engine::Result<Source> {
+    fn new_source(&self) -> engine::Result<PassphraseSource> {
         Ok(match (&self.new_passphrase_file, self.new_passphrase_fd) {
-            _ if self.remove => Source::Given(Passphrase::new(b"")),
-            (Some(path), _) => Source::File(path.clone()),
-            (None, Some(number)) => Source::Descriptor(number),
+            _ if self.remove => PassphraseSource::Given(Passphrase::new(b"")),
+            (Some(path), _) => PassphraseSource::File(path.clone()),
+            (None, Some(number)) => PassphraseSource::Descriptor(number),
             (None, None) => self.current.source_of_questions()?,
         })
     }

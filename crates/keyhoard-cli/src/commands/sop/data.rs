@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use engine::cert::Timestamp;
 use engine::cert::armor_writer::ArmorWriter;
 use engine::message::SessionKey;
-use engine::recipients::Purpose;
+use engine::recipients::EncryptionPurpose;
 use engine::stateless::{
     self, Decryption, Encryption, Failure, Inline, Keys, Kind, Password, Period, Profile, Result,
     Verification,
@@ -78,9 +78,9 @@ pub(super) fn encrypt(arguments: &Encrypt, now: Timestamp) -> Result<()> {
     let encryption = Encryption {
         profile: Profile::named(&arguments.profile)?,
         purpose: match arguments.purpose {
-            PurposeKind::Any => Purpose::Any,
-            PurposeKind::Storage => Purpose::Storage,
-            PurposeKind::Communications => Purpose::Communications,
+            PurposeKind::Any => EncryptionPurpose::Any,
+            PurposeKind::Storage => EncryptionPurpose::Storage,
+            PurposeKind::Communications => EncryptionPurpose::Communications,
         },
         as_text: arguments.kind == DataKind::Text,
         with_armor: !arguments.form.no_armor,

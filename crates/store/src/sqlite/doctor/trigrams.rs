@@ -1,4 +1,4 @@
-//! Holding the substring index against the user IDs.
+//! Comparing the substring index with the user IDs.
 //!
 //! To look each user ID up would be to read the whole list of a trigram that all of them share, once for each. So the
 //! index is read once, from one end to the other, and sums are compared: of a hash of each trigram with its certificate.
