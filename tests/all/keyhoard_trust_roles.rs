@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use harness::{Home, Run, alice_and_bob, server};
+use harness::{Gnupg, Home, Run, alice_and_bob, server};
 
 const ALICE: &str = "alice@example.org";
 const NOW: &str = "20260201T000000";
@@ -105,6 +105,25 @@ fn a_role_writes_no_rows_of_others_or_of_everybody_even_with_sql() {
     as_ben(&format!("UPDATE {schema}.owner_trust SET value = 6; DELETE FROM {schema}.owner_trust"))
         .expect("no row of theirs");
     assert_eq!(team.trusts(ANN), ["full"]);
+}
+
+#[test]
+fn what_an_option_gave_is_the_roles_own_and_does_not_hide_everybodys() {
+    let team = Team::new();
+    team.owner(&["trust", "set", "--for-everybody", "never", ALICE]).succeed();
+    let gpg = |role, option| {
+        let run = Run::with_default_database("gpg-keyhoard", &team.home).env("KEYHOARD_DB", team.url(role));
+        let run = run.like(Gnupg::V2_4).at(NOW).arg("--no-autostart");
+        run.args(["--trust-model", "pgp", "--trusted-key", option, "--import"]).arg(alice_and_bob()).succeed()
+    };
+    let alice = "51533D3D0D28361643870CC6356E432296C42478";
+    let told = gpg(ANN, alice).errors();
+    assert!(told.contains("marked as ultimately trusted"), "{told}");
+    assert_eq!([ANN, BEN, None].map(|role| team.trusts(role).concat()), ["ultimate", "never", "never"]);
+    gpg(BEN, "none");
+    assert_eq!(team.trusts(ANN), ["ultimate"], "another role's option changes nothing");
+    gpg(ANN, "none");
+    assert_eq!([ANN, BEN].map(|role| team.trusts(role).concat()), ["never", "never"]);
 }
 
 #[test]

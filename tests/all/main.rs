@@ -27,6 +27,7 @@ mod gpg_secret_keys;
 mod gpg_signatures;
 mod gpg_small_commands;
 mod gpg_trust;
+mod gpg_trusted_key;
 mod gpg_verbatim_text;
 mod gpgv;
 mod guides;

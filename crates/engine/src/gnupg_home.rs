@@ -76,7 +76,7 @@ pub fn write_home(
     prepare(home, replaces).map_err(failed)?;
     let mut written = WrittenHome::default();
     write_keybox(snapshot, &home.join(KEYBOX), now, &mut written)?;
-    let trusts = snapshot.owner_trusts()?;
+    let trusts = snapshot.decided_owner_trusts()?;
     let (content, count) = trust_database::content(&trusts, now);
     replace(&home.join(TRUST_DATABASE), |file| file.write_all(&content))?;
     written.owner_trusts = count;

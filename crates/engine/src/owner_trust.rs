@@ -18,6 +18,27 @@ pub struct Assignment {
     pub trust: Option<AssignedTrust>,
 }
 
+/// What `--trusted-key` says of a key in this run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OptionNames {
+    /// The option is not given: what it said in an earlier run holds.
+    Nothing,
+    /// It names other keys only, or none.
+    Others,
+    /// It names this key.
+    ThisKey,
+}
+
+/// Decides how far a key's owner is trusted to certify others, by what is stored and what `--trusted-key` says.
+pub fn effective(assigned: Option<AssignedTrust>, option: OptionNames) -> OwnerTrust {
+    match (assigned, option) {
+        (_, OptionNames::ThisKey) => OwnerTrust::Ultimate,
+        (Some(assigned), OptionNames::Others) if assigned.is_by_option() => OwnerTrust::Unknown,
+        (Some(assigned), _) => OwnerTrust::from_number(assigned.value()),
+        (None, _) => OwnerTrust::Unknown,
+    }
+}
+
 /// Why a line of GnuPG's text has no owner trust.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LineError {
@@ -48,8 +69,7 @@ impl Assignment {
     ///
     /// `before` is what was assigned so far.
     pub fn disabling(key: Fingerprint, disabled: bool, before: Option<AssignedTrust>) -> Self {
-        let value = before.map_or(0, AssignedTrust::value);
-        Self { key, trust: AssignedTrust::from_number(AssignedTrust::new(value, disabled).number()) }
+        Self { key, trust: before.unwrap_or_default().with_disabled(disabled) }
     }
 
     /// Reads a line of `gpg --export-ownertrust`, without its end; `None` for one that gives nothing.
@@ -172,6 +192,37 @@ pub fn assign_as(
     })
 }
 
+/// Makes keys ultimately trusted by an option, and forgets others that an earlier run of it named; a key that is disabled
+/// stays so. In a database that several users share what everybody decided counts again.
+///
+/// # Errors
+///
+/// The database's errors; then nothing has changed.
+pub fn replace_options(
+    store: &dyn Store,
+    named: &[(Fingerprint, Option<AssignedTrust>)],
+    forgotten: &[(Fingerprint, AssignedTrust)],
+    command: &str,
+    now: Timestamp,
+) -> Result<()> {
+    if named.is_empty() && forgotten.is_empty() {
+        return Ok(());
+    }
+    transact(store, command, now, |transaction| {
+        for (key, given) in forgotten {
+            transaction.forget_owner_trust(&[*key])?;
+            if given.disabled {
+                transaction.set_owner_trust(key, Some(AssignedTrust::new(0, true)))?;
+            }
+        }
+        for (key, before) in named {
+            let disabled = before.is_some_and(|before| before.disabled);
+            transaction.set_owner_trust(key, Some(AssignedTrust::ultimate_by_option(disabled)))?;
+        }
+        Ok(())
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -235,5 +286,24 @@ mod tests {
         assert_eq!(Assignment::new(key, OwnerTrust::Unknown, never).trust, None);
         assert_eq!(Assignment::disabling(key, true, never).trust, disabled);
         assert_eq!(Assignment::disabling(key, false, None).trust, None);
+        let by_option = AssignedTrust::ultimate_by_option(true);
+        assert_eq!(Assignment::disabling(key, false, Some(by_option)).trust, by_option.with_disabled(false));
+        assert_eq!(Assignment::new(key, OwnerTrust::Unknown, Some(by_option)).trust, disabled_alone());
+    }
+
+    fn disabled_alone() -> Option<AssignedTrust> {
+        Some(AssignedTrust::new(0, true))
+    }
+
+    #[test]
+    fn what_an_option_gave_counts_until_it_names_other_keys_and_the_users_word_always_does() {
+        let by_option = Some(AssignedTrust::ultimate_by_option(false));
+        let full = Some(AssignedTrust::new(5, false));
+        let each = [OptionNames::Nothing, OptionNames::Others, OptionNames::ThisKey];
+        let effective = |assigned| each.map(|option| effective(assigned, option));
+        let ultimate = OwnerTrust::Ultimate;
+        assert_eq!(effective(by_option), [ultimate, OwnerTrust::Unknown, ultimate]);
+        assert_eq!(effective(full), [OwnerTrust::Full, OwnerTrust::Full, ultimate]);
+        assert_eq!(effective(None), [OwnerTrust::Unknown, OwnerTrust::Unknown, ultimate]);
     }
 }

@@ -24,6 +24,7 @@ use crate::streams::Streams;
 use crate::system_error::system_words;
 use crate::trust;
 use crate::trust_database_file;
+use crate::trusted_keys;
 
 /// What a name of a keyring begins with that is a file of packets.
 const RING_PREFIX: &[u8] = b"gnupg-ring:";
@@ -282,7 +283,12 @@ impl Keyrings {
         }
         trust_database_file::place(settings);
         match &ring.content {
-            Content::Database(store) => Ok(store.as_ref()),
+            Content::Database(store) => {
+                if ring.path == home.database()? {
+                    trusted_keys::remember(settings, streams, store.as_ref())?;
+                }
+                Ok(store.as_ref())
+            }
             Content::Missing | Content::File(_) => {
                 unreachable!("the chosen keyring is a database, and there")
             }

@@ -40,6 +40,7 @@ mod system_error;
 mod terminal;
 mod trust;
 mod trust_database_file;
+mod trusted_keys;
 
 use std::ffi::OsString;
 use std::io::ErrorKind;

@@ -7,6 +7,8 @@ use engine::validity::{TofuSettings, TrustSettings};
 
 use crate::home::Home;
 use crate::settings::{Settings, TrustNumbers};
+use crate::streams::Streams;
+use crate::trusted_keys;
 
 /// Returns the settings with which validity is computed.
 pub(crate) fn settings(settings: &Settings) -> TrustSettings {
@@ -15,6 +17,7 @@ pub(crate) fn settings(settings: &Settings) -> TrustSettings {
     TrustSettings {
         model: settings.trust_model,
         trusted_keys: settings.trusted_keys.clone(),
+        forgets_trusted_keys: settings.names_trusted_keys,
         marginals_needed: marginals_needed.unsigned_abs(),
         completes_needed: completes_needed.unsigned_abs(),
         // Both were checked when the options were read.
@@ -42,11 +45,17 @@ pub(crate) fn database(home: &Home) -> anyhow::Result<Option<Box<dyn Store>>> {
     }
 }
 
-/// Opens the home directory's database, or creates it.
-pub(crate) fn database_to_write(home: &Home) -> anyhow::Result<Box<dyn Store>> {
+/// Opens the home directory's database, or creates it, and remembers trusted keys in it.
+pub(crate) fn database_to_write(
+    settings: &Settings,
+    streams: &mut Streams,
+) -> anyhow::Result<Box<dyn Store>> {
+    let home = &settings.home;
     let path = home.database()?;
     if path.parent() == Some(home.directory()) {
         home.create_if_missing()?;
     }
-    Ok(database::create(&path)?)
+    let store = database::create(&path)?;
+    trusted_keys::remember(settings, streams, store.as_ref())?;
+    Ok(store)
 }

@@ -5,6 +5,7 @@ use engine::cert::effective::Usage;
 use engine::cert::facts::{KeyFacts, SignatureType};
 use engine::listing::OwnerTrust;
 use engine::message::{Aead, Cipher, Compression};
+use engine::owner_trust::{OptionNames, effective};
 use engine::store::AssignedTrust;
 use engine::verify::HashAlgorithm;
 
@@ -130,9 +131,10 @@ pub(crate) fn owner_trust_phrase(trust: OwnerTrust) -> &'static str {
 
 /// Returns the word for assigned owner trust, and whether the key is disabled.
 pub(crate) fn assigned_trust_phrase(assigned: Option<AssignedTrust>) -> String {
-    let AssignedTrust { disabled, .. } = assigned.unwrap_or_default();
-    let word = OwnerTrust::from_number(assigned.map_or(0, AssignedTrust::value)).word();
-    if disabled { format!("{word} and disabled") } else { word.to_owned() }
+    let given = assigned.unwrap_or_default();
+    let by_option = if given.is_by_option() { " by --trusted-key" } else { "" };
+    let disabled = if given.disabled { " and disabled" } else { "" };
+    format!("{}{by_option}{disabled}", effective(assigned, OptionNames::Nothing).word())
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use engine::cert::facts::{ComponentKind, KeyFacts};
 use engine::cert::mailbox::mail_address;
 use engine::delete::delete;
 use engine::designated_revocation::evaluate_with_revokers;
-use engine::owner_trust::{Assignment, assign};
+use engine::owner_trust::{Assignment, OptionNames, assign, effective};
 use engine::store::{CertId, Detail, Selection, Snapshot};
 
 use crate::cert_signature::{CertSignature, read_signatures};
@@ -345,6 +345,6 @@ impl Keyhoard {
     /// `database`.
     pub fn owner_trust(&self, cert: &Cert) -> Result<OwnerTrust> {
         let assigned = self.handle.read(|snapshot| Ok(snapshot.owner_trust(&cert.fingerprint())?))?;
-        Ok(assigned.map_or(OwnerTrust::Unknown, |assigned| OwnerTrust::from_number(assigned.value())))
+        Ok(effective(assigned, OptionNames::Nothing))
     }
 }

@@ -35,9 +35,9 @@ pub(crate) trait Engine {
     const OWN_ROLE: &'static str;
     /// The condition for the rows of the role that writes, after another one; empty where there are no roles.
     const AND_OWN: &'static str;
-    /// The owner trust that counts for the current role: columns `fingerprint` and `value`.
+    /// The owner trust that counts for the current role: columns `fingerprint`, `value` and what [`Engine::by_option`] names.
     const OWNER_TRUSTS: &'static str;
-    /// Gives the key `?1` the owner trust `?2`.
+    /// Gives the key `?1` the owner trust `?2`, as the user's.
     const SET_OWNER_TRUST: &'static str;
     /// Takes the owner trust of the key `?1` away, even where that of everybody would count then.
     const UNSET_OWNER_TRUST: &'static str;
@@ -70,6 +70,16 @@ pub(crate) trait Engine {
 
     /// Returns the place for messages.
     fn path(&self) -> &Path;
+
+    /// Returns the column of owner trust that says whether an option gave it, or what stands for it in tables without.
+    fn by_option(&self) -> &'static str {
+        "by_option"
+    }
+
+    /// Makes sure that the tables have the column `by_option`.
+    fn keep_options(&self, _now: Timestamp) -> Result<()> {
+        Ok(())
+    }
 
     /// Runs a query and passes its rows to `each` until that breaks; `each` may run other queries.
     fn each_row(

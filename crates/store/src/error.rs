@@ -200,6 +200,8 @@ pub enum Error {
     Older {
         /// The database.
         path: PathBuf,
+        /// The version found.
+        found: i64,
     },
     /// Owner trust of everybody, where there is no such thing or the user may not set it.
     #[error("{path}: owner trust for everybody: {reason}")]

@@ -15,14 +15,18 @@ const WRITING: &str = "writing owner trust";
 
 /// Reads the owner trust of a key.
 pub(crate) fn read<E: Engine>(engine: &E, primary: &Fingerprint) -> Result<Option<AssignedTrust>> {
-    let sql = format!("SELECT value FROM {} WHERE fingerprint = ?1", E::OWNER_TRUSTS);
-    let number = engine.first(&sql, &[&stored_fingerprint(primary)], READING, |row| row.small(0))?;
-    Ok(number.and_then(AssignedTrust::from_number))
+    let sql = format!("SELECT value, {} FROM {} WHERE fingerprint = ?1", engine.by_option(), E::OWNER_TRUSTS);
+    let read = |row: Row<'_>| Ok(AssignedTrust::stored(row.small(0)?, row.get(1)?));
+    Ok(engine.first(&sql, &[&stored_fingerprint(primary)], READING, read)?.flatten())
 }
 
 /// Reads the owner trust of all keys, in the order of their fingerprints.
 pub(crate) fn read_all<E: Engine>(engine: &E) -> Result<Vec<(Fingerprint, AssignedTrust)>> {
-    let sql = format!("SELECT fingerprint, value FROM {} ORDER BY fingerprint", E::OWNER_TRUSTS);
+    let sql = format!(
+        "SELECT fingerprint, value, {} FROM {} ORDER BY fingerprint",
+        engine.by_option(),
+        E::OWNER_TRUSTS
+    );
     Ok(engine.list(&sql, &[], READING, from_row)?.into_iter().flatten().collect())
 }
 
@@ -36,6 +40,10 @@ pub(crate) fn set<W: EngineWriter>(
     if before == trust {
         return Ok(());
     }
+    let is_by_option = trust.is_some_and(AssignedTrust::is_by_option);
+    if is_by_option {
+        writer.engine().keep_options(writer.now())?;
+    }
     writer.record(primary, NewChange::owner_trust(before, trust))?;
     let stored = stored_fingerprint(primary);
     let done = match trust {
@@ -45,7 +53,13 @@ pub(crate) fn set<W: EngineWriter>(
         }
         None => writer.engine().execute(W::Engine::UNSET_OWNER_TRUST, &[&stored], WRITING),
     };
-    done.map(drop)
+    done?;
+    if is_by_option {
+        let sql =
+            format!("UPDATE owner_trust SET by_option = true WHERE fingerprint = ?1{}", W::Engine::AND_OWN);
+        writer.engine().execute(&sql, &[&stored], WRITING)?;
+    }
+    Ok(())
 }
 
 /// Takes away the owner trust of keys.
@@ -54,9 +68,10 @@ pub(crate) fn forget<W: EngineWriter>(writer: &mut W, primaries: &[Fingerprint])
         return Ok(());
     }
     let sql = format!(
-        "DELETE FROM owner_trust WHERE fingerprint {}{} RETURNING fingerprint, value",
+        "DELETE FROM owner_trust WHERE fingerprint {}{} RETURNING fingerprint, value, {}",
         W::Engine::IN_BYTE_STRINGS,
-        W::Engine::AND_OWN
+        W::Engine::AND_OWN,
+        writer.engine().by_option()
     );
     let stored: Vec<Vec<u8>> = primaries.iter().map(stored_fingerprint).collect();
     let stored = ByteStrings(stored.iter().map(Vec::as_slice).collect());
@@ -74,5 +89,5 @@ pub(crate) fn purge(engine: &impl Engine, fingerprint: &[u8]) -> Result<u64> {
 }
 
 fn from_row(row: Row<'_>) -> Result<Option<(Fingerprint, AssignedTrust)>> {
-    Ok(row.fingerprint(0)?.zip(AssignedTrust::from_number(row.small(1)?)))
+    Ok(row.fingerprint(0)?.zip(AssignedTrust::stored(row.small(1)?, row.get(2)?)))
 }

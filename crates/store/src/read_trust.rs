@@ -9,11 +9,18 @@ use crate::{AssignedTrust, Result};
 
 /// Owner trust, and the bindings of trust on first use.
 pub trait ReadTrust {
-    /// Returns the owner trust that the user assigned to a key.
+    /// Returns the owner trust that was assigned to a key.
     fn owner_trust(&self, primary: &Fingerprint) -> Result<Option<AssignedTrust>>;
 
     /// Returns all owner trust that was assigned, by ascending fingerprint.
     fn owner_trusts(&self) -> Result<Vec<(Fingerprint, AssignedTrust)>>;
+
+    /// Returns the owner trust that the user decided, and no option: what may be exported. By ascending fingerprint.
+    fn decided_owner_trusts(&self) -> Result<Vec<(Fingerprint, AssignedTrust)>> {
+        let mut given = self.owner_trusts()?;
+        given.retain(|(_, trust)| !trust.is_by_option());
+        Ok(given)
+    }
 
     /// Hands bindings to `visit`, ordered by address, then by fingerprint.
     fn bindings(

@@ -21,6 +21,7 @@ mod share;
 mod signature_table;
 mod statement;
 mod store;
+mod upgrade;
 mod verdicts;
 mod view;
 mod wal;

@@ -52,7 +52,7 @@ fn differing_owner_trusts(snapshot: &dyn ReadTrust, given: &[Assignment]) -> Res
     if given.is_empty() {
         return Ok(Vec::new());
     }
-    let here: HashMap<Fingerprint, AssignedTrust> = snapshot.owner_trusts()?.into_iter().collect();
+    let here: HashMap<Fingerprint, AssignedTrust> = snapshot.decided_owner_trusts()?.into_iter().collect();
     let differing = given.iter().filter_map(|given| {
         let (here, there) = (*here.get(&given.key)?, given.trust?);
         (here != there).then_some(Differing::OwnerTrust { key: given.key, here, there })

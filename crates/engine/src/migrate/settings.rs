@@ -149,8 +149,7 @@ impl SettingsDestination<'_> {
 }
 
 fn decided(snapshot: &dyn Snapshot, key: &Fingerprint) -> Result<Option<AssignedTrust>> {
-    let trusts = snapshot.owner_trusts()?;
-    Ok(trusts.into_iter().find(|(known, _)| known == key).map(|(_, trust)| trust))
+    Ok(snapshot.owner_trust(key)?.filter(|trust| !trust.is_by_option()))
 }
 
 /// Says why an option has no counterpart.

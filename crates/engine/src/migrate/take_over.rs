@@ -9,8 +9,8 @@ use cert::merge::merge;
 use cert::split::RawCertificate;
 use rayon::prelude::*;
 use store::{
-    CertId, Fingerprint, InputDigest, JournalId, Migration, Origins, Prepared, Put, PutKind, PutOutcome,
-    ReadTrust, Store, Timestamp,
+    AssignedTrust, CertId, Fingerprint, InputDigest, JournalId, Migration, Origins, Prepared, Put, PutKind,
+    PutOutcome, ReadTrust, Store, Timestamp,
 };
 use verify::cores::on_all_cores;
 use verify::naming::sha256;
@@ -293,7 +293,7 @@ impl<'a> TakeOver<'a> {
             transaction.take_over_binding(binding, messages)?;
         }
         for Assignment { key, trust } in owner_trusts {
-            if transaction.snapshot()?.owner_trust(key)?.is_none() {
+            if transaction.snapshot()?.owner_trust(key)?.is_none_or(AssignedTrust::is_by_option) {
                 transaction.set_owner_trust(key, *trust)?;
             }
         }

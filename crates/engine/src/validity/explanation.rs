@@ -27,6 +27,8 @@ pub struct Explanation {
 pub struct Explained {
     /// The primary key's fingerprint.
     pub key: Fingerprint,
+    /// Whether it is ultimately trusted by `--trusted-key`, now or in an earlier run.
+    pub is_by_option: bool,
     /// Whether the primary key may certify.
     pub status: IntroducerStatus,
     /// All its user IDs and attributes.
@@ -77,6 +79,8 @@ pub struct Certifier {
     pub validity: Validity,
     /// How far the user trusts its owner.
     pub given: OwnerTrust,
+    /// Whether `--trusted-key` gave that, now or in an earlier run.
+    pub is_by_option: bool,
     /// On which level it introduces others, and how far it is trusted there, if it does.
     pub introducer: Option<Introducer>,
 }
@@ -191,7 +195,8 @@ impl ExplanationContext<'_, '_> {
             self.user(&found, component, weighed.remove(&component), others)
         });
         let users = users.collect();
-        Ok(Some(Explained { key: *key, status: web::status(&found.facts, &found.effective), users }))
+        let status = web::status(&found.facts, &found.effective);
+        Ok(Some(Explained { key: *key, is_by_option: self.anchors.is_by_option(key), status, users }))
     }
 
     fn user(
@@ -244,6 +249,7 @@ impl ExplanationContext<'_, '_> {
             status: web::status(facts, effective),
             validity: validities.max().unwrap_or_default(),
             given: self.anchors.owner_trust(key),
+            is_by_option: self.anchors.is_by_option(key),
             introducer: self.outcome.introducers.get(key).cloned(),
         };
         certifiers.insert(*key, certifier);

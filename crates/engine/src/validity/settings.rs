@@ -67,6 +67,8 @@ pub struct TrustSettings {
     pub model: Model,
     /// Keys that are ultimately trusted besides those with that owner trust (`--trusted-key`).
     pub trusted_keys: Vec<TrustedKey>,
+    /// Whether these are all that such an option ever named: owner trust by an earlier one does not count then.
+    pub forgets_trusted_keys: bool,
     /// How many marginally trusted introducers make a user ID fully valid.
     pub marginals_needed: u32,
     /// How many fully trusted introducers do.
@@ -110,6 +112,7 @@ impl TrustSettings {
             view,
             model: Model::Pgp,
             trusted_keys: Vec::new(),
+            forgets_trusted_keys: false,
             marginals_needed: 3,
             completes_needed: 1,
             max_cert_depth: 5,

@@ -6,6 +6,7 @@ use trust::{KeyMap, KeySet, OwnerTrust};
 
 use super::{TrustSettings, TrustedKey};
 use crate::Result;
+use crate::owner_trust::{OptionNames, effective};
 
 /// Owner trust, and the keys that validity begins with.
 #[derive(Clone, Debug, Default)]
@@ -13,6 +14,8 @@ pub struct TrustAnchors {
     given: KeyMap<AssignedTrust>,
     named: KeySet,
     missing: Vec<KeyId>,
+    /// Owner trust by an earlier option does not count.
+    forgets: bool,
 }
 
 impl TrustAnchors {
@@ -28,7 +31,8 @@ impl TrustAnchors {
         settings: &TrustSettings,
     ) -> Result<Self> {
         let given = owner_trust.map(ReadTrust::owner_trusts).transpose()?.unwrap_or_default();
-        let mut roots = Self { given: given.into_iter().collect(), ..Self::default() };
+        let forgets = settings.forgets_trusted_keys;
+        let mut roots = Self { given: given.into_iter().collect(), forgets, ..Self::default() };
         for trusted in settings.trusted_keys.iter().filter(|_| settings.model.has_own_keys()) {
             match *trusted {
                 TrustedKey::Fingerprint(fingerprint) => drop(roots.named.insert(fingerprint)),
@@ -49,12 +53,19 @@ impl TrustAnchors {
     /// Returns how far the user trusts the owner of a key, and whether the user disabled it.
     pub fn given(&self, key: &Fingerprint) -> (OwnerTrust, bool) {
         let assigned = self.given.get(key);
-        let trust = match assigned {
-            _ if self.named.contains(key) => OwnerTrust::Ultimate,
-            Some(assigned) => OwnerTrust::from_number(assigned.value()),
-            None => OwnerTrust::Unknown,
+        let option = match self.named.contains(key) {
+            true => OptionNames::ThisKey,
+            false if self.forgets => OptionNames::Others,
+            false => OptionNames::Nothing,
         };
-        (trust, assigned.is_some_and(|assigned| assigned.disabled))
+        (effective(assigned.copied(), option), assigned.is_some_and(|assigned| assigned.disabled))
+    }
+
+    /// Says whether the key is ultimately trusted because `--trusted-key` names it, or did in an earlier run.
+    pub fn is_by_option(&self, key: &Fingerprint) -> bool {
+        let decided = self.given.get(key).filter(|given| !given.is_by_option()).copied();
+        let ultimate = OwnerTrust::Ultimate;
+        self.owner_trust(key) == ultimate && effective(decided, OptionNames::Nothing) != ultimate
     }
 
     /// Returns the ultimately trusted keys, whether they are here or not, by ascending fingerprint.

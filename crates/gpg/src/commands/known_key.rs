@@ -5,8 +5,8 @@ use std::ops::ControlFlow;
 use engine::cert::effective::{ComponentState, Effective, EvaluationContext, PacketView, Usage, evaluate};
 use engine::cert::facts::{Component, ComponentKind, KeyFacts};
 use engine::cert::{Facts, KeyId};
+use engine::owner_trust::{OptionNames, effective};
 use engine::store::{Detail, Fingerprint, Query, Selection};
-use engine::trust::OwnerTrust;
 
 use crate::keyrings::Keyrings;
 use crate::render::validity;
@@ -55,10 +55,8 @@ impl KnownKey {
             if let Some(known) = &mut found {
                 let assigned =
                     snapshots.owner_trust()?.map(|trust| trust.owner_trust(&known.primary)).transpose()?;
-                known.owner_trust = validity::letter(
-                    OwnerTrust::from_number(assigned.flatten().unwrap_or_default().value()).into(),
-                )
-                .into();
+                let owner_trust = effective(assigned.flatten(), OptionNames::Nothing);
+                known.owner_trust = validity::letter(owner_trust.into()).into();
                 break;
             }
         }

@@ -25,7 +25,7 @@ pub(super) fn export(
         return Ok(());
     }
     let given = trust::database(&settings.home)?
-        .map(|store| store.snapshot().and_then(|snapshot| snapshot.owner_trusts()))
+        .map(|store| store.snapshot().and_then(|snapshot| snapshot.decided_owner_trusts()))
         .transpose()?;
     let head = format!(
         "# List of assigned trustvalues, created {}\n# (Use \"gpg --import-ownertrust\" to restore them)\n",
@@ -45,7 +45,7 @@ pub(super) fn import(
     let Some(name) = streams.at_most_one(arguments, "--import-ownertrust [file]") else { return Ok(()) };
     let Some(text) = input::read(name, streams) else { return Ok(()) };
     let name = input::shown_name(name);
-    let store = trust::database_to_write(&settings.home)?;
+    let store = trust::database_to_write(settings, streams)?;
     let before = store.snapshot()?.owner_trusts()?;
     let mut assigned: HashMap<Fingerprint, AssignedTrust> = before.into_iter().collect();
     let mut given = Vec::new();

@@ -172,7 +172,7 @@ fn decide(settings: &Settings, streams: &mut Streams, key: &Fingerprint) -> anyh
                 continue;
             }
         };
-        let store = trust::database_to_write(&settings.home)?;
+        let store = trust::database_to_write(settings, streams)?;
         let given = Assignment::new(*key, trust, store.snapshot()?.owner_trust(key)?);
         owner_trust::assign(store.as_ref(), &[given], "gpg-keyhoard --update-trustdb", settings.now)?;
         return Ok(true);

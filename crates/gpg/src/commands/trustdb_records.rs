@@ -114,9 +114,10 @@ impl Records<'_> {
         let delegated = introducer
             .map_or(OwnerTrust::Unknown, |introducer| OwnerTrust::from_amount(introducer.delegation.amount));
         self.add(&format!(
-            "trust {key}, ot={}, d={depth}, vl={first_valid}, mo={}, f=00",
+            "trust {key}, ot={}, d={depth}, vl={first_valid}, mo={}, f={:02}",
             assigned.number(),
-            delegated.number()
+            delegated.number(),
+            u8::from(assigned.is_by_option())
         ));
     }
 

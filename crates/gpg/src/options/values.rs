@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 
 use engine::cert::mailbox::mailbox;
+use engine::configuration::Compat;
 use engine::foreign_text::shown;
 use engine::verify::HashAlgorithm;
 
@@ -112,6 +113,10 @@ pub(super) fn agent_program(settings: &mut Settings, text: &[u8]) -> Outcome {
 }
 
 pub(super) fn trusted_key(settings: &mut Settings, text: &[u8]) -> Outcome {
+    settings.names_trusted_keys = settings.compat >= Compat::V2_4;
+    if settings.names_trusted_keys && text == b"none" {
+        return Ok(());
+    }
     match trust::trusted_key(text) {
         Some(key) => settings.trusted_keys.push(key),
         None => return complaint(format!("'{}' is not a valid long keyID", shown(text))),

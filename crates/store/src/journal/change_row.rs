@@ -23,8 +23,8 @@ pub(crate) enum NewChange<'a> {
     Shrunk(CertId),
     Removed(CertId),
     Purged,
-    /// What it was and what it becomes, 0 for none.
-    OwnerTrust([u8; 2]),
+    /// What it was and what it becomes, 0 for none; then which of them an option gave (1 and 2).
+    OwnerTrust([u8; 3]),
     /// A change to a binding, packed.
     Binding(Vec<u8>),
 }
@@ -36,7 +36,9 @@ pub(crate) struct Counts(pub(crate) [i64; 3]);
 impl NewChange<'_> {
     /// Makes a change of owner trust.
     pub(crate) fn owner_trust(before: Option<AssignedTrust>, after: Option<AssignedTrust>) -> Self {
-        Self::OwnerTrust([before, after].map(|trust| trust.map_or(0, AssignedTrust::number)))
+        let [old, new] = [before, after].map(|trust| trust.map_or(0, AssignedTrust::number));
+        let [was, is] = [before, after].map(|trust| trust.is_some_and(AssignedTrust::is_by_option));
+        Self::OwnerTrust([old, new, u8::from(was) | u8::from(is) << 1])
     }
 
     /// Makes a change to a binding.
@@ -60,6 +62,7 @@ impl NewChange<'_> {
     pub(crate) fn added(&self) -> Option<&[u8]> {
         match self {
             Self::Merged(added, _) => Some(added.as_flattened()),
+            Self::OwnerTrust([numbers @ .., 0]) => Some(numbers),
             Self::OwnerTrust(numbers) => Some(numbers),
             Self::Binding(change) => Some(change),
             _ => None,
@@ -95,7 +98,9 @@ pub(crate) fn read(kind: u8, added: Option<&[u8]>, former: Option<FormerCertific
         SHRUNK => ChangeKind::Shrunk(former),
         OWNER_TRUST => {
             // Of one that was purged nothing is known.
-            let trust = |index: usize| AssignedTrust::from_number(*added?.get(index)?);
+            let by_option = added.and_then(|added| added.get(2)).copied().unwrap_or(0);
+            let trust =
+                |index: usize| AssignedTrust::stored(*added?.get(index)?, by_option >> index & 1 == 1);
             ChangeKind::OwnerTrust { before: trust(0), after: trust(1) }
         }
         BINDING => {

@@ -11,8 +11,9 @@ use crate::{Error, Result};
 
 const DOING: &str = "creating the tables";
 
-/// The version of the tables and of the blobs in them. In version 1 owner trust and trust on first use were everybody's.
-pub(super) const VERSION: i64 = 2;
+/// The version of the tables and of the blobs in them. In version 1 owner trust and trust on first use were everybody's;
+/// versions 1 and 2 do not say of owner trust whether an option gave it.
+pub(super) const VERSION: i64 = 3;
 
 /// The most partitions: each costs planning time and files.
 const MOST_PARTITIONS: u32 = 256;
@@ -74,7 +75,8 @@ CREATE TABLE user_id_origin (
 CREATE TABLE migration (
   digest bytea PRIMARY KEY, path bytea NOT NULL, modified bigint NOT NULL, size bigint NOT NULL, time bigint);
 CREATE TABLE owner_trust (
-  fingerprint bytea, value smallint NOT NULL, role text DEFAULT current_user, PRIMARY KEY (fingerprint, role));
+  fingerprint bytea, value smallint NOT NULL, role text DEFAULT current_user, by_option boolean NOT NULL DEFAULT false,
+  PRIMARY KEY (fingerprint, role));
 CREATE TABLE tofu_binding (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, fingerprint bytea NOT NULL, digest bytea NOT NULL,
   email bytea NOT NULL, hash bigint NOT NULL, user_id bytea NOT NULL, time bigint NOT NULL,
@@ -99,7 +101,7 @@ CREATE TABLE former (
 ";
 
 /// What version 2 has more than version 1: rows of roles. Those that are there become everybody's, whose role is empty.
-const UPGRADE: &str = "
+const UPGRADE_TO_2: &str = "
 ALTER TABLE owner_trust ADD COLUMN role text NOT NULL DEFAULT '';
 ALTER TABLE owner_trust DROP CONSTRAINT owner_trust_pkey, ADD PRIMARY KEY (fingerprint, role);
 ALTER TABLE owner_trust ALTER COLUMN role SET DEFAULT current_user;
@@ -108,6 +110,9 @@ ALTER TABLE tofu_binding DROP CONSTRAINT tofu_binding_digest_fingerprint_key,
   ADD UNIQUE (digest, fingerprint, role);
 ALTER TABLE tofu_binding ALTER COLUMN role SET DEFAULT current_user;
 ";
+
+/// What version 3 has more than version 2.
+const UPGRADE_TO_3: &str = "ALTER TABLE owner_trust ADD COLUMN by_option boolean NOT NULL DEFAULT false;";
 
 /// Who reads and writes which rows of roles: one's own, and everybody's; those are written by who may execute
 /// `trust_for_everybody`. What an import notes of user IDs, without anybody's decision, is everybody's and may be written
@@ -196,7 +201,7 @@ pub(super) fn shape(connection: &Connection, server: &Server) -> Result<Shape> {
     }
     match version {
         Some(VERSION) => Ok(found),
-        Some(version) if version < VERSION => Err(Error::Older { path }),
+        Some(found) if found < VERSION => Err(Error::Older { path, found }),
         Some(version) => Err(Error::Newer { path, found: version, known: VERSION }),
         None => Err(Error::Foreign { path }),
     }
@@ -224,15 +229,16 @@ pub(super) fn upgraded(connection: &Connection, server: &Server) -> Result<Shape
         ),
         DOING,
     )?;
-    match shape(connection, server) {
-        Err(Error::Older { .. }) => {}
+    let steps = match shape(connection, server) {
+        Err(Error::Older { found: 1, .. }) => [UPGRADE_TO_2, ROLES, UPGRADE_TO_3].concat(),
+        Err(Error::Older { .. }) => UPGRADE_TO_3.to_owned(),
         found => {
             connection.batch("COMMIT", DOING)?;
             return found;
         }
-    }
+    };
     let version = format!("UPDATE meta SET value = {VERSION} WHERE name = 'version'");
-    connection.batch(&[UPGRADE, ROLES, &version, "; COMMIT"].concat(), DOING)?;
+    connection.batch(&[&steps, &version, "; COMMIT"].concat(), DOING)?;
     shape(connection, server)
 }
 

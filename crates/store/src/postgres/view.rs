@@ -126,20 +126,20 @@ impl Engine for View<'_> {
     const OWN_ROLE: &'static str = own_role!();
     const AND_OWN: &'static str = concat!(" AND role = ", own_role!());
     const OWNER_TRUSTS: &'static str = concat!(
-        "(SELECT DISTINCT ON (fingerprint) fingerprint, value FROM owner_trust WHERE role IN ('', ",
+        "(SELECT DISTINCT ON (fingerprint) fingerprint, value, by_option FROM owner_trust WHERE role IN ('', ",
         own_role!(),
         ") ORDER BY fingerprint, role DESC) AS owner_trust"
     );
     const SET_OWNER_TRUST: &'static str = concat!(
         "INSERT INTO owner_trust (role, fingerprint, value) VALUES (",
         own_role!(),
-        ", ?1, ?2) ON CONFLICT (fingerprint, role) DO UPDATE SET value = ?2"
+        ", ?1, ?2) ON CONFLICT (fingerprint, role) DO UPDATE SET value = ?2, by_option = false"
     );
     // No owner trust is one of its own: it comes before that of everybody.
     const UNSET_OWNER_TRUST: &'static str = concat!(
         "INSERT INTO owner_trust (role, fingerprint, value) VALUES (",
         own_role!(),
-        ", ?1, 0) ON CONFLICT (fingerprint, role) DO UPDATE SET value = 0"
+        ", ?1, 0) ON CONFLICT (fingerprint, role) DO UPDATE SET value = 0, by_option = false"
     );
     const BINDINGS: &'static str = concat!(
         "(SELECT DISTINCT ON (digest, fingerprint) * FROM tofu_binding WHERE role IN ('', ",

@@ -178,11 +178,11 @@ fn check_identity(connection: &Connection, path: &Path) -> Result<()> {
     let is_ours = || Ok(read("PRAGMA application_id")? == schema::APPLICATION_ID);
     // One that another process is about to fill has nothing in it yet, and may have all at the second look.
     if is_ours()? {
-        check_version(connection, path)
+        check_version(connection, path).map(drop)
     } else if read("SELECT count(*) FROM sqlite_schema")? == 0 {
         Err(Error::Missing { path: path.to_owned() })
     } else if is_ours()? {
-        check_version(connection, path)
+        check_version(connection, path).map(drop)
     } else {
         Err(Error::Foreign { path: path.to_owned() })
     }
@@ -199,8 +199,8 @@ fn check_readable(path: &Path) -> Result<()> {
     file_access::check_readable(path).map_err(|source| Error::File { path: path.to_owned(), source })
 }
 
-/// Returns the name of one of SQLite's files beside the database.
-fn beside(path: &Path, suffix: &str) -> PathBuf {
+/// Returns the name of a file beside the database.
+pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     name.into()

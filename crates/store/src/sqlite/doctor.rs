@@ -47,7 +47,7 @@ pub(super) fn rebuild(store: &SqliteStore, derive: &mut Derive<'_>) -> Result<Re
     let connection = store.take()?;
     let needs_wal = wal::begin_writing(&connection, &store.path, &store.access, store.is_read())?;
     let view = View::within(store, connection);
-    schema::check_version(view.connection(), view.path())?;
+    view.check_version()?;
     let rebuilt = derived::rebuild(&view, &mut Tables::new(&view), derive)?;
     write_lock::commit(view.connection(), &store.path)?;
     if needs_wal {

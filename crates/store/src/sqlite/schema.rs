@@ -12,8 +12,15 @@ use crate::{Error, Result};
 /// The mark of a Keyhoard database in the file's header ("Khrd").
 pub(super) const APPLICATION_ID: i64 = 0x4b68_7264;
 
-/// The version of the tables and of the blobs in them.
-pub(super) const VERSION: i64 = 1;
+/// The version of the tables and of the blobs in them. Version 1 does not say of owner trust whether an option gave it.
+pub(super) const VERSION: i64 = 2;
+
+/// The earliest version, which is read and written as it is.
+pub(super) const FIRST_VERSION: i64 = 1;
+
+/// What version 2 has more than version 1.
+pub(super) const UPGRADE: &str =
+    "ALTER TABLE owner_trust ADD COLUMN by_option INTEGER NOT NULL DEFAULT 0; PRAGMA user_version = 2;";
 
 /// Bytes in a page: certificates are long, and with SQLite's usual 4,096 their bytes take a tenth more time to write.
 pub(super) const PAGE_SIZE: i64 = 8192;
@@ -38,7 +45,8 @@ CREATE TABLE user_id_origin (
   cert INTEGER, value BLOB, kind INTEGER NOT NULL, updated INTEGER, url TEXT, PRIMARY KEY (cert, value)) WITHOUT ROWID;
 CREATE TABLE migration (
   path BLOB PRIMARY KEY, modified INTEGER NOT NULL, size INTEGER NOT NULL, time INTEGER) WITHOUT ROWID;
-CREATE TABLE owner_trust (fingerprint BLOB PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE owner_trust (
+  fingerprint BLOB PRIMARY KEY, value INTEGER NOT NULL, by_option INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID;
 CREATE TABLE tofu_binding (
   id INTEGER PRIMARY KEY,
   fingerprint BLOB NOT NULL,
@@ -110,11 +118,11 @@ CREATE VIEW history AS SELECT journal.id, datetime(time, 'unixepoch') AS time, c
   FROM journal LEFT JOIN change ON change.journal = journal.id;
 ";
 
-/// Says whether the tables are of a version that is known.
-pub(super) fn check_version(connection: &Connection, path: &Path) -> Result<()> {
+/// Returns the version of the tables, if it is known.
+pub(super) fn check_version(connection: &Connection, path: &Path) -> Result<i64> {
     let mut statement = connection.prepare_cached("PRAGMA user_version").context(path, "opening")?;
     match statement.query_row([], |row| row.get(0)).context(path, "opening")? {
-        VERSION => Ok(()),
+        found @ FIRST_VERSION..=VERSION => Ok(found),
         found => Err(Error::Newer { path: path.to_owned(), found, known: VERSION }),
     }
 }

@@ -5,12 +5,12 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
-use cert::Fingerprint;
+use cert::{Fingerprint, Timestamp};
 use rusqlite::{Connection, OptionalExtension, params_from_iter};
 
 use super::error::Context;
 use super::store::SqliteStore;
-use super::{schema, search, wal};
+use super::{schema, search, upgrade, wal};
 use crate::engine::{Engine, Parameters, Row};
 use crate::rows::{is_fingerprint, rotated};
 use crate::{CertId, InputDigest, Query, Result};
@@ -20,6 +20,8 @@ pub(super) struct View<'s> {
     pub(super) store: &'s SqliteStore,
     /// Taken out only when the view ends.
     connection: Option<Connection>,
+    /// The version of the tables.
+    version: Cell<i64>,
     /// Whether it has [`LARGE_CACHE`].
     has_large_cache: Cell<bool>,
     /// Other connections that read the same moment.
@@ -43,8 +45,14 @@ impl<'s> View<'s> {
         let view = Self::within(store, connection);
         view.connection().execute_batch("BEGIN").context(&store.path, "reading")?;
         // The first read is what fixes the view.
-        schema::check_version(view.connection(), &store.path)?;
+        view.check_version()?;
         Ok(view)
+    }
+
+    /// Finds out which version the tables have, if it is known.
+    pub(super) fn check_version(&self) -> Result<()> {
+        self.version.set(schema::check_version(self.connection(), self.path())?);
+        Ok(())
     }
 
     /// Reads within a transaction that has begun on `connection`, which ends with the view.
@@ -53,6 +61,7 @@ impl<'s> View<'s> {
         Self {
             store,
             connection: Some(connection),
+            version: Cell::new(schema::VERSION),
             has_large_cache: Cell::new(false),
             parallel: RefCell::default(),
         }
@@ -112,8 +121,8 @@ impl Engine for View<'_> {
     const OWN_ROLE: &'static str = "";
     const AND_OWN: &'static str = "";
     const OWNER_TRUSTS: &'static str = "owner_trust";
-    const SET_OWNER_TRUST: &'static str = "INSERT INTO owner_trust (fingerprint, value) VALUES (?1, ?2)
-        ON CONFLICT (fingerprint) DO UPDATE SET value = ?2";
+    // In both versions of the table: what another row said of an option is gone.
+    const SET_OWNER_TRUST: &'static str = "REPLACE INTO owner_trust (fingerprint, value) VALUES (?1, ?2)";
     const UNSET_OWNER_TRUST: &'static str = "DELETE FROM owner_trust WHERE fingerprint = ?1";
     const BINDINGS: &'static str = "tofu_binding";
     const OF_BINDING: &'static str = "binding = ?1";
@@ -137,6 +146,18 @@ impl Engine for View<'_> {
 
     fn path(&self) -> &Path {
         &self.store.path
+    }
+
+    fn by_option(&self) -> &'static str {
+        if self.version.get() == schema::FIRST_VERSION { "0" } else { "by_option" }
+    }
+
+    fn keep_options(&self, now: Timestamp) -> Result<()> {
+        if self.version.get() == schema::FIRST_VERSION {
+            upgrade::upgrade(self.store, self.connection(), now)?;
+            self.check_version()?;
+        }
+        Ok(())
     }
 
     fn each_row(

@@ -10,7 +10,7 @@ use super::early_sync::EarlySync;
 use super::error::Context;
 use super::store::SqliteStore;
 use super::view::View;
-use super::{derived, journal, wal, write_lock};
+use super::{derived, journal, upgrade, wal, write_lock};
 use crate::engine::{Engine, Parameters, Text, stored_time};
 use crate::engine_writer::EngineWriter;
 use crate::journal::change_row::NewChange;
@@ -92,7 +92,7 @@ impl<'s> Writer<'s> {
         now: Timestamp,
     ) -> Result<Self> {
         let view = View::within(store, connection);
-        super::schema::check_version(view.connection(), view.path())?;
+        view.check_version()?;
         view.set_cache(WRITING_CACHE)?;
         let journal = Entry::open(&view, command, journal, now)?;
         let deferred = BufferedRows::default();
@@ -377,7 +377,9 @@ impl Transaction for Writer<'_> {
         write_lock::commit(self.view.connection(), self.view.path())?;
         self.view.set_cache(READING_CACHE)?;
         if self.purged {
-            let overwritten = wal::overwrite(self.view.connection(), self.view.path());
+            let path = self.view.path();
+            let overwritten =
+                upgrade::delete_backup(path).and_then(|()| wal::overwrite(self.view.connection(), path));
             let done = overwritten.and_then(|()| journal::finish_overwriting(&self.view));
             done.map_err(|source| Error::NotOverwritten {
                 path: self.view.path().to_owned(),

@@ -16,4 +16,5 @@ mod processes;
 mod proven;
 mod server;
 mod share;
+mod trust_by_option;
 mod verdicts;

@@ -158,7 +158,7 @@ fn a_newer_schema_is_refused_by_name_and_stays_as_it_is() {
     let before = fs::read(&path).expect("read");
     let error = SqliteStore::open(&path).err().expect("refused");
     let expected =
-        format!("{}: written by a newer Keyhoard (schema 7, this program knows 1)", path.display());
+        format!("{}: written by a newer Keyhoard (schema 7, this program knows 2)", path.display());
     assert_eq!(error.to_string(), expected);
     assert!(SqliteStore::create(&path).is_err());
     assert_eq!(fs::read(&path).expect("read"), before);
@@ -170,9 +170,9 @@ fn a_schema_that_becomes_newer_is_noticed_by_who_has_it_open() {
     let path = database(directory.path());
     let store = SqliteStore::open(&path).expect("open");
     let connection = Connection::open(&path).expect("open");
-    connection.execute_batch("PRAGMA user_version = 2").expect("pragma");
-    assert!(matches!(store.snapshot().err(), Some(Error::Newer { found: 2, .. })));
-    assert!(matches!(write(&store, 2), Err(Error::Newer { found: 2, .. })));
+    connection.execute_batch("PRAGMA user_version = 3").expect("pragma");
+    assert!(matches!(store.snapshot().err(), Some(Error::Newer { found: 3, .. })));
+    assert!(matches!(write(&store, 2), Err(Error::Newer { found: 3, .. })));
 }
 
 #[test]

@@ -97,7 +97,7 @@ fn what_is_no_database_of_ours_or_a_newer_one_is_refused_by_name() {
     drop(PostgresStore::create(address_of("keyhoard", "newer"), 0).expect("create"));
     psql(server(), "UPDATE newer.meta SET value = 7 WHERE name = 'version'");
     let newer = PostgresStore::open(address_of("keyhoard", "newer")).err().expect("refused").to_string();
-    assert!(newer.contains("schema 7, this program knows 2"), "{newer}");
+    assert!(newer.contains("schema 7, this program knows 3"), "{newer}");
     assert!(matches!(PostgresStore::open(new_address()).err(), Some(Error::Missing { .. })));
 }
 

@@ -30,7 +30,7 @@ pub(crate) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
 
 fn set(edit_keys: &mut EditKeys<'_>, key: Fingerprint, value: &str) -> Result<(), Failure> {
     let settings = edit_keys.settings;
-    let store = trust::database_to_write(&settings.home)?;
+    let store = trust::database_to_write(settings, edit_keys.streams)?;
     let before = store.snapshot()?.owner_trust(&key)?;
     let assignment = match value.to_ascii_lowercase().as_str() {
         "disable" => Assignment::disabling(key, true, before),

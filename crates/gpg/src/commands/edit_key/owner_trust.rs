@@ -38,7 +38,7 @@ pub(super) fn edit(session: &mut Session<'_>) -> anyhow::Result<()> {
             b"m" | b"M" | [4] => return Ok(()),
             _ => continue,
         };
-        let store = trust::database_to_write(&session.settings().home)?;
+        let store = trust::database_to_write(session.keys.settings, session.keys.streams)?;
         let key = session.key();
         let given = Assignment::new(key, trust, store.snapshot()?.owner_trust(&key)?);
         owner_trust::assign(store.as_ref(), &[given], "gpg-keyhoard --edit-key", session.settings().now)?;
@@ -57,7 +57,7 @@ fn explain(session: &Session<'_>) {
 
 /// Disables the key, or enables it again.
 pub(super) fn disable(session: &mut Session<'_>, disabled: bool) -> anyhow::Result<()> {
-    let store = trust::database_to_write(&session.settings().home)?;
+    let store = trust::database_to_write(session.keys.settings, session.keys.streams)?;
     let key = session.key();
     let before = store.snapshot()?.owner_trust(&key)?;
     let given = Assignment::disabling(key, disabled, before);

@@ -2,7 +2,7 @@
 
 use std::io::{self, IsTerminal};
 
-use engine::owner_trust::{Assignment, assign};
+use engine::owner_trust::{Assignment, OptionNames, assign, effective};
 use engine::secret_keys::owner_of;
 use engine::store::{Fingerprint, Store};
 use engine::trust::OwnerTrust;
@@ -21,7 +21,8 @@ pub(super) fn ask(session: &Session, store: &dyn Store, keys: &[Fingerprint]) ->
         let before = snapshot.trust().map(|trust| trust.owner_trust(key)).transpose()?.flatten();
         let name = owner_of(snapshot.as_ref(), key)?.and_then(|owner| owner.name);
         drop(snapshot);
-        if before.is_some_and(|before| OwnerTrust::from_number(before.value()) == OwnerTrust::Ultimate) {
+        let decided = before.filter(|before| !before.is_by_option());
+        if effective(decided, OptionNames::Nothing) == OwnerTrust::Ultimate {
             continue;
         }
         let name = name.as_deref().map(printable).unwrap_or_default();

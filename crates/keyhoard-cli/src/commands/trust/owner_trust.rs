@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use engine::cert::Fingerprint;
-use engine::owner_trust::{self, Assignment, TrustHolder};
+use engine::owner_trust::{self, Assignment, OptionNames, TrustHolder, effective};
 use engine::store::{AssignedTrust, Detail, ReadCertificates, Selection};
 use engine::trust::OwnerTrust;
 use serde::Serialize;
@@ -163,7 +163,8 @@ pub(super) fn list(session: &mut Session) -> anyhow::Result<Outcome> {
     let store = session.open()?;
     let snapshot = store.snapshot()?;
     let mut given = snapshot.owner_trusts()?;
-    given.sort_by_key(|(key, trust)| (std::cmp::Reverse(OwnerTrust::from_number(trust.value())), *key));
+    given
+        .sort_by_key(|(key, trust)| (std::cmp::Reverse(effective(Some(*trust), OptionNames::Nothing)), *key));
     let mut table = Table::default();
     for listed in listed(snapshot.as_ref(), &given)? {
         if session.output.is_json() {
@@ -176,6 +177,7 @@ pub(super) fn list(session: &mut Session) -> anyhow::Result<Outcome> {
             Cell::new(listed.fingerprint).styled(Style::Name),
             Cell::new(name),
         ];
+        cells.extend(listed.by_option.then(|| Cell::new("[by gpg's --trusted-key]").styled(Style::Faint)));
         cells.extend(listed.disabled.then(|| Cell::new("[disabled]").styled(Style::Warning)));
         table.push(cells);
     }
@@ -192,8 +194,9 @@ fn listed(
     let names = names(snapshot, &keys)?;
     let listed = |(key, trust): &(Fingerprint, AssignedTrust)| GivenJson {
         fingerprint: key.to_string(),
-        owner_trust: OwnerTrust::from_number(trust.value()).word(),
+        owner_trust: effective(Some(*trust), OptionNames::Nothing).word(),
         disabled: trust.disabled,
+        by_option: trust.is_by_option(),
         name: names.get(key).cloned(),
     };
     Ok(given.iter().map(listed).collect())
@@ -218,7 +221,7 @@ fn names(
 pub(super) fn exchange(session: &mut Session, exchange: &Exchange) -> anyhow::Result<Outcome> {
     match exchange {
         Exchange::Export => {
-            let given = session.open()?.snapshot()?.owner_trusts()?;
+            let given = session.open()?.snapshot()?.decided_owner_trusts()?;
             session.output.write_all(owner_trust::lines(&given).as_bytes())?;
             Ok(Outcome::done_if(!given.is_empty()))
         }
@@ -247,5 +250,6 @@ struct GivenJson {
     fingerprint: String,
     owner_trust: &'static str,
     disabled: bool,
+    by_option: bool,
     name: Option<String>,
 }

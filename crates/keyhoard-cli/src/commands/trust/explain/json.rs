@@ -56,6 +56,7 @@ struct CertifierJson<'a> {
     status: &'static str,
     validity: &'static str,
     owner_trust: &'static str,
+    by_option: bool,
     trust: Option<&'static str>,
     level: Option<u8>,
 }
@@ -118,6 +119,7 @@ impl<'a> CertifierJson<'a> {
             status: status_word(certifier.status),
             validity: certifier.validity.word(),
             owner_trust: certifier.given.word(),
+            by_option: certifier.is_by_option,
             trust: introducer.map(|introducer| introducer.trust.word()),
             level: introducer.map(|introducer| introducer.level),
         }

@@ -59,6 +59,10 @@ impl Text<'_> {
     fn reason(&self, user: &ExplainedUser) -> String {
         let TrustSettings { completes_needed, marginals_needed, .. } = self.settings;
         match user {
+            ExplainedUser { validity: Validity::Ultimate, .. } if self.explanation.subject().is_by_option => {
+                "The key is ultimately trusted, since --trusted-key names it or did in an earlier run of gpg."
+                    .to_owned()
+            }
             ExplainedUser { validity: Validity::Ultimate, .. } => "The key is ultimately trusted.".to_owned(),
             _ if !self.is_alive() => {
                 "The key is revoked or has expired: none of its user IDs is valid.".to_owned()
@@ -164,7 +168,9 @@ impl Text<'_> {
         let certifier = self.explanation.certifiers.get(key);
         let trust =
             certifier.and_then(|certifier| certifier.introducer.as_ref()).map(|introducer| introducer.trust);
-        let trust = trust.map(|trust| format!(" ({})", naming::owner_trust_phrase(trust)));
+        let by_option = certifier.is_some_and(|certifier| certifier.is_by_option);
+        let source = if by_option { " by --trusted-key" } else { "" };
+        let trust = trust.map(|trust| format!(" ({}{source})", naming::owner_trust_phrase(trust)));
         format!("{} {}{}", key.key_id(), self.name(key), trust.unwrap_or_default())
     }
 
