@@ -1,6 +1,7 @@
 //! The tests of whole programs: one binary, one file per command. [`harness`] is what they share.
 
 mod agent_home;
+mod damaged_keys;
 mod demo;
 mod documents;
 mod earlier_databases;

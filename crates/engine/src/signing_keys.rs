@@ -5,7 +5,7 @@ use cert::effective::objections::{IssuerKey, objections};
 use cert::effective::{ComponentState, EvaluationContext, KeyState, PacketView};
 use cert::facts::{ComponentKind, SignatureType};
 use cert::{Fingerprint, Timestamp};
-use secret::{Ask, Name, OpenKey, SecretKeys, StoredKey};
+use secret::{Ask, Name, OpenKey, Protection, SecretKeys, StoredKey};
 use store::query::Name as KeyName;
 use store::{CertId, ReadCertificates};
 use verify::policy::DigestPolicy;
@@ -58,7 +58,7 @@ impl SigningKeys {
 }
 
 /// Returns the key of a certificate that signs: as in GnuPG, the newest subkey that may and whose secret is here, else
-/// the primary key.
+/// the primary key. A secret that is protected in an unknown way comes after all others.
 ///
 /// # Errors
 ///
@@ -104,8 +104,8 @@ fn signing_keys(
     let certificate = stored.certificate;
     let effective = evaluate_certificate(&certificate, moment, &[snapshot])?;
     let now = moment.now;
-    let has_secret = |key: &Fingerprint| {
-        stored_keys.iter().any(|stored| stored.fingerprint == *key && stored.protection.has_secret())
+    let secret = |key: &Fingerprint| {
+        stored_keys.iter().find(|stored| stored.fingerprint == *key && stored.protection.has_secret())
     };
     let components = certificate.facts.components.iter().zip(&effective.components).enumerate();
     let here: Vec<_> = components
@@ -113,7 +113,7 @@ fn signing_keys(
             (ComponentKind::Key(key), ComponentState::Key(state)) => Some((index, key, state)),
             _ => None,
         })
-        .filter(|(_, key, _)| has_secret(&key.fingerprint))
+        .filter(|(_, key, _)| secret(&key.fingerprint).is_some())
         .collect();
     if here.is_empty() {
         return Ok(None);
@@ -126,11 +126,15 @@ fn signing_keys(
         IssuerKey::of(&certificate.facts, &effective, index, agreement)
             .is_some_and(|issuer| objections(&issuer, SignatureType::BINARY, now, now).is_empty())
     };
+    // Where no other key may sign, one that is protected in an unknown way says why it cannot.
+    let is_known = |key: &Fingerprint| {
+        secret(key).is_some_and(|stored| !matches!(stored.protection, Protection::Unknown(_)))
+    };
     let chosen = here
         .iter()
         .filter(|(index, _, state)| is_alive(state) && may_sign(*index))
         .filter(|(_, key, _)| is_meant(&key.fingerprint))
-        .max_by_key(|(index, key, _)| (*index > 0, key.created, key.fingerprint));
+        .max_by_key(|(index, key, _)| (is_known(&key.fingerprint), *index > 0, key.created, key.fingerprint));
     Ok(Some(match chosen {
         Some((_, key, _)) => SigningKeys::Key(SigningKey { primary, key: key.fingerprint }),
         None => SigningKeys::Unusable { primary, is_alive: here.iter().any(|(_, _, state)| is_alive(state)) },

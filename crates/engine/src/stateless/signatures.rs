@@ -71,7 +71,7 @@ pub struct Verification {
     pub signer: String,
 }
 
-/// Unlocks the keys that sign, one for each certificate.
+/// Unlocks the keys that sign, one for each certificate: one that cannot be used is passed over for the next.
 ///
 /// # Errors
 ///
@@ -80,13 +80,24 @@ pub(super) fn signers(keys: &[Keys], passwords: &[Password], now: Timestamp) -> 
     let mut signers = Vec::new();
     for keys in keys {
         let keyring = keys.certificates().keyring(Path::new("KEYS"));
-        let (snapshot, stored_keys) = (keyring.snapshot(), keys.stored_keys());
+        let snapshot = keyring.snapshot();
         for (id, certificate) in (1..).map(CertId).zip(&keys.certificates) {
-            let key = signing_key(snapshot.as_ref(), id, &stored_keys, now)?.ok_or_else(|| {
-                let primary = certificate.facts.primary().fingerprint;
-                Failure::new(Kind::KeyCannotSign, format!("{primary}: it has no key that may sign now"))
-            })?;
-            signers.push(keys.unlock(&key.key, passwords)?);
+            let mut stored_keys = keys.stored_keys();
+            let mut first_failure = None;
+            let signer = loop {
+                let Some(key) = signing_key(snapshot.as_ref(), id, &stored_keys, now)? else {
+                    let primary = certificate.facts.primary().fingerprint;
+                    let reason = format!("{primary}: it has no key that may sign now");
+                    return Err(first_failure.unwrap_or_else(|| Failure::new(Kind::KeyCannotSign, reason)));
+                };
+                match keys.unlock(&key.key, passwords) {
+                    Ok(signer) => break signer,
+                    Err(failure) if failure.kind == Kind::KeyIsProtected => return Err(failure),
+                    Err(failure) => drop(first_failure.get_or_insert(failure)),
+                }
+                stored_keys.retain(|stored| stored.fingerprint != key.key);
+            };
+            signers.push(signer);
         }
     }
     Ok(signers)
