@@ -1,6 +1,6 @@
 //! Keys and signatures of a certificate that cannot be read, or are damaged: the others of the certificate are used.
 
-use harness::{Home, Run};
+use harness::{Both, Gnupg, Home, Run};
 use packet_builder::{Certificate, Key, Packet, bytes, mpi};
 
 use crate::sop::Sop;
@@ -86,4 +86,57 @@ fn keyhoard_signs_with_the_next_key_if_one_is_protected_in_an_unknown_way() {
     let message = Run::keyhoard(&home).arg("sign").stdin(TEXT).succeed().stdout;
     let verified = Run::keyhoard(&home).arg("verify").stdin(message).output();
     assert!(verified.text().contains("GOOD"), "{}{}", verified.text(), verified.errors());
+}
+
+/// Packets of a certificate that are too short for what they are, and whether gpg refuses the certificate for them.
+fn short_packets() -> Vec<(&'static str, Packet, bool)> {
+    vec![
+        ("an empty signature", Packet::new(2, Vec::new()), false),
+        ("a signature of version 0", Packet::new(2, *b"\0"), false),
+        ("a signature that ends after its type", Packet::new(2, *b"\x04\x13"), false),
+        ("an empty subkey", Packet::new(14, Vec::new()), true),
+        ("a subkey that ends after its version", Packet::new(14, *b"\x04"), true),
+    ]
+}
+
+#[test]
+fn what_is_too_short_to_be_read_in_a_certificate_is_passed_over_and_kept_and_the_gpg_front_hides_it() {
+    let (ann, signing, encrypting) = (Key::ed25519("ann"), Key::ed25519("subkey"), Key::rsa2048());
+    let mut whole = Certificate::with_flags(&ann, ANN, 1);
+    whole.add_subkey(&ann, &signing, 2).add_subkey(&ann, &encrypting, 12);
+    let in_gpg = |gpg: bool, input: &[u8]| {
+        let both = Both::new().with(Gnupg::V2_4);
+        both.run_of(gpg).arg("--import").stdin(input).output();
+        let exported = both.run_of(gpg).arg("--export").output().stdout;
+        (both.run_of(gpg).args(["--with-colons", "--list-sigs"]).output().text(), exported)
+    };
+    let expected = in_gpg(false, &whole.bytes());
+    assert_eq!(expected.0.matches("sub:").count(), 2);
+    let mut compared = 0;
+    for (what, short, is_refused_by_gpg) in short_packets() {
+        for place in [1, 3, 5, 7] {
+            let mut packets = whole.packets.clone();
+            packets.insert(place, short.clone());
+            let damaged = bytes(&packets);
+            assert_eq!(in_gpg(false, &damaged), expected, "{what} at {place}");
+            let by_gpg = in_gpg(true, &damaged);
+            assert_eq!(by_gpg.0.contains("pub:"), !is_refused_by_gpg, "{what} at {place}, in gpg");
+            if !is_refused_by_gpg {
+                let listed = |text: &str| {
+                    let lines = text.lines().filter(|line| !line.starts_with("tru"));
+                    lines.map(str::to_owned).collect::<Vec<_>>()
+                };
+                assert_eq!(listed(&by_gpg.0), listed(&expected.0), "{what} at {place}, in gpg");
+                compared += 1;
+            }
+            let home = Home::new();
+            let file = home.write("ann.pgp", &damaged);
+            let to_file = || Run::keyhoard(&home).args(["encrypt", "--to-file"]).arg(&file).stdin(TEXT);
+            to_file().succeed();
+            let imported = Run::keyhoard(&home).arg("import").arg(&file).succeed();
+            assert!(imported.errors().is_empty(), "{what} at {place}: {}", imported.errors());
+            assert_eq!(Run::keyhoard(&home).args(["export", "--binary"]).succeed().stdout, damaged);
+        }
+    }
+    assert_eq!(compared, 12);
 }

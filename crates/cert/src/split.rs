@@ -43,7 +43,6 @@ pub struct RawRevocation {
 #[derive(Debug)]
 pub struct Splitter<R> {
     window: Window<R>,
-    rules: ArmorRules,
     state: State,
     /// The number of bytes that were searched again, see [`Splitter::search_start`].
     searched_again: u64,
@@ -68,10 +67,10 @@ impl<R: Read> Splitter<R> {
         Self::with(reader, ArmorRules::Gnupg)
     }
 
-    /// Splits a stream from its beginning. By RFC 9580 (4.3) also signatures and subkeys too short to be ones are kept.
+    /// Splits a stream from its beginning.
     pub fn with(reader: R, armor: ArmorRules) -> Self {
         let window = Window::new(reader, armor);
-        Self { window, rules: armor, state: State::Ready, searched_again: 0, damage: None }
+        Self { window, state: State::Ready, searched_again: 0, damage: None }
     }
 
     fn piece(&mut self) -> Result<Option<Piece>> {
@@ -120,9 +119,6 @@ impl<R: Read> Splitter<R> {
     /// packets ends after `limit`.
     fn certificate(&mut self, mut assembly: Assembly, mut at: usize, limit: usize) -> Result<RawCertificate> {
         self.state = State::Ready;
-        if self.rules == ArmorRules::Rfc9580 {
-            assembly = assembly.keeping_short_packets();
-        }
         let position = self.window.position(0);
         let mut notes = Vec::new();
         loop {
