@@ -49,6 +49,7 @@ mod keyhoard_doctor;
 mod keyhoard_encrypt;
 mod keyhoard_export;
 mod keyhoard_fetch;
+mod keyhoard_files;
 mod keyhoard_generate;
 mod keyhoard_hints;
 mod keyhoard_import;

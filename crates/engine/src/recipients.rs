@@ -12,7 +12,7 @@ use cert::facts::{ComponentKind, KeyFacts, SelfSignature, SignatureFacts};
 use cert::mailbox::mailbox;
 use cert::split::{Piece, Splitter};
 use cert::subpacket::{Kind, Subpackets};
-use cert::{BoundAddress, Facts, Fingerprint, Timestamp};
+use cert::{ArmorRules, BoundAddress, Facts, Fingerprint, Timestamp};
 use message::{Aead, Cipher};
 use secret::StoredKey;
 use sign::{Builder, Subpacket};
@@ -401,7 +401,8 @@ fn candidates_of(
     certificates.iter().map(candidate).collect()
 }
 
-/// Returns the certificates of a file as recipients; who names the file vouches for their validity.
+/// Returns the certificates of a file, whose armor is read by these rules, as recipients; who names the file vouches for
+/// their validity.
 ///
 /// Their designated revokers are looked up in the file and in `revokers`.
 ///
@@ -415,7 +416,7 @@ pub fn of_file(
     now: Timestamp,
 ) -> Result<Vec<RecipientCandidate>> {
     let mut certificates = Vec::new();
-    for piece in Splitter::new(file) {
+    for piece in Splitter::with(file, armor) {
         let Piece::Certificate(raw) = piece? else { continue };
         let cleaned = clean(&raw, &CleanOptions::default(), now);
         let refused = |reason: String| message::Error::Recipient { key: "a certificate".to_owned(), reason };
@@ -436,6 +437,7 @@ pub(crate) fn of_keyring(
     let revokers: Vec<&dyn ReadCertificates> =
         iter::once(own.as_ref()).chain(revokers.iter().copied()).collect();
     let candidate = |certificate: &Certificate| {
+    armor: ArmorRules,
         let context = EvaluationContext::new(now, PacketView::Full);
         let effective = evaluate_certificate(certificate, context, &revokers)?;
         let key = encryption_key(certificate, &effective, context, purpose, &|_| true);

@@ -6,10 +6,12 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
+use engine::cert::ArmorRules;
 use engine::cert::effective::PacketView;
 use engine::configuration::Configuration;
 use engine::find::query;
 use engine::foreign_text::shown;
+use engine::mail::Mail;
 use engine::recipient_choice::{RecipientChoice, choose, is_acceptable};
 use engine::recipients::{self, EncryptionKey, RecipientCandidate, RecipientObstacle, with_own_key};
 use engine::secret::SecretKeys;
@@ -22,6 +24,7 @@ use super::unknown_recipients;
 use crate::error_code::ErrorCode;
 use crate::exit::CodedError;
 use crate::hint::Hint;
+use crate::input;
 use crate::printable::printable;
 use crate::session::Session;
 use crate::timestamp;
@@ -267,8 +270,9 @@ fn of_file(
 ) -> anyhow::Result<Vec<ChosenRecipient>> {
     let named = || path.display().to_string();
     let candidates =
-        recipients::of_file(File::open(path).with_context(named)?, path, &[revokers], session.now)
-            .with_context(named)?;
+    let mail = Mail::read_certificates(File::open(path).with_context(named)?).with_context(named)?;
+    input::warn_if_mended(session, &path.display(), mail.is_mended);
+        recipients::of_file(mail, ArmorRules::Rfc9580, path, &[revokers], session.now).with_context(named)?;
     if candidates.is_empty() {
         bail!(CodedError::not_found(format_args!("{}: there is no certificate in it", path.display())));
     }
