@@ -111,3 +111,40 @@ fn packets_of_unknown_types_before_a_certificate_are_passed_over_if_they_are_not
         assert_eq!(exported, ann.certificate.bytes());
     }
 }
+
+#[test]
+fn every_key_of_the_named_file_is_tried_whatever_issuer_a_signature_names() {
+    let ann = Ann::new();
+    let ben = Key::ed25519("ben");
+    let by = |maker: &Key, named: Vec<Subpacket>| {
+        let signature = Signature { names_issuer: false, unhashed: named, ..Signature::new(0) };
+        ann.home.write("sig", signature.sign(maker, &Signed::Bytes(TEXT)).bytes());
+        let [_, verified] = ann.used(&ann.certificate.bytes());
+        verified.code
+    };
+    for named in [vec![], vec![&ben], vec![&ben, &ann.key]] {
+        let named = named.into_iter().map(Subpacket::issuer).collect();
+        assert_eq!(by(&ann.key, named), Some(0));
+    }
+    assert_eq!(by(&ben, vec![]), Some(3));
+    assert_eq!(by(&ben, vec![Subpacket::issuer(&ann.key)]), Some(1));
+}
+
+#[test]
+fn keys_without_a_passphrase_are_tried_on_messages_that_name_other_keys() {
+    let (primary, subkey) = (Key::ed25519("ann"), Key::rsa2048());
+    let mut certificate = Certificate::with_flags(&primary, "Ann <ann@example.org>", 3);
+    certificate.add_subkey(&primary, &subkey, 12);
+    let mut packets = certificate.packets.clone();
+    packets[0] = primary.secret_packet(5);
+    packets[3] = subkey.secret_packet(7);
+    let home = Home::new();
+    Run::keyhoard(&home).arg("import").stdin(bytes(&packets)).succeed();
+    let data = Seipd1::new(SESSION_KEY, &Literal::new(TEXT).packet().bytes(), Mdc::Right).packet();
+    for key_id in [subkey.key_id(), primary.key_id(), *b"12345678"] {
+        let mut recipient = recipient_packet(&subkey, SESSION_KEY);
+        recipient.body[1..9].copy_from_slice(&key_id);
+        let opened = Run::keyhoard(&home).arg("decrypt").stdin(bytes(&[recipient, data.clone()])).output();
+        assert_eq!((opened.code, opened.stdout.as_slice()), (Some(0), TEXT), "{}", opened.errors());
+    }
+}
