@@ -148,3 +148,64 @@ fn keys_without_a_passphrase_are_tried_on_messages_that_name_other_keys() {
         assert_eq!((opened.code, opened.stdout.as_slice()), (Some(0), TEXT), "{}", opened.errors());
     }
 }
+
+#[test]
+fn who_cannot_be_encrypted_to_is_told_with_the_reason() {
+    let ann = Key::ed25519("ann");
+    let with_subkey = |subkey: &Key| {
+        let mut certificate = Certificate::with_flags(&ann, "Ann <ann@example.org>", 3);
+        certificate.add_subkey(&ann, subkey, 12).clone()
+    };
+    let curve =
+        [&b"\x0a\x2b\x06\x01\x04\x01\x97\x55\x01\x05\x01"[..], &mpi(&[&[0x40][..], &[0x55; 32]].concat())];
+    // SHA-1 derives the key.
+    let weak = Key::of_material(18, [&curve.concat()[..], b"\x03\x01\x02\x07"].concat());
+    let small = Key::of_material(1, [mpi(&[0xff; 128]), mpi(&[1, 0, 1])].concat());
+    let almost = Key::of_material(1, [mpi(&[&[0x7f][..], &[0xff; 255]].concat()), mpi(&[1, 0, 1])].concat());
+    let unbound = Certificate { packets: vec![ann.packet(), Packet::user_id("Ann")] };
+    for (certificate, reason) in [
+        (with_subkey(&small), "too small"),
+        (with_subkey(&almost), "too small"),
+        (with_subkey(&weak), "key derivation"),
+        (Certificate::new(&ann, "Ann"), "is for encryption"),
+        (unbound, "no self-signature binds"),
+    ] {
+        let sop = crate::sop::Sop::new();
+        sop.put("ann.cert", certificate.bytes());
+        let done = sop.run(&["encrypt", "ann.cert"], TEXT);
+        assert_eq!(done.code, Some(17));
+        assert!(done.errors().contains(reason), "{reason}: {}", done.errors());
+        let home = Home::new();
+        let file = home.write("ann", certificate.bytes());
+        let done = Run::keyhoard(&home).args(["encrypt", "--to-file"]).arg(file).stdin(TEXT).output();
+        assert_eq!(done.code, Some(1));
+        let reason = if reason == "is for encryption" { "no key to encrypt to" } else { reason };
+        assert!(done.errors().contains(reason), "{reason}: {}", done.errors());
+    }
+}
+
+#[test]
+fn who_cannot_sign_is_told_with_the_reason() {
+    let ann = Key::ed25519("ann");
+    let certified = |flags: u8, more: Vec<Subpacket>| {
+        let signature = Signature::new(0x13).with(Subpacket::key_flags(flags));
+        let signature = more.into_iter().fold(signature, Signature::with);
+        signature.sign(&ann, &Signed::UserId(&ann, b"Ann"))
+    };
+    let revocation = Signature::new(0x20).sign(&ann, &Signed::Key(&ann));
+    let named = |signature: Packet| vec![ann.secret_packet(5), Packet::user_id("Ann"), signature];
+    let mut revoked = named(certified(3, vec![]));
+    revoked.insert(1, revocation);
+    for (packets, reason) in [
+        (revoked, "is revoked"),
+        (named(certified(3, vec![Subpacket::key_expires(1)])), "has expired"),
+        (named(certified(1, vec![])), "not for such signatures"),
+        (vec![ann.secret_packet(5), Packet::user_id("Ann")], "no self-signature binds"),
+    ] {
+        let sop = crate::sop::Sop::new();
+        sop.put("ann.key", bytes(&packets));
+        let done = sop.run(&["sign", "ann.key"], TEXT);
+        assert_eq!(done.code, Some(79));
+        assert!(done.errors().contains(reason), "{reason}: {}", done.errors());
+    }
+}

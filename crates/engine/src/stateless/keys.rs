@@ -107,7 +107,7 @@ impl Keys {
                     is_changed = true;
                 }
                 Err(failure) if failure.kind == Kind::KeyIsProtected => return Err(failure),
-                Err(failure) => drop(first_failure.get_or_insert(failure)),
+                Err(failure) => first_failure = first_failure.or(Some(failure)),
             }
         }
         first_failure.filter(|_| !is_changed).map_or(Ok(()), Err)

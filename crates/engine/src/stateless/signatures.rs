@@ -4,6 +4,7 @@ use std::io::{Read, Write};
 use std::path::Path;
 
 use cert::armor_writer::{ArmorWriter, Headers};
+use cert::certificate::Certificate;
 use cert::effective::PacketView;
 use cert::facts::SignatureType;
 use cert::packet::{self, Tag};
@@ -22,7 +23,7 @@ use super::text::{Utf8, of_text};
 use super::{Certificates, Failure, Keys, Kind, Password, Result};
 use crate::decryption::PlaintextOutput;
 use crate::recipients::{EncryptionKey, naming_recipients, preferred_digest};
-use crate::signing_keys::signing_key;
+use crate::signing_keys::{SigningKeys, modern_signing_key};
 use crate::validity::{Sources, TrustSettings};
 use crate::verification::{Examiner, SignaturePolicy, SignatureStatus, SignatureVerdict};
 
@@ -85,15 +86,14 @@ pub(super) fn signers(keys: &[Keys], passwords: &[Password], now: Timestamp) -> 
             let mut stored_keys = keys.stored_keys();
             let mut first_failure = None;
             let signer = loop {
-                let Some(key) = signing_key(snapshot.as_ref(), id, &stored_keys, now)? else {
-                    let primary = certificate.facts.primary().fingerprint;
-                    let reason = format!("{primary}: it has no key that may sign now");
-                    return Err(first_failure.unwrap_or_else(|| Failure::new(Kind::KeyCannotSign, reason)));
+                let key = match modern_signing_key(snapshot.as_ref(), id, &stored_keys, now)? {
+                    Some(SigningKeys::Key(key)) => key,
+                    found => return Err(first_failure.unwrap_or_else(|| cannot_sign(certificate, found))),
                 };
                 match keys.unlock(&key.key, passwords) {
                     Ok(signer) => break signer,
                     Err(failure) if failure.kind == Kind::KeyIsProtected => return Err(failure),
-                    Err(failure) => drop(first_failure.get_or_insert(failure)),
+                    Err(failure) => first_failure = first_failure.or(Some(failure)),
                 }
                 stored_keys.retain(|stored| stored.fingerprint != key.key);
             };
@@ -101,6 +101,17 @@ pub(super) fn signers(keys: &[Keys], passwords: &[Password], now: Timestamp) -> 
         }
     }
     Ok(signers)
+}
+
+/// Returns why a certificate has no key to sign with.
+fn cannot_sign(certificate: &Certificate, found: Option<SigningKeys>) -> Failure {
+    let primary = certificate.facts.primary().fingerprint;
+    let reason = match found {
+        Some(SigningKeys::Unusable { objection: Some(objection), .. }) => objection.to_string(),
+        Some(_) => "it has no key that may sign now".to_owned(),
+        None => "it has no secret key".to_owned(),
+    };
+    Failure::new(Kind::KeyCannotSign, format!("{primary}: cannot sign with it: {reason}"))
 }
 
 /// Says what each of the keys signs, for these recipients.

@@ -222,6 +222,7 @@ fn problem(candidate: &RecipientCandidate, session: &Session) -> String {
             format!("not valid until all possible revocations are verified, {nothing}")
         }
         Some(RecipientObstacle::Disabled) => "disabled by you".to_owned(),
+        Some(other) => format!("{nothing}: {other}"),
         None if !candidate.is_named => "the user ID is revoked or has expired".to_owned(),
         None => match candidate.validity {
             Validity::Marginal => "marginally valid: too few trusted keys certify it".to_owned(),
@@ -269,9 +270,9 @@ fn of_file(
     revokers: &dyn ReadCertificates,
 ) -> anyhow::Result<Vec<ChosenRecipient>> {
     let named = || path.display().to_string();
-    let candidates =
     let mail = Mail::read_certificates(File::open(path).with_context(named)?).with_context(named)?;
     input::warn_if_mended(session, &path.display(), mail.is_mended);
+    let candidates =
         recipients::of_file(mail, ArmorRules::Rfc9580, path, &[revokers], session.now).with_context(named)?;
     if candidates.is_empty() {
         bail!(CodedError::not_found(format_args!("{}: there is no certificate in it", path.display())));
