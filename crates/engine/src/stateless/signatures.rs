@@ -187,7 +187,9 @@ pub fn sign_inline(
     let kind = if how == Inline::Binary { SignatureType::BINARY } else { SignatureType::TEXT };
     let signing = signing(&mut keys, kind, &[], now)?;
     if how == Inline::ClearSigned {
-        return message::sign_clear(&mut Utf8::new(data), out, Headers::default(), signing).map_err(of_text);
+        // Not signed is the line end before the signatures (RFC 9580, 7.2): it is none of the text's.
+        let mut text = Utf8::new(data).chain(&b"\n"[..]);
+        return message::sign_clear(&mut text, out, Headers::default(), signing).map_err(of_text);
     }
     let is_text = how == Inline::Text;
     let format = if is_text { Format::Utf8 } else { Format::Binary };
@@ -236,7 +238,8 @@ pub fn verify_inline(
     now: Timestamp,
 ) -> Result<Vec<Verification>> {
     let mut release = PlaintextOutput::to_stream(out, false).without_limit();
-    let mut verifier = MessageVerifier::new(&mut release).with_signatures_around_encryption();
+    let mut signed_text = SignedText(&mut release);
+    let mut verifier = MessageVerifier::new(&mut signed_text).with_signatures_around_encryption();
     read_signed(message, &mut verifier)?;
     let signatures = verifier.finish()?;
     let holding = examined(signatures, authorities, period, &[], now)?.some()?;
@@ -271,6 +274,22 @@ fn read_signed(message: &mut (dyn Read + Send), sink: &mut dyn Sink) -> Result<(
         message::Error::NoKey => Failure::bad_data("the message is encrypted"),
         error => error.into(),
     })
+}
+
+/// Leaves out the line end before the signatures of clear text, which is not signed.
+struct SignedText<'a, 'w>(&'a mut PlaintextOutput<'w>);
+
+impl Sink for SignedText<'_, '_> {
+    fn event(&mut self, event: Event<'_>) -> message::Result<()> {
+        match event {
+            Event::ClearTextEnd(_) => self.0.event(Event::ClearTextEnd(&[])),
+            event => self.0.event(event),
+        }
+    }
+
+    fn data(&mut self, data: &[u8], trust: Trust) -> message::Result<()> {
+        self.0.data(data, trust)
+    }
 }
 
 /// Parts content and signatures.
