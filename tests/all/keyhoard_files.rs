@@ -209,3 +209,22 @@ fn who_cannot_sign_is_told_with_the_reason() {
         assert!(done.errors().contains(reason), "{reason}: {}", done.errors());
     }
 }
+
+#[test]
+fn sha1_and_ripemd_160_do_not_count_over_data_but_with_the_rules_of_gnupg() {
+    use packet_builder::Hash;
+    let ann = Ann::new();
+    for (hash, code) in [(Hash::SHA256, 0), (Hash::SHA1, 1), (Hash::RIPEMD160, 1), (Hash::MD5, 1)] {
+        let key = Key::ed25519("ann");
+        let file = Certificate::new(&key, "Ann").bytes();
+        let signature = Signature::new(0).hash(hash).sign(&key, &Signed::Bytes(TEXT));
+        ann.home.write("sig", signature.bytes());
+        let [_, verified] = ann.used(&file);
+        assert_eq!(verified.code, Some(code), "{hash:?}: {}", verified.text());
+        let home = Home::new();
+        Run::gpg_keyhoard(&home).arg("--import").stdin(file).succeed();
+        let verified =
+            Run::gpg_keyhoard(&home).arg("--verify").arg(ann.path("sig")).arg(ann.path("text")).output();
+        assert_eq!(verified.code == Some(0), hash != Hash::MD5, "{hash:?}: {}", verified.errors());
+    }
+}

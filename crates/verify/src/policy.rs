@@ -36,6 +36,11 @@ impl DigestPolicy {
         Self { weak: self.weak | 1_u64.checked_shl(hash.0.into()).unwrap_or(0), ..self }
     }
 
+    /// Rejects what RFC 9580 (9.5) does not accept in signatures over data: SHA-1 and RIPEMD-160, too.
+    pub fn of_data(self) -> Self {
+        self.with_weak(HashAlgorithm::SHA1).with_weak(HashAlgorithm::RIPEMD160)
+    }
+
     /// Rejects no hash algorithm (`--allow-weak-digest-algos`).
     pub fn without_weak(self) -> Self {
         Self { weak: 0, ..self }

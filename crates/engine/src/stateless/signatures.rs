@@ -335,7 +335,7 @@ pub(super) fn examined(
     let certificates = snapshots.iter().map(|snapshot| snapshot.as_ref()).collect();
     let sources = Sources { certificates, ..Sources::default() };
     // A script sees no warnings: a signature that gpg would only warn about does not count here.
-    let digests = DigestPolicy::GNUPG.with_weak(HashAlgorithm::SHA1).with_weak(HashAlgorithm::RIPEMD160);
+    let digests = DigestPolicy::GNUPG.of_data();
     let settings = TrustSettings { digests, ..TrustSettings::new(now, PacketView::Full) };
     let recent = DigestPolicy::GNUPG.without_recent_sha1();
     let mut examiner = Examiner::new(sources, settings).with_self_signature_digests(recent);
