@@ -1,7 +1,7 @@
 //! Certificates in memory: reading their components, and adding packets.
 
 use cert::certificate::Certificate;
-use cert::clean::rebuild;
+use cert::clean::{rebuild, rebuild_repaired};
 use cert::effective::{Effective, EvaluationContext, PacketView, evaluate};
 use cert::facts::{Component, SignatureFacts};
 use cert::key::{self, Key};
@@ -70,7 +70,7 @@ pub(super) fn read_certificates(bytes: &[u8]) -> Result<Vec<RawCertificate>> {
 
 /// Reads a certificate, all its packets; misplaced self-signatures are moved to where they belong.
 pub(super) fn certificate(raw: &RawCertificate) -> Result<Certificate> {
-    let certificate = rebuild(&raw.bytes, &[]).map_err(Failure::bad_data)?;
+    let certificate = rebuild_repaired(&raw.bytes).map_err(Failure::bad_data)?;
     Ok(certificate.read_by_rfc9580())
 }
 
