@@ -97,6 +97,7 @@ mod oracle_trust_webs;
 mod output_files;
 mod permissions;
 mod post_quantum;
+mod post_quantum_vectors;
 mod protected_memory;
 mod secret_keys_killed;
 mod sop;
