@@ -1,6 +1,7 @@
 //! The tests of whole programs: one binary, one file per command. [`harness`] is what they share.
 
 mod agent_home;
+mod damaged_keys;
 mod demo;
 mod documents;
 mod earlier_databases;
@@ -49,6 +50,7 @@ mod keyhoard_doctor;
 mod keyhoard_encrypt;
 mod keyhoard_export;
 mod keyhoard_fetch;
+mod keyhoard_files;
 mod keyhoard_generate;
 mod keyhoard_hints;
 mod keyhoard_import;
@@ -96,6 +98,7 @@ mod oracle_trust_webs;
 mod output_files;
 mod permissions;
 mod post_quantum;
+mod post_quantum_vectors;
 mod protected_memory;
 mod secret_keys_killed;
 mod sop;

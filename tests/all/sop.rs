@@ -127,6 +127,31 @@ fn sqop_and_keyhoard_sop_read_each_others_output() {
 }
 
 #[test]
+fn clear_text_keeps_its_last_line_end_which_is_signed_in_every_program() {
+    let ours = Sop::new().with_ann(&[]);
+    let sqop = Sop::by("sqop");
+    sqop.take(&ours, &["ann.key", "ann.cert"]);
+    for text in [&b"Hello"[..], b"Hello\n", b"Hello\n\n", b"one\n- two", b"\n", b""] {
+        let text_shown = text.escape_ascii();
+        for maker in [&ours, &sqop] {
+            let message = maker.ok(&["inline-sign", "--as=clearsigned", "ann.key"], text);
+            for reader in [&ours, &sqop] {
+                let mut read = reader.ok(&["inline-verify", "ann.cert"], &message);
+                read.retain(|byte| *byte != b'\r');
+                assert_eq!(read, text, "{text_shown} by {} in {}", maker.program, reader.program);
+            }
+            let separate = ["inline-detach", "--signatures-out=sigs.out"];
+            assert_eq!(ours.ok(&separate, &message), text, "{text_shown} by {}", maker.program);
+            for reader in [&ours, &sqop] {
+                reader.put("sigs", ours.get("sigs.out"));
+                reader.ok(&["verify", "sigs", "ann.cert"], text);
+            }
+            fs::remove_file(ours.path("sigs.out")).expect("it is there");
+        }
+    }
+}
+
+#[test]
 fn signatures_are_made_verified_and_taken_off_with_keys_of_both_versions() {
     for profile in ["--profile=default", "--profile=rfc9580"] {
         let sop = Sop::new().with_ann(&[profile]);

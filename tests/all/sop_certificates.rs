@@ -320,6 +320,15 @@ fn a_copy_of_a_subkey_without_its_binding_changes_nothing() {
 }
 
 #[test]
+fn a_self_signature_behind_another_component_counts_for_its_own() {
+    let (ann, subkey) = (Key::ed25519("ann"), Key::ed25519("subkey"));
+    let mut misplaced = certificate(&ann, vec![binding(&ann, &subkey, 0, vec![])]);
+    misplaced.insert(2, subkey.subkey_packet());
+    assert!(accepts(&misplaced, &signed(&ann, 2)));
+    assert!(accepts(&misplaced, &signed(&subkey, 2)));
+}
+
+#[test]
 fn a_critical_subpacket_invalidates_its_own_signature_only_and_means_nothing_where_it_is_not_hashed() {
     let ann = Key::ed25519("ann");
     let unknown = || Subpacket::new(99, *b"x").critical();

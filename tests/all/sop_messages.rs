@@ -192,7 +192,7 @@ fn keys_that_are_not_for_it_are_not_encrypted_to() {
         sop.put("ann.cert", bytes(&[ann.packet(), Packet::user_id(user_id), signature]));
         let done = sop.run(&["encrypt", "ann.cert"], TEXT);
         assert_eq!(done.code, Some(17), "{what}");
-        assert!(done.errors().contains("no key that may be encrypted to"), "{what}: {}", done.errors());
+        assert!(done.errors().contains("cannot encrypt to it: no key of it"), "{what}: {}", done.errors());
     }
     let communications = Certificate::with_flags(&Key::rsa2048(), user_id, 7);
     sop.put("ann.cert", communications.bytes());

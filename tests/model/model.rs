@@ -355,7 +355,10 @@ impl World {
             |created| ends.is_some_and(|end| end < created) || self.rules == Rules::Rfc9580 && state.expired;
         let created = signature.created();
         let objections = [
-            (signature.is_weak(), Objection::WeakDigest),
+            (
+                signature.is_weak() || self.rules == Rules::Rfc9580 && signature.hash == SHA1,
+                Objection::WeakDigest,
+            ),
             (signature.has_unknown_critical(), Objection::UnknownDemand),
             // Whoever has a secret key can date a signature back: a revocation counts from the beginning, unless it is soft.
             (state.revoked, Objection::KeyRevoked),

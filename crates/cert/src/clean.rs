@@ -127,6 +127,20 @@ pub fn rebuild(bytes: &[u8], superseded: &[u32]) -> Result<Certificate> {
     rebuild_proven(bytes, superseded, &[])
 }
 
+/// Computes the facts of a certificate whose self-signatures may stand behind another component than that over which
+/// they are made: these are moved; all packets stay.
+///
+/// # Errors
+///
+/// If the bytes are no certificate.
+pub fn rebuild_repaired(bytes: &[u8]) -> Result<Certificate> {
+    let mut block = Block::read(bytes)?;
+    let mut checks = irrevocable_checks(&block.primary);
+    self_signatures::verify(&mut block, &mut checks, &|_| false);
+    misplaced::relocate(&mut block, &mut checks);
+    Ok(block.write())
+}
+
 /// Computes the facts as [`rebuild`] does, and verifies the signatures that were good before first, so that limits do
 /// not leave them unchecked.
 ///

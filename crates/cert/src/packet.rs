@@ -6,6 +6,9 @@ use crate::error::Flaw;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Tag(pub u8);
 
+/// The types of packets from this one on are not critical: where they are not known they are ignored (RFC 9580, 4.3).
+pub(crate) const FIRST_NOT_CRITICAL: u8 = 40;
+
 impl Tag {
     /// Signature.
     pub const SIGNATURE: Self = Self(2);

@@ -75,8 +75,6 @@ pub(crate) struct Assembly {
     origins: Vec<(usize, Origin)>,
     /// Whether the current component was left out, and its signatures with it.
     skips_signatures: bool,
-    /// Whether packets that are too short for what they are, empty ones too, are kept as ones that cannot be read.
-    keeps_short_packets: bool,
 }
 
 impl Assembly {
@@ -92,11 +90,6 @@ impl Assembly {
             _ => assembly.separate(primary, Tag::PUBLIC_KEY)?,
         }
         Ok(assembly)
-    }
-
-    /// Keeps packets that are too short for what they are, if their length is right.
-    pub(crate) fn keeping_short_packets(self) -> Self {
-        Self { keeps_short_packets: true, ..self }
     }
 
     /// Adds the next packet; returns why it was left out, if it was.
@@ -119,7 +112,7 @@ impl Assembly {
             Tag::PUBLIC_SUBKEY if packet.body.first() == Some(&b'#') => {}
             Tag::SIGNATURE if self.skips_signatures => {}
             Tag::SIGNATURE => {
-                self.refuse_damage(packet, signature::parse(&packet.body))?;
+                refuse_damage(packet, signature::parse(&packet.body))?;
                 self.signatures += 1;
                 self.keep(packet)?;
             }
@@ -138,14 +131,14 @@ impl Assembly {
             }
             Tag::SECRET_SUBKEY => self.separate(packet, Tag::PUBLIC_SUBKEY),
             Tag::PUBLIC_SUBKEY => {
-                self.refuse_damage(packet, key::parse_public(&packet.body)).and_then(|()| self.keep(packet))
+                refuse_damage(packet, key::parse_public(&packet.body)).and_then(|()| self.keep(packet))
             }
             _ => self.keep(packet),
         };
         self.skips_signatures = kept.is_err();
         self.components_left_out += usize::from(kept.is_err());
         match kept.err() {
-            Some(flaw) if self.is_damage(packet, flaw) || flaw == Flaw::CertificateTooLarge => Err(flaw),
+            Some(flaw) if is_damage(packet, flaw) || flaw == Flaw::CertificateTooLarge => Err(flaw),
             left_out => Ok(left_out),
         }
     }
@@ -239,21 +232,18 @@ impl Assembly {
         self.bytes.extend_from_slice(&window[self.run.clone()]);
         self.run.start = self.run.end;
     }
+}
 
-    /// Accepts valid packets, and those that cannot be read but are no damage: of unknown versions, or with fields in an
-    /// unknown form.
-    fn refuse_damage<T>(&self, packet: &Framed<'_>, read: Result<T, Flaw>) -> Result<(), Flaw> {
-        match read {
-            Err(flaw) if self.is_damage(packet, flaw) => Err(flaw),
-            _ => Ok(()),
-        }
+/// Accepts valid packets, and those that cannot be read but are no damage: empty and short ones, of unknown versions, or
+/// with fields in an unknown form.
+fn refuse_damage<T>(packet: &Framed<'_>, read: Result<T, Flaw>) -> Result<(), Flaw> {
+    match read {
+        Err(flaw) if is_damage(packet, flaw) => Err(flaw),
+        _ => Ok(()),
     }
+}
 
-    /// Returns whether a packet is damaged; for GnuPG one without the fields that all versions have is, whatever follows.
-    fn is_damage(&self, packet: &Framed<'_>, flaw: Flaw) -> bool {
-        /// Version, creation time and algorithm of a key; a signature has more.
-        const FEWEST_BYTES: usize = 6;
-        let is_too_short = packet.body.len() < FEWEST_BYTES && !self.keeps_short_packets;
-        flaw.is_damage() && (is_too_short || !packet.is_followed_by_a_packet())
-    }
+/// Returns whether a packet is damaged, rather than one of which only the length can be read.
+fn is_damage(packet: &Framed<'_>, flaw: Flaw) -> bool {
+    flaw.is_damage() && !packet.is_followed_by_a_packet()
 }

@@ -4,7 +4,7 @@ use crate::armor::{self, ArmorRules, BlockEnd, BlockKind, Decoder, TextLine};
 use crate::buffer::Buffer;
 use crate::error::{Error, Flaw, Result};
 use crate::lines::Lines;
-use crate::packet::{Fault, Header, Length, Tag};
+use crate::packet::{FIRST_NOT_CRITICAL, Fault, Header, Length, Tag};
 use std::collections::VecDeque;
 use std::io::Read;
 use std::mem;
@@ -227,7 +227,7 @@ impl<R: Read> Source<R> {
 /// The rules are those of GnuPG's armor filter, but a key may have a partial length. By RFC 9580 (4.3) a stream may begin
 /// with a packet that is ignored since its type is not known.
 fn begins_packets(bytes: &[u8], rules: ArmorRules) -> bool {
-    let is_ignored = |tag: Tag| rules == ArmorRules::Rfc9580 && tag.0 >= 40;
+    let is_ignored = |tag: Tag| rules == ArmorRules::Rfc9580 && tag.0 >= FIRST_NOT_CRITICAL;
     match Header::parse(bytes) {
         Ok(Header { tag, length: Length::Definite(_), .. }) => tag.is_known() || is_ignored(tag),
         Ok(Header { tag, .. }) => tag.belongs_to_messages() || tag.is_primary_key(),

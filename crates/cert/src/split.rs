@@ -4,7 +4,7 @@ use crate::armor::ArmorRules;
 use crate::error::{Error, Flaw, Result};
 use crate::facts::SignatureType;
 use crate::frame::{Framed, frame};
-use crate::packet::{Fault, Header, Tag};
+use crate::packet::{FIRST_NOT_CRITICAL, Fault, Header, Tag};
 use crate::raw_certificate::Assembly;
 use crate::search::{begins_like_primary_key, find_primary_key, swallowed_primary_key};
 use crate::signature;
@@ -68,7 +68,8 @@ impl<R: Read> Splitter<R> {
         Self::with(reader, ArmorRules::Gnupg)
     }
 
-    /// Splits a stream from its beginning. By RFC 9580 (4.3) also signatures and subkeys too short to be ones are kept.
+    /// Splits a stream from its beginning. By RFC 9580 (4.3) packets of unknown types before certificates are passed over
+    /// if they are not critical.
     pub fn with(reader: R, armor: ArmorRules) -> Self {
         let window = Window::new(reader, armor);
         Self { window, rules: armor, state: State::Ready, searched_again: 0, damage: None }
@@ -81,7 +82,7 @@ impl<R: Read> Splitter<R> {
                 find_primary_key(&mut self.window)?;
             }
             let (first, end) = match frame(&mut self.window, 0)? {
-                Ok(Some(packet)) => (FirstPacket::of(&packet), packet.range.end),
+                Ok(Some(packet)) => (FirstPacket::of(&packet, self.rules), packet.range.end),
                 Ok(None) => {
                     let segment = self.window.next_segment()?;
                     self.state = if segment == Segment::Remains { State::Lost } else { State::Ready };
@@ -120,9 +121,6 @@ impl<R: Read> Splitter<R> {
     /// packets ends after `limit`.
     fn certificate(&mut self, mut assembly: Assembly, mut at: usize, limit: usize) -> Result<RawCertificate> {
         self.state = State::Ready;
-        if self.rules == ArmorRules::Rfc9580 {
-            assembly = assembly.keeping_short_packets();
-        }
         let position = self.window.position(0);
         let mut notes = Vec::new();
         loop {
@@ -258,10 +256,11 @@ enum FirstPacket {
 }
 
 impl FirstPacket {
-    fn of(packet: &Framed<'_>) -> Self {
+    fn of(packet: &Framed<'_>, rules: ArmorRules) -> Self {
         match packet.tag {
             tag if tag.is_primary_key() => Self::PrimaryKey(Assembly::begin(packet).map(Box::new)),
             tag if tag.is_ignored() => Self::Ignored,
+            Tag(FIRST_NOT_CRITICAL..) if rules == ArmorRules::Rfc9580 => Self::Ignored,
             Tag::SIGNATURE if is_key_revocation(&packet.body) => Self::Revocation(packet.to_definite()),
             tag => Self::Misplaced(tag),
         }

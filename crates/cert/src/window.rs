@@ -3,7 +3,7 @@
 use crate::armor::{ArmorRules, BlockKind};
 use crate::buffer::Buffer;
 use crate::decompress::Decompressor;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::packet::Header;
 use crate::source::{Segment, Source};
 use crate::unpack::Unpacked;
@@ -21,17 +21,25 @@ pub(crate) struct Window<R> {
     /// The number of bytes that were consumed.
     taken: u64,
     at_end: bool,
+    /// Whether an error that ends a segment comes behind the segment's bytes.
+    defers_errors: bool,
+    /// The error that ended this segment.
+    deferred: Option<Error>,
 }
 
 impl<R: Read> Window<R> {
     pub(crate) fn new(reader: R, rules: ArmorRules) -> Self {
         let source = Unpacked::new(Source::new(reader, BlockKind::Keys, rules));
-        Self { source, buffer: Buffer::default(), taken: 0, at_end: true }
+        let defers_errors = rules == ArmorRules::Rfc9580;
+        Self { source, buffer: Buffer::default(), taken: 0, at_end: true, defers_errors, deferred: None }
     }
 
-    /// Goes to the next segment, dropping the rest of this one.
+    /// Goes to the next segment, dropping the rest of this one; returns the error that ended this one, if it was deferred.
     pub(crate) fn next_segment(&mut self) -> Result<Segment> {
         self.take(self.buffer.len());
+        if let Some(error) = self.deferred.take() {
+            return Err(error);
+        }
         let segment = self.source.next_segment()?;
         self.at_end = !matches!(segment, Segment::Packets | Segment::Remains);
         Ok(segment)
@@ -54,13 +62,18 @@ impl<R: Read> Window<R> {
 
     /// Reads until `count` bytes are in the window, or to the end of the segment.
     ///
-    /// An error ends the segment and drops its bytes in the window.
+    /// An error ends the segment. For GnuPG it drops the bytes in the window; by RFC 9580 what is wrong with the armor is
+    /// told after them.
     pub(crate) fn fill(&mut self, count: usize) -> Result<()> {
         while self.buffer.len() < count && !self.at_end {
             self.make_room(count);
             let room = self.buffer.size() - self.buffer.len();
             match self.buffer.write_with(room, |room| self.source.read(room)) {
                 Ok(read) => self.at_end = read == 0,
+                Err(error @ Error::Malformed { .. }) if self.defers_errors => {
+                    self.at_end = true;
+                    self.deferred = Some(error);
+                }
                 Err(error) => {
                     self.at_end = true;
                     self.take(self.buffer.len());

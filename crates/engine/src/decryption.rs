@@ -10,7 +10,7 @@ use message::{
     Addressee, Authenticity, EncryptedDataFormat, EncryptedSessionKey, Error, Event, Literal, Pkesk, Result,
     SessionKey, Sink, Skesk, Unlock,
 };
-use secret::{Ask, Name, OpenKey, Passphrase, SecretKeys, StoredKey};
+use secret::{Ask, Name, OpenKey, Passphrase, Protection, SecretKeys, StoredKey};
 use zeroize::Zeroizing;
 
 use crate::output_file::OutputFile;
@@ -18,6 +18,9 @@ use crate::output_file::OutputFile;
 /// Bytes that are buffered for a pipe until they are authenticated at their end. With the memory for reading this stays
 /// below 32 MB.
 const MAX_BUFFERED_BYTES: usize = 12 << 20;
+
+/// How often a key is tried on a recipient that names another one.
+const MAX_OTHER_KEYS: usize = 256;
 
 /// How often a password is asked for.
 const MAX_TRIES: u8 = secret::ask::MAX_TRIES;
@@ -86,20 +89,28 @@ impl SessionKeyFinder<'_> {
         let stored_keys =
             self.secret_keys.list().map_err(|error| self.failure = Some(error)).unwrap_or_default();
         // Recipients that are named come before hidden ones, for which every key has to be tried.
-        let (hidden, named): (Vec<_>, Vec<_>) =
-            recipients.iter().partition(|recipient| recipient.addressee == Addressee::Hidden);
+        let (hidden, named): (Vec<&Pkesk>, Vec<&Pkesk>) =
+            recipients.iter().copied().partition(|recipient| recipient.addressee == Addressee::Hidden);
+        let named_first = named.iter().chain(&hidden).copied();
+        let pairs = named_first
+            .flat_map(|recipient| stored_keys.iter().map(move |key| (recipient, key)))
+            .filter(|(recipient, key)| may_open(recipient, key));
+        // A recipient may be named wrongly: then the keys are tried for which nobody has to be asked.
+        let others = named
+            .iter()
+            .flat_map(|recipient| stored_keys.iter().map(move |key| (*recipient, key)))
+            .filter(|(recipient, key)| !may_open(recipient, key) && key.protection == Protection::None)
+            .take(MAX_OTHER_KEYS);
         // A key is unlocked once, however many recipients there are.
         let mut opened = HashMap::new();
-        for recipient in named.into_iter().chain(hidden) {
-            for key in stored_keys.iter().filter(|key| may_open(recipient, key)) {
-                let unlocked = opened.entry(key.fingerprint).or_insert_with(|| self.unlocked(recipient, key));
-                let Some(unlocked) = unlocked else { continue };
-                let session_key = recipient.open(unlocked.as_mut(), container.cipher());
-                let session_key = session_key.unwrap_or_else(|error| self.fail(recipient, error));
-                if let Some(found) = session_key.filter(&mut *fits) {
-                    self.opened_by = Some(key.fingerprint);
-                    return Some(found);
-                }
+        for (recipient, key) in pairs.chain(others) {
+            let unlocked = opened.entry(key.fingerprint).or_insert_with(|| self.unlocked(recipient, key));
+            let Some(unlocked) = unlocked else { continue };
+            let session_key = recipient.open(unlocked.as_mut(), container.cipher());
+            let session_key = session_key.unwrap_or_else(|error| self.fail(recipient, key, error));
+            if let Some(found) = session_key.filter(&mut *fits) {
+                self.opened_by = Some(key.fingerprint);
+                return Some(found);
             }
         }
         None
@@ -107,12 +118,13 @@ impl SessionKeyFinder<'_> {
 
     fn unlocked(&mut self, recipient: &Pkesk, key: &StoredKey) -> Option<Box<dyn OpenKey>> {
         let opened = self.secret_keys.open(&Name::Fingerprint(key.fingerprint), self.ask);
-        opened.map(Some).unwrap_or_else(|error| self.fail(recipient, error))
+        opened.map(Some).unwrap_or_else(|error| self.fail(recipient, key, error))
     }
 
-    /// Notes why a key did not open the message. A hidden recipient may be somebody else, so that is no failure.
-    fn fail<T>(&mut self, recipient: &Pkesk, error: secret::Error) -> Option<T> {
-        if recipient.addressee != Addressee::Hidden {
+    /// Notes why a key did not open the message. A recipient that does not name it may be somebody else, so that is no
+    /// failure.
+    fn fail<T>(&mut self, recipient: &Pkesk, key: &StoredKey, error: secret::Error) -> Option<T> {
+        if recipient.addressee != Addressee::Hidden && recipient.addressee.may_be(&key.fingerprint) {
             self.failure = Some(error);
         }
         None

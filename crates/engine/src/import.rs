@@ -118,7 +118,7 @@ struct Importer<'a, 'scope> {
 impl<'scope> Importer<'_, 'scope> {
     /// Reads an input to its end.
     fn read(&mut self, scope: &'scope Scope<'scope, '_>, input: impl Read + Send + 'scope) -> Result<()> {
-        for chunk in read_ahead(scope, input) {
+        for chunk in read_ahead(scope, input, self.options.armor) {
             self.add_chunk(chunk)?;
         }
         self.input += 1;

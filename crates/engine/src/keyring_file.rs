@@ -14,11 +14,12 @@ use cert::clean::rebuild;
 use cert::facts::SignatureFacts;
 use cert::keybox::{self, Keybox};
 use cert::split::{Piece, RawCertificate, Splitter};
-use cert::{Facts, Fingerprint, Flaw, KeyId, Timestamp};
+use cert::{ArmorRules, Facts, Fingerprint, Flaw, KeyId, Timestamp};
 use rayon::prelude::*;
 use store::{CertId, Detail, KeyHit, Origin, Query, ReadCertificates, Record, Selection};
 use verify::cores::on_all_cores;
 
+use crate::mail::Mail;
 use crate::{Error, Result};
 
 /// The bytes of a file by which a keybox is recognised.
@@ -35,6 +36,8 @@ pub struct KeyringFile {
     unreadable: u64,
     /// It is not empty, but nothing of it could be read.
     foreign: bool,
+    /// Whether the armor was damaged on its way, and was repaired.
+    pub is_mended: bool,
 }
 
 #[derive(Debug)]
@@ -51,15 +54,38 @@ impl KeyringFile {
     ///
     /// [`Error::File`] with what the system says.
     pub fn read(path: &Path) -> Result<Self> {
+        Self::read_with(path, ArmorRules::Gnupg)
+    }
+
+    /// Reads a file by RFC 9580, and [mends](Mail) armor that mail has damaged.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::File`] with what the system says, and what is wrong with the armor.
+    pub fn read_by_rfc9580(path: &Path) -> Result<Self> {
+        Self::read_with(path, ArmorRules::Rfc9580)
+    }
+
+    fn read_with(path: &Path, rules: ArmorRules) -> Result<Self> {
         let failed = |source| Error::File { path: path.to_owned(), source };
         let mut file = File::open(path).map_err(failed)?;
         let mut beginning = Vec::new();
         Read::by_ref(&mut file).take(MAGIC_LENGTH).read_to_end(&mut beginning).map_err(failed)?;
         file.rewind().map_err(failed)?;
         let mut pieces = Pieces { knows_any: beginning.is_empty(), ..Pieces::default() };
-        match keybox::is_keybox(&beginning) {
-            true => pieces.read_keybox(BufReader::new(file)),
-            false => pieces.read_stream(BufReader::new(file), Timestamp::default()),
+        match (keybox::is_keybox(&beginning), rules) {
+            (true, _) => pieces.read_keybox(BufReader::new(file)),
+            (false, ArmorRules::Gnupg) => {
+                pieces.read_stream(Splitter::new(BufReader::new(file)), Timestamp::default());
+            }
+            (false, ArmorRules::Rfc9580) => {
+                let mail = Mail::read_certificates(file).map_err(failed)?;
+                pieces.is_mended = mail.is_mended;
+                pieces.read_stream(Splitter::with(mail, rules), Timestamp::default());
+                if let Some(error) = pieces.armor.take() {
+                    return Err(error.into());
+                }
+            }
         }
         Ok(pieces.verified(path))
     }
@@ -72,6 +98,7 @@ impl KeyringFile {
             certificates: certificates.into_iter().map(kept).collect(),
             unreadable: 0,
             foreign: false,
+            is_mended: false,
         }
     }
 
@@ -93,6 +120,11 @@ impl KeyringFile {
     /// Returns the primary keys of the certificates.
     pub fn fingerprints(&self) -> Vec<Fingerprint> {
         self.certificates().map(|certificate| certificate.facts.primary().fingerprint).collect()
+    }
+
+    /// Returns the key IDs of all keys.
+    pub fn key_ids(&self) -> Vec<KeyId> {
+        self.certificates().flat_map(|one| one.facts.keys().map(|key| key.fingerprint.key_id())).collect()
     }
 
     /// Returns how many pieces of the file could not be read.
@@ -118,6 +150,9 @@ struct Pieces {
     unreadable: u64,
     /// The file is empty, or something of OpenPGP was found.
     knows_any: bool,
+    /// The first error of the armor.
+    armor: Option<cert::Error>,
+    is_mended: bool,
 }
 
 impl Pieces {
@@ -126,19 +161,25 @@ impl Pieces {
         for blob in Keybox::new(reader) {
             match blob {
                 Ok(blob) if blob.ephemeral => {}
-                Ok(blob) => self.read_stream(blob.keyblock.as_slice(), blob.created.unwrap_or_default()),
+                Ok(blob) => self
+                    .read_stream(Splitter::new(blob.keyblock.as_slice()), blob.created.unwrap_or_default()),
                 Err(_) => self.unreadable += 1,
             }
         }
     }
 
-    fn read_stream(&mut self, reader: impl Read, since: Timestamp) {
-        for piece in Splitter::new(reader) {
+    fn read_stream<R: Read>(&mut self, pieces: Splitter<R>, since: Timestamp) {
+        for piece in pieces {
             self.knows_any |= piece.as_ref().map_or_else(is_of_the_format, |_| true);
             match piece {
                 Ok(Piece::Certificate(raw)) => self.certificates.push((raw, since)),
                 Ok(Piece::Revocation(_) | Piece::Ignored(_)) => {}
-                Err(_) => self.unreadable += 1,
+                Err(error) => {
+                    self.unreadable += 1;
+                    if matches!(error, cert::Error::Malformed { flaw: Flaw::Armor(_), .. }) {
+                        self.armor.get_or_insert(error);
+                    }
+                }
             }
         }
     }
@@ -156,7 +197,13 @@ impl Pieces {
             on_all_cores(|| self.certificates.into_par_iter().filter_map(keep).collect())
         };
         let unreadable = self.unreadable + count - certificates.len() as u64;
-        KeyringFile { path: path.to_owned(), certificates, unreadable, foreign: !self.knows_any }
+        KeyringFile {
+            path: path.to_owned(),
+            certificates,
+            unreadable,
+            foreign: !self.knows_any,
+            is_mended: self.is_mended,
+        }
     }
 }
 

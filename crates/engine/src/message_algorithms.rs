@@ -28,13 +28,14 @@ pub fn modern_cipher(recipients: &[&[u8]]) -> Cipher {
         .unwrap_or(Cipher::Aes256)
 }
 
-/// Chooses a cipher with an AEAD mode from lists of pairs of them; AES-128 in OCB mode is in every list (RFC 9580,
-/// 5.2.3.15). Without recipients it is AES-256 in OCB mode.
+/// Chooses a cipher with an AEAD mode from lists of pairs of them, of those that can be written; AES-128 in OCB mode is in
+/// every list (RFC 9580, 5.2.3.15). Without recipients it is AES-256 in OCB mode.
 pub fn ciphersuite(recipients: &[&[(u8, u8)]]) -> (Cipher, Aead) {
     const IMPLICIT: (u8, u8) = (Cipher::Aes128 as u8, Aead::Ocb as u8);
     let lists: Vec<Vec<(u8, u8)>> = recipients.iter().map(|list| with(list, IMPLICIT)).collect();
-    let read =
-        |(cipher, mode): (u8, u8)| Cipher::of(cipher).filter(|cipher| !cipher.is_old()).zip(Aead::of(mode));
+    let read = |(cipher, mode): (u8, u8)| {
+        Cipher::of(cipher).zip(Aead::of(mode)).filter(|(cipher, mode)| mode.takes(*cipher))
+    };
     choose(&[], &lists, |pair| read(pair).is_some()).and_then(read).unwrap_or((Cipher::Aes256, Aead::Ocb))
 }
 
@@ -150,6 +151,15 @@ mod tests {
         assert_eq!(ciphersuite(&[&[(9, 3), (9, 2)], &[(9, 2), (7, 3)]]), (Cipher::Aes256, Aead::Ocb));
         assert_eq!(ciphersuite(&[&[(9, 3)]]), (Cipher::Aes256, Aead::Gcm));
         assert_eq!(ciphersuite(&[&[(2, 3)]]), (Cipher::Aes128, Aead::Ocb));
+    }
+
+    #[test]
+    fn a_cipher_that_has_no_implementation_in_a_mode_is_passed_over() {
+        for mode in 1..=3 {
+            assert_eq!(ciphersuite(&[&[(10, mode)]]), (Cipher::Aes128, Aead::Ocb), "mode {mode}");
+            assert_eq!(ciphersuite(&[&[(10, mode), (9, 2)]]), (Cipher::Aes256, Aead::Ocb), "mode {mode}");
+        }
+        assert_eq!(ciphersuite(&[&[(13, 3), (9, 3)]]), (Cipher::Aes256, Aead::Gcm));
     }
 
     #[test]

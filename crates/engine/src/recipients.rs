@@ -1,6 +1,7 @@
 //! The keys that messages are encrypted to.
 
 use std::cmp::Reverse;
+use std::fmt;
 use std::io::Read;
 use std::iter;
 use std::path::Path;
@@ -12,7 +13,7 @@ use cert::facts::{ComponentKind, KeyFacts, SelfSignature, SignatureFacts};
 use cert::mailbox::mailbox;
 use cert::split::{Piece, Splitter};
 use cert::subpacket::{Kind, Subpackets};
-use cert::{BoundAddress, Facts, Fingerprint, Timestamp};
+use cert::{ArmorRules, BoundAddress, Facts, Fingerprint, Timestamp};
 use message::{Aead, Cipher};
 use secret::StoredKey;
 use sign::{Builder, Subpacket};
@@ -67,10 +68,35 @@ pub enum RecipientObstacle {
     EncryptionKeyExpired(Timestamp),
     /// No key that may be used now is for encryption.
     NoEncryptionKey,
+    /// No self-signature binds the certificate's primary key now.
+    NotBound,
+    /// The primary key, or the key to encrypt to, is too small.
+    TooSmall,
+    /// The key derivation or key wrap of the key to encrypt to is too weak.
+    WeakKeyDerivation,
+    /// The key to encrypt to is for another purpose.
+    OtherPurpose,
     /// Possible revocations were not verified yet.
     NotFullyChecked,
     /// The user disabled it.
     Disabled,
+}
+
+impl fmt::Display for RecipientObstacle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Revoked(_) => "it is revoked",
+            Self::Expired(_) => "it has expired",
+            Self::EncryptionKeyExpired(_) => "its last key to encrypt to has expired",
+            Self::NoEncryptionKey => "no key of it that is bound and not revoked is for encryption",
+            Self::NotBound => "no self-signature binds its primary key",
+            Self::TooSmall => "its key is too small",
+            Self::WeakKeyDerivation => "the key derivation or key wrap of its key is too weak",
+            Self::OtherPurpose => "its key to encrypt to is for another purpose",
+            Self::NotFullyChecked => "it is not valid until all possible revocations are verified",
+            Self::Disabled => "it is disabled",
+        })
+    }
 }
 
 /// A user ID that is not revoked, and what trust on first use knows of it.
@@ -382,7 +408,7 @@ fn candidates_of(
         let validities = named.iter().filter_map(|(index, _)| user_trust.user_ids.get(*index).copied());
         let key = encryption_key(certificate, &effective, context, EncryptionPurpose::Any, meant.key);
         let obstacle = match &key {
-            None => Some(obstacle(&effective)),
+            None => Some(obstacle(certificate, &effective, context, EncryptionPurpose::Any)),
             Some(_) => user_trust.disabled.then_some(RecipientObstacle::Disabled),
         };
         Ok(RecipientCandidate {
@@ -401,7 +427,8 @@ fn candidates_of(
     certificates.iter().map(candidate).collect()
 }
 
-/// Returns the certificates of a file as recipients; the user who names the file vouches for their validity.
+/// Returns the certificates of a file, whose armor is read by these rules, as recipients; the user who names the file
+/// vouches for their validity.
 ///
 /// Their designated revokers are looked up in the file and in `revokers`.
 ///
@@ -410,12 +437,13 @@ fn candidates_of(
 /// Errors of reading the file and of certificates in it that cannot be read, and those of the database.
 pub fn of_file(
     file: impl Read,
+    armor: ArmorRules,
     path: &Path,
     revokers: &[&dyn ReadCertificates],
     now: Timestamp,
 ) -> Result<Vec<RecipientCandidate>> {
     let mut certificates = Vec::new();
-    for piece in Splitter::new(file) {
+    for piece in Splitter::with(file, armor) {
         let Piece::Certificate(raw) = piece? else { continue };
         let cleaned = clean(&raw, &CleanOptions::default(), now);
         let refused = |reason: String| message::Error::Recipient { key: "a certificate".to_owned(), reason };
@@ -440,7 +468,7 @@ pub(crate) fn of_keyring(
         let effective = evaluate_certificate(certificate, context, &revokers)?;
         let key = encryption_key(certificate, &effective, context, purpose, &|_| true);
         Ok(RecipientCandidate {
-            obstacle: key.is_none().then(|| obstacle(&effective)),
+            obstacle: key.is_none().then(|| obstacle(certificate, &effective, context, purpose)),
             fingerprint: certificate.facts.primary().fingerprint,
             user_id: primary_name(certificate, &effective),
             created: certificate.facts.primary().created,
@@ -502,7 +530,12 @@ pub fn with_own_key(
 }
 
 /// Returns why a certificate has no key to encrypt to.
-fn obstacle(effective: &Effective) -> RecipientObstacle {
+fn obstacle(
+    certificate: &Certificate,
+    effective: &Effective,
+    context: EvaluationContext,
+    purpose: EncryptionPurpose,
+) -> RecipientObstacle {
     let primary = effective.primary();
     if !effective.fully_checked {
         return RecipientObstacle::NotFullyChecked;
@@ -512,6 +545,17 @@ fn obstacle(effective: &Effective) -> RecipientObstacle {
     }
     if let (true, Some(end)) = (primary.expired, primary.expires) {
         return RecipientObstacle::Expired(end);
+    }
+    if !primary.is_usable() {
+        return RecipientObstacle::NotBound;
+    }
+    if is_primary_too_small(certificate, context) {
+        return RecipientObstacle::TooSmall;
+    }
+    let keys = (0..effective.components.len()).filter(|index| may_encrypt(effective, *index));
+    let mut refusals = keys.filter_map(|index| refusal(certificate, effective, index, context, purpose));
+    if let Some(refusal) = refusals.next_back() {
+        return refusal;
     }
     let ends = effective.components.iter().filter_map(|state| match state {
         ComponentState::Key(key) if key.expired && key.revoked.is_none() => {
@@ -529,30 +573,12 @@ fn encryption_key(
     purpose: EncryptionPurpose,
     is_meant: &dyn Fn(&Fingerprint) -> bool,
 ) -> Option<EncryptionKey> {
-    let is_acceptable = |index: usize, key: &KeyFacts| {
-        context.view == PacketView::Gnupg
-            || (policy::is_large_enough(key.algorithm, key.bits, context.now.0)
-                && certificate.key(index).is_some_and(|key| secret::is_safe_to_encrypt_to(&key)))
-    };
-    let primary = certificate.facts.primary();
-    let is_primary_small = !policy::is_large_enough(primary.algorithm, primary.bits, context.now.0);
-    if !effective.primary().is_usable() || (is_primary_small && context.view == PacketView::Full) {
+    if !effective.primary().is_usable() || is_primary_too_small(certificate, context) {
         return None;
     }
-    let fits = |index: usize| {
-        purpose == EncryptionPurpose::Any
-            || key_flags(&certificate.facts, effective, index).is_some_and(|flags| purpose.fits(flags))
+    let usable = |index: &usize| {
+        may_encrypt(effective, *index) && refusal(certificate, effective, *index, context, purpose).is_none()
     };
-    let usable =
-        |index: &usize| match (&certificate.facts.components[*index].kind, &effective.components[*index]) {
-            (ComponentKind::Key(key), ComponentState::Key(state)) => {
-                state.is_usable()
-                    && state.usage.contains(Usage::ENCRYPT)
-                    && is_acceptable(*index, key)
-                    && fits(*index)
-            }
-            _ => false,
-        };
     let key = |index: usize| match &certificate.facts.components[index].kind {
         ComponentKind::Key(key) => is_meant(&key.fingerprint).then_some((index, key)),
         _ => None,
@@ -561,6 +587,42 @@ fn encryption_key(
     // As in GnuPG, the newest subkey is preferred to the primary key.
     let (index, key): (usize, &KeyFacts) = places.max_by_key(|(index, key)| (*index > 0, key.created))?;
     as_encryption_key(certificate, effective, index, key)
+}
+
+/// Says whether the primary key is too small for others to rely on it.
+fn is_primary_too_small(certificate: &Certificate, context: EvaluationContext) -> bool {
+    let primary = certificate.facts.primary();
+    context.view == PacketView::Full
+        && !policy::is_large_enough(primary.algorithm, primary.bits, context.now.0)
+}
+
+/// Says whether a component is a key for encryption that is bound, not revoked and not expired.
+fn may_encrypt(effective: &Effective, index: usize) -> bool {
+    matches!(&effective.components[index], ComponentState::Key(state)
+        if state.is_usable() && state.usage.contains(Usage::ENCRYPT))
+}
+
+/// Returns why a key that may encrypt is not encrypted to for a purpose.
+fn refusal(
+    certificate: &Certificate,
+    effective: &Effective,
+    index: usize,
+    context: EvaluationContext,
+    purpose: EncryptionPurpose,
+) -> Option<RecipientObstacle> {
+    let ComponentKind::Key(key) = &certificate.facts.components[index].kind else { return None };
+    let fits = || key_flags(&certificate.facts, effective, index).is_some_and(|flags| purpose.fits(flags));
+    let is_safe = || certificate.key(index).is_some_and(|key| secret::is_safe_to_encrypt_to(&key));
+    let is_strict = context.view == PacketView::Full;
+    if is_strict && !policy::is_large_enough(key.algorithm, key.bits, context.now.0) {
+        Some(RecipientObstacle::TooSmall)
+    } else if is_strict && !is_safe() {
+        Some(RecipientObstacle::WeakKeyDerivation)
+    } else if purpose != EncryptionPurpose::Any && !fits() {
+        Some(RecipientObstacle::OtherPurpose)
+    } else {
+        None
+    }
 }
 
 fn as_encryption_key(

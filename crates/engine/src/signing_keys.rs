@@ -1,11 +1,11 @@
 //! The keys that sign content.
 
 use cert::cross_certification::cross_certification;
-use cert::effective::objections::{IssuerKey, objections};
+use cert::effective::objections::{IssuerKey, Objection, objections};
 use cert::effective::{ComponentState, EvaluationContext, KeyState, PacketView};
 use cert::facts::{ComponentKind, SignatureType};
 use cert::{Fingerprint, Timestamp};
-use secret::{Ask, Name, OpenKey, SecretKeys, StoredKey};
+use secret::{Ask, Name, OpenKey, Protection, SecretKeys, StoredKey};
 use store::query::Name as KeyName;
 use store::{CertId, ReadCertificates};
 use verify::policy::DigestPolicy;
@@ -44,6 +44,8 @@ pub enum SigningKeys {
         primary: Fingerprint,
         /// Another key of it is here that has neither ended nor is revoked.
         is_alive: bool,
+        /// What speaks against the primary key, or else least against a key that is here.
+        objection: Option<Objection>,
     },
 }
 
@@ -58,7 +60,7 @@ impl SigningKeys {
 }
 
 /// Returns the key of a certificate that signs: as in GnuPG, the newest subkey that may and whose secret is here, else
-/// the primary key.
+/// the primary key. A secret that is protected in an unknown way comes after all others.
 ///
 /// # Errors
 ///
@@ -69,11 +71,26 @@ pub fn signing_key(
     stored_keys: &[StoredKey],
     now: Timestamp,
 ) -> Result<Option<SigningKey>> {
-    let moment = EvaluationContext::new(now, PacketView::Full);
-    Ok(match signing_keys(snapshot, id, stored_keys, moment, &|_| true)? {
+    Ok(match modern_signing_key(snapshot, id, stored_keys, now)? {
         Some(SigningKeys::Key(key)) => Some(key),
         _ => None,
     })
+}
+
+/// Returns what a certificate has to sign with as [`signing_key`] does, and what speaks against its keys. `None` if no
+/// secret part is here.
+///
+/// # Errors
+///
+/// The database's errors.
+pub(crate) fn modern_signing_key(
+    snapshot: &dyn ReadCertificates,
+    id: CertId,
+    stored_keys: &[StoredKey],
+    now: Timestamp,
+) -> Result<Option<SigningKeys>> {
+    let moment = EvaluationContext::new(now, PacketView::Full);
+    signing_keys(snapshot, id, stored_keys, moment, &|_| true)
 }
 
 /// Returns what a certificate has to sign with by GnuPG's rules, by which a key without key flags may do what its
@@ -104,8 +121,8 @@ fn signing_keys(
     let certificate = stored.certificate;
     let effective = evaluate_certificate(&certificate, moment, &[snapshot])?;
     let now = moment.now;
-    let has_secret = |key: &Fingerprint| {
-        stored_keys.iter().any(|stored| stored.fingerprint == *key && stored.protection.has_secret())
+    let secret = |key: &Fingerprint| {
+        stored_keys.iter().find(|stored| stored.fingerprint == *key && stored.protection.has_secret())
     };
     let components = certificate.facts.components.iter().zip(&effective.components).enumerate();
     let here: Vec<_> = components
@@ -113,7 +130,7 @@ fn signing_keys(
             (ComponentKind::Key(key), ComponentState::Key(state)) => Some((index, key, state)),
             _ => None,
         })
-        .filter(|(_, key, _)| has_secret(&key.fingerprint))
+        .filter(|(_, key, _)| secret(&key.fingerprint).is_some())
         .collect();
     if here.is_empty() {
         return Ok(None);
@@ -121,18 +138,29 @@ fn signing_keys(
     let primary = certificate.facts.primary().fingerprint;
     let is_alive = |state: &KeyState| effective.primary().is_usable() && state.is_usable();
     // What nobody would believe is not made.
-    let may_sign = |index: usize| {
+    let objection = |index: usize| {
         let agreement = || cross_certification(&certificate, index, DigestPolicy::GNUPG, now);
-        IssuerKey::of(&certificate.facts, &effective, index, agreement)
-            .is_some_and(|issuer| objections(&issuer, SignatureType::BINARY, now, now).is_empty())
+        let issuer = IssuerKey::of(&certificate.facts, &effective, index, agreement);
+        issuer.and_then(|issuer| objections(&issuer, SignatureType::BINARY, now, now).iter().next())
+    };
+    // Where no other key may sign, one that is protected in an unknown way says why it cannot.
+    let is_known = |key: &Fingerprint| {
+        secret(key).is_some_and(|stored| !matches!(stored.protection, Protection::Unknown(_)))
     };
     let chosen = here
         .iter()
-        .filter(|(index, _, state)| is_alive(state) && may_sign(*index))
+        .filter(|(index, _, state)| is_alive(state) && objection(*index).is_none())
         .filter(|(_, key, _)| is_meant(&key.fingerprint))
-        .max_by_key(|(index, key, _)| (*index > 0, key.created, key.fingerprint));
+        .max_by_key(|(index, key, _)| (is_known(&key.fingerprint), *index > 0, key.created, key.fingerprint));
     Ok(Some(match chosen {
         Some((_, key, _)) => SigningKeys::Key(SigningKey { primary, key: key.fingerprint }),
-        None => SigningKeys::Unusable { primary, is_alive: here.iter().any(|(_, _, state)| is_alive(state)) },
+        None => SigningKeys::Unusable {
+            primary,
+            is_alive: here.iter().any(|(_, _, state)| is_alive(state)),
+            objection: match effective.primary().is_usable() {
+                true => here.iter().filter_map(|(index, ..)| objection(*index)).max(),
+                false => objection(0),
+            },
+        },
     }))
 }

@@ -1,11 +1,14 @@
 //! The input of a command: a file, or standard input.
 
+use std::fmt::Display;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
 use anyhow::{Context, bail};
 use engine::output_file::FileId;
+
+use crate::session::Session;
 
 /// Opens a file, or standard input for `None` and `-`.
 pub(crate) fn open(path: Option<&Path>) -> anyhow::Result<Box<dyn Read + Send>> {
@@ -33,6 +36,13 @@ pub(crate) fn id(path: Option<&Path>) -> Option<FileId> {
     match path.filter(|path| *path != Path::new("-")) {
         Some(path) => FileId::at(path),
         None => FileId::of(io::stdin()),
+    }
+}
+
+/// Says that the armor of an input had to be repaired, if so.
+pub(crate) fn warn_if_mended(session: &Session, name: &dyn Display, is_mended: bool) {
+    if is_mended {
+        session.warn(format_args!("{name}: the armor was damaged on its way, and was repaired"));
     }
 }
 

@@ -1,5 +1,7 @@
 //! The modes of authenticated encryption (RFC 9580, 9.6).
 
+use crate::Cipher;
+
 /// A mode of authenticated encryption.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
@@ -34,6 +36,16 @@ impl Aead {
             Self::Eax => "EAX",
             Self::Ocb => "OCB",
             Self::Gcm => "GCM",
+        }
+    }
+
+    /// Says whether there is an implementation of a cipher in this mode.
+    pub fn takes(self, cipher: Cipher) -> bool {
+        use Cipher::*;
+        match cipher {
+            Aes128 | Aes192 | Aes256 => true,
+            Camellia128 | Camellia192 | Camellia256 => self != Self::Gcm,
+            _ => false,
         }
     }
 

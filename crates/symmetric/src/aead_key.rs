@@ -230,4 +230,14 @@ mod tests {
             assert!(AeadKey::new(cipher, Aead::Ocb, &vec![0; cipher.key_size()]).is_ok());
         }
     }
+
+    #[test]
+    fn a_mode_takes_the_ciphers_that_it_has_keys_for() {
+        for mode in [Aead::Eax, Aead::Ocb, Aead::Gcm] {
+            for cipher in Cipher::ALL {
+                let key = AeadKey::new(cipher, mode, &vec![0; cipher.key_size()]);
+                assert_eq!(key.is_ok(), mode.takes(cipher), "{cipher} in {mode} mode");
+            }
+        }
+    }
 }

@@ -36,6 +36,11 @@ impl DigestPolicy {
         Self { weak: self.weak | 1_u64.checked_shl(hash.0.into()).unwrap_or(0), ..self }
     }
 
+    /// Rejects what RFC 9580 (9.5) does not accept in signatures over data: SHA-1 and RIPEMD-160, too.
+    pub fn of_data(self) -> Self {
+        self.with_weak(HashAlgorithm::SHA1).with_weak(HashAlgorithm::RIPEMD160)
+    }
+
     /// Rejects no hash algorithm (`--allow-weak-digest-algos`).
     pub fn without_weak(self) -> Self {
         Self { weak: 0, ..self }
@@ -101,8 +106,7 @@ pub fn is_large_enough(algorithm: PublicKeyAlgorithm, bits: u32, used: u32) -> b
             PublicKeyAlgorithm::DSA | PublicKeyAlgorithm::ELGAMAL | PublicKeyAlgorithm::ELGAMAL_BOTH
         );
     let least = if used < END_OF_SMALL_KEYS { MIN_EARLY_KEY_BITS } else { MIN_KEY_BITS };
-    // A modulus may be a bit shorter than was asked for.
-    !is_of_numbers || bits.next_multiple_of(8) >= least
+    !is_of_numbers || bits >= least
 }
 
 /// Returns whether a hash algorithm is too weak for any signature by default.
@@ -177,11 +181,12 @@ mod tests {
         use PublicKeyAlgorithm as Algorithm;
         for (algorithm, bits, used, expected) in [
             (Algorithm::RSA, 2048, u32::MAX, true),
-            (Algorithm::RSA, 2047, u32::MAX, true),
+            (Algorithm::RSA, 2047, u32::MAX, false),
             (Algorithm::RSA, 1024, u32::MAX, false),
             (Algorithm::DSA, 1024, END_OF_SMALL_KEYS, false),
             (Algorithm::DSA, 1024, END_OF_SMALL_KEYS - 1, true),
-            (Algorithm::RSA, 1023, 0, true),
+            (Algorithm::RSA, 1024, 0, true),
+            (Algorithm::RSA, 1023, 0, false),
             (Algorithm::RSA, 768, 0, false),
             (Algorithm::ELGAMAL, 1024, u32::MAX, false),
             (Algorithm::ED25519, 255, u32::MAX, true),

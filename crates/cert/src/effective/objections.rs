@@ -7,6 +7,7 @@ use super::usage::{Usage, signs};
 use super::{ComponentState, Effective, KeyState};
 use crate::facts::{ComponentKind, Facts, KeyFacts, SignatureType};
 use crate::identity::Timestamp;
+use std::fmt;
 use verify::HashAlgorithm;
 
 /// The alleged issuer of a signature.
@@ -107,6 +108,20 @@ pub enum Objection {
     ExpiredBefore,
     /// The key is expired now, which alone does not concern earlier signatures.
     Expired,
+}
+
+impl fmt::Display for Objection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Revoked => "the key is revoked",
+            Self::Unbound => "no self-signature binds the key",
+            Self::WrongUse => "the key is not for such signatures",
+            Self::NotCrossCertified => "the subkey has no back-signature that is accepted",
+            Self::BeforeKey => "the signature is older than the key",
+            Self::FromFuture => "the signature is from the future",
+            Self::ExpiredBefore | Self::Expired => "the key has expired",
+        })
+    }
 }
 
 /// The objections to a signature because of its issuer, the most serious first.

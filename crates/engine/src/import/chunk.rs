@@ -4,6 +4,7 @@ use std::io::Read;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::Scope;
 
+use cert::ArmorRules;
 use cert::split::{Piece, Splitter};
 
 /// A chunk is complete with this many bytes of certificates.
@@ -22,16 +23,17 @@ pub(super) type Chunk = Vec<cert::Result<Piece>>;
 pub(super) fn read_ahead<'scope>(
     scope: &'scope Scope<'scope, '_>,
     input: impl Read + Send + 'scope,
+    armor: ArmorRules,
 ) -> Receiver<Chunk> {
     let (sender, chunks) = sync_channel(CHUNKS_AHEAD);
-    scope.spawn(move || send_chunks(input, &sender));
+    scope.spawn(move || send_chunks(input, armor, &sender));
     chunks
 }
 
-fn send_chunks(input: impl Read, chunks: &SyncSender<Chunk>) {
+fn send_chunks(input: impl Read, armor: ArmorRules, chunks: &SyncSender<Chunk>) {
     let mut chunk = Chunk::new();
     let mut bytes = 0;
-    for item in Splitter::new(input) {
+    for item in Splitter::with(input, armor) {
         bytes += item.as_ref().map_or(0, len);
         chunk.push(item);
         if bytes >= CHUNK_BYTES || chunk.len() >= CHUNK_CERTIFICATES {

@@ -1,5 +1,6 @@
 //! The options of an import.
 
+use cert::ArmorRules;
 use cert::certificate::Certificate;
 use cert::clean::CleanOptions;
 use secret::SecretKeys;
@@ -30,6 +31,8 @@ pub struct ImportOptions<'a> {
     pub command: String,
     /// The entry of the journal that the import continues, instead of beginning one.
     pub journal: Option<JournalId>,
+    /// How the inputs' armor is read.
+    pub armor: ArmorRules,
     /// How certificates are cleaned.
     pub clean: CleanOptions,
     /// Takes only what adds to certificates that are here already.

@@ -3,6 +3,7 @@
 use std::io::Read;
 use std::thread;
 
+use cert::ArmorRules;
 use cert::clean::{CleanOptions, Cleaned, clean};
 use cert::split::{Piece, RawRevocation};
 use rayon::prelude::*;
@@ -56,7 +57,7 @@ pub fn preview(
         },
     };
     thread::scope(|scope| {
-        for chunk in read_ahead(scope, input) {
+        for chunk in read_ahead(scope, input, ArmorRules::Gnupg) {
             let previews: Vec<_> = on_all_cores(|| chunk.into_par_iter().filter_map(preview).collect());
             previews.into_iter().for_each(&mut *each);
         }

@@ -31,7 +31,7 @@ pub fn import_within(
     let mut summary = ImportSummary { journal: Some(transaction.journal()), ..ImportSummary::default() };
     let preparer = Preparer { store: None, options, digest_prefix: options.digest_prefix(), now };
     thread::scope(|scope| {
-        let mut chunks = read_ahead(scope, input).into_iter();
+        let mut chunks = read_ahead(scope, input, options.armor).into_iter();
         chunks.try_for_each(|chunk| add(chunk, transaction, &preparer, &mut summary))
     })?;
     Ok(summary)

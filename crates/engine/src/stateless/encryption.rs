@@ -15,7 +15,9 @@ use zeroize::Zeroizing;
 use super::signatures::{signers, signing};
 use super::text::{Utf8, of_text};
 use super::{Certificates, Failure, Keys, Kind, Password, Result};
-use crate::recipients::{self, EncryptionKey, EncryptionPurpose, Preferences, RecipientCandidate};
+use crate::recipients::{
+    self, EncryptionKey, EncryptionPurpose, Preferences, RecipientCandidate, RecipientObstacle,
+};
 
 /// How a message is encrypted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -131,8 +133,9 @@ impl Encryption {
         let keyring = Certificates::joined(self.recipients.clone()).keyring(Path::new("CERTS"));
         let key = |candidate: RecipientCandidate| {
             let name = candidate.fingerprint;
+            let obstacle = candidate.obstacle.unwrap_or(RecipientObstacle::NoEncryptionKey);
             candidate.key.ok_or_else(|| {
-                Failure::new(Kind::CertCannotEncrypt, format!("{name}: it has no key that may be encrypted to now (bound, not revoked, not expired, for this purpose, strong enough)"))
+                Failure::new(Kind::CertCannotEncrypt, format!("{name}: cannot encrypt to it: {obstacle}"))
             })
         };
         recipients::of_keyring(&keyring, &[], self.purpose, now)?.into_iter().map(key).collect()

@@ -89,21 +89,28 @@ impl Keys {
         self.certificates.clone().into()
     }
 
-    /// Locks every secret key with a password, or with none.
+    /// Locks every secret key with a password, or with none; those that are damaged or in an unknown form stay as they
+    /// are.
     ///
     /// # Errors
     ///
-    /// [`Kind::KeyIsProtected`] if none of the old ones opens a key.
+    /// [`Kind::KeyIsProtected`] if none of the old ones opens a key, and why no key could be unlocked at all.
     pub fn relock(&mut self, old: &[Password], new: Option<&Password>) -> Result<()> {
-        let fingerprints: Vec<_> = self.secrets.keys().copied().collect();
-        for fingerprint in fingerprints {
-            if !self.secrets[&fingerprint].protection().has_secret() {
-                continue;
+        let here = self.secrets.iter().filter(|(_, secret)| secret.protection().has_secret());
+        let here: Vec<_> = here.map(|(fingerprint, _)| *fingerprint).collect();
+        let mut is_changed = false;
+        let mut first_failure = None;
+        for fingerprint in here {
+            match self.unlock(&fingerprint, old) {
+                Ok(unlocked) => {
+                    self.secrets.insert(fingerprint, locked(&unlocked, new)?);
+                    is_changed = true;
+                }
+                Err(failure) if failure.kind == Kind::KeyIsProtected => return Err(failure),
+                Err(failure) => first_failure = first_failure.or(Some(failure)),
             }
-            let unlocked = self.unlock(&fingerprint, old)?;
-            self.secrets.insert(fingerprint, locked(&unlocked, new)?);
         }
-        Ok(())
+        first_failure.filter(|_| !is_changed).map_or(Ok(()), Err)
     }
 
     /// Adds a secret key to one of these certificates; it is locked if the primary key is.

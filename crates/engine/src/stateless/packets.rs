@@ -1,7 +1,7 @@
 //! Certificates in memory: reading their components, and adding packets.
 
 use cert::certificate::Certificate;
-use cert::clean::rebuild;
+use cert::clean::{rebuild, rebuild_repaired};
 use cert::effective::{Effective, EvaluationContext, PacketView, evaluate};
 use cert::facts::{Component, SignatureFacts};
 use cert::key::{self, Key};
@@ -10,7 +10,7 @@ use cert::merge::merge;
 use cert::packet::Span;
 use cert::signature::{self, Signature};
 use cert::split::{Piece, RawCertificate, Splitter};
-use cert::{ArmorRules, Flaw, Timestamp};
+use cert::{ArmorRules, Timestamp};
 use zeroize::Zeroizing;
 
 use super::{Failure, Result};
@@ -23,9 +23,6 @@ pub(super) struct Read {
     /// Revocations of primary keys without their certificates.
     pub(super) revocations: Vec<Vec<u8>>,
 }
-
-/// Packet types from this one on are ignored where they are not known (RFC 9580, 4.3).
-const FIRST_IGNORED: u8 = 40;
 
 /// Reads the certificates and keys of a file. Certificates of unknown versions are left out if there are others.
 ///
@@ -48,7 +45,6 @@ fn read_armored(bytes: &[u8]) -> Result<Read> {
             Ok(Piece::Certificate(raw)) => read.certificates.push(raw),
             Ok(Piece::Revocation(raw)) => read.revocations.push(raw.bytes),
             Ok(Piece::Ignored(_)) => return Err(Failure::bad_data("something else among certificates")),
-            Err(cert::Error::Malformed { flaw: Flaw::Misplaced(FIRST_IGNORED..), .. }) => {}
             Err(error) if error.is_of_unknown_version() => unknown = unknown.or(Some(error)),
             Err(error) => return Err(Failure::bad_data(error)),
         }
@@ -72,9 +68,9 @@ pub(super) fn read_certificates(bytes: &[u8]) -> Result<Vec<RawCertificate>> {
     }
 }
 
-/// Reads a certificate, all its packets.
+/// Reads a certificate, all its packets; misplaced self-signatures are moved to where they belong.
 pub(super) fn certificate(raw: &RawCertificate) -> Result<Certificate> {
-    let certificate = rebuild(&raw.bytes, &[]).map_err(Failure::bad_data)?;
+    let certificate = rebuild_repaired(&raw.bytes).map_err(Failure::bad_data)?;
     Ok(certificate.read_by_rfc9580())
 }
 

@@ -4,6 +4,7 @@ use std::io::{Read, Write};
 use std::path::Path;
 
 use cert::armor_writer::{ArmorWriter, Headers};
+use cert::certificate::Certificate;
 use cert::effective::PacketView;
 use cert::facts::SignatureType;
 use cert::packet::{self, Tag};
@@ -22,7 +23,7 @@ use super::text::{Utf8, of_text};
 use super::{Certificates, Failure, Keys, Kind, Password, Result};
 use crate::decryption::PlaintextOutput;
 use crate::recipients::{EncryptionKey, naming_recipients, preferred_digest};
-use crate::signing_keys::signing_key;
+use crate::signing_keys::{SigningKeys, modern_signing_key};
 use crate::validity::{Sources, TrustSettings};
 use crate::verification::{Examiner, SignaturePolicy, SignatureStatus, SignatureVerdict};
 
@@ -71,7 +72,7 @@ pub struct Verification {
     pub signer: String,
 }
 
-/// Unlocks the keys that sign, one for each certificate.
+/// Unlocks the keys that sign, one for each certificate: one that cannot be used is passed over for the next.
 ///
 /// # Errors
 ///
@@ -80,16 +81,37 @@ pub(super) fn signers(keys: &[Keys], passwords: &[Password], now: Timestamp) -> 
     let mut signers = Vec::new();
     for keys in keys {
         let keyring = keys.certificates().keyring(Path::new("KEYS"));
-        let (snapshot, stored_keys) = (keyring.snapshot(), keys.stored_keys());
+        let snapshot = keyring.snapshot();
         for (id, certificate) in (1..).map(CertId).zip(&keys.certificates) {
-            let key = signing_key(snapshot.as_ref(), id, &stored_keys, now)?.ok_or_else(|| {
-                let primary = certificate.facts.primary().fingerprint;
-                Failure::new(Kind::KeyCannotSign, format!("{primary}: it has no key that may sign now"))
-            })?;
-            signers.push(keys.unlock(&key.key, passwords)?);
+            let mut stored_keys = keys.stored_keys();
+            let mut first_failure = None;
+            let signer = loop {
+                let key = match modern_signing_key(snapshot.as_ref(), id, &stored_keys, now)? {
+                    Some(SigningKeys::Key(key)) => key,
+                    found => return Err(first_failure.unwrap_or_else(|| cannot_sign(certificate, found))),
+                };
+                match keys.unlock(&key.key, passwords) {
+                    Ok(signer) => break signer,
+                    Err(failure) if failure.kind == Kind::KeyIsProtected => return Err(failure),
+                    Err(failure) => first_failure = first_failure.or(Some(failure)),
+                }
+                stored_keys.retain(|stored| stored.fingerprint != key.key);
+            };
+            signers.push(signer);
         }
     }
     Ok(signers)
+}
+
+/// Returns why a certificate has no key to sign with.
+fn cannot_sign(certificate: &Certificate, found: Option<SigningKeys>) -> Failure {
+    let primary = certificate.facts.primary().fingerprint;
+    let reason = match found {
+        Some(SigningKeys::Unusable { objection: Some(objection), .. }) => objection.to_string(),
+        Some(_) => "it has no key that may sign now".to_owned(),
+        None => "it has no secret key".to_owned(),
+    };
+    Failure::new(Kind::KeyCannotSign, format!("{primary}: cannot sign with it: {reason}"))
 }
 
 /// Says what each of the keys signs, for these recipients.
@@ -165,7 +187,9 @@ pub fn sign_inline(
     let kind = if how == Inline::Binary { SignatureType::BINARY } else { SignatureType::TEXT };
     let signing = signing(&mut keys, kind, &[], now)?;
     if how == Inline::ClearSigned {
-        return message::sign_clear(&mut Utf8::new(data), out, Headers::default(), signing).map_err(of_text);
+        // Not signed is the line end before the signatures (RFC 9580, 7.2): it is none of the text's.
+        let mut text = Utf8::new(data).chain(&b"\n"[..]);
+        return message::sign_clear(&mut text, out, Headers::default(), signing).map_err(of_text);
     }
     let is_text = how == Inline::Text;
     let format = if is_text { Format::Utf8 } else { Format::Binary };
@@ -214,7 +238,8 @@ pub fn verify_inline(
     now: Timestamp,
 ) -> Result<Vec<Verification>> {
     let mut release = PlaintextOutput::to_stream(out, false).without_limit();
-    let mut verifier = MessageVerifier::new(&mut release).with_signatures_around_encryption();
+    let mut signed_text = SignedText(&mut release);
+    let mut verifier = MessageVerifier::new(&mut signed_text).with_signatures_around_encryption();
     read_signed(message, &mut verifier)?;
     let signatures = verifier.finish()?;
     let holding = examined(signatures, authorities, period, &[], now)?.some()?;
@@ -249,6 +274,22 @@ fn read_signed(message: &mut (dyn Read + Send), sink: &mut dyn Sink) -> Result<(
         message::Error::NoKey => Failure::bad_data("the message is encrypted"),
         error => error.into(),
     })
+}
+
+/// Leaves out the line end before the signatures of clear text, which is not signed.
+struct SignedText<'a, 'w>(&'a mut PlaintextOutput<'w>);
+
+impl Sink for SignedText<'_, '_> {
+    fn event(&mut self, event: Event<'_>) -> message::Result<()> {
+        match event {
+            Event::ClearTextEnd(_) => self.0.event(Event::ClearTextEnd(&[])),
+            event => self.0.event(event),
+        }
+    }
+
+    fn data(&mut self, data: &[u8], trust: Trust) -> message::Result<()> {
+        self.0.data(data, trust)
+    }
 }
 
 /// Parts content and signatures.
@@ -294,7 +335,7 @@ pub(super) fn examined(
     let certificates = snapshots.iter().map(|snapshot| snapshot.as_ref()).collect();
     let sources = Sources { certificates, ..Sources::default() };
     // A script sees no warnings: a signature that gpg would only warn about does not count here.
-    let digests = DigestPolicy::GNUPG.with_weak(HashAlgorithm::SHA1).with_weak(HashAlgorithm::RIPEMD160);
+    let digests = DigestPolicy::GNUPG.of_data();
     let settings = TrustSettings { digests, ..TrustSettings::new(now, PacketView::Full) };
     let recent = DigestPolicy::GNUPG.without_recent_sha1();
     let mut examiner = Examiner::new(sources, settings).with_self_signature_digests(recent);

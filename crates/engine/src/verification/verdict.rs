@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use cert::effective::EvaluationContext;
+use cert::effective::{EvaluationContext, PacketView};
 use cert::{Fingerprint, KeyId};
 use message::DataSignature;
 use verify::policy::DigestPolicy;
@@ -60,17 +60,20 @@ impl<'s> Examiner<'s> {
         self.recipients = primaries;
     }
 
-    /// Examines signatures; the verdicts are in their order.
+    /// Examines signatures; the verdicts are in their order. Unless GnuPG's rules are followed, SHA-1 and RIPEMD-160 do not
+    /// count in them.
     ///
     /// # Errors
     ///
     /// The databases' errors.
     pub fn examine(&mut self, signatures: Vec<DataSignature>) -> Result<Vec<SignatureVerdict>> {
         let recipients = std::mem::take(&mut self.recipients);
-        let policy = SignaturePolicy {
-            recipients: &recipients,
-            ..SignaturePolicy::new(self.settings.digests, self.settings.now)
+        let digests = match self.settings.view {
+            PacketView::Full => self.settings.digests.of_data(),
+            PacketView::Gnupg => self.settings.digests,
         };
+        let policy =
+            SignaturePolicy { recipients: &recipients, ..SignaturePolicy::new(digests, self.settings.now) };
         let mut verdicts = self.search(signatures, &policy)?;
         self.recipients = recipients;
         self.compute_validities(&mut verdicts)?;

@@ -88,6 +88,7 @@ fn import_inputs(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Strea
         filter: filter(&settings.import, settings, Some(store)),
         origin: origin(settings),
         secret_keys: Some(&secret_keys),
+        ..ImportOptions::default()
     };
     let mut show = Show::new(settings, streams, Sources::default(), secrets);
     let mut report = Report::new(settings, names);

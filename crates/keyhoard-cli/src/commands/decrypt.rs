@@ -204,10 +204,7 @@ impl Arguments {
             ..Allowed::default()
         };
         let mut mail = Mail::read(input)?;
-        if mail.is_mended {
-            let name = input::name(self.file.as_deref());
-            session.warn(format_args!("{name}: the armor was damaged on its way, and was repaired"));
-        }
+        input::warn_if_mended(session, &input::name(self.file.as_deref()), mail.is_mended);
         let mut verifier = MessageVerifier::new(plaintext).with_signatures_around_encryption();
         let read = decrypt(&mut mail, allowed, &mut keys, &mut verifier);
         match (read.and_then(|()| verifier.finish()), keys.failure) {

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use agent::AllKeys;
 use anyhow::{Context, bail};
 use engine::causes;
+use engine::cert::ArmorRules;
 use engine::cert::clean::CleanOptions;
 use engine::cert::mail_armor::MAX_MAIL;
 use engine::import::{
@@ -43,10 +44,10 @@ use notes::{describe, unchecked};
   keyhoard import --merge-only updates/*.asc
   keyhoard import --dry-run --verbose suspicious.pgp
 
-Binary and armored input, any number of certificates, several files. Good certificates of a damaged file are imported, bad \
-ones are reported with their position. Secret keys are kept in files beside the database, locked as they are. One import is \
-one entry of the journal: `keyhoard undo` takes it back as a whole. The exit code is 1 if no certificate was imported, or a \
-secret key could not be kept.")]
+Binary and armored input, any number of certificates, several files. Good certificates of a damaged file are imported, \
+bad ones are reported with their position. Trust, marker and padding packets are not kept. Secret keys are kept in \
+files beside the database, locked as they are. One import is one entry of the journal: `keyhoard undo` takes it back \
+as a whole. The exit code is 1 if no certificate was imported, or a secret key could not be kept.")]
 pub(crate) struct Arguments {
     /// The files to read; - is standard input [default: -].
     #[arg(value_name = "FILE")]
@@ -89,6 +90,7 @@ impl Arguments {
     fn options<'a>(&self, from_files: bool, names: bool, keys: &'a AllKeys) -> ImportOptions<'a> {
         ImportOptions {
             command: command_line(),
+            armor: ArmorRules::Rfc9580,
             clean: CleanOptions {
                 keep_local: self.local_signatures,
                 no_repair: self.no_repair,
@@ -190,9 +192,7 @@ fn open(session: &Session, path: &Path) -> anyhow::Result<Input> {
 
 /// Returns an input of which mail may have damaged the armor, and says so.
 fn mended(session: &Session, name: &str, mail: Mail<'static>, size: Option<u64>) -> Input {
-    if mail.is_mended {
-        session.warn(format_args!("{name}: the armor was damaged on its way, and was repaired"));
-    }
+    input::warn_if_mended(session, &name, mail.is_mended);
     Input { reader: Box::new(mail), size }
 }
 

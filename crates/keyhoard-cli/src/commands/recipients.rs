@@ -6,10 +6,12 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
+use engine::cert::ArmorRules;
 use engine::cert::effective::PacketView;
 use engine::configuration::Configuration;
 use engine::find::query;
 use engine::foreign_text::shown;
+use engine::mail::Mail;
 use engine::recipient_choice::{RecipientChoice, choose, is_acceptable};
 use engine::recipients::{self, EncryptionKey, RecipientCandidate, RecipientObstacle, with_own_key};
 use engine::secret::SecretKeys;
@@ -22,6 +24,7 @@ use super::unknown_recipients;
 use crate::error_code::ErrorCode;
 use crate::exit::CodedError;
 use crate::hint::Hint;
+use crate::input;
 use crate::printable::printable;
 use crate::session::Session;
 use crate::timestamp;
@@ -219,6 +222,7 @@ fn problem(candidate: &RecipientCandidate, session: &Session) -> String {
             format!("not valid until all possible revocations are verified, {nothing}")
         }
         Some(RecipientObstacle::Disabled) => "disabled by you".to_owned(),
+        Some(other) => format!("{nothing}: {other}"),
         None if !candidate.is_named => "the user ID is revoked or has expired".to_owned(),
         None => match candidate.validity {
             Validity::Marginal => "marginally valid: too few trusted keys certify it".to_owned(),
@@ -239,9 +243,11 @@ fn advise(session: &Session, candidate: &RecipientCandidate) {
         Some(RecipientObstacle::Expired(_)) if has_secret => {
             format!("{} sets a new expiry date", Hint::SetExpiry(key))
         }
-        Some(RecipientObstacle::NoEncryptionKey | RecipientObstacle::EncryptionKeyExpired(_))
-            if has_secret =>
-        {
+        Some(
+            RecipientObstacle::NoEncryptionKey
+            | RecipientObstacle::EncryptionKeyExpired(_)
+            | RecipientObstacle::WeakKeyDerivation,
+        ) if has_secret => {
             format!("{} makes a key to encrypt to", Hint::AddEncryptionKey(key))
         }
         Some(RecipientObstacle::NotFullyChecked) => format!("{} verifies them", Hint::Check),
@@ -266,9 +272,10 @@ fn of_file(
     revokers: &dyn ReadCertificates,
 ) -> anyhow::Result<Vec<ChosenRecipient>> {
     let named = || path.display().to_string();
+    let mail = Mail::read_certificates(File::open(path).with_context(named)?).with_context(named)?;
+    input::warn_if_mended(session, &path.display(), mail.is_mended);
     let candidates =
-        recipients::of_file(File::open(path).with_context(named)?, path, &[revokers], session.now)
-            .with_context(named)?;
+        recipients::of_file(mail, ArmorRules::Rfc9580, path, &[revokers], session.now).with_context(named)?;
     if candidates.is_empty() {
         bail!(CodedError::not_found(format_args!("{}: there is no certificate in it", path.display())));
     }

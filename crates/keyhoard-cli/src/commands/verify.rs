@@ -98,7 +98,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
         Arguments { commits: Some(repository), .. } => return many.objects(session, repository, true),
         _ => {}
     }
-    let keyring = arguments.signer_file.as_deref().map(signers).transpose()?;
+    let keyring = arguments.signer_file.as_deref().map(|path| signers(session, path)).transpose()?;
     let (signatures, plaintext) = match &arguments.data {
         Some(data) => (detached(arguments.signature()?, data)?, None),
         None => arguments.message(session)?,
@@ -138,8 +138,9 @@ fn exit_code(conclusion: Conclusion) -> u8 {
 }
 
 /// Reads the certificates whose signatures are accepted.
-fn signers(path: &Path) -> anyhow::Result<KeyringFile> {
-    let keyring = KeyringFile::read(path)?;
+fn signers(session: &Session, path: &Path) -> anyhow::Result<KeyringFile> {
+    let keyring = KeyringFile::read_by_rfc9580(path).with_context(|| path.display().to_string())?;
+    input::warn_if_mended(session, &path.display(), keyring.is_mended);
     if keyring.fingerprints().is_empty() {
         bail!("{}: there is no certificate in it", path.display());
     }

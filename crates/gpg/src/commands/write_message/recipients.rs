@@ -5,7 +5,7 @@ use std::fs::File;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use engine::cert::Fingerprint;
+use engine::cert::{ArmorRules, Fingerprint};
 use engine::configuration::Compat;
 use engine::foreign_text::shown;
 use engine::recipients::{self, EncryptionKey, RecipientCandidate, RecipientSelection};
@@ -298,8 +298,8 @@ impl Search<'_> {
     fn of_file(&mut self, name: &[u8]) -> Result<RecipientCandidate, Failure> {
         let file: File = input::open(Some(name), self.streams).map_err(|_| Code::NO_PUBLIC_KEY)?;
         let path = Path::new(OsStr::from_bytes(name));
-        let candidates = match recipients::of_file(file, path, &self.sources.certificates, self.settings.now)
-        {
+        let (armor, revokers) = (ArmorRules::Gnupg, &self.sources.certificates);
+        let candidates = match recipients::of_file(file, armor, path, revokers, self.settings.now) {
             Ok(candidates) => candidates,
             Err(error) => {
                 self.streams.info(format_args!("error reading '{}': {error}", shown(name)));
