@@ -168,7 +168,11 @@ fn gpg_2_4_options_that_change_the_result_and_are_not_there_are_refused() {
     let options = ["--debug-ignore-expiration", "--list-keys"];
     let done = Run::gpg_keyhoard(&home).like(Gnupg::V2_4).args(options).output();
     assert_eq!(done.code, Some(2));
-    assert!(done.errors().contains("--debug-ignore-expiration is refused: expired keys make no signatures"), "{}", done.errors());
+    assert!(
+        done.errors().contains("--debug-ignore-expiration is refused: expired keys make no signatures"),
+        "{}",
+        done.errors()
+    );
     let told = Run::gpg_keyhoard(&home).like(Gnupg::V2_4).args(["--use-keyboxd", "--list-keys"]).succeed();
     assert!(told.errors().contains("--use-keyboxd has no effect"), "{}", told.errors());
 }
