@@ -123,6 +123,10 @@ bench-network: build ## measures refresh and lookups beside curl and gpg with di
 	@scripts/setup test
 	scripts/measure-network
 
+.PHONY: bench-agent
+bench-agent: build ## measures listing and signing with 100 secret keys of a running gpg-agent beside gpg (a minute)
+	scripts/measure-agent
+
 .PHONY: bench-postgres
 bench-postgres: build ## measures a PostgreSQL server beside SQLite, writes target/bench/ (about 10 minutes, 8 GB)
 	@scripts/setup test

@@ -147,3 +147,25 @@ fn only_the_certificate_with_the_key_that_the_signature_names_is_imported() {
         assert_eq!(listed, [is_here; 2], "{} bytes", block.len());
     }
 }
+
+#[test]
+fn at_most_16_keys_in_the_signatures_of_a_message_are_examined() {
+    const MOST: usize = 16;
+    let both = Both::with_agent().with(Gnupg::V2_4);
+    let data = both.gpg.write("data", TEXT);
+    let signatures = (0..MOST + 2).flat_map(|number| {
+        let signer = Key::ed25519(&format!("signer {number}"));
+        let block = Certificate::new(&signer, &format!("A <a{number}@example.org>")).bytes();
+        let key_block = Subpacket::new(38, [&[0], &block[..]].concat());
+        Signature::by(&signer, 0).with(key_block).sign(&signer, &Signed::Bytes(TEXT)).bytes()
+    });
+    let file = both.gpg.write("data.sig", signatures.collect::<Vec<u8>>());
+    let words =
+        ["--auto-key-import", "--verify", file.to_str().expect("ASCII"), data.to_str().expect("ASCII")];
+    let [gpg, keyhoard] = [true, false].map(|gpg| status(&run(&both, gpg, &words, b"")));
+    let counts = |told: &str| ["GOODSIG", "NO_PUBKEY"].map(|word| told.matches(word).count());
+    assert_eq!(counts(&gpg), [MOST + 2, 0], "{gpg}");
+    assert_eq!(counts(&keyhoard), [MOST, 2], "{keyhoard}");
+    let listed = both.run(["--with-colons", "--list-keys"]).map(|done| done.text().matches("pub:").count());
+    assert_eq!(listed, [MOST + 2, MOST]);
+}

@@ -40,8 +40,17 @@ fn shape(text: &str) -> String {
 
 /// Runs both with a new card each; returns what they said, and their homes.
 fn both(gnupg: Gnupg, arguments: &[&str], answers: &str) -> [(CardHome, Output); 2] {
+    both_in(CardHome::new, gnupg, arguments, answers)
+}
+
+fn both_in(
+    new: impl Fn() -> CardHome,
+    gnupg: Gnupg,
+    arguments: &[&str],
+    answers: &str,
+) -> [(CardHome, Output); 2] {
     [true, false].map(|is_gpg| {
-        let home = CardHome::new();
+        let home = new();
         let run = if is_gpg { home.gpg(gnupg) } else { home.gpg_keyhoard(gnupg) };
         let done = run.args(WORDS).args(arguments).stdin(answers).output();
         (home, done)
@@ -161,12 +170,27 @@ fn keys_that_are_on_a_card_become_a_certificate() {
 }
 
 #[test]
-fn without_a_key_on_the_card_no_certificate_is_made() {
+fn without_a_card_or_a_key_on_it_no_certificate_is_made() {
     for gnupg in Gnupg::ALL {
-        let words = ["--batch", "--quick-generate-key", "john@example.org", "card"];
-        let [(_, gpg), (_, ours)] = both(gnupg, &words, "");
-        assert_same(&format!("{gnupg:?}"), told(&gpg).as_bytes(), told(&ours).as_bytes());
-        assert_eq!(gpg.code, ours.code);
-        assert!(gpg.code != Some(0) && !told(&gpg).is_empty(), "{}", gpg.errors());
+        for new in [CardHome::new, CardHome::without_card] {
+            let words = ["--batch", "--quick-generate-key", "john@example.org", "card"];
+            let [(_, gpg), (_, ours)] = both_in(new, gnupg, &words, "");
+            assert_same(&format!("{gnupg:?}"), told(&gpg).as_bytes(), told(&ours).as_bytes());
+            assert_eq!(gpg.code, ours.code);
+            assert!(gpg.code != Some(0) && !told(&gpg).is_empty(), "{}", gpg.errors());
+        }
+    }
+}
+
+#[test]
+fn whether_the_card_asks_for_the_pin_with_each_signature_is_as_before_once_it_has_made_keys() {
+    for gnupg in Gnupg::ALL {
+        let forced = ["", "forcesig\n"].map(|toggle| {
+            let answers = format!("{CURVES}{toggle}generate\nn\n0\nJane Doe\njane@example.org\n\nquit\n");
+            let [_, home] = same(gnupg, &["--edit-card"], &answers);
+            let card = home.gpg(gnupg).args(["--with-colons", "--card-status"]).output().text();
+            card.lines().find(|line| line.starts_with("forcepin:")).expect("a flag").to_owned()
+        });
+        assert_eq!(forced, ["forcepin:1:::", "forcepin:0:::"]);
     }
 }

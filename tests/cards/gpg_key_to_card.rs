@@ -5,10 +5,13 @@ use std::io::{Read as _, Write as _};
 use std::process::Child;
 use std::sync::OnceLock;
 
-use harness::{CardHome, Gnupg, Home, Output, Run, assert_same, mask};
+use harness::{AgentProxy, CardHome, Gnupg, Home, Output, Run, assert_same, mask};
 
 /// The passphrase of the keys, which is also the PIN of a new card, so that pinentry gives it in both cases.
 const PASSPHRASE: &str = "123456";
+
+/// The card's number.
+const CARD: &str = "D276000124010304FFFE0000000F0000";
 
 /// A secret key that certifies and signs, with subkeys that decrypt (Curve25519), authenticate (Ed25519) and decrypt
 /// (RSA).
@@ -104,7 +107,7 @@ fn a_key_that_is_put_onto_a_card_works_there_and_is_deleted_here_when_it_is_save
     for gnupg in Gnupg::ALL {
         let home = same(gnupg, "keytocard\ny\n1\nkey 1\nkeytocard\n2\nkey 1\nkey 2\nkeytocard\n3\nsave\n");
         let listed = home.gpg_keyhoard(gnupg).args(["--with-colons", "--list-secret-keys"]).succeed().text();
-        assert_eq!(listed.matches("D276000124010304FFFE0000000F0000").count(), 3, "{listed}");
+        assert_eq!(listed.matches(CARD).count(), 3, "{listed}");
         home.restart_agent();
         let signed =
             home.gpg_keyhoard(gnupg).args(["--local-user", "jane", "--sign"]).stdin("text").succeed();
@@ -145,7 +148,7 @@ fn a_key_in_whose_place_on_the_card_another_one_was_put_stays_here() {
         .filter(|line| line.starts_with("ssb:"))
         .filter_map(|line| line.split(':').nth(14))
         .collect();
-    assert_eq!(subkeys, ["+", "+", "D276000124010304FFFE0000000F0000"], "gpg deletes the first");
+    assert_eq!(subkeys, ["+", "+", CARD], "gpg deletes the first");
 }
 
 #[test]
@@ -181,7 +184,15 @@ fn without_a_card_no_key_is_moved() {
 fn a_card_makes_a_subkey() {
     for gnupg in Gnupg::ALL {
         for answers in ["addcardkey\n3\n0\nsave\n", "addcardkey\n9\n2\n1y\naddcardkey\n2\nn\nsave\n"] {
-            same(gnupg, answers);
+            let home = same(gnupg, answers);
+            let listed = home.gpg_keyhoard(gnupg).args(["--with-colons", "-K"]).succeed().text();
+            assert_eq!(listed.matches("ssb:").count(), 4, "{listed}");
+            assert_eq!(on_card(&listed), 1, "{listed}");
+            let card = home.gpg(gnupg).args(["--with-colons", "--card-status"]).succeed().text();
+            assert!(
+                card.contains("forcepin:1:"),
+                "it asks for the PIN with each signature as before: {card}"
+            );
         }
     }
 }
@@ -206,7 +217,34 @@ fn a_key_of_a_backup_goes_onto_a_card() {
         assert_same(&what, gpg.0.as_bytes(), ours.0.as_bytes());
         assert_eq!(gpg.1, ours.1);
         assert_same(&what, gpg.2.as_bytes(), ours.2.as_bytes());
+        // In an agent of 2.2 the note that names the card takes the place of the key.
+        assert_eq!(on_card(&ours.2), usize::from(gnupg == Gnupg::V2_2), "{}", ours.2);
     }
+}
+
+#[test]
+fn if_the_agent_cannot_note_what_the_card_has_the_session_goes_on_and_no_file_is_deleted() {
+    const REFUSAL: &str = "ERR 100663404 Card error <SCD>";
+    for gnupg in Gnupg::ALL {
+        let done = [Program::Gpg, Program::Ours].map(|program| {
+            let home = home_of(program, gnupg);
+            let agent = AgentProxy::of(&home.home, |line| line.starts_with("LEARN ").then_some(REFUSAL));
+            let done = edit(program, gnupg, &home, "key 1\nkeytocard\n2\nsave\nquit\nn\n");
+            let refused = agent.told().iter().filter(|line| line.starts_with("LEARN ")).count();
+            (told(&done), done.code, refused)
+        });
+        let [gpg, ours] = done;
+        assert_same(&format!("{gnupg:?}"), gpg.0.as_bytes(), ours.0.as_bytes());
+        assert_eq!(gpg.1, ours.1);
+        assert_eq!((gpg.2, ours.2), (1, 1), "{}", gpg.0);
+    }
+    let home = CardHome::new();
+    Run::gpg_keyhoard(&home.home).arg("--import").stdin(secret_key()).succeed();
+    home.gpg(Gnupg::V2_4).arg("--card-status").succeed();
+    let _agent = AgentProxy::of(&home.home, |line| line.starts_with("LEARN ").then_some(REFUSAL));
+    let done = edit(Program::Ours, Gnupg::V2_4, &home, "key 1\nkeytocard\n2\nsave\nquit\nn\n");
+    assert!(done.errors().contains("update failed: Card error"), "{}", done.errors());
+    assert_eq!(subkeys_here(&home), 3);
 }
 
 /// A process that is told its commands one by one.
@@ -243,6 +281,12 @@ impl Dialogue {
         drop(input);
         child.wait().expect("it is a child").code()
     }
+}
+
+/// How many subkeys a listing shows on the card.
+fn on_card(listed: &str) -> usize {
+    let is_on_card = |line: &&str| line.starts_with("ssb:") && line.split(':').nth(14) == Some(CARD);
+    listed.lines().filter(is_on_card).count()
 }
 
 /// The subkeys of which a secret key is here and not only on a card.

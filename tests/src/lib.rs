@@ -7,6 +7,7 @@
 //! - [`Run`]: one run of `gpg`, `gpg-keyhoard`, `keyhoard` or `keyhoard-lab`; its [`Output`] holds what came out.
 //! - [`attack`]: inputs that try to break a rule, and what every program makes of them.
 //! - [`Both`]: the real gpg and `gpg-keyhoard` side by side, each in its home, doing the same.
+//! - [`AgentProxy`]: what programs say to a gpg-agent.
 //! - [`CardHome`]: a home with an OpenPGP card in a virtual reader.
 //! - [`Keyring`], [`Reference`]: Debian's keyrings, and homes into which gpg has imported them.
 //! - [`alice_and_bob`]: two people's secret keys; [`CIPHERS`], [`COMPRESSIONS`]: what messages are written with.
@@ -27,6 +28,7 @@
 //! Everything runs with `LC_ALL=C.UTF-8`, `TZ=UTC` and the clock at [`NOW`]. A test file is named after the
 //! program and the command it is about (`gpg_import.rs`, `keyhoard_search.rs`); a test's name states the rule.
 
+mod agent_proxy;
 mod algorithms;
 pub mod attack;
 mod both;
@@ -49,6 +51,7 @@ mod terminal;
 mod trust;
 pub mod web;
 
+pub use agent_proxy::{AgentProxy, CONNECTION};
 pub use algorithms::{CIPHERS, COMPRESSIONS};
 pub use both::Both;
 pub use card::CardHome;

@@ -2,6 +2,7 @@
 //! Protocol"; the functional specification of the OpenPGP application on ISO smart card operating systems, 4.4).
 
 use cert::Keygrip;
+use verify::PublicKeyAlgorithm;
 
 use crate::connection::unescaped;
 
@@ -109,8 +110,8 @@ pub struct CardKey {
 pub enum KeyAlgorithm {
     /// RSA with a modulus of so many bits.
     Rsa(u32),
-    /// The number of an algorithm of OpenPGP, and libgcrypt's name of a curve.
-    Curve(u8, String),
+    /// An algorithm, and libgcrypt's name of a curve.
+    Curve(PublicKeyAlgorithm, String),
 }
 
 impl Card {
@@ -252,15 +253,15 @@ fn pin_derivation(object: &[u8]) -> PinDerivation {
 
 /// Reads `1 rsa2048 32 1` or `18 Curve25519`.
 fn key_algorithm(words: &[&str]) -> Option<KeyAlgorithm> {
-    const RSA: u8 = 1;
     let [number, rest @ ..] = words else { return None };
-    match number.parse().ok()? {
-        RSA => {
+    match PublicKeyAlgorithm(number.parse().ok()?) {
+        PublicKeyAlgorithm::RSA => {
             let digits = rest.first()?.strip_prefix("rsa")?;
             Some(KeyAlgorithm::Rsa(digits.parse().ok()?))
         }
-        // ECDH, ECDSA, EdDSA.
-        number @ (18 | 19 | 22) => Some(KeyAlgorithm::Curve(number, rest.join(" "))),
+        algorithm @ (PublicKeyAlgorithm::ECDH
+        | PublicKeyAlgorithm::ECDSA
+        | PublicKeyAlgorithm::EDDSA_LEGACY) => Some(KeyAlgorithm::Curve(algorithm, rest.join(" "))),
         _ => None,
     }
 }
@@ -323,7 +324,10 @@ mod tests {
         assert_eq!(card.keys[1].fingerprint.len(), 20);
         assert_eq!((card.keys[1].created, card.keys[1].keygrip.is_some()), (1_795_536_676, true));
         assert_eq!(card.keys[0].algorithm, Some(KeyAlgorithm::Rsa(2048)));
-        assert_eq!(card.keys[1].algorithm, Some(KeyAlgorithm::Curve(18, "NIST P-256".to_owned())));
+        assert_eq!(
+            card.keys[1].algorithm,
+            Some(KeyAlgorithm::Curve(PublicKeyAlgorithm::ECDH, "NIST P-256".to_owned()))
+        );
         assert!(card.keys[0].needs_touch && !card.keys[1].needs_touch);
         assert_eq!(card.pin_derivation, PinDerivation::OneSalt);
         assert_eq!(card.private_data[2].as_deref(), Some(&b"x\ny"[..]));

@@ -1,7 +1,9 @@
 //! Keys that a card has made: their public key packets, and their use before any certificate has them.
 
 use cert::{Timestamp, key};
-use secret::{OpenKey, Passphrase, write_number};
+use secret::{OpenKey, Passphrase, wrapping, write_number};
+use symmetric::Cipher;
+use verify::PublicKeyAlgorithm;
 
 use crate::sexp::Sexp;
 use crate::{Agent, PublicKey, open_key};
@@ -21,10 +23,6 @@ pub enum CardUse {
 /// The parameters of the key derivation of ECDH are those of scdaemon, of which the card's fingerprint of the key depends:
 /// with 384 bits AES-256, where RFC 9580, 11.5 has AES-192.
 pub fn public_body(shown: &[u8], does: CardUse, created: Timestamp) -> Option<Vec<u8>> {
-    const RSA: u8 = 1;
-    const ECDH: u8 = 18;
-    const ECDSA: u8 = 19;
-    const EDDSA: u8 = 22;
     const VERSION: u8 = 4;
     let read = Sexp::read(shown).filter(|read| read.name() == Some(b"public-key"))?;
     let [_, numbers, ..] = read.elements()? else { return None };
@@ -32,20 +30,21 @@ pub fn public_body(shown: &[u8], does: CardUse, created: Timestamp) -> Option<Ve
     body.extend(created.0.to_be_bytes());
     match numbers.name()? {
         b"rsa" => {
-            body.push(RSA);
+            body.push(PublicKeyAlgorithm::RSA.0);
             body.extend_from_slice(&write_number(numbers.value("n")?));
             body.extend_from_slice(&write_number(numbers.value("e")?));
         }
         b"ecc" => {
             let name = String::from_utf8_lossy(numbers.value("curve")?).into_owned();
-            let oid = key::curve_oid(&name)?;
-            let derivation = key_derivation(&name)?;
+            let (oid, bits) = key::curve(&name)?;
+            let derivation = key_derivation(bits)?;
             let point = native(numbers.value("q")?);
-            body.push(match does {
-                CardUse::Decrypts => ECDH,
-                CardUse::Signs if name.eq_ignore_ascii_case("Ed25519") => EDDSA,
-                CardUse::Signs => ECDSA,
-            });
+            let algorithm = match does {
+                CardUse::Decrypts => PublicKeyAlgorithm::ECDH,
+                CardUse::Signs if name.eq_ignore_ascii_case("Ed25519") => PublicKeyAlgorithm::EDDSA_LEGACY,
+                CardUse::Signs => PublicKeyAlgorithm::ECDSA,
+            };
+            body.push(algorithm.0);
             body.push(u8::try_from(oid.len()).ok()?);
             body.extend_from_slice(oid);
             body.extend_from_slice(&write_number(&point));
@@ -65,19 +64,13 @@ fn native(point: &[u8]) -> Vec<u8> {
     if point.len() == LENGTH { [&[NATIVE], point].concat() } else { point.to_vec() }
 }
 
-/// Returns the field with hash algorithm and cipher for a curve; `None` for one on which a card has no keys of version 4,
-/// such as Ed448 and X448.
-fn key_derivation(curve: &str) -> Option<[u8; 4]> {
-    const SHA256_AES128: [u8; 2] = [8, 7];
-    const SHA384_AES256: [u8; 2] = [9, 9];
-    const SHA512_AES256: [u8; 2] = [10, 9];
-    let [hash, cipher] = match curve.to_ascii_lowercase().replace("nist p-", "nistp").as_str() {
-        "ed25519" | "curve25519" | "cv25519" | "nistp256" | "secp256k1" | "brainpoolp256r1" => SHA256_AES128,
-        "nistp384" | "brainpoolp384r1" => SHA384_AES256,
-        "nistp521" | "brainpoolp512r1" => SHA512_AES256,
-        _ => return None,
-    };
-    Some([3, 1, hash, cipher])
+/// Returns the field with hash algorithm and cipher for a curve of so many bits; `None` for one on which a card has no keys of
+/// version 4, such as Ed448 and X448.
+fn key_derivation(bits: u32) -> Option<[u8; 4]> {
+    // Of 255 bits are Ed25519 and Curve25519.
+    let [length, reserved, hash, cipher] = wrapping(bits.max(256))?;
+    let cipher = if bits == 384 { Cipher::Aes256.number() } else { cipher };
+    Some([length, reserved, hash, cipher])
 }
 
 impl Agent {
@@ -120,7 +113,10 @@ mod tests {
 
     #[test]
     fn the_derivation_of_keys_grows_with_the_curve() {
-        let derivation = |curve| key_derivation(curve).map(|[_, _, hash, cipher]| [hash, cipher]);
+        let derivation = |curve| {
+            let (_, bits) = key::curve(curve)?;
+            key_derivation(bits).map(|[_, _, hash, cipher]| [hash, cipher])
+        };
         assert_eq!(
             ["Curve25519", "NIST P-256", "NIST P-384", "brainpoolP512r1"].map(derivation),
             [Some([8, 7]), Some([8, 7]), Some([9, 9]), Some([10, 9])]

@@ -279,8 +279,7 @@ impl SecretKeys for AgentKeys {
 
     fn take_back(&self, key: &SecretKey) -> Result<()> {
         let Some(keygrip) = key.key().facts().keygrip else { return Ok(()) };
-        self.agent.transact(&format!("DELETE_KEY --force {keygrip}"), Wait::Machine, &mut Silent)?;
-        Ok(())
+        Ok(self.agent.delete(keygrip)?)
     }
 
     /// Deletes a key; the agent asks whether it really should, unless the user was asked before.

@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use cert::Keygrip;
 use zeroize::Zeroizing;
 
-use crate::connection::{Connection, Respond, Wait};
+use crate::connection::{Connection, Respond, Silent, Wait};
 use crate::socket::agent_socket;
 use crate::start::{self, is_absent};
 use crate::{Error, Result, environment};
@@ -172,6 +173,15 @@ impl Agent {
         answer
     }
 
+    /// Deletes a key without a question.
+    ///
+    /// # Errors
+    ///
+    /// If it has no such key, and those of [`transact`](Self::transact).
+    pub fn delete(&self, keygrip: Keygrip) -> Result<()> {
+        self.transact(&format!("DELETE_KEY --force {keygrip}"), Wait::Machine, &mut Silent).map(drop)
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         // A connection in an unknown state answers with an error, and is closed then.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
@@ -207,7 +217,7 @@ impl Agent {
         connection.transact_all(&commands)?;
         if self.pinentry != PinentryMode::Ask {
             let command = format!("OPTION pinentry-mode={}", self.pinentry.word());
-            connection.transact(&command, Wait::Machine, &mut crate::connection::Silent)?;
+            connection.transact(&command, Wait::Machine, &mut Silent)?;
         }
         Ok(connection)
     }

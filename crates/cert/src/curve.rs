@@ -8,8 +8,8 @@
 pub(crate) struct Curve {
     /// GnuPG's name.
     pub(crate) name: &'static str,
-    /// The object identifiers.
-    oids: &'static [&'static [u8]],
+    /// The object identifiers, OpenPGP's first.
+    pub(crate) oids: &'static [&'static [u8]],
     /// The size in bits as libgcrypt defines it.
     pub(crate) bits: u32,
     pub(crate) p: &'static str,
@@ -32,11 +32,10 @@ pub(crate) fn by_oid(oid: &[u8]) -> Option<&'static Curve> {
     CURVES.iter().find(|curve| curve.oids.contains(&oid))
 }
 
-/// Returns OpenPGP's object identifier of the curve with a name of GnuPG's, which libgcrypt may write `NIST P-256`.
-pub(crate) fn oid(name: &str) -> Option<&'static [u8]> {
+/// Returns the curve with a name of GnuPG's, which libgcrypt may write `NIST P-256`.
+pub(crate) fn named(name: &str) -> Option<&'static Curve> {
     let name = name.replace("NIST P-", "nistp").replace("Curve25519", "cv25519");
-    let found = CURVES.iter().find(|curve| curve.name.eq_ignore_ascii_case(&name))?;
-    found.oids.first().copied()
+    CURVES.iter().find(|curve| curve.name.eq_ignore_ascii_case(&name))
 }
 
 /// Returns a point as libgcrypt encodes it in keygrips: on these curves without the prefix 0x40 of native points.

@@ -48,10 +48,11 @@ impl Parameter<'_> {
     }
 }
 
-/// Returns the object identifier, without its length byte, of the curve with a name of GnuPG's or libgcrypt's; `None` for an
-/// unknown one.
-pub fn curve_oid(name: &str) -> Option<&'static [u8]> {
-    curve::oid(name)
+/// Returns the object identifier, without its length byte, and the size in bits of the curve with a name of GnuPG's or
+/// libgcrypt's; `None` for an unknown one.
+pub fn curve(name: &str) -> Option<(&'static [u8], u32)> {
+    let curve = curve::named(name)?;
+    Some((curve.oids.first().copied()?, curve.bits))
 }
 
 /// Parses the body of a public key packet.

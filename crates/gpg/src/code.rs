@@ -99,6 +99,12 @@ impl Code {
         SYSTEM.iter().find(|(known, ..)| *known == error).map(|(_, number, words)| Self::new(*number, words))
     }
 
+    /// Finds what a card or its reader fails with, which may be an error of the operating system; `None` for another number.
+    pub(crate) fn of_card(number: u16) -> Option<Self> {
+        let system = SYSTEM.iter().find(|(_, known, _)| *known == u32::from(number));
+        Self::of_agent(number).or(system.map(|(_, number, words)| Self::new(*number, words)))
+    }
+
     const fn new(number: u32, words: &'static str) -> Self {
         Self { number, words }
     }

@@ -24,7 +24,7 @@ use engine::cert::{Keygrip, Timestamp};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Request {
     pub(crate) primary: Part,
-    pub(crate) subkey: Option<Part>,
+    pub(crate) subkeys: Vec<Part>,
     pub(crate) user_id: Vec<u8>,
     /// The creation time; now if `None`.
     pub(crate) created: Option<Timestamp>,

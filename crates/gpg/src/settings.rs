@@ -17,6 +17,7 @@ use std::sync::OnceLock;
 
 use agent::Agent;
 use engine::cert::Timestamp;
+use engine::compact::CompactOptions;
 use engine::configuration::Compat;
 use engine::trust::tofu::Policy;
 use engine::validity::{Model, TrustedKey};
@@ -328,6 +329,16 @@ impl Settings {
             }
         }
         self.preference_lists.push((sort, list));
+    }
+
+    /// Returns what is removed from certificates that are cleaned, or reduced to the minimum.
+    pub(crate) fn compaction(&self, minimal: bool, expired_subkeys: bool) -> CompactOptions {
+        CompactOptions {
+            minimal,
+            expired_subkeys,
+            min_cert_level: self.trust.min_cert_level.try_into().unwrap_or(u8::MAX),
+            accept_unsigned_user_ids: self.allow_non_selfsigned_uid,
+        }
     }
 
     /// Returns the last preference list of a sort.

@@ -39,6 +39,7 @@ pub(crate) struct Streams {
     /// Whether a signature is by a key of an algorithm that `--assert-pubkey-algo` does not name.
     is_algorithm_denied: bool,
     is_failure_reported: bool,
+    is_card_found: bool,
     /// The next message begins with an empty line.
     blank_line_is_due: bool,
 }
@@ -109,6 +110,7 @@ impl Streams {
             is_signer_asserted: false,
             is_algorithm_denied: false,
             is_failure_reported: false,
+            is_card_found: false,
             blank_line_is_due: false,
         }
     }
@@ -279,6 +281,16 @@ impl Streams {
     /// Says whether a good signature is by such a key.
     pub(crate) fn is_algorithm_denied(&self) -> bool {
         self.is_algorithm_denied
+    }
+
+    /// Remembers that a smartcard was found and named, which is done once.
+    pub(crate) fn note_found_card(&mut self) {
+        self.is_card_found = true;
+    }
+
+    /// Says whether that was done.
+    pub(crate) fn is_card_found(&self) -> bool {
+        self.is_card_found
     }
 
     /// Says whether status lines are written.

@@ -1,19 +1,21 @@
 //! Converts the public numbers of a key to another algorithm.
 
 use cert::key::Key;
-use verify::PublicKeyAlgorithm;
+use symmetric::Cipher;
+use verify::{HashAlgorithm, PublicKeyAlgorithm};
 
 use crate::fields::Fields;
 
 /// Returns the fields after the point of an ECDH key for a curve by its size in bits: the hash algorithm and the cipher
 /// that session keys are wrapped with (RFC 9580, 11.5.1, table 30); `None` if there is no such curve.
 pub fn wrapping(bits: u32) -> Option<[u8; 4]> {
-    match bits {
-        256 => Some([3, 1, 8, 7]),
-        384 => Some([3, 1, 9, 8]),
-        512 | 521 => Some([3, 1, 10, 9]),
-        _ => None,
-    }
+    let (hash, cipher) = match bits {
+        256 => (HashAlgorithm::SHA256, Cipher::Aes128),
+        384 => (HashAlgorithm::SHA384, Cipher::Aes192),
+        512 | 521 => (HashAlgorithm::SHA512, Cipher::Aes256),
+        _ => return None,
+    };
+    Some([3, 1, hash.0, cipher.number()])
 }
 
 /// Returns the algorithm-specific fields of a key for another algorithm; `None` if they cannot be converted.

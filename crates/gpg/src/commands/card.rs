@@ -5,9 +5,9 @@
 //! - [`data`]: what a card says of its holder, and for any use;
 //! - [`command`]: the commands of `--edit-card` by their names;
 //! - [`new_keys`]: keys that the card makes;
-//! - [`place`]: keys that go onto the card or come from it while another command runs.
+//! - [`key_reference`]: keys of the agent that become keys of the card, and subkeys that the card makes.
 
-mod access;
+pub(super) mod access;
 mod algorithms;
 mod command;
 pub(super) mod data;
@@ -16,8 +16,7 @@ pub(super) mod existing;
 mod factory_reset;
 mod generate;
 mod kdf;
-mod new_keys;
+pub(super) mod key_reference;
+pub(super) mod new_keys;
 pub(super) mod pins;
-pub(super) mod place;
-mod session;
 pub(super) mod status;

@@ -7,7 +7,7 @@ use engine::cert::Fingerprint;
 use engine::cert::certificate::Certificate;
 use engine::cert::effective::{EvaluationContext, PacketView, evaluate};
 use engine::cert::facts::{Component, ComponentKind};
-use engine::compact::{CompactOptions, compact};
+use engine::compact::compact;
 use engine::export::{ExportOptions, Preparation, export};
 use engine::foreign_text::shown;
 use engine::secret_transfer::{SecretParts, export_secret};
@@ -159,7 +159,12 @@ impl Export<'_> {
         let mut checker = checker_for_clean(snapshot, self.settings);
         let mut prepare = |id: CertId, certificate: Certificate| {
             let cleaned = match settings.clean {
-                true => compact(&certificate, &mut checker, &self.compaction(), self.settings.now)?,
+                true => compact(
+                    &certificate,
+                    &mut checker,
+                    &self.settings.compaction(self.settings.export.minimal, true),
+                    self.settings.now,
+                )?,
                 false => certificate,
             };
             let hit = hits.binary_search_by_key(&id, |hit| hit.id).ok().map(|index| hits[index]);
@@ -191,15 +196,6 @@ impl Export<'_> {
             }
         }
         Ok(())
-    }
-
-    fn compaction(&self) -> CompactOptions {
-        CompactOptions {
-            minimal: self.settings.export.minimal,
-            expired_subkeys: true,
-            min_cert_level: self.settings.trust.min_cert_level.try_into().unwrap_or_default(),
-            accept_unsigned_user_ids: self.settings.allow_non_selfsigned_uid,
-        }
     }
 
     fn filters(&self) -> bool {

@@ -11,7 +11,7 @@ use engine::cert::certificate::{Certificate, Retained};
 use engine::cert::clean::CleanOptions;
 use engine::cert::effective::{EvaluationContext, PacketView, evaluate};
 use engine::cert::split::RawRevocation;
-use engine::compact::{CompactOptions, compact};
+use engine::compact::compact;
 use engine::fetch::{RequestedCertificates, is_asked_for, taken_options};
 use engine::import::{
     Filter, ImportEvent, ImportOptions, ImportOutcome, NewOwnerTrust, Preview, examine, import_all, preview,
@@ -376,12 +376,7 @@ fn cleaned(
     settings: &Settings,
     store: Option<&dyn Store>,
 ) -> Certificate {
-    let options = CompactOptions {
-        minimal: import.minimal,
-        expired_subkeys: false,
-        min_cert_level: settings.trust.min_cert_level.try_into().unwrap_or_default(),
-        accept_unsigned_user_ids: settings.allow_non_selfsigned_uid,
-    };
+    let options = settings.compaction(import.minimal, false);
     let nobody = KeyringFile::empty(Path::new(""));
     let issuers = match store {
         Some(store) => store.snapshot().map(|snapshot| -> Box<dyn ReadCertificates> { snapshot }),

@@ -69,11 +69,7 @@ pub(crate) fn pair(text: &str, default: &str) -> Result<Pair, Code> {
 pub(crate) fn usage_on_card(text: &str) -> Option<Result<Usage, Code>> {
     let primary = text.split_once('+').map_or(text, |(primary, _)| primary);
     let (name, flags) = primary.split_once('/').unwrap_or((primary, ""));
-    let read = |flags: &str| {
-        let words = flags.split(',').map(str::trim).filter(|word| !word.is_empty());
-        words.map(usage_word).try_fold(Usage::default(), |all, usage| Some(all | usage?))
-    };
-    name.eq_ignore_ascii_case("card").then(|| match read(flags) {
+    name.eq_ignore_ascii_case("card").then(|| match usage_list(flags) {
         None => Err(Code::UNKNOWN_FLAG),
         Some(usage) if usage == Usage::default() => Ok(Usage::SIGN | Usage::CERTIFY),
         Some(usage) => Ok(usage | Usage::CERTIFY),

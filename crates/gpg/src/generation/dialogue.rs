@@ -121,7 +121,7 @@ pub(crate) fn ask(
     let part = |kind| Part { kind, valid_for };
     Ok(Answer::Request(Box::new(Request {
         primary: part(choice.primary),
-        subkey: choice.subkey.map(part),
+        subkeys: choice.subkey.into_iter().map(part).collect(),
         user_id,
         created: None,
         preferences: None,

@@ -127,7 +127,10 @@ impl Block {
                     self.material(primary, Keyword::KeyLength, Keyword::KeyCurve, Keyword::KeyGrip),
                     usage | Usage::CERTIFY,
                 )?,
-                subkey: subkey.map(|(family, usage)| part(subkey_material(family), usage)).transpose()?,
+                subkeys: subkey
+                    .into_iter()
+                    .map(|(family, usage)| part(subkey_material(family), usage))
+                    .collect::<Result<_, _>>()?,
                 user_id,
                 created,
                 preferences: preferences.as_ref().and_then(|read| read.clone().ok()),
@@ -336,7 +339,7 @@ mod tests {
         );
         assert_eq!(request.user_id, b"Joe (c) <j@x>");
         assert_eq!(request.primary.kind.usage, Usage::SIGN | Usage::CERTIFY);
-        let subkey = request.subkey.expect("a subkey");
+        let [subkey] = request.subkeys.as_slice() else { panic!("a subkey") };
         assert_eq!(subkey.kind.material, Material::Ecdh(Curve::Curve25519));
         assert_eq!((request.primary.valid_for, subkey.valid_for), (86_400, 86_400));
         assert_eq!(request.created, Some(Timestamp(1_577_836_800)));
@@ -351,7 +354,7 @@ mod tests {
         assert_eq!(request("Key-Type: 1\nName-Real: x").primary.kind.usage, all);
         let default = request("Key-Type: default\nSubkey-Type: default\nName-Real: x");
         assert_eq!(default.primary.kind.usage, Usage::SIGN | Usage::CERTIFY);
-        assert_eq!(default.subkey.expect("a subkey").kind.usage, Usage::ENCRYPT);
+        assert_eq!(default.subkeys[0].kind.usage, Usage::ENCRYPT);
     }
 
     #[test]
@@ -379,7 +382,7 @@ mod tests {
         ));
         let keygrip = crate::generation::keygrip(grip.as_bytes()).expect("a keygrip");
         assert_eq!(named.primary.kind.material, Material::Existing(keygrip, Family::Ecdsa));
-        assert_eq!(named.subkey.expect("a subkey").kind.material, Material::Existing(keygrip, Family::Rsa));
+        assert_eq!(named.subkeys[0].kind.material, Material::Existing(keygrip, Family::Rsa));
     }
 
     #[test]

@@ -181,7 +181,7 @@ pub(crate) static OPTIONS: &[Row] = &[
     harmless_text("aead-algo").new_in_2_4(),
     int("chunk-size", |s, size| s.message.chunk_size = Some(size)).new_in_2_4(),
     // Read before all others.
-    harmless_text("chuid").new_in_2_4(),
+    harmless_text("chuid").help("|USER|as the superuser, go on as USER").new_in_2_4(),
     text("default-new-key-adsk", values::default_new_key_adsk).new_in_2_4(),
     text("add-desig-revoker", values::add_designated_revoker).new_in_2_4(),
     flag("debug-ignore-expiration", |s| s.refused.push("--debug-ignore-expiration is refused: expired keys make no signatures")).new_in_2_4(),
@@ -282,9 +282,9 @@ pub(crate) static OPTIONS: &[Row] = &[
     flag("allow-freeform-uid", |s| s.allow_freeform_uid = true),
     flag("no-allow-freeform-uid", |s| s.allow_freeform_uid = false),
     harmless("allow-secret-key-import"),
-    flag("auto-key-import", |s| s.signature.imports_key = true),
+    flag("auto-key-import", |s| s.signature.imports_key = true).help("import a missing key from a signature"),
     flag("no-auto-key-import", |s| s.signature.imports_key = false),
-    flag("include-key-block", |s| s.signature.includes_key = true),
+    flag("include-key-block", |s| s.signature.includes_key = true).help("put the signer's key into signatures"),
     flag("no-include-key-block", |s| s.signature.includes_key = false),
 
     // The network, which nothing uses unless a command or an option says so.

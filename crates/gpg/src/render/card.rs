@@ -76,7 +76,7 @@ pub(crate) fn colons(card: &Card, settings: &ListSettings, out: &mut Vec<u8>) {
         match &key.algorithm {
             Some(KeyAlgorithm::Rsa(bits)) => out.extend(format!("keyattr:{number}:1:{bits}:\n").into_bytes()),
             Some(KeyAlgorithm::Curve(algorithm, curve)) => {
-                out.extend(format!("keyattr:{number}:{algorithm}:").into_bytes());
+                out.extend(format!("keyattr:{number}:{}:", algorithm.0).into_bytes());
                 field(curve.as_bytes(), out);
                 out.extend(b":\n");
             }

@@ -102,29 +102,18 @@ impl From<agent::Error> for CardFailure {
 pub(crate) type Outcome<T> = Result<T, CardFailure>;
 
 /// The card in the reader.
-pub(super) struct CardAccess<'a> {
+pub(crate) struct CardAccess<'a> {
     pub(super) settings: &'a Settings,
     pub(super) streams: &'a mut Streams,
-    agent: Agent,
-    /// A card was found.
-    is_selected: bool,
+    pub(super) agent: &'a Agent,
 }
 
 impl<'a> CardAccess<'a> {
-    pub(super) fn new(settings: &'a Settings, streams: &'a mut Streams) -> Self {
-        Self { settings, streams, agent: secrets::agent(settings).clone(), is_selected: false }
+    pub(crate) fn new(settings: &'a Settings, streams: &'a mut Streams) -> Self {
+        Self { settings, streams, agent: secrets::agent(settings) }
     }
 
-    /// Goes on with a card that was found and named before, if one was.
-    pub(super) fn going_on(self, is_selected: bool) -> Self {
-        Self { is_selected, ..self }
-    }
-
-    pub(super) fn is_selected(&self) -> bool {
-        self.is_selected
-    }
-
-    /// Finds a card, and says which or why there is none; unless one was found already.
+    /// Finds a card, and says which or why there is none; unless the run has found one already.
     fn select(&mut self) -> Outcome<()> {
         let found = self.find();
         if let Err(failure) = &found {
@@ -140,9 +129,9 @@ impl<'a> CardAccess<'a> {
         found
     }
 
-    /// Finds a card, and says which; unless one was found already. Nothing is said if there is none.
+    /// Does the same, and says nothing if there is none.
     pub(super) fn find(&mut self) -> Outcome<()> {
-        if self.is_selected {
+        if self.streams.is_card_found() {
             return Ok(());
         }
         let command = match self.settings.agent.only_openpgp_cards {
@@ -153,7 +142,7 @@ impl<'a> CardAccess<'a> {
         if let Some(serial) = card.serial {
             self.streams.status(format!("CARDCTRL 3 {serial}"));
         }
-        self.is_selected = true;
+        self.streams.note_found_card();
         Ok(())
     }
 

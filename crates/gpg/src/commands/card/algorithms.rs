@@ -1,36 +1,36 @@
 //! `key-attr`: the algorithms of the keys that the card will make.
 
 use agent::card::{Card, KeyAlgorithm};
+use engine::verify::PublicKeyAlgorithm;
 
-use super::access::Outcome;
-use super::session::CardSession;
+use super::access::{CardAccess, Outcome};
 use crate::generation::{Curve, dialogue};
 use crate::number;
 
 const KEYS: [&str; 3] = ["Signature", "Encryption", "Authentication"];
 
 /// Asks for the algorithm of each key and sets it.
-pub(super) fn change(session: &mut CardSession<'_>) -> anyhow::Result<()> {
-    let Some(mut card) = for_key_operation(session) else {
-        session.access.streams.error("error getting card info: General error");
+pub(super) fn change(access: &mut CardAccess<'_>) -> anyhow::Result<()> {
+    let Some(mut card) = for_key_operation(access) else {
+        access.streams.error("error getting card info: General error");
         return Ok(());
     };
     if !card.is_version_2() || !card.capabilities.changes_algorithms {
-        session.access.streams.error("This command is not supported by this card");
+        access.streams.error("This command is not supported by this card");
         return Ok(());
     }
     let mut index = 0;
     while index < KEYS.len() {
-        let chosen = ask(session, index, card.keys[index].algorithm.as_ref())?;
+        let chosen = ask(access, index, card.keys[index].algorithm.as_ref())?;
         let is_set = match &chosen {
             None => true,
-            Some(algorithm) => set(session, index + 1, algorithm).is_ok(),
+            Some(algorithm) => set(access, index + 1, algorithm).is_ok(),
         };
         if is_set {
             index += 1;
         } else {
             // The same question again, as the card has it now.
-            let Some(again) = for_key_operation(session) else { return Ok(()) };
+            let Some(again) = for_key_operation(access) else { return Ok(()) };
             card = again;
         }
     }
@@ -38,8 +38,7 @@ pub(super) fn change(session: &mut CardSession<'_>) -> anyhow::Result<()> {
 }
 
 /// Reads what has to be known before keys are made or replaced; reports why it cannot be.
-pub(super) fn for_key_operation(session: &mut CardSession<'_>) -> Option<Card> {
-    let access = &mut session.access;
+pub(super) fn for_key_operation(access: &mut CardAccess<'_>) -> Option<Card> {
     let _ = access.send("SCD SWITCHAPP -- openpgp", None);
     let mut card = match access.attribute("SERIALNO") {
         Ok(card) if card.is_openpgp() => card,
@@ -63,18 +62,17 @@ pub(super) fn for_key_operation(session: &mut CardSession<'_>) -> Option<Card> {
 
 /// Asks for the algorithm of one key; `None` if it stays.
 fn ask(
-    session: &mut CardSession<'_>,
+    access: &mut CardAccess<'_>,
     index: usize,
     current: Option<&KeyAlgorithm>,
 ) -> anyhow::Result<Option<KeyAlgorithm>> {
-    let access = &mut session.access;
     access.tell(format!("Algorithm of the {} key:\n   (1) RSA\n   (2) ECC\n", KEYS[index].to_lowercase()));
     loop {
         let answer = access.line("cardedit.genkeys.algo", "Your selection? ")?;
         return match answer.as_slice() {
             b"" => Ok(None),
-            b"1" => ask_size(session, current),
-            b"2" => ask_curve(session, index).map(Some),
+            b"1" => ask_size(access, current),
+            b"2" => ask_curve(access, index).map(Some),
             _ => {
                 access.tell("Invalid selection.\n");
                 continue;
@@ -84,7 +82,7 @@ fn ask(
 }
 
 fn ask_size(
-    session: &mut CardSession<'_>,
+    access: &mut CardAccess<'_>,
     current: Option<&KeyAlgorithm>,
 ) -> anyhow::Result<Option<KeyAlgorithm>> {
     const LEAST: i64 = 1024;
@@ -95,11 +93,11 @@ fn ask_size(
     };
     loop {
         let text = format!("What keysize do you want? ({usual}) ");
-        let answer = session.access.line("cardedit.genkeys.size", &text)?;
+        let answer = access.line("cardedit.genkeys.size", &text)?;
         let wanted = if answer.is_empty() { usual } else { number::decimal(&answer).unwrap_or(0) };
         let bits = if wanted == usual { usual } else { wanted.saturating_add(31) / 32 * 32 };
         if bits != wanted {
-            session.access.tell(format!("rounded up to {bits} bits\n"));
+            access.tell(format!("rounded up to {bits} bits\n"));
         }
         if bits == usual && matches!(current, Some(KeyAlgorithm::Rsa(_))) {
             return Ok(None);
@@ -107,39 +105,32 @@ fn ask_size(
         if (LEAST..=MOST).contains(&bits) {
             return Ok(Some(KeyAlgorithm::Rsa(bits as u32)));
         }
-        session.access.tell(format!("RSA keysizes must be in the range {LEAST}-{MOST}\n"));
+        access.tell(format!("RSA keysizes must be in the range {LEAST}-{MOST}\n"));
     }
 }
 
-fn ask_curve(session: &mut CardSession<'_>, index: usize) -> anyhow::Result<KeyAlgorithm> {
-    const ECDH: u8 = 18;
-    const ECDSA: u8 = 19;
-    const EDDSA: u8 = 22;
-    let access = &mut session.access;
+fn ask_curve(access: &mut CardAccess<'_>, index: usize) -> anyhow::Result<KeyAlgorithm> {
     let curve = dialogue::curve(access.settings, access.streams)?;
     Ok(match (index, curve) {
-        (1, curve) => KeyAlgorithm::Curve(ECDH, curve.name().to_owned()),
-        (_, Curve::Curve25519) => KeyAlgorithm::Curve(EDDSA, Curve::Ed25519.name().to_owned()),
-        (_, curve) => KeyAlgorithm::Curve(ECDSA, curve.name().to_owned()),
+        (1, curve) => KeyAlgorithm::Curve(PublicKeyAlgorithm::ECDH, curve.name().to_owned()),
+        (_, Curve::Curve25519) => {
+            KeyAlgorithm::Curve(PublicKeyAlgorithm::EDDSA_LEGACY, Curve::Ed25519.name().to_owned())
+        }
+        (_, curve) => KeyAlgorithm::Curve(PublicKeyAlgorithm::ECDSA, curve.name().to_owned()),
     })
 }
 
-fn set(session: &mut CardSession<'_>, number: usize, algorithm: &KeyAlgorithm) -> Outcome<()> {
+fn set(access: &mut CardAccess<'_>, number: usize, algorithm: &KeyAlgorithm) -> Outcome<()> {
     let (value, kind) = match algorithm {
         KeyAlgorithm::Rsa(bits) => (format!("--force {number} 1 rsa{bits}"), format!("rsa{bits}")),
         KeyAlgorithm::Curve(algorithm, curve) => {
-            (format!("--force {number} {algorithm} {curve}"), curve.clone())
+            (format!("--force {number} {} {curve}", algorithm.0), curve.clone())
         }
     };
-    session
-        .access
-        .tell(format!("The card will make a key of type {kind}, if it can: what cards can do differs.\n"));
-    let outcome = session.access.set("KEY-ATTR", value.as_bytes());
+    access.tell(format!("The card will make a key of type {kind}, if it can: what cards can do differs.\n"));
+    let outcome = access.set("KEY-ATTR", value.as_bytes());
     if let Err(failure) = &outcome {
-        session
-            .access
-            .streams
-            .error(format_args!("error changing key attribute for key {number}: {failure}"));
+        access.streams.error(format_args!("error changing key attribute for key {number}: {failure}"));
     }
     outcome
 }

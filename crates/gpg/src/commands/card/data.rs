@@ -5,14 +5,15 @@ use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
 use engine::foreign_text::printable;
+use rustix::fs::{OFlags, fcntl_setfl};
 use zeroize::Zeroizing;
 
-use super::access::Outcome;
+use super::access::{CardAccess, Outcome};
 use super::command::Line;
-use super::session::CardSession;
 use crate::code::Code;
 use crate::commands::network;
 use crate::render::digits::hex_text;
@@ -24,41 +25,41 @@ const MAX_FILE: u64 = 16_384;
 const CERTIFICATE: &str = "OPENPGP.3";
 
 /// Asks for the holder's name and sets it.
-pub(super) fn name(session: &mut CardSession<'_>) -> anyhow::Result<()> {
-    let outcome = match ask_name(session)? {
+pub(super) fn name(access: &mut CardAccess<'_>) -> anyhow::Result<()> {
+    let outcome = match ask_name(access)? {
         Ok(name) => {
-            let outcome = session.access.set("DISP-NAME", &name);
+            let outcome = access.set("DISP-NAME", &name);
             if let Err(failure) = &outcome {
-                session.access.streams.error(format_args!("error setting Name: {failure}"));
+                access.streams.error(format_args!("error setting Name: {failure}"));
             }
             outcome
         }
         Err(code) => Err(code.into()),
     };
-    session.access.report(&outcome);
+    access.report(&outcome);
     Ok(())
 }
 
 /// Asks for the parts of a name, and joins them as ISO 7501-1 has it.
-fn ask_name(session: &mut CardSession<'_>) -> anyhow::Result<Result<Vec<u8>, Code>> {
+fn ask_name(access: &mut CardAccess<'_>) -> anyhow::Result<Result<Vec<u8>, Code>> {
     const MOST: usize = 39;
-    let surname = ask_part(session, "keygen.smartcard.surname", "Cardholder's surname: ")?;
-    let given = ask_part(session, "keygen.smartcard.givenname", "Cardholder's given name: ")?;
+    let surname = ask_part(access, "keygen.smartcard.surname", "Cardholder's surname: ")?;
+    let given = ask_part(access, "keygen.smartcard.givenname", "Cardholder's given name: ")?;
     if surname.is_empty() && given.is_empty() {
         return Ok(Err(Code::CANCELLED));
     }
     let joined = [surname.as_slice(), b"<<", &given].concat();
     let name: Vec<u8> = joined.iter().map(|&byte| if byte == b' ' { b'<' } else { byte }).collect();
     if name.len() > MOST {
-        session.access.tell(format!("Error: Combined name too long (limit is {MOST} characters).\n"));
+        access.tell(format!("Error: Combined name too long (limit is {MOST} characters).\n"));
         return Ok(Err(Code::TOO_LARGE));
     }
     Ok(Ok(name))
 }
 
-fn ask_part(session: &mut CardSession<'_>, keyword: &'static str, text: &str) -> anyhow::Result<Vec<u8>> {
+fn ask_part(access: &mut CardAccess<'_>, keyword: &'static str, text: &str) -> anyhow::Result<Vec<u8>> {
     loop {
-        let part = session.access.line(keyword, text)?;
+        let part = access.line(keyword, text)?;
         let complaint = match () {
             () if part.iter().any(|byte| !matches!(byte, b' '..=b'~')) => {
                 "Only plain ASCII is currently allowed."
@@ -67,67 +68,67 @@ fn ask_part(session: &mut CardSession<'_>, keyword: &'static str, text: &str) ->
             () if part.windows(2).any(|pair| pair == b"  ") => "Double spaces are not allowed.",
             () => return Ok(part),
         };
-        session.access.tell(format!("Error: {complaint}\n"));
+        access.tell(format!("Error: {complaint}\n"));
     }
 }
 
-pub(super) fn url(session: &mut CardSession<'_>) -> anyhow::Result<()> {
-    let url = session.access.line("cardedit.change_url", "URL to retrieve public key: ")?;
-    set(session, "PUBKEY-URL", &url, "error setting URL");
+pub(super) fn url(access: &mut CardAccess<'_>) -> anyhow::Result<()> {
+    let url = access.line("cardedit.change_url", "URL to retrieve public key: ")?;
+    set(access, "PUBKEY-URL", &url, "error setting URL");
     Ok(())
 }
 
 /// Sets the account to what a file has (`< FILE`), or to the answer.
-pub(super) fn login(session: &mut CardSession<'_>, argument: &[u8]) -> anyhow::Result<()> {
+pub(super) fn login(access: &mut CardAccess<'_>, argument: &[u8]) -> anyhow::Result<()> {
     let login = match argument.strip_prefix(b"<") {
-        Some(file) => read(session, file),
-        None => Some(session.access.line("cardedit.change_login", "Login data (account name): ")?),
+        Some(file) => read(access, file),
+        None => Some(access.line("cardedit.change_login", "Login data (account name): ")?.into()),
     };
     if let Some(login) = login {
-        set(session, "LOGIN-DATA", &login, "error setting login data");
+        set(access, "LOGIN-DATA", &login, "error setting login data");
     }
     Ok(())
 }
 
-pub(super) fn languages(session: &mut CardSession<'_>) -> anyhow::Result<()> {
-    let languages = session.access.line("cardedit.change_lang", "Language preferences: ")?;
+pub(super) fn languages(access: &mut CardAccess<'_>) -> anyhow::Result<()> {
+    let languages = access.line("cardedit.change_lang", "Language preferences: ")?;
     if languages.len() > 8 || languages.len() % 2 == 1 {
-        session.access.tell("Error: invalid length of preference string.\n");
+        access.tell("Error: invalid length of preference string.\n");
     } else if !languages.iter().all(u8::is_ascii_lowercase) {
-        session.access.tell("Error: invalid characters in preference string.\n");
+        access.tell("Error: invalid characters in preference string.\n");
     } else {
-        set(session, "DISP-LANG", &languages, "error setting lang");
+        set(access, "DISP-LANG", &languages, "error setting lang");
     }
     Ok(())
 }
 
-pub(super) fn salutation(session: &mut CardSession<'_>) -> anyhow::Result<()> {
+pub(super) fn salutation(access: &mut CardAccess<'_>) -> anyhow::Result<()> {
     let text = "Salutation (M = Mr., F = Ms., or space): ";
-    let answer = session.access.line("cardedit.change_sex", text)?;
+    let answer = access.line("cardedit.change_sex", text)?;
     // ISO 5218.
     let value: &[u8] = match answer.as_slice() {
         b"" => b"9",
         b"M" | b"m" => b"1",
         b"F" | b"f" => b"2",
         _ => {
-            session.access.tell("Error: invalid response.\n");
+            access.tell("Error: invalid response.\n");
             return Ok(());
         }
     };
-    set(session, "DISP-SEX", value, "error setting salutation");
+    set(access, "DISP-SEX", value, "error setting salutation");
     Ok(())
 }
 
 /// Asks for the fingerprint of a certification authority.
-pub(super) fn authority(session: &mut CardSession<'_>, number: u32) -> anyhow::Result<()> {
+pub(super) fn authority(access: &mut CardAccess<'_>, number: u32) -> anyhow::Result<()> {
     if !(1..=3).contains(&number) {
-        session.access.tell("usage: cafpr N\n       1 <= N <= 3\n");
+        access.tell("usage: cafpr N\n       1 <= N <= 3\n");
         return Ok(());
     }
-    let answer = session.access.line("cardedit.change_cafpr", "CA fingerprint: ")?;
+    let answer = access.line("cardedit.change_cafpr", "CA fingerprint: ")?;
     match fingerprint(&answer) {
-        Some(bytes) => set(session, &format!("CA-FPR-{number}"), &bytes, "error setting cafpr"),
-        None => session.access.tell("Error: invalid formatted fingerprint.\n"),
+        Some(bytes) => set(access, &format!("CA-FPR-{number}"), &bytes, "error setting cafpr"),
+        None => access.tell("Error: invalid formatted fingerprint.\n"),
     }
     Ok(())
 }
@@ -143,66 +144,64 @@ fn fingerprint(text: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// Sets a data object for any use to what a file has (`N < FILE`), or to the answer.
-pub(super) fn private(session: &mut CardSession<'_>, line: &Line) -> anyhow::Result<()> {
+pub(super) fn private(access: &mut CardAccess<'_>, line: &Line) -> anyhow::Result<()> {
     let number = line.number();
     if !(1..=4).contains(&number) {
-        session.access.tell("usage: privatedo N\n       1 <= N <= 4\n");
+        access.tell("usage: privatedo N\n       1 <= N <= 4\n");
         return Ok(());
     }
     let file = line.argument.iter().position(|&byte| byte == b'<').map(|at| &line.argument[at + 1..]);
     let data = match file {
-        Some(file) => read(session, file),
-        None => Some(session.access.line("cardedit.change_private_do", "Private DO data: ")?),
+        Some(file) => read(access, file),
+        None => Some(access.line("cardedit.change_private_do", "Private DO data: ")?.into()),
     };
     if let Some(data) = data {
-        set(session, &format!("PRIVATE-DO-{number}"), &data, "error setting private DO");
+        set(access, &format!("PRIVATE-DO-{number}"), &data, "error setting private DO");
     }
     Ok(())
 }
 
 /// Writes the card's certificate into a file (`3 > FILE`).
-pub(super) fn read_certificate(session: &mut CardSession<'_>, line: &Line) {
+pub(super) fn read_certificate(access: &mut CardAccess<'_>, line: &Line) {
     if line.number() != 3 {
-        return session.access.tell("usage: readcert 3 > FILE\n");
+        return access.tell("usage: readcert 3 > FILE\n");
     }
     let Some(name) = line.after_number().strip_prefix(b">") else {
-        return session.access.tell("usage error: redirection to file required\n");
+        return access.tell("usage error: redirection to file required\n");
     };
     let name = name.trim_ascii_start();
-    let outcome = session.access.command(&format!("SCD READCERT {CERTIFICATE}"));
+    let outcome = access.command(&format!("SCD READCERT {CERTIFICATE}"));
     match &outcome {
         Ok((_, certificate)) => {
             if let Err(error) = fs::write(Path::new(OsStr::from_bytes(name)), certificate.as_slice()) {
-                session.access.tell(format!("can't create '{}': {}\n", printable(name), system(&error)));
+                access.tell(format!("can't create '{}': {}\n", printable(name), system(&error)));
                 let outcome: Outcome<()> = Err(Code::GENERAL.into());
-                return session.access.report(&outcome);
+                return access.report(&outcome);
             }
         }
         Err(failure) => {
             let text = format!("error reading certificate from card: {failure}");
-            session.access.streams.error(text);
+            access.streams.error(text);
         }
     }
-    session.access.report(&outcome);
+    access.report(&outcome);
 }
 
 /// Puts the certificate of a file onto the card (`3 < FILE`).
-pub(super) fn write_certificate(session: &mut CardSession<'_>, line: &Line) {
+pub(super) fn write_certificate(access: &mut CardAccess<'_>, line: &Line) {
     if line.number() != 3 {
-        return session.access.tell("usage: writecert 3 < FILE\n");
+        return access.tell("usage: writecert 3 < FILE\n");
     }
     let Some(name) = line.after_number().strip_prefix(b"<") else {
-        return session.access.tell("usage error: redirection to file required\n");
+        return access.tell("usage error: redirection to file required\n");
     };
-    let Some(certificate) = read(session, name) else { return };
-    let outcome =
-        session.access.send(&format!("SCD WRITECERT {CERTIFICATE}"), Some(("CERTDATA", &certificate)));
-    session.access.finish("error writing certificate to card", outcome);
+    let Some(certificate) = read(access, name) else { return };
+    let outcome = access.send(&format!("SCD WRITECERT {CERTIFICATE}"), Some(("CERTDATA", &certificate)));
+    access.finish("error writing certificate to card", outcome);
 }
 
 /// Gets the certificate that the card names: from its URL, or else the one of its first key from a keyserver.
-pub(super) fn fetch(session: &mut CardSession<'_>) -> anyhow::Result<()> {
-    let access = &mut session.access;
+pub(super) fn fetch(access: &mut CardAccess<'_>) -> anyhow::Result<()> {
     let url = match access.attribute("PUBKEY-URL") {
         Ok(card) => card.url.unwrap_or_default(),
         Err(failure) => {
@@ -227,8 +226,7 @@ pub(super) fn fetch(session: &mut CardSession<'_>) -> anyhow::Result<()> {
 }
 
 /// Has the card ask for the PIN for each signature, or no longer.
-pub(super) fn toggle_signature_pin(session: &mut CardSession<'_>) {
-    let access = &mut session.access;
+pub(super) fn toggle_signature_pin(access: &mut CardAccess<'_>) {
     match access.attribute("CHV-STATUS") {
         Ok(card) => {
             let value = [u8::from(!card.pin_is_remembered)];
@@ -240,14 +238,13 @@ pub(super) fn toggle_signature_pin(session: &mut CardSession<'_>) {
 }
 
 /// Has the card ask for a touch of its button, or no longer.
-pub(super) fn touch(session: &mut CardSession<'_>, line: &Line) {
+pub(super) fn touch(access: &mut CardAccess<'_>, line: &Line) {
     let value = match line.after_number() {
         b"off" => 0,
         b"on" => 1,
         b"permanent" => 2,
         _ => u8::MAX,
     };
-    let access = &mut session.access;
     if !(1..=3).contains(&line.number()) || value == u8::MAX {
         return access.tell("usage: uif N [on|off|permanent]\n       1 <= N <= 3\n");
     }
@@ -267,32 +264,35 @@ pub(super) fn touch(session: &mut CardSession<'_>, line: &Line) {
     }
 }
 
-fn set(session: &mut CardSession<'_>, name: &str, value: &[u8], what: &str) {
-    let outcome = session.access.set(name, value);
-    session.access.finish(what, outcome);
+fn set(access: &mut CardAccess<'_>, name: &str, value: &[u8], what: &str) {
+    let outcome = access.set(name, value);
+    access.finish(what, outcome);
 }
 
 /// Reads a file, or tells why not.
-fn read(session: &mut CardSession<'_>, name: &[u8]) -> Option<Vec<u8>> {
+fn read(access: &mut CardAccess<'_>, name: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
     let name = name.trim_ascii_start();
     match read_file(Path::new(OsStr::from_bytes(name))) {
-        Ok(Some(bytes)) => Some(bytes.to_vec()),
+        Ok(Some(bytes)) => Some(bytes),
         Ok(None) => {
-            session.access.tell(format!("'{}' is too large\n", printable(name)));
+            access.tell(format!("'{}' is too large\n", printable(name)));
             None
         }
         Err(error) => {
-            session.access.tell(format!("can't open '{}': {}\n", printable(name), system(&error)));
+            access.tell(format!("can't open '{}': {}\n", printable(name), system(&error)));
             None
         }
     }
 }
 
-/// Reads a file with something for a card; `None` if it is too large for that.
+/// Reads a file with something for a card; `None` if it is too large for that. A pipe that nobody writes into is empty.
 pub(crate) fn read_file(path: &Path) -> io::Result<Option<Zeroizing<Vec<u8>>>> {
+    // To open a named pipe waits for somebody who writes; to read one waits only while there is somebody.
+    let file = File::options().read(true).custom_flags(libc::O_NONBLOCK).open(path)?;
+    fcntl_setfl(&file, OFlags::empty())?;
     // It never grows, so that no copy of a secret is left behind.
     let mut bytes = Zeroizing::new(Vec::with_capacity(MAX_FILE as usize + 1));
-    File::open(path)?.take(MAX_FILE + 1).read_to_end(&mut bytes)?;
+    file.take(MAX_FILE + 1).read_to_end(&mut bytes)?;
     Ok((bytes.len() as u64 <= MAX_FILE).then_some(bytes))
 }
 
@@ -312,6 +312,16 @@ mod tests {
         assert!(matches!(read("/dev/null"), Ok(Some(0))));
         assert!(matches!(read("/dev/zero"), Ok(None)), "it has no end");
         assert!(read("/nonexistent").is_err());
+    }
+
+    #[test]
+    fn a_named_pipe_that_nobody_writes_into_does_not_keep_the_session_waiting() {
+        let pipe = std::env::temp_dir().join(format!("keyhoard-pipe-{}", std::process::id()));
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status().expect("mkfifo is there");
+        assert!(made.success());
+        let read = read_file(&pipe);
+        fs::remove_file(&pipe).expect("it was made");
+        assert!(matches!(read, Ok(Some(bytes)) if bytes.is_empty()));
     }
 
     #[test]

@@ -5,8 +5,7 @@ use std::collections::VecDeque;
 use super::access::CardAccess;
 use super::command::{CardCommand, Line, ROWS};
 use super::pins::Change;
-use super::session::CardSession;
-use super::status::Place;
+use super::status::Destination;
 use super::{algorithms, data, factory_reset, generate, kdf, pins, status};
 use crate::prompt::{self, Question};
 use crate::settings::Settings;
@@ -20,13 +19,15 @@ pub(crate) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
         return Ok(());
     }
     let are_given = !given.is_empty();
-    let session = CardSession::new(CardAccess::new(settings, streams));
-    Loop { session, given, are_given, allow_admin: false, redisplay: true }.run()
+    let access = CardAccess::new(settings, streams);
+    Loop { access, serial: None, given, are_given, allow_admin: false, redisplay: true }.run()
 }
 
 /// The loop that reads and runs commands.
 struct Loop<'a> {
-    session: CardSession<'a>,
+    access: CardAccess<'a>,
+    /// The card's serial number, as it was shown last.
+    serial: Option<String>,
     /// The commands of the command line that were not run yet.
     given: VecDeque<Vec<u8>>,
     /// Commands come from the command line.
@@ -39,19 +40,19 @@ struct Loop<'a> {
 impl Loop<'_> {
     fn run(&mut self) -> anyhow::Result<()> {
         loop {
-            self.session.access.tell("\n");
+            self.access.tell("\n");
             if std::mem::take(&mut self.redisplay) {
-                let serial = status::show(&mut self.session.access, Place::Terminal)?;
-                self.session.serial = serial.or(self.session.serial.take());
-                if self.session.access.settings.list.with_colons {
-                    self.session.access.streams.out().flush()?;
+                let serial = status::show(&mut self.access, Destination::Terminal)?;
+                self.serial = serial.or(self.serial.take());
+                if self.access.settings.list.with_colons {
+                    self.access.streams.out().flush()?;
                 } else {
-                    self.session.access.tell("\n");
+                    self.access.tell("\n");
                 }
             }
             let line = Line::read(&self.next_line()?);
             if line.is_for_admins && !self.allow_admin {
-                self.session.access.tell("\nAdmin-only command\n");
+                self.access.tell("\nAdmin-only command\n");
             } else if line.command == CardCommand::Quit {
                 return Ok(());
             } else {
@@ -64,7 +65,7 @@ impl Loop<'_> {
     /// is the end of the session.
     fn next_line(&mut self) -> anyhow::Result<Vec<u8>> {
         loop {
-            let access = &mut self.session.access;
+            let access = &mut self.access;
             let line = match self.given.pop_front() {
                 Some(line) => line,
                 None if self.are_given && access.settings.batch => b"quit".to_vec(),
@@ -83,43 +84,43 @@ impl Loop<'_> {
     }
 
     fn execute(&mut self, line: &Line) -> anyhow::Result<()> {
-        let session = &mut self.session;
+        let access = &mut self.access;
         match line.command {
             CardCommand::Quit | CardCommand::Nothing => {}
             CardCommand::Help => self.help(),
             CardCommand::Admin => self.admin(&line.argument),
             CardCommand::List => self.redisplay = true,
             CardCommand::Verify => {
-                let serial = session.serial.clone().unwrap_or_default();
+                let serial = self.serial.as_deref().unwrap_or_default();
                 // As in gpg, the status line alone says what became of it.
-                let _ = session.access.operate(&format!("SCD CHECKPIN {serial}"));
+                let _ = access.operate(&format!("SCD CHECKPIN {serial}"));
                 self.redisplay = true;
             }
             CardCommand::OpenPgp => {
-                let _ = session.access.send("SCD SWITCHAPP -- openpgp", None);
+                let _ = access.send("SCD SWITCHAPP -- openpgp", None);
                 self.redisplay = true;
             }
-            CardCommand::Name => data::name(session)?,
-            CardCommand::Url => data::url(session)?,
-            CardCommand::Login => data::login(session, &line.argument)?,
-            CardCommand::Language => data::languages(session)?,
-            CardCommand::Salutation => data::salutation(session)?,
-            CardCommand::Authority => data::authority(session, line.number())?,
-            CardCommand::PrivateData => data::private(session, line)?,
-            CardCommand::ReadCertificate => data::read_certificate(session, line),
-            CardCommand::WriteCertificate => data::write_certificate(session, line),
-            CardCommand::Fetch => data::fetch(session)?,
-            CardCommand::ForceSignaturePin => data::toggle_signature_pin(session),
-            CardCommand::Touch => data::touch(session, line),
+            CardCommand::Name => data::name(access)?,
+            CardCommand::Url => data::url(access)?,
+            CardCommand::Login => data::login(access, &line.argument)?,
+            CardCommand::Language => data::languages(access)?,
+            CardCommand::Salutation => data::salutation(access)?,
+            CardCommand::Authority => data::authority(access, line.number())?,
+            CardCommand::PrivateData => data::private(access, line)?,
+            CardCommand::ReadCertificate => data::read_certificate(access, line),
+            CardCommand::WriteCertificate => data::write_certificate(access, line),
+            CardCommand::Fetch => data::fetch(access)?,
+            CardCommand::ForceSignaturePin => data::toggle_signature_pin(access),
+            CardCommand::Touch => data::touch(access, line),
             CardCommand::Passwd => {
-                pins::change(&mut session.access, if self.allow_admin { Change::Any } else { Change::Pin })?;
+                pins::change(access, if self.allow_admin { Change::Any } else { Change::Pin })?;
             }
-            CardCommand::Unblock => pins::change(&mut session.access, Change::Unblock)?,
-            CardCommand::KeyAlgorithms => algorithms::change(session)?,
-            CardCommand::Generate => generate::run(session)?,
-            CardCommand::KeyDerivation => kdf::run(session, &line.argument),
-            CardCommand::FactoryReset => factory_reset::run(session)?,
-            CardCommand::Unknown => session.access.tell("\nInvalid command  (try \"help\")\n"),
+            CardCommand::Unblock => pins::change(access, Change::Unblock)?,
+            CardCommand::KeyAlgorithms => algorithms::change(access)?,
+            CardCommand::Generate => generate::run(access)?,
+            CardCommand::KeyDerivation => kdf::run(access, &line.argument),
+            CardCommand::FactoryReset => factory_reset::run(access)?,
+            CardCommand::Unknown => access.tell("\nInvalid command  (try \"help\")\n"),
         }
         Ok(())
     }
@@ -129,22 +130,21 @@ impl Loop<'_> {
             |row: &&super::command::Row| !row.help.is_empty() && (self.allow_admin || !row.is_for_admins);
         let text: String =
             ROWS.iter().filter(is_shown).map(|row| format!("{:<14} {}\n", row.name, row.help)).collect();
-        self.session.access.tell(text);
+        self.access.tell(text);
     }
 
     /// Allows the commands that need the Admin PIN, or no longer.
     fn admin(&mut self, argument: &[u8]) {
-        let session = &mut self.session;
         self.allow_admin = match argument {
             b"on" => true,
             b"off" => false,
             b"verify" => {
-                let serial = session.serial.clone().unwrap_or_default();
-                session.access.operate(&format!("SCD CHECKPIN {serial}[CHV3]")).is_ok()
+                let serial = self.serial.as_deref().unwrap_or_default();
+                self.access.operate(&format!("SCD CHECKPIN {serial}[CHV3]")).is_ok()
             }
             _ => !self.allow_admin,
         };
         let not = if self.allow_admin { "" } else { "not " };
-        session.access.tell(format!("Admin commands are {not}allowed\n"));
+        self.access.tell(format!("Admin commands are {not}allowed\n"));
     }
 }

@@ -20,19 +20,13 @@ pub(crate) struct ExistingKey {
     pub(crate) public: Vec<u8>,
 }
 
-/// Reads the key of the card in the reader that is for these uses: the one that signs, or else the one that decrypts. If the
-/// card `is_found` already, it is not named again.
+/// Reads the key of the card in the reader that is for these uses: the one that signs, or else the one that decrypts.
 ///
 /// # Errors
 ///
 /// gpg's code; what is wrong is reported.
-pub(crate) fn read(
-    usage: Usage,
-    is_found: bool,
-    settings: &Settings,
-    streams: &mut Streams,
-) -> Result<ExistingKey, Code> {
-    let mut access = CardAccess::new(settings, streams).going_on(is_found);
+pub(crate) fn read(usage: Usage, settings: &Settings, streams: &mut Streams) -> Result<ExistingKey, Code> {
+    let mut access = CardAccess::new(settings, streams);
     let card = access.find().and_then(|()| access.learn());
     let card = card.map_err(|failure| {
         access.streams.error(format_args!("error reading the card: {failure}"));
@@ -99,6 +93,6 @@ fn kind(public: &[u8], usage: Usage) -> Option<Kind> {
 impl CardFailure {
     /// Returns gpg's code.
     fn code(&self) -> Code {
-        Code::of_agent(self.value() as u16).unwrap_or(Code::CARD)
+        Code::of_card(self.value() as u16).unwrap_or(Code::CARD)
     }
 }

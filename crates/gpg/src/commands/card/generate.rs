@@ -12,13 +12,12 @@ use engine::cert::packet::{self, Tag};
 use engine::output_file::{Content, Existing, OutputFile};
 use keygen::{Plan, Silent, Version, subkey};
 use secret::ask::KeyName;
-use secret::{Ask as _, Question, SecretKey, SecretKeys as _, Unlocked};
+use secret::{Ask as _, Question, SecretKey, Unlocked};
 
-use super::access::{CardFailure, Outcome};
+use super::access::{CardAccess, Outcome};
 use super::algorithms::for_key_operation;
+use super::key_reference::{self, AgentCopy, KeyReference};
 use super::new_keys::{self, CardKeyNumber};
-use super::session::CardSession;
-use crate::clock;
 use crate::code::Code;
 use crate::commands::generate::make::{self, CardKeys, Order};
 use crate::generation::key_algorithm::{key_algorithm, key_flags};
@@ -31,77 +30,68 @@ use crate::status;
 const LOCATION: &str = "card_key_generate";
 
 /// Asks, has the card make its keys, and enters their certificate.
-pub(super) fn run(session: &mut CardSession<'_>) -> anyhow::Result<()> {
-    let Some(card) = for_key_operation(session) else { return Ok(()) };
+pub(super) fn run(access: &mut CardAccess<'_>) -> anyhow::Result<()> {
+    let Some(card) = for_key_operation(access) else { return Ok(()) };
     let has_backup = card.capabilities.imports_keys && {
         let question = "Make off-card backup of encryption key? (Y/n) ";
-        let answer = session.access.line("cardedit.genkeys.backup_enc", question)?.to_ascii_lowercase();
+        let answer = access.line("cardedit.genkeys.backup_enc", question)?.to_ascii_lowercase();
         !matches!(answer.as_slice(), b"n" | b"no")
     };
     let is_taken = card.keys.iter().any(|key| key.fingerprint.iter().any(|byte| *byte != 0));
     if is_taken {
-        session.access.tell("\n");
-        session.access.streams.info("Note: keys are already stored on the card!");
-        session.access.tell("\n");
-        if !session.access.confirm("cardedit.genkeys.replace_keys", "Replace existing keys? (y/N) ")? {
+        access.tell("\n");
+        access.streams.info("Note: keys are already stored on the card!");
+        access.tell("\n");
+        if !access.confirm("cardedit.genkeys.replace_keys", "Replace existing keys? (y/N) ")? {
             return Ok(());
         }
     }
     if card.holder.as_deref().unwrap_or_default().is_empty() {
-        session.access.tell(
+        access.tell(
             "\nA card leaves the factory with\n   PIN = '123456'     Admin PIN = '12345678'\n\
              Change them with --change-pin.\n\n",
         );
     }
-    let (pin, is_right) = new_keys::check_pin(&card, &mut session.access);
-    let outcome = if is_right { certificate(session, has_backup) } else { Ok(()) };
-    new_keys::restore_pin(pin, &mut session.access);
+    let (pin, is_right) = new_keys::check_pin(&card, access);
+    let outcome = if is_right { certificate(access, &card, has_backup) } else { Ok(()) };
+    new_keys::restore_pin(pin, access);
     outcome
 }
 
 /// Asks for what the certificate says, and makes it.
-fn certificate(session: &mut CardSession<'_>, has_backup: bool) -> anyhow::Result<()> {
-    let access = &mut session.access;
+fn certificate(access: &mut CardAccess<'_>, card: &Card, has_backup: bool) -> anyhow::Result<()> {
     let settings = access.settings;
     if settings.batch {
         access.streams.error("can't do this in batch mode");
         return Ok(());
     }
-    let card = match access.attribute("KEY-ATTR") {
-        Ok(card) => card,
-        Err(failure) => {
-            access.streams.error(format_args!("error getting current key info: {failure}"));
-            return Ok(());
-        }
-    };
     let valid_for = dialogue::validity(settings, access.streams)?;
     let Some(user_id) = dialogue::user_id(&[], settings, access.streams)? else {
         access.streams.error("Key generation canceled.");
         return Ok(());
     };
-    match make_keys(session, &card, has_backup)? {
+    match make_keys(access, card, has_backup)? {
         Ok([primary, authentication, encryption]) => {
             let part = |public: &[u8], usage| part(public, usage, valid_for);
             let request = Request {
                 primary: part(&primary, Usage::SIGN | Usage::CERTIFY)?,
-                subkey: Some(part(&encryption, Usage::ENCRYPT)?),
+                subkeys: vec![
+                    part(&authentication, Usage::AUTHENTICATE)?,
+                    part(&encryption, Usage::ENCRYPT)?,
+                ],
                 user_id,
                 created: None,
                 preferences: None,
                 revoker: None,
                 keyserver: None,
             };
-            let keys = CardKeys {
-                authentication: Some(part(&authentication, Usage::AUTHENTICATE)?),
-                public: vec![primary, authentication, encryption],
-                location: LOCATION,
-            };
-            make::make(settings, session.access.streams, &Order::of_card(request, keys))
+            let keys = CardKeys { public: vec![primary, authentication, encryption], location: LOCATION };
+            make::make(settings, access.streams, &Order::of_card(request, keys))
         }
         Err(failure) => {
-            session.access.tell(format!("Key generation failed: {failure}\n"));
-            session.access.streams.status_error(LOCATION, failure.value());
-            session.access.streams.status("KEY_NOT_CREATED ");
+            access.tell(format!("Key generation failed: {failure}\n"));
+            access.streams.status_error(LOCATION, failure.value());
+            access.streams.status("KEY_NOT_CREATED ");
             Ok(())
         }
     }
@@ -119,12 +109,12 @@ fn part(public: &[u8], usage: Usage, valid_for: u32) -> anyhow::Result<Part> {
 
 /// Makes the keys that sign, authenticate and decrypt.
 fn make_keys(
-    session: &mut CardSession<'_>,
+    access: &mut CardAccess<'_>,
     card: &Card,
     has_backup: bool,
 ) -> anyhow::Result<Outcome<[Vec<u8>; 3]>> {
-    let created = session.access.settings.now;
-    let mut made = |number| new_keys::make(number, created, &mut session.access);
+    let created = access.settings.now;
+    let mut made = |number| new_keys::make(number, created, access);
     let signs = match made(CardKeyNumber::Signature) {
         Ok(public) => public,
         Err(failure) => return Ok(Err(failure)),
@@ -134,7 +124,7 @@ fn make_keys(
         Err(failure) => return Ok(Err(failure)),
     };
     let decrypts = match has_backup {
-        true => make_with_backup(session, card.keys[1].algorithm.as_ref(), created)?,
+        true => make_with_backup(access, card, created)?,
         false => made(CardKeyNumber::Encryption),
     };
     Ok(decrypts.map(|decrypts| [signs, authenticates, decrypts]))
@@ -142,33 +132,46 @@ fn make_keys(
 
 /// Makes the encryption key here, writes the backup, and has the agent put the key onto the card.
 fn make_with_backup(
-    session: &mut CardSession<'_>,
-    algorithm: Option<&KeyAlgorithm>,
+    access: &mut CardAccess<'_>,
+    card: &Card,
     created: Timestamp,
 ) -> anyhow::Result<Outcome<Vec<u8>>> {
-    let settings = session.access.settings;
-    let planned = material(algorithm).and_then(|material| key_algorithm(material, settings));
-    let plan = planned.and_then(|(algorithm, _)| {
+    let number = CardKeyNumber::Encryption;
+    let settings = access.settings;
+    let planned = material(card.keys[number.index()].algorithm.as_ref());
+    let plan = planned.and_then(|material| key_algorithm(material, settings)).and_then(|(algorithm, _)| {
         Plan::new(algorithm, key_flags(Usage::ENCRYPT)).map_err(|_| Code::GENERAL)
     });
     let plan = match plan {
         Ok(plan) => plan,
         Err(code) => return Ok(Err(code.into())),
     };
+    let secrets = secret_keys(settings)?;
+    let Some(agent) = secrets.agent() else { return Ok(Err(Code::NO_AGENT.into())) };
     let key = subkey(Version::V4, &plan, created, &mut Silent)?;
-    let backup = match write_backup(session, &key)? {
+    let (path, locked) = match write_backup(access, &key)? {
         Ok(backup) => backup,
         Err(code) => return Ok(Err(code.into())),
     };
-    let put = put(session, &key, &backup.key);
-    if matches!(put, Put::NotSent(_)) {
-        // A backup of a key that nobody has is of no use.
-        let _ = std::fs::remove_file(backup.path);
+    let to = KeyReference { serial: card.serial.clone().unwrap_or_default(), number, is_taken: true };
+    let copy = match key_reference::import(&locked, Some(&key.plain()), &to, agent, access) {
+        Ok(Ok(copy)) => copy,
+        Ok(Err(failure)) => return Ok(Err(failure)),
+        Err(error) => {
+            access.streams.info(&error);
+            // A backup of a key that nobody has is of no use.
+            let _ = std::fs::remove_file(path);
+            return Ok(Err(Code::GENERAL.into()));
+        }
+    };
+    if let (AgentCopy::FromHere, Some(keygrip)) = (copy, key.keygrip()) {
+        key_reference::delete_copy(keygrip, access);
     }
-    Ok(match put {
-        Put::Done => Ok(key.public_body().to_vec()),
-        Put::NotSent(failure) | Put::Failed(failure) => Err(failure),
-    })
+    if let Err(failure) = key_reference::learn_anew(access) {
+        // The card has the key all the same.
+        access.streams.error(format_args!("error reading the card: {failure}"));
+    }
+    Ok(Ok(key.public_body().to_vec()))
 }
 
 fn material(algorithm: Option<&KeyAlgorithm>) -> Result<Material, Code> {
@@ -181,24 +184,12 @@ fn material(algorithm: Option<&KeyAlgorithm>) -> Result<Material, Code> {
     }
 }
 
-/// A key in a file, locked with a passphrase.
-struct Backup {
-    path: PathBuf,
-    key: SecretKey,
-}
-
-/// What became of a key that was to go onto the card.
-enum Put {
-    Done,
-    /// The card was not sent it.
-    NotSent(CardFailure),
-    /// The card was sent it, and may have it.
-    Failed(CardFailure),
-}
-
-/// Writes the key, locked with a passphrase that is asked for, into a file in the home directory.
-fn write_backup(session: &mut CardSession<'_>, key: &Unlocked) -> anyhow::Result<Result<Backup, Code>> {
-    let access = &mut session.access;
+/// Writes the key, locked with a passphrase that is asked for, into a file in the home directory; returns its path and the
+/// locked key.
+fn write_backup(
+    access: &mut CardAccess<'_>,
+    key: &Unlocked,
+) -> anyhow::Result<Result<(PathBuf, SecretKey), Code>> {
     let name = KeyName::from(&secret::Signer::key(key));
     let mut ask = Passphrases::new(access.settings, access.streams);
     let kept = match ask.passphrase(&Question::New { key: &name }) {
@@ -226,55 +217,5 @@ fn write_backup(session: &mut CardSession<'_>, key: &Unlocked) -> anyhow::Result
     let created = format!("BACKUP_KEY_CREATED {}", name.fingerprint);
     let bytes = std::os::unix::ffi::OsStrExt::as_bytes(path.as_os_str());
     access.streams.status(status::with_escaped_text(created, bytes));
-    Ok(Ok(Backup { path, key: kept }))
-}
-
-/// Has the agent put a key that it does not keep onto the card.
-fn put(session: &mut CardSession<'_>, key: &Unlocked, locked: &SecretKey) -> Put {
-    let access = &mut session.access;
-    let agent = match secret_keys(access.settings) {
-        Ok(secrets) => secrets.agent().cloned(),
-        Err(error) => {
-            access.streams.info(&error);
-            None
-        }
-    };
-    let (Some(agent), Some(keygrip)) = (agent, key.keygrip()) else {
-        return Put::NotSent(Code::NO_AGENT.into());
-    };
-    let serial = match access.attribute("SERIALNO") {
-        Ok(Card { serial: Some(serial), .. }) => serial,
-        Ok(_) => return Put::NotSent(Code::CARD.into()),
-        Err(failure) => return Put::NotSent(failure),
-    };
-    // Agents of GnuPG 2.4 hold the key in memory only; earlier ones write it into a file, where it is locked as in the backup.
-    let is_ephemeral = access.send("OPTION ephemeral=1", None).is_ok();
-    let stored = if is_ephemeral { agent.store(&key.plain()) } else { agent.store(locked) };
-    let put = match stored {
-        Ok(_) => {
-            let public = secret::Signer::key(key);
-            let created = clock::agent_string(public.created);
-            let derivation = super::place::key_derivation(&public);
-            let command = format!("KEYTOCARD --force {keygrip} {serial} OPENPGP.2 {created}{derivation}");
-            access.operate(&command).map_or_else(Put::Failed, |()| Put::Done)
-        }
-        Err(error) => {
-            access.streams.info(&error);
-            Put::NotSent(Code::GENERAL.into())
-        }
-    };
-    if is_ephemeral {
-        let _ = access.send("OPTION ephemeral=0", None);
-    } else if !matches!(put, Put::NotSent(_))
-        && let Err(failure) = access.send(&format!("DELETE_KEY --force {keygrip}"), None)
-    {
-        access.streams.error(format_args!("deleting copy of secret key failed: {failure}"));
-    }
-    if matches!(put, Put::Done)
-        && let Err(failure) = access.command("LEARN --sendinfo --force")
-    {
-        // The card has the key all the same.
-        access.streams.error(format_args!("error reading the card: {failure}"));
-    }
-    put
+    Ok(Ok((path, kept)))
 }

@@ -4,8 +4,7 @@ use engine::verify::HashAlgorithm;
 use secret::S2k;
 use zeroize::Zeroizing;
 
-use super::access::Outcome;
-use super::session::CardSession;
+use super::access::{CardAccess, Outcome};
 use crate::code::Code;
 
 /// The PINs of a card that leaves the factory.
@@ -13,8 +12,7 @@ const PIN: &[u8] = b"123456";
 const ADMIN_PIN: &[u8] = b"12345678";
 
 /// Has PINs derived: with a salt for each, with one for all if there is an argument, or no longer with `off`.
-pub(super) fn run(session: &mut CardSession<'_>, argument: &[u8]) {
-    let access = &mut session.access;
+pub(super) fn run(access: &mut CardAccess<'_>, argument: &[u8]) {
     match access.attribute("EXTCAP") {
         Ok(card) if !card.capabilities.derives_pins => {
             access.streams.error("This command is not supported by this card");

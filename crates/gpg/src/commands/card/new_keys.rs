@@ -84,7 +84,7 @@ pub(super) fn check_pin(card: &Card, access: &mut CardAccess<'_>) -> (SignatureP
 }
 
 /// Has the card ask for the PIN with each signature again.
-pub(super) fn restore_pin(pin: SignaturePin, access: &mut CardAccess<'_>) {
+pub(crate) fn restore_pin(pin: SignaturePin, access: &mut CardAccess<'_>) {
     if pin == SignaturePin::Forced
         && let Err(failure) = access.set("CHV-STATUS-1", &[0])
     {

@@ -16,7 +16,7 @@ use crate::streams::Streams;
 /// Shows the card in the reader, the card with a serial number, or `all`.
 pub(crate) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) -> anyhow::Result<()> {
     match arguments {
-        [] => show(&mut CardAccess::new(settings, streams), Place::Out).map(drop),
+        [] => show(&mut CardAccess::new(settings, streams), Destination::Out).map(drop),
         [wanted] => show_wanted(wanted, &mut CardAccess::new(settings, streams)),
         _ => {
             streams.usage("--card-status [serialno]");
@@ -27,7 +27,7 @@ pub(crate) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
 
 /// Where a card is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum Destination {
     Out,
     /// The terminal; records go to standard output all the same.
     Terminal,
@@ -62,7 +62,7 @@ fn show_wanted(wanted: &[u8], access: &mut CardAccess<'_>) -> anyhow::Result<()>
             }
             continue;
         }
-        show(access, Place::Out)?;
+        show(access, Destination::Out)?;
         if !is_all {
             return Ok(());
         }
@@ -73,7 +73,7 @@ fn show_wanted(wanted: &[u8], access: &mut CardAccess<'_>) -> anyhow::Result<()>
 }
 
 /// Shows the card in the reader; returns the serial number of an OpenPGP card.
-pub(super) fn show(access: &mut CardAccess<'_>, place: Place) -> anyhow::Result<Option<String>> {
+pub(super) fn show(access: &mut CardAccess<'_>, destination: Destination) -> anyhow::Result<Option<String>> {
     let settings = &access.settings.list;
     let card = match access.learn() {
         Ok(card) => card,
@@ -91,24 +91,24 @@ pub(super) fn show(access: &mut CardAccess<'_>, place: Place) -> anyhow::Result<
         access.streams.out().write_all(&text)?;
     } else {
         card::human(&card, settings, &mut text);
-        put(access, place, &text)?;
+        put(access, destination, &text)?;
         if card.is_openpgp() {
-            owner(&card, access, place)?;
+            owner(&card, access, destination)?;
         }
     }
     Ok(card.serial.clone().filter(|_| card.is_openpgp()))
 }
 
-fn put(access: &mut CardAccess<'_>, place: Place, text: &[u8]) -> anyhow::Result<()> {
-    match place {
-        Place::Out => access.streams.out().write_all(text)?,
-        Place::Terminal => access.tell(text),
+fn put(access: &mut CardAccess<'_>, destination: Destination, text: &[u8]) -> anyhow::Result<()> {
+    match destination {
+        Destination::Out => access.streams.out().write_all(text)?,
+        Destination::Terminal => access.tell(text),
     }
     Ok(())
 }
 
 /// Shows the certificate of the card's keys.
-fn owner(card: &Card, access: &mut CardAccess<'_>, place: Place) -> anyhow::Result<()> {
+fn owner(card: &Card, access: &mut CardAccess<'_>, destination: Destination) -> anyhow::Result<()> {
     let settings = access.settings;
     let first = card.keys.iter().map(|key| key.fingerprint.as_slice()).find(|bytes| !bytes.is_empty());
     let fingerprint = first.and_then(|bytes| bytes.try_into().ok()).map(Fingerprint::V4);
@@ -136,7 +136,7 @@ fn owner(card: &Card, access: &mut CardAccess<'_>, place: Place) -> anyhow::Resu
     }
     if certificate.is_empty() {
         certificate.extend(b"[none]\n");
-    } else if place == Place::Terminal {
+    } else if destination == Destination::Terminal {
         // As in gpg, the key begins a line there.
         certificate.insert(0, b'\n');
     }
@@ -145,5 +145,5 @@ fn owner(card: &Card, access: &mut CardAccess<'_>, place: Place) -> anyhow::Resu
             b"\nThe maker of this card is unknown. If the listing looks wrong, try the command \"openpgp\"\n",
         );
     }
-    put(access, place, &certificate)
+    put(access, destination, &certificate)
 }

@@ -7,19 +7,18 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 
-use agent::AgentKeys;
-use engine::cert::Keygrip;
 use engine::cert::facts::{Component, ComponentKind};
 use engine::cert::packet::{Packets, Tag};
 use engine::foreign_text::{harmless, printable};
 use engine::key_move::try_out;
 use engine::store::Fingerprint;
-use secret::{Name, Role, SecretKey, SecretKeys as _, Stored};
+use secret::{Name, Role, SecretKey, SecretKeys as _};
 
-use super::moved_keys::{AgentCopy, MovedKey, OnCard};
+use super::moved_keys::MovedKey;
 use super::session::Session;
+use crate::commands::card::access::Outcome;
 use crate::commands::card::data::read_file;
-use crate::commands::card::place::{KeyCard, Place};
+use crate::commands::card::key_reference::{self, AgentCopy, KeyReference};
 use crate::passphrases::Passphrases;
 
 /// Copies the primary key or the selected subkey onto the card.
@@ -46,50 +45,55 @@ pub(super) fn move_to_card(session: &mut Session<'_>) -> anyhow::Result<()> {
     let index = certificate.facts.components.iter().position(is_it);
     let Some(public) = index.and_then(|index| certificate.key(index)) else { return Ok(()) };
     let Some(keygrip) = public.facts().keygrip else { return Ok(()) };
-    let settings = session.settings();
-    with_moved(session, |moved, session| {
-        let place = moved.card.ask(&public, Some(usage), settings, session.keys.streams)?;
-        let Some(place) = place else { return Ok(()) };
-        match copy_into_agent(session, &key)? {
-            Ok(copied) => {
-                let in_agent = if copied == Some(Stored::New) { AgentCopy::FromHere } else { AgentCopy::Own };
-                if moved.card.put(&public, keygrip, &place, settings, session.keys.streams) {
-                    moved.is_pending = true;
-                    session.redisplay = true;
-                    moved.is_told = false;
-                    moved.note(MovedKey { keygrip, in_agent, file: copied.map(|_| key) });
-                } else if in_agent == AgentCopy::FromHere {
-                    delete_copy(&mut moved.card, keygrip, session);
-                }
-            }
-            Err(error) => session.keys.streams.error(format_args!("KEYTOCARD failed: {}", harmless(&error))),
+    let Some(to) = key_reference::ask(&public, Some(usage), &mut session.card())? else { return Ok(()) };
+    let file = key_of_file(session, &key)?;
+    let put = match &file {
+        Some(kept) => import(kept, &to, session),
+        None => {
+            let put = key_reference::put(&public, keygrip, &to, &mut session.card());
+            reported(put.map(|()| AgentCopy::Own), session)
         }
-        Ok(())
-    })
-}
-
-/// Runs something with what was put onto the card, which the session has again however that ends.
-fn with_moved<T>(session: &mut Session<'_>, run: impl FnOnce(&mut OnCard, &mut Session<'_>) -> T) -> T {
-    let mut moved = std::mem::take(&mut session.on_card);
-    let done = run(&mut moved, session);
-    session.on_card = moved;
-    done
-}
-
-/// Copies a key that is in a file into the agent; `None` if it is in no file.
-fn copy_into_agent(
-    session: &mut Session<'_>,
-    key: &Fingerprint,
-) -> anyhow::Result<Result<Option<Stored>, String>> {
-    let secrets = &session.keys.secrets;
-    let name = Name::Fingerprint(*key);
-    let in_file = secrets.files().find(&name)?;
-    if !in_file.is_some_and(|stored| stored.protection.has_secret()) {
-        return Ok(Ok(None));
+    };
+    if let Some(in_agent) = put {
+        session.on_card.is_told = false;
+        note(session, MovedKey { keygrip, in_agent, file: file.map(|_| key) });
     }
-    let Some(agent) = secrets.agent() else { return Ok(Err("there is no gpg-agent".to_owned())) };
-    let kept = secrets.files().export(&name, &mut secret::ask::Nobody)?;
-    Ok(agent.store(&kept).map(Some).map_err(|error| error.to_string()))
+    Ok(())
+}
+
+/// Returns a key that is in a file.
+fn key_of_file(session: &Session<'_>, key: &Fingerprint) -> anyhow::Result<Option<SecretKey>> {
+    let files = session.keys.secrets.files();
+    let name = Name::Fingerprint(*key);
+    let in_file = files.find(&name)?;
+    if !in_file.is_some_and(|stored| stored.protection.has_secret()) {
+        return Ok(None);
+    }
+    Ok(Some(files.export(&name, &mut secret::ask::Nobody)?))
+}
+
+/// Has the agent import a key and put it onto the card; reports if it does not.
+fn import(key: &SecretKey, to: &KeyReference, session: &mut Session<'_>) -> Option<AgentCopy> {
+    let agent = session.keys.secrets.agent().cloned()?;
+    match key_reference::import(key, None, to, &agent, &mut session.card()) {
+        Ok(put) => reported(put, session),
+        Err(error) => {
+            let text = harmless(&error.to_string());
+            session.keys.streams.error(format_args!("error sending to agent: {text}"));
+            None
+        }
+    }
+}
+
+fn reported(put: Outcome<AgentCopy>, session: &mut Session<'_>) -> Option<AgentCopy> {
+    put.inspect_err(|failure| session.keys.streams.error(format_args!("KEYTOCARD failed: {failure}"))).ok()
+}
+
+/// Notes a key that was put onto the card.
+fn note(session: &mut Session<'_>, key: MovedKey) {
+    session.on_card.is_pending = true;
+    session.redisplay = true;
+    session.on_card.note(key);
 }
 
 /// Puts a key of a backup file, which the generation of keys on a card makes, onto the card.
@@ -118,48 +122,15 @@ pub(super) fn restore_to_card(session: &mut Session<'_>, argument: &[u8]) -> any
             return Ok(());
         }
     };
-    let Some(agent) = session.keys.secrets.agent().cloned() else { return Ok(()) };
-    let settings = session.settings();
-    with_moved(session, |moved, session| {
-        let place = moved.card.ask(&key.key(), None, settings, session.keys.streams)?;
-        let Some(place) = place else { return Ok(()) };
-        // Agents of GnuPG 2.4 hold the key in memory only.
-        let is_ephemeral = moved.card.agent("OPTION ephemeral=1", settings, session.keys.streams).is_ok();
-        restore(&key, &place, &agent, is_ephemeral, moved, session);
-        if is_ephemeral {
-            let _ = moved.card.agent("OPTION ephemeral=0", settings, session.keys.streams);
-        }
-        Ok(())
-    })
-}
-
-fn restore(
-    key: &SecretKey,
-    place: &Place,
-    agent: &AgentKeys,
-    is_ephemeral: bool,
-    moved: &mut OnCard,
-    session: &mut Session<'_>,
-) {
     let public = key.key();
-    let Some(keygrip) = public.facts().keygrip else { return };
-    let stored = match agent.store_in_place_of_stub(key) {
-        Ok(stored) => stored,
-        Err(error) => {
-            let text = harmless(&error.to_string());
-            return session.keys.streams.error(format_args!("error sending to agent: {text}"));
-        }
-    };
-    let is_copied = stored == Stored::New && !is_ephemeral;
-    if moved.card.put(&public, keygrip, place, session.settings(), session.keys.streams) {
-        moved.is_pending = true;
-        session.redisplay = true;
-        if is_copied {
-            moved.note(MovedKey { keygrip, in_agent: AgentCopy::FromHere, file: None });
-        }
-    } else if is_copied {
-        delete_copy(&mut moved.card, keygrip, session);
+    let Some(keygrip) = public.facts().keygrip else { return Ok(()) };
+    let Some(to) = key_reference::ask(&public, None, &mut session.card())? else { return Ok(()) };
+    if let Some(copy) = import(&key, &to, session) {
+        // What the agent had before it keeps.
+        let in_agent = if copy == AgentCopy::Own { AgentCopy::None } else { copy };
+        note(session, MovedKey { keygrip, in_agent, file: None });
     }
+    Ok(())
 }
 
 /// Returns the path of a backup: a name is relative to the home directory, or to the user's after a tilde.
@@ -182,15 +153,6 @@ fn backup(bytes: &[u8]) -> Result<SecretKey, String> {
     SecretKey::parse(role, packet.body).map_err(|error| harmless(&error.to_string()))
 }
 
-/// Has the agent delete a copy that it got from here.
-fn delete_copy(card: &mut KeyCard, keygrip: Keygrip, session: &mut Session<'_>) {
-    let settings = session.settings();
-    let deleted = card.agent(&format!("DELETE_KEY --force {keygrip}"), settings, session.keys.streams);
-    if let Err(failure) = deleted {
-        session.keys.streams.error(format_args!("deleting copy of secret key failed: {failure}"));
-    }
-}
-
 /// Tells, once for each key, until when the copy here stays.
 pub(super) fn tell(session: &mut Session<'_>) {
     let moved = &mut session.on_card;
@@ -201,42 +163,36 @@ pub(super) fn tell(session: &mut Session<'_>) {
 
 /// Takes back what the agent got from here and was not saved. The keys on the card stay there, as in gpg.
 pub(super) fn leave(session: &mut Session<'_>) {
-    let mut moved = std::mem::take(&mut session.on_card);
-    for key in moved.keys.iter().filter(|key| key.in_agent == AgentCopy::FromHere) {
-        delete_copy(&mut moved.card, key.keygrip, session);
+    for key in std::mem::take(&mut session.on_card.keys) {
+        if key.in_agent == AgentCopy::FromHere {
+            key_reference::delete_copy(key.keygrip, &mut session.card());
+        }
     }
 }
 
 /// Deletes the copies of keys that are on the card now, and has the agent note where they are. Returns whether that was done,
 /// and reports why not.
 pub(super) fn save(session: &mut Session<'_>) -> anyhow::Result<bool> {
-    with_moved(session, save_moved)
-}
-
-fn save_moved(moved: &mut OnCard, session: &mut Session<'_>) -> anyhow::Result<bool> {
-    if !moved.is_pending {
+    if !session.on_card.is_pending {
         return Ok(true);
     }
-    let settings = session.settings();
     // Nothing is deleted before the card has said what it has: the session goes on if it does not.
-    let on_card = match moved.card.keygrips(settings, session.keys.streams) {
+    let on_card = match key_reference::keygrips(&mut session.card()) {
         Ok(keygrips) => keygrips,
         Err(failure) => {
             session.keys.streams.error(format_args!("deleting copy of secret key failed: {failure}"));
             return Ok(false);
         }
     };
-    for key in std::mem::take(&mut moved.keys) {
-        let is_there = on_card.contains(&key.keygrip);
-        let left = delete_moved(key, is_there, &mut moved.card, session);
-        moved.keys.extend(left);
-    }
-    if let Err(failure) = moved.card.learn_anew(settings, session.keys.streams) {
+    let moved = std::mem::take(&mut session.on_card.keys);
+    let left = moved.into_iter().filter_map(|key| delete_moved(key, on_card.contains(&key.keygrip), session));
+    session.on_card.keys = left.collect();
+    if let Err(failure) = key_reference::learn_anew(&mut session.card()) {
         session.keys.streams.error(format_args!("update failed: {failure}"));
         return Ok(false);
     }
-    moved.is_pending = false;
-    for file in std::mem::take(&mut moved.keys).into_iter().filter_map(|key| key.file) {
+    session.on_card.is_pending = false;
+    for file in std::mem::take(&mut session.on_card.keys).into_iter().filter_map(|key| key.file) {
         delete_file(&file, session)?;
     }
     Ok(true)
@@ -244,12 +200,7 @@ fn save_moved(moved: &mut OnCard, session: &mut Session<'_>) -> anyhow::Result<b
 
 /// Deletes the agent's copy of a key that was put onto the card, or only what was copied there for that if the card does not
 /// have it. Returns the key if its file is to be deleted yet.
-fn delete_moved(
-    key: MovedKey,
-    is_there: bool,
-    card: &mut KeyCard,
-    session: &mut Session<'_>,
-) -> Option<MovedKey> {
+fn delete_moved(key: MovedKey, is_there: bool, session: &mut Session<'_>) -> Option<MovedKey> {
     let MovedKey { keygrip, in_agent, file } = key;
     if !is_there {
         // Another key has taken its place since.
@@ -260,12 +211,12 @@ fn delete_moved(
     let is_deleted = match in_agent {
         AgentCopy::Own => is_there,
         AgentCopy::FromHere => true,
-        AgentCopy::Deleted => false,
+        AgentCopy::None => false,
     };
     if is_deleted {
-        delete_copy(card, keygrip, session);
+        key_reference::delete_copy(keygrip, &mut session.card());
     }
-    let left = MovedKey { in_agent: AgentCopy::Deleted, ..key };
+    let left = MovedKey { in_agent: AgentCopy::None, ..key };
     (is_there && file.is_some()).then_some(left)
 }
 

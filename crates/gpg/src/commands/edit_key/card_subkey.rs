@@ -7,27 +7,19 @@ use engine::store::Fingerprint;
 use secret::Role;
 
 use super::session::Session;
-use crate::commands::card::place::NewSubkey;
+use super::subkeys;
+use crate::commands::card::key_reference::{self, NewSubkey};
+use crate::commands::card::new_keys;
 use crate::failure::Failure;
 use crate::generation::key_algorithm::key_flags;
 use crate::secrets;
 
 /// Has the card make a subkey, and adds it.
 pub(super) fn add(session: &mut Session<'_>) -> anyhow::Result<()> {
-    let settings = session.settings();
-    let Some(made) = session.on_card.card.new_subkey(settings, session.keys.streams)? else { return Ok(()) };
-    let reported = match bind(&made, session) {
-        Ok(fingerprint) => {
-            session.keys.streams.status(format!("KEY_CREATED S {fingerprint}"));
-            session.modified = true;
-            session.redisplay = true;
-            Ok(())
-        }
-        Err(failure) => failure.coded().map(|failure| {
-            session.keys.streams.error(format_args!("Key generation failed: {}", failure.code));
-        }),
-    };
-    session.on_card.card.restore_pin(made.pin, settings, session.keys.streams);
+    let Some(made) = key_reference::new_subkey(&mut session.card())? else { return Ok(()) };
+    let bound = bind(&made, session);
+    let reported = subkeys::report(session, bound);
+    new_keys::restore_pin(made.pin, &mut session.card());
     reported
 }
 

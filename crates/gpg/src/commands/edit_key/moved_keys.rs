@@ -3,12 +3,11 @@
 use engine::cert::Keygrip;
 use engine::store::Fingerprint;
 
-use crate::commands::card::place::KeyCard;
+use crate::commands::card::key_reference::AgentCopy;
 
 /// What was put onto a card and is not saved yet.
 #[derive(Default)]
 pub(super) struct OnCard {
-    pub(super) card: KeyCard,
     /// Whether a key was put onto the card since the last save.
     pub(super) is_pending: bool,
     /// The user was told that the copy here stays until then.
@@ -17,8 +16,11 @@ pub(super) struct OnCard {
 }
 
 impl OnCard {
-    /// Notes a key, once: where its first copy in the agent came from is what counts.
+    /// Notes a key of which there is a copy here, once: where its first copy in the agent came from is what counts.
     pub(super) fn note(&mut self, key: MovedKey) {
+        if key.in_agent == AgentCopy::None && key.file.is_none() {
+            return;
+        }
         match self.keys.iter_mut().find(|known| known.keygrip == key.keygrip) {
             Some(known) => known.file = known.file.or(key.file),
             None => self.keys.push(key),
@@ -33,17 +35,6 @@ pub(super) struct MovedKey {
     pub(super) in_agent: AgentCopy,
     /// The key in a file.
     pub(super) file: Option<Fingerprint>,
-}
-
-/// The agent's copy of a key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum AgentCopy {
-    /// It had one before.
-    Own,
-    /// It was copied there for the card.
-    FromHere,
-    /// It was deleted, since the card has the key.
-    Deleted,
 }
 
 #[cfg(test)]

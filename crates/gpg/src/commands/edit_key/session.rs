@@ -15,6 +15,7 @@ use secret::SecretKeys;
 use sign::Subpacket;
 
 use super::moved_keys::OnCard;
+use crate::commands::card::access::CardAccess;
 use crate::commands::edit::EditKeys;
 use crate::failure::{CodedFailure, Failure};
 use crate::prompt::{self, Question};
@@ -115,6 +116,11 @@ impl<'a> Session<'a> {
 
     pub(super) fn settings(&self) -> &'a Settings {
         self.keys.settings
+    }
+
+    /// Returns the card in the reader.
+    pub(super) fn card(&mut self) -> CardAccess<'_> {
+        CardAccess::new(self.keys.settings, self.keys.streams)
     }
 
     /// Returns the fingerprint of the primary key.

@@ -6,7 +6,7 @@ use engine::cert::certificate::Retained;
 use engine::cert::effective::PacketView;
 use engine::cert::facts::{AttributeFacts, SignatureFacts};
 use engine::certifications::CertificationStatus;
-use engine::compact::{CompactOptions, compact};
+use engine::compact::compact;
 use engine::edit::CertifiedIdentity;
 use engine::store::Fingerprint;
 
@@ -273,12 +273,7 @@ fn is_to_be_revoked(session: &mut Session<'_>, certification: &OwnCertification)
 /// Removes unusable signatures of the selected user IDs, or of all; with `minimal` all by others.
 pub(super) fn clean(session: &mut Session<'_>, minimal: bool) -> anyhow::Result<()> {
     let settings = session.settings();
-    let options = CompactOptions {
-        minimal,
-        expired_subkeys: false,
-        min_cert_level: settings.trust.min_cert_level.try_into().unwrap_or(u8::MAX),
-        accept_unsigned_user_ids: settings.allow_non_selfsigned_uid,
-    };
+    let options = settings.compaction(minimal, false);
     let compacted = {
         let Some(store) = session.keys.keyrings.working_database() else {
             anyhow::bail!("the database is gone")

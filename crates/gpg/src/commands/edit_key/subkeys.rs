@@ -5,6 +5,7 @@ use engine::cert::certificate::Retained;
 use engine::cert::effective::Usage;
 use engine::cert::facts::ComponentKind;
 use engine::edit::{Alteration, ExpiryTarget, NewSubkey, Revoked};
+use engine::store::Fingerprint;
 use keygen::{Plan, Silent, Version, subkey};
 use sign::Subpacket;
 
@@ -22,8 +23,7 @@ pub(super) fn add(session: &mut Session<'_>) -> anyhow::Result<()> {
     let kind = dialogue::subkey(settings, session.keys.streams)?;
     let seconds = dialogue::validity(settings, session.keys.streams)?;
     if settings.command_input.is_none() && !session.confirm("keygen.sub.okay", "Really create? (y/N) ")? {
-        report(session, Code::CANCELLED);
-        return Ok(());
+        return report(session, Err(Code::CANCELLED.into()));
     }
     let now = settings.now;
     let end = (seconds != 0).then(|| Timestamp(now.0.wrapping_add(seconds)));
@@ -42,6 +42,11 @@ pub(super) fn add(session: &mut Session<'_>) -> anyhow::Result<()> {
         session.edit_own(|editor, key| editor.add_subkey(key, new))?;
         Ok(fingerprint)
     });
+    report(session, added)
+}
+
+/// Reports that a subkey was added, or why it was not.
+pub(super) fn report(session: &mut Session<'_>, added: Result<Fingerprint, Failure>) -> anyhow::Result<()> {
     match added {
         Ok(fingerprint) => {
             session.keys.streams.status(format!("KEY_CREATED S {fingerprint}"));
@@ -50,14 +55,10 @@ pub(super) fn add(session: &mut Session<'_>) -> anyhow::Result<()> {
         }
         Err(failure) => {
             let code = failure.coded()?.code;
-            report(session, code);
+            session.keys.streams.error(format_args!("Key generation failed: {code}"));
         }
     }
     Ok(())
-}
-
-fn report(session: &mut Session<'_>, code: Code) {
-    session.keys.streams.error(format_args!("Key generation failed: {code}"));
 }
 
 /// Removes the selected subkeys from the certificate; secret keys stay.

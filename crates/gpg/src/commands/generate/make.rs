@@ -50,8 +50,6 @@ pub(crate) struct Order {
 pub(crate) struct CardKeys {
     /// The bodies of their packets: the primary key, and the subkeys in their order.
     pub(crate) public: Vec<Vec<u8>>,
-    /// The subkey that authenticates, which comes before the other one.
-    pub(crate) authentication: Option<Part>,
     /// The place that the status line of a failure names.
     pub(crate) location: &'static str,
 }
@@ -59,7 +57,7 @@ pub(crate) struct CardKeys {
 impl CardKeys {
     /// Returns keys that were on the card before.
     pub(super) fn existing(public: Vec<Vec<u8>>) -> Self {
-        Self { public, authentication: None, location: "key_generate" }
+        Self { public, location: "key_generate" }
     }
 }
 
@@ -285,8 +283,7 @@ fn show(settings: &Settings, streams: &mut Streams, key: &Fingerprint) -> anyhow
 fn profile(settings: &Settings, streams: &mut Streams, order: &Order) -> Result<Profile, Code> {
     let request = &order.request;
     let primary = plan(settings, streams, &request.primary)?;
-    let authentication = order.on_card.as_ref().and_then(|keys| keys.authentication.as_ref());
-    let parts = authentication.into_iter().chain(&request.subkey);
+    let parts = request.subkeys.iter();
     let subkeys = parts.map(|part| plan(settings, streams, part)).collect::<Result<_, Code>>()?;
     let preferences = request.preferences.clone().unwrap_or_else(|| key_preferences(settings));
     Ok(Profile {

@@ -138,9 +138,9 @@ impl Words {
             true => usage,
             false => algorithm::usage_list(&self.usage).ok_or(Code::INVALID_VALUE)? | Usage::CERTIFY,
         };
-        let primary = existing::read(usage, false, settings, streams)?;
+        let primary = existing::read(usage, settings, streams)?;
         let subkey = match self.asks_for_pair() {
-            true => Some(existing::read(Usage::ENCRYPT, true, settings, streams)?),
+            true => Some(existing::read(Usage::ENCRYPT, settings, streams)?),
             false => None,
         };
         let mut public = vec![primary.public];
@@ -178,7 +178,7 @@ impl Words {
         Ok(Request {
             primary: Part { kind: primary, valid_for },
             // The subkey expires with the primary key.
-            subkey: subkey.map(|kind| Part { kind, valid_for: 0 }),
+            subkeys: subkey.into_iter().map(|kind| Part { kind, valid_for: 0 }).collect(),
             user_id,
             created: None,
             preferences: None,
@@ -235,7 +235,7 @@ mod tests {
         for words in [["", "", ""], ["default", "-", "-"], ["", "default", "2y"]] {
             let request = request(words).expect("a key");
             assert_eq!(request.primary.valid_for, 730 * 86_400);
-            assert_eq!(request.subkey.expect("a subkey").valid_for, 0);
+            assert_eq!(request.subkeys[0].valid_for, 0);
         }
     }
 
@@ -243,10 +243,10 @@ mod tests {
     fn a_named_algorithm_or_use_makes_a_primary_key_alone() {
         let named = request(["ed25519/sign", "", "0"]).expect("a key");
         assert_eq!(named.primary.kind.material, Material::Eddsa(Curve::Ed25519));
-        assert_eq!((named.primary.valid_for, named.subkey), (0, None));
-        assert_eq!(request(["-", "", ""]).expect("a key").subkey, None);
+        assert_eq!((named.primary.valid_for, named.subkeys), (0, Vec::new()));
+        assert_eq!(request(["-", "", ""]).expect("a key").subkeys, []);
         let cert = request(["default", "cert", ""]).expect("a key");
-        assert_eq!((cert.primary.kind.usage, cert.subkey), (Usage::CERTIFY, None));
+        assert_eq!((cert.primary.kind.usage, cert.subkeys), (Usage::CERTIFY, Vec::new()));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use engine::cert::certificate::Certificate;
 use engine::cert::effective::{ComponentState, EvaluationContext, PacketView, Usage, evaluate};
 use engine::cert::facts::ComponentKind;
 use engine::cert::mailbox::mailbox;
-use engine::compact::{CompactOptions, compact};
+use engine::compact::compact;
 use engine::export::{ExportOptions, Preparation, export};
 use engine::signing_keys::SigningKey;
 use engine::store::{CertId, Query, Selection};
@@ -23,12 +23,7 @@ pub(super) fn key_block(
     address: Option<&[u8]>,
 ) -> anyhow::Result<Vec<u8>> {
     let options = ExportOptions { superseded: false, unreadable: false, ..ExportOptions::default() };
-    let compaction = CompactOptions {
-        minimal: true,
-        expired_subkeys: true,
-        min_cert_level: settings.trust.min_cert_level.try_into().unwrap_or_default(),
-        accept_unsigned_user_ids: settings.allow_non_selfsigned_uid,
-    };
+    let compaction = settings.compaction(true, true);
     let mut block = Vec::new();
     for (_, snapshot) in keyrings.snapshots()?.iter() {
         let snapshot = snapshot.as_ref();
