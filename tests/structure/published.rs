@@ -1,22 +1,17 @@
 //! What cargo and crates.io ask of a crate that is published.
 
 use std::path::Path;
-use std::process::Command;
 
 use serde_json::Value;
+
+use crate::metadata::packages;
 
 /// The crates that users install or depend on; all others are internal, and say so.
 const FOR_USERS: [&str; 3] = ["keyhoard", "keyhoard-cli", "keyhoard-gpg"];
 
 /// Returns a line for each thing that a published crate of the workspace lacks.
 pub(crate) fn faults(workspace: &Path) -> Vec<String> {
-    let output = Command::new(env!("CARGO"))
-        .args(["metadata", "--no-deps", "--offline", "--format-version", "1", "--manifest-path"])
-        .arg(workspace.join("Cargo.toml"))
-        .output()
-        .expect("cargo runs");
-    let metadata: Value = serde_json::from_slice(&output.stdout).expect("JSON");
-    let packages = metadata["packages"].as_array().expect("packages");
+    let packages = packages(workspace);
     let is_published = |package: &Value| package["publish"].as_array().is_none_or(|to| !to.is_empty());
     let published: Vec<&Value> = packages.iter().filter(|package| is_published(package)).collect();
     let names: Vec<&str> = published.iter().map(|package| text(package, "name")).collect();
