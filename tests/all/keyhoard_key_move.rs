@@ -9,7 +9,7 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
 
-use harness::Run;
+use harness::{Home, Run};
 
 use crate::agent_home::{AgentHome, key_files, places};
 
@@ -123,6 +123,17 @@ fn a_key_on_a_card_cannot_be_moved() {
     assert_eq!(done.code, Some(1), "{}", done.errors());
     assert_eq!(done.errors().matches("is on a card, and was not moved").count(), 2, "{}", done.errors());
     assert_eq!(key_files(home.home.path()), 2);
+}
+
+#[test]
+fn without_a_home_directory_of_gnupg_the_error_says_what_makes_one() {
+    let home = Home::new();
+    Run::keyhoard(&home).args(["generate", "--quiet", "--no-passphrase", "Ann <ann@example.org>"]).succeed();
+    let done = Run::keyhoard(&home).args(["key", "move", "--to", "agent", "ann@example.org"]).output();
+    let errors = done.errors();
+    assert_eq!(done.code, Some(2), "{errors}");
+    let end = "in the directory of the database; `gpg -k` makes the home directory\n";
+    assert!(errors.ends_with(end), "{errors}");
 }
 
 /// Stands between programs and the agent of a home, and counts the commands that may change something.

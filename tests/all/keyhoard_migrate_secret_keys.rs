@@ -237,7 +237,14 @@ fn settings_with_a_counterpart_are_taken_over_and_the_others_named() {
         ]
         .map(|(name, outcome)| (name.to_owned(), outcome.to_owned()))
     };
-    assert_eq!(told(&copied(&home, source.home.path())), expected("taken"));
+    let document = copied(&home, source.home.path());
+    assert_eq!(told(&document), expected("taken"));
+    let details = document["details"].as_array().expect("a list");
+    let of_default_key = details.iter().find(|detail| detail["name"] == "default-key rsa@example.org");
+    assert_eq!(
+        of_default_key.expect("a detail")["reason"],
+        "commands that sign take the key as an option; gpg-keyhoard reads it here"
+    );
     let text = fs::read_to_string(&file).expect("a file");
     assert_eq!(
         text,
