@@ -19,7 +19,7 @@ pub(crate) fn packages(workspace: &Path) -> Vec<Value> {
     }
 }
 
-/// Returns the root file of each library and each program of the workspace.
+/// Returns the root file of each library and each program in `crates`.
 pub(crate) fn roots(workspace: &Path) -> Vec<PathBuf> {
     let is_root = |target: &&Value| {
         let kinds = target["kind"].as_array().expect("kinds");
@@ -30,5 +30,6 @@ pub(crate) fn roots(workspace: &Path) -> Vec<PathBuf> {
         let targets = package["targets"].as_array().expect("targets");
         targets.iter().filter(is_root).map(path).collect::<Vec<PathBuf>>()
     };
-    packages(workspace).iter().flat_map(of_package).collect()
+    let crates = workspace.join("crates");
+    packages(workspace).iter().flat_map(of_package).filter(|root| root.starts_with(&crates)).collect()
 }
