@@ -114,6 +114,40 @@ ALTER TABLE tofu_binding ALTER COLUMN role SET DEFAULT current_user;
 /// What version 3 has more than version 2.
 const UPGRADE_TO_3: &str = "ALTER TABLE owner_trust ADD COLUMN by_option boolean NOT NULL DEFAULT false;";
 
+/// Returns what copies the tables that an upgrade from this version changes, all roles' rows of them, and notes that in
+/// the journal. While policies are not forced they do not hold for the owner; without a policy nobody else reads a copy.
+fn back_up(version: i64) -> String {
+    let changed: &[&str] = if version == 1 { &["owner_trust", "tofu_binding"] } else { &["owner_trust"] };
+    let mut sql = String::new();
+    let mut copies = Vec::new();
+    for table in changed {
+        let copy = format!("{table}_version_{version}");
+        sql += &format!(
+            "ALTER TABLE {table} NO FORCE ROW LEVEL SECURITY;
+            CREATE TABLE {copy} AS TABLE {table};
+            ALTER TABLE {table} FORCE ROW LEVEL SECURITY;
+            ALTER TABLE {copy} ENABLE ROW LEVEL SECURITY;"
+        );
+        copies.push(copy);
+    }
+    let told = format!("tables brought to version {VERSION}; as they were: {}", copies.join(", "));
+    sql + &format!(
+        "INSERT INTO journal (time, command, complete)
+        VALUES (extract(epoch FROM now())::bigint, '{told}', true);"
+    )
+}
+
+/// Deletes the copies that an upgrade made, which have what is purged. That is left to their owner.
+pub(super) fn delete_copies(connection: &Connection) -> Result<()> {
+    const DOING: &str = "deleting the copies of an upgrade";
+    const COPIES: &str = "SELECT relname::text FROM pg_catalog.pg_class
+        WHERE relnamespace = (SELECT relnamespace FROM pg_catalog.pg_class WHERE oid = 'meta'::regclass)
+            AND relname ~ '^(owner_trust|tofu_binding)_version_[0-9]+$' AND pg_has_role(relowner, 'USAGE')";
+    let copies = connection.rows(COPIES, &[], DOING)?;
+    let sql: String = copies.iter().map(|row| format!("DROP TABLE {};", row.get::<_, &str>(0))).collect();
+    connection.batch(&sql, DOING)
+}
+
 /// Who reads and writes which rows of roles: one's own, and everybody's; those are written by who may execute
 /// `trust_for_everybody`. What an import notes of user IDs, without anybody's decision, is everybody's and may be written
 /// by every importer.
@@ -208,7 +242,7 @@ pub(super) fn shape(connection: &Connection, server: &Server) -> Result<Shape> {
 }
 
 /// Reads what the database says about itself, after bringing tables of an earlier version to this program's, in one
-/// transaction.
+/// transaction that first copies those it changes.
 ///
 /// # Errors
 ///
@@ -230,8 +264,8 @@ pub(super) fn upgraded(connection: &Connection, server: &Server) -> Result<Shape
         DOING,
     )?;
     let steps = match shape(connection, server) {
-        Err(Error::Older { found: 1, .. }) => [UPGRADE_TO_2, ROLES, UPGRADE_TO_3].concat(),
-        Err(Error::Older { .. }) => UPGRADE_TO_3.to_owned(),
+        Err(Error::Older { found: 1, .. }) => [&back_up(1), UPGRADE_TO_2, ROLES, UPGRADE_TO_3].concat(),
+        Err(Error::Older { found, .. }) => back_up(found) + UPGRADE_TO_3,
         found => {
             connection.batch("COMMIT", DOING)?;
             return found;

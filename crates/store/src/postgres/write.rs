@@ -15,7 +15,7 @@ use super::journal::{self, CommitMarker};
 use super::rows_out::{Encoded, Value};
 use super::store::PostgresStore;
 use super::view::View;
-use super::{certificate_number, certificate_rows};
+use super::{certificate_number, certificate_rows, schema};
 use crate::engine::Engine;
 use crate::engine_writer::EngineWriter;
 use crate::journal::change_row::NewChange;
@@ -286,6 +286,7 @@ impl Transaction for Writer<'_> {
             const TRUST: &str = "DELETE FROM owner_trust WHERE fingerprint = ANY ($1)";
             self.view.connection().execute(TRUST, &[&stored], DOING)?;
             binding_rows::purge(&self.view, &fingerprints)?;
+            schema::delete_copies(self.view.connection())?;
         }
         forget_inputs(&self.view, &certs)
     }

@@ -12,7 +12,7 @@ use keyhoard_store as store;
 use rusqlite::Connection;
 use store::postgres::{Address, PostgresStore};
 use store::sqlite::SqliteStore;
-use store::{AssignedTrust, ChangeKind, Error, Fingerprint, JournalId, Store};
+use store::{AssignedTrust, ChangeKind, Error, Fingerprint, JournalId, Query, Store};
 
 engines::on_every_engine! {
     rows_and_journal_tell_it_from_the_users
@@ -147,22 +147,53 @@ fn tables_of_version_2_on_a_server_get_their_column_when_their_owner_opens_them(
         let url = server().url("schema=second_version");
         Address::parse(&url.replacen("keyhoard@", &format!("{user}@"), 1)).expect("a URL")
     };
-    let store = PostgresStore::create(address("keyhoard"), 0).expect("create");
+    psql("CREATE ROLE second_owner LOGIN; GRANT CREATE ON DATABASE keyhoard TO second_owner");
+    let store = PostgresStore::create(address("second_owner"), 0).expect("create");
     let full = Some(AssignedTrust::new(5, false));
     set(&store, full).expect("set");
     drop(store);
     psql(
         "ALTER TABLE second_version.owner_trust DROP COLUMN by_option;
         UPDATE second_version.meta SET value = 2 WHERE name = 'version';
+        ALTER TABLE second_version.owner_trust DISABLE ROW LEVEL SECURITY;
+        INSERT INTO second_version.owner_trust VALUES ('\\x0400', 4, 'somebody');
+        ALTER TABLE second_version.owner_trust ENABLE ROW LEVEL SECURITY;
         CREATE ROLE second_reader LOGIN; GRANT USAGE ON SCHEMA second_version TO second_reader;
         GRANT SELECT ON ALL TABLES IN SCHEMA second_version TO second_reader",
     );
     let refused = PostgresStore::open(address("second_reader")).err().expect("it is not the owner");
     assert!(matches!(refused, Error::Older { found: 2, .. }), "{refused}");
-    let store = PostgresStore::open(address("keyhoard")).expect("open");
+    let store = PostgresStore::open(address("second_owner")).expect("open");
     assert_eq!(read(&store), full);
     set(&store, given()).expect("set");
     assert_eq!(read(&store), given());
-    drop(PostgresStore::open(address("second_reader")).expect("the owner has opened it"));
+    let reader = PostgresStore::open(address("second_reader")).expect("the owner has opened it");
     assert_eq!(psql("SELECT value FROM second_version.meta WHERE name = 'version'").trim(), "3");
+
+    // The table as it was, with the rows of all roles, is there for its owner alone.
+    let journal = reader.snapshot().and_then(|snapshot| snapshot.journal(9)).expect("journal");
+    let told = journal.iter().filter(|entry| entry.command.ends_with("as they were: owner_trust_version_2"));
+    assert_eq!(told.count(), 1);
+    let copied = "SELECT count(*), sum(value) FROM second_version.owner_trust_version_2";
+    assert_eq!(psql(copied).trim(), "2|9");
+    psql("GRANT SELECT ON ALL TABLES IN SCHEMA second_version TO second_reader");
+    assert_eq!(psql(&format!("SET ROLE second_reader; {copied}")).trim(), "0|");
+}
+
+#[test]
+fn a_purge_by_the_owner_of_tables_on_a_server_deletes_the_copies() {
+    let psql = |sql: &str| server().psql(sql).expect("statements that work");
+    let url = server().url("schema=purged_copies");
+    let store = PostgresStore::create(Address::parse(&url).expect("a URL"), 0).expect("create");
+    psql("CREATE TABLE purged_copies.owner_trust_version_2 AS TABLE purged_copies.owner_trust");
+    let made = Made::named(1, "Ann <ann@example.org>");
+    let mut transaction = store.begin("import", None, NOW).expect("begin");
+    transaction.put(&[made.put()]).expect("put");
+    transaction.commit().expect("commit");
+    let found = store.snapshot().and_then(|snapshot| snapshot.find(&Query::All)).expect("find");
+    let mut transaction = store.begin("delete", None, NOW).expect("begin");
+    transaction.remove(&found, store::Removal::Purge).expect("remove");
+    transaction.finish_journal().expect("finish");
+    transaction.commit().expect("commit");
+    assert_eq!(psql("SELECT to_regclass('purged_copies.owner_trust_version_2')").trim(), "");
 }
