@@ -6,6 +6,13 @@ use std::path::Path;
 use quote::ToTokens;
 use syn::{Fields, ImplItem, Item, ItemImpl, Visibility};
 
+/// Where the types are that the crate re-exports from others, below the folder of the crates.
+const OF_OTHERS: [(&str, &[&str]); 3] = [
+    ("cert/src/identity.rs", &["Fingerprint", "KeyId"]),
+    ("trust/src/level.rs", &["OwnerTrust", "Validity"]),
+    ("engine/src/verification/status.rs", &["SignatureStatus"]),
+];
+
 /// Reads all sources of a crate, whose root re-exports what is public.
 pub(crate) fn read(source: &Path) -> String {
     let mut files: Vec<_> =
@@ -20,6 +27,11 @@ pub(crate) fn read(source: &Path) -> String {
     for path in files.iter().filter(|path| !path.ends_with("lib.rs")) {
         for item in expanded(parse(path).items) {
             add(&item, &|name| exported.iter().any(|(known, _)| known == name), &mut lines);
+        }
+    }
+    for (path, names) in OF_OTHERS {
+        for item in parse(&source.join("../..").join(path)).items {
+            add(&item, &|name| names.contains(&name), &mut lines);
         }
     }
     lines.sort();
@@ -82,8 +94,12 @@ fn add(item: &Item, is_exported: &dyn Fn(&str) -> bool, lines: &mut Vec<String>)
         Item::Struct(item) if is_exported(&item.ident.to_string()) => {
             let name = &item.ident;
             lines.push(format!("{}struct {name}{}", attributes(&item.attrs), text(&item.generics)));
+            let is_public = |field: &syn::Field| matches!(field.vis, Visibility::Public(_));
+            if matches!(item.fields, Fields::Unnamed(_)) && item.fields.iter().all(is_public) {
+                lines.push(format!("{name}{}", fields(&item.fields)));
+            }
             let Fields::Named(fields) = &item.fields else { return };
-            for field in fields.named.iter().filter(|field| matches!(field.vis, Visibility::Public(_))) {
+            for field in fields.named.iter().filter(|field| is_public(field)) {
                 lines.push(format!("{name}.{}: {}", text(&field.ident), text(&field.ty)));
             }
         }

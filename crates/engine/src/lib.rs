@@ -288,8 +288,3 @@ pub use sign;
 pub use store;
 pub use trust;
 pub use verify;
-
-/// The guide for users of the library, whose program is compiled and run as a test.
-#[cfg(doctest)]
-#[doc = include_str!("../../../docs/guides/first-program.md")]
-struct FirstProgram;

@@ -101,6 +101,7 @@ impl<'k> Decrypt<'k> {
     ///
     /// `malformed`; `io`.
     pub fn recipients(self, mut message: impl Read + Send) -> Result<Vec<KeyId>> {
+        self.keyhoard.handle.check_process()?;
         let mut named = NamedRecipients(None);
         let mut content = PlaintextOutput::to_stream(Box::new(std::io::sink()), true);
         let read = message::decrypt(&mut message, Allowed::default(), &mut named, &mut content);

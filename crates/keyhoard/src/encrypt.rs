@@ -119,6 +119,7 @@ impl<'k> Encrypt<'k> {
         if self.to.is_empty() && self.passwords.is_empty() {
             return Err(Error::Incomplete("nobody could read it: name a recipient or a password"));
         }
+        self.keyhoard.handle.check_process()?;
         let keys = self.keys()?;
         let encryption = self.encryption(&keys);
         let recipients = keys.iter();

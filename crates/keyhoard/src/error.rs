@@ -38,7 +38,7 @@ pub enum Error {
         name: String,
     },
     /// Several certificates have the name.
-    #[error("{name}: several certificates have this name; give the fingerprint of the right one")]
+    #[error("{name}: several certificates have this name; give the fingerprint of the right one: {}", first(.candidates))]
     Ambiguous {
         /// The name.
         name: String,
@@ -137,6 +137,15 @@ impl Error {
     }
 }
 
+/// Shows the first of some fingerprints, and how many follow.
+fn first(fingerprints: &[Fingerprint]) -> String {
+    const SHOWN: usize = 5;
+    let shown: Vec<String> = fingerprints.iter().take(SHOWN).map(Fingerprint::to_string).collect();
+    let more = fingerprints.len() - shown.len();
+    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+    shown.join(", ") + &more
+}
+
 impl From<engine::Error> for Error {
     fn from(error: engine::Error) -> Self {
         use engine::Error as Engine;
@@ -153,6 +162,7 @@ impl From<engine::Error> for Error {
             Engine::Keygen(_) | Engine::UnknownProfile { .. } | Engine::Edit(_) => {
                 Self::Generate(causes(&error))
             }
+            Engine::Cert(engine::cert::Error::Read { source, .. }) => Self::Io(source),
             Engine::Cert(_) => Self::Malformed(causes(&error)),
             Engine::Name { .. } => Self::Name(causes(&error)),
             Engine::NothingToUndo

@@ -77,8 +77,8 @@ impl<'k> Generate<'k> {
     ///
     /// # Errors
     ///
-    /// `generate` for an unknown profile or algorithm; `incomplete` where secret keys cannot be stored; `secret-key`,
-    /// `database`.
+    /// `generate` for an unknown profile or algorithm; `incomplete` where secret keys cannot be stored; `secret-key`, also
+    /// where others can change the database or its directory; `database`.
     pub fn create(self) -> Result<Cert> {
         let handle = &self.keyhoard.handle;
         if !handle.has_secrets() {
@@ -86,6 +86,7 @@ impl<'k> Generate<'k> {
                 "where are secret keys stored? open the database with secret_keys()",
             ));
         }
+        handle.check_place_of_secrets()?;
         let profile = self.planned()?;
         let revocations = match &handle.location {
             Location::File(path) => Some(revocations_beside(path)),

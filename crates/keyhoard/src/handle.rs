@@ -9,7 +9,7 @@ use std::time::SystemTime;
 
 use engine::cert::Timestamp;
 use engine::cert::effective::PacketView;
-use engine::permissions::secret_keys_beside;
+use engine::permissions::{exposed_database, secret_keys_beside};
 use engine::secret::file::FileKeys;
 use engine::secret::{MemoryKeys, SecretKeys};
 use engine::store::{Snapshot, Store};
@@ -70,10 +70,13 @@ impl Handle {
         TrustSettings::new(now, self.view)
     }
 
+    /// Fails in a process that was forked after the database was opened.
+    pub(crate) fn check_process(&self) -> Result<()> {
+        if self.opener == process::id() { Ok(()) } else { Err(Error::Forked { opener: self.opener }) }
+    }
+
     fn store(&self) -> Result<&dyn Store> {
-        if self.opener != process::id() {
-            return Err(Error::Forked { opener: self.opener });
-        }
+        self.check_process()?;
         Ok(self.store.as_deref().expect("it is taken out by drop only"))
     }
 
@@ -110,6 +113,7 @@ impl Handle {
         &self,
         work: impl FnOnce(&(dyn SecretKeys + Sync)) -> Result<T>,
     ) -> Result<T> {
+        self.check_process()?;
         match &self.secrets {
             SecretPlace::Beside(database) => work(&secret_keys_beside(database)?),
             SecretPlace::Directory(directory) => work(&FileKeys::new(directory)),
@@ -125,6 +129,17 @@ impl Handle {
             SecretPlace::Memory(keys) => work(keys),
             SecretPlace::Nowhere => work(&MemoryKeys::default()),
         }
+    }
+
+    /// Refuses to store secret keys beside a database that others can change: they could not be used afterwards.
+    pub(crate) fn check_place_of_secrets(&self) -> Result<()> {
+        let exposed = match &self.secrets {
+            SecretPlace::Beside(database) => exposed_database(database),
+            #[cfg(feature = "agent")]
+            SecretPlace::WithAgent { files: None, database, .. } => exposed_database(database),
+            _ => Vec::new(),
+        };
+        exposed.into_iter().next().map_or(Ok(()), |exposed| Err(engine::Error::from(exposed).into()))
     }
 
     /// Says whether secret keys can be stored.
@@ -149,11 +164,6 @@ impl Drop for Handle {
 
 impl fmt::Debug for Handle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let location = match &self.location {
-            Location::File(path) => path.display().to_string(),
-            Location::Server(url) => engine::database::shown(url.as_ref()),
-            Location::Memory => ":memory:".to_owned(),
-        };
-        f.debug_struct("Keyhoard").field("location", &location).finish_non_exhaustive()
+        f.debug_struct("Keyhoard").field("location", &self.location).finish_non_exhaustive()
     }
 }

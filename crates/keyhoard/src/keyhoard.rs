@@ -14,8 +14,8 @@ use crate::{Location, Result};
 
 /// A database of certificates, with the secret keys that belong to it.
 ///
-/// A clone is the same opened database. Threads may share it. In a process that was forked after it was opened every
-/// method fails with the code `forked`, and nothing of the database is touched.
+/// A clone is the same opened database. Threads may share it. In a process that was forked after it was opened everything
+/// that reads or writes fails with the code `forked`, and nothing of the database or the secret keys is touched.
 #[derive(Clone, Debug)]
 pub struct Keyhoard {
     pub(crate) handle: Arc<Handle>,

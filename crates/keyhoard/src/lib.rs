@@ -70,7 +70,8 @@
 //!
 //! # What holds everywhere
 //!
-//! - Nothing reads the environment, a configuration file or a terminal, starts a program or changes a thread's priority.
+//! - Nothing reads a configuration file or a terminal, starts a program or changes a thread's priority, or reads the
+//!   environment, but for `RAYON_NUM_THREADS` (the number of threads) and `TMPDIR` (where temporary files are).
 //! - The clock and the source of passphrases are options: [`Keyhoard::options`].
 //! - Whose a certificate is, the web of trust says, from the keys that the user owns ([`Keyhoard::set_owner_trust`]; a key
 //!   that is made here is the user's own). An address is encrypted to only if that is certain.
@@ -138,3 +139,8 @@ pub use transaction::Transaction;
 pub use validity::{UserIdValidity, ValidityReport};
 pub use verdict::{Verdict, Verdicts};
 pub use verify::Verify;
+
+/// The guide for users, whose program is compiled and run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guides/first-program.md")]
+struct FirstProgram;

@@ -1,14 +1,15 @@
 //! Where a database is.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 
-use engine::database::is_server;
+use engine::database::{is_server, shown};
 
 /// Where a database is.
 ///
 /// From text and paths: `:memory:` is [`Location::Memory`], what begins with `postgres://` or `postgresql://` is
 /// [`Location::Server`], everything else a file.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Location {
     /// A file, which SQLite keeps. Secret keys are in the directory `secret-keys` beside it.
@@ -18,6 +19,17 @@ pub enum Location {
     Server(String),
     /// In this process alone, and gone when its last [`Keyhoard`](crate::Keyhoard) is dropped.
     Memory,
+}
+
+/// Leaves out the password that a URL may have.
+impl fmt::Debug for Location {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File(path) => f.debug_tuple("File").field(path).finish(),
+            Self::Server(url) => f.debug_tuple("Server").field(&shown(url.as_ref())).finish(),
+            Self::Memory => f.write_str("Memory"),
+        }
+    }
 }
 
 impl From<&Path> for Location {

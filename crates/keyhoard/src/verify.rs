@@ -30,6 +30,7 @@ impl<'k> Verify<'k> {
     ///
     /// `malformed` for what is no signature; `io`, `database`. A signature that is not good is no error.
     pub fn detached(self, mut signature: impl Read + Send, mut data: impl Read) -> Result<Verdicts> {
+        self.keyhoard.handle.check_process()?;
         let signatures = DetachedSignatures::read(&mut signature)?.over(&mut data)?;
         examine(&self.keyhoard.handle, signatures, Vec::new())
     }
@@ -114,6 +115,7 @@ impl<'k> Verify<'k> {
     }
 
     fn read(self, message: &mut (dyn Read + Send), content: &mut PlaintextOutput<'_>) -> Result<Verdicts> {
+        self.keyhoard.handle.check_process()?;
         let armor = ArmorRules::Rfc9580;
         let allowed = Allowed { unencrypted: true, unknown_packets: true, armor, ..Allowed::default() };
         let mut verifier = MessageVerifier::new(content);

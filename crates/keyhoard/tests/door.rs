@@ -240,6 +240,31 @@ fn a_file_keeps_certificates_and_secret_keys() {
     assert_eq!(kh.import_file(&file).expect("imports").unchanged, 1);
 }
 
+#[cfg(unix)]
+#[test]
+fn no_key_is_made_where_others_can_change_the_database_since_it_could_not_be_used() {
+    use std::os::unix::fs::PermissionsExt;
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let mode = |mode| std::fs::set_permissions(directory.path(), std::fs::Permissions::from_mode(mode));
+    let kh = Keyhoard::open(directory.path().join("keys.db")).expect("opens");
+    for exposed in [0o775, 0o1777] {
+        mode(exposed).expect("it is this user's");
+        let refused = kh.generate(ANN).create().expect_err("others can change it");
+        assert_eq!(refused.code(), "secret-key", "{refused}");
+        assert_eq!(kh.certs().count().expect("counts"), 0);
+    }
+    mode(0o700).expect("it is this user's");
+    let ann = kh.generate(ANN).create().expect("a key");
+    kh.sign().with(&ann).detached(&b"x"[..]).expect("signs");
+}
+
+#[test]
+fn the_password_of_a_server_is_not_shown() {
+    let location = Location::from("postgresql://ann:secret@db.example.org/keys");
+    let shown = format!("{location:?}");
+    assert!(shown.contains("db.example.org") && !shown.contains("secret"), "{shown}");
+}
+
 #[test]
 fn keys_that_are_too_small_sign_and_encrypt_by_gnupgs_rules_alone() {
     let directory = tempfile::tempdir().expect("a temporary directory");

@@ -5,7 +5,7 @@ use std::time::SystemTime;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::failure::exception;
+use crate::failure::run;
 
 /// A certificate as it was when it was looked up.
 #[pyclass(frozen, module = "keyhoard")]
@@ -16,42 +16,65 @@ pub(crate) struct Cert {
 /// A user ID of a certificate.
 #[pyclass(frozen, get_all, module = "keyhoard")]
 pub(crate) struct UserId {
+    /// It as text; other bytes than UTF-8 are replaced.
     text: String,
+    /// Its mail address, if it has one.
     email: Option<String>,
+    /// When its binding signature was made; ``None`` if it is revoked or expired, or nothing binds it.
     created: Option<SystemTime>,
+    /// When its binding signature expires.
     expires: Option<SystemTime>,
+    /// Whether it is the primary one.
     is_primary: bool,
+    /// Whether its owner revoked it.
     is_revoked: bool,
+    /// Whether its binding signature has expired.
     is_expired: bool,
 }
 
 /// A primary key or subkey.
 #[pyclass(frozen, get_all, module = "keyhoard")]
 pub(crate) struct Key {
+    /// The fingerprint, in hexadecimal digits.
     fingerprint: String,
+    /// When it was made.
     created: SystemTime,
+    /// When it expires; ``None`` if never.
     expires: Option<SystemTime>,
+    /// The algorithm: of a curve its name, such as ``ed25519``, else with the size, such as ``rsa4096``.
     algorithm: String,
+    /// The algorithm's number (RFC 9580, 9.1).
     algorithm_id: u8,
+    /// The size in bits, as GnuPG has it.
     bits: u32,
+    /// GnuPG's keygrip, in hexadecimal digits, if one is defined for the algorithm.
     keygrip: Option<String>,
+    /// Whether it is the primary key.
     is_primary: bool,
+    /// Whether it is bound to the certificate, and neither revoked nor expired.
     is_usable: bool,
+    /// Whether it, or the certificate, was revoked.
     is_revoked: bool,
+    /// Whether it, or the certificate, has expired.
     is_expired: bool,
+    /// Whether it certifies keys and user IDs.
     can_certify: bool,
+    /// Whether it signs.
     can_sign: bool,
+    /// Whether messages are encrypted to it.
     can_encrypt: bool,
+    /// Whether it authenticates.
     can_authenticate: bool,
 }
 
 /// How certain it is whose a certificate is.
 #[pyclass(frozen, get_all, module = "keyhoard")]
 pub(crate) struct Validity {
-    /// `unknown`, `undefined`, `never`, `marginal`, `full` or `ultimate`.
+    /// That of the most valid user ID: ``unknown``, ``undefined``, ``never``, ``marginal``, ``full`` or ``ultimate``.
     level: &'static str,
-    /// `full` or `ultimate`.
+    /// Whether that is ``full`` or ``ultimate``.
     is_valid: bool,
+    /// Each user ID and attribute, as a ``UserIdValidity``.
     user_ids: Vec<Py<UserIdValidity>>,
     /// A line for each user ID.
     explanation: String,
@@ -60,28 +83,42 @@ pub(crate) struct Validity {
 /// How certain it is that a user ID belongs to its certificate.
 #[pyclass(frozen, get_all, module = "keyhoard")]
 pub(crate) struct UserIdValidity {
+    /// The user ID, with control characters escaped; of an attribute what GnuPG calls it.
     user_id: String,
+    /// ``unknown``, ``undefined``, ``never``, ``marginal``, ``full`` or ``ultimate``.
     level: &'static str,
+    /// The fingerprints of those who certified it so that it counts.
     certified_by: Vec<String>,
+    /// Why, in one line for people.
     explanation: String,
 }
 
 /// A signature on a key or user ID of a certificate; nothing of it is verified.
 #[pyclass(frozen, get_all, module = "keyhoard")]
 pub(crate) struct CertSignature {
+    /// The type (RFC 9580, 5.2.1): 0x10 to 0x13 certify a user ID, 0x18 binds a subkey, 0x20 to 0x30 revoke.
     #[pyo3(name = "type")]
     kind: u8,
+    /// The key ID of the key that says to have made it.
     issuer: String,
+    /// The primary user ID of the certificate with that key, if it is here.
     issuer_name: Option<String>,
+    /// When it was made, as it says.
     created: SystemTime,
+    /// When it expires, as it says.
     expires: Option<SystemTime>,
+    /// Whether it says to be by the certificate's own primary key.
     is_own: bool,
+    /// Whether it is a certification by another key of which the owner of the certificate approves.
+    is_approved: bool,
 }
 
 impl CertSignature {
     fn of(signature: keyhoard::CertSignature) -> Self {
-        let keyhoard::CertSignature { kind, issuer, issuer_name, created, expires, is_own, .. } = signature;
-        Self { kind, issuer: issuer.to_string(), issuer_name, created, expires, is_own }
+        let keyhoard::CertSignature {
+            kind, issuer, issuer_name, created, expires, is_own, is_approved, ..
+        } = signature;
+        Self { kind, issuer: issuer.to_string(), issuer_name, created, expires, is_own, is_approved }
     }
 }
 
@@ -130,91 +167,126 @@ impl Key {
 
 #[pymethods]
 impl Cert {
+    /// The fingerprint of the primary key, in hexadecimal digits.
     #[getter]
     fn fingerprint(&self) -> String {
         self.cert.fingerprint().to_string()
     }
 
+    /// The key ID of the primary key, which is not unique.
     #[getter]
     fn key_id(&self) -> String {
         self.cert.key_id().to_string()
     }
 
+    /// The version of the primary key: 4, or 6 (RFC 9580).
     #[getter]
     fn version(&self) -> u8 {
         self.cert.fingerprint().version()
     }
 
+    /// The primary user ID; ``None`` if no user ID is valid by itself.
     #[getter]
     fn user_id(&self) -> Option<String> {
         self.cert.user_id().map(|user_id| user_id.text())
     }
 
+    /// The user IDs, a ``UserId`` each, in the order of the certificate.
     #[getter]
     fn user_ids(&self) -> Vec<UserId> {
         self.cert.user_ids().iter().map(UserId::of).collect()
     }
 
+    /// The mail addresses in the user IDs.
     #[getter]
     fn emails(&self) -> Vec<String> {
         self.cert.user_ids().iter().filter_map(keyhoard::UserId::email).collect()
     }
 
+    /// The keys, a ``Key`` each, the primary one first.
     #[getter]
     fn keys(&self) -> Vec<Key> {
         self.cert.keys().into_iter().map(Key::of).collect()
     }
 
+    /// When the primary key was made.
     #[getter]
     fn created(&self) -> SystemTime {
         self.cert.created()
     }
 
+    /// When the certificate expires; ``None`` if never.
     #[getter]
     fn expires(&self) -> Option<SystemTime> {
         self.cert.expires()
     }
 
+    /// Whether its owner, or somebody whom the owner trusted with it, revoked the certificate.
     #[getter]
     fn is_revoked(&self) -> bool {
         self.cert.is_revoked()
     }
 
+    /// Whether the certificate has expired.
     #[getter]
     fn is_expired(&self) -> bool {
         self.cert.is_expired()
     }
 
+    /// Whether the certificate can be used: bound, neither revoked nor expired. It says nothing of whose it
+    /// is.
     #[getter]
     fn is_usable(&self) -> bool {
         self.cert.is_usable()
     }
 
+    /// Returns how certain it is that the certificate is whose its user IDs say, now or at another moment.
+    ///
+    /// ``now`` is a ``datetime`` with a time zone. Raises ``NotFoundError`` if the certificate is no longer
+    /// in the database.
+    ///
+    /// >>> print(ann.validity())
+    /// ultimate
+    /// >>> ann.validity().user_ids[0].explanation
+    /// 'it is your own key'
     #[pyo3(signature = (now = None))]
     fn validity(&self, py: Python<'_>, now: Option<SystemTime>) -> PyResult<Validity> {
-        let computed = py.detach(|| match now {
+        let computed = run(py, || match now {
             Some(now) => self.cert.validity_at(now),
             None => self.cert.validity(),
         });
-        Validity::of(py, &computed.map_err(exception)?)
+        Validity::of(py, &computed?)
     }
 
+    /// Returns the signatures on the certificate's keys and user IDs, a ``CertSignature`` each, in the order
+    /// of the packets.
+    ///
+    /// Only those by the certificate itself were verified: ``validity`` says who certified it.
     fn signatures(&self, py: Python<'_>) -> PyResult<Vec<CertSignature>> {
-        let signatures = py.detach(|| self.cert.signatures()).map_err(exception)?;
+        let signatures = run(py, || self.cert.signatures())?;
         Ok(signatures.into_iter().map(CertSignature::of).collect())
     }
 
     fn __bytes__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let bytes = py.detach(|| self.cert.to_bytes()).map_err(exception)?;
+        let bytes = run(py, || self.cert.to_bytes())?;
         Ok(PyBytes::new(py, &bytes))
     }
 
+    /// Returns the packets, as they are exported: without local signatures. ``bytes(cert)`` does the same.
+    ///
+    /// Raises ``NotFoundError`` if the certificate is no longer in the database.
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         self.__bytes__(py)
     }
 
+    /// Returns the packets in ASCII armor, as text.
+    ///
+    /// Raises ``NotFoundError`` if the certificate is no longer in the database.
+    ///
+    /// >>> ann.armored().splitlines()[0]
+    /// '-----BEGIN PGP PUBLIC KEY BLOCK-----'
     fn armored(&self, py: Python<'_>) -> PyResult<String> {
-        py.detach(|| self.cert.armored()).map_err(exception)
+        run(py, || self.cert.armored())
     }
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {

@@ -2,16 +2,19 @@
 
 use std::path::PathBuf;
 use std::sync::{PoisonError, RwLock};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 
+use crate::arguments::{CertOrName, Step, owner_trust, passwords};
 use crate::cert::Cert;
-use crate::failure::exception;
+use crate::clock::Clock;
+use crate::failure::{exception, run};
 use crate::passphrase::{passphrase, unlocking};
 use crate::stream::{Input, Output};
+use crate::values::{Imported, JournalEntry, SecretKey, Undone};
 use crate::verdict::{Decrypted, Verdicts};
 
 /// A database of certificates, with the secret keys that belong to it.
@@ -19,86 +22,6 @@ use crate::verdict::{Decrypted, Verdicts};
 pub(crate) struct Keyhoard {
     /// `None` once it was closed.
     open: RwLock<Option<keyhoard::Keyhoard>>,
-}
-
-/// The sums over an import.
-#[pyclass(frozen, get_all, module = "keyhoard")]
-pub(crate) struct Imported {
-    processed: u64,
-    new: u64,
-    changed: u64,
-    unchanged: u64,
-    refused: u64,
-    secret_keys: u64,
-    entry: Option<i64>,
-}
-
-/// An entry of the journal.
-#[pyclass(frozen, get_all, module = "keyhoard")]
-pub(crate) struct JournalEntry {
-    id: i64,
-    time: SystemTime,
-    command: String,
-    added: u64,
-    merged: u64,
-    removed: u64,
-    undone_by: Option<i64>,
-    undoes: Option<i64>,
-}
-
-/// What an undo did.
-#[pyclass(frozen, get_all, module = "keyhoard")]
-pub(crate) struct Undone {
-    entry: i64,
-    removed: u64,
-    shrunk: u64,
-    restored: u64,
-    kept: u64,
-}
-
-/// A secret key, without its secret.
-#[pyclass(frozen, get_all, module = "keyhoard")]
-pub(crate) struct SecretKey {
-    fingerprint: String,
-    is_primary: bool,
-    is_locked: bool,
-    is_here: bool,
-}
-
-/// A certificate as an argument: one that was looked up, or a name.
-enum CertOrName {
-    Cert(keyhoard::Cert),
-    Name(String),
-}
-
-impl CertOrName {
-    fn of(argument: &Bound<'_, PyAny>) -> PyResult<Self> {
-        if let Ok(cert) = argument.cast::<Cert>() {
-            return Ok(Self::Cert(cert.get().cert.clone()));
-        }
-        match argument.cast::<PyString>() {
-            Ok(name) => Ok(Self::Name(name.to_cow()?.into_owned())),
-            Err(_) => Err(PyTypeError::new_err("a Cert, an address or a fingerprint is needed")),
-        }
-    }
-
-    /// Reads one of them, or several in any iterable.
-    fn all(argument: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<Self>> {
-        let Some(argument) = argument else { return Ok(Vec::new()) };
-        if argument.cast::<PyString>().is_ok() || argument.cast::<Cert>().is_ok() {
-            return Ok(vec![Self::of(argument)?]);
-        }
-        argument.try_iter()?.map(|one| Self::of(&one?)).collect()
-    }
-}
-
-/// One passphrase, or several in any iterable.
-fn passwords(argument: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<keyhoard::Passphrase>> {
-    let Some(argument) = argument else { return Ok(Vec::new()) };
-    if argument.cast::<PyString>().is_ok() || argument.cast::<PyBytes>().is_ok() {
-        return Ok(vec![passphrase(argument)?]);
-    }
-    argument.try_iter()?.map(|one| passphrase(&one?)).collect()
 }
 
 type Done<T> = Result<T, keyhoard::Error>;
@@ -116,7 +39,7 @@ impl Keyhoard {
         work: impl FnOnce(&keyhoard::Keyhoard) -> Done<T> + Send,
     ) -> PyResult<T> {
         let kh = self.kh()?;
-        py.detach(|| work(&kh)).map_err(exception)
+        run(py, || work(&kh))
     }
 
     fn find(&self, py: Python<'_>, query: String) -> PyResult<Vec<Cert>> {
@@ -165,12 +88,15 @@ impl Keyhoard {
             options = options.passphrases(unlocking(passphrase)?.answer());
         }
         if let Some(clock) = clock {
-            options = options.clock(move || time_of(&clock));
+            let clock = Clock::new(py, clock)?;
+            options = options.clock(move || clock.time());
         }
-        let kh = py.detach(|| options.open(location)).map_err(exception)?;
+        let kh = run(py, || options.open(location))?;
         Ok(Self { open: RwLock::new(Some(kh)) })
     }
 
+    /// Closes the database; every later use of this object raises ``ValueError``. The ``with`` statement does
+    /// it too.
     fn close(&self) {
         self.open.write().unwrap_or_else(PoisonError::into_inner).take();
     }
@@ -185,13 +111,17 @@ impl Keyhoard {
         false
     }
 
+    /// Imports certificates, with or without armor, and the secret keys that come with them.
+    ///
+    /// ``source`` is a path, something bytes-like or a binary file object; text in a ``str``, such as
+    /// ``cert.armored()``, has to be encoded. Damaged certificates are counted, and are no error. Raises
+    /// ``OSError``, ``KeyUnusableError`` if a secret key could not be stored, and ``DatabaseError``.
+    ///
+    /// >>> kh.import_(ann.armored().encode())
+    /// <Imported 1: 0 new, 0 changed, 1 unchanged, 0 refused>
     fn import_(&self, py: Python<'_>, source: &Bound<'_, PyAny>) -> PyResult<Imported> {
         let input = Input::of(source)?;
-        let imported = self.run(py, |kh| match input {
-            Input::Path(path) => kh.import_file(path),
-            input => kh.import(input.open()?),
-        })?;
-        Ok(Imported::of(imported))
+        Ok(Imported::of(self.run(py, |kh| input.import_into(kh))?))
     }
 
     /// Asks the network; a time is in seconds.
@@ -244,6 +174,22 @@ impl Keyhoard {
         true
     }
 
+    /// Encrypts to certificates, to passwords, or to both, and returns the message; ``None`` if it goes to
+    /// ``output``.
+    ///
+    /// ``to`` is a ``Cert``, an address or a fingerprint, or several of them. A ``Cert`` is taken as it is;
+    /// an address has to belong to exactly one usable certificate that is fully valid, unless ``trust_all``
+    /// is set. The message does not name the certificates in ``hidden``. ``sign`` is who signs, in the same
+    /// way as ``to``; ``passphrase`` unlocks these keys: text, bytes, or a function of a fingerprint and the
+    /// number of wrong answers. ``passwords`` is one password or several that open the message, ``file_name``
+    /// a name that its readers see.
+    ///
+    /// Raises ``NotFoundError``, ``AmbiguousError``, ``NotValidError``, ``KeyUnusableError``,
+    /// ``PassphraseError``, and ``Error`` with the code ``incomplete`` if nobody could read the message.
+    ///
+    /// >>> message = kh.encrypt(b"hello", to="ann@example.org", sign=ann, armor=True)
+    /// >>> message[:27]
+    /// b'-----BEGIN PGP MESSAGE-----'
     #[pyo3(signature = (data, to = None, *, hidden = None, sign = None, passwords = None, passphrase = None, armor = false,
         trust_all = false, file_name = None, output = None))]
     #[allow(clippy::too_many_arguments)] // Named in Python.
@@ -293,17 +239,32 @@ impl Keyhoard {
         Ok(written.map(|bytes| PyBytes::new(py, &bytes).unbind()))
     }
 
-    #[pyo3(signature = (message, *, passphrase = None, password = None, output = None))]
+    /// Decrypts a message with the secret keys of the database or with passwords, and verifies its
+    /// signatures.
+    ///
+    /// ``passphrase`` unlocks secret keys: text, bytes, or a function of a fingerprint and the number of
+    /// wrong answers. ``passwords`` is one password or several with which the message may have been
+    /// encrypted; ``password`` is another name of it. The content is ``data`` of the result, or goes to
+    /// ``output``.
+    ///
+    /// Raises ``DecryptionError``, ``PassphraseError``, ``KeyUnusableError``, ``MalformedError``, and
+    /// ``SignatureError`` if a signature in the message is bad.
+    ///
+    /// >>> decrypted = kh.decrypt(kh.encrypt(b"hello", to=ann, sign=ann))
+    /// >>> decrypted.data, decrypted.verdicts.are_certain
+    /// (b'hello', True)
+    #[pyo3(signature = (message, *, passphrase = None, passwords = None, password = None, output = None))]
     fn decrypt(
         &self,
         py: Python<'_>,
         message: &Bound<'_, PyAny>,
         passphrase: Option<&Bound<'_, PyAny>>,
+        passwords: Option<&Bound<'_, PyAny>>,
         password: Option<&Bound<'_, PyAny>>,
         output: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Decrypted> {
         let input = Input::of(message)?;
-        let passwords = self::passwords(password)?;
+        let passwords = [self::passwords(passwords)?, self::passwords(password)?].concat();
         let unlock = passphrase.map(unlocking).transpose()?;
         let mut output = Output::of(output)?;
         let (decrypted, data) = self.run(py, |kh| {
@@ -317,6 +278,19 @@ impl Keyhoard {
         Decrypted::of(py, decrypted, data)
     }
 
+    /// Signs data with secret keys of the database, and returns the signature; ``None`` if it goes to
+    /// ``output``.
+    ///
+    /// ``by`` is a ``Cert``, an address or a fingerprint, or several of them. ``mode`` is ``"detached"`` for
+    /// a signature without the data, ``"inline"`` for a message that holds both, or ``"cleartext"`` for text
+    /// that people can read without a program, which has armor always. ``passphrase`` unlocks the keys: text,
+    /// bytes, or a function of a fingerprint and the number of wrong answers.
+    ///
+    /// Raises ``NotFoundError``, ``AmbiguousError``, ``KeyUnusableError`` and ``PassphraseError``.
+    ///
+    /// >>> signature = kh.sign(b"release 1.0", ann)
+    /// >>> kh.verify(b"release 1.0", signature).are_certain
+    /// True
     #[pyo3(signature = (data, by, *, mode = "detached", armor = true, passphrase = None, output = None))]
     #[allow(clippy::too_many_arguments)] // Named in Python.
     fn sign(
@@ -360,6 +334,18 @@ impl Keyhoard {
         Ok(written.map(|bytes| PyBytes::new(py, &bytes).unbind()))
     }
 
+    /// Verifies detached signatures over data, or without ``signature`` a signed message or clear-signed
+    /// text.
+    ///
+    /// The content of a signed message is ``content`` of the result, or goes to ``output``; there is none
+    /// unless the signatures are good. A signature that is not good is no exception: ask ``are_good`` or
+    /// ``are_certain``.
+    ///
+    /// Raises ``MalformedError`` for what is no signature, and ``SignatureError`` for a message without one.
+    ///
+    /// >>> signed = kh.sign(b"text\n", ann, mode="cleartext")
+    /// >>> kh.verify(signed).content
+    /// b'text\n'
     #[pyo3(signature = (data, signature = None, *, output = None))]
     fn verify(
         &self,
@@ -386,7 +372,13 @@ impl Keyhoard {
         Verdicts::of(py, &verdicts, content)
     }
 
-    /// Verifies many detached signatures on all cores; each result is a `Verdicts` or an exception.
+    /// Verifies detached signatures over many data, on all cores.
+    ///
+    /// ``items`` are pairs of data and signature. Returns a ``Verdicts`` for each, or the exception that says
+    /// what is wrong with it.
+    ///
+    /// >>> kh.verify_many([(b"1", kh.sign(b"1", ann)), (b"2", kh.sign(b"1", ann))])[1].are_good
+    /// False
     fn verify_many(&self, py: Python<'_>, items: &Bound<'_, PyAny>) -> PyResult<Vec<Py<PyAny>>> {
         let mut inputs = Vec::new();
         for item in items.try_iter()? {
@@ -408,6 +400,23 @@ impl Keyhoard {
         results.collect()
     }
 
+    /// Makes a key with these user IDs, enters its certificate as the user's own, and returns that.
+    ///
+    /// ``profile`` is ``"compatible"`` (the default: version 4, Ed25519 and Cv25519), ``"modern"`` (version
+    /// 6, RFC 9580) or ``"rsa4096"``. ``algorithm``, such as ``"rsa3072"``, replaces its algorithms;
+    /// ``subkey`` is the algorithm of the subkey that encrypts, and ``""`` makes none. ``expires_in`` is a
+    /// ``timedelta``.
+    ///
+    /// ``passphrase`` locks the secret keys. Without it they are not locked, even if the database was opened
+    /// with a passphrase: that one only unlocks. Beside a database in a file, a revocation certificate is
+    /// written into the directory ``openpgp-revocs.d``.
+    ///
+    /// Raises ``Error`` with the code ``generate`` for an unknown profile or algorithm, or ``incomplete``
+    /// where secret keys cannot be stored; ``KeyUnusableError`` in a directory that others can change.
+    ///
+    /// >>> bob = kh.generate("Bob <bob@example.org>", profile="modern", passphrase="secret")
+    /// >>> bob.version, bob.emails
+    /// (6, ['bob@example.org'])
     #[pyo3(signature = (user_id, *more, profile = None, algorithm = None, subkey = None, expires_in = None, passphrase = None))]
     #[allow(clippy::too_many_arguments)] // Named in Python.
     fn generate(
@@ -444,6 +453,14 @@ impl Keyhoard {
         Ok(Cert { cert })
     }
 
+    /// Adds a subkey to an own key, locked as its primary key is, and returns the subkey's fingerprint.
+    ///
+    /// ``usage`` is ``"sign"``, ``"encrypt"`` or ``"authenticate"``, ``algorithm`` such as ``"rsa3072"`` in
+    /// place of Curve25519, ``expires_in`` a ``timedelta``; ``passphrase`` unlocks the primary key. A
+    /// ``Cert`` that was looked up before does not have it.
+    ///
+    /// Raises ``PassphraseError``, ``KeyUnusableError``, and ``Error`` with the code ``generate`` if it
+    /// cannot be made.
     #[pyo3(signature = (cert, usage, *, algorithm = None, expires_in = None, passphrase = None))]
     #[allow(clippy::too_many_arguments)] // Named in Python.
     fn add_subkey(
@@ -474,6 +491,12 @@ impl Keyhoard {
         Ok(added.to_string())
     }
 
+    /// Certifies the user IDs of ``cert`` with the primary key of ``by``; returns how many it had not
+    /// certified yet.
+    ///
+    /// With ``local``, the certifications are not exported. ``passphrase`` unlocks the key. Do that only if
+    /// the owner has told the fingerprint. Raises ``PassphraseError``, ``KeyUnusableError``, and ``Error``
+    /// with the code ``generate`` if one of the keys is revoked or has expired.
     #[pyo3(signature = (cert, by, *, local = false, passphrase = None))]
     fn certify(
         &self,
@@ -495,27 +518,41 @@ impl Keyhoard {
         })
     }
 
+    /// Deletes a certificate, which ``undo`` brings back; secret keys stay.
     fn delete(&self, py: Python<'_>, cert: Py<Cert>) -> PyResult<()> {
         let cert = cert.get().cert.clone();
         self.run(py, |kh| kh.delete(&cert))
     }
 
+    /// Returns how far the user trusts a certificate's owner to certify others: ``"unknown"``,
+    /// ``"undefined"``, ``"never"``, ``"marginal"``, ``"full"`` or ``"ultimate"``.
     fn owner_trust(&self, py: Python<'_>, cert: Py<Cert>) -> PyResult<&'static str> {
         let cert = cert.get().cert.clone();
         Ok(self.run(py, |kh| kh.owner_trust(&cert))?.word())
     }
 
+    /// Returns the key IDs of the keys that a message is encrypted to, without decrypting it; hidden ones are
+    /// left out.
+    ///
+    /// Raises ``MalformedError``.
     fn recipients(&self, py: Python<'_>, message: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
         let input = Input::of(message)?;
         let recipients = self.run(py, |kh| kh.decrypt().recipients(input.open()?))?;
         Ok(recipients.iter().map(ToString::to_string).collect())
     }
 
+    /// Says how far the user trusts a certificate's owner to certify others; ``"ultimate"`` says that it is
+    /// the user's own.
+    ///
+    /// ``trust`` is one of the words that ``owner_trust`` returns; another one raises ``ValueError``.
     fn set_owner_trust(&self, py: Python<'_>, cert: Py<Cert>, trust: &str) -> PyResult<()> {
         let (cert, trust) = (cert.get().cert.clone(), owner_trust(trust)?);
         self.run(py, |kh| kh.set_owner_trust(&cert, trust))
     }
 
+    /// Returns the secret keys of a certificate, or all of them.
+    ///
+    /// Raises ``KeyUnusableError``, also if somebody else could change them.
     #[pyo3(signature = (cert = None))]
     fn secret_keys(&self, py: Python<'_>, cert: Option<Py<Cert>>) -> PyResult<Vec<SecretKey>> {
         let cert = cert.map(|cert| cert.get().cert.clone());
@@ -523,12 +560,18 @@ impl Keyhoard {
         Ok(keys.into_iter().map(SecretKey::of).collect())
     }
 
-    /// Returns certificates in one block of armor.
+    /// Returns certificates, without local signatures, in one block of ASCII armor.
+    ///
+    /// Raises ``NotFoundError`` if one is no longer in the database.
     fn export(&self, py: Python<'_>, certs: Vec<Py<Cert>>) -> PyResult<String> {
         let certs: Vec<_> = certs.iter().map(|cert| cert.get().cert.clone()).collect();
         self.run(py, |kh| kh.certs().export_armored(&certs))
     }
 
+    /// Returns a certificate with its secret keys, as they are locked: text in ASCII armor, without ``armor``
+    /// bytes.
+    ///
+    /// Raises ``NotFoundError`` if none of its secret keys is here.
     #[pyo3(signature = (cert, *, armor = true))]
     fn export_secret(&self, py: Python<'_>, cert: Py<Cert>, armor: bool) -> PyResult<Py<PyAny>> {
         let cert = cert.get().cert.clone();
@@ -540,22 +583,48 @@ impl Keyhoard {
         Ok(PyBytes::new(py, &packets).into_any().unbind())
     }
 
+    /// Deletes the secret keys of a certificate for good; says whether there were any.
     fn delete_secret(&self, py: Python<'_>, cert: Py<Cert>) -> PyResult<bool> {
         let cert = cert.get().cert.clone();
         self.run(py, |kh| kh.keys().delete(&cert))
     }
 
+    /// Says whether a passphrase unlocks all secret keys of a certificate that are here.
+    ///
+    /// Raises ``NotFoundError`` if there is none.
     fn unlocks(&self, py: Python<'_>, cert: Py<Cert>, passphrase: &Bound<'_, PyAny>) -> PyResult<bool> {
         let (cert, passphrase) = (cert.get().cert.clone(), self::passphrase(passphrase)?);
         self.run(py, |kh| kh.keys().unlocks(&cert, passphrase))
     }
 
+    /// Locks the secret keys of a certificate with another passphrase; an empty one removes the protection.
+    ///
+    /// Raises ``PassphraseError`` if ``old`` is wrong, and ``KeyUnusableError``.
+    fn relock(
+        &self,
+        py: Python<'_>,
+        cert: Py<Cert>,
+        old: &Bound<'_, PyAny>,
+        new: &Bound<'_, PyAny>,
+    ) -> PyResult<()> {
+        let (cert, old, new) = (cert.get().cert.clone(), passphrase(old)?, passphrase(new)?);
+        self.run(py, |kh| kh.keys().relock(&cert, old, new))
+    }
+
+    /// Returns the latest entries of the journal, newest first, at most ``limit``.
     #[pyo3(signature = (limit = 100))]
     fn journal(&self, py: Python<'_>, limit: usize) -> PyResult<Vec<JournalEntry>> {
         let entries = self.run(py, |kh| kh.journal(limit))?;
         Ok(entries.into_iter().map(JournalEntry::of).collect())
     }
 
+    /// Takes back what an entry of the journal did, else the last one that is not undone.
+    ///
+    /// Raises ``UndoError``, which says what prevents it.
+    ///
+    /// >>> kh.delete(ann)
+    /// >>> kh.undo().restored
+    /// 1
     #[pyo3(signature = (entry = None))]
     fn undo(&self, py: Python<'_>, entry: Option<i64>) -> PyResult<Undone> {
         Ok(Undone::of(self.run(py, |kh| kh.undo(entry))?))
@@ -589,109 +658,5 @@ impl Keyhoard {
             },
             Err(_) => "<Keyhoard (closed)>".to_owned(),
         }
-    }
-}
-
-/// A step of a transaction.
-enum Step {
-    Import(Input),
-    Delete(keyhoard::Cert),
-    Trust(keyhoard::Cert, keyhoard::OwnerTrust),
-}
-
-impl Step {
-    fn of(kind: &str, argument: &Bound<'_, PyAny>, word: Option<&str>) -> PyResult<Self> {
-        if kind == "import" {
-            return Ok(Self::Import(Input::of(argument)?));
-        }
-        let cert = argument.cast::<Cert>()?.get().cert.clone();
-        Ok(match word {
-            Some(word) => Self::Trust(cert, owner_trust(word)?),
-            None => Self::Delete(cert),
-        })
-    }
-}
-
-fn owner_trust(word: &str) -> PyResult<keyhoard::OwnerTrust> {
-    let known = keyhoard::OwnerTrust::ALL.into_iter().find(|trust| trust.word() == word);
-    known.ok_or_else(|| {
-        PyValueError::new_err(
-            "owner trust is 'unknown', 'undefined', 'never', 'marginal', 'full' or 'ultimate'",
-        )
-    })
-}
-
-/// Asks a program's clock, which returns a `datetime` with a time zone; one that fails counts as 1970.
-fn time_of(clock: &Py<PyAny>) -> SystemTime {
-    Python::attach(|py| {
-        let clock = clock.bind(py);
-        let asked = clock.call0().and_then(|time| time.extract::<SystemTime>());
-        asked.unwrap_or_else(|error| {
-            error.write_unraisable(py, Some(clock));
-            UNIX_EPOCH
-        })
-    })
-}
-
-impl Imported {
-    fn of(imported: keyhoard::Imported) -> Self {
-        let keyhoard::Imported { processed, new, changed, unchanged, refused, secret_keys, entry, .. } =
-            imported;
-        Self { processed, new, changed, unchanged, refused, secret_keys, entry }
-    }
-}
-
-#[pymethods]
-impl Imported {
-    fn __repr__(&self) -> String {
-        let Self { processed, new, changed, unchanged, refused, .. } = self;
-        format!(
-            "<Imported {processed}: {new} new, {changed} changed, {unchanged} unchanged, {refused} refused>"
-        )
-    }
-}
-
-impl JournalEntry {
-    fn of(entry: keyhoard::JournalEntry) -> Self {
-        let keyhoard::JournalEntry { id, time, command, added, merged, removed, undone_by, undoes, .. } =
-            entry;
-        Self { id, time, command, added, merged, removed, undone_by, undoes }
-    }
-}
-
-#[pymethods]
-impl JournalEntry {
-    fn __repr__(&self) -> String {
-        let Self { id, command, added, merged, removed, .. } = self;
-        format!("<JournalEntry {id} {command:?}: {added} added, {merged} merged, {removed} removed>")
-    }
-}
-
-impl Undone {
-    fn of(undone: keyhoard::Undone) -> Self {
-        let keyhoard::Undone { entry, removed, shrunk, restored, kept, .. } = undone;
-        Self { entry, removed, shrunk, restored, kept }
-    }
-}
-
-#[pymethods]
-impl Undone {
-    fn __repr__(&self) -> String {
-        let Self { entry, removed, shrunk, restored, kept } = self;
-        format!("<Undone {entry}: {removed} removed, {shrunk} shrunk, {restored} restored, {kept} kept>")
-    }
-}
-
-impl SecretKey {
-    fn of(key: keyhoard::SecretKey) -> Self {
-        let keyhoard::SecretKey { fingerprint, is_primary, is_locked, is_here, .. } = key;
-        Self { fingerprint: fingerprint.to_string(), is_primary, is_locked, is_here }
-    }
-}
-
-#[pymethods]
-impl SecretKey {
-    fn __repr__(&self) -> String {
-        format!("<SecretKey {}{}>", self.fingerprint, if self.is_locked { " (locked)" } else { "" })
     }
 }

@@ -2,11 +2,15 @@
 //!
 //! Everything that reads, writes or computes runs without the interpreter's lock.
 
+mod arguments;
 mod cert;
+mod clock;
 mod database;
 mod failure;
+mod file_error;
 mod passphrase;
 mod stream;
+mod values;
 mod verdict;
 
 use pyo3::prelude::*;
@@ -16,10 +20,10 @@ use pyo3::prelude::*;
 fn _keyhoard(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<database::Keyhoard>()?;
-    module.add_class::<database::Imported>()?;
-    module.add_class::<database::JournalEntry>()?;
-    module.add_class::<database::Undone>()?;
-    module.add_class::<database::SecretKey>()?;
+    module.add_class::<values::Imported>()?;
+    module.add_class::<values::JournalEntry>()?;
+    module.add_class::<values::Undone>()?;
+    module.add_class::<values::SecretKey>()?;
     module.add_class::<cert::Cert>()?;
     module.add_class::<cert::CertSignature>()?;
     module.add_class::<cert::Key>()?;

@@ -5,6 +5,8 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 
+use crate::failure::ask;
+
 /// What unlocks keys.
 pub(crate) enum Unlocking {
     Passphrase(Passphrase),
@@ -35,25 +37,18 @@ pub(crate) fn passphrase(argument: &Bound<'_, PyAny>) -> PyResult<Passphrase> {
 pub(crate) type Answer = Box<dyn Fn(&PassphraseRequest) -> Option<Passphrase> + Send + Sync>;
 
 impl Unlocking {
-    /// Returns a closure that answers. An exception of a function is reported as one that nobody catches, and counts as
-    /// no answer.
+    /// Returns a closure that answers. An exception of a function counts as no answer, and comes out at the end of the work.
     pub(crate) fn answer(self) -> Answer {
         match self {
             Self::Passphrase(passphrase) => {
                 Box::new(move |request| (request.wrong == 0).then(|| passphrase.clone()))
             }
             Self::Function(function) => Box::new(move |request| {
-                Python::attach(|py| {
-                    let function = function.bind(py);
-                    let asked = || {
-                        let answer = function.call1((request.key.to_string(), request.wrong))?;
-                        if answer.is_none() { Ok(None) } else { passphrase(&answer).map(Some) }
-                    };
-                    asked().unwrap_or_else(|error: PyErr| {
-                        error.write_unraisable(py, Some(function));
-                        None
-                    })
-                })
+                let asked = ask(|py| {
+                    let answer = function.bind(py).call1((request.key.to_string(), request.wrong))?;
+                    if answer.is_none() { Ok(None) } else { passphrase(&answer).map(Some) }
+                });
+                asked.flatten()
             }),
         }
     }

@@ -1,13 +1,17 @@
 //! What is read and written: bytes, files by their paths, and Python's file objects.
 
-use std::fs::File;
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Cursor, Read, Write};
 use std::path::{Path, PathBuf};
 
+use keyhoard::{Imported, Keyhoard};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 use tempfile::NamedTempFile;
+
+use crate::failure::exception;
+use crate::file_error::named;
 
 /// Bytes that a file object is asked for at once.
 const PIECE: usize = 1 << 20;
@@ -25,6 +29,9 @@ impl Input {
         if let Ok(bytes) = argument.cast::<PyBytes>() {
             return Ok(Self::Bytes(bytes.as_bytes().to_vec()));
         }
+        if argument.cast::<PyString>().is_ok_and(|text| is_content(&text.to_string_lossy())) {
+            return Err(PyTypeError::new_err("a str is a path here: pass text as bytes, by its encode()"));
+        }
         if argument.cast::<PyString>().is_ok() || argument.hasattr("__fspath__")? {
             return Ok(Self::Path(argument.extract()?));
         }
@@ -39,18 +46,43 @@ impl Input {
         Ok(Self::Bytes(bytes.cast::<PyBytes>()?.as_bytes().to_vec()))
     }
 
+    /// Imports the certificates in it.
+    pub(crate) fn import_into(self, kh: &Keyhoard) -> keyhoard::Result<Imported> {
+        let Self::Path(path) = self else { return kh.import(self.open()?) };
+        kh.import_file(&path).map_err(|error| match error {
+            keyhoard::Error::Io(error) => named(&path, error).into(),
+            error => error,
+        })
+    }
+
     /// Opens it.
     pub(crate) fn open(self) -> io::Result<Box<dyn Read + Send>> {
         Ok(match self {
             Self::Bytes(bytes) => Box::new(Cursor::new(bytes)),
-            Self::Path(path) => Box::new(File::open(&path).map_err(|error| named(&path, error))?),
+            Self::Path(path) => match File::open(&path) {
+                Ok(file) => Box::new(FileReader { file, path }),
+                Err(error) => return Err(named(&path, error)),
+            },
             Self::Object(object) => Box::new(ObjectReader { object, rest: Cursor::default() }),
         })
     }
 }
 
-fn named(path: &Path, error: io::Error) -> io::Error {
-    io::Error::new(error.kind(), format!("{error}: {}", path.display()))
+/// Says whether text is what somebody wants to be read, and not the path of a file.
+fn is_content(text: &str) -> bool {
+    text.contains('\n') || text.contains("-----BEGIN")
+}
+
+/// Reads a file.
+struct FileReader {
+    file: File,
+    path: PathBuf,
+}
+
+impl Read for FileReader {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.file.read(buffer).map_err(|error| named(&self.path, error))
+    }
 }
 
 /// Reads from a file object.
@@ -83,6 +115,8 @@ pub(crate) enum Output {
     Bytes(Vec<u8>),
     /// A file, which appears whole at the end.
     File(NamedTempFile, PathBuf),
+    /// A device or a pipe, which stays where it is.
+    Special(File, PathBuf),
     Object(Py<PyAny>),
 }
 
@@ -94,12 +128,12 @@ impl Output {
             return Ok(Self::Object(argument.clone().unbind()));
         }
         let path: PathBuf = argument.extract()?;
-        let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-        let mut builder = tempfile::Builder::new();
-        #[cfg(unix)]
-        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-        let file = builder.tempfile_in(directory.unwrap_or(Path::new(".")))?;
-        Ok(Self::File(file, path))
+        let is_special = fs::metadata(&path).is_ok_and(|found| !found.is_file() && !found.is_dir());
+        let opened = match is_special {
+            true => OpenOptions::new().write(true).open(&path).map(|file| Self::Special(file, path.clone())),
+            false => temporary_beside(&path).map(|file| Self::File(file, path.clone())),
+        };
+        opened.map_err(|error| exception(named(&path, error).into()))
     }
 
     /// Makes what was written visible, and returns it if it is to be returned.
@@ -107,19 +141,29 @@ impl Output {
         match self {
             Self::Bytes(bytes) => Ok(Some(bytes)),
             Self::File(file, path) => {
-                file.persist(path)?;
+                file.persist(&path).map_err(|failed| named(&path, failed.error))?;
                 Ok(None)
             }
-            Self::Object(_) => Ok(None),
+            Self::Special(..) | Self::Object(_) => Ok(None),
         }
     }
+}
+
+/// Makes a file in the directory of another one, with the mode of a new file.
+fn temporary_beside(path: &Path) -> io::Result<NamedTempFile> {
+    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    builder.tempfile_in(directory.unwrap_or(Path::new(".")))
 }
 
 impl Write for Output {
     fn write(&mut self, data: &[u8]) -> io::Result<usize> {
         match self {
             Self::Bytes(bytes) => bytes.write(data),
-            Self::File(file, _) => file.write(data),
+            Self::File(file, path) => file.as_file_mut().write(data).map_err(|error| named(path, error)),
+            Self::Special(file, path) => file.write(data).map_err(|error| named(path, error)),
             Self::Object(object) => Python::attach(|py| {
                 let written = object.bind(py).call_method1("write", (PyBytes::new(py, data),))?;
                 // Unbuffered files may take a part, and some objects do not say how much they took.

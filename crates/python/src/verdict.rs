@@ -10,33 +10,44 @@ use pyo3::types::{PyBytes, PyList};
 /// The verdict on one signature.
 #[pyclass(frozen, get_all, module = "keyhoard")]
 pub(crate) struct Verdict {
-    /// `good`, `bad`, `no-key`, ...
+    /// ``good``, ``bad``, ``no-key``, and others: whether it is good, and if not, why.
     status: &'static str,
+    /// Whether it is over this content, by a key that could sign when it was made.
     is_good: bool,
+    /// Whether it is good and the certificate is fully valid.
     is_certain: bool,
-    /// The certificate's validity, `unknown` unless the signature is good.
+    /// The certificate's validity, ``unknown`` unless the signature is good.
     validity: &'static str,
     /// The certificate's fingerprint.
     certificate: Option<String>,
-    /// The fingerprint of the key that made it.
+    /// The fingerprint of the key that made it, or where it is not good of the one that it names.
     key: Option<String>,
+    /// The certificate's primary user ID, with control characters escaped.
     user_id: Option<String>,
-    /// The key ID that it names.
+    /// The key ID that it names: a hint.
     issuer: Option<String>,
+    /// When it was made, as it says.
     created: Option<SystemTime>,
+    /// When it expires, as it says.
     expires: Option<SystemTime>,
+    /// The hash algorithm, such as ``SHA512``.
     hash: Option<String>,
+    /// Its notations, where they are text: names and values.
     notations: Vec<(String, String)>,
+    /// All of it in one line for people.
     text: String,
 }
 
 /// The verdicts on all signatures over one content.
 #[pyclass(frozen, module = "keyhoard", sequence)]
 pub(crate) struct Verdicts {
+    /// Whether the content was signed as it is: at least one signature is good, and none is bad.
     #[pyo3(get)]
     are_good: bool,
+    /// Whether that is so and the certificate of a good signature is fully valid: somebody trusted says whose it is.
     #[pyo3(get)]
     are_certain: bool,
+    /// The content of a signed message whose signatures are good, unless it went to an output.
     #[pyo3(get)]
     content: Option<Py<PyBytes>>,
     all: Vec<Py<Verdict>>,
@@ -45,12 +56,17 @@ pub(crate) struct Verdicts {
 /// What came of a message.
 #[pyclass(frozen, get_all, module = "keyhoard")]
 pub(crate) struct Decrypted {
-    /// The content; `None` if it went to an output.
+    /// The content; ``None`` if it went to an output.
     data: Option<Py<PyBytes>>,
+    /// The verdicts on the signatures in it; none of them is bad.
     verdicts: Py<Verdicts>,
+    /// The cipher, such as ``AES256``.
     cipher: String,
+    /// The name of the file that it says to hold: foreign text, not to be used as a path.
     file_name: String,
+    /// The time of that file, if it says one.
     time: Option<SystemTime>,
+    /// The bytes of its content.
     size: u64,
 }
 

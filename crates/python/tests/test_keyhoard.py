@@ -1,5 +1,6 @@
 """What the package promises, on real databases."""
 
+import errno
 import http.server
 import io
 import multiprocessing
@@ -231,6 +232,121 @@ def test_other_threads_run_while_a_file_is_read(kh, ann, tmp_path):
     assert kh.verify(b"text", signature=made[0]).are_good
 
 
+def test_text_in_a_str_is_refused_where_a_path_is_meant_and_errors_name_the_path(kh, ann, tmp_path):
+    for call in (kh.import_, kh.decrypt, kh.verify, kh.recipients, lambda text: kh.encrypt(text, ann)):
+        for text in (ann.armored(), kh.export_secret(ann), "two\nlines", "-----BEGIN PGP MESSAGE-----"):
+            with pytest.raises(TypeError, match="encode"):
+                call(text)
+    with pytest.raises(TypeError, match="encode"):
+        kh.verify(b"x", signature="-----BEGIN PGP SIGNATURE-----\n")
+    for path in ("nothing here", tmp_path / "nothing"):
+        for call in (kh.import_, kh.decrypt, kh.verify, lambda path: kh.encrypt(path, ann)):
+            with pytest.raises(FileNotFoundError) as raised:
+                call(path)
+            assert raised.value.errno == errno.ENOENT and raised.value.filename == str(path)
+    with pytest.raises(IsADirectoryError) as raised:
+        kh.encrypt(tmp_path, ann)
+    assert raised.value.filename == str(tmp_path)
+    for output, kind in ((tmp_path / "none" / "out", FileNotFoundError), ("/dev/null/out", NotADirectoryError)):
+        with pytest.raises(kind) as raised:
+            kh.encrypt(b"x", ann, output=output)
+        assert raised.value.errno and raised.value.filename == str(output)
+
+
+def test_an_output_that_is_no_file_stays_what_it_is(kh, ann, tmp_path):
+    pipe, read = tmp_path / "pipe", []
+    os.mkfifo(pipe)
+    reader = threading.Thread(target=lambda: read.append(pipe.read_bytes()))
+    reader.start()
+    assert kh.encrypt(b"x", ann, output=pipe) is None
+    reader.join()
+    assert pipe.is_fifo() and kh.decrypt(read[0]).data == b"x"
+
+
+def test_a_certificate_is_in_the_database_that_has_it(kh, ann):
+    assert ann in kh and ann.fingerprint in kh
+    kh.delete(ann)
+    assert ann not in kh and 5 not in kh
+
+
+def test_passwords_are_given_by_the_same_name_where_they_lock_and_where_they_open(kh):
+    message = kh.encrypt(b"x", passwords=["a", b"b"])
+    for opened in (kh.decrypt(message, passwords="a"), kh.decrypt(message, password="b"), kh.decrypt(message, passwords=["c", "a"])):
+        assert opened.data == b"x"
+
+
+def test_a_key_is_locked_anew(kh):
+    ann = kh.generate(ANN, passphrase="old")
+    with pytest.raises(keyhoard.PassphraseError):
+        kh.relock(ann, "wrong", "new")
+    kh.relock(ann, "old", b"new")
+    assert kh.unlocks(ann, "new") and not kh.unlocks(ann, "old")
+    kh.relock(ann, "new", "")
+    assert not any(key.is_locked for key in kh.secret_keys(ann))
+
+
+def test_a_key_is_not_locked_by_the_passphrase_that_the_database_was_opened_with():
+    with keyhoard.open(":memory:", passphrase="secret") as kh:
+        assert not any(key.is_locked for key in kh.secret_keys(kh.generate(ANN)))
+
+
+def test_exceptions_have_what_a_program_needs_to_go_on(kh, ann):
+    with keyhoard.open(":memory:") as other:
+        ben = other.generate("Ben <ann@example.org>")
+        kh.import_(bytes(ben))
+        kh.set_owner_trust(kh.cert(ben.fingerprint), "ultimate")
+    for ask in (kh.cert, lambda name: kh.encrypt(b"x", name)):
+        with pytest.raises(keyhoard.AmbiguousError) as raised:
+            ask("ann@example.org")
+        assert set(raised.value.candidates) == {ann.fingerprint, ben.fingerprint}
+        assert ann.fingerprint in str(raised.value) and "ann@example.org" in raised.value.name
+    kh.set_owner_trust(kh.cert(ben.fingerprint), "unknown")
+    kh.delete(ann)
+    with pytest.raises(keyhoard.NotValidError) as raised:
+        kh.encrypt(b"x", "ann@example.org")
+    assert raised.value.fingerprint == ben.fingerprint
+    with pytest.raises(keyhoard.KeyUnusableError) as raised:
+        kh.sign(b"x", kh.cert(ben.fingerprint))
+    assert raised.value.fingerprint == ben.fingerprint
+
+
+def test_the_signatures_on_a_certificate_say_what_they_are(ann):
+    assert {(one.is_own, one.is_approved) for one in ann.signatures()} == {(True, False)}
+
+
+def test_what_a_function_of_the_program_raises_comes_out(kh):
+    ann = kh.generate(ANN, passphrase="secret")
+    message = kh.encrypt(b"x", ann)
+
+    def interrupted(fingerprint, wrong):
+        raise KeyboardInterrupt
+
+    for passphrase, raised in ((interrupted, KeyboardInterrupt), (lambda: "secret", TypeError), (lambda key, wrong: 5, TypeError)):
+        for work in (lambda by: kh.sign(b"x", ann, passphrase=by), lambda by: kh.decrypt(message, passphrase=by)):
+            with pytest.raises(raised):
+                work(passphrase)
+    with keyhoard.open(":memory:", passphrase=interrupted) as other:
+        other.import_(kh.export_secret(ann).encode())
+        with pytest.raises(KeyboardInterrupt):
+            other.sign(b"x", ann.fingerprint)
+    kh.sign(b"x", ann, passphrase="secret")
+
+
+def test_a_clock_that_is_none_is_refused_when_the_database_is_opened():
+    for clock in (datetime.now, lambda: 5):
+        with pytest.raises(TypeError, match="time zone"):
+            keyhoard.open(":memory:", clock=clock)
+    with pytest.raises(ZeroDivisionError):
+        keyhoard.open(":memory:", clock=lambda: 1 / 0)
+    answers = [datetime(2026, 1, 1, tzinfo=timezone.utc)]
+    with keyhoard.open(":memory:", clock=lambda: answers[0]) as kh:
+        ann = kh.generate(ANN)
+        del answers[0]
+        for work in (lambda: kh.sign(b"x", ann), ann.validity):
+            with pytest.raises(IndexError):
+                work()
+
+
 def _verify(arguments):
     path, data, signature = arguments
     with keyhoard.open(path) as kh:
@@ -270,20 +386,53 @@ def test_a_forked_process_imports_on_threads_of_its_own(tmp_path):
 def test_a_handle_from_before_a_fork_is_a_clear_error_and_does_no_harm(tmp_path):
     kh = keyhoard.open(tmp_path / "keys.db")
     ann = kh.generate(ANN)
+    message, signature = kh.encrypt(b"x", passwords="a"), kh.sign(b"x", ann)
+    everything = {
+        "certs": lambda: kh.certs("ann@example.org"),
+        "search": lambda: kh.search("ann"),
+        "len": lambda: len(kh),
+        "in": lambda: ann in kh,
+        "import": lambda: kh.import_(b""),
+        "encrypt": lambda: kh.encrypt(b"x", ann),
+        "encrypt to a password": lambda: kh.encrypt(b"x", passwords="a"),
+        "decrypt": lambda: kh.decrypt(message, passwords="a"),
+        "recipients": lambda: kh.recipients(message),
+        "sign": lambda: kh.sign(b"x", ann),
+        "verify": lambda: kh.verify(b"x", signature),
+        "verify_many": lambda: kh.verify_many([(b"x", signature)]),
+        "generate": lambda: kh.generate("Ben <ben@example.org>"),
+        "add_subkey": lambda: kh.add_subkey(ann, "sign"),
+        "certify": lambda: kh.certify(ann, ann),
+        "delete": lambda: kh.delete(ann),
+        "owner_trust": lambda: kh.owner_trust(ann),
+        "secret_keys": kh.secret_keys,
+        "secret_keys of one": lambda: kh.secret_keys(ann),
+        "unlocks": lambda: kh.unlocks(ann, "a"),
+        "relock": lambda: kh.relock(ann, "a", "b"),
+        "export": lambda: kh.export([ann]),
+        "export_secret": lambda: kh.export_secret(ann),
+        "delete_secret": lambda: kh.delete_secret(ann),
+        "journal": kh.journal,
+        "undo": kh.undo,
+        "validity": ann.validity,
+        "armored": ann.armored,
+    }
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
-        answer = b"no error"
-        try:
-            kh.certs("ann@example.org")
-        except keyhoard.ForkedError as error:
-            answer = error.code.encode()
-        finally:
-            os.write(write, answer)
-            kh.close()
-            os._exit(0)
+        for name, work in everything.items():
+            try:
+                work()
+                os.write(write, f"{name}: no error\n".encode())
+            except keyhoard.ForkedError:
+                pass
+            except BaseException as error:
+                os.write(write, f"{name}: {error!r}\n".encode())
+        kh.close()
+        os._exit(0)
     os.close(write)
-    assert os.read(read, 100) == b"forked"
+    with os.fdopen(read) as answers:
+        assert answers.read() == ""
     os.waitpid(child, 0)
     assert kh.certs("ann@example.org") == [ann]
     kh.generate("Bob <bob@example.org>")

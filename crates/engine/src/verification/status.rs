@@ -33,6 +33,7 @@ impl SignaturePolicy<'_> {
 
 /// The status of a signature at a moment, whoever made it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum SignatureStatus {
     /// It is over this content, made with a key that could sign then.
     Good,

@@ -45,6 +45,7 @@ from ._errors import (
     PassphraseError,
     SignatureError,
     UndoError,
+    make,
 )
 from ._keyhoard import (
     Cert,
@@ -64,7 +65,8 @@ from ._keyhoard import (
 )
 
 if TYPE_CHECKING:
-    from ._keyhoard import Passphrase, Source
+    from ._keyhoard import _Passphrase as Passphrase
+    from ._keyhoard import _Source as Source
 
 __all__ = [
     "AmbiguousError", "Cert", "CertSignature", "Certs", "DatabaseError", "Decrypted", "DecryptionError", "Error", "ForkedError",
@@ -101,12 +103,21 @@ class Keyhoard(_keyhoard.Keyhoard):
         return Certs(self._all() if query is None else self._certs(query))
 
     def cert(self, query: str) -> Cert:
-        """Returns the only certificate with a mail address, a fingerprint or another name."""
+        """Returns the only certificate with a mail address, a fingerprint or another name.
+
+        Raises :class:`NotFoundError` without one and :class:`AmbiguousError` with several.
+
+        >>> kh = open(":memory:")
+        >>> kh.generate("Ann <ann@example.org>") == kh.cert("ann@example.org")
+        True
+        """
         found = self.certs(query)
         if not found:
-            raise NotFoundError(f"{query}: no certificate has this name", "not-found")
+            raise make("not-found", f"{query}: no certificate has this name", name=query)
         if len(found) > 1:
-            raise AmbiguousError(f"{query}: {len(found)} certificates have this name", "ambiguous")
+            candidates = [cert.fingerprint for cert in found]
+            message = f"{query}: {len(found)} certificates have this name: {', '.join(candidates[:5])}"
+            raise make("ambiguous", message, name=query, candidates=candidates)
         return found[0]
 
     def search(self, words: str) -> Certs:
@@ -137,6 +148,8 @@ class Keyhoard(_keyhoard.Keyhoard):
         return iter(self.certs())
 
     def __contains__(self, query: object) -> bool:
+        if isinstance(query, Cert):
+            return query in self.certs(query.fingerprint)
         return isinstance(query, str) and bool(self.certs(query))
 
     def __enter__(self) -> Keyhoard:
@@ -198,7 +211,12 @@ def open(
     ``passphrase`` unlocks secret keys: text, bytes, or a function that is called with a fingerprint and the number of
     wrong answers so far. ``gnupg_home`` is a GnuPG home directory whose running gpg-agent has further secret keys. With
     ``gnupg_rules``, certificates and signatures are judged as GnuPG does: also by keys that are too small to be safe.
-    ``clock`` returns the current time, in place of the system's clock.
+    ``clock`` returns the current time as a ``datetime`` with a time zone, in place of the system's clock; it is called at once.
+    ``secret_keys`` is a directory for secret keys, in place of ``secret-keys`` beside the file. ``program`` names the program
+    in the journal.
+
+    What a function raises that was given as ``passphrase`` or ``clock`` comes out of the method that called it. Raises
+    :class:`MissingError` with ``must_exist`` where there is no database, and :class:`DatabaseError`.
     """
     return Keyhoard(
         location,

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ._keyhoard import Verdicts
+
 
 class Error(Exception):
-    """Something was not done; ``code`` says what, in a word that stays the same for ever."""
+    """Something was not done; ``code`` says what, in a word that stays the same for ever.
+
+    ``name`` is the name of a certificate that was asked for, where the error is about one.
+    """
 
     code: str = "other"
+    name: str | None = None
 
     def __init__(self, message: str, code: str | None = None) -> None:
         super().__init__(message)
@@ -39,15 +48,24 @@ class NotFoundError(Error, LookupError):
 
 
 class AmbiguousError(Error, LookupError):
-    """Several certificates have the name."""
+    """Several certificates have the name; ``candidates`` are the fingerprints of those that could be used."""
+
+    candidates: list[str] = []
 
 
 class NotValidError(Error):
-    """Nobody who is trusted says that the certificate is whose the name says."""
+    """Nobody who is trusted says that the certificate, ``fingerprint``, is whose the name says."""
+
+    fingerprint: str | None = None
 
 
 class KeyUnusableError(Error):
-    """A certificate has no key for what was asked, or its secret key is not here or cannot be used."""
+    """A certificate has no key for what was asked, or its secret key is not here or cannot be used.
+
+    ``fingerprint`` is the certificate's, if it is known.
+    """
+
+    fingerprint: str | None = None
 
 
 class PassphraseError(Error):
@@ -59,7 +77,9 @@ class DecryptionError(Error):
 
 
 class SignatureError(Error):
-    """A signature is not over the content, or there is none."""
+    """A signature is not over the content, or there is none; ``verdicts`` are those on all signatures."""
+
+    verdicts: Verdicts | None = None
 
 
 class MalformedError(Error, ValueError):
@@ -96,6 +116,8 @@ _CLASSES: dict[str, type[Error]] = {
 }
 
 
-def make(code: str, message: str) -> Error:
-    """Makes the exception for a code."""
-    return _CLASSES.get(code, Error)(message, code)
+def make(code: str, message: str, **details: object) -> Error:
+    """Makes the exception for a code, with attributes."""
+    made = _CLASSES.get(code, Error)(message, code)
+    vars(made).update(details)
+    return made

@@ -2,7 +2,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime, timedelta
 from types import TracebackType
-from typing import Any, Literal, Protocol, Union, overload
+from typing import Any, Literal, Protocol, Union, final, overload
 
 from typing_extensions import Buffer, Self, TypeAlias
 
@@ -12,16 +12,17 @@ class _Reader(Protocol):
 class _Writer(Protocol):
     def write(self, data: bytes, /) -> Any: ...
 
-Passphrase: TypeAlias = Union[str, bytes]
-Path: TypeAlias = Union[str, os.PathLike[str]]
-Source: TypeAlias = Union[Path, Buffer, _Reader]
-Target: TypeAlias = Union[Path, _Writer]
-_Unlocking: TypeAlias = Union[Passphrase, Callable[[str, int], Union[Passphrase, None]]]
+_Passphrase: TypeAlias = Union[str, bytes]
+_Path: TypeAlias = Union[str, os.PathLike[str]]
+_Source: TypeAlias = Union[_Path, Buffer, _Reader]
+_Target: TypeAlias = Union[_Path, _Writer]
+_Unlocking: TypeAlias = Union[_Passphrase, Callable[[str, int], Union[_Passphrase, None]]]
 _Level: TypeAlias = Literal["unknown", "undefined", "never", "marginal", "full", "ultimate"]
 _Named: TypeAlias = Union[str, Cert]
 
 __version__: str
 
+@final
 class UserId:
     text: str
     email: str | None
@@ -31,6 +32,7 @@ class UserId:
     is_revoked: bool
     is_expired: bool
 
+@final
 class Key:
     fingerprint: str
     created: datetime
@@ -48,12 +50,14 @@ class Key:
     can_encrypt: bool
     can_authenticate: bool
 
+@final
 class UserIdValidity:
     user_id: str
     level: _Level
     certified_by: list[str]
     explanation: str
 
+@final
 class Validity:
     level: _Level
     is_valid: bool
@@ -61,6 +65,7 @@ class Validity:
     explanation: str
     def __bool__(self) -> bool: ...
 
+@final
 class CertSignature:
     type: int
     issuer: str
@@ -68,7 +73,9 @@ class CertSignature:
     created: datetime
     expires: datetime | None
     is_own: bool
+    is_approved: bool
 
+@final
 class Cert:
     @property
     def fingerprint(self) -> str: ...
@@ -101,6 +108,7 @@ class Cert:
     def __bytes__(self) -> bytes: ...
     def __hash__(self) -> int: ...
 
+@final
 class Verdict:
     status: str
     is_good: bool
@@ -117,6 +125,7 @@ class Verdict:
     text: str
     def __bool__(self) -> bool: ...
 
+@final
 class Verdicts:
     @property
     def are_good(self) -> bool: ...
@@ -126,9 +135,10 @@ class Verdicts:
     def content(self) -> bytes | None: ...
     def __bool__(self) -> bool: ...
     def __len__(self) -> int: ...
-    def __getitem__(self, index: int) -> Verdict: ...
+    def __getitem__(self, index: int, /) -> Verdict: ...
     def __iter__(self) -> Iterator[Verdict]: ...
 
+@final
 class Decrypted:
     data: bytes | None
     verdicts: Verdicts
@@ -138,6 +148,7 @@ class Decrypted:
     size: int
     def __bytes__(self) -> bytes: ...
 
+@final
 class Imported:
     processed: int
     new: int
@@ -147,6 +158,7 @@ class Imported:
     secret_keys: int
     entry: int | None
 
+@final
 class JournalEntry:
     id: int
     time: datetime
@@ -157,6 +169,7 @@ class JournalEntry:
     undone_by: int | None
     undoes: int | None
 
+@final
 class Undone:
     entry: int
     removed: int
@@ -164,6 +177,7 @@ class Undone:
     restored: int
     kept: int
 
+@final
 class SecretKey:
     fingerprint: str
     is_primary: bool
@@ -173,12 +187,12 @@ class SecretKey:
 class Keyhoard:
     def __new__(
         cls,
-        location: Path,
+        location: _Path,
         *,
         must_exist: bool = False,
         passphrase: _Unlocking | None = None,
-        secret_keys: Path | None = None,
-        gnupg_home: Path | None = None,
+        secret_keys: _Path | None = None,
+        gnupg_home: _Path | None = None,
         gnupg_rules: bool = False,
         clock: Callable[[], datetime] | None = None,
         program: str | None = None,
@@ -193,7 +207,7 @@ class Keyhoard:
     ) -> Literal[False]: ...
     def __len__(self) -> int: ...
     def __bool__(self) -> bool: ...
-    def import_(self, source: Source) -> Imported: ...
+    def import_(self, source: _Source) -> Imported: ...
     def _fetch(
         self, name: str, keyservers: list[str], directory: bool, timeout: int, proxy: str | None
     ) -> list[Cert]: ...
@@ -201,42 +215,71 @@ class Keyhoard:
     def _search(self, words: str) -> list[Cert]: ...
     def _all(self) -> list[Cert]: ...
     def _transact(self, steps: list[tuple[str, Any, str | None]]) -> None: ...
+    @overload
     def encrypt(
         self,
-        data: Source,
+        data: _Source,
         to: _Named | Iterable[_Named] | None = None,
         *,
         hidden: list[Cert] | None = None,
         sign: _Named | Iterable[_Named] | None = None,
-        passwords: Passphrase | Iterable[Passphrase] | None = None,
+        passwords: _Passphrase | Iterable[_Passphrase] | None = None,
         passphrase: _Unlocking | None = None,
         armor: bool = False,
         trust_all: bool = False,
         file_name: str | None = None,
-        output: Target | None = None,
+        output: None = None,
     ) -> bytes: ...
+    @overload
+    def encrypt(
+        self,
+        data: _Source,
+        to: _Named | Iterable[_Named] | None = None,
+        *,
+        hidden: list[Cert] | None = None,
+        sign: _Named | Iterable[_Named] | None = None,
+        passwords: _Passphrase | Iterable[_Passphrase] | None = None,
+        passphrase: _Unlocking | None = None,
+        armor: bool = False,
+        trust_all: bool = False,
+        file_name: str | None = None,
+        output: _Target,
+    ) -> None: ...
     def decrypt(
         self,
-        message: Source,
+        message: _Source,
         *,
         passphrase: _Unlocking | None = None,
-        password: Passphrase | Iterable[Passphrase] | None = None,
-        output: Target | None = None,
+        passwords: _Passphrase | Iterable[_Passphrase] | None = None,
+        password: _Passphrase | Iterable[_Passphrase] | None = None,
+        output: _Target | None = None,
     ) -> Decrypted: ...
+    @overload
     def sign(
         self,
-        data: Source,
+        data: _Source,
         by: _Named | Iterable[_Named],
         *,
         mode: Literal["detached", "inline", "cleartext"] = "detached",
         armor: bool = True,
         passphrase: _Unlocking | None = None,
-        output: Target | None = None,
+        output: None = None,
     ) -> bytes: ...
+    @overload
+    def sign(
+        self,
+        data: _Source,
+        by: _Named | Iterable[_Named],
+        *,
+        mode: Literal["detached", "inline", "cleartext"] = "detached",
+        armor: bool = True,
+        passphrase: _Unlocking | None = None,
+        output: _Target,
+    ) -> None: ...
     def verify(
-        self, data: Source, signature: Source | None = None, *, output: Target | None = None
+        self, data: _Source, signature: _Source | None = None, *, output: _Target | None = None
     ) -> Verdicts: ...
-    def verify_many(self, items: Iterable[tuple[Source, Source]]) -> list[Verdicts | Exception]: ...
+    def verify_many(self, items: Iterable[tuple[_Source, _Source]]) -> list[Verdicts | Exception]: ...
     def generate(
         self,
         user_id: str,
@@ -245,7 +288,7 @@ class Keyhoard:
         algorithm: str | None = None,
         subkey: str | None = None,
         expires_in: timedelta | None = None,
-        passphrase: Passphrase | None = None,
+        passphrase: _Passphrase | None = None,
     ) -> Cert: ...
     def add_subkey(
         self,
@@ -261,7 +304,7 @@ class Keyhoard:
     ) -> int: ...
     def delete(self, cert: Cert) -> None: ...
     def owner_trust(self, cert: Cert) -> _Level: ...
-    def recipients(self, message: Source) -> list[str]: ...
+    def recipients(self, message: _Source) -> list[str]: ...
     def set_owner_trust(self, cert: Cert, trust: str) -> None: ...
     def secret_keys(self, cert: Cert | None = None) -> list[SecretKey]: ...
     def export(self, certs: list[Cert]) -> str: ...
@@ -270,6 +313,7 @@ class Keyhoard:
     @overload
     def export_secret(self, cert: Cert, *, armor: Literal[False]) -> bytes: ...
     def delete_secret(self, cert: Cert) -> bool: ...
-    def unlocks(self, cert: Cert, passphrase: Passphrase) -> bool: ...
+    def relock(self, cert: Cert, old: _Passphrase, new: _Passphrase) -> None: ...
+    def unlocks(self, cert: Cert, passphrase: _Passphrase) -> bool: ...
     def journal(self, limit: int = 100) -> list[JournalEntry]: ...
     def undo(self, entry: int | None = None) -> Undone: ...

@@ -8,19 +8,25 @@ differs: there is no gpg and no agent, so options for gpg's command line and its
 from __future__ import annotations
 
 import io
-import locale
+import logging
 import os
+import pathlib
 import re
+import socket
 from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta, timezone
 from shlex import quote as shell_quote
 from typing import Any, BinaryIO, Optional, Union
 
-from . import Cert, Decrypted, Error, Key, Keyhoard, Verdict, Verdicts
+from . import Cert, Decrypted, Error, Key, Keyhoard, UserId, Verdict, Verdicts
 from . import open as open_database
 
 __all__ = ["GPG", "shell_quote"]
 
+#: The version of python-gnupg whose interface this is.
+__version__ = "0.5.7"
+
+logger = logging.getLogger(__name__)
 text_type = str
 _py3k = True
 
@@ -46,6 +52,20 @@ _TRUST = {
     "TRUST_ULTIMATE": "ultimate",
 }
 _HASHES = {"MD5": "1", "SHA1": "2", "RIPEMD160": "3", "SHA256": "8", "SHA384": "9", "SHA512": "10", "SHA224": "11"}
+
+
+_REASONS = {
+    "not-found": "not found",
+    "ambiguous": "ambiguous specification",
+    "no-usable-key": "wrong key usage",
+    "secret-key": "not a secret key",
+    "not-valid": "key not trusted",
+}
+
+
+def _detail(error: Error) -> str:
+    name = getattr(error, "name", None) or getattr(error, "fingerprint", None) or "no ident"
+    return f"{_REASONS[error.code]}:{name.strip('<>')}" if error.code in _REASONS else ""
 
 
 def _make_binary_stream(data: Union[str, bytes], encoding: str) -> BinaryIO:
@@ -160,6 +180,9 @@ class Verify(_Result):
 class Crypt(Verify):
     """What came of encrypting or decrypting: ``data`` holds it."""
 
+    #: Why a recipient or a signer was refused, and which.
+    status_detail: str = ""
+
     def __bool__(self) -> bool:
         return self.ok
 
@@ -167,6 +190,8 @@ class Crypt(Verify):
 class Sign(_Result):
     """What came of signing: ``data`` holds it."""
 
+    #: Why the signer was refused, and which it was.
+    status_detail: Optional[str] = None
     type: Optional[str] = None
     hash_algo: Optional[str] = None
     fingerprint: Optional[str] = None
@@ -193,6 +218,24 @@ class GenKey(_Result):
 
 class AddSubkey(GenKey):
     """What came of adding a subkey."""
+
+
+class ExportResult(GenKey):
+    """What came of exporting keys."""
+
+
+class SendResult(_Result):
+    """What came of sending keys to a keyserver, which this module does not do."""
+
+
+class AutoLocateKey(_Result):
+    """What came of looking a key up in the network, which this module does not do."""
+
+    fingerprint: Optional[str] = None
+    type: Optional[str] = None
+    created_at: Optional[datetime] = None
+    email: Optional[str] = None
+    email_real_name: Optional[str] = None
 
 
 class DeleteResult(_Result):
@@ -240,6 +283,7 @@ class ListKeys(list[dict[str, Any]]):
         self.gpg = gpg
         self.fingerprints: list[str] = []
         self.uids: list[str] = []
+        self.uid_map: dict[str, dict[str, str]] = {}
         self.key_map: dict[str, dict[str, Any]] = {}
 
     def _add(self, cert: Cert, secret: Optional[set[str]], owner_trust: str, with_signatures: bool) -> None:
@@ -261,12 +305,13 @@ class ListKeys(list[dict[str, Any]]):
         self.append(entry)
         self.fingerprints.append(primary.fingerprint)
         self.uids.extend(entry["uids"])
+        self.uid_map.update((user_id.text, _user_id_fields(user_id, level)) for user_id in cert.user_ids)
         self.key_map[primary.fingerprint] = entry
         for subkey in subkeys:
             kind = "sub" if secret is None else "ssb"
             info = _fields(kind, subkey, level)
-            info.update(cap=_capabilities(subkey), fingerprint=subkey.fingerprint, keygrip=subkey.keygrip or "")
             use = _capabilities(subkey) if secret is None else None
+            info.update(cap=_capabilities(subkey), capability=use, fingerprint=subkey.fingerprint, keygrip=subkey.keygrip or "")
             entry["subkeys"].append([info["keyid"], use, subkey.fingerprint, subkey.keygrip or ""])
             entry["subkey_info"][info["keyid"]] = info
             self.key_map[subkey.fingerprint] = entry
@@ -285,6 +330,15 @@ def _capabilities(*keys: Key) -> str:
     return "".join(letter for letter, use in uses if any(getattr(key, use) for key in keys))
 
 
+def _user_id_fields(user_id: UserId, level: str) -> dict[str, str]:
+    level = "r" if user_id.is_revoked else "e" if user_id.is_expired else level
+    return {"type": "uid", "trust": level, "date": _seconds(user_id.created), "expires": _seconds(user_id.expires), "uid": user_id.text}
+
+
+def _seconds(time: Optional[datetime]) -> str:
+    return str(int(time.timestamp())) if time else ""
+
+
 def _fields(kind: str, key: Key, level: str) -> dict[str, Any]:
     key_id = key.fingerprint[-16:] if len(key.fingerprint) == 40 else key.fingerprint[:16]
     return {
@@ -293,8 +347,8 @@ def _fields(kind: str, key: Key, level: str) -> dict[str, Any]:
         "length": str(key.bits),
         "algo": str(key.algorithm_id),
         "keyid": key_id,
-        "date": str(int(key.created.timestamp())),
-        "expires": str(int(key.expires.timestamp())) if key.expires else "",
+        "date": _seconds(key.created),
+        "expires": _seconds(key.expires),
         "dummy": "",
         "ownertrust": "",
         "sig": "",
@@ -319,16 +373,36 @@ class _Output:
         self.collected = bytearray()
         self.failure: Optional[Exception] = None
 
-    def write(self, data: bytes) -> int:
+    def write(self, data: Union[bytes, bytearray]) -> int:
         wanted: object = None
         if self.on_data and self.failure is None:
             try:
-                wanted = self.on_data(data)
+                wanted = self.on_data(bytes(data))
             except Exception as failure:  # As in python-gnupg, it is kept for the caller.
                 self.failure = failure
         if wanted is not False:
             self.collected += data
         return len(data)
+
+    def close(self) -> None:
+        pass
+
+
+class _File:
+    """A file that is opened when there is something to write, and keeps its mode."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.file: Optional[BinaryIO] = None
+
+    def write(self, data: bytes) -> int:
+        self.file = self.file or open(self.path, "wb")
+        return self.file.write(data)
+
+    def close(self) -> None:
+        self.write(b"")
+        if self.file:
+            self.file.close()
 
 
 class GPG:
@@ -346,6 +420,23 @@ class GPG:
     error_map: Optional[dict[int, str]] = None
     decode_errors = "strict"
     buffer_size = 16384
+    #: The classes of results, which a program may replace by classes derived from them.
+    result_map: dict[str, Any] = {
+        "crypt": Crypt,
+        "delete": DeleteResult,
+        "generate": GenKey,
+        "addSubkey": AddSubkey,
+        "import": ImportResult,
+        "send": SendResult,
+        "list": ListKeys,
+        "scan": ScanKeys,
+        "search": SearchKeys,
+        "sign": Sign,
+        "trust": TrustResult,
+        "verify": Verify,
+        "export": ExportResult,
+        "auto-locate-key": AutoLocateKey,
+    }
 
     def __init__(
         self,
@@ -354,28 +445,34 @@ class GPG:
         verbose: bool = False,
         use_agent: bool = False,
         keyring: Names = None,
-        options: Optional[list[str]] = None,
+        options: Union[str, list[str], None] = None,
         secret_keyring: Names = None,
         env: Optional[dict[str, str]] = None,
+        encoding: str = "latin-1",
     ) -> None:
-        home = os.fspath(gnupghome) if gnupghome else os.path.expanduser("~/.gnupg")
-        if not os.path.isdir(home):
-            raise ValueError(f"gnupghome should be a directory (it isn't): {home}")
-        if options is not None and not isinstance(options, list):
-            raise ValueError("options should be a list")
-        self.gnupghome, self.gpgbinary, self.verbose, self.use_agent = home, gpgbinary, verbose, use_agent
+        if gnupghome and not os.path.isdir(gnupghome):
+            raise ValueError(f"gnupghome should be a directory (it isn't): {gnupghome!s}")
+        self._home = os.fspath(gnupghome) if gnupghome else _default_home(env)
+        if not all(self._is_own(name) for name in _names(keyring) + _names(secret_keyring)):
+            raise NotImplementedError("keyrings in files are not used here: import them, or name another gnupghome")
+        self.gnupghome, self.gpgbinary, self.verbose, self.use_agent = gnupghome, gpgbinary, verbose, use_agent
         self.keyring, self.secret_keyring, self.env = keyring, secret_keyring, env
-        self.options = options
+        self.options = [options] if isinstance(options, str) else options
         self.on_data: Optional[Callable[[bytes], object]] = None
-        self.encoding = locale.getpreferredencoding(False) or "utf-8"
+        #: How text becomes bytes, and bytes text: data, results and passphrases alike.
+        self.encoding = encoding
         self.version = VERSION
         self.full_version = ".".join(map(str, VERSION))
         self.check_fingerprint_collisions = False
 
     # Each call opens the database: another program may have replaced it, and a fork may have happened.
     def _open(self) -> Keyhoard:
-        path = os.path.join(self.gnupghome, "keyhoard.db")
-        return open_database(path, gnupg_rules=True, program="keyhoard.gnupg")
+        return open_database(os.path.join(self._home, "keyhoard.db"), gnupg_rules=True, program="keyhoard.gnupg")
+
+    def _is_own(self, keyring: str) -> bool:
+        path = os.path.join(self._home, keyring)
+        own = ("pubring.kbx", "pubring.gpg", "secring.gpg")
+        return os.path.dirname(path) == self._home.rstrip("/") and os.path.basename(path) in own
 
     def is_valid_file(self, fileobj: object) -> bool:
         """Says whether an object can be read from."""
@@ -390,24 +487,23 @@ class GPG:
             return None
         if not self.is_valid_passphrase(passphrase):
             raise ValueError("Invalid passphrase")
-        return passphrase.encode("latin-1")
+        return passphrase.encode(self.encoding)
 
     def _input(self, source: object) -> Any:
-        if isinstance(source, str) and os.path.exists(source) or isinstance(source, os.PathLike):
+        if self.is_valid_file(source):
             return source
-        if not self.is_valid_file(source):
-            raise ValueError(f"Not a valid file or path: {source!s}")
-        return source
+        if not isinstance(source, (str, os.PathLike)):
+            raise TypeError(f"Not a valid file or path: {source!s}")
+        if not os.path.exists(source):
+            raise ValueError(f"No such file: {source!s}")
+        return os.fspath(source)
 
     def _stream(self, data: Union[str, bytes]) -> BinaryIO:
         return _make_binary_stream(data, self.encoding)
 
-    def _finish(self, result: _Result, output: _Output, path: Union[str, None]) -> None:
-        result.data, result.on_data_failure = bytes(output.collected), output.failure
-        if path:
-            with open(path, "wb") as file:
-                file.write(result.data)
-            result.data = b""
+    def _finish(self, result: _Result, written: _Output) -> None:
+        written.write(b"")  # As in python-gnupg, the end.
+        result.data, result.on_data_failure = bytes(written.collected), written.failure
 
     # Signatures
 
@@ -429,24 +525,29 @@ class GPG:
         """Signs a file: as clear text, detached, or as a message."""
         unlock = self._check_passphrase(passphrase)
         source = self._input(fileobj_or_path)
-        result = Sign(self)
-        mode = "detached" if detach else "cleartext" if clearsign and not binary else "inline"
-        written = _Output(self.on_data)
+        result: Sign = self.result_map["sign"](self)
+        mode: Any = "detached" if detach else "cleartext" if clearsign and not binary else "inline"
+        signed, written = _Output(None), _Output(self.on_data)
         with self._open() as kh:
             try:
                 by = keyid or self._default_key(kh)
-                kh.sign(source, by, mode=mode, armor=not binary, passphrase=unlock, output=written)  # type: ignore[arg-type]
+                target = _File(output) if output else signed
+                kh.sign(source, by, mode=mode, armor=not binary, passphrase=unlock, output=target)
+                target.close()
+                verdict = _signature(kh, mode, output or bytes(signed.collected))
             except Error as error:
                 result._failed("bad passphrase" if error.code == "passphrase" else "error - signing failed", error)
+                result.status_detail = _detail(error)
                 return result
-            signed = kh.certs(by)
         result._done("signature created")
         result.type = {"detached": "D", "cleartext": "C", "inline": "S"}[mode]
-        result.hash_algo = "10"
-        result.timestamp = str(int(datetime.now(timezone.utc).timestamp()))
-        result.fingerprint = signed[0].fingerprint if signed else None
-        result.key_id = result.fingerprint[-16:] if result.fingerprint else None
-        self._finish(result, written, output)
+        result.hash_algo = _HASHES.get(verdict.hash or "")
+        result.timestamp = _seconds(verdict.created)
+        result.fingerprint, result.username = verdict.key, verdict.user_id
+        result.key_id = verdict.issuer
+        if not output:
+            written.write(signed.collected)
+        self._finish(result, written)
         return result
 
     def _default_key(self, kh: Keyhoard) -> str:
@@ -467,8 +568,13 @@ class GPG:
         extra_args: Optional[list[str]] = None,
     ) -> Verify:
         """Verifies a signed message, or a detached signature over the file ``data_filename``."""
-        source = self._input(fileobj_or_path)
-        return self._verified(lambda kh: kh.verify(data_filename, source) if data_filename else kh.verify(source))
+        source: Any = self._input(fileobj_or_path)
+        if data_filename is None:
+            return self._verified(lambda kh: kh.verify(source))
+        result = self._verified(lambda kh: kh.verify(data_filename, source))
+        if close_file and self.is_valid_file(source):
+            source.close()
+        return result
 
     def verify_data(
         self, sig_filename: str, data: bytes, extra_args: Optional[list[str]] = None
@@ -477,12 +583,13 @@ class GPG:
         return self._verified(lambda kh: kh.verify(data, sig_filename))
 
     def _verified(self, verify: Callable[[Keyhoard], Verdicts]) -> Verify:
-        result = Verify(self)
+        result: Verify = self.result_map["verify"](self)
         with self._open() as kh:
             try:
                 verdicts = verify(kh)
             except Error as error:
-                result._failed("no data was provided" if error.code == "malformed" else "signature error", error)
+                is_there = error.code not in ("malformed", "not-signed")
+                result._failed("signature error" if is_there else "signature expected but not found", error)
                 return result
         result._take(verdicts)
         result.returncode = 0 if result.valid else 1
@@ -498,6 +605,7 @@ class GPG:
         self,
         fileobj_or_path: File,
         recipients: Names,
+        hidden_recipients: Names = None,
         sign: Union[str, bool, None] = None,
         always_trust: bool = False,
         passphrase: Optional[str] = None,
@@ -505,15 +613,16 @@ class GPG:
         output: Optional[str] = None,
         symmetric: Union[bool, str] = False,
         extra_args: Optional[list[str]] = None,
-        hidden_recipients: Names = None,
     ) -> Crypt:
         """Encrypts a file to recipients, or with ``symmetric`` and a passphrase."""
         unlock = self._check_passphrase(passphrase)
-        to, hidden = _names(recipients), _names(hidden_recipients)
+        to, hidden = ([], []) if symmetric else (_names(recipients), _names(hidden_recipients))
         if not symmetric and not to and not hidden:
             raise ValueError("No recipients specified with asymmetric encryption")
         source = self._input(fileobj_or_path)
-        result, written = Crypt(self), _Output(self.on_data)
+        result: Crypt = self.result_map["crypt"](self)
+        written = _Output(self.on_data)
+        target = _File(output) if output else written
         with self._open() as kh:
             try:
                 signer = self._default_key(kh) if sign is True else sign or None
@@ -526,19 +635,22 @@ class GPG:
                     passphrase=unlock,
                     armor=armor,
                     trust_all=always_trust,
-                    output=written,
+                    output=target,
                 )
+                target.close()
             except Error as error:
                 status = {"not-found": "invalid recipient", "not-valid": "invalid recipient"}
                 result._failed(status.get(error.code, "encryption failed"), error)
+                result.status_detail = _detail(error)
+                return result
+            except NotADirectoryError as error:
+                result._failed("encrypt: not a directory", error)
+                return result
+            except PermissionError as error:
+                result._failed("encrypt: permission denied", error)
                 return result
         result._done("encryption ok")
-        try:
-            self._finish(result, written, output)
-        except NotADirectoryError as error:
-            result._failed("encrypt: not a directory", error)
-        except PermissionError as error:
-            result._failed("encrypt: permission denied", error)
+        self._finish(result, written)
         return result
 
     def decrypt(self, message: Union[str, bytes], **kwargs: Any) -> Crypt:
@@ -556,17 +668,20 @@ class GPG:
         """Decrypts a file with secret keys, or with the passphrase, and verifies its signatures."""
         unlock = self._check_passphrase(passphrase)
         source = self._input(fileobj_or_path)
-        result, written = Crypt(self), _Output(self.on_data)
+        result: Crypt = self.result_map["crypt"](self)
+        written = _Output(self.on_data)
+        target = _File(output) if output else written
         with self._open() as kh:
             try:
-                decrypted: Decrypted = kh.decrypt(source, passphrase=unlock, password=unlock, output=written)
+                decrypted: Decrypted = kh.decrypt(source, passphrase=unlock, passwords=unlock, output=target)
+                target.close()
             except Error as error:
                 status = {"cannot-decrypt": "no secret key", "malformed": "no data was provided"}
                 result._failed(status.get(error.code, "decryption failed"), error)
                 return result
         result._take(decrypted.verdicts)
         result._done("decryption ok")
-        self._finish(result, written, output)
+        self._finish(result, written)
         return result
 
     def get_recipients(self, message: Union[str, bytes], **kwargs: Any) -> list[str]:
@@ -592,7 +707,7 @@ class GPG:
             return self._imported(file.read())
 
     def _imported(self, data: bytes) -> ImportResult:
-        result = ImportResult(self)
+        result: ImportResult = self.result_map["import"](self)
         with self._open() as kh:
             with open_database(":memory:") as only:
                 only.import_(data)
@@ -653,7 +768,7 @@ class GPG:
         self._check_passphrase(passphrase)
         if exclamation_mode:
             raise NotImplementedError("subkeys alone are not deleted here")
-        result = DeleteResult(self)
+        result: DeleteResult = self.result_map["delete"](self)
         with self._open() as kh:
             for name in _names(fingerprints):
                 found = kh.certs(name)
@@ -671,9 +786,9 @@ class GPG:
 
     def list_keys(self, secret: bool = False, keys: Names = None, sigs: bool = False) -> ListKeys:
         """Lists keys, all or those with certain names."""
-        result = ListKeys(self)
+        result: ListKeys = self.result_map["list"](self)
         result.returncode = 0
-        if not os.path.exists(os.path.join(self.gnupghome, "keyhoard.db")):
+        if not os.path.exists(os.path.join(self._home, "keyhoard.db")):
             return result
         with self._open() as kh:
             here = {key.fingerprint for key in kh.secret_keys() if key.is_here}
@@ -690,7 +805,7 @@ class GPG:
 
     def scan_keys_mem(self, key_data: Union[str, bytes]) -> ScanKeys:
         """Lists the keys in data, without importing them."""
-        result = ScanKeys(self)
+        result: ScanKeys = self.result_map["scan"](self)
         result.returncode = 0
         with open_database(":memory:") as kh:
             kh.import_(self._stream(key_data).read())
@@ -706,7 +821,7 @@ class GPG:
         for name in names:
             if not re.fullmatch("[0-9A-Fa-f]{40}|[0-9A-Fa-f]{64}", name):
                 raise ValueError(f"Invalid fingerprint: {name!r}")
-        result = TrustResult(self)
+        result: TrustResult = self.result_map["trust"](self)
         with self._open() as kh:
             for name in names:
                 for cert in kh.certs(name):
@@ -715,6 +830,7 @@ class GPG:
 
     def gen_key_input(self, **kwargs: Any) -> str:
         """Returns the parameters of a new key as gpg's batch mode has them."""
+        is_locked = not kwargs.pop("no_protection", False)
         given = {key.replace("_", "-").title(): str(value).strip() for key, value in kwargs.items()}
         given = {key: value for key, value in given.items() if value}
         given.setdefault("Key-Type", "RSA")
@@ -722,20 +838,21 @@ class GPG:
             given.setdefault("Key-Length", "2048")
         given.setdefault("Name-Real", "Autogenerated Key")
         user = os.environ.get("LOGNAME") or os.environ.get("USERNAME") or "unspecified"
-        given.setdefault("Name-Email", f"{user.replace(' ', '_')}@{os.uname().nodename}")
+        given.setdefault("Name-Email", f"{user.replace(' ', '_')}@{socket.gethostname()}")
         lines = [f"Key-Type: {given.pop('Key-Type')}"] + [f"{key}: {value}" for key, value in given.items()]
-        if "No-Protection" not in given and "Passphrase" not in given:
+        if not is_locked or "Passphrase" not in given:
             lines.append("%no-protection")
         return "\n".join(lines) + "\n%commit\n"
 
     def gen_key(self, input: str) -> GenKey:
         """Makes a key of the parameters that :meth:`gen_key_input` returns."""
+        is_unlocked = "%no-protection" in input.splitlines()
         lines = (line.partition(":") for line in input.splitlines() if not line.startswith("%"))
         given = {key.strip().lower(): value.strip() for key, _, value in lines}
         comment = f" ({given['name-comment']})" if "name-comment" in given else ""
         email = f" <{given['name-email']}>" if "name-email" in given else ""
         user_id = given.get("name-real", "")
-        result = GenKey(self)
+        result: GenKey = self.result_map["generate"](self)
         try:
             with self._open() as kh:
                 cert = kh.generate(
@@ -743,12 +860,12 @@ class GPG:
                     algorithm=_algorithm(given, "key", "2048"),
                     subkey=_algorithm(given, "subkey", "2048") if "subkey-type" in given else "",
                     expires_in=_lifetime(given.get("expire-date", "0")),
-                    passphrase=given.get("passphrase"),
+                    passphrase=None if is_unlocked else self._check_passphrase(given.get("passphrase")),
                 )
         except (Error, OSError, ValueError) as error:
             result._failed("key not created", error)
             return result
-        result._done("key created")
+        result._done("ok")
         result.type, result.fingerprint = ("B" if len(cert.keys) > 1 else "P"), cert.fingerprint
         return result
 
@@ -764,7 +881,7 @@ class GPG:
         if not master_key:
             raise ValueError("No master key fingerprint specified")
         unlock = self._check_passphrase(master_passphrase)
-        result = AddSubkey(self)
+        result: AddSubkey = self.result_map["addSubkey"](self)
         made_of = {"rsa": "rsa3072", "dsa": "dsa2048", "elg": "elg3072"}.get(algorithm.lower(), algorithm.lower())
         use: Any = {"auth": "authenticate", "encr": "encrypt"}.get(usage, usage)
         try:
@@ -788,7 +905,7 @@ class GPG:
         if not recipient_fingerprint:
             raise ValueError("No recipient key fingerprint specified")
         unlock = self._check_passphrase(certifier_passphrase)
-        result = Sign(self)
+        result: Sign = self.result_map["sign"](self)
         with self._open() as kh:
             try:
                 kh.certify(kh.cert(recipient_fingerprint), kh.cert(certifier_fingerprint), passphrase=unlock)
@@ -800,7 +917,7 @@ class GPG:
 
     def recv_keys(self, keyserver: str, *keyids: str, extra_args: Optional[list[str]] = None) -> ImportResult:
         """Fetches keys from a keyserver, and imports those that were asked for."""
-        result = ImportResult(self)
+        result: ImportResult = self.result_map["import"](self)
         server = keyserver if "://" in keyserver else f"hkp://{keyserver}"
         with self._open() as kh:
             for name in keyids:
@@ -822,9 +939,30 @@ class GPG:
         return result
 
     def _not_here(self, *arguments: object, **named: object) -> Any:
+        """Raises ``NotImplementedError``: ``docs/python.md`` says what to use."""
         raise NotImplementedError("keyhoard.gnupg does not have this; docs/python.md says what to use")
 
     send_keys = search_keys = auto_locate_key = _not_here
+
+
+def _default_home(env: Optional[dict[str, str]]) -> str:
+    named = (os.environ if env is None else env).get("GNUPGHOME")
+    home = named or os.path.expanduser("~/.gnupg")
+    if named and not os.path.isdir(named):
+        raise ValueError(f"GNUPGHOME should be a directory (it isn't): {named}")
+    os.makedirs(home, 0o700, exist_ok=True)
+    return home
+
+
+def _signature(kh: Keyhoard, mode: str, signed: Union[str, bytes]) -> Verdict:
+    """Returns what the first signature in something that was signed just now says of itself."""
+    if mode == "inline":
+        return kh.verify(signed, output=_Output(lambda _: False))[0]
+    if mode == "cleartext":
+        text = signed if isinstance(signed, bytes) else pathlib.Path(signed).read_bytes()
+        signed = text[text.rindex(b"-----BEGIN PGP SIGNATURE-----") :]
+    # Over other data it is bad, and says the same.
+    return kh.verify(b"", signature=signed)[0]
 
 
 def _names(names: Names) -> list[str]:

@@ -1,0 +1,136 @@
+"""What `keyhoard.gnupg` has beyond what python-gnupg's own tests ask for."""
+
+import inspect
+import os
+import stat
+
+import gnupg as upstream
+import keyhoard
+import keyhoard.gnupg as gnupg
+import pytest
+
+CURVES = {"key_type": "EDDSA", "key_curve": "ed25519", "subkey_type": "ECDH", "subkey_curve": "cv25519"}
+
+
+@pytest.fixture
+def gpg(tmp_path):
+    return gnupg.GPG(gnupghome=tmp_path)
+
+
+def _key(gpg, **parameters):
+    key = gpg.gen_key(gpg.gen_key_input(name_email="ann@example.org", **CURVES, **parameters))
+    assert key and key.status == "ok", key.stderr
+    return key.fingerprint
+
+
+def _public(kind):
+    return {name: value for name, value in vars(kind).items() if not name.startswith("_") and inspect.isfunction(value)}
+
+
+def test_methods_have_python_gnupgs_arguments_in_its_order():
+    # They build gpg's command line.
+    wanted = set(_public(upstream.GPG)) - {"make_args", "set_output_without_confirmation"}
+    for name in wanted - {"send_keys", "search_keys", "auto_locate_key"}:
+        theirs = [one.name for one in inspect.signature(getattr(upstream.GPG, name)).parameters.values() if one.kind != one.VAR_KEYWORD]
+        ours = list(inspect.signature(getattr(gnupg.GPG, name)).parameters)
+        assert ours[: len(theirs)] == theirs, name
+    assert list(inspect.signature(gnupg.GPG).parameters) == list(inspect.signature(upstream.GPG).parameters)
+
+
+def test_results_have_python_gnupgs_classes_and_attributes(gpg, tmp_path):
+    assert gnupg.__version__ == upstream.__version__
+    assert {key: kind.__name__ for key, kind in gpg.result_map.items()} == {
+        key: kind.__name__ for key, kind in upstream.GPG.result_map.items()
+    }
+    for key, kind in upstream.GPG.result_map.items():
+        theirs, ours = kind(gpg), gpg.result_map[key](gpg)
+        parsing = {"curkey", "in_subkey", "counts", "ok_reason", "problem_reason"}
+        missing = {name for name in vars(theirs) if not hasattr(ours, name)} - parsing
+        assert missing == set(), key
+
+
+def test_a_program_may_replace_the_classes_of_results(gpg):
+    class Signed(gnupg.Sign):
+        pass
+
+    gpg.result_map = {**gpg.result_map, "sign": Signed}
+    _key(gpg)
+    assert isinstance(gpg.sign("text"), Signed)
+
+
+def test_a_passphrase_has_one_encoding_wherever_it_is_given(tmp_path):
+    for encoding in ("latin-1", "utf-8"):
+        home = tmp_path / encoding
+        home.mkdir()
+        gpg = gnupg.GPG(gnupghome=home, encoding=encoding)
+        key = _key(gpg, passphrase="pässword")
+        assert gpg.sign("text", keyid=key, passphrase="pässword")
+        message = gpg.encrypt("hällo", key)
+        assert str(gpg.decrypt(str(message), passphrase="pässword")) == "hällo"
+        with keyhoard.open(home / "keyhoard.db") as kh:
+            assert kh.unlocks(kh.cert(key), "pässword".encode(encoding))
+    assert gnupg.GPG(gnupghome=tmp_path).encoding == upstream.GPG.__init__.__defaults__[-1] == "latin-1"
+
+
+def test_without_a_home_the_users_own_is_made(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("GNUPGHOME", raising=False)
+    assert gnupg.GPG().list_keys() == []
+    assert stat.S_IMODE((tmp_path / ".gnupg").stat().st_mode) == 0o700
+    with pytest.raises(ValueError):
+        gnupg.GPG(env={"GNUPGHOME": str(tmp_path / "none")})
+
+
+def test_keyrings_in_files_are_refused(tmp_path):
+    for keyring in ({"keyring": "ring.gpg"}, {"secret_keyring": ["ring.gpg"]}):
+        with pytest.raises(NotImplementedError):
+            gnupg.GPG(gnupghome=tmp_path, **keyring)
+    gnupg.GPG(gnupghome=tmp_path, keyring=[str(tmp_path / "pubring.kbx"), "pubring.gpg"])
+
+
+@pytest.mark.parametrize("mode", [{"detach": True}, {"clearsign": True}, {"clearsign": False}, {"binary": True, "detach": True}])
+@pytest.mark.parametrize("to_file", [False, True])
+def test_what_signed_is_told(gpg, tmp_path, mode, to_file):
+    key = _key(gpg)
+    output = str(tmp_path / "signed") if to_file else None
+    with keyhoard.open(tmp_path / "keyhoard.db") as kh:
+        subkey = kh.add_subkey(kh.cert(key), "sign")
+    signed = gpg.sign("text", keyid=key, output=output, **mode)
+    assert signed and signed.fingerprint == subkey and signed.key_id == subkey[-16:]
+    assert signed.hash_algo in ("8", "10") and int(signed.timestamp) > 1_700_000_000
+    written = (tmp_path / "signed").read_bytes() if to_file else signed.data
+    assert written and bool(signed.data) != to_file
+    if not mode.get("detach"):
+        assert gpg.verify(written).fingerprint == subkey
+
+
+def test_refused_recipients_are_named(gpg):
+    refused = gpg.encrypt("text", "nobody@example.org")
+    assert not refused and refused.status == "invalid recipient"
+    assert refused.status_detail == "not found:nobody@example.org"
+
+
+def test_hidden_recipients_are_the_third_argument(gpg, tmp_path):
+    key = _key(gpg)
+    message = gpg.encrypt_file(gpg._stream("text"), None, [key])
+    assert message and gpg.get_recipients(message.data) == []
+    assert str(gpg.decrypt(message.data)) == "text"
+
+
+def test_a_large_output_goes_to_its_file_and_not_into_memory(gpg, tmp_path):
+    key = _key(gpg)
+    plain, message, back = (tmp_path / name for name in ("plain", "message", "back"))
+    plain.write_bytes(os.urandom(1 << 20))
+    seen = []
+    gpg.on_data = seen.append
+    assert gpg.encrypt_file(str(plain), key, output=str(message), armor=False).data == b""
+    assert gpg.decrypt_file(str(message), output=str(back)).data == b""
+    assert back.read_bytes() == plain.read_bytes() and b"".join(seen) == b""
+
+
+def test_user_ids_are_found_by_their_text(gpg):
+    key = _key(gpg)
+    keys = gpg.list_keys()
+    (user_id,) = keys.uid_map
+    assert user_id == keys[0]["uids"][0] and keys.uid_map[user_id]["type"] == "uid"
+    assert keys.key_map[key] is keys[0]
