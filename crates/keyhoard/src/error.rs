@@ -213,3 +213,16 @@ impl From<engine::message::Error> for Error {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn several_certificates_with_a_name_are_named_in_the_error() {
+        let fingerprints: Vec<Fingerprint> = (0..7).map(|byte| Fingerprint::V4([byte; 20])).collect();
+        let error = Error::Ambiguous { name: "ann".to_owned(), candidates: fingerprints.clone() };
+        let text = error.to_string();
+        assert!(text.contains(&fingerprints[4].to_string()) && text.ends_with(" and 2 more"), "{text}");
+    }
+}

@@ -167,3 +167,79 @@ impl fmt::Debug for Handle {
         f.debug_struct("Keyhoard").field("location", &self.location).finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Keyhoard, OwnerTrust, Passphrase, SubkeyUse};
+
+    /// Returns a handle as a fork of the process that opened it has it.
+    fn inherited(directory: &std::path::Path) -> Keyhoard {
+        let path = directory.join("keys.db");
+        let handle = Handle {
+            location: Location::File(path.clone()),
+            store: None,
+            secrets: SecretPlace::Beside(path),
+            clock: Arc::new(SystemTime::now),
+            passphrases: Passphrases::default(),
+            view: PacketView::Full,
+            program: "test".to_owned(),
+            opener: process::id() + 1,
+            is_concurrent: AtomicBool::new(false),
+            gate: RwLock::new(()),
+        };
+        Keyhoard::of(handle)
+    }
+
+    #[test]
+    fn in_a_fork_everything_that_reads_or_writes_fails_and_touches_nothing() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let own = Keyhoard::in_memory().expect("a database");
+        let ann = own.generate("Ann <ann@example.org>").create().expect("a key");
+        let text = ann.armored().expect("text");
+        let signature = own.sign().with(&ann).detached(&b"text"[..]).expect("signs");
+        let mut signed = Vec::new();
+        own.sign().with(&ann).inline(&b"text"[..], &mut signed).expect("signs");
+        let message = own.encrypt().password("secret").bytes("text").expect("encrypts");
+
+        let kh = inherited(directory.path());
+        let password = || Passphrase::from("secret");
+        let failures = [
+            kh.import(text.as_bytes()).err(),
+            kh.certs().by_email("ann@example.org").err(),
+            kh.certs().by_fingerprint(ann.fingerprint()).err(),
+            kh.certs().search("ann").err(),
+            kh.certs().count().err(),
+            kh.certs().export([&ann]).err(),
+            kh.encrypt().to(&ann).bytes("text").err(),
+            kh.encrypt().password(password()).bytes("text").err(),
+            kh.decrypt().bytes(&message).err(),
+            kh.decrypt().password(password()).bytes(&message).err(),
+            kh.decrypt().recipients(&message[..]).err(),
+            kh.sign().with(&ann).detached(&b"text"[..]).err(),
+            kh.sign().by("ann@example.org").cleartext("text").err(),
+            kh.verify().detached(&signature[..], &b"text"[..]).err(),
+            kh.verify().message(&signed[..]).err(),
+            kh.verify().many([()], |()| Ok((&signature[..], &b"text"[..]))).err(),
+            kh.generate("Ben <ben@example.org>").create().err(),
+            kh.add_subkey(&ann, SubkeyUse::Sign).create().err(),
+            kh.certify(&ann, &ann).create().err(),
+            kh.delete(&ann).err(),
+            kh.owner_trust(&ann).err(),
+            kh.set_owner_trust(&ann, OwnerTrust::Full).err(),
+            kh.keys().list().err(),
+            kh.keys().of(&ann).err(),
+            kh.keys().unlocks(&ann, password()).err(),
+            kh.keys().relock(&ann, password(), password()).err(),
+            kh.keys().export(&ann).err(),
+            kh.keys().delete(&ann).err(),
+            kh.journal(1).err(),
+            kh.undo(None).err(),
+            kh.transaction(|_| Ok::<(), Error>(())).err(),
+        ];
+        for (number, failure) in failures.iter().enumerate() {
+            assert_eq!(failure.as_ref().map(Error::code), Some("forked"), "number {number}");
+        }
+        assert_eq!(directory.path().read_dir().expect("a directory").count(), 0);
+    }
+}
