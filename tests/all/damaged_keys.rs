@@ -27,7 +27,7 @@ fn with_unusable_subkey(flags: u8, secret: &[u8]) -> (Certificate, Packet, Vec<u
     let (ann, subkey) = (Key::ed25519("ann"), Key::ed25519("subkey"));
     let mut certificate = Certificate::with_flags(&ann, ANN, flags);
     certificate.add_subkey(&ann, &subkey, 2);
-    let unusable = Packet::new(7, [&subkey.body(), secret].concat());
+    let unusable = Packet::new(7, [&subkey.body()[..], secret].concat());
     let mut packets = certificate.packets.clone();
     packets[0] = ann.secret_packet(5);
     packets[3] = unusable.clone();
@@ -72,9 +72,9 @@ fn a_secret_key_that_cannot_be_used_stays_as_it_is_where_passwords_are_changed()
         sop.ok(&["verify", "sig", "ann.cert"], TEXT);
     }
     // Nothing could be locked: that is no success.
-    let (ann, secret) = (Key::ed25519("ann"), &unusable_secrets()[0].1);
+    let (ann, secrets) = (Key::ed25519("ann"), unusable_secrets());
     let mut packets = Certificate::new(&ann, ANN).packets;
-    packets[0] = Packet::new(5, [&ann.body(), &secret[..]].concat());
+    packets[0] = Packet::new(5, [&ann.body()[..], &secrets[0].1].concat());
     Sop::new().fails(41, &["change-key-password"], &bytes(&packets));
 }
 

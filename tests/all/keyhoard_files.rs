@@ -156,10 +156,10 @@ fn who_cannot_be_encrypted_to_is_told_with_the_reason() {
         let mut certificate = Certificate::with_flags(&ann, "Ann <ann@example.org>", 3);
         certificate.add_subkey(&ann, subkey, 12).clone()
     };
-    let curve =
-        [&b"\x0a\x2b\x06\x01\x04\x01\x97\x55\x01\x05\x01"[..], &mpi(&[&[0x40][..], &[0x55; 32]].concat())];
+    let point = mpi(&[&[0x40][..], &[0x55; 32]].concat());
+    let curve = [&b"\x0a\x2b\x06\x01\x04\x01\x97\x55\x01\x05\x01"[..], &point].concat();
     // SHA-1 derives the key.
-    let weak = Key::of_material(18, [&curve.concat()[..], b"\x03\x01\x02\x07"].concat());
+    let weak = Key::of_material(18, [&curve[..], b"\x03\x01\x02\x07"].concat());
     let small = Key::of_material(1, [mpi(&[0xff; 128]), mpi(&[1, 0, 1])].concat());
     let almost = Key::of_material(1, [mpi(&[&[0x7f][..], &[0xff; 255]].concat()), mpi(&[1, 0, 1])].concat());
     let unbound = Certificate { packets: vec![ann.packet(), Packet::user_id("Ann")] };

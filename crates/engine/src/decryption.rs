@@ -89,8 +89,8 @@ impl SessionKeyFinder<'_> {
         let stored_keys =
             self.secret_keys.list().map_err(|error| self.failure = Some(error)).unwrap_or_default();
         // Recipients that are named come before hidden ones, for which every key has to be tried.
-        let (hidden, named): (Vec<_>, Vec<_>) =
-            recipients.iter().partition(|recipient| recipient.addressee == Addressee::Hidden);
+        let (hidden, named): (Vec<&Pkesk>, Vec<&Pkesk>) =
+            recipients.iter().copied().partition(|recipient| recipient.addressee == Addressee::Hidden);
         let named_first = named.iter().chain(&hidden).copied();
         let pairs = named_first
             .flat_map(|recipient| stored_keys.iter().map(move |key| (recipient, key)))

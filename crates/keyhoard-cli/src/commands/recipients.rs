@@ -243,9 +243,11 @@ fn advise(session: &Session, candidate: &RecipientCandidate) {
         Some(RecipientObstacle::Expired(_)) if has_secret => {
             format!("{} sets a new expiry date", Hint::SetExpiry(key))
         }
-        Some(RecipientObstacle::NoEncryptionKey | RecipientObstacle::EncryptionKeyExpired(_))
-            if has_secret =>
-        {
+        Some(
+            RecipientObstacle::NoEncryptionKey
+            | RecipientObstacle::EncryptionKeyExpired(_)
+            | RecipientObstacle::WeakKeyDerivation,
+        ) if has_secret => {
             format!("{} makes a key to encrypt to", Hint::AddEncryptionKey(key))
         }
         Some(RecipientObstacle::NotFullyChecked) => format!("{} verifies them", Hint::Check),
