@@ -24,9 +24,14 @@ impl User {
 
     /// A user with a key of their own and a certificate of Ben's.
     fn with_keys() -> Self {
+        Self::with_key_and(&OwnKey::new("Ben <ben@example.org>").certificate())
+    }
+
+    /// A user with a key of their own and this certificate.
+    fn with_key_and(ben: &[u8]) -> Self {
         let user = Self::new();
         user.succeed("keyhoard generate --no-passphrase 'Ann <ann@example.org>'");
-        user.home.write("ben.pgp", OwnKey::new("Ben <ben@example.org>").certificate());
+        user.home.write("ben.pgp", ben);
         user.succeed("keyhoard import ben.pgp");
         user.home.write("letter", "text\n");
         user
@@ -45,14 +50,23 @@ impl User {
         done.text() + &done.errors()
     }
 
-    /// Runs a command, and returns the commands that it suggests.
-    fn hints(&self, line: &str) -> Vec<String> {
+    /// Runs a command, and returns the commands that it suggests, each once.
+    fn suggested(&self, line: &str) -> Vec<String> {
         let done = self.run(line);
         let shown = done.text() + &done.errors();
-        let quoted = shown.split('`').skip(1).step_by(2);
-        let hints: Vec<String> =
-            quoted.filter(|text| text.starts_with("keyhoard ")).map(str::to_owned).collect();
-        assert!(!hints.is_empty(), "{line} suggests nothing: {shown}");
+        let mut hints: Vec<String> = Vec::new();
+        for quoted in shown.split('`').skip(1).step_by(2).filter(|text| text.starts_with("keyhoard ")) {
+            if hints.iter().all(|hint| hint != quoted) {
+                hints.push(quoted.to_owned());
+            }
+        }
+        hints
+    }
+
+    /// Runs a command that suggests others, and returns these.
+    fn hints(&self, line: &str) -> Vec<String> {
+        let hints = self.suggested(line);
+        assert!(!hints.is_empty(), "{line} suggests nothing");
         hints
     }
 }
@@ -98,6 +112,75 @@ fn every_suggested_command_is_understood_as_it_is_printed() {
             assert!(!is_misunderstood(&done), "{line} suggests {hint}: {}", done.errors());
         }
     }
+}
+
+#[test]
+fn a_directory_that_is_no_store_is_not_suggested_for_migration() {
+    let user = User::with_keys();
+    let done = user.run("keyhoard import programs");
+    assert!(done.errors().contains("is a directory; name the files in it"), "{}", done.errors());
+    assert!(!done.errors().contains("migrate"), "{}", done.errors());
+}
+
+#[test]
+fn a_check_before_any_migration_says_that_nothing_was_migrated() {
+    let user = User::with_keys();
+    let told = user.succeed("keyhoard migrate --check");
+    assert!(told.contains("nothing was migrated yet"), "{told}");
+}
+
+#[test]
+fn keys_that_only_gnupg_has_and_keys_of_other_databases_are_told() {
+    let user = User::with_keys();
+    user.succeed("keyhoard --db other.db generate --no-passphrase 'Other <other@example.org>'");
+    let listed = user.succeed("keyhoard key list");
+    assert!(listed.contains("(of another database: ") && listed.contains("other.db)"), "{listed}");
+    let gpg = "gpg --batch --pinentry-mode loopback --passphrase ''";
+    user.succeed(&format!("{gpg} --quick-generate-key 'Me <me@example.org>' ed25519 sign never"));
+    user.run("gpgconf --kill all");
+    assert_eq!(user.hints("keyhoard key list"), ["keyhoard migrate"]);
+    user.succeed("keyhoard migrate");
+    assert!(!user.succeed("keyhoard key list").contains("keyhoard migrate"));
+}
+
+#[test]
+fn a_word_of_gpgs_is_answered_with_the_command_that_does_the_same() {
+    let user = User::with_keys();
+    for (line, meant) in [
+        ("keyhoard --import ben.pgp", "keyhoard import"),
+        ("keyhoard --dearmor", "keyhoard sop dearmor"),
+        ("keyhoard -e -r ben@example.org", "keyhoard encrypt"),
+        ("keyhoard -a --export", "keyhoard export --armor"),
+        ("keyhoard sign -u ann@example.org", "keyhoard sign --by"),
+    ] {
+        assert_eq!(user.hints(line), [meant], "{line}");
+    }
+    let told = user.run("keyhoard undo --yes").errors();
+    assert!(!told.contains("as a value"), "{told}");
+}
+
+#[test]
+fn nothing_succeeds_in_silence_where_a_person_would_wonder() {
+    let user = User::with_keys();
+    for (line, told) in [
+        ("keyhoard signed-by ben@example.org", "no certificate here has a certification by them"),
+        ("keyhoard tofu list", "no address came with several keys"),
+        ("keyhoard key revocation-certificate -o revocation ann@example.org", "written to revocation"),
+        ("keyhoard import revocation", "is revoked now"),
+        ("keyhoard import ben.pgp", "certificate read"),
+        ("keyhoard trust set never ben@example.org", "never trusted to certify others"),
+        ("keyhoard delete --yes ben@example.org", "brings it back"),
+        ("keyhoard undo", "1 certificate restored"),
+        ("keyhoard log -n 1", "keyhoard undo"),
+    ] {
+        let done = user.run(line);
+        let shown = done.text() + &done.errors();
+        assert!(shown.contains(told), "{line}: {shown}");
+    }
+    user.succeed(
+        "keyhoard key add-user-id --help > /dev/null; keyhoard delete --yes 'Ben <ben@example.org>'",
+    );
+    assert!(user.succeed("keyhoard log -n 1").contains("delete --yes 'Ben <ben@example.org>'"));
 }
 
 #[test]

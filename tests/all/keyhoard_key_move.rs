@@ -228,3 +228,42 @@ fn a_move_that_is_killed_at_any_step_leaves_a_key_that_works_and_can_be_complete
         assert_eq!(places(&home), [to, to]);
     }
 }
+
+#[test]
+fn a_key_is_made_in_the_agent_where_that_is_asked_for() {
+    let home = AgentHome::with_keys("", &[("ed25519", "cv25519")]);
+    let passphrase = home.home.write("passphrase", "abc\n");
+    let passphrase = passphrase.to_str().expect("a path in UTF-8");
+    let generate = ["generate", "--to", "agent"];
+    for (options, name) in [
+        (&["--no-passphrase"][..], "open@example.org"),
+        (&["--passphrase-file", passphrase], "locked@example.org"),
+    ] {
+        Run::keyhoard(&home.home).args(generate).args(options).arg(name).succeed();
+        home.answer("abc");
+        let certificate = Run::keyhoard(&home.home).args(["export", name]).succeed().stdout;
+        Run::gpg(&home.home).arg("--import").stdin(certificate).succeed();
+        home.assert_signs_and_decrypts(&[], name);
+    }
+    assert_eq!(places(&home), ["agent"; 6]);
+    Run::keyhoard(&home.home).args(["generate", "--no-passphrase", "file@example.org"]).succeed();
+    assert_eq!(places(&home).iter().filter(|place| *place == "file").count(), 2, "files are the default");
+    let without = harness::Home::new();
+    let refused = Run::keyhoard(&without).args(generate).args(["--no-passphrase", "Ann"]).output();
+    assert_eq!(refused.code, Some(2));
+    assert!(refused.errors().contains("there is no gpg-agent"), "{}", refused.errors());
+}
+
+#[test]
+fn without_a_terminal_for_the_agents_question_the_error_says_what_to_set() {
+    let home = AgentHome::with_keys("abc", &[("ed25519", "cv25519")]);
+    let pinentry = fs::read_to_string(home.home.path().join("pinentry")).expect("a script");
+    let failing = pinentry.replace(
+        "ERR 83886179 Operation cancelled <Pinentry>",
+        "ERR 83918950 Inappropriate ioctl for device <Pinentry>",
+    );
+    home.home.write("pinentry", failing);
+    let done = Run::keyhoard(&home.home).args(["key", "export", "ed25519@example.org"]).output();
+    assert_eq!(done.code, Some(2), "{}", done.errors());
+    assert!(done.errors().contains("GPG_TTY"), "{}", done.errors());
+}

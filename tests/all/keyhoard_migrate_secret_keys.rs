@@ -231,7 +231,7 @@ fn settings_with_a_counterpart_are_taken_over_and_the_others_named() {
         [
             ("keyserver hkps://keys.example.org", outcome),
             ("encrypt-to open@example.org", outcome),
-            ("default-key rsa@example.org", "left"),
+            ("default-key rsa@example.org", outcome),
             ("trusted-key 0123456789ABCDEF", "left"),
             ("personal-cipher-preferences AES256", "left"),
         ]
@@ -246,13 +246,16 @@ fn settings_with_a_counterpart_are_taken_over_and_the_others_named() {
         "commands that sign take the key as an option; gpg-keyhoard reads it here"
     );
     let text = fs::read_to_string(&file).expect("a file");
+    let (default_key, rest) = text.split_once('\n').expect("lines");
+    assert!(default_key.starts_with("default-key = '") && default_key.len() == 56, "{text}");
     assert_eq!(
-        text,
+        rest,
         "encrypt-to-self = true\n# mine\n[network]\nkeyservers = ['hkps://keys.example.org']\ntimeout = 9\n"
     );
     assert_eq!(told(&copied(&home, source.home.path())), expected("here"));
     assert_eq!(fs::read_to_string(&file).expect("a file"), text);
-    fs::write(&file, "encrypt-to-self = false\n[network]\nkeyservers = []\n").expect("a file");
+    fs::write(&file, "default-key = 'x'\nencrypt-to-self = false\n[network]\nkeyservers = []\n")
+        .expect("a file");
     assert_eq!(told(&copied(&home, source.home.path())), expected("left"), "what is configured stays");
 }
 

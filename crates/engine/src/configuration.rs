@@ -14,6 +14,8 @@
 //! ```
 //!
 //! ```toml
+//! # The key that `keyhoard` signs and certifies with, of several that could.
+//! default-key = "0123456789ABCDEF0123456789ABCDEF01234567"
 //! # `keyhoard encrypt` encrypts to one's own keys, too.
 //! encrypt-to-self = true
 //! # `gpg-keyhoard` makes RSA keys of fewer than 2048 bits when it is asked to, for tests and old programs.
@@ -42,6 +44,8 @@ pub struct Configuration {
     /// Whose output `gpg-keyhoard` follows.
     #[serde(default)]
     pub compat: Compat,
+    /// The user's own key that signs and certifies, of several that could: its fingerprint or another name.
+    pub default_key: Option<String>,
     /// Messages are encrypted to the user's own keys, too.
     #[serde(default)]
     pub encrypt_to_self: bool,

@@ -94,7 +94,7 @@ pub enum Error {
         entry: JournalId,
     },
     /// An entry that was undone.
-    #[error("entry {} was undone by entry {} already; to have it back, undo that one", .entry.0, .by.0)]
+    #[error("entry {} was undone by entry {} already", .entry.0, .by.0)]
     AlreadyUndone {
         /// The entry that was asked for.
         entry: JournalId,
@@ -109,8 +109,7 @@ pub enum Error {
     },
     /// A later import brought the same certificates as the entry that was to be undone.
     #[error(
-        "{count} of the certificates of entry {} were imported again later ({fingerprint} by entry {}); undo that \
-         first, or force it",
+        "{count} of the certificates of entry {} were imported again later ({fingerprint} by entry {})",
         .entry.0, .later.0
     )]
     BroughtAgain {

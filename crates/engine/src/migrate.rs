@@ -22,7 +22,7 @@ mod tofu_db;
 mod trust_db;
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use store::{Migration, ReadJournal, Store, Timestamp};
 
@@ -88,6 +88,49 @@ pub fn is_remembered(source: &MigrationSource, database: &Path, copies_secret_ke
 pub fn outdated(snapshot: &dyn ReadJournal) -> Result<Vec<Migration>> {
     let migrations = snapshot.migrations()?.into_iter().filter(|migration| migration.done.is_some());
     Ok(migrations.filter(has_changed).collect())
+}
+
+/// A place that was taken over, in which something has changed since.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChangedPlace {
+    /// The GnuPG home directory, if several of its files were taken over, else the file or directory.
+    pub path: PathBuf,
+    /// GnuPG's secret keys, which were copied from there, have changed.
+    pub has_secret_keys: bool,
+}
+
+/// Returns the places that have to be taken over again for everything that has [changed](outdated), each once.
+///
+/// # Errors
+///
+/// The database's errors.
+pub fn changed_places(snapshot: &dyn ReadJournal) -> Result<Vec<ChangedPlace>> {
+    let taken = snapshot.migrations()?.into_iter().filter(|migration| migration.done.is_some());
+    let homes: Vec<PathBuf> = taken.filter_map(|taken| home_of(&taken.path)).collect();
+    let mut places: Vec<ChangedPlace> = Vec::new();
+    for Migration { path, .. } in outdated(snapshot)? {
+        let has_secret_keys = path.ends_with(source::KEYS_OF_AGENT);
+        let home = home_of(&path).filter(|home| homes.iter().filter(|other| *other == home).count() > 1);
+        let path = home.unwrap_or(path);
+        match places.iter_mut().find(|place| place.path == path) {
+            Some(place) => place.has_secret_keys |= has_secret_keys,
+            None => places.push(ChangedPlace { path, has_secret_keys }),
+        }
+    }
+    Ok(places)
+}
+
+fn home_of(path: &Path) -> Option<PathBuf> {
+    Source::recognise(path).ok()?.home().map(Path::to_owned)
+}
+
+/// Says whether anything was ever taken over.
+///
+/// # Errors
+///
+/// The database's errors.
+pub fn was_done(snapshot: &dyn ReadJournal) -> Result<bool> {
+    Ok(snapshot.migrations()?.iter().any(|migration| migration.done.is_some()))
 }
 
 /// Returns the keyrings in a GnuPG home directory that were neither taken over nor mentioned to the user before.

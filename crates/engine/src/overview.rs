@@ -10,7 +10,7 @@ use secret::StoredKey;
 use store::{CertId, Detail, Fingerprint, JournalEntry, ReadCertificates, Selection, Snapshot};
 
 use crate::Result;
-use crate::migrate::{MigrationSource, outdated, usual};
+use crate::migrate::{ChangedPlace, MigrationSource, changed_places, outdated, usual};
 use crate::secret_transfer::with_secret_key;
 
 /// A certificate with the times that matter to its user.
@@ -49,6 +49,8 @@ pub struct Overview {
     pub to_migrate: Vec<MigrationSource>,
     /// Files of GnuPG and other programs that have changed since they were taken over.
     pub changed: Vec<PathBuf>,
+    /// The places of these files that have to be taken over again.
+    pub changed_places: Vec<ChangedPlace>,
     /// The last command that changed something.
     pub last: Option<JournalEntry>,
 }
@@ -77,6 +79,7 @@ impl Overview {
             trusted: lifetimes(snapshot, &trusted, now)?,
             to_migrate,
             changed: outdated(snapshot)?.into_iter().map(|changed| changed.path).collect(),
+            changed_places: changed_places(snapshot)?,
             last: snapshot.journal(1)?.into_iter().next(),
         })
     }

@@ -93,6 +93,29 @@ pub(crate) fn modern_signing_key(
     signing_keys(snapshot, id, stored_keys, moment, &|_| true)
 }
 
+/// Says whether a certificate's primary key may certify others now, and its secret part is here.
+///
+/// # Errors
+///
+/// The database's errors.
+pub fn can_certify(
+    snapshot: &dyn ReadCertificates,
+    id: CertId,
+    stored_keys: &[StoredKey],
+    now: Timestamp,
+) -> Result<bool> {
+    let Some(stored) = stored::read_one(snapshot, id)? else { return Ok(false) };
+    let certificate = stored.certificate;
+    let moment = EvaluationContext::new(now, PacketView::Full);
+    let effective = evaluate_certificate(&certificate, moment, &[snapshot])?;
+    let primary = certificate.facts.primary().fingerprint;
+    let is_here =
+        stored_keys.iter().any(|stored| stored.fingerprint == primary && stored.protection.has_secret());
+    let issuer = IssuerKey::primary(&certificate.facts, &effective);
+    let kind = SignatureType::GENERIC_CERTIFICATION;
+    Ok(is_here && effective.primary().is_usable() && objections(&issuer, kind, now, now).is_empty())
+}
+
 /// Returns what a certificate has to sign with by GnuPG's rules, by which a key without key flags may do what its
 /// algorithm can; a key that is named with a `!` signs itself. `None` if no secret part is here.
 ///

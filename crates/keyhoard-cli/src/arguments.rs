@@ -13,7 +13,7 @@ use crate::global_options::GlobalOptions;
 ///
 /// Imports certificates once, verifies every signature once, and answers every later question in milliseconds.
 #[derive(Debug, Parser)]
-#[command(name = "keyhoard", version, after_help = AFTER_HELP, max_term_width = 100)]
+#[command(name = "keyhoard", version, after_help = AFTER_HELP, max_term_width = 80)]
 pub(crate) struct Arguments {
     #[command(flatten)]
     pub(crate) global: GlobalOptions,
@@ -40,7 +40,7 @@ pub(crate) enum Command {
     /// Show everything that is known about certificates.
     #[command(alias = "fingerprint")]
     Show(show::Arguments),
-    /// Find certificates whose user IDs contain every given text.
+    /// Find certificates by texts in their user IDs.
     #[command(visible_alias = "find")]
     Search(search::Arguments),
     /// Find certificates in the network and import them.
@@ -71,7 +71,7 @@ pub(crate) enum Command {
     /// Remove certificates.
     #[command(visible_alias = "rm")]
     Delete(delete::Arguments),
-    /// List, export, import, lock and change your own keys, and certify those of others.
+    /// Manage your own keys, and certify those of others.
     Key(key::Arguments),
     /// Show what changed the database, newest first.
     Log(log::Arguments),
@@ -89,7 +89,7 @@ pub(crate) enum Command {
     Trust(trust::Arguments),
     /// Show which keys came with which addresses, and decide about them.
     Tofu(tofu::Arguments),
-    /// Copy the keys of GnuPG and other programs, whose files are not changed.
+    /// Copy the keys of GnuPG and other programs.
     Migrate(migrate::Arguments),
     /// Measure every OpenPGP program on this machine, side by side.
     Bench(bench::Arguments),

@@ -43,6 +43,7 @@ mod list_filter;
 mod listings;
 mod migration_details;
 mod named_certificates;
+mod own_key;
 mod recipients;
 mod signer_options;
 mod unknown_recipients;

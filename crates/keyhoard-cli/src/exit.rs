@@ -5,16 +5,17 @@ use std::fmt;
 use std::io;
 use std::process::ExitCode;
 
-use clap::error::{ContextKind, ContextValue, ErrorKind};
 use engine::stateless::Failure;
 use engine::{causes, lacks_search_index, secret};
 
 use crate::error_code::ErrorCode;
-use crate::gpg_words;
 use crate::hint::Hint;
 use crate::output::is_standard_output_closed;
 use crate::stderr::{self, MessageJson};
 use crate::style::Style;
+
+/// Libgpg-error's `GPG_ERR_ENOTTY`, with which a pinentry without a terminal fails.
+const NO_TERMINAL: u16 = 0x8000 | 102;
 
 /// The outcome of a command that did not fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,28 +99,6 @@ pub(crate) fn report(result: anyhow::Result<Outcome>, is_json: bool) -> ExitCode
     }
 }
 
-/// Returns the command that is meant by a word of gpg's, which is why the arguments were not understood.
-pub(crate) fn meant_word(error: &clap::Error) -> Option<&'static str> {
-    let context = match error.kind() {
-        ErrorKind::InvalidSubcommand => ContextKind::InvalidSubcommand,
-        ErrorKind::UnknownArgument => ContextKind::InvalidArg,
-        _ => return None,
-    };
-    match error.get(context)? {
-        ContextValue::String(word) => gpg_words::meant(word),
-        _ => None,
-    }
-}
-
-/// Writes what is wrong with the arguments as JSON.
-pub(crate) fn report_usage(error: &clap::Error) -> ExitCode {
-    let text = error.to_string();
-    let first = text.lines().next().unwrap_or_default();
-    let message = first.strip_prefix("error: ").unwrap_or(first);
-    stderr::json(&MessageJson::Error { error: ErrorCode::Usage, message });
-    ExitCode::from(2)
-}
-
 fn code(error: &anyhow::Error) -> ErrorCode {
     if let Some(coded) = error.downcast_ref::<CodedError>() {
         return coded.code;
@@ -139,9 +118,16 @@ fn code(error: &anyhow::Error) -> ErrorCode {
 fn advice(error: &anyhow::Error) -> Option<String> {
     match secret_error(error) {
         Some(secret::Error::EmptyPassphrase) => {
-            let advice =
-                "for a key without passphrase use `generate --no-passphrase` or `key passphrase --remove`";
-            return Some(advice.to_owned());
+            return Some(format!(
+                "a key without passphrase is made with --no-passphrase; {} removes a passphrase",
+                Hint::RemovePassphrase("NAME".to_owned())
+            ));
+        }
+        Some(secret::Error::Agent { code: Some(NO_TERMINAL), .. }) => {
+            return Some(
+                "its pinentry has no terminal: run this on one, with GPG_TTY set to what `tty` prints"
+                    .to_owned(),
+            );
         }
         // There was no way to ask for it.
         Some(secret::Error::NoPassphrase { .. }) => {
@@ -151,12 +137,19 @@ fn advice(error: &anyhow::Error) -> Option<String> {
     }
     Some(match error.downcast_ref()? {
         engine::Error::Store(engine::store::Error::Missing { .. }) => {
-            format!("{}, {} or {} makes it", Hint::ImportFile, Hint::Generate, Hint::Migrate)
+            match engine::migrate::usual().is_empty() {
+                true => format!("{} or {} makes it", Hint::ImportFile, Hint::Generate),
+                false => format!("{}, {} or {} makes it", Hint::ImportFile, Hint::Generate, Hint::Migrate),
+            }
         }
         engine::Error::Store(engine::store::Error::Older { .. }) => {
             format!("the owner runs {}", Hint::MigrateDatabase)
         }
         engine::Error::NoSuchEntry { .. } => format!("{} lists them", Hint::Log),
+        engine::Error::AlreadyUndone { by, .. } => format!("{} brings it back", Hint::Undo(by.0)),
+        engine::Error::BroughtAgain { entry, .. } => {
+            format!("{} takes it back all the same", Hint::UndoByForce(entry.0))
+        }
         engine::Error::NothingInEntry { .. } => {
             format!("{} forgets the messages that were seen", Hint::TofuForget)
         }

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use clap::Command;
+use clap::{Arg, ArgAction, Command};
 
 /// Headings of options that only `--help=all` and the man pages list.
 const HIDDEN_HEADINGS: [&str; 4] = ["Global options", "Trust options", "Passphrases", "Signatures"];
@@ -11,8 +11,10 @@ const HIDDEN_HEADINGS: [&str; 4] = ["Global options", "Trust options", "Passphra
 const COMMON: [&str; 2] = ["json", "by"];
 
 /// Options that few people need.
-const RARE: [&str; 26] = [
+const RARE: [&str; 28] = [
     "to_hidden",
+    "pad",
+    "sure",
     "not_to_self",
     "password_fd",
     "cipher",
@@ -41,11 +43,11 @@ const RARE: [&str; 26] = [
 ];
 
 /// Commands that few people need.
-const RARE_COMMANDS: [&str; 10] =
-    ["who-signed", "signed-by", "policy", "db", "copy", "sql", "tofu", "bench", "completions", "man"];
+const RARE_COMMANDS: [&str; 11] =
+    ["sop", "who-signed", "signed-by", "policy", "db", "copy", "sql", "tofu", "bench", "completions", "man"];
 
 /// Lines of examples, below their title.
-const MOST_EXAMPLES: usize = 6;
+const MOST_EXAMPLES: usize = 4;
 
 /// The arguments, and which help they ask for.
 pub(crate) struct Request {
@@ -89,12 +91,18 @@ pub(crate) fn short(command: Command) -> Command {
         let is_hidden = argument.get_help_heading().is_some_and(|heading| HIDDEN_HEADINGS.contains(&heading));
         let is_common = COMMON.contains(&argument.get_id().as_str());
         let is_rare = RARE.contains(&argument.get_id().as_str());
-        if (is_hidden && !is_common) || is_rare { argument.hide(true) } else { argument }
+        match (is_hidden && !is_common) || is_rare {
+            true => argument.hide(true),
+            false if is_common => argument.help_heading(None::<&str>),
+            false => argument,
+        }
     });
     let command = match examples {
         Some(examples) => command.after_help(examples),
         None => command,
     };
+    let help = Arg::new("help").short('h').long("help").action(ArgAction::HelpShort);
+    let command = command.disable_help_flag(true).arg(help.help("Print help; --help=all prints all of it"));
     command.mut_subcommands(|subcommand| {
         let is_rare = RARE_COMMANDS.contains(&subcommand.get_name());
         let subcommand = short(subcommand);
@@ -109,8 +117,10 @@ mod tests {
     use super::*;
     use crate::arguments::Arguments;
 
-    /// Lines of a screen, of 100 columns.
-    const SCREEN: usize = 46;
+    /// The lines and columns of a help text at most. The columns are those of the narrowest terminals in use. A
+    /// terminal of 24 lines would not hold the commands of `keyhoard` or `keyhoard key`, one line for each; a window
+    /// over the height of a small display has 40.
+    const SCREEN: (usize, usize) = (40, 80);
 
     fn each(command: &mut Command, visit: &mut dyn FnMut(&mut Command)) {
         visit(command);
@@ -119,12 +129,15 @@ mod tests {
 
     #[test]
     fn the_help_of_every_command_fits_one_screen() {
-        let mut command = short(Arguments::command()).term_width(100);
+        let mut command = short(Arguments::command()).term_width(SCREEN.1);
         command.build();
         let mut too_long = Vec::new();
         each(&mut command, &mut |command| {
-            let lines = command.render_help().to_string().lines().count();
-            too_long.extend((lines > SCREEN).then(|| format!("{}: {lines}", command.get_name())));
+            let help = command.render_help().to_string();
+            let size =
+                (help.lines().count(), help.lines().map(|line| line.chars().count()).max().unwrap_or(0));
+            let fits = size.0 <= SCREEN.0 && size.1 <= SCREEN.1;
+            too_long.extend((!fits).then(|| format!("{}: {size:?}", command.get_name())));
         });
         assert!(too_long.is_empty(), "{too_long:?}");
     }

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use engine::database;
+use engine::migrate::ChangedPlace;
 
 /// The database that `--db` named, which a suggested command has to name, too.
 static NAMED_DATABASE: OnceLock<PathBuf> = OnceLock::new();
@@ -61,6 +62,8 @@ hints! {
     UndoRevocation(entry: i64 = 17) => ["undo", entry, "--including-revocations"];
     /// Takes back the last command.
     UndoLast => ["undo"];
+    /// Takes back an entry of the journal, and with it what a later import brought again.
+    UndoByForce(entry: i64 = 17) => ["undo", entry, "--force"];
     /// Imports a file; capitals stand for its name.
     ImportFile => ["import", "FILE"];
     /// Makes a key.
@@ -73,6 +76,10 @@ hints! {
     MigrateFrom(place: String = "/home/ann/.gnupg".to_owned()) => ["migrate", place];
     /// Copies GnuPG's secret keys.
     CopySecretKeys(place: String = "/home/ann/.gnupg".to_owned()) => ["migrate", "--secret-keys", "copy", place];
+    /// Removes the passphrase of a key.
+    RemovePassphrase(key: String = KEY.to_owned()) => ["key", "passphrase", "--remove", key];
+    /// Deletes a secret key whose certificate is not here.
+    DeleteSecretKey(key: String = KEY.to_owned()) => ["key", "delete", "--secret-only", key];
     /// Says what migrating again would do.
     ExplainMigration => ["--json", "migrate", "--dry-run"];
     /// Finds an address or a key in the network.
@@ -83,6 +90,8 @@ hints! {
     Refresh(key: String = KEY.to_owned()) => ["refresh", key];
     /// Lists the secret keys.
     KeyList => ["key", "list"];
+    /// Lists the certificates with a secret key.
+    ListOwn => ["list", "--secret"];
     /// Shows everything about a certificate.
     Show(name: String = KEY.to_owned()) => ["show", name];
     /// Asks a keyserver for a text.
@@ -109,25 +118,25 @@ hints! {
     TofuBad(key: String = KEY.to_owned()) => ["tofu", "policy", "bad", key];
     /// Forgets the messages seen with an address; capitals stand for it.
     TofuForget => ["tofu", "forget", "ADDRESS"];
+    /// Lists every address that came with a key.
+    TofuListAll => ["tofu", "list", "--all"];
     /// Copies the database; capitals stand for the place of the new one.
     Copy(from: String = "/var/lib/keys.db".to_owned()) => ["copy", "--from", from, "--to", "NEW-DATABASE"];
     /// Derives all rows again.
     Rebuild => ["doctor", "--rebuild"];
     /// Decrypts a file.
     Decrypt(file: String = "letter.asc".to_owned()) => ["decrypt", file];
+    /// Verifies a message or a signature.
+    Verify(file: String = "letter.asc".to_owned()) => ["verify", file];
     /// Exports the secret keys, as a backup.
     BackUpKeys => ["key", "export", "--all", "--output", "secret-keys.asc"];
 }
 
 impl Hint {
-    /// Returns the command that takes over what has changed at a path.
-    pub(crate) fn migrate_again(path: &Path) -> Self {
-        let place = path.display().to_string();
-        if path.ends_with("private-keys-v1.d") {
-            Self::CopySecretKeys(place)
-        } else {
-            Self::MigrateFrom(place)
-        }
+    /// Returns the command that takes over what has changed at a place.
+    pub(crate) fn migrate_again(changed: &ChangedPlace) -> Self {
+        let place = changed.path.display().to_string();
+        if changed.has_secret_keys { Self::CopySecretKeys(place) } else { Self::MigrateFrom(place) }
     }
 }
 
@@ -148,7 +157,7 @@ pub(crate) fn named(command: &str) -> String {
 }
 
 /// Quotes an argument for a shell, where that is needed.
-fn quoted(argument: &str) -> String {
+pub(crate) fn quoted(argument: &str) -> String {
     let is_plain = |character: char| character.is_ascii_alphanumeric() || "-_./:@+=,%".contains(character);
     if !argument.is_empty() && argument.chars().all(is_plain) {
         return argument.to_owned();
@@ -257,21 +266,54 @@ mod tests {
         });
     }
 
-    #[test]
-    fn no_message_names_a_command_that_is_not_a_hint() {
-        let mut directories = vec![PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/src"))];
+    /// Calls `visit` for every source of the crates whose messages users of this program see, except for this file.
+    fn each_source(crates: &[&str], visit: &mut dyn FnMut(&Path, &str)) {
+        let of = |name: &&str| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..").join(name).join("src");
+        let mut directories: Vec<PathBuf> = crates.iter().map(of).collect();
         while let Some(directory) = directories.pop() {
             for entry in fs::read_dir(directory).expect("the sources") {
                 let path = entry.expect("an entry").path();
                 if path.is_dir() {
                     directories.push(path);
                 } else if !path.ends_with("hint.rs") {
-                    let source = fs::read_to_string(&path).expect("a source");
-                    let found = commands_in_messages(&source);
-                    assert!(found.is_empty(), "{}: {found:?}", path.display());
+                    visit(&path, &fs::read_to_string(&path).expect("a source"));
                 }
             }
         }
+    }
+
+    #[test]
+    fn no_message_names_a_command_that_is_not_a_hint() {
+        let crates = ["keyhoard-cli", "engine", "network", "secret", "agent", "store", "message", "keygen"];
+        each_source(&crates, &mut |path, source| {
+            let found = commands_in_messages(source);
+            assert!(found.is_empty(), "{}: {found:?}", path.display());
+        });
+    }
+
+    #[test]
+    fn every_option_that_a_message_names_exists() {
+        let mut options = vec!["help".to_owned(), "help=all".to_owned(), "version".to_owned()];
+        each_command(&built(), "keyhoard", &mut |_, command| {
+            options
+                .extend(command.get_arguments().filter_map(|argument| Some(argument.get_long()?.to_owned())));
+        });
+        let mut count = 0;
+        each_source(&["keyhoard-cli"], &mut |path, source| {
+            // These name options of gpg and of keyhoard-lab.
+            let is_foreign = ["gpg_words.rs", "bench.rs"].iter().any(|file| path.ends_with(file));
+            let source = source.split("#[cfg(test)]").next().unwrap_or_default();
+            for line in source.lines().filter(|line| !is_foreign && !line.trim().starts_with("//")) {
+                for option in line.split([' ', '"', '(', '\'']).filter_map(|word| word.strip_prefix("--")) {
+                    let option = option.trim_end_matches(|end: char| !end.is_ascii_lowercase());
+                    if !option.is_empty() && !line.contains("gpg --") {
+                        assert!(options.iter().any(|known| known == option), "{}: {line}", path.display());
+                        count += 1;
+                    }
+                }
+            }
+        });
+        assert!(count > 50, "{count}");
     }
 
     /// Returns the lines of a source that have a command in a string, outside of help texts.

@@ -2,19 +2,30 @@
 
 use std::fmt::Display;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, IsTerminal, Read};
 use std::path::Path;
 
 use anyhow::{Context, bail};
 use engine::output_file::FileId;
 
 use crate::session::Session;
+use crate::stderr;
+use crate::style::Style;
 
 /// Opens a file, or standard input for `None` and `-`.
 pub(crate) fn open(path: Option<&Path>) -> anyhow::Result<Box<dyn Read + Send>> {
     match path.filter(|path| *path != Path::new("-")) {
         Some(path) => Ok(Box::new(file(path)?)),
-        None => Ok(Box::new(io::stdin())),
+        None => {
+            if io::stdin().is_terminal() {
+                stderr::print(
+                    Style::Faint,
+                    "keyhoard:",
+                    "reading from the terminal; end with Ctrl-D, or name a file",
+                );
+            }
+            Ok(Box::new(io::stdin()))
+        }
     }
 }
 

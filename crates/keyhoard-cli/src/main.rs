@@ -10,8 +10,8 @@
 //! - [`listing`]: certificates as text and as JSON; [`naming`]: names for the numbers of OpenPGP.
 //! - [`input`]: files and standard input; [`output`]: results on standard output; [`stderr`]: notes, warnings and
 //!   errors; [`question`]: questions on the terminal.
-//! - [`hint`]: the commands that messages suggest; [`gpg_words`]: commands for words of gpg's; [`help`]: help on one
-//!   screen.
+//! - [`hint`]: the commands that messages suggest; [`gpg_words`]: commands for words of gpg's; [`usage`]: arguments that
+//!   were not understood; [`help`]: help on one screen.
 //! - [`json`], [`table`], [`style`], [`printable`], [`timestamp`], [`expiry`], [`progress`]: the parts of both.
 //!
 //! This crate holds the command line: arguments and output. What a command does is in the crate `engine`.
@@ -41,14 +41,14 @@ mod style;
 mod table;
 mod timestamp;
 mod trust_options;
+mod usage;
 
 use std::ffi::OsStr;
 use std::io::IsTerminal;
 use std::path::Path;
 use std::process::ExitCode;
 
-use clap::error::ErrorKind;
-use clap::{CommandFactory, Parser};
+use clap::Parser;
 
 fn main() -> ExitCode {
     process::protect_memory();
@@ -61,7 +61,7 @@ fn main() -> ExitCode {
     match arguments::Arguments::try_parse_from(&request.arguments) {
         Ok(arguments) if arguments.command.is_none() && !std::io::stdout().is_terminal() => {
             // On a terminal it shows the status.
-            report_missing_command(arguments.global.json)
+            usage::report_missing_command(arguments.global.json)
         }
         Ok(arguments) => {
             let is_json = arguments.global.json;
@@ -72,8 +72,8 @@ fn main() -> ExitCode {
             let _ = error.print();
             ExitCode::from(commands::sop::misunderstood(&error).exit_code())
         }
-        Err(error) if error.use_stderr() && arguments::is_json_requested() => exit::report_usage(&error),
-        Err(error) => explain(&error, &request),
+        Err(error) if error.use_stderr() && arguments::is_json_requested() => usage::report_as_json(&error),
+        Err(error) => usage::explain(error, &request),
     }
 }
 
@@ -81,35 +81,6 @@ fn main() -> ExitCode {
 fn is_name_of_gpg(path: &OsStr) -> bool {
     let name = Path::new(path).file_name();
     name.is_some_and(|name| ["gpg", "gpg2", "gpg-keyhoard"].into_iter().any(|gpg| name == gpg))
-}
-
-/// Says that no command was given, with the help.
-fn report_missing_command(is_json: bool) -> ExitCode {
-    match is_json {
-        true => stderr::json(&stderr::MessageJson::Error {
-            error: error_code::ErrorCode::Usage,
-            message: "no command was given",
-        }),
-        false => eprint!("{}", help::short(arguments::Arguments::command()).render_help()),
-    }
-    ExitCode::from(2)
-}
-
-/// Prints the help that was asked for, or what is wrong with the arguments.
-fn explain(error: &clap::Error, request: &help::Request) -> ExitCode {
-    let is_help =
-        matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand);
-    let short =
-        || help::short(arguments::Arguments::command()).try_get_matches_from(&request.arguments).err();
-    // An error here could not be reported anywhere.
-    let _ = match (is_help && !request.is_full).then(short).flatten() {
-        Some(shorter) => shorter.print(),
-        None => error.print(),
-    };
-    if let Some(meant) = exit::meant_word(error) {
-        stderr::print(style::Style::Faint, "keyhoard:", format_args!("did you mean {}?", hint::named(meant)));
-    }
-    ExitCode::from(if error.use_stderr() { 2 } else { 0 })
 }
 
 #[cfg(test)]

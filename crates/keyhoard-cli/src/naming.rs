@@ -120,9 +120,9 @@ pub(crate) fn features(flags: u8) -> Vec<String> {
 /// Returns an owner trust as a phrase.
 pub(crate) fn owner_trust_phrase(trust: OwnerTrust) -> &'static str {
     match trust {
-        OwnerTrust::Unknown | OwnerTrust::Expired | OwnerTrust::Undefined | OwnerTrust::Never => {
-            "not trusted"
-        }
+        OwnerTrust::Unknown | OwnerTrust::Expired => "owner trust not set",
+        OwnerTrust::Undefined => "owner trust undecided",
+        OwnerTrust::Never => "never trusted to certify others",
         OwnerTrust::Marginal => "marginally trusted",
         OwnerTrust::Full => "fully trusted",
         OwnerTrust::Ultimate => "ultimately trusted",

@@ -14,6 +14,11 @@ pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02X}")).collect()
 }
 
+/// Returns the text for a number that stands before it: for 1, and for any other.
+pub(crate) fn counted_thing(count: u64, one: &'static str, several: &'static str) -> &'static str {
+    if count == 1 { one } else { several }
+}
+
 /// Returns a number with a noun in singular or plural: `1 certificate`, `2 certificates`.
 pub(crate) fn counted<N: Display + PartialEq + From<u8>>(count: N, thing: &str) -> String {
     let plural = if count == N::from(1) { "" } else { "s" };

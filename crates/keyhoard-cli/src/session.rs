@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use agent::{Agent, AllKeys};
 use engine::agent_keys::{agent_near, all_keys};
 use engine::cert::Timestamp;
-use engine::migrate::outdated;
+use engine::migrate::changed_places;
 use engine::network::without_user;
 use engine::output_file::FileId;
 use engine::permissions::exposed_database;
@@ -17,7 +17,7 @@ use engine::{Result, database};
 
 use crate::error_code::ErrorCode;
 use crate::global_options::GlobalOptions;
-use crate::hint::{self, Hint};
+use crate::hint::{self, Hint, quoted};
 use crate::output::Output;
 use crate::progress::{Progress, Unit};
 use crate::stderr::{self, MessageJson};
@@ -133,12 +133,11 @@ impl Session {
         }
     }
 
-    /// Notes which migrated sources have changed since.
+    /// Warns of migrated places in which something has changed since.
     pub(crate) fn warn_of_outdated(&self, snapshot: &dyn ReadJournal) -> Result<()> {
         if !self.quiet {
-            for migration in outdated(snapshot)? {
-                let path = migration.path.display();
-                let again = Hint::migrate_again(&migration.path);
+            for place in changed_places(snapshot)? {
+                let (path, again) = (place.path.display(), Hint::migrate_again(&place));
                 self.warn(format_args!(
                     "{path} has changed since it was migrated; {again} copies the changes"
                 ));
@@ -158,13 +157,13 @@ pub(crate) fn environment(name: &str) -> Option<OsString> {
     std::env::var_os(name)
 }
 
-/// Returns the command line for the journal: the program's name and the arguments.
+/// Returns the command line for the journal: the program's name and the arguments, as a shell reads them.
 pub(crate) fn command_line() -> String {
     let mut line = String::from("keyhoard");
     for argument in std::env::args_os().skip(1) {
         line.push(' ');
         // Everybody who may read the database may read the journal: passwords of URLs are left out.
-        line.push_str(&shown_argument(&database::shown(Path::new(&argument))));
+        line.push_str(&quoted(&shown_argument(&database::shown(Path::new(&argument)))));
     }
     line
 }

@@ -48,11 +48,6 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// Returns whether there is no row.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.rows.is_empty()
-    }
-
     /// Adds a row.
     pub(crate) fn push(&mut self, row: impl IntoIterator<Item = Cell>) {
         let row: Vec<Cell> = row.into_iter().collect();

@@ -42,7 +42,7 @@ impl Request {
             let url = Url::parse(text).map_err(|_| wrong("not a URL"))?;
             return match url.scheme() {
                 "https" => Ok(Self::Url(url)),
-                _ => Err(wrong("only https: and file: are fetched; use --from for a keyserver").into()),
+                _ => Err(wrong("only https: and file: are fetched").into()),
             };
         }
         if let Some(address) = mail_address(text.as_bytes()).filter(|_| mailbox(text.as_bytes()).is_some()) {
@@ -54,10 +54,7 @@ impl Request {
             Query::ShortKeyId(_) => {
                 Err(wrong("the key ID is too short: anybody can make a key with it").into())
             }
-            _ => Err(wrong(
-                "not a fingerprint, key ID, mail address or URL; use search --on SERVER for a text",
-            )
-            .into()),
+            _ => Err(wrong("not a fingerprint, key ID, mail address or URL").into()),
         }
     }
 

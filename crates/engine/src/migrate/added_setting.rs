@@ -5,6 +5,8 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::Path;
 
+use cert::Fingerprint;
+
 use crate::configuration::{Configuration, file};
 use crate::output_file::{Content, Existing, OutputFile};
 use crate::{Error, Result, permissions};
@@ -12,6 +14,8 @@ use crate::{Error, Result, permissions};
 /// A setting of `config.toml` that a program adds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Setting {
+    /// `default-key`: this one.
+    DefaultKey(Fingerprint),
     /// `encrypt-to-self`.
     EncryptToSelf,
     /// `keyservers` in the table `network`: this one.
@@ -25,6 +29,7 @@ impl Setting {
     fn parts(&self) -> (Option<&'static str>, &'static str, String) {
         const NETWORK: Option<&str> = Some("network");
         let (table, name, value) = match self {
+            Self::DefaultKey(key) => (None, "default-key", format!("'{key}'")),
             Self::EncryptToSelf => (None, "encrypt-to-self", "true".to_owned()),
             Self::Keyserver(server) => (NETWORK, "keyservers", format!("['{server}']")),
             Self::UnknownRecipients(what) => (NETWORK, "unknown-recipients", format!("'{what}'")),

@@ -1,6 +1,7 @@
 //! The settings of `gpg.conf`: those that have a counterpart in `keyhoard/config.toml` or in the database are taken over.
 
 use std::io;
+use std::ops::ControlFlow;
 
 use network::Keyserver;
 use secret::StoredKey;
@@ -80,6 +81,7 @@ impl SettingsDestination<'_> {
                 Ok(self.configure(Setting::UnknownRecipients("wkd")))
             }
             "no-auto-key-locate" => Ok(self.configure(Setting::UnknownRecipients("never"))),
+            "default-key" => self.default_key(value),
             "encrypt-to" | "hidden-encrypt-to" => self.encrypt_to(value),
             "trusted-key" => self.trusted_key(value),
             _ => Ok(DetailOutcome::NoCounterpart(reason(name))),
@@ -104,18 +106,36 @@ impl SettingsDestination<'_> {
         }
     }
 
+    /// The named key of the user's own signs and certifies.
+    fn default_key(&self, value: &str) -> Result<DetailOutcome> {
+        Ok(match self.own_keys(value)?[..] {
+            [key] => self.configure(Setting::DefaultKey(key)),
+            [] => DetailOutcome::Left("it is not your own key".to_owned()),
+            _ => DetailOutcome::Left("several of your own keys have this name".to_owned()),
+        })
+    }
+
     /// Messages are encrypted to the user's own keys if one of these is named.
     fn encrypt_to(&self, value: &str) -> Result<DetailOutcome> {
-        let snapshot = self.store.snapshot()?;
-        let named = resolve(snapshot.as_ref(), value.trim_end_matches('!').as_bytes()).unwrap_or_default();
-        let own = with_secret_key(snapshot.as_ref(), Selection::Ids(&named), self.stored)?;
-        drop(snapshot);
-        Ok(match own.is_empty() {
+        Ok(match self.own_keys(value)?.is_empty() {
             false => self.configure(Setting::EncryptToSelf),
             true => DetailOutcome::Left(
                 "it is not your own key: only these can be recipients of all messages".to_owned(),
             ),
         })
+    }
+
+    /// Returns the primary keys of the user's own certificates with a name.
+    fn own_keys(&self, name: &str) -> Result<Vec<Fingerprint>> {
+        let snapshot = self.store.snapshot()?;
+        let named = resolve(snapshot.as_ref(), name.trim_end_matches('!').as_bytes()).unwrap_or_default();
+        let own = with_secret_key(snapshot.as_ref(), Selection::Ids(&named), self.stored)?;
+        let mut keys = Vec::new();
+        snapshot.visit(Selection::Ids(&own), store::Detail::Name, &mut |record| {
+            keys.push(record.fingerprint);
+            ControlFlow::Continue(())
+        })?;
+        Ok(keys)
     }
 
     /// The named primary key gets ultimate owner trust, unless something else was decided. Certificates that only list it as
@@ -155,7 +175,7 @@ fn decided(snapshot: &dyn Snapshot, key: &Fingerprint) -> Result<Option<Assigned
 /// Says why an option has no counterpart.
 fn reason(name: &str) -> &'static str {
     match name {
-        "default-key" | "local-user" => "commands that sign take the key as an option",
+        "local-user" => "commands that sign take the key as an option",
         "auto-key-locate" => "only Web Key Directories are asked for recipients",
         "trust-model" | "marginals-needed" | "completes-needed" | "max-cert-depth" => {
             "commands that ask for validity take it as an option"

@@ -4,7 +4,6 @@ use clap::Subcommand;
 use engine::database;
 
 use crate::exit::Outcome;
-use crate::printable::counted;
 use crate::session::Session;
 use crate::table::{Cell, Table};
 
@@ -59,7 +58,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     let mut line = |name: &str, value: String| table.push([Cell::new(name), Cell::new(value)]);
     line("database", status.location);
     line("engine", status.engine);
-    line("certificates", counted(status.certificates, "certificate"));
+    line("certificates", status.certificates.to_string());
     let partitions = match status.partitions {
         0 => "plain".to_owned(),
         partitions => format!("split over {partitions} partitions"),

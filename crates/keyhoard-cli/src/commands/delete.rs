@@ -145,12 +145,16 @@ fn is_confirmed(deletion: &Deletion, arguments: &Arguments) -> anyhow::Result<bo
     }
     let how = match arguments.purge {
         true => "for good".to_owned(),
-        false => format!("({} brings them back)", Hint::UndoLast),
+        false => format!("({} brings {} back)", Hint::UndoLast, it_or_them(deletion.count())),
     };
     arguments.confirmation.is_given(
         format_args!("deleting {certificates}"),
         format_args!("{named}Delete {certificates} {how}?"),
     )
+}
+
+fn it_or_them(count: usize) -> &'static str {
+    if count == 1 { "it" } else { "them" }
 }
 
 fn print_deletion(
@@ -167,7 +171,8 @@ fn print_deletion(
     } else if arguments.purge {
         session.note(format_args!("{certificates} deleted for good"));
     } else {
-        session.note(format_args!("{certificates} deleted; {} brings them back", Hint::Undo(entry)));
+        let them = it_or_them(deletion.count());
+        session.note(format_args!("{certificates} deleted; {} brings {them} back", Hint::Undo(entry)));
     }
     Ok(())
 }

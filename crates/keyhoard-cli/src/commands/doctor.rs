@@ -4,6 +4,8 @@ use std::fmt::Display;
 use std::io;
 
 use engine::doctor::{DoctorEvent, Findings, Problem, examine, rebuild};
+use engine::store::{Fingerprint, JournalId};
+use engine::undo::removed_by;
 use serde::Serialize;
 
 use crate::exit::Outcome;
@@ -60,10 +62,8 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
         DoctorEvent::SecretKey(elsewhere @ Problem::Elsewhere { .. }) => session.note(elsewhere),
         DoctorEvent::SecretKey(trouble) if written.is_ok() => {
             secret_keys += 1;
-            let advice = match trouble {
-                Problem::Orphan { .. } => {
-                    format!("; keep the file: {} imports the certificate again", Hint::ImportFile)
-                }
+            let advice = match &trouble {
+                Problem::Orphan { key, .. } => format!("; keep the file: {}", bringing_back(session, key)),
                 Problem::Elsewhere { .. } | Problem::Unusable(_) => String::new(),
             };
             written = print_finding(session, &progress, &format_args!("{trouble}{advice}"), false);
@@ -74,6 +74,15 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     written?;
     summarise(session, findings, secret_keys)?;
     Ok(Outcome::done_if(findings.problems == 0))
+}
+
+/// Says what brings the certificate of a secret key back.
+fn bringing_back(session: &Session, key: &Fingerprint) -> String {
+    let removed_by = || removed_by(session.open().ok()?.snapshot().ok()?.as_ref(), key).ok()?;
+    match removed_by() {
+        Some(JournalId(entry)) => format!("{} brings the certificate back", Hint::Undo(entry)),
+        None => format!("{} imports the certificate again", Hint::ImportFile),
+    }
 }
 
 fn print_finding(

@@ -29,11 +29,11 @@ use crate::trust_options::TrustOptions;
 /// The arguments of `keyhoard encrypt`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  keyhoard encrypt --password --output backup.pgp backup.tar
-  tar c photos | keyhoard encrypt --password-file secret.txt --aead gcm > photos.pgp
-  keyhoard encrypt --password-file mine.txt --password-file yours.txt --output both.pgp both.tar
   keyhoard encrypt --to alice@example.org --armor letter.txt
-  keyhoard encrypt --to alice@example.org --sign --output letter.pgp letter.txt
+  keyhoard encrypt --to alice@example.org --sign -o letter.pgp letter.txt
+  keyhoard encrypt --password --output backup.pgp backup.tar
+  tar c photos | keyhoard encrypt --password-file secret.txt > photos.pgp
+  keyhoard encrypt --password-file mine.txt --aead gcm -o big.pgp big.tar
 
 A name, address or key ID means the one certificate that has it, can be encrypted to now and is fully valid. A whole \
 fingerprint is your own decision: it is used unless nothing can be encrypted to it. AES-256 with a check at the end (--aead none) is what every program \

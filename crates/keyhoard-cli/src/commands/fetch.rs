@@ -1,11 +1,11 @@
 //! `keyhoard fetch`: looks for certificates in the network, and takes them in.
 
-use anyhow::bail;
+use anyhow::{anyhow, bail};
 use engine::causes;
 use engine::configuration::Configuration;
 use engine::fetch::{FetchOutcome, FetchSource, NetworkConfiguration, Request, Taken, fetch};
 use engine::import::{ImportOutcome, Imported};
-use engine::network::Keyserver;
+use engine::network::{self, Keyserver};
 use serde::Serialize;
 
 use super::import_outcome::word_and_additions;
@@ -75,9 +75,24 @@ pub(super) fn named_servers(
     }
 }
 
+/// Reads a name; says of a keyserver and of a text which command is meant.
+fn request(name: &str) -> anyhow::Result<Request> {
+    Request::parse(name).map_err(|error| match error {
+        engine::Error::Network(error @ network::Error::Address { .. })
+            if name.parse::<Keyserver>().is_ok() =>
+        {
+            anyhow!("{}; {} asks a keyserver", causes(&error), Hint::FetchFrom(name.to_owned()))
+        }
+        engine::Error::Network(error @ network::Error::Address { .. }) if !name.contains(':') => {
+            anyhow!("{}; {} searches a keyserver for a text", causes(&error), Hint::SearchOn(name.to_owned()))
+        }
+        error => error.into(),
+    })
+}
+
 /// Looks for one name after the other.
 pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
-    let requests = arguments.names.iter().map(|name| Request::parse(name)).collect::<Result<Vec<_>, _>>()?;
+    let requests = arguments.names.iter().map(|name| request(name)).collect::<anyhow::Result<Vec<_>>>()?;
     let network = Configuration::read()?.network;
     let keyservers = arguments.keyservers(&network)?;
     let client = network.client(&environment)?;

@@ -12,7 +12,7 @@ use engine::generate::{self, Algorithm, GeneratedKey, KeyDestination, Step, gene
 use engine::import::NewOwnerTrust;
 use engine::keygen::{Profile, profile};
 use engine::passphrase::{PassphraseSource, Passphrases};
-use engine::secret::Ask;
+use engine::secret::{Ask, Name, SecretKeys as _};
 use engine::store::{Fingerprint, JournalId};
 use serde::Serialize;
 
@@ -31,13 +31,15 @@ use crate::session::{Session, command_line};
   keyhoard generate --profile rsa4096 --expires 3y 'Ann <ann@example.org>'
   keyhoard generate --no-passphrase --profile modern builds@example.org
   keyhoard generate --profile post-quantum 'Ann <ann@example.org>'
+  keyhoard generate --to agent 'Ann <ann@example.org>'
 
 Built-in profiles: compatible (the default: version 4, Ed25519 and Cv25519, read by every GnuPG since 2.1), \
 modern (version 6, as RFC 9580 has it), post-quantum (version 6, ML-DSA and ML-KEM beside Ed25519 and X25519, as RFC 9980 \
 has them), rsa4096. Your own are read from keyhoard/profiles.toml in the XDG \
 configuration directory.
 
-On a terminal you are asked for what is missing. The secret keys are kept beside the database, and so is a revocation \
+On a terminal you are asked for what is missing. The secret keys are kept in files beside the database, or by gpg-agent \
+with --to agent; `keyhoard key move` moves them later. Beside the database is a revocation \
 certificate, in openpgp-revocs.d.")]
 pub(crate) struct Arguments {
     /// Whose key it is, such as 'Ann <ann@example.org>'; the first one is the primary user ID.
@@ -57,12 +59,26 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "WHEN")]
     expires: Option<Expiry>,
 
+    /// Where the secret keys are kept.
+    #[arg(long, value_name = "PLACE", value_enum, default_value_t)]
+    to: Place,
+
     /// Do not lock the secret keys with a passphrase.
     #[arg(long, conflicts_with = "passphrase")]
     no_passphrase: bool,
 
     #[command(flatten)]
     passphrase: PassphraseOptions,
+}
+
+/// A place of new secret keys.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+enum Place {
+    /// gpg-agent, so that gpg and ssh use them.
+    Agent,
+    /// Files beside the database.
+    #[default]
+    File,
 }
 
 /// Generates a key.
@@ -75,11 +91,16 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
              --no-passphrase"
         );
     }
+    let secrets = match (session.secret_keys()?, arguments.to) {
+        (secrets, Place::File) => secrets,
+        (secrets, Place::Agent) if secrets.agent().is_none() => bail!(engine::Error::NoAgentHere),
+        (secrets, Place::Agent) => secrets.storing_in_agent(),
+    };
     let path = engine::database::local(&session.path()?);
     let store = session.open_or_create()?;
     let destination = KeyDestination {
         store: store.as_ref(),
-        secrets: &session.secret_keys()?,
+        secrets: &secrets,
         revocations: Some(generate::revocations_beside(&path)),
         certificate: None,
         owner_trust: NewOwnerTrust::Ultimate,
@@ -91,6 +112,9 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     let generated = generate(&destination, &profile, ask, &command_line(), session.now, &mut tested)?;
     drop(tested);
     print_key(session, &profile, &generated)?;
+    if arguments.to == Place::Agent && secrets.files().find(&Name::from(generated.primary))?.is_some() {
+        session.warn("gpg-agent cannot hold this key: its secret keys are in files");
+    }
     Ok(Outcome::Done)
 }
 

@@ -15,19 +15,21 @@ use engine::causes;
 use engine::cert::ArmorRules;
 use engine::cert::clean::CleanOptions;
 use engine::cert::mail_armor::MAX_MAIL;
+use engine::cert::{self, Flaw};
 use engine::import::{
     ImportEvent, ImportOptions, ImportOutcome, ImportRefusal, ImportSummary, Imported, ImportedSecret,
     SecretOutcome, import_all,
 };
 use engine::mail::Mail;
+use engine::migrate::within;
 use engine::secret::SecretKeys;
-use engine::store::Fingerprint;
+use engine::store::{Fingerprint, JournalId};
 
 use crate::exit::{CodedError, Outcome};
 use crate::hint::Hint;
 use crate::input;
 use crate::output::Output;
-use crate::printable::{counted, printable};
+use crate::printable::{counted, counted_thing, printable};
 use crate::progress::{Progress, Unit};
 use crate::session::{Session, command_line};
 use crate::stderr;
@@ -132,6 +134,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
         progress,
         written: Ok(()),
         new_secret_keys: Vec::new(),
+        revoked: Vec::new(),
     };
     let now = report.session.now;
     let readers = inputs.into_iter().map(|input| input.reader);
@@ -177,11 +180,10 @@ fn open(session: &Session, path: &Path) -> anyhow::Result<Input> {
     let file = File::open(path).with_context(named)?;
     let metadata = file.metadata().with_context(named)?;
     if metadata.is_dir() {
-        bail!(
-            "{}: is a directory; name the files in it, or use {} for a certificate store",
-            named(),
-            Hint::MigrateFrom(named())
-        );
+        match within(path) {
+            Ok(_) => bail!("{}: is a directory; {} copies what it has", named(), Hint::MigrateFrom(named())),
+            Err(_) => bail!("{}: is a directory; name the files in it", named()),
+        }
     }
     let size = metadata.is_file().then_some(metadata.len());
     if size.is_none_or(|size| size > MAX_MAIL as u64) {
@@ -211,6 +213,8 @@ struct Report<'s> {
     written: io::Result<()>,
     /// The primary keys whose secret parts are new here.
     new_secret_keys: Vec<Fingerprint>,
+    /// The primary keys that a revocation certificate revoked.
+    revoked: Vec<Fingerprint>,
 }
 
 impl Report<'_> {
@@ -231,6 +235,8 @@ impl Report<'_> {
 
     fn certificate(&mut self, imported: &Imported) -> io::Result<()> {
         let file = self.files[imported.input].display().to_string();
+        let is_new_revocation = imported.revocation && matches!(imported.outcome, ImportOutcome::Changed(_));
+        self.revoked.extend(is_new_revocation.then_some(imported.fingerprint));
         let has_new = imported.secrets.iter().any(|secret| secret.outcome == SecretOutcome::New);
         self.new_secret_keys.extend(has_new.then_some(imported.fingerprint));
         if self.session.output.is_json() {
@@ -268,7 +274,10 @@ impl Report<'_> {
         if self.session.output.is_json() {
             return self.session.output.json(&RefusedJson::new(&file, position, reason));
         }
-        self.error("refused:", format_args!("{file}, byte {position}: {}", causes(reason)));
+        match message_command(reason, &file) {
+            Some((what, command)) => self.error("refused:", format_args!("{file}: {what}; use {command}")),
+            None => self.error("refused:", format_args!("{file}, byte {position}: {}", causes(reason))),
+        }
         Ok(())
     }
 
@@ -280,7 +289,28 @@ impl Report<'_> {
         } else if !self.session.quiet && summary.processed + summary.refused > 0 {
             self.session.output.table(&summary_table(summary))?;
         }
+        if let Some(JournalId(entry)) = summary.journal {
+            for key in &self.revoked {
+                let undo = Hint::UndoRevocation(entry);
+                self.session.note(format_args!("{key} is revoked now; {undo} takes that back here"));
+            }
+        }
         Ok(())
+    }
+}
+
+/// Returns what a message is that was to be imported, and the command for it.
+fn message_command(reason: &ImportRefusal, file: &str) -> Option<(&'static str, Hint)> {
+    let ImportRefusal::Unreadable(cert::Error::Malformed { flaw: Flaw::Misplaced(kind), .. }) = reason else {
+        return None;
+    };
+    if file == "-" {
+        return None;
+    }
+    match *kind {
+        1 | 3 | 9 | 18 | 20 => Some(("an encrypted message, no certificate", Hint::Decrypt(file.to_owned()))),
+        2 | 4 | 8 | 11 => Some(("a message or signature, no certificate", Hint::Verify(file.to_owned()))),
+        _ => None,
     }
 }
 
@@ -312,9 +342,10 @@ fn certificate_line(output: &mut Output, imported: &Imported) -> io::Result<()> 
 /// Returns the sums of an import that are not zero.
 fn summary_table(summary: &ImportSummary) -> Table {
     let added = summary.added;
+    let read = summary.processed - summary.refused;
     let without = summary.secret - summary.secret_imported - summary.secret_unchanged;
     let lines = [
-        (summary.processed, "certificates read", Style::Strong),
+        (read, counted_thing(read, "certificate read", "certificates read"), Style::Strong),
         (summary.imported, "new", Style::Good),
         (summary.changed, "changed", Style::Name),
         (u64::from(added.user_ids), "new user IDs", Style::Name),
@@ -331,7 +362,7 @@ fn summary_table(summary: &ImportSummary) -> Table {
     ];
     let mut table = Table::default();
     for (count, text, style) in
-        lines.into_iter().filter(|(count, text, _)| *count > 0 || *text == "certificates read")
+        lines.into_iter().filter(|(count, _, style)| *count > 0 || *style == Style::Strong)
     {
         table.push([Cell::number(count).styled(style), Cell::new(text)]);
     }

@@ -49,11 +49,11 @@ enum Command {
     /// List the secret keys that are here.
     #[command(visible_alias = "ls")]
     List(list::Arguments),
-    /// Write secret keys, locked as they are, to a file, a pipe or the terminal.
+    /// Write secret keys, locked as they are.
     Export(export::Arguments),
-    /// Import secret keys with their certificates, as keyhoard import does.
+    /// Import secret keys with their certificates.
     Import(import::Arguments),
-    /// Send certificates to a keyserver, or write a Web Key Directory, as keyhoard publish does.
+    /// Send certificates to a keyserver, as publish does.
     Publish(publish::Arguments),
     /// Remove secret keys, and their certificates.
     #[command(visible_alias = "rm")]
@@ -72,17 +72,17 @@ enum Command {
     AddSubkey(add_subkey::Arguments),
     /// Set when a key or its subkeys expire.
     SetExpiry(set_expiry::Arguments),
-    /// Set which ciphers, hash algorithms and compressions others should use.
+    /// Set the algorithms that others should use.
     SetPreferences(set_preferences::Arguments),
     /// Certify user IDs of somebody else's key.
     Certify(certify::Arguments),
-    /// Revoke your certifications of somebody else's user IDs.
+    /// Revoke certifications of somebody else's key.
     RevokeCertification(revoke_certification::Arguments),
-    /// Approve of others' certifications of your user IDs, so that keyservers hand them out.
+    /// Approve of others' certifications of your key.
     Approvals(approvals::Arguments),
     /// Revoke a key, or one of its subkeys, for good.
     Revoke(revoke::Arguments),
-    /// Make a revocation certificate of a key, to keep until it is needed.
+    /// Make a revocation certificate, to keep.
     RevocationCertificate(revocation_certificate::Arguments),
 }
 

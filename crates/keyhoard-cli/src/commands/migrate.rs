@@ -9,8 +9,8 @@ use engine::agent_keys::{agent_near, all_keys};
 use engine::database;
 use engine::migrate::{
     Detail, DetailKind, DetailOutcome, Differing, Handling, Kind, MigrateEvent, MigrateOptions,
-    MigrateSummary, MigrationSource, SettingsDestination, is_remembered, migrate, outdated, revocations,
-    secret_keys, settings, usual, within,
+    MigrateSummary, MigrationSource, SettingsDestination, changed_places, is_remembered, migrate, outdated,
+    revocations, secret_keys, settings, usual, was_done, within,
 };
 use engine::passphrase::Passphrases;
 use engine::secret::SecretKeys as _;
@@ -24,7 +24,7 @@ use crate::exit::Outcome;
 use crate::hint::Hint;
 use crate::naming::assigned_trust_phrase;
 use crate::passphrase_options::{PassphraseOptions, owner};
-use crate::printable::counted;
+use crate::printable::{counted, counted_thing};
 use crate::progress::{Progress, Unit};
 use crate::session::{Session, command_line};
 use crate::stderr;
@@ -254,7 +254,8 @@ fn warn_of_left(session: &Session, left: &LeftJson, arguments: &Arguments) {
 
 fn check(session: &mut Session) -> anyhow::Result<Outcome> {
     let store = session.open()?;
-    let outdated = outdated(store.snapshot()?.as_ref())?;
+    let snapshot = store.snapshot()?;
+    let outdated = outdated(snapshot.as_ref())?;
     for migration in &outdated {
         let path = migration.path.display();
         if session.output.is_json() {
@@ -263,10 +264,15 @@ fn check(session: &mut Session) -> anyhow::Result<Outcome> {
             session.output.line(format_args!("{path}: has changed since it was migrated"))?;
         }
     }
+    for place in changed_places(snapshot.as_ref())? {
+        session.note(format_args!("{} copies the changes", Hint::migrate_again(&place)));
+    }
     if outdated.is_empty() {
-        session.note("nothing has changed since it was migrated");
-    } else {
-        session.note(format_args!("{} copies the changes", Hint::Migrate));
+        match was_done(snapshot.as_ref())? {
+            true => session.note("nothing has changed since it was migrated"),
+            false if usual().is_empty() => session.note("nothing was migrated yet"),
+            false => session.note(format_args!("nothing was migrated yet; {} does it", Hint::Migrate)),
+        }
     }
     Ok(Outcome::done_if(outdated.is_empty()))
 }
@@ -287,7 +293,7 @@ fn kind(kind: Kind) -> &'static str {
 
 fn summary_table(summary: &MigrateSummary) -> Table {
     let lines = [
-        (summary.read, "certificates read", Style::Strong),
+        (summary.read, counted_thing(summary.read, "certificate read", "certificates read"), Style::Strong),
         (summary.new, "new", Style::Good),
         (summary.changed, "changed", Style::Name),
         (summary.unchanged, "unchanged", Style::Faint),

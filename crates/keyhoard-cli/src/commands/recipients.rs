@@ -20,6 +20,7 @@ use engine::trust::Validity;
 use engine::validity::TrustSettings;
 
 use super::named_certificates::warn_not_found;
+use super::own_key::becoming_trusted;
 use super::unknown_recipients;
 use crate::error_code::ErrorCode;
 use crate::exit::CodedError;
@@ -125,9 +126,9 @@ fn add_own(
     let own = with_own_key(snapshot, &session.secret_keys()?.list()?, trust)?;
     let usable: Vec<RecipientCandidate> = own.into_iter().filter(|own| own.usable_key().is_some()).collect();
     if usable.is_empty() {
-        let own = Hint::TrustOwn("NAME".to_owned());
+        let advice = becoming_trusted(session, snapshot)?;
         bail!(CodedError::not_found(format_args!(
-            "no key of your own can be encrypted to: a secret key has to be here, and ultimately trusted ({own})"
+            "no ultimately trusted key with a secret key here can be encrypted to; {advice}"
         )));
     }
     for candidate in usable {

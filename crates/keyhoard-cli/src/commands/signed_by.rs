@@ -47,6 +47,9 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
         })?;
         written?;
     }
+    if !any && named.complete {
+        session.note("no certificate here has a certification by them");
+    }
     Ok(Outcome::done_if(any && named.complete))
 }
 

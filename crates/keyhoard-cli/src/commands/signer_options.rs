@@ -3,22 +3,20 @@
 use std::ffi::OsString;
 use std::num::NonZeroU32;
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use engine::cert::facts::SignatureType;
 use engine::cert::{Fingerprint, Timestamp};
 use engine::message::SignatureRequest;
 use engine::passphrase::Passphrases;
 use engine::recipients::{naming_recipients, preferred_digest};
-use engine::secret_keys::owner_of;
 use engine::signing_keys::{SigningKey, signing_key};
 use engine::store::{CertId, ReadCertificates};
 use engine::verify::HashAlgorithm;
 use secret::{OpenKey, SecretKeys, Signer, StoredKey};
 use sign::{Builder, Subpacket, hash_for};
 
-use crate::commands::named_certificates::NamedCertificates;
+use crate::commands::own_key::{Purpose, choose, primary};
 use crate::commands::recipients::ChosenRecipient;
-use crate::exit::CodedError;
 use crate::hint::Hint;
 use crate::naming;
 use crate::passphrase_options::{PassphraseOptions, owner};
@@ -28,7 +26,8 @@ use crate::session::Session;
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Signatures")]
 pub(crate) struct SignerOptions {
-    /// Sign with this key; may be given again [default: your only secret key].
+    /// Sign with this key; may be given again [default: your only key that can sign, or default-key of
+    /// config.toml].
     #[arg(long, value_name = "KEY")]
     by: Vec<OsString>,
 
@@ -73,19 +72,6 @@ fn notation(text: &str) -> Result<Notation, &'static str> {
     Ok(Notation { name: name.to_owned(), value: value.to_owned(), critical })
 }
 
-/// Finds the certificates of stored secret keys, primary keys or subkeys.
-fn owners(snapshot: &dyn ReadCertificates, stored: &[StoredKey]) -> anyhow::Result<Vec<(CertId, String)>> {
-    let mut found: Vec<(CertId, String)> = Vec::new();
-    for stored in stored.iter().filter(|stored| stored.protection.has_secret()) {
-        if let Some(owner) = owner_of(snapshot, &stored.fingerprint)?
-            && found.iter().all(|(id, _)| *id != owner.id)
-        {
-            found.push((owner.id, owner.primary.to_string()));
-        }
-    }
-    Ok(found)
-}
-
 impl SignerOptions {
     /// Returns whether `--by` was given.
     pub(crate) fn is_key_named(&self) -> bool {
@@ -102,7 +88,7 @@ impl SignerOptions {
         let snapshot = store.snapshot()?;
         let stored = keys.list()?;
         let mut chosen = Vec::new();
-        for (id, name) in self.certificates(snapshot.as_ref(), &stored)? {
+        for (id, name) in self.certificates(session, snapshot.as_ref(), &stored)? {
             let key = signing_key(snapshot.as_ref(), id, &stored, session.now)?;
             chosen.push(key.with_context(|| {
                 let (list, show) = (Hint::KeyList, Hint::Show(name.clone()));
@@ -123,18 +109,21 @@ impl SignerOptions {
 
     fn certificates(
         &self,
+        session: &Session,
         snapshot: &dyn ReadCertificates,
         stored: &[StoredKey],
     ) -> anyhow::Result<Vec<(CertId, String)>> {
-        let mut found = Vec::new();
-        for name in &self.by {
-            found.push((NamedCertificates::find_one(snapshot, name)?, name.to_string_lossy().into_owned()));
+        let is_able =
+            |id| -> engine::Result<bool> { Ok(signing_key(snapshot, id, stored, session.now)?.is_some()) };
+        let purpose = Purpose { verb: "sign", is_able: &is_able };
+        let choose = |name: Option<&OsString>| {
+            let id = choose(session, snapshot, stored, name.map(OsString::as_os_str), &purpose)?;
+            Ok((id, primary(snapshot, id)?.to_string()))
+        };
+        match &self.by[..] {
+            [] => Ok(vec![choose(None)?]),
+            names => names.iter().map(|name| choose(Some(name))).collect(),
         }
-        if found.is_empty() {
-            found = owners(snapshot, stored)?;
-            require_one(found.len(), "sign", "signs")?;
-        }
-        Ok(found)
     }
 
     /// Returns a signature request for each of the keys; `recipients` are those of the message that it is in.
@@ -170,19 +159,5 @@ impl SignerOptions {
             Some(seconds) => builder.expiring_after(seconds),
             None => builder,
         }
-    }
-}
-
-/// Fails unless there is one secret key, so that it need not be named.
-pub(super) fn require_one(count: usize, verb: &str, third_person: &str) -> anyhow::Result<()> {
-    match count {
-        0 => Err(CodedError::not_found(format_args!(
-            "there is no secret key to {verb} with; {} makes one, {} imports one",
-            Hint::Generate,
-            Hint::ImportFile
-        ))
-        .into()),
-        1 => Ok(()),
-        _ => bail!("there are {count} secret keys; name the one that {third_person} with --by"),
     }
 }

@@ -8,6 +8,7 @@ use engine::database;
 use engine::overview::{Lifetime, Overview};
 use engine::secret::SecretKeys;
 use engine::store::Error::Missing;
+use engine::undo::{NextUndo, next};
 use serde::Serialize;
 
 use crate::exit::Outcome;
@@ -86,7 +87,8 @@ pub(crate) fn run(session: &mut Session) -> anyhow::Result<Outcome> {
     }
     session.output.table(&table)?;
     session.output.flush()?;
-    hints(session, &overview)?;
+    drop(snapshot);
+    hints(session, &overview, next(store.as_ref(), now)?)?;
     Ok(Outcome::Done)
 }
 
@@ -101,12 +103,12 @@ fn begin(session: &Session) -> anyhow::Result<()> {
 }
 
 /// Says what could be done next.
-fn hints(session: &Session, overview: &Overview) -> anyhow::Result<()> {
+fn hints(session: &Session, overview: &Overview, undo: Option<NextUndo>) -> anyhow::Result<()> {
     if !overview.to_migrate.is_empty() {
         session.note(format_args!("{} copies them, and changes nothing there", Hint::Migrate));
     }
-    for path in &overview.changed {
-        session.note(format_args!("{} copies the changes", Hint::migrate_again(path)));
+    for place in &overview.changed_places {
+        session.note(format_args!("{} copies the changes", Hint::migrate_again(place)));
     }
     if overview.own.is_empty() {
         session.note(format_args!(
@@ -119,8 +121,12 @@ fn hints(session: &Session, overview: &Overview) -> anyhow::Result<()> {
     if let Some(own) = overview.own.iter().find(soon) {
         session.note(format_args!("{} sets a later date", Hint::SetExpiry(own.fingerprint.to_string())));
     }
-    if overview.last.is_some() {
-        session.note(format_args!("{} takes back the last change", Hint::UndoLast));
+    if let Some(NextUndo { entry, command, is_kept }) = undo {
+        let undo = if is_kept { Hint::UndoRevocation(entry.0) } else { Hint::Undo(entry.0) };
+        match &overview.last {
+            Some(last) if last.id == entry => session.note(format_args!("{undo} takes back the last change")),
+            _ => session.note(format_args!("{undo} takes back: {}", printable(command.as_bytes()))),
+        }
     }
     Ok(())
 }

@@ -1,13 +1,15 @@
 //! `keyhoard undo`: undoes an earlier command.
 
+use engine::listing::OwnerTrust;
 use engine::secret_keys::orphans;
-use engine::store::{Fingerprint, JournalId};
+use engine::secret_transfer::secret_keys_of;
+use engine::store::{CertId, Fingerprint, JournalId, Selection, Store};
 use engine::undo::{KeptReason, UndoEvent, UndoOptions, UndoSummary, undo};
 use serde::Serialize;
 
 use crate::exit::Outcome;
 use crate::hint::Hint;
-use crate::printable::printable;
+use crate::printable::{counted, printable};
 use crate::progress::Unit;
 use crate::session::{Session, command_line};
 
@@ -52,7 +54,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     };
     let secrets = session.secret_keys()?;
     let orphans = || orphans(store.snapshot()?.as_ref(), secrets.files());
-    let before = orphans()?;
+    let (before, own_before) = (orphans()?, own_keys(store.as_ref())?);
     let mut progress = session.progress(Unit::Certificates, None);
     let mut kept = Vec::new();
     let mut purged = Vec::new();
@@ -68,12 +70,13 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     let mut left = orphans()?;
     left.retain(|key| !before.contains(key));
     for key in &left {
+        let again = summary.journal.map_or(Hint::ImportFile, |JournalId(undo)| Hint::Undo(undo));
         session.warn(format_args!(
-            "the secret key {key} stays, though no certificate in this database has it any more; {} brings the \
-             certificate back",
-            Hint::ImportFile
+            "the secret key {key} stays, though no certificate in this database has it any more; {again} brings the \
+             certificate back"
         ));
     }
+    warn_without_secret_keys(session, store.as_ref(), &own_before)?;
     if session.output.is_json() {
         let kept = kept.iter().map(|(fingerprint, what)| KeptJson { fingerprint, what: words(*what).0 });
         session.output.json(&SummaryJson {
@@ -96,6 +99,32 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     Ok(Outcome::done_if(!summary.keeps_everything()))
 }
 
+/// Returns the ultimately trusted keys.
+fn own_keys(store: &dyn Store) -> anyhow::Result<Vec<Fingerprint>> {
+    let mut trusts = store.snapshot()?.owner_trusts()?;
+    trusts.retain(|(_, trust)| OwnerTrust::from_number(trust.value()) == OwnerTrust::Ultimate);
+    Ok(trusts.into_iter().map(|(key, _)| key).collect())
+}
+
+/// Warns of the user's own certificates that came back without their secret keys, which the journal never has.
+fn warn_without_secret_keys(
+    session: &Session,
+    store: &dyn Store,
+    before: &[Fingerprint],
+) -> anyhow::Result<()> {
+    let (snapshot, keys) = (store.snapshot()?, session.secret_keys()?);
+    for own in own_keys(store)?.into_iter().filter(|own| !before.contains(own)) {
+        let ids: Vec<CertId> = snapshot.by_fingerprint(&[own])?.into_iter().flatten().collect();
+        if !ids.is_empty() && secret_keys_of(snapshot.as_ref(), Selection::Ids(&ids), &keys)?.is_empty() {
+            session.warn(format_args!(
+                "{own}: the certificate is back, its secret keys are not; {} imports them from a back-up",
+                Hint::ImportFile
+            ));
+        }
+    }
+    Ok(())
+}
+
 fn print_summary(
     session: &Session,
     summary: &UndoSummary,
@@ -115,18 +144,19 @@ fn print_summary(
             "{fingerprint}: its packets in the journal are lost or damaged; it can only be imported again"
         ));
     }
-    let counts = [
-        (summary.removed, "removed"),
-        (summary.shrunk, "as before the command"),
-        (summary.restored, "restored"),
-        (summary.owner_trusts, "owner trust as before"),
-        (summary.bindings, "trust on first use as before"),
-    ];
-    let parts: Vec<String> = counts
-        .into_iter()
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, what)| format!("{count} {what}"))
-        .collect();
+    let of = |count: u64, what: &str, effect: &str| {
+        (count > 0).then(|| format!("{} {effect}", counted(count, what)))
+    };
+    let parts: Vec<String> = [
+        of(summary.removed, "certificate", "removed"),
+        of(summary.shrunk, "certificate", "changed back"),
+        of(summary.restored, "certificate", "restored"),
+        of(summary.owner_trusts, "owner trust", "set back"),
+        of(summary.bindings, "TOFU binding", "set back"),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
     let effect = match parts.is_empty() {
         true if summary.keeps_everything() => "everything stays".to_owned(),
         true => "nothing to take back".to_owned(),

@@ -36,14 +36,15 @@ use crate::trust_options::TrustOptions;
   keyhoard verify --tags path/to/repository
 
 The first line says GOOD, BAD or UNKNOWN KEY. Exit codes:
-  0  good, and the owner of the key is verified, or the key is that of --signer or --signer-file
-  1  bad: the content was changed, or the signature is not accepted (revoked, expired, too weak, somebody else's)
-  2  anything else: no signature, files that cannot be read, algorithms that are not known
+  0  good, and the owner of the key is verified (or named with --signer)
+  1  bad: changed content, or a signature that is not accepted
+  2  anything else: no signature, unreadable files, unknown algorithms
   3  the key is not here
-  4  good, but the owner of the key is not verified: anybody can make a key with any name; 0 with --trust-model always
+  4  good, but the owner is not verified: any key can have any name
   5  not fully checked: run `keyhoard check`
 
-Only what is signed is written to --output; without it, clear text with other text around it is refused.")]
+Not accepted is a signature that is expired, too weak, somebody else's, or by a revoked key. With --trust-model always, 4 \
+becomes 0. Only what is signed is written to --output; without it, clear text with other text around it is refused.")]
 pub(crate) struct Arguments {
     /// The signed message, or the signature of the data.
     #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath)]

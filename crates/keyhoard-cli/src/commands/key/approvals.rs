@@ -46,6 +46,7 @@ struct ListArguments {
 }
 
 #[derive(Debug, clap::Args)]
+#[command(override_usage = "keyhoard key approvals update [OPTIONS] <KEY>")]
 #[command(group = clap::ArgGroup::new("change").required(true).multiple(true))]
 struct UpdateArguments {
     #[command(flatten)]

@@ -4,7 +4,6 @@ use std::ffi::OsString;
 use std::num::NonZeroU32;
 use std::os::unix::ffi::OsStrExt;
 
-use engine::cert::Timestamp;
 use engine::cert::facts::TrustSignature;
 use engine::edit::{
     Certification, CertificationObstacle, CertifiedIdentity, PlannedCertification, Recertify,
@@ -36,7 +35,7 @@ pub(crate) struct Arguments {
     #[arg(value_name = "KEY")]
     key: OsString,
 
-    /// The key that certifies [default: the only one with a secret key].
+    /// The key that certifies [default: your only one that can, or default-key of config.toml].
     #[arg(long, value_name = "KEY")]
     by: Option<OsString>,
 
@@ -86,7 +85,7 @@ pub(crate) struct Arguments {
 /// Prints obstacles, asks for confirmation, and certifies.
 pub(super) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
     let editing = Editing::begin(session, &arguments.key, &arguments.passphrase)?;
-    let certification = arguments.certification(&editing, session.now)?;
+    let certification = arguments.certification(session, &editing)?;
     let plan = certification.plan(&editing.target()?, session.now)?;
     warn(session, &plan);
     if plan.identities.is_empty() || !arguments.is_confirmed(&editing.key, &plan, &certification)? {
@@ -99,8 +98,9 @@ pub(super) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
 }
 
 impl Arguments {
-    fn certification(&self, editing: &Editing<'_>, now: Timestamp) -> anyhow::Result<Certification> {
-        let by = editing.certifier(self.by.as_ref())?;
+    fn certification(&self, session: &Session, editing: &Editing<'_>) -> anyhow::Result<Certification> {
+        let by = editing.certifier(session, self.by.as_ref())?;
+        let now = session.now;
         let named: Vec<Vec<u8>> = self.user_id.iter().map(|user_id| user_id.as_bytes().to_vec()).collect();
         let end = editing.future(self.expires)?;
         Ok(Certification {

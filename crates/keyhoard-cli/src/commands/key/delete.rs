@@ -1,21 +1,24 @@
 //! `keyhoard key delete`: deletes secret keys for good.
 
 use std::ffi::OsString;
+use std::ops::ControlFlow;
 use std::os::unix::ffi::OsStrExt;
 
 use agent::AllKeys;
+use anyhow::bail;
 use engine::delete::delete;
-use engine::find::find;
+use engine::find::resolve;
 use engine::foreign_text::shown;
 use engine::secret::{Name, SecretKeys, StoredKey};
 use engine::secret_transfer::{secret_keys_of, with_secret_key};
 use engine::store::query::Name as CertificateName;
-use engine::store::{CertId, Fingerprint, JournalId, Query, Selection, Store};
+use engine::store::{CertId, Detail, Fingerprint, JournalId, Query, ReadCertificates, Selection, Store};
 use serde::Serialize;
 
+use crate::commands::named_certificates::NamedCertificates;
 use crate::exit::Outcome;
 use crate::hint::Hint;
-use crate::printable::counted;
+use crate::printable::{counted, printable};
 use crate::question::Confirmation;
 use crate::session::{Session, command_line};
 
@@ -26,8 +29,9 @@ use crate::session::{Session, command_line};
   keyhoard key delete --secret-only me@example.org
   keyhoard key delete --yes --secret-only 0123456789ABCDEF0123456789ABCDEF01234567
 
-The certificates go first, then the secret keys. `keyhoard undo` brings the certificates back; nothing brings back the \
-secret keys. With --secret-only the fingerprint of a secret key whose certificate is not here names it, too.")]
+A name has to mean one certificate. The secret keys go first, in files and in gpg-agent, then the certificates. \
+`keyhoard undo` brings the certificates back; only a back-up brings back the secret keys. With --secret-only the fingerprint \
+of a secret key whose certificate is not here names it, too.")]
 pub(crate) struct Arguments {
     /// The keys to delete, by the names of their certificates.
     #[arg(value_name = "NAME", required = true)]
@@ -41,7 +45,7 @@ pub(crate) struct Arguments {
     confirmation: Confirmation,
 }
 
-/// Asks for confirmation and deletes.
+/// Asks for confirmation and deletes the secret keys, then the certificates, which gpg-agent's keys are found by.
 pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
     // The user is asked here.
     let keys = session.secret_keys()?.without_question_before_deletion();
@@ -54,26 +58,27 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
         session.note("nothing was deleted");
         return Ok(Outcome::Nothing);
     }
+    deletion.delete_keys(&keys)?;
     let entry = match deletion.certificates[..] {
         [] => None,
         _ => Some(delete(store.as_ref(), &deletion.certificates, &command_line(), session.now)?),
     };
-    for key in &deletion.keys {
-        keys.delete(&Name::from(*key))?;
-    }
     deletion.print(session, entry)?;
     Ok(Outcome::Done)
 }
 
 /// The certificates and secret keys to delete.
+#[derive(Default)]
 struct Deletion {
     certificates: Vec<CertId>,
     keys: Vec<Fingerprint>,
+    /// What is deleted, a line for each certificate and key.
+    listed: String,
 }
 
 impl Deletion {
-    /// Finds the secret keys by the names of their certificates. Returns `None`, after a warning, if a name stands for
-    /// no secret key.
+    /// Finds the secret keys by the names of their certificates, each of which means one. Returns `None`, after a
+    /// warning, if a name stands for no secret key.
     fn find(
         session: &Session,
         store: &dyn Store,
@@ -81,42 +86,109 @@ impl Deletion {
         arguments: &Arguments,
     ) -> anyhow::Result<Option<Self>> {
         let snapshot = store.snapshot()?;
-        let names: Vec<&[u8]> = arguments.names.iter().map(|name| name.as_bytes()).collect();
-        let found = find(snapshot.as_ref(), &names)?;
-        let of_certificates = secret_keys_of(snapshot.as_ref(), Selection::Ids(&found.ids), keys)?;
-        let certificates = with_secret_key(snapshot.as_ref(), Selection::Ids(&found.ids), &of_certificates)?;
-        let mut secret_keys: Vec<Fingerprint> = of_certificates.iter().map(|key| key.fingerprint).collect();
-        let mut complete = certificates.len() == found.ids.len();
-        if !complete {
-            session.warn("a certificate that was named has no secret key here");
+        let snapshot = snapshot.as_ref();
+        let mut deletion = Self::default();
+        let mut complete = true;
+        for name in &arguments.names {
+            let is_there = match resolve(snapshot, name.as_bytes())?[..] {
+                [] => deletion.add_without_certificate(session, keys, name.as_bytes(), arguments)?,
+                _ => {
+                    let id = NamedCertificates::find_one(snapshot, name)?;
+                    deletion.add_certificate(session, snapshot, keys, id, arguments)?
+                }
+            };
+            complete &= is_there;
         }
-        for name in found.missing.iter().map(|&missing| names[missing]) {
-            match without_certificate(keys, name)? {
-                Some(key) if arguments.secret_only => secret_keys.push(key.fingerprint),
-                Some(StoredKey { fingerprint: key, .. }) => {
-                    session.warn(format_args!(
-                        "{key}: its certificate is not in the database; use --secret-only"
-                    ));
-                    complete = false;
-                }
-                None => {
-                    session.warn(format_args!("{}: not found", shown(name)));
-                    complete = false;
-                }
+        Ok(complete.then_some(deletion))
+    }
+
+    /// Adds a certificate and its secret keys; returns whether it has any.
+    fn add_certificate(
+        &mut self,
+        session: &Session,
+        snapshot: &dyn ReadCertificates,
+        keys: &AllKeys,
+        id: CertId,
+        arguments: &Arguments,
+    ) -> anyhow::Result<bool> {
+        let ids = [id];
+        let selection = Selection::Ids(&ids);
+        let stored = secret_keys_of(snapshot, selection, keys)?;
+        let mut name = String::new();
+        snapshot.visit(selection, Detail::Own, &mut |record| {
+            let user_id = record.facts.as_ref().and_then(|facts| facts.user_ids().next());
+            name = format!("{}  {}", record.fingerprint, user_id.map(printable).unwrap_or_default());
+            ControlFlow::Continue(())
+        })?;
+        if with_secret_key(snapshot, selection, &stored)?.is_empty() {
+            session.warn(format_args!("{name}: it has no secret key here"));
+            return Ok(false);
+        }
+        self.listed += &format!("{name}\n");
+        for key in stored {
+            self.add_key(key.fingerprint);
+        }
+        if !arguments.secret_only && !self.certificates.contains(&id) {
+            self.certificates.push(id);
+        }
+        Ok(true)
+    }
+
+    /// Adds a secret key whose certificate is not here; returns whether it may be deleted.
+    fn add_without_certificate(
+        &mut self,
+        session: &Session,
+        keys: &AllKeys,
+        name: &[u8],
+        arguments: &Arguments,
+    ) -> anyhow::Result<bool> {
+        match without_certificate(keys, name)? {
+            Some(key) if arguments.secret_only => self.add_key(key.fingerprint),
+            Some(StoredKey { fingerprint, .. }) => {
+                let alone = Hint::DeleteSecretKey(fingerprint.to_string());
+                session.warn(format_args!(
+                    "{fingerprint}: its certificate is not in the database; {alone} deletes the secret key"
+                ));
+                return Ok(false);
+            }
+            None => {
+                session.warn(format_args!("{}: not found", shown(name)));
+                return Ok(false);
             }
         }
-        let certificates = if arguments.secret_only { Vec::new() } else { certificates };
-        Ok((complete && !secret_keys.is_empty()).then_some(Self { certificates, keys: secret_keys }))
+        Ok(true)
+    }
+
+    fn add_key(&mut self, key: Fingerprint) {
+        if !self.keys.contains(&key) {
+            self.listed += &format!("  secret key {key}\n");
+            self.keys.push(key);
+        }
+    }
+
+    /// Deletes the secret keys wherever they are.
+    ///
+    /// # Errors
+    ///
+    /// If one is still there afterwards.
+    fn delete_keys(&self, keys: &AllKeys) -> anyhow::Result<()> {
+        for key in &self.keys {
+            let name = Name::from(*key);
+            if !keys.delete(&name)? && keys.find(&name)?.is_some() {
+                bail!("the secret key {key} is still there; the certificates were not deleted");
+            }
+        }
+        Ok(())
     }
 
     /// Asks for confirmation.
     fn is_confirmed(&self, arguments: &Arguments) -> anyhow::Result<bool> {
         let secrets = counted(self.keys.len(), "secret key");
-        let named: String = self.keys.iter().map(|key| format!("{key}\n")).collect();
         let with = if arguments.secret_only { "" } else { " with their certificates" };
+        let listed = &self.listed;
         arguments.confirmation.is_given(
             format_args!("deleting {secrets}"),
-            format_args!("{named}Delete {secrets}{with}? Nothing brings a secret key back."),
+            format_args!("{listed}Delete {secrets}{with}? Only a back-up brings a secret key back."),
         )
     }
 
@@ -131,7 +203,7 @@ impl Deletion {
         match entry {
             None => session.note(format_args!("{secrets} deleted")),
             Some(entry) => session.note(format_args!(
-                "{secrets} deleted, and {}, which {} brings back",
+                "{secrets} deleted, and {}, which {} brings back without the secret keys",
                 counted(self.certificates.len(), "certificate"),
                 Hint::Undo(entry)
             )),

@@ -4,18 +4,19 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 
 use agent::AllKeys;
-use anyhow::{Context, bail};
+use anyhow::bail;
 use engine::cert::Timestamp;
 use engine::cert::facts::RevocationReason;
 use engine::edit::{CertifiedIdentity, Edited, Editor, Revoked, Target};
 use engine::passphrase::Passphrases;
-use engine::store::{Fingerprint, JournalId, Selection, Store};
+use engine::signing_keys::can_certify;
+use engine::store::{Fingerprint, JournalId, Store};
 use engine::undo::{UndoOptions, undo};
 use secret::SecretKeys;
 use serde::Serialize;
 
-use crate::commands::named_certificates::{NamedCertificates, fingerprints};
-use crate::commands::signer_options::require_one;
+use crate::commands::named_certificates::NamedCertificates;
+use crate::commands::own_key::{Purpose, choose, primary};
 use crate::exit::Outcome;
 use crate::expiry::Expiry;
 use crate::hint::Hint;
@@ -100,19 +101,19 @@ impl<'a> Editing<'a> {
         named_key(self.store.as_ref(), name)
     }
 
-    /// Finds the key that certifies: the one named, else the only one with a secret key.
-    pub(super) fn certifier(&self, name: Option<&OsString>) -> anyhow::Result<Fingerprint> {
-        if let Some(name) = name {
-            return named_key(self.store.as_ref(), name);
-        }
+    /// Finds the key that certifies: the one named, else the user's own one.
+    pub(super) fn certifier(
+        &self,
+        session: &Session,
+        name: Option<&OsString>,
+    ) -> anyhow::Result<Fingerprint> {
         let stored = self.secret_keys.list()?;
-        let primaries: Vec<Fingerprint> = stored
-            .iter()
-            .filter(|key| key.role == secret::Role::Primary && key.protection.has_secret())
-            .map(|key| key.fingerprint)
-            .collect();
-        require_one(primaries.len(), "certify", "certifies")?;
-        Ok(primaries[0])
+        let snapshot = self.store.snapshot()?;
+        let snapshot = snapshot.as_ref();
+        let is_able = |id| can_certify(snapshot, id, &stored, self.now);
+        let purpose = Purpose { verb: "certify", is_able: &is_able };
+        let name = name.map(OsString::as_os_str);
+        primary(snapshot, choose(session, snapshot, &stored, name, &purpose)?)
     }
 
     /// Returns what chooses user IDs of the certificate: those that are named, or all if none is.
@@ -210,9 +211,7 @@ impl<'a> Editing<'a> {
 
 fn named_key(store: &dyn Store, name: &OsStr) -> anyhow::Result<Fingerprint> {
     let snapshot = store.snapshot()?;
-    let id = NamedCertificates::find_one(snapshot.as_ref(), name)?;
-    let found = fingerprints(snapshot.as_ref(), Selection::Ids(&[id]))?;
-    found.first().copied().context("the certificate was deleted meanwhile")
+    primary(snapshot.as_ref(), NamedCertificates::find_one(snapshot.as_ref(), name)?)
 }
 
 /// What an edit did, as `docs/json.md` describes it.

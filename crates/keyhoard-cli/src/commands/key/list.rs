@@ -6,10 +6,11 @@ use std::ops::ControlFlow;
 
 use agent::AllKeys;
 use engine::cert::Facts;
+use engine::migrate::{Kind, Source, usual};
 use engine::secret::{Protection, Role, SecretKeys as _, StoredKey};
 use engine::secret_keys::owner_of;
 use engine::secret_transfer::with_secret_key;
-use engine::store::{Detail, Fingerprint, ReadCertificates, Selection};
+use engine::store::{Detail, Fingerprint, ReadCertificates, ReadJournal, Selection};
 use serde::Serialize;
 
 use crate::commands::named_certificates::NamedCertificates;
@@ -55,9 +56,12 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     })?;
     written?;
     if named.ids.is_none() {
-        listing.orphans(snapshot)?;
+        listing.orphans(snapshot, &databases(&keys, &stored_keys))?;
     }
     let any = listing.any;
+    if named.ids.is_none() && is_gnupg_left(snapshot)? {
+        session.note(format_args!("GnuPG has keys that are not here; {} takes them over", Hint::Migrate));
+    }
     if !any && named.complete {
         session.note(format_args!(
             "there is no secret key here; {} makes one, {} imports one",
@@ -66,6 +70,27 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
         ));
     }
     Ok(Outcome::done_if(named.complete && any))
+}
+
+/// Returns the places of other databases that the secret keys in files belong to; what cannot be read belongs to none.
+fn databases(keys: &AllKeys, stored_keys: &[StoredKey]) -> Vec<(Fingerprint, Vec<String>)> {
+    let files = keys.files();
+    let others = |stored: &StoredKey| {
+        let mut places = files.databases_of(&stored.fingerprint).unwrap_or_default();
+        places.retain(|place| Some(place.as_str()) != files.database());
+        (stored.fingerprint, places)
+    };
+    stored_keys.iter().map(others).filter(|(_, places)| !places.is_empty()).collect()
+}
+
+/// Says whether GnuPG has secret keys at its usual place that were not taken over.
+fn is_gnupg_left(snapshot: &dyn ReadJournal) -> engine::Result<bool> {
+    let sources = usual();
+    let has_keys = sources.iter().any(|source| source.kind == Kind::SecretKeys);
+    let known = snapshot.migrations()?;
+    let is_known =
+        |source: &Source| known.iter().any(|known| known.done.is_some() && known.path == source.path);
+    Ok(has_keys && sources.iter().any(|source| !source.kind.is_beside() && !is_known(source)))
 }
 
 /// Returns the keys of the readable files and of the agent, and warns of the others.
@@ -132,9 +157,13 @@ impl Listing<'_> {
         Ok(())
     }
 
-    /// Lists the secret keys that belong to no certificate.
-    fn orphans(&mut self, snapshot: &dyn ReadCertificates) -> anyhow::Result<()> {
-        let mut table = Table::default();
+    /// Lists the secret keys that belong to no certificate here, those of other databases with their places.
+    fn orphans(
+        &mut self,
+        snapshot: &dyn ReadCertificates,
+        databases: &[(Fingerprint, Vec<String>)],
+    ) -> anyhow::Result<()> {
+        let mut tables: Vec<(String, Table)> = Vec::new();
         for stored in self.stored_keys {
             if owner_of(snapshot, &stored.fingerprint)?.is_some() {
                 continue;
@@ -145,10 +174,19 @@ impl Listing<'_> {
                 continue;
             }
             let (_, style, how) = words(&stored.protection);
-            table.push(row(role(stored.role), &stored.fingerprint, "", &how, style));
+            let places = databases.iter().find(|(key, _)| *key == stored.fingerprint);
+            let heading = match places {
+                Some((_, places)) => format!("(of another database: {})", places.join(", ")),
+                None => "(no certificate here)".to_owned(),
+            };
+            let index = tables.iter().position(|(known, _)| *known == heading).unwrap_or_else(|| {
+                tables.push((heading, Table::default()));
+                tables.len() - 1
+            });
+            tables[index].1.push(row(role(stored.role), &stored.fingerprint, "", &how, style));
         }
-        if !table.is_empty() {
-            self.heading("(no certificate here)")?;
+        for (heading, table) in tables {
+            self.heading(&printable(heading.as_bytes()))?;
             self.output.table(&table)?;
             self.any = true;
         }

@@ -43,6 +43,10 @@ pub(super) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
         (Some(path), Some(mut file)) => {
             let named = || path.display().to_string();
             file.write_all(&text).and_then(|()| file.commit()).with_context(named)?;
+            session.note(format_args!(
+                "revocation certificate written to {}: whoever has it can revoke the key",
+                path.display()
+            ));
         }
         _ => session.output.write_all(&text)?,
     }

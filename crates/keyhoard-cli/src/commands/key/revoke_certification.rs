@@ -19,7 +19,7 @@ pub(crate) struct Arguments {
     #[arg(value_name = "KEY")]
     key: OsString,
 
-    /// The key that certified them [default: the only one with a secret key].
+    /// The key that certified them [default: your only one that can, or default-key of config.toml].
     #[arg(long, value_name = "KEY")]
     by: Option<OsString>,
 
@@ -37,7 +37,7 @@ pub(crate) struct Arguments {
 /// Revokes certifications.
 pub(super) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
     let editing = Editing::begin(session, &arguments.key, &arguments.passphrase)?;
-    let by = editing.certifier(arguments.by.as_ref())?;
+    let by = editing.certifier(session, arguments.by.as_ref())?;
     let chosen = editing.chosen(&arguments.user_id)?;
     let reason = arguments.comment.reason(RevocationReason::UNSPECIFIED);
     let revoked = editing.edit(|editor, key| editor.revoke_certification(key, &by, &chosen, reason))?;

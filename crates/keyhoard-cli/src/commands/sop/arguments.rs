@@ -30,14 +30,14 @@ pub(crate) struct Arguments {
 pub(super) enum Subcommand {
     /// Print the name and version of this program.
     Version(Version),
-    /// List the profiles of a subcommand: generate-key or encrypt.
+    /// List the profiles of generate-key or encrypt.
     ListProfiles {
         /// The subcommand.
         subcommand: String,
     },
     /// Make a key.
     GenerateKey(GenerateKey),
-    /// Lock the keys on standard input with another password, or with none.
+    /// Lock the keys on standard input with another password.
     ChangeKeyPassword(ChangeKeyPassword),
     /// Make revoked certificates of the keys on standard input.
     RevokeKey(RevokeKey),
@@ -45,11 +45,11 @@ pub(super) enum Subcommand {
     ExtractCert(Form),
     /// Bring the keys on standard input up to date.
     UpdateKey(UpdateKey),
-    /// Add what other copies have to the certificates on standard input.
+    /// Merge copies into the certificates on standard input.
     MergeCerts(MergeCerts),
     /// Certify user IDs of the certificates on standard input.
     CertifyUserid(CertifyUserid),
-    /// Check that an authority certified a user ID of each certificate on standard input.
+    /// Check that an authority certified each certificate.
     ValidateUserid(ValidateUserid),
     /// Sign standard input: the signatures alone.
     Sign(Sign),

@@ -8,6 +8,7 @@ use engine::validity::{FirstUseResult, TrustAnchors, TrustSettings};
 use serde::Serialize;
 
 use crate::exit::Outcome;
+use crate::hint::Hint;
 use crate::listing::TextJson;
 use crate::printable::printable;
 use crate::session::Session;
@@ -58,6 +59,12 @@ pub(super) fn run(
     })?;
     written?;
     session.output.table(&table)?;
+    if !any {
+        session.note(match arguments.all {
+            true => "no address came with a key yet".to_owned(),
+            false => format!("no address came with several keys; {} lists every address", Hint::TofuListAll),
+        });
+    }
     Ok(Outcome::done_if(any))
 }
 

@@ -5,8 +5,8 @@ use engine::trust::pgp::Level;
 use engine::validity::check;
 use serde::Serialize;
 
+use crate::commands::own_key::becoming_trusted;
 use crate::exit::Outcome;
-use crate::hint::Hint;
 use crate::session::Session;
 use crate::table::{Cell, Table};
 use crate::timestamp;
@@ -46,8 +46,8 @@ pub(super) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
         return Ok(Outcome::done_if(!check.levels.is_empty()));
     }
     if check.levels.is_empty() {
-        let own = Hint::TrustOwn("NAME".to_owned());
-        session.note(format_args!("no key is ultimately trusted; {own} says that a key is your own"));
+        let advice = becoming_trusted(session, snapshot.as_ref())?;
+        session.note(format_args!("no key is ultimately trusted; {advice}"));
         return Ok(Outcome::Nothing);
     }
     let mut table = Table::default();

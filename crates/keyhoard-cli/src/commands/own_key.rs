@@ -1,0 +1,112 @@
+//! Which of the user's own keys does something.
+
+use std::ffi::{OsStr, OsString};
+use std::ops::ControlFlow;
+use std::os::unix::ffi::OsStrExt;
+
+use anyhow::bail;
+use engine::configuration::Configuration;
+use engine::find::resolve;
+use engine::secret::{SecretKeys as _, StoredKey};
+use engine::secret_transfer::with_secret_key;
+use engine::store::{CertId, Detail, Fingerprint, ReadCertificates, Selection};
+
+use super::named_certificates::NamedCertificates;
+use crate::error_code::ErrorCode;
+use crate::exit::CodedError;
+use crate::hint::Hint;
+use crate::printable::printable;
+use crate::session::Session;
+
+/// What a key is chosen for.
+pub(super) struct Purpose<'a> {
+    /// The verb: `sign`.
+    pub(super) verb: &'static str,
+    /// Says whether a certificate's secret keys can do it now.
+    pub(super) is_able: &'a dyn Fn(CertId) -> engine::Result<bool>,
+}
+
+/// Chooses one of the user's own certificates: the named one, else the setting `default-key`, else the only one that is
+/// able. Of several with a name, the only one that is able.
+///
+/// # Errors
+///
+/// [`ErrorCode::NotFound`] if there is none; [`ErrorCode::Ambiguous`] if several are able, which are listed before.
+pub(super) fn choose(
+    session: &Session,
+    snapshot: &dyn ReadCertificates,
+    stored: &[StoredKey],
+    name: Option<&OsStr>,
+    purpose: &Purpose<'_>,
+) -> anyhow::Result<CertId> {
+    let default = if name.is_none() { Configuration::read()?.default_key.map(OsString::from) } else { None };
+    let name = name.or(default.as_deref());
+    let found = match name {
+        Some(name) => match resolve(snapshot, name.as_bytes())?[..] {
+            [] | [_] => return NamedCertificates::find_one(snapshot, name),
+            ref several => with_secret_key(snapshot, Selection::Ids(several), stored)?,
+        },
+        None => {
+            let secret: Vec<StoredKey> =
+                stored.iter().filter(|key| key.protection.has_secret()).cloned().collect();
+            with_secret_key(snapshot, Selection::All, &secret)?
+        }
+    };
+    let mut able = Vec::new();
+    for id in &found {
+        if (purpose.is_able)(*id)? {
+            able.push(*id);
+        }
+    }
+    let verb = purpose.verb;
+    match (&found[..], &able[..], name) {
+        ([only], ..) | (_, [only], _) => Ok(*only),
+        ([], _, Some(name)) => NamedCertificates::find_one(snapshot, name),
+        ([], _, None) => bail!(CodedError::not_found(format_args!(
+            "there is no secret key to {verb} with; {} makes one, {} imports one",
+            Hint::Generate,
+            Hint::ImportFile
+        ))),
+        (_, [], _) => bail!(CodedError::not_found(format_args!(
+            "none of your {} keys can {verb} now: they have expired or are revoked; {} lists them",
+            found.len(),
+            Hint::ListOwn
+        ))),
+        (_, several, _) => {
+            list(session, snapshot, several)?;
+            let reason = format!(
+                "{} of your keys can {verb}: add one of these options, or set default-key in config.toml",
+                several.len()
+            );
+            bail!(CodedError::new(ErrorCode::Ambiguous, reason))
+        }
+    }
+}
+
+/// Lists certificates as options that name them.
+fn list(session: &Session, snapshot: &dyn ReadCertificates, ids: &[CertId]) -> engine::Result<()> {
+    snapshot.visit(Selection::Ids(ids), Detail::Own, &mut |record| {
+        let user_id = record.facts.as_ref().and_then(|facts| facts.user_ids().next()).map(printable);
+        session.warn(format_args!("--by {}  {}", record.fingerprint, user_id.unwrap_or_default()));
+        ControlFlow::Continue(())
+    })?;
+    Ok(())
+}
+
+/// Says which command makes a key ultimately trusted, or makes one that is.
+pub(super) fn becoming_trusted(session: &Session, snapshot: &dyn ReadCertificates) -> anyhow::Result<String> {
+    let own = with_secret_key(snapshot, Selection::All, &session.secret_keys()?.list()?)?;
+    Ok(match own.first() {
+        Some(id) => {
+            let trust = Hint::TrustOwn(primary(snapshot, *id)?.to_string());
+            format!("{trust} says that a key with a secret key here is your own")
+        }
+        None => format!("{} makes one", Hint::Generate),
+    })
+}
+
+/// Returns the primary key of a certificate.
+pub(super) fn primary(snapshot: &dyn ReadCertificates, id: CertId) -> anyhow::Result<Fingerprint> {
+    let found = super::named_certificates::fingerprints(snapshot, Selection::Ids(&[id]))?;
+    found.first().copied().ok_or_else(|| anyhow::anyhow!("the certificate was deleted meanwhile"))
+}
