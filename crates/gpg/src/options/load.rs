@@ -177,7 +177,7 @@ impl OptionLoader<'_> {
         }
     }
 
-    /// Reads one configuration file. As in gpg, an invalid line is reported and skipped.
+    /// Reads one configuration file. As in gpg, an invalid line is reported and skipped; since 2.4 it is an error.
     fn file(&mut self, path: &Path, text: &[u8], owner: Owner) -> Result<(), Stop> {
         let name = path.display().to_string();
         if !self.settings.no_permission_warning {
@@ -185,14 +185,18 @@ impl OptionLoader<'_> {
                 self.streams.info(format_args!("WARNING: {exposed}"));
             }
         }
+        let mut is_faulty = false;
         for (line, event) in config_file::read(text, owner, &name, &mut self.rules) {
             match event {
                 Event::Option(item) => self.apply(item, &format!("{name}:{line}: "))?,
                 Event::Say(text) => self.streams.info(text),
-                Event::Fault(text) => self.streams.info(format_args!("{name}:{line}: {text}")),
+                Event::Fault(text) => {
+                    self.streams.info(format_args!("{name}:{line}: {text}"));
+                    is_faulty = true;
+                }
             }
         }
-        Ok(())
+        if is_faulty && self.settings.compat >= Compat::V2_4 { self.fail("option-parser") } else { Ok(()) }
     }
 
     fn command_line(&mut self, words: &[Vec<u8>]) -> Result<Vec<Vec<u8>>, Stop> {
@@ -322,11 +326,15 @@ impl OptionLoader<'_> {
                 self.streams.error(format_args!("{prefix}{text}"));
                 Ok(())
             }
-            Refusal::Note(text) => {
-                self.streams.info(format_args!("{prefix}{text}"));
+            Refusal::Notes(notes) => {
+                notes.iter().for_each(|note| self.streams.info(format_args!("{prefix}{note}")));
                 Ok(())
             }
             Refusal::Help(text) => Err(Stop::Help(text)),
+            Refusal::HelpInMessages(lines) => {
+                lines.iter().for_each(|line| self.streams.info(line));
+                Err(Stop::Exit(0))
+            }
             Refusal::Fatal(text) => {
                 self.streams.error(format_args!("{prefix}{text}"));
                 self.streams.status_failure("gpg-exit", Code::GENERAL);
@@ -382,14 +390,7 @@ impl OptionLoader<'_> {
     fn complete(&mut self, arguments: &[Vec<u8>], system_time: Timestamp) -> Result<(), Stop> {
         let Self { settings, streams, .. } = self;
         settings.now = settings.faked_time.unwrap_or(system_time);
-        if let Some(file) = settings.log_file.as_deref().filter(|_| settings.batch) {
-            let path = settings.home.resolve(file);
-            if file == b"-" {
-                streams.stamp_messages(settings.now, true);
-            } else if let Err(error) = streams.open_log_file(&path, settings.now) {
-                streams.info(format_args!("failed to open log file '{}': {error}", path.display()));
-            }
-        }
+        open_log_file(settings, streams);
         if settings.log_time {
             streams.stamp_messages(system_time, false);
         }
@@ -414,6 +415,20 @@ impl OptionLoader<'_> {
     fn fail<T>(&mut self, location: &str) -> Result<T, Stop> {
         self.streams.status_failure(location, Code::GENERAL);
         Err(Stop::Exit(2))
+    }
+}
+
+/// Sends messages to the log file, which gpg 2.2 reads in batch mode only; `-` and one that cannot be opened are standard error.
+fn open_log_file(settings: &Settings, streams: &mut Streams) {
+    let is_read = settings.batch || settings.compat >= Compat::V2_4 || settings.program == Program::Gpgv;
+    let Some(file) = settings.log_file.as_deref().filter(|_| is_read) else { return };
+    streams.stamp_messages(settings.now, true);
+    let path = Path::new(OsStr::from_bytes(file));
+    if file != b"-"
+        && let Err(error) = streams.open_log_file(path)
+    {
+        let error = system_words(&error);
+        streams.info(format_args!("failed to open log file '{}': {error}", path.display()));
     }
 }
 
