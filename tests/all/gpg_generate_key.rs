@@ -397,7 +397,7 @@ fn full_generate_key_asks_a_program_the_questions_that_gpg_asks() {
     same(&both, "11\n=sc\n3\nfoo\n20270101T000000\nHeinrich Heine4\n\n\nabc\n", &expert);
     same(&both, "9\nNIST P-384\n2y\nHeinrich Heine5\n\n\nabc\n", &expert);
     same(&both, "Heinrich Heine6\nh6@example.org\nabc\n", &[&asked[..], &["--generate-key"]].concat());
-    same(&both, "Heinrich@Heine\n\n", &[&asked[..], &["--generate-key"]].concat());
+    same(&both, "Heinrich@Heine\n\nabc\n", &[&asked[..], &["--generate-key"]].concat());
     same_keys(&both);
 }
 

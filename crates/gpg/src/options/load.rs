@@ -86,7 +86,7 @@ pub(crate) fn load(
     }
     let mut settings = Settings { home, ..Settings::of(program, compat) };
     settings.agent.keys_in_files = secret_key_place == SecretKeyPlace::Files;
-    let mut loader = OptionLoader { settings, rules: Rules::default(), streams };
+    let mut loader = OptionLoader { settings, rules: Rules::default(), streams, is_faulty: false };
     loader.settings.no_permission_warning = early.no_permission_warning;
     if program == Program::Gpg {
         loader.files(&early)?;
@@ -148,6 +148,8 @@ struct OptionLoader<'a> {
     settings: Settings,
     rules: Rules,
     streams: &'a mut Streams,
+    /// A configuration file has a mistake.
+    is_faulty: bool,
 }
 
 impl OptionLoader<'_> {
@@ -185,18 +187,17 @@ impl OptionLoader<'_> {
                 self.streams.info(format_args!("WARNING: {exposed}"));
             }
         }
-        let mut is_faulty = false;
         for (line, event) in config_file::read(text, owner, &name, &mut self.rules) {
             match event {
                 Event::Option(item) => self.apply(item, &format!("{name}:{line}: "))?,
                 Event::Say(text) => self.streams.info(text),
                 Event::Fault(text) => {
                     self.streams.info(format_args!("{name}:{line}: {text}"));
-                    is_faulty = true;
+                    self.is_faulty = true;
                 }
             }
         }
-        if is_faulty && self.settings.compat >= Compat::V2_4 { self.fail("option-parser") } else { Ok(()) }
+        Ok(())
     }
 
     fn command_line(&mut self, words: &[Vec<u8>]) -> Result<Vec<Vec<u8>>, Stop> {
@@ -345,6 +346,9 @@ impl OptionLoader<'_> {
 
     /// Fails if an error was reported, or if the options contradict each other.
     fn check(&mut self) -> Result<(), Stop> {
+        if self.is_faulty && self.settings.compat >= Compat::V2_4 {
+            return self.fail("option-parser");
+        }
         let answers = match self.settings.command_input {
             Some(CommandInput::Fd(number)) => Some(number),
             _ => None,
