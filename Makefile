@@ -59,6 +59,10 @@ test-deb: deb ## installs, upgrades and removes these packages in clean Debian 1
 test: programs ## runs every test (T=name: those whose name contains it), long ones as a sample (SEED=n)
 	cargo test $(CHECKED) --no-fail-fast -- $(T)
 
+.PHONY: gpg24
+gpg24: programs ## runs the tests of gpg-keyhoard with 2.4.9 in 2.2.40's place, as many as make test runs
+	KEYHOARD_TEST_GNUPG=2.4 cargo test $(CHECKED) --no-fail-fast --test all -- gpg $(T)
+
 .PHONY: test-python
 test-python: programs ## builds the Python package and tests it: pytest, doctests, mypy
 	scripts/test-python package

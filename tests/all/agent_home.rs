@@ -66,6 +66,7 @@ impl AgentHome {
     /// Makes a home with an RSA key whose secret numbers are on a card.
     pub(crate) fn on_card() -> Self {
         let home = AgentHome::empty();
+        // Later agents write keys in another format.
         home.home.write("gpg-agent.conf", "disable-extended-key-format\n");
         let home = home.and_keys("", &[("rsa2048", "rsa2048")]);
         let directory = home.home.path().join("private-keys-v1.d");

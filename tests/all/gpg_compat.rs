@@ -5,7 +5,7 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 
 use harness::colons::records;
-use harness::{Both, Gnupg, Home, NOW, Output, Reference, Run, alice_and_bob};
+use harness::{Both, Gnupg, Home, NOW, Output, OwnKey, Reference, Run, alice_and_bob};
 
 /// A key with subkeys, in Debian's keyring of members who do not upload.
 fn some_key(both: &Both) -> String {
@@ -40,7 +40,7 @@ fn gpg_compat_is_read_from_the_configuration_and_the_environment_goes_first() {
 
 #[test]
 fn gpg_2_2_does_not_know_the_options_of_2_4() {
-    let both = Both::new();
+    let both = Both::new().with(Gnupg::V2_2);
     both.assert_same_output(["--log-time", "--list-keys"]);
     both.assert_same_output(["--list-config", "--with-colons"]);
     both.assert_same_output(["--gpgconf-list"]);
@@ -50,7 +50,8 @@ fn gpg_2_2_does_not_know_the_options_of_2_4() {
 fn gpg_2_4_configuration_is_listed_as_gpg_lists_it() {
     let both = Both::new().with(Gnupg::V2_4);
     both.assert_same_output(["--gpgconf-list"]);
-    both.assert_same_output(["--with-colons", "--list-config", "version"]);
+    both.assert_same_output(["--with-colons", "--list-config"]);
+    both.assert_same_output(["--with-colons", "--list-config", "curveoid"]);
 }
 
 #[test]
@@ -68,6 +69,20 @@ fn gpg_2_4_list_options_show_what_gpg_shows() {
         &["--with-v5-fingerprint", "--with-colons", "--list-keys"],
         &["--list-filter", "select=key_created < 2005-01-01", "--list-keys"],
         &["--list-filter", "select=uid =~ debian", "--with-colons", "--list-keys"],
+        &["--list-filter", "select=key_size > 3072", "--with-colons", "--list-keys"],
+        &["--list-filter", "select=algostr = rsa4096 && usage =~ a", "--with-colons", "--list-keys"],
+        &["--list-filter", "select=disabled -f && revoked -t", "--list-keys"],
+        &["--list-options", "show-pref", "--list-keys"],
+        &[
+            "--list-options",
+            "show-pref-verbose,no-show-uid-validity",
+            "--keyid-format",
+            "long",
+            "--list-keys",
+        ],
+        &["--list-options", "show-pref,show-unusable-uids", "--with-wkd-hash", "--list-keys"],
+        &["--with-icao-spelling", "--list-keys"],
+        &["--with-icao-spelling", "--keyid-format", "0xlong", "--fingerprint"],
         &["--with-key-screening", "--list-keys"],
         &["--with-key-screening", "--with-colons", "--list-keys"],
         &["--list-filter", "select=uid =~ nobody-has-this", "--list-keys"],
@@ -75,6 +90,34 @@ fn gpg_2_4_list_options_show_what_gpg_shows() {
         both.assert_same_output(options);
         both.assert_same_output(options.iter().chain([&key.as_str()]));
     }
+}
+
+#[test]
+fn gpg_2_4_lists_that_a_key_is_disabled() {
+    let both = Both::of_alice_and_bob_with(Gnupg::V2_4);
+    both.run_of(true).args(["--trust-model", "pgp", "--check-trustdb"]).succeed();
+    both.assert_same_status(["--quick-set-ownertrust", "bob", "disable"]);
+    for options in [&["--list-keys"][..], &["--fingerprint", "--with-keygrip"], &["-K"]] {
+        both.assert_same_output(options);
+        both.assert_same_output([options, &["--list-filter", "select=disabled -t"]].concat());
+    }
+}
+
+#[test]
+fn gpg_2_4_exports_the_revocations_alone() {
+    let key = OwnKey::new("Revoked <revoked@example.org>");
+    let options = ["--export-options", "export-revocs", "--export"];
+    // Without a trust database, which gpg does not make for "trust-model always", it ends with an error here.
+    let homes = [(); 2].map(|()| Home::with_conf("no-auto-check-trustdb\n"));
+    let both = Both::in_homes(homes).with(Gnupg::V2_4);
+    let home = Home::new();
+    both.import(home.write("certificate", key.certificate()));
+    both.assert_same_status(options);
+    both.import(home.write("revocation", key.revocation()));
+    // gpg leaves out what its keybox does not say it has checked.
+    let [_, exported] = both.run(options);
+    let is_signature = matches!(exported.stdout.first(), Some(0x88 | 0x89 | 0xc2));
+    assert!(is_signature && exported.stdout.len() > 60, "there is a revocation, and nothing else");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use harness::{Both, Gnupg, Output, assert_same, mask};
+use harness::{Both, Gnupg, Output, Run, Terminal, assert_same, mask};
 
 const ALICE: &str = "51533D3D0D28361643870CC6356E432296C42478";
 const BOB: &str = "F40E36336BCA57689109B8336CE68E4314718A26";
@@ -23,12 +23,12 @@ const fn step(now: &'static str, words: &'static [&'static str], answers: &'stat
     Step { now, words, answers }
 }
 
-/// Runs the steps in both, and asserts after each that both have said the same and have the same packets.
-fn same(steps: &[Step]) -> Both {
-    same_in(Both::of_alice_and_bob(), steps)
+/// Runs the steps beside each of gpg's versions, and asserts after each that both have said the same and have the same packets.
+fn same(steps: &[Step]) {
+    Gnupg::ALL.into_iter().for_each(|gnupg| same_in(Both::of_alice_and_bob_with(gnupg), steps));
 }
 
-fn same_in(mut both: Both, steps: &[Step]) -> Both {
+fn same_in(mut both: Both, steps: &[Step]) {
     for Step { now, words, answers } in steps {
         both = both.now(now);
         let arguments: Vec<&str> = PROGRAM.iter().chain(*words).copied().collect();
@@ -40,7 +40,6 @@ fn same_in(mut both: Both, steps: &[Step]) -> Both {
         assert_eq!(gpg.code, keyhoard.code, "{what}: {}", keyhoard.errors());
         same_packets(&both, &what);
     }
-    both
 }
 
 /// The status lines that count: which keys gpg looks up on the way is its own affair.
@@ -288,7 +287,9 @@ fn owner_trust_is_set_at_once() {
         step("20260203T000000!", &["--with-colons", "--edit-key", "bob"], "disable\nlist\ntrust\n4\nquit\n"),
         step("20260204T000000!", &["--edit-key", "bob", "enable", "quit"], ""),
     ];
-    same_in(with_trust_database(Both::of_alice_and_bob()), &steps);
+    for gnupg in Gnupg::ALL {
+        same_in(with_trust_database(Both::of_alice_and_bob_with(gnupg)), &steps);
+    }
 }
 
 #[test]
@@ -299,7 +300,7 @@ fn a_designated_revoker_is_named() {
             &["--edit-key", "alice"],
             "addrevoker\nnobody\nalice\nbob\nn\nbob\ny\nsave\n",
         ),
-        step("20260202T000000!", &["--with-colons", "--edit-key", "alice"], "addrevoker\nbob\n\nquit\n"),
+        step("20260202T000000!", &["--with-colons", "--edit-key", "alice"], "addrevoker\nbob\n\n\nquit\n"),
         step(
             "20260203T000000!",
             &["--with-colons", "--edit-key", "bob"],
@@ -356,6 +357,32 @@ fn in_batch_mode_without_commands_nothing_is_asked() {
 }
 
 #[test]
+fn the_help_of_the_editor_lists_gpgs_commands() {
+    for gnupg in Gnupg::ALL {
+        let both = Both::of_alice_and_bob_with(gnupg);
+        let [gpg, keyhoard] = [
+            (gnupg.program("gpg"), &both.gpg),
+            (Run::program_path("gpg-keyhoard"), &both.keyhoard),
+        ]
+        .map(|(program, home)| {
+            let (program, compat, home) = (program.display(), gnupg.compat(), home.path().display());
+            let command = format!(
+                "GPG_KEYHOARD_COMPAT={compat} {program} --homedir {home} --no-autostart --edit-key alice"
+            );
+            let mut terminal = Terminal::new(&both.keyhoard, &command);
+            terminal.answer("gpg> ", b"help\n");
+            terminal.answer("gpg> ", b"quit\n");
+            let (_, shown) = terminal.end();
+            let from = shown.find("quit ").expect("the first command");
+            let words = shown[from..].lines().take_while(|line| !line.trim().is_empty());
+            words.filter_map(|line| line.split(' ').next()).map(str::to_owned).collect::<BTreeSet<_>>()
+        });
+        assert_eq!(gpg, keyhoard, "{gnupg:?}");
+        assert!(gpg.len() > 20, "{gpg:?}");
+    }
+}
+
+#[test]
 fn gpg_2_4_asks_the_same_questions() {
     let mut both = with_trust_database(Both::of_alice_and_bob_with(Gnupg::V2_4));
     for (now, answers) in [
@@ -364,6 +391,8 @@ fn gpg_2_4_asks_the_same_questions() {
         ("20260203T000000!", "uid 2\nrevuid\ny\n4\n\ny\nquit\ny\n"),
         ("20260204T000000!", "trust\n4\nquit\n"),
         ("20260205T000000!", "addrevoker\nbob\ny\nsave\n"),
+        ("20260206T000000!", "addrevoker\nbob\nn\n\nquit\n"),
+        ("20260207T000000!", "keytotpm\nn\nkeytotpm\ny\nkey 1\nkey 2\nkeytotpm\nquit\n"),
     ] {
         both = both.now(now);
         let arguments: Vec<&str> =

@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::PathBuf;
 
-use harness::{Both, Home, Keyring, Output, OwnKey, Run, Victim, alice_and_bob, assert_same};
+use harness::{Both, Gnupg, Home, Keyring, Output, OwnKey, Run, Victim, alice_and_bob, assert_same};
 
 /// Inputs that hold no keys, or none that can be taken.
 #[test]
@@ -124,7 +124,8 @@ fn gpg_import_options_do_what_they_do_in_gpg() {
 
 #[test]
 fn gpg_import_show_knows_that_a_designated_revoker_has_revoked_a_key() {
-    let both = Both::new();
+    // gpg 2.4 ends with an error after the import of such a revocation.
+    let both = Both::new().with(Gnupg::V2_2);
     let [revoked, revoker] = ["karl", "rita"].map(|name| {
         let file = format!("/../crates/engine/src/testdata/designated-revoker-{name}.asc");
         env!("CARGO_MANIFEST_DIR").to_owned() + &file
@@ -136,7 +137,7 @@ fn gpg_import_show_knows_that_a_designated_revoker_has_revoked_a_key() {
     };
     let warning = told(Run::gpg_keyhoard(&keyhoard));
     assert!(warning.is_some(), "its revoker is not here");
-    assert_eq!(warning, told(Run::gpg(&gpg)));
+    assert_eq!(warning, told(Run::gpg_of(Gnupg::V2_2, &gpg)));
     both.import(&revoker);
     let [_, shown] = both.run(["--import-options", "import-show", "--dry-run", "--import", &revoked]);
     assert!(shown.text().contains("[revoked: "), "{}", shown.text());

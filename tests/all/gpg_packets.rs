@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use harness::{Both, Output, assert_same};
+use harness::{Both, Output, assert_same, old_ciphers};
 
 /// What makes a program work without questions.
 const BATCH_OPTIONS: [&str; 8] =
@@ -51,7 +51,7 @@ fn packets_of_encrypted_messages_are_listed_if_they_can_be_decrypted() {
         &["--cipher-algo", "3DES", "--compress-algo", "bzip2", "-c"],
         &["-r", "alice", "-c", "-e", "-a"],
     ] {
-        let message = run(&both, true, &[words, &["-o", "-", letter]].concat(), b"");
+        let message = run(&both, true, &[old_ciphers(), words, &["-o", "-", letter]].concat(), b"");
         assert_eq!(message.code, Some(0), "{}", message.errors());
         same(&both, &["--passphrase", "x", "--list-packets"], &message.stdout);
     }

@@ -191,7 +191,11 @@ fn status_lines_name_the_key_whose_passphrase_is_asked_for() {
 
 #[test]
 fn quick_commands_fail_where_gpgs_fail() {
-    let both = Both::of_alice_and_bob();
+    Gnupg::ALL.into_iter().for_each(quick_commands_fail);
+}
+
+fn quick_commands_fail(gnupg: Gnupg) {
+    let both = Both::of_alice_and_bob_with(gnupg);
     same(&both, &["--quick-add-uid", ALICE, "New One"]);
     let failures: &[&[&str]] = &[
         &["--quick-add-uid", ALICE, "Alice <alice@example.org>"],
@@ -301,5 +305,23 @@ fn generate_revocation_asks_the_questions_that_gpg_asks() {
             lines.lines().filter(|line| line.starts_with("[GNUPG:]")).collect::<Vec<_>>().join("\n")
         };
         assert_same(answers, asked(&gpg).as_bytes(), asked(&keyhoard).as_bytes());
+    }
+}
+
+#[test]
+fn a_new_subkey_is_locked_with_the_passphrase_of_the_command() {
+    let quietly = |passphrase| ["--pinentry-mode", "loopback", "--passphrase", passphrase];
+    for gnupg in Gnupg::ALL {
+        let both = Both::of_alice_and_bob_with(gnupg);
+        for gpg in [true, false] {
+            let run = || both.run_of(gpg).args(["--trust-model", "always"]);
+            run().args(quietly("abc")).args(["--quick-add-key", ALICE, "cv25519", "encr"]).succeed();
+            let message = run().args(["-r", "alice", "-e"]).stdin("text").succeed().stdout;
+            let home = if gpg { &both.gpg } else { &both.keyhoard };
+            home.kill_agent();
+            let read = |passphrase| run().args(quietly(passphrase)).arg("-d").stdin(message.clone()).output();
+            assert_eq!(read("bad").code, Some(2), "{gnupg:?} {gpg}");
+            assert_eq!(read("abc").text(), "text", "{gnupg:?} {gpg}");
+        }
     }
 }

@@ -232,7 +232,10 @@ fn a_missing_passphrase_has_gpgs_error_code() {
         &["--pinentry-mode", "loopback", "--passphrase", "bad", "--passwd", "nobody"],
     ] {
         let [gpg, done] = both.run(["--status-fd", "1"].iter().chain(words));
-        assert_eq!(done.text(), gpg.text(), "{words:?}");
+        // gpg 2.4 writes a last line where the exit code is another than 0, which it is here more often.
+        let last = "[GNUPG:] FAILURE gpg-exit 33554433\n";
+        let told = if gpg.code == Some(0) { done.text().replace(last, "") } else { done.text() };
+        assert_eq!(told, gpg.text(), "{words:?}");
         assert_eq!(done.code, Some(2), "{words:?}");
     }
 }

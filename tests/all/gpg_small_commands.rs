@@ -1,7 +1,7 @@
 //! Commands of gpg that need a few lines each, beside the real gpg: `--store`, `--gen-random`, `--export-ssh-key`,
 //! `--generate-designated-revocation`; and what wrong descriptors and files are reported as.
 
-use harness::{Both, Output, Run, assert_same};
+use harness::{Both, Gnupg, Output, Run, assert_same};
 
 const PROGRAM: [&str; 8] =
     ["--pinentry-mode", "loopback", "--passphrase", "", "--status-fd", "2", "--command-fd", "0"];
@@ -107,11 +107,33 @@ fn descriptors_that_are_not_open_and_files_that_cannot_be_are_told_with_the_syst
 
 #[test]
 fn a_log_on_standard_error_is_stamped() {
-    let both = Both::new();
-    for done in both.run(["--log-file", "-", "--list-keys", "nobody"]) {
-        let errors = done.errors();
-        let line =
-            errors.lines().find(|line| line.contains("error reading key")).unwrap_or_default().to_owned();
-        assert!(line.starts_with("20") && line.contains(" gpg["), "{errors}");
+    for gnupg in Gnupg::ALL {
+        for done in Both::new().with(gnupg).run(["--log-file", "-", "--list-keys", "nobody"]) {
+            let errors = done.errors();
+            let line =
+                errors.lines().find(|line| line.contains("error reading key")).unwrap_or_default().to_owned();
+            assert!(line.starts_with("20") && line.contains(" gpg["), "{errors}");
+        }
+    }
+}
+
+#[test]
+fn a_log_file_stands_in_the_working_directory_and_2_4_writes_it_without_batch_too() {
+    for (gnupg, words, is_written) in [
+        (Gnupg::V2_2, &["--batch"][..], true),
+        (Gnupg::V2_2, &["--no-batch"], false),
+        (Gnupg::V2_4, &["--batch"], true),
+        (Gnupg::V2_4, &["--no-batch"], true),
+    ] {
+        let both = Both::new().with(gnupg);
+        for (gpg, home) in [(true, &both.gpg), (false, &both.keyhoard)] {
+            let directory = home.path().join("work");
+            std::fs::create_dir(&directory).expect("a new directory");
+            let run = both.run_of(gpg).current_dir(&directory).args(words);
+            let done = run.args(["--log-file", "log", "--list-keys", "nobody"]).output();
+            let log = std::fs::read_to_string(directory.join("log")).unwrap_or_default();
+            assert_eq!(log.contains("error reading key"), is_written, "{gnupg:?} {words:?}: {log}");
+            assert_eq!(done.errors().contains("error reading key"), !is_written, "{gnupg:?} {words:?}");
+        }
     }
 }

@@ -130,6 +130,9 @@ fn difference_of_checks(
     unfit: &HashSet<String>,
     hide: fn(&[u8]) -> Vec<u8>,
 ) -> Option<String> {
+    // gpg 2.4 orders signatures of one issuer with one date by what is in its memory.
+    let unsorted = [&["--list-options", "no-sort-sigs"][..], listing].concat();
+    let listing = if both.gnupg() == Gnupg::V2_4 { &unsorted[..] } else { listing };
     let arguments: Vec<OsString> =
         listing.iter().map(OsString::from).chain(keys.iter().map(OsString::from)).collect();
     let [gpg, keyhoard] = both.run(&arguments);

@@ -29,6 +29,11 @@ impl Both {
         Both::in_homes([Home::new(), Home::new()])
     }
 
+    /// Returns the gpg that it compares with.
+    pub fn gnupg(&self) -> Gnupg {
+        self.gnupg
+    }
+
     /// Compares with this gpg in later runs; without it, with 2.2.
     pub fn with(self, gnupg: Gnupg) -> Both {
         Both { gnupg, ..self }

@@ -10,7 +10,7 @@
 //! - [`AgentProxy`]: what programs say to a gpg-agent.
 //! - [`CardHome`]: a home with an OpenPGP card in a virtual reader.
 //! - [`Keyring`], [`Reference`]: Debian's keyrings, and homes into which gpg has imported them.
-//! - [`alice_and_bob`]: two people's secret keys; [`CIPHERS`], [`COMPRESSIONS`]: what messages are written with.
+//! - [`alice_and_bob`]: two people's secret keys; [`CIPHERS`], [`COMPRESSIONS`], [`old_ciphers`]: what messages are written with.
 //! - [`web`]: servers on loopback: nginx with TLS, a keyserver, one that lies, a SOCKS proxy.
 //! - [`colons`], [`packets`]: reading what the programs write.
 //! - [`OwnKey`]: a key that the test may change and certify with; [`SigningKey`], [`Victim`]: keys made packet by packet.
@@ -52,7 +52,7 @@ mod trust;
 pub mod web;
 
 pub use agent_proxy::{AgentProxy, CONNECTION};
-pub use algorithms::{CIPHERS, COMPRESSIONS};
+pub use algorithms::{CIPHERS, COMPRESSIONS, old_ciphers};
 pub use both::Both;
 pub use card::CardHome;
 pub use difference::{assert_same, difference};

@@ -53,7 +53,8 @@ impl ExportOptions {
         }
     }
 
-    pub(crate) fn keep_signature(&self, signature: &SignatureFacts) -> bool {
+    /// Says whether a signature is exported.
+    pub fn keep_signature(&self, signature: &SignatureFacts) -> bool {
         let own = signature.own.as_deref();
         let names_sensitive = own.is_some_and(|own| own.revokers.iter().any(Revoker::is_sensitive));
         (self.local_signatures || signature.flags.exportable)

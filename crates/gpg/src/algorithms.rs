@@ -1,7 +1,9 @@
-//! The algorithms of gpg 2.2.40 as Debian builds it, with their OpenPGP numbers and names.
+//! The algorithms of gpg as Debian builds it, with their OpenPGP numbers and names.
 //!
 //! They are what `--version` and `--list-config` say and what an option may name, because programs and configuration
 //! files written for gpg depend on them.
+
+use engine::configuration::Compat;
 
 /// An algorithm: OpenPGP's number and gpg's name.
 pub(crate) type Named = (u8, &'static str);
@@ -47,6 +49,17 @@ pub(crate) const CURVE: &[(&[u8], &str)] = &[
     (&[0x2b, 0x24, 0x03, 0x03, 0x02, 0x08, 0x01, 0x01, 0x0d], "brainpoolP512r1"),
     (&[0x2b, 0x81, 0x04, 0x00, 0x0a], "secp256k1"),
 ];
+
+/// The curves that gpg 2.4 names besides.
+pub(crate) const CURVE_448: &[(&[u8], &str)] =
+    &[(&[0x2b, 0x65, 0x6f], "cv448"), (&[0x2b, 0x65, 0x71], "ed448")];
+
+/// Returns the curves that gpg lists: 2.4 has those of 25519 twice.
+pub(crate) fn curves(compat: Compat) -> impl Iterator<Item = (&'static [u8], &'static str)> {
+    let (first, others) = CURVE.split_at(2);
+    let again = if compat >= Compat::V2_4 { [first, CURVE_448].concat() } else { Vec::new() };
+    first.iter().copied().chain(again).chain(others.iter().copied())
+}
 
 /// Returns the number of the cipher with a name.
 pub(crate) fn cipher(name: &[u8]) -> Option<u8> {

@@ -12,6 +12,7 @@ use engine::configuration::Compat;
 
 use crate::clock;
 use crate::filter::Filter;
+use crate::render::algorithm;
 use crate::render::colons::capabilities;
 
 /// Returns for each component whether a `keep-uid` filter keeps it: it drops user IDs and attributes that do not match.
@@ -44,12 +45,16 @@ pub(crate) fn selects_certificate(
     filter: &Filter,
     facts: &Facts,
     effective: &Effective,
+    is_disabled: bool,
     now: Timestamp,
 ) -> bool {
     facts.components.iter().zip(&effective.components).any(|(component, state)| {
         let is_selected = match (&component.kind, state) {
             (ComponentKind::Key(facts), ComponentState::Key(state)) => {
-                filter.selects(|property| key(facts, state, property))
+                filter.selects(|property| match property {
+                    "disabled" => Some(truth(is_disabled)),
+                    _ => key(facts, state, property),
+                })
             }
             (ComponentKind::UserId(value), ComponentState::User(state)) => {
                 filter.selects(|property| user_id(value, state, property))
@@ -124,6 +129,12 @@ fn key(facts: &KeyFacts, state: &KeyState, property: &str) -> Option<Cow<'static
     Some(match property {
         "secret" | "disabled" => truth(false),
         "key_algo" => text(facts.algorithm.0),
+        "key_size" => text(facts.bits),
+        "algostr" => {
+            let mut name = Vec::new();
+            algorithm::description(facts, false, &mut name);
+            name.into()
+        }
         "key_created" => text(facts.created.0),
         "key_created_d" => date(facts.created),
         "expired" => truth(state.expired),

@@ -1,5 +1,6 @@
 //! Names of keys on the command line.
 
+use engine::configuration::Compat;
 use engine::store::query::{Name, NameError};
 use engine::store::{CertId, Fingerprint, ReadCertificates};
 
@@ -29,10 +30,10 @@ pub(crate) struct Hit {
 
 impl Names {
     /// Reads names. One that cannot match anything is dropped; an invalid one is refused.
-    pub(crate) fn parse(names: &[Vec<u8>]) -> Self {
+    pub(crate) fn parse(names: &[Vec<u8>], compat: Compat) -> Self {
         let mut parsed = Self { names: Vec::new(), refused: Vec::new(), none_given: names.is_empty() };
         for name in names {
-            match self::parsed(name, Code::NO_PUBLIC_KEY) {
+            match self::parsed(name, Code::NO_PUBLIC_KEY, compat) {
                 Ok(name) => parsed.names.push(name),
                 Err(Code::NO_PUBLIC_KEY) => {}
                 Err(code) => parsed.refused.push(Refused { name: name.clone(), code }),
@@ -76,17 +77,18 @@ impl Names {
     }
 }
 
-/// Parses a name; fails with gpg's code, `unsearchable` for a name that cannot match anything.
-pub(crate) fn parsed(name: &[u8], unsearchable: Code) -> Result<Name, Code> {
+/// Parses a name; fails with gpg's code, `unsearchable` for a name that cannot match anything, as fingerprints of version 3
+/// since 2.4.
+pub(crate) fn parsed(name: &[u8], unsearchable: Code, compat: Compat) -> Result<Name, Code> {
     Name::parse(name).map_err(|error| match error {
         NameError::Invalid => Code::INVALID_USER_ID,
-        NameError::Version3 => Code::INVALID_VALUE,
-        NameError::Unsearchable(_) => unsearchable,
+        NameError::Version3 if compat < Compat::V2_4 => Code::INVALID_VALUE,
+        NameError::Version3 | NameError::Unsearchable(_) => unsearchable,
     })
 }
 
 impl Refused {
-    /// Returns the value for a status line: in gpg the keybox refuses fingerprints of version 3.
+    /// Returns the value for a status line: in gpg 2.2 the keybox refuses fingerprints of version 3.
     pub(crate) fn value(&self) -> u32 {
         if self.code == Code::INVALID_VALUE { self.code.with_keybox() } else { self.code.bare() }
     }

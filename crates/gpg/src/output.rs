@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
+use engine::configuration::Compat;
 use engine::output_file::{Content, Existing, FileId, OutputFile};
 
 use crate::code::Code;
@@ -37,7 +38,7 @@ pub(crate) enum Holds {
     Content { length: Option<u32> },
 }
 
-/// So many bytes gpg holds back before it finds out that a descriptor is closed.
+/// So many bytes gpg 2.2 holds back before it finds out that a descriptor is closed.
 const HELD_BACK: u32 = 8192;
 
 impl Holds {
@@ -49,11 +50,12 @@ impl Holds {
     }
 
     /// Says what gpg could not do with a descriptor that is closed.
-    fn complaint_of_descriptor(self) -> &'static str {
-        match self {
-            Self::Packets | Self::SecretPackets => self.complaint(),
-            Self::Content { length: Some(0..=HELD_BACK) } => "error closing",
-            Self::Content { .. } => "error writing to",
+    fn complaint_of_descriptor(self, compat: Compat) -> &'static str {
+        match (self, compat) {
+            (Self::Packets | Self::SecretPackets, _) => self.complaint(),
+            (Self::Content { length: Some(0) }, _) => "error closing",
+            (Self::Content { length: Some(1..=HELD_BACK) }, Compat::V2_2) => "error closing",
+            (Self::Content { .. }, _) => "error writing to",
         }
     }
 
@@ -104,7 +106,7 @@ impl Output {
                 return Ok(Self::Standard);
             }
             if let Some(number) = input::special_descriptor(&name).filter(|_| settings.special_file_names) {
-                (complaint, is_descriptor) = (holds.complaint_of_descriptor(), true);
+                (complaint, is_descriptor) = (holds.complaint_of_descriptor(settings.compat), true);
                 let open = descriptor::duplicate(number).map_err(io::Error::from);
                 break open.map(|open| OutputFile::from(File::from(open)));
             }

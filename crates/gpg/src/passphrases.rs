@@ -6,10 +6,12 @@ use agent::description::{self, KeyOperation};
 use agent::{Agent, PassphraseQuestion};
 use engine::cert::Fingerprint;
 use engine::passphrase::{self, PassphraseSource};
+use secret::ask::KeyName;
 use secret::{Ask, Error, Passphrase, Question};
 use zeroize::Zeroizing;
 
 use crate::code::Code;
+use crate::failure::Failure;
 use crate::prompt;
 use crate::secrets;
 use crate::settings::{CommandInput, PassphraseSettings, PinentryMode, Settings};
@@ -40,6 +42,30 @@ pub(crate) fn given(settings: &Settings) -> anyhow::Result<Option<Passphrase>> {
     let given = line.map(Option::unwrap_or_default).or_else(|| text.clone());
     let counts = settings.batch || *pinentry == PinentryMode::Loopback;
     Ok(given.map(Zeroizing::new).filter(|_| counts).map(|bytes| Passphrase::new(&bytes)))
+}
+
+/// Returns the passphrase that a program gives for a new subkey, with the command or because it is asked; `None` where the
+/// subkey is locked as the primary key is.
+///
+/// # Errors
+///
+/// Those of asking.
+pub(crate) fn of_new_subkey(
+    settings: &Settings,
+    streams: &mut Streams,
+    key: &KeyName,
+) -> Result<Option<Passphrase>, Failure> {
+    let PassphraseSettings { given, pinentry, .. } = &settings.passphrase;
+    let is_asked = *pinentry == PinentryMode::Loopback && settings.command_input.is_some();
+    if given.is_none() && !is_asked {
+        return Ok(None);
+    }
+    let mut ask = Passphrases::new(settings, streams);
+    let answer = ask.passphrase(&Question::New { key });
+    match answer {
+        Ok(passphrase) => Ok(passphrase.filter(|passphrase| !passphrase.is_empty())),
+        Err(error) => Err(Failure::of_agent(ask.code(&error))),
+    }
 }
 
 /// Returns the agent whose pinentry asks for passphrases of what is not in it; `None` if a program or a terminal does.

@@ -6,6 +6,7 @@
 //! - [`block`]: a key in a file that is given without a command;
 //! - [`edit_view`]: a key that is about to be changed;
 //! - [`packets`]: packets as they are;
+//! - [`preferences`]: what a user ID says that its owner's programs read;
 //! - [`attribute`]: photographs and other attributes, for `--attribute-fd`.
 //!
 //! Text is appended to a buffer, which the caller writes.
@@ -18,6 +19,7 @@ pub(crate) mod digits;
 pub(crate) mod edit_view;
 pub(crate) mod human;
 pub(crate) mod packets;
+pub(crate) mod preferences;
 pub(crate) mod text;
 pub(crate) mod tofu;
 

@@ -75,7 +75,7 @@ pub(crate) struct Settings {
     pub(crate) armor: bool,
     pub(crate) armor_headers: ArmorHeaders,
     pub(crate) output: Option<Vec<u8>>,
-    /// The log file in batch mode.
+    /// The log file, relative to the working directory.
     pub(crate) log_file: Option<Vec<u8>>,
     /// Where answers to questions come from.
     pub(crate) command_input: Option<CommandInput>,

@@ -141,15 +141,14 @@ impl Streams {
         Ok(())
     }
 
-    /// Appends messages to a log file, each with `now` and the process ID in front.
+    /// Appends messages to a log file.
     ///
     /// # Errors
     ///
     /// What the system says.
-    pub(crate) fn open_log_file(&mut self, path: &Path, now: Timestamp) -> io::Result<()> {
+    pub(crate) fn open_log_file(&mut self, path: &Path) -> io::Result<()> {
         let file = OpenOptions::new().create(true).append(true).open(path)?;
         self.log.sink = Sink::File(file);
-        self.stamp_messages(now, true);
         Ok(())
     }
 

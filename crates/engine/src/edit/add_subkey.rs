@@ -5,7 +5,7 @@ use cert::packet::{self, Tag};
 use cert::signed::Subject;
 use cert::{Fingerprint, Timestamp, key};
 use secret::ask::KeyName;
-use secret::{Name, OpenKey, Protection, Question, SecretKey, Signer, Unlocked};
+use secret::{Name, OpenKey, Passphrase, Protection, Question, SecretKey, Signer, Unlocked};
 use sign::{Builder, KeyFlags, Subpacket};
 
 use super::change::Change;
@@ -31,10 +31,27 @@ impl Editor<'_> {
     /// # Errors
     ///
     /// Those of signing, of the place where secret keys live, and of the database.
-    pub fn add_subkey(&mut self, primary: &Fingerprint, mut new: NewSubkey) -> Result<Edited> {
+    pub fn add_subkey(&mut self, primary: &Fingerprint, new: NewSubkey) -> Result<Edited> {
+        self.add_locked_subkey(primary, new, None)
+    }
+
+    /// Adds a subkey as [`add_subkey`](Self::add_subkey) does, locked with this passphrase, if there is one.
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn add_locked_subkey(
+        &mut self,
+        primary: &Fingerprint,
+        mut new: NewSubkey,
+        passphrase: Option<&Passphrase>,
+    ) -> Result<Edited> {
         let target = self.own(primary)?;
         let binding = self.bind(&target, &mut new.key, new.flags, new.end)?;
-        let kept = self.locked_like(primary, &new.key)?;
+        let kept = match passphrase {
+            Some(passphrase) => new.key.locked_anew(passphrase)?,
+            None => self.locked_like(primary, &new.key)?,
+        };
         self.secrets.store(&kept)?;
         self.write_subkey(&target, new.key.public_body(), &binding)
     }

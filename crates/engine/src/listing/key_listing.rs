@@ -2,7 +2,7 @@
 
 use ::trust::Validity;
 use cert::effective::{KeyState, Usage, UserIdState};
-use cert::facts::{AttributeFacts, KeyFacts, Revoker, SignatureFacts};
+use cert::facts::{AttributeFacts, KeyFacts, Revoker, SelfSignature, SignatureFacts};
 use cert::{Fingerprint, Timestamp};
 use store::Origin;
 
@@ -50,6 +50,8 @@ pub struct ListedComponent<'a> {
     pub origin: Option<&'a Origin>,
     /// What trust on first use knows of a user ID, where it was asked for.
     pub first_use: Option<&'a FirstUse>,
+    /// What the self-signature in force of a user ID or attribute says; a revoked one has none.
+    pub own: Option<&'a SelfSignature>,
     /// Its packet's body, where it was asked for.
     pub body: Option<&'a [u8]>,
     /// The signatures that are visible, in the order of the certificate.

@@ -83,7 +83,13 @@ impl<'a> Lister<'a> {
             _ => None,
         };
         let first_use = source.trust.first_uses.get(index).and_then(Option::as_ref);
-        Some(ListedComponent { index, item, origin, first_use, body, signatures })
+        let own = match item {
+            ListedItem::UserId(_, state, _) | ListedItem::Attribute(_, state, _) if !state.revoked => {
+                state.binding.and_then(|binding| component.signatures[binding].own.as_deref())
+            }
+            _ => None,
+        };
+        Some(ListedComponent { index, item, origin, first_use, own, body, signatures })
     }
 
     fn signatures(&self, index: usize, source: &ListingSource<'a>) -> Vec<ListedSignature<'a>> {

@@ -2,6 +2,7 @@
 
 use engine::cert::effective::PacketView;
 use engine::certifications::{CertificationRules, CertificationStatus, Checker, IssuerRule, Unverifiable};
+use engine::configuration::Compat;
 use engine::listing::{KeyListing, ListedSignature};
 use engine::store::ReadCertificates;
 use engine::verify::HashAlgorithm;
@@ -155,13 +156,11 @@ impl Checks {
     }
 }
 
-/// Returns a checker of certifications by the keys in one database that may certify now, so that unusable ones can be
-/// dropped (`import-clean`, `export-clean`).
+/// Returns a checker of certifications by the keys in one database, so that unusable ones can be dropped (`import-clean`,
+/// `export-clean`). For 2.2 those by keys that have expired or were revoked since are unusable, too.
 pub(super) fn checker_for_clean<'s>(snapshot: &'s dyn ReadCertificates, settings: &Settings) -> Checker<'s> {
-    let Settings { now, digests, .. } = *settings;
-    Checker::new(
-        snapshot,
-        vec![snapshot],
-        CertificationRules { now, view: PacketView::Gnupg, digests, issuers: IssuerRule::FitNow },
-    )
+    let Settings { now, digests, compat, .. } = *settings;
+    let issuers = if compat < Compat::V2_4 { IssuerRule::FitNow } else { IssuerRule::Certifies };
+    let rules = CertificationRules { now, view: PacketView::Gnupg, digests, issuers };
+    Checker::new(snapshot, vec![snapshot], rules)
 }

@@ -4,6 +4,7 @@ mod attempt;
 mod ending;
 pub(super) mod list_packets;
 pub(super) mod plaintext;
+mod search;
 mod unlock;
 
 use std::cell::RefCell;

@@ -172,7 +172,7 @@ fn delete_secret(
 
 /// Finds the first key that a name matches.
 fn find(settings: &Settings, store: &dyn Store, name: &[u8]) -> Result<Target, Failure> {
-    let Name { query, exact_key } = names::parsed(name, Code::NOT_FOUND)?;
+    let Name { query, exact_key } = names::parsed(name, Code::NOT_FOUND, settings.compat)?;
     let snapshot = store.snapshot()?;
     let Some(&id) = snapshot.find(&query)?.first() else { return Err(Code::NOT_FOUND.into()) };
     let candidates = candidates(snapshot.as_ref(), &[id], &settings.home.agent_keys())?;

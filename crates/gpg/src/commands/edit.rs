@@ -20,6 +20,7 @@ use engine::cert::Facts;
 use engine::cert::effective::objections::{IssuerKey, objections};
 use engine::cert::effective::{EvaluationContext, PacketView, evaluate};
 use engine::cert::facts::{KeyFacts, SignatureType};
+use engine::configuration::Compat;
 use engine::edit::{Draft, EditRefusal, Editor};
 use engine::foreign_text::shown;
 use engine::store::query::Name as KeyName;
@@ -50,6 +51,13 @@ impl<'a> EditKeys<'a> {
         Ok(Self { settings, streams, keyrings, secrets })
     }
 
+    /// Writes the `ERROR` line that gpg 2.4 writes where a command fails.
+    pub(super) fn report_code(&mut self, location: &str, code: Code) {
+        if self.settings.compat >= Compat::V2_4 {
+            self.streams.status_error(location, code.with_gpg());
+        }
+    }
+
     /// Returns the working database, which is made if it does not exist.
     pub(super) fn writable(&mut self) -> anyhow::Result<&dyn Store> {
         let Self { settings, streams, keyrings, .. } = self;
@@ -72,7 +80,7 @@ impl<'a> EditKeys<'a> {
 
     /// Finds all keys that a name matches.
     pub(super) fn candidates(&self, name: &[u8]) -> Result<Vec<(Fingerprint, CertId)>, Failure> {
-        let query = names::parsed(name, Code::NO_PUBLIC_KEY)?.query;
+        let query = names::parsed(name, Code::NO_PUBLIC_KEY, self.settings.compat)?.query;
         let Some(store) = self.keyrings.working_database() else { return Ok(Vec::new()) };
         let snapshot = store.snapshot()?;
         let ids = snapshot.find(&query)?;

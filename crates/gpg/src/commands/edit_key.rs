@@ -20,6 +20,7 @@ mod session;
 mod show;
 mod signatures;
 mod subkeys;
+mod tpm_key;
 mod user_ids;
 
 use std::collections::VecDeque;
@@ -34,7 +35,7 @@ use crate::prompt::{self, Question};
 use crate::render::edit_view::Names;
 use crate::settings::Settings;
 use crate::streams::Streams;
-use command::{EditCommand, Line, Needs, ROWS};
+use command::{EditCommand, Line, Needs, ROWS, Row};
 use session::Session;
 
 /// Edits a key, first by the commands that follow its name.
@@ -218,6 +219,7 @@ impl Loop<'_> {
             EditCommand::AddCardSubkey => card_subkey::add(session)?,
             EditCommand::MoveToCard => card_keys::move_to_card(session)?,
             EditCommand::RestoreToCard => card_keys::restore_to_card(session, &line.argument)?,
+            EditCommand::MoveToTpm => tpm_key::lock(session)?,
             EditCommand::AddDecryptionSubkey => decryption_subkey::add(session)?,
             EditCommand::AddRevoker => designated_revoker::add(session, &line.argument)?,
             EditCommand::DeleteSignature => signatures::delete(session)?,
@@ -238,7 +240,9 @@ impl Loop<'_> {
 
     fn help(&self) {
         let mut text = String::new();
-        for row in ROWS.iter().filter(|row| !row.help.is_empty() && self.is_possible(row.needs)) {
+        let compat = self.session.settings().compat;
+        let is_listed = |row: &&Row| !row.help.is_empty() && row.since <= compat;
+        for row in ROWS.iter().filter(is_listed).filter(|row| self.is_possible(row.needs)) {
             text.push_str(&format!("{:<11} {}\n", row.name, row.help));
         }
         text.push_str(

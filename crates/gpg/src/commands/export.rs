@@ -1,17 +1,18 @@
 //! `--export`, `--export-secret-keys` and `--export-secret-subkeys`.
 
 use std::io::Write;
+use std::ops::ControlFlow;
 
 use agent::AllKeys;
 use engine::cert::Fingerprint;
 use engine::cert::certificate::Certificate;
 use engine::cert::effective::{EvaluationContext, PacketView, evaluate};
-use engine::cert::facts::{Component, ComponentKind};
+use engine::cert::facts::{Component, ComponentKind, SignatureType};
 use engine::compact::compact;
 use engine::export::{ExportOptions, Preparation, export};
 use engine::foreign_text::shown;
 use engine::secret_transfer::{SecretParts, export_secret};
-use engine::store::{CertId, ReadCertificates, Record, Selection};
+use engine::store::{CertId, Detail, ReadCertificates, Record, Selection};
 
 use super::checks::checker_for_clean;
 use crate::code::Code;
@@ -37,7 +38,7 @@ pub(super) enum ExportTarget {
 #[derive(Default)]
 struct Written {
     exported: Vec<Fingerprint>,
-    /// Number of keys in the selection, for an export of secret keys.
+    /// Number of keys in the selection, for an export of secret keys or of revocations.
     looked_at: u64,
 }
 
@@ -48,8 +49,12 @@ pub(super) fn run(
     streams: &mut Streams,
     what: ExportTarget,
 ) -> anyhow::Result<()> {
-    let ExportSettings { pka, dane, .. } = settings.export;
+    let ExportSettings { pka, dane, mode1003, .. } = settings.export;
     anyhow::ensure!(!pka && !dane, "export-pka and export-dane: not supported yet");
+    anyhow::ensure!(
+        !mode1003 || what == ExportTarget::Public,
+        "mode1003 is refused: it is for the secret keys of one agent only; without it every OpenPGP program reads them"
+    );
     let mut written = Written::default();
     let holds = match what {
         ExportTarget::Public => Holds::Packets,
@@ -63,6 +68,9 @@ pub(super) fn run(
     }
     let exported = written.exported.len();
     streams.status(match what {
+        ExportTarget::Public if settings.export.revocations => {
+            format!("EXPORT_RES {} 0 {exported}", written.looked_at)
+        }
         ExportTarget::Public => format!("EXPORT_RES {exported} 0 {exported}"),
         ExportTarget::Secret(_) => format!("EXPORT_RES {} {exported} {exported}", written.looked_at),
     });
@@ -82,7 +90,7 @@ fn write_keys(
     what: ExportTarget,
     written: &mut Written,
 ) -> Result<(), Failure> {
-    let names = Names::parse(arguments);
+    let names = Names::parse(arguments, settings.compat);
     for refused in names.refused().iter().filter(|refused| refused.code == Code::INVALID_USER_ID) {
         let name = shown(&refused.name);
         streams.error(format_args!("key \"{name}\" not found: {}", refused.code));
@@ -113,6 +121,42 @@ fn write_keys(
         Some(refused) => Err(CodedFailure { code: refused.code, value: refused.value() }.into()),
         None => Ok(()),
     }
+}
+
+/// Writes the revocations of keys and user IDs alone, as far as their owners made them.
+fn write_revocations(
+    snapshot: &dyn ReadCertificates,
+    selection: Selection<'_>,
+    options: &ExportOptions,
+    out: &mut dyn Write,
+    written: &mut Written,
+) -> anyhow::Result<()> {
+    const REVOCATIONS: [SignatureType; 3] = [
+        SignatureType::KEY_REVOCATION,
+        SignatureType::SUBKEY_REVOCATION,
+        SignatureType::CERTIFICATION_REVOCATION,
+    ];
+    let mut failed = Ok(());
+    snapshot.visit(selection, Detail::Bytes, &mut |record| {
+        let (Some(facts), Some(bytes)) = (record.facts, record.bytes) else {
+            return ControlFlow::Continue(());
+        };
+        written.looked_at += 1;
+        let mut found = Vec::new();
+        for signature in facts.components.iter().flat_map(|component| &component.signatures) {
+            let packet = bytes.get(signature.span.start as usize..signature.span.end as usize);
+            let revokes = REVOCATIONS.contains(&signature.kind) && signature.own.is_some();
+            if revokes && options.keep_signature(signature) {
+                found.extend_from_slice(packet.unwrap_or_default());
+            }
+        }
+        if !found.is_empty() {
+            written.exported.push(record.fingerprint);
+            failed = out.write_all(&found);
+        }
+        if failed.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    })?;
+    Ok(failed?)
 }
 
 struct Export<'a> {
@@ -170,6 +214,9 @@ impl Export<'_> {
             let hit = hits.binary_search_by_key(&id, |hit| hit.id).ok().map(|index| hits[index]);
             Ok(self.filtered(cleaned, hit))
         };
+        if settings.revocations {
+            return write_revocations(snapshot, selection, &options, out, written);
+        }
         let on_certificate = |record: &Record| written.exported.push(record.fingerprint);
         match self.what {
             ExportTarget::Public => {

@@ -6,10 +6,10 @@ use std::ops::ControlFlow;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use engine::cert::Timestamp;
 use engine::cert::effective::{Effective, PacketView};
 use engine::cert::facts::Facts;
 use engine::certifications::Checker;
+use engine::configuration::Compat;
 use engine::listing::{self, KeyListing, ListOptions, UserTrust};
 use engine::store::{CertId, Detail, Fingerprint, ReadCertificates, Selection};
 use engine::validity::{Model, Sources, ValidityResult};
@@ -52,7 +52,7 @@ pub(super) fn list_named(
 ) -> anyhow::Result<()> {
     let keyrings = Keyrings::open(settings, streams)?;
     let snapshots = keyrings.snapshots()?;
-    let Some(names) = names(arguments, streams) else { return Ok(()) };
+    let Some(names) = names(arguments, settings.compat, streams) else { return Ok(()) };
     let found = find(&names, &snapshots)?;
     let secrets = shown_secrets(settings)?;
     list_found(arguments, settings, streams, &snapshots, &found, secrets)
@@ -91,7 +91,7 @@ pub(super) fn run_secret(
             false => list_found(arguments, settings, streams, &snapshots, &found, Some(secrets)),
         };
     }
-    let Some(names) = names(arguments, streams) else { return Ok(()) };
+    let Some(names) = names(arguments, settings.compat, streams) else { return Ok(()) };
     for (found, named) in found.iter_mut().zip(find(&names, &snapshots)?) {
         found.retain(|id| named.binary_search(id).is_ok());
     }
@@ -99,8 +99,8 @@ pub(super) fn run_secret(
 }
 
 /// Reads the arguments; an invalid name is reported.
-fn names(arguments: &[Vec<u8>], streams: &mut Streams) -> Option<Names> {
-    let names = Names::parse(arguments);
+fn names(arguments: &[Vec<u8>], compat: Compat, streams: &mut Streams) -> Option<Names> {
+    let names = Names::parse(arguments, compat);
     let Some(refused) = names.refused().first() else { return Some(names) };
     streams.error(format_args!("error reading key: {}", refused.code));
     streams.status_error("keylist.getkey", refused.value());
@@ -245,9 +245,13 @@ impl<'a> Page<'a> {
         let (validity, number) = (self.validity, self.number);
         let is_selected = Cell::new(true);
         let mut trust = |id: CertId, facts: &Facts, effective: &Effective| {
-            is_selected.set(is_listed(list, facts, effective, *now));
             let secret_keys = secrets.as_ref().map_or(Vec::new(), |secrets| secrets.parts(facts));
-            Ok(UserTrust { secret_keys, ..validity.trust((number, id), facts, effective)? })
+            let trust = UserTrust { secret_keys, ..validity.trust((number, id), facts, effective)? };
+            is_selected.set(match &list.select {
+                Some(filter) => selects_certificate(filter, facts, effective, trust.disabled, *now),
+                None => true,
+            });
+            Ok(trust)
         };
         let mut written = Ok(());
         let mut each = |listing: KeyListing<'_>| {
@@ -292,11 +296,6 @@ impl<'a> Page<'a> {
         }
         Ok(())
     }
-}
-
-/// Says whether `--list-filter` lets a certificate be listed.
-pub(super) fn is_listed(list: &ListSettings, facts: &Facts, effective: &Effective, now: Timestamp) -> bool {
-    list.select.as_ref().is_none_or(|filter| selects_certificate(filter, facts, effective, now))
 }
 
 /// Writes the attributes of a listed key to `--attribute-fd`, each with an `ATTRIBUTE` line.

@@ -74,18 +74,15 @@ impl Item {
 
     fn text(&self, settings: &Settings) -> Vec<u8> {
         let name = self.names.split('|').next().unwrap_or_default();
+        let curves = || algorithms::curves(settings.compat);
         let joined = |values: Vec<String>| format!("cfg:{name}:{}\n", values.join(";")).into_bytes();
         match self.value {
             Value::Groups => settings.groups.iter().flat_map(group_line).collect(),
             Value::Version => joined(vec![settings.compat.version().to_owned()]),
             Value::Numbers(list) => joined(list.iter().map(|(number, _)| number.to_string()).collect()),
             Value::Names(list) => joined(list.iter().map(|(_, name)| (*name).to_owned()).collect()),
-            Value::CurveNames => {
-                joined(algorithms::CURVE.iter().map(|(_, name)| (*name).to_owned()).collect())
-            }
-            Value::CurveIdentifiers => {
-                joined(algorithms::CURVE.iter().map(|(oid, _)| algorithm::dotted(oid)).collect())
-            }
+            Value::CurveNames => joined(curves().map(|(_, name)| name.to_owned()).collect()),
+            Value::CurveIdentifiers => joined(curves().map(|(oid, _)| algorithm::dotted(oid)).collect()),
             Value::Nothing => Vec::new(),
         }
     }

@@ -50,7 +50,7 @@ struct Locked {
 
 /// Finds the first certificate with the name that has a secret key.
 fn find(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) -> anyhow::Result<Option<Locked>> {
-    let names = Names::parse(arguments);
+    let names = Names::parse(arguments, settings.compat);
     let secrets = Secrets::kept(settings)?;
     let keyrings = Keyrings::open(settings, streams)?;
     for (_, snapshot) in keyrings.snapshots()?.iter() {

@@ -2,6 +2,7 @@
 
 use std::io::{self, Read};
 
+use engine::configuration::Compat;
 use engine::verify::HashAlgorithm;
 use engine::verify::hash::{Digest, Hasher};
 
@@ -93,7 +94,7 @@ fn print(
             colons(file.unwrap_or_default(), *number, digest.as_bytes(), &mut out);
         } else {
             let label = named.then(|| if *number == 3 { "RMD160" } else { algorithms::digest_name(*number) });
-            shown(file, label, digest.as_bytes(), &mut out);
+            shown(file, label, digest.as_bytes(), settings.compat, &mut out);
         }
     }
     streams.out().write_all(&out)?;
@@ -129,8 +130,9 @@ fn colons(file: &[u8], number: u8, digest: &[u8], out: &mut Vec<u8>) {
     out.extend(format!(":{number}:{}:\n", hex_text(digest)).into_bytes());
 }
 
-/// Writes a digest as text: in groups, with a gap in the middle of short ones, wrapped at [`WIDTH`].
-fn shown(file: Option<&[u8]>, label: Option<&str>, digest: &[u8], out: &mut Vec<u8>) {
+/// Writes a digest as text: in groups, with a gap in the middle of short ones, wrapped at [`WIDTH`]. 2.2 lets a line with
+/// groups of four bytes be longer by a column, and begins one without a name with a space.
+fn shown(file: Option<&[u8]>, label: Option<&str>, digest: &[u8], compat: Compat, out: &mut Vec<u8>) {
     const MAX_NAME_COLUMNS: usize = 40;
     let mut indent = 0;
     if let Some(file) = file {
@@ -146,16 +148,18 @@ fn shown(file: Option<&[u8]>, label: Option<&str>, digest: &[u8], out: &mut Vec<
         out.extend(format!("{label:>6} = ").into_bytes());
         indent += 9;
     }
-    let (group, middle) = match digest.len() {
-        16 => (1, Some(8)),
-        20 => (2, Some(10)),
-        _ => (4, None),
+    let (group, columns, middle) = match digest.len() {
+        16 => (1, 2, Some(8)),
+        20 => (2, 4, Some(10)),
+        _ if compat < Compat::V2_4 => (4, 8, None),
+        _ => (4, 9, None),
     };
+    let margin = if compat < Compat::V2_4 { indent.max(1) } else { indent };
     let mut column = indent;
     for (number, bytes) in digest.chunks(group).enumerate() {
         if number > 0 {
-            if column + 2 * group > WIDTH {
-                out.extend(format!("\n{:indent$}", " ").into_bytes());
+            if column + columns > WIDTH {
+                out.extend(format!("\n{:margin$}", "").into_bytes());
                 column = indent;
             } else {
                 out.push(b' ');

@@ -144,6 +144,12 @@ fn report_one(
     };
     report_flaw(streams, signer);
     let report = Report { settings, statement, signer, trust, is_included };
+    if let Some(flags) = report.passed_over(gnupg) {
+        let considered = format!("KEY_CONSIDERED {} {flags}", signer.primary());
+        streams.status(&considered);
+        streams.status(considered);
+        return report_unchecked(streams, statement, Code::NO_PUBLIC_KEY);
+    }
     if !report.is_checked_before() {
         streams.considered(&signer.primary());
     }
@@ -182,6 +188,19 @@ impl Report<'_> {
     /// Says whether the signature was checked with the key in it, and is not checked again: gpg 2.2 remembers it.
     fn is_checked_before(&self) -> bool {
         self.is_included && self.settings.compat < Compat::V2_4
+    }
+
+    /// Returns the flags that gpg 2.4 tells a key with that cannot have made the signature; it counts as missing then.
+    fn passed_over(&self, gnupg: GnupgVerdict) -> Option<u8> {
+        let Self { settings, signer, .. } = *self;
+        let signs = signer.state().usage.contains(Usage::SIGN);
+        let is_passed_over = match gnupg {
+            GnupgVerdict::KeyFromFuture | GnupgVerdict::Refused(Objection::WrongUse) => true,
+            GnupgVerdict::Refused(Objection::BeforeKey) | GnupgVerdict::WeakDigest => !signs,
+            _ => false,
+        };
+        let flags = if signer.key().fingerprint == signer.primary() { 1 } else { 3 };
+        (is_passed_over && settings.compat >= Compat::V2_4).then_some(flags)
     }
 
     /// Returns gpg's code for why the signature is not checked, and writes the messages that gpg writes before it.

@@ -91,7 +91,7 @@ fn is_rsa(keygrip: Keygrip, settings: &Settings, streams: &mut Streams) -> anyho
 
 /// Finds the key and returns its line.
 fn line(name: &[u8], settings: &Settings, streams: &mut Streams) -> Result<String, Failure> {
-    let wanted = names::parsed(name, Code::NO_PUBLIC_KEY)?;
+    let wanted = names::parsed(name, Code::NO_PUBLIC_KEY, settings.compat)?;
     let keyrings = Keyrings::open(settings, streams)?;
     let snapshots = keyrings.snapshots()?;
     let mut found = Vec::new();

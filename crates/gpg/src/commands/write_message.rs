@@ -185,7 +185,8 @@ fn encrypt(
         }
         _ => format!("BEGIN_ENCRYPTION 2 {}", cipher.number()),
     };
-    if !(operation.sign && operation.encrypt) {
+    let begins_late = settings.compat < Compat::V2_4 && operation.sign && operation.encrypt;
+    if !begins_late {
         streams.status(&begin);
     }
     let kind = if settings.message.text { SignatureType::TEXT } else { SignatureType::BINARY };
@@ -205,7 +206,7 @@ fn encrypt(
     drop(signing);
     output.commit()?;
     announcement::created(settings, streams, &signers, Form::Message, kind);
-    if operation.sign && operation.encrypt {
+    if begins_late {
         streams.status(begin);
     }
     streams.status("END_ENCRYPTION");

@@ -71,7 +71,9 @@ pub(crate) fn read(text: &str, usual: &str, librepgp: LibrePgp) -> Result<Prefer
         _ if text.eq_ignore_ascii_case("none") => "",
         _ => text,
     };
-    let items = items.split([' ', ',']).filter(|_| !items.is_empty());
+    // For 2.2 nothing between two separators is an invalid item.
+    let counts_nothing = librepgp == LibrePgp::Unknown && !items.is_empty();
+    let items = items.split([' ', ',']).filter(|item| counts_nothing || !item.is_empty());
     let complaints: Vec<String> =
         items.filter_map(|item| add_item(&mut read, item, librepgp).err()).collect();
     read.features = librepgp.features(read.features, !read.aead.is_empty());

@@ -86,7 +86,7 @@ pub(crate) fn load(
     }
     let mut settings = Settings { home, ..Settings::of(program, compat) };
     settings.agent.keys_in_files = secret_key_place == SecretKeyPlace::Files;
-    let mut loader = OptionLoader { settings, rules: Rules::default(), streams };
+    let mut loader = OptionLoader { settings, rules: Rules::default(), streams, is_faulty: false };
     loader.settings.no_permission_warning = early.no_permission_warning;
     if program == Program::Gpg {
         loader.files(&early)?;
@@ -148,6 +148,8 @@ struct OptionLoader<'a> {
     settings: Settings,
     rules: Rules,
     streams: &'a mut Streams,
+    /// A configuration file has a mistake.
+    is_faulty: bool,
 }
 
 impl OptionLoader<'_> {
@@ -177,7 +179,7 @@ impl OptionLoader<'_> {
         }
     }
 
-    /// Reads one configuration file. As in gpg, an invalid line is reported and skipped.
+    /// Reads one configuration file. As in gpg, an invalid line is reported and skipped; since 2.4 it is an error.
     fn file(&mut self, path: &Path, text: &[u8], owner: Owner) -> Result<(), Stop> {
         let name = path.display().to_string();
         if !self.settings.no_permission_warning {
@@ -189,7 +191,10 @@ impl OptionLoader<'_> {
             match event {
                 Event::Option(item) => self.apply(item, &format!("{name}:{line}: "))?,
                 Event::Say(text) => self.streams.info(text),
-                Event::Fault(text) => self.streams.info(format_args!("{name}:{line}: {text}")),
+                Event::Fault(text) => {
+                    self.streams.info(format_args!("{name}:{line}: {text}"));
+                    self.is_faulty = true;
+                }
             }
         }
         Ok(())
@@ -322,11 +327,15 @@ impl OptionLoader<'_> {
                 self.streams.error(format_args!("{prefix}{text}"));
                 Ok(())
             }
-            Refusal::Note(text) => {
-                self.streams.info(format_args!("{prefix}{text}"));
+            Refusal::Notes(notes) => {
+                notes.iter().for_each(|note| self.streams.info(format_args!("{prefix}{note}")));
                 Ok(())
             }
             Refusal::Help(text) => Err(Stop::Help(text)),
+            Refusal::HelpInMessages(lines) => {
+                lines.iter().for_each(|line| self.streams.info(line));
+                Err(Stop::Exit(0))
+            }
             Refusal::Fatal(text) => {
                 self.streams.error(format_args!("{prefix}{text}"));
                 self.streams.status_failure("gpg-exit", Code::GENERAL);
@@ -337,6 +346,9 @@ impl OptionLoader<'_> {
 
     /// Fails if an error was reported, or if the options contradict each other.
     fn check(&mut self) -> Result<(), Stop> {
+        if self.is_faulty && self.settings.compat >= Compat::V2_4 {
+            return self.fail("option-parser");
+        }
         let answers = match self.settings.command_input {
             Some(CommandInput::Fd(number)) => Some(number),
             _ => None,
@@ -382,14 +394,7 @@ impl OptionLoader<'_> {
     fn complete(&mut self, arguments: &[Vec<u8>], system_time: Timestamp) -> Result<(), Stop> {
         let Self { settings, streams, .. } = self;
         settings.now = settings.faked_time.unwrap_or(system_time);
-        if let Some(file) = settings.log_file.as_deref().filter(|_| settings.batch) {
-            let path = settings.home.resolve(file);
-            if file == b"-" {
-                streams.stamp_messages(settings.now, true);
-            } else if let Err(error) = streams.open_log_file(&path, settings.now) {
-                streams.info(format_args!("failed to open log file '{}': {error}", path.display()));
-            }
-        }
+        open_log_file(settings, streams);
         if settings.log_time {
             streams.stamp_messages(system_time, false);
         }
@@ -414,6 +419,20 @@ impl OptionLoader<'_> {
     fn fail<T>(&mut self, location: &str) -> Result<T, Stop> {
         self.streams.status_failure(location, Code::GENERAL);
         Err(Stop::Exit(2))
+    }
+}
+
+/// Sends messages to the log file, which gpg 2.2 reads in batch mode only; `-` and one that cannot be opened are standard error.
+fn open_log_file(settings: &Settings, streams: &mut Streams) {
+    let is_read = settings.batch || settings.compat >= Compat::V2_4 || settings.program == Program::Gpgv;
+    let Some(file) = settings.log_file.as_deref().filter(|_| is_read) else { return };
+    streams.stamp_messages(settings.now, true);
+    let path = Path::new(OsStr::from_bytes(file));
+    if file != b"-"
+        && let Err(error) = streams.open_log_file(path)
+    {
+        let error = system_words(&error);
+        streams.info(format_args!("failed to open log file '{}': {error}", path.display()));
     }
 }
 

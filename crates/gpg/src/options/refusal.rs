@@ -7,10 +7,12 @@ pub(crate) enum Refusal {
     Complaint(String),
     /// The value is `help`: the text is printed, and gpg ends with code 0.
     Help(String),
+    /// The same, but the lines are written as messages.
+    HelpInMessages(Vec<String>),
     /// Reported as an error; gpg ends with code 1.
     Fatal(String),
-    /// Reported, but not as an error.
-    Note(String),
+    /// Each is reported, but not as an error.
+    Notes(Vec<String>),
 }
 
 /// The result of setting a value.

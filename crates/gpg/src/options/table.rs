@@ -203,12 +203,12 @@ pub(crate) static OPTIONS: &[Row] = &[
     other("no-options", OptionAction::NoOptions),
     other("logger-fd", OptionAction::OpenFd(Channel::Log)),
     text("log-file|logger-file", |s, file| { s.log_file = Some(file.to_vec()); Ok(()) })
-        .help("|FILE|write messages to FILE, with --batch"),
+        .help("|FILE|write messages to FILE"),
     other("status-fd", OptionAction::OpenFd(Channel::Status)).help("|N|write status lines to file descriptor N"),
     other("status-file", OptionAction::OpenFile(Channel::Status)),
     other("attribute-fd", OptionAction::OpenFd(Channel::Attribute)),
     other("attribute-file", OptionAction::OpenFile(Channel::Attribute)),
-    harmless("no-greeting"), harmless_text("debug"), harmless_text("debug-level"), harmless("debug-all"),
+    harmless("no-greeting"), text("debug", values::debug_flags), harmless_text("debug-level"), harmless("debug-all"),
     harmless("debug-iolbf"), harmless("debug-quick-random"), harmless("exit-on-status-write-error"),
     flag("enable-progress-filter", |s| s.progress = true),
 

@@ -89,7 +89,7 @@ pub(super) fn default_new_key_algorithm(settings: &mut Settings, text: &[u8]) ->
     let text = String::from_utf8_lossy(text).into_owned();
     if text.contains(':') {
         let note = "invalid value for option '--default-new-key-algo'";
-        return Err(Refusal::Note(note.to_owned()));
+        return Err(Refusal::Notes(vec![note.to_owned()]));
     }
     settings.default_new_key_algorithm = Some(text).filter(|text| !text.is_empty());
     Ok(())
@@ -141,7 +141,10 @@ pub(super) fn display_charset(_: &mut Settings, text: &[u8]) -> Outcome {
     const NAMES: [(&str, ()); 4] = [("utf-8", ()), ("utf8", ()), ("us-ascii", ()), ("ascii", ())];
     match choose(&NAMES, text) {
         Some(()) => Ok(()),
-        None => Err(Refusal::Note(format!("character set '{}' ignored: output is UTF-8", shown(text)))),
+        None => {
+            let note = format!("character set '{}' ignored: output is UTF-8", shown(text));
+            Err(Refusal::Notes(vec![note]))
+        }
     }
 }
 
@@ -241,20 +244,59 @@ pub(super) fn assert_algorithms(settings: &mut Settings, text: &[u8]) -> Outcome
     Ok(())
 }
 
-/// Reads flags of old German rules for classified data, none of which means anything here.
+/// Checks flags that bring old behaviour back, none of which means anything here.
 pub(super) fn compatibility_flags(_: &mut Settings, text: &[u8]) -> Outcome {
-    const FLAGS: [&str; 3] = ["vsd-allow-ocb", "vsd-allow-encr", "vsd-allow-sigs"];
-    let text = String::from_utf8_lossy(text);
-    match text.as_ref() {
-        "?" | "help" => {
-            Err(Refusal::Help(format!("available compatibility flags:\n {}\n", FLAGS.join("\n "))))
-        }
-        "none" | "all" => Ok(()),
-        list => match list.split(',').map(str::trim).find(|name| !FLAGS.contains(name)) {
-            Some(name) => complaint(format!("unknown compatibility flag '{name}'")),
-            None => Ok(()),
-        },
+    const FLAGS: [&str; 2] = ["compr-keys", "suggest-embedded-name"];
+    if is_help(text) {
+        let flags = FLAGS.iter().map(|name| format!(" {name}"));
+        return help_in_messages("available compatibility flags:", flags);
     }
+    unknown_flags("compatibility", text, |name| FLAGS.contains(&name))
+}
+
+/// Checks flags for messages about gpg's inner workings, none of which is written here. They may be given as a number.
+pub(super) fn debug_flags(_: &mut Settings, text: &[u8]) -> Outcome {
+    const FLAGS: [(u32, &str); 14] = [
+        (1, "packet"),
+        (2, "mpi"),
+        (4, "crypto"),
+        (8, "filter"),
+        (16, "iobuf"),
+        (32, "memory"),
+        (64, "cache"),
+        (128, "memstat"),
+        (256, "trust"),
+        (512, "hashing"),
+        (1024, "ipc"),
+        (4096, "clock"),
+        (8192, "lookup"),
+        (16384, "extprog"),
+    ];
+    if is_help(text) {
+        let flags = FLAGS.iter().map(|(number, name)| format!(" {number:>5} {name}"));
+        return help_in_messages("available debug flags:", flags);
+    }
+    if text.first().is_some_and(u8::is_ascii_digit) {
+        return Ok(());
+    }
+    unknown_flags("debug", text, |name| FLAGS.iter().any(|(_, known)| *known == name))
+}
+
+fn is_help(text: &[u8]) -> bool {
+    matches!(text, b"?" | b"help")
+}
+
+fn help_in_messages(title: &str, flags: impl Iterator<Item = String>) -> Outcome {
+    Err(Refusal::HelpInMessages([title.to_owned()].into_iter().chain(flags).collect()))
+}
+
+/// Tells the names in a list of `kind` flags that are not known; as in gpg they are no error.
+fn unknown_flags(kind: &str, text: &[u8], is_known: impl Fn(&str) -> bool) -> Outcome {
+    let text = shown(text);
+    let names = text.split([',', ' ', '\t']).filter(|name| !matches!(*name, "" | "none" | "all"));
+    let unknown = names.filter(|name| !is_known(name));
+    let notes: Vec<_> = unknown.map(|name| format!("unknown {kind} flag '{name}' ignored")).collect();
+    if notes.is_empty() { Ok(()) } else { Err(Refusal::Notes(notes)) }
 }
 
 /// Adds fingerprints, each once; `clear` takes back what earlier options said.

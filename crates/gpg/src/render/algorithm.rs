@@ -7,7 +7,7 @@ use engine::cert::facts::KeyFacts;
 use verify::PublicKeyAlgorithm as Algorithm;
 
 use super::digits::decimal;
-use crate::algorithms::CURVE;
+use crate::algorithms::{CURVE, CURVE_448};
 
 /// Appends algorithm and size: `rsa4096`, `ed25519`, or `4096R` in the legacy form.
 pub(crate) fn description(key: &KeyFacts, legacy: bool, out: &mut Vec<u8>) {
@@ -108,7 +108,7 @@ impl Curve {
 
 fn curve(key: &KeyFacts) -> Option<Curve> {
     let oid = key.curve.as_deref()?;
-    let known = CURVE.iter().find(|(known, _)| *known == oid);
+    let known = CURVE.iter().chain(CURVE_448).find(|(known, _)| *known == oid);
     Some(known.map_or_else(|| Curve::Other(dotted(oid)), |(_, name)| Curve::Known(name)))
 }
 

@@ -13,6 +13,7 @@ use engine::trust::OwnerTrust;
 
 use super::digits::{date, date_or_never, decimal, hex, lower_hex, time_of_day};
 use super::identity::{fingerprint_line, pad};
+use super::preferences::Shown;
 use super::text::{for_people, sanitized};
 use super::{algorithm, card, material, screening, signature, subpacket, validity, wkd};
 use crate::compat;
@@ -79,15 +80,17 @@ impl Renderer<'_> {
                 let indent = self.user(listed.index, state, out);
                 for_people(value, out);
                 out.push(b'\n');
+                self.preferences(listed, indent, out);
                 self.web_key_directory(value, indent, out);
                 if let Some(from) = listed.origin.filter(|_| self.settings.with_key_origin) {
                     origin(from, indent, out);
                 }
             }
             ListedItem::Attribute(facts, state, _) => {
-                self.user(listed.index, state, out);
+                let indent = self.user(listed.index, state, out);
                 out.extend(attribute::name(facts).into_bytes());
                 out.push(b'\n');
+                self.preferences(listed, indent, out);
             }
         }
         true
@@ -95,6 +98,9 @@ impl Renderer<'_> {
 
     fn primary(&self, key: &KeyFacts, state: &KeyState, body: Option<&[u8]>, out: &mut Vec<u8>) {
         self.key_line(if self.settings.secret { b"sec" } else { b"pub" }, key, state, true, out);
+        if self.listing.trust.disabled && self.settings.compat >= Compat::V2_4 {
+            out.extend(b"      *** This key has been disabled\n");
+        }
         let brief = self.settings.fingerprint == 0;
         fingerprint_line(&key.fingerprint, brief, self.settings, out);
         self.keygrip(key, out);
@@ -172,6 +178,15 @@ impl Renderer<'_> {
         }
         out.push(b' ');
         indent
+    }
+
+    fn preferences(&self, listed: &ListedComponent<'_>, indent: usize, out: &mut Vec<u8>) {
+        let ListFlags { preferences, preference_names, .. } = self.settings.flags;
+        if preferences || preference_names {
+            let shown = Shown::of(listed.own);
+            let text = if preference_names { shown.names(3 + indent) } else { shown.line(3 + indent) };
+            out.extend(text.into_bytes());
+        }
     }
 
     fn web_key_directory(&self, user_id: &[u8], indent: usize, out: &mut Vec<u8>) {

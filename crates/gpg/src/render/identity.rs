@@ -1,8 +1,9 @@
 //! Key IDs and fingerprints as people read them.
 
 use engine::cert::{Fingerprint, KeyId};
+use engine::configuration::Compat;
 
-use super::digits::hex;
+use super::digits::{hex, hex_text};
 use crate::settings::{KeyIdFormat, ListSettings};
 
 impl KeyIdFormat {
@@ -63,13 +64,21 @@ pub(super) fn fingerprint_line(
     }
     out.push(b'\n');
     if settings.with_icao_spelling {
-        spell(fingerprint, if labelled { LABEL.len() + 1 } else { 6 }, out);
+        spell(fingerprint, if labelled { LABEL.len() + 1 } else { 6 }, settings.compat, out);
     }
 }
 
-/// Appends groups of four digits, with a gap in the middle; only version 4 has groups.
+/// Appends groups of four digits, with a gap in the middle; of version 5 the first fifty digits in groups of five, of
+/// version 6 all of them without groups.
 pub(crate) fn grouped(fingerprint: &Fingerprint, out: &mut Vec<u8>) {
-    let Fingerprint::V4(bytes) = fingerprint else { return hex(fingerprint.as_bytes(), out) };
+    let bytes = match fingerprint {
+        Fingerprint::V4(bytes) => bytes,
+        Fingerprint::V5(bytes) => {
+            let digits = hex_text(&bytes[..25]);
+            return out.extend(digits.as_bytes().chunks(5).collect::<Vec<_>>().join(&b' '));
+        }
+        _ => return hex(fingerprint.as_bytes(), out),
+    };
     for (number, group) in bytes.chunks(2).enumerate() {
         match number {
             0 => {}
@@ -80,24 +89,25 @@ pub(crate) fn grouped(fingerprint: &Fingerprint, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends the digits as words of the ICAO alphabet, eight to a line.
-fn spell(fingerprint: &Fingerprint, indent: usize, out: &mut Vec<u8>) {
+/// Appends the digits as words of the ICAO alphabet, ten to a line (2.2: eight), with a gap in the middle.
+fn spell(fingerprint: &Fingerprint, indent: usize, compat: Compat, out: &mut Vec<u8>) {
     #[rustfmt::skip]
     const WORDS: [&str; 16] = [
         "Zero", "One", "Two", "Three", "Four", "Five", "Six", "Seven",
         "Eight", "Niner", "Alfa", "Bravo", "Charlie", "Delta", "Echo", "Foxtrot",
     ];
+    let on_line = if compat >= Compat::V2_4 { 10 } else { 8 };
     let digits = fingerprint.as_bytes().iter().flat_map(|byte| [byte >> 4, byte & 15]);
     pad(indent, out);
     out.push(b'"');
     for (number, digit) in digits.enumerate() {
-        match number % 8 {
+        match number % on_line {
             _ if number == 0 => {}
             0 => {
                 out.push(b'\n');
                 pad(indent + 1, out);
             }
-            4 => out.extend(b"  "),
+            middle if middle == on_line / 2 => out.extend(b"  "),
             _ => out.push(b' '),
         }
         out.extend(WORDS[usize::from(digit)].as_bytes());

@@ -96,6 +96,7 @@ impl Fixture {
             item,
             origin: None,
             first_use: None,
+            own: None,
             body: None,
             signatures,
         };

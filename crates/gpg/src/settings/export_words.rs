@@ -14,6 +14,10 @@ pub(crate) struct ExportSettings {
     pub(crate) pka: bool,
     pub(crate) dane: bool,
     pub(crate) backup: bool,
+    /// Revocations alone.
+    pub(crate) revocations: bool,
+    /// Secret keys as the agent keeps them.
+    pub(crate) mode1003: bool,
 }
 
 impl ExportSettings {
@@ -40,9 +44,11 @@ const WORDS: &[Word<ExportSettings>] = &[
     flag("export-sensitive-revkeys", |s| &mut s.sensitive_revkeys, "give away sensitive designated revokers"),
     flag("export-clean", |s| &mut s.clean, "drop what is unusable"),
     flags("export-minimal", |s, on| { s.clean = on; s.minimal = on; }, "drop all but the newest self-signatures"),
+    flag("export-revocs", |s| &mut s.revocations, "give away revocations only"),
     flag("export-pka", |s| &mut s.pka, ""),
     flag("export-dane", |s| &mut s.dane, ""),
     flag("backup", |s| &mut s.backup, "write the key backup format"),
+    flag("mode1003", |s| &mut s.mode1003, "write secret keys as GnuPG keeps them: refused"),
     flag("export-backup", |s| &mut s.backup, ""),
     flag("include-local-sigs", |s| &mut s.local_sigs, ""),
     flags("include-attributes", |s, on| s.no_attributes = !on, ""),

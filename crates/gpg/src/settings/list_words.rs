@@ -26,6 +26,10 @@ pub(crate) struct ListFlags {
     /// Types of the signature subpackets to print, ascending; empty for none.
     pub(crate) sig_subpackets: Vec<u8>,
     pub(crate) only_fpr_mbox: bool,
+    /// The preferences of user IDs, as letters and numbers.
+    pub(crate) preferences: bool,
+    /// The same by name.
+    pub(crate) preference_names: bool,
 }
 
 impl Default for ListFlags {
@@ -46,6 +50,8 @@ impl Default for ListFlags {
             sig_expire: false,
             sig_subpackets: Vec::new(),
             only_fpr_mbox: false,
+            preferences: false,
+            preference_names: false,
         }
     }
 }
@@ -138,6 +144,8 @@ const LIST_WORDS: &[Word<ListFlags>] = &[
     flag("show-unusable-sigs", |s| &mut s.unusable_sigs, "show signatures with algorithms that are not accepted"),
     flag("sort-sigs", |s| &mut s.sorted_sigs, ""),
     flag("show-ownertrust", |s| &mut s.owner_trust, "show how far owners are trusted"),
+    flag("show-pref", |s| &mut s.preferences, "show the preferences of user IDs"),
+    flag("show-pref-verbose", |s| &mut s.preference_names, "the same by name"),
     flag("show-keyring", |s| &mut s.keyring, "show where a key is kept"),
     flag("show-sig-expire", |s| &mut s.sig_expire, "show when signatures expire"),
     value("show-sig-subpackets", ListFlags::set_subpackets, ""),
@@ -156,8 +164,8 @@ const VERIFY_WORDS: &[Word<VerifyFlags>] = &[
     flag("show-uid-validity", |s| &mut s.uid_validity, "show the validity of user IDs"),
     flag("show-unusable-uids", |s| &mut s.unusable_uids, "show revoked and expired user IDs"),
     flag("show-primary-uid-only", |s| &mut s.primary_uid_only, "show the primary user ID only"),
-    ignored("pka-lookups", "ask for PKA records"),
-    ignored("pka-trust-increase", "trust signatures with PKA records more"),
+    ignored("pka-lookups", ""),
+    ignored("pka-trust-increase", ""),
 ];
 
 #[cfg(test)]

@@ -90,7 +90,7 @@ impl NetworkSettings {
                 unknown = Some(format!("keyserver option '{word}' is unknown"));
             }
         }
-        unknown.map_or(Ok(()), |note| Err(Refusal::Note(note)))
+        unknown.map_or(Ok(()), |note| Err(Refusal::Notes(vec![note])))
     }
 
     /// Adds the mechanisms of `--auto-key-locate`.
@@ -158,7 +158,7 @@ mod tests {
         assert!(!settings.import.clean && settings.import.self_sigs_only && settings.auto_key_retrieve);
         assert_eq!(settings.timeout, Some(5));
         let unknown = settings.read(b"bogus,no-self-sigs-only");
-        assert_eq!(unknown, Err(Refusal::Note("keyserver option 'bogus' is unknown".to_owned())));
+        assert_eq!(unknown, Err(Refusal::Notes(vec!["keyserver option 'bogus' is unknown".to_owned()])));
         assert!(!settings.import.self_sigs_only, "the other words count");
     }
 

@@ -37,14 +37,16 @@ impl Ending {
             (_, Outcome::ListedOnly) => return Self::Listed,
             (Error::Unprotected, _) => return Self::Refused,
             (Error::Manipulated | Error::CutShort, Outcome::Key) => return Self::Changed,
-            (Error::NoKey, _) => Code::NO_SECRET_KEY.to_string(),
+            (Error::NoKey, _) => unlocked.code.unwrap_or(Code::NO_SECRET_KEY).to_string(),
             (Error::WrongKey, _) => Code::BAD_SESSION_KEY.to_string(),
             (Error::Malformed(_) | Error::SecondBlock | Error::CutShort | Error::NoMessage, _) => {
                 Code::INVALID_PACKET.to_string()
             }
             _ => causes(error),
         };
-        let is_passphrase_doubtful = matches!(error, Error::WrongKey) && unlocked.has_passphrases;
+        let is_session_key_bad =
+            matches!(error, Error::WrongKey) || unlocked.code == Some(Code::BAD_SESSION_KEY);
+        let is_passphrase_doubtful = is_session_key_bad && unlocked.has_passphrases;
         Self::Failed { reason, is_passphrase_doubtful }
     }
 

@@ -4,14 +4,17 @@ use engine::cert::Timestamp;
 use engine::configuration::Compat;
 use engine::edit::NewSubkey;
 use keygen::{Algorithm, Plan, Silent, Version, subkey};
+use secret::Signer;
+use secret::ask::KeyName;
 use sign::KeyFlags;
 
 use super::EditKeys;
 use crate::code::Code;
-use crate::failure::{CodedFailure, Failure, reported};
+use crate::failure::{CodedFailure, Failure};
 use crate::generation::algorithm::{usage_list, with_size};
 use crate::generation::key_algorithm::{key_algorithm, key_flags};
 use crate::interval;
+use crate::passphrases;
 use crate::settings::Settings;
 use crate::streams::Streams;
 
@@ -25,7 +28,14 @@ pub(crate) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
         }
     };
     let mut edit_keys = EditKeys::open(settings, streams)?;
-    let Some(key) = reported(edit_keys.find_by_primary(name))? else { return Ok(()) };
+    let key = match edit_keys.find_by_primary(name) {
+        Ok(key) => key,
+        Err(failure) => {
+            let code = failure.coded()?.code;
+            edit_keys.report_code("keyedit.addkey", code);
+            return Ok(());
+        }
+    };
     let [algorithm, usage, end] = [0, 1, 2].map(|index| rest.get(index).map_or(&b""[..], Vec::as_slice));
     let now = settings.now;
     let wanted = wanted(algorithm, usage, end, now, settings);
@@ -40,7 +50,11 @@ pub(crate) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
     });
     let added = made.map_err(Failure::from).and_then(|new| {
         let fingerprint = new.key.fingerprint().to_string();
-        edit_keys.edit("--quick-add-key", &key, |editor| editor.add_subkey(&key, new))?;
+        let name = KeyName::from(&Signer::key(&new.key));
+        let passphrase = passphrases::of_new_subkey(settings, edit_keys.streams, &name)?;
+        edit_keys.edit("--quick-add-key", &key, |editor| {
+            editor.add_locked_subkey(&key, new, passphrase.as_ref())
+        })?;
         Ok(fingerprint)
     });
     match added {

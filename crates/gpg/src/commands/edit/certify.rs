@@ -110,6 +110,7 @@ fn select(
         edit_keys.streams.info(format_args!("Invalid user ID '{}': {code}", shown(text)));
     }
     edit_keys.streams.error("No matching user IDs.  Nothing to sign.");
+    edit_keys.report_code("keyedit.sign-key", Code::NO_USER_ID);
     Ok(None)
 }
 

@@ -128,23 +128,31 @@ pub(crate) fn set_primary(
         return Ok(());
     };
     let mut edit_keys = EditKeys::open(settings, streams)?;
-    let Some(key) = reported(edit_keys.find(name, true))? else { return Ok(()) };
+    let key = match edit_keys.find(name, true) {
+        Ok(key) => key,
+        Err(failure) => {
+            let code = failure.coded()?.code;
+            edit_keys.report_code("keyedit.primary", code);
+            return Ok(());
+        }
+    };
     let set =
         edit_keys.edit("--quick-set-primary-uid", &key, |editor| editor.set_primary_user_id(&key, user_id));
     let failed = match set {
         Ok(edited) if edited.signatures > 0 => {
-            streams.considered(&key);
+            edit_keys.streams.considered(&key);
             return Ok(());
         }
         Ok(_) => Code::GENERAL,
         Err(failure) => match failure.coded()?.code {
             Code::NO_USER_ID => Code::NO_USER_ID,
             code => {
-                streams.error(format_args!("update_keysig_packet failed: {code}"));
+                edit_keys.streams.error(format_args!("update_keysig_packet failed: {code}"));
                 Code::GENERAL
             }
         },
     };
-    streams.error(format_args!("setting the primary user ID failed: {failed}"));
+    edit_keys.streams.error(format_args!("setting the primary user ID failed: {failed}"));
+    edit_keys.report_code("keyedit.primary", failed);
     Ok(())
 }

@@ -1,5 +1,7 @@
 //! The commands by their names.
 
+use engine::configuration::Compat;
+
 /// What a command does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum EditCommand {
@@ -22,6 +24,7 @@ pub(super) enum EditCommand {
     AddCardSubkey,
     MoveToCard,
     RestoreToCard,
+    MoveToTpm,
     AddDecryptionSubkey,
     DeleteSubkey,
     AddRevoker,
@@ -71,10 +74,18 @@ pub(super) struct Row {
     pub(super) needs: Needs,
     /// What `help` says; other names of a command and rare ones are not in it.
     pub(super) help: &'static str,
+    /// The first version of GnuPG whose help lists it.
+    pub(super) since: Compat,
 }
 
 const fn row(name: &'static str, command: EditCommand, needs: Needs, help: &'static str) -> Row {
-    Row { name, command, needs, help }
+    Row { name, command, needs, help, since: Compat::V2_2 }
+}
+
+impl Row {
+    const fn new_in_2_4(self) -> Self {
+        Self { since: Compat::V2_4, ..self }
+    }
 }
 
 /// The commands in gpg's order, in which the first match counts.
@@ -93,7 +104,7 @@ pub(super) static ROWS: &[Row] = &[
     row("key", EditCommand::SelectSubkey, Needs::Nothing, "select subkey N, or take it out; 0 for none, * for all"),
     row("check", EditCommand::Check, Needs::Nothing, "check signatures"),
     row("c", EditCommand::Check, Needs::Nothing, ""),
-    row("change-usage", EditCommand::ChangeUsage, Needs::Primary, "add the key of another to decrypt, too"),
+    row("change-usage", EditCommand::ChangeUsage, Needs::Primary, ""),
     row("cross-certify", EditCommand::CrossCertify, Needs::Primary, ""),
     row("backsign", EditCommand::CrossCertify, Needs::Primary, ""),
     row("sign", EditCommand::Sign, Needs::Nothing, "certify the selected user IDs [* see below]"),
@@ -109,10 +120,11 @@ pub(super) static ROWS: &[Row] = &[
     row("addkey", EditCommand::AddSubkey, Needs::Primary, "add a subkey"),
     row("addcardkey", EditCommand::AddCardSubkey, Needs::Primary, "add a subkey on a smartcard"),
     row("keytocard", EditCommand::MoveToCard, Needs::Any, "move a key to a smartcard"),
+    row("keytotpm", EditCommand::MoveToTpm, Needs::Any, "have the agent lock a key with the machine's TPM").new_in_2_4(),
     row("bkuptocard", EditCommand::RestoreToCard, Needs::Any, "move a key from a backup to a smartcard"),
-    row("addadsk", EditCommand::AddDecryptionSubkey, Needs::Primary, ""),
     row("delkey", EditCommand::DeleteSubkey, Needs::Nothing, "remove the selected subkeys"),
     row("addrevoker", EditCommand::AddRevoker, Needs::Primary, "name a key that may revoke this one"),
+    row("addadsk", EditCommand::AddDecryptionSubkey, Needs::Primary, "add the key of another to decrypt, too").new_in_2_4(),
     row("delsig", EditCommand::DeleteSignature, Needs::Nothing, "remove signatures of the selected user IDs"),
     row("expire", EditCommand::Expire, Needs::Any, "set when the key or the selected subkeys end"),
     row("primary", EditCommand::Primary, Needs::Primary, "make the selected user ID the primary one"),

@@ -1,6 +1,7 @@
 //! `addrevoker`: names a key that may revoke this one.
 
 use engine::cert::facts::{KeyFacts, Revoker};
+use engine::configuration::Compat;
 use engine::foreign_text::shown;
 
 use super::session::Session;
@@ -48,7 +49,8 @@ fn is_possible(session: &mut Session<'_>, revoker: &Revoker) -> anyhow::Result<b
         session.keys.streams.error("you cannot appoint a key as its own designated revoker");
         return Ok(false);
     }
-    if session.effective()?.revokers.contains(revoker) {
+    let asks_again = session.settings().compat >= Compat::V2_4;
+    if !asks_again && session.effective()?.revokers.contains(revoker) {
         session.keys.streams.error("this key has already been designated as a revoker");
         let key_id = session.key().key_id();
         session.keys.streams.status(format!("ALREADY_SIGNED {key_id}"));

@@ -6,10 +6,11 @@ use sign::Subpacket;
 
 use super::own_signatures::renew;
 use super::session::{Identity, Session};
-use super::show::{self, OwnNotation, Shown};
+use super::show::{self, OwnNotation};
 use crate::commands::edit::preferences::alterations;
 use crate::commands::generate::defaults::{default_list, user_id_preferences};
 use crate::generation::preferences;
+use crate::render::preferences::Shown;
 use crate::render::text::for_people;
 
 /// Sets the preferences.
@@ -25,7 +26,7 @@ pub(super) fn set(session: &mut Session<'_>, list: &[u8]) -> anyhow::Result<()> 
         Some(wanted) => wanted.clone(),
         None => user_id_preferences(settings),
     };
-    session.tell(format!("Set preference list to:\n{}", Shown::new(&wanted).names()));
+    session.tell(format!("Set preference list to:\n{}", Shown::new(&wanted).names(show::INDENT)));
     let question = match session.selected.is_empty() {
         true => "Really update the preferences? (y/N) ",
         false => "Really update the preferences for the selected user IDs? (y/N) ",

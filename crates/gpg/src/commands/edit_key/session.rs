@@ -3,7 +3,7 @@
 use engine::cert::effective::{
     ComponentState, Effective, EvaluationContext, KeyState, PacketView, UserIdState,
 };
-use engine::cert::facts::{Component, ComponentKind, KeyFacts, SignatureFacts};
+use engine::cert::facts::{Component, ComponentKind, KeyFacts, SelfSignature, SignatureFacts};
 use engine::cert::{KeyId, Origin};
 use engine::certifications::{CertificationRules, CertificationStatuses, Checker, IssuerRule};
 use engine::designated_revocation::evaluate_certificate;
@@ -126,6 +126,12 @@ impl<'a> Session<'a> {
     /// Returns the fingerprint of the primary key.
     pub(super) fn key(&self) -> Fingerprint {
         self.draft.fingerprint()
+    }
+
+    /// Returns the self-signature in force of a user ID; a revoked one has none.
+    pub(super) fn self_signature(&self, found: &Identity) -> Option<&SelfSignature> {
+        let binding = found.state.binding.filter(|_| !found.state.revoked)?;
+        self.components()[found.index].signatures[binding].own.as_deref()
     }
 
     /// Returns a key ID as the settings want it.

@@ -1,24 +1,23 @@
 //! What is shown of the key: records for programs, fingerprints, keygrips, preferences, photographs.
 
-use engine::cert::facts::{AttributeFacts, ComponentKind, KeyFacts, SelfSignature};
+use engine::cert::facts::{AttributeFacts, ComponentKind, KeyFacts};
 use engine::cert::signature::Signature;
 use engine::cert::subpacket::{Kind, Notation, Subpackets};
 use engine::configuration::Compat;
 use engine::edit::CertifiedIdentity;
 use engine::listing::{ListedItem, Validity};
 use engine::store::Fingerprint;
-use keygen::Preferences;
-use sign::Features;
 
 use super::session::{Identity, Session};
-use crate::algorithms::{AEAD, CIPHER, COMPRESSION, DIGEST, Named};
 use crate::clock;
 use crate::render::digits::{hex, hex_text};
 use crate::render::identity::grouped;
+use crate::render::preferences::Shown;
 use crate::render::text::{field, for_people};
 use crate::render::{algorithm, colons, human, subpacket, validity};
 
-const NO_MODIFY: u8 = 0x80;
+/// Columns before the preferences of a user ID.
+pub(super) const INDENT: usize = 5;
 
 /// Returns the key as records (gpg's `show_key_with_all_names_colon`).
 pub(super) fn records(session: &Session<'_>) -> anyhow::Result<Vec<u8>> {
@@ -103,10 +102,7 @@ fn user_record(session: &Session<'_>, found: &Identity, letter: u8, out: &mut Ve
         }
     }
     out.extend(b":::");
-    let preferences = Shown::of(session, found);
-    out.extend(preferences.letters(&['S', '?', 'H', 'Z']).into_bytes());
-    out.extend(if preferences.has(Features::SEIPD_V1) { &b",mdc"[..] } else { b"" });
-    out.extend(if preferences.keyserver_modify { &b""[..] } else { b",no-ks-modify" });
+    out.extend(Shown::of(session.self_signature(found)).field().into_bytes());
     out.extend(format!(":{},", found.number).into_bytes());
     out.extend(found.state.primary.then_some(b'p'));
     out.extend(found.state.revoked.then_some(b'r'));
@@ -200,18 +196,14 @@ pub(super) fn preferences(session: &Session<'_>, by_name: bool) -> anyhow::Resul
                 () => "  ",
             };
             text.extend(format!("{word} ({}){mark}{}\n", found.number, found.text()).into_bytes());
-            let shown = Shown::of(session, &found);
+            let shown = Shown::of(session.self_signature(&found));
             if by_name {
-                text.extend(shown.names().into_bytes());
+                text.extend(shown.names(INDENT).into_bytes());
                 if let Some(signature) = target.self_signature(&found.identity)? {
                     keyserver_and_notations(&signature, &mut text);
                 }
-            } else if !shown.is_empty {
-                text.extend(format!("     {}", shown.letters(&['S', 'A', 'H', 'Z'])).into_bytes());
-                text.extend(if shown.has(Features::SEIPD_V1) { &b" [mdc]"[..] } else { b"" });
-                text.extend(if shown.has(Features::OCB) { &b" [aead]"[..] } else { b"" });
-                text.extend(if shown.keyserver_modify { &b""[..] } else { b" [no-ks-modify]" });
-                text.push(b'\n');
+            } else {
+                text.extend(shown.line(INDENT).into_bytes());
             }
         }
         Ok(())
@@ -269,104 +261,6 @@ pub(super) fn notations(signature: &Signature<'_>) -> Vec<OwnNotation> {
         .collect();
     found.reverse();
     found
-}
-
-/// The preferences as they are shown.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Shown {
-    ciphers: Vec<u8>,
-    aead: Vec<u8>,
-    hashes: Vec<u8>,
-    compressions: Vec<u8>,
-    features: Features,
-    keyserver_modify: bool,
-    is_empty: bool,
-}
-
-impl Shown {
-    /// Returns those of the self-signature in force of a user ID; a revoked one has none.
-    fn of(session: &Session<'_>, found: &Identity) -> Self {
-        let binding = found.state.binding.filter(|_| !found.state.revoked);
-        let signature = binding.map(|index| &session.components()[found.index].signatures[index]);
-        let Some(own) = signature.and_then(|signature| signature.own.as_deref()) else {
-            return Self { is_empty: true, ..Self::default() };
-        };
-        let SelfSignature { features, keyserver_preferences, .. } = *own;
-        let shown = Self {
-            ciphers: own.cipher_preferences.clone().unwrap_or_default(),
-            aead: own.aead_preferences.clone().unwrap_or_default(),
-            hashes: own.hash_preferences.clone().unwrap_or_default(),
-            compressions: own.compression_preferences.clone().unwrap_or_default(),
-            features: Features(features.unwrap_or_default()),
-            keyserver_modify: keyserver_preferences.is_none_or(|byte| byte & NO_MODIFY == 0),
-            is_empty: false,
-        };
-        let none = [&shown.ciphers, &shown.aead, &shown.hashes, &shown.compressions];
-        Self { is_empty: none.iter().all(|list| list.is_empty()), ..shown }
-    }
-
-    /// Returns preferences that are about to be set.
-    pub(super) fn new(preferences: &Preferences) -> Self {
-        Self {
-            ciphers: preferences.ciphers.clone(),
-            aead: preferences.aead.clone(),
-            hashes: preferences.hashes.iter().map(|hash| hash.0).collect(),
-            compressions: preferences.compressions.clone(),
-            features: preferences.features,
-            keyserver_modify: preferences.keyserver_modify,
-            is_empty: false,
-        }
-    }
-
-    fn has(&self, feature: Features) -> bool {
-        self.features.contains(feature)
-    }
-
-    /// Returns the algorithms as letters with numbers, the letters in the order of the fields.
-    fn letters(&self, letters: &[char; 4]) -> String {
-        let lists = [&self.ciphers, &self.aead, &self.hashes, &self.compressions];
-        let items: Vec<String> = lists
-            .iter()
-            .zip(letters)
-            .flat_map(|(list, letter)| list.iter().map(move |number| format!("{letter}{number}")))
-            .collect();
-        items.join(" ")
-    }
-
-    /// Returns the algorithms by name, with those that everybody has.
-    pub(super) fn names(&self) -> String {
-        const TRIPLE_DES: u8 = 2;
-        const SHA1: u8 = 2;
-        const UNCOMPRESSED: u8 = 0;
-        const ZIP: u8 = 1;
-        let with = |list: &[u8], implied: &[u8]| -> Vec<u8> {
-            let missing = implied.iter().filter(|number| !list.contains(number));
-            list.iter().chain(missing).copied().collect()
-        };
-        let compressions: &[u8] =
-            if self.compressions.is_empty() { &[ZIP, UNCOMPRESSED] } else { &[UNCOMPRESSED] };
-        let mut features = Vec::new();
-        features.extend(self.has(Features::SEIPD_V1).then_some("MDC"));
-        features.extend(self.has(Features::OCB).then_some("AEAD"));
-        features.extend((!self.keyserver_modify).then_some("Keyserver no-modify"));
-        let lines = [
-            ("Cipher", named(CIPHER, &with(&self.ciphers, &[TRIPLE_DES]))),
-            ("AEAD", named(AEAD, &self.aead)),
-            ("Digest", named(DIGEST, &with(&self.hashes, &[SHA1]))),
-            ("Compression", named(COMPRESSION, &with(&self.compressions, compressions))),
-            ("Features", features.join(", ")),
-        ];
-        let shown = lines.iter().filter(|(label, list)| *label != "Features" || !list.is_empty());
-        shown.map(|(label, list)| format!("     {label}: {list}\n")).collect()
-    }
-}
-
-fn named(table: &[Named], numbers: &[u8]) -> String {
-    let name = |number: &u8| match table.iter().find(|(known, _)| known == number) {
-        Some((_, name)) => (*name).to_owned(),
-        None => format!("[{number}]"),
-    };
-    numbers.iter().map(name).collect::<Vec<_>>().join(", ")
 }
 
 /// Returns the fingerprint for people, under a label.

@@ -7,6 +7,8 @@ use engine::cert::facts::ComponentKind;
 use engine::edit::{Alteration, ExpiryTarget, NewSubkey, Revoked};
 use engine::store::Fingerprint;
 use keygen::{Plan, Silent, Version, subkey};
+use secret::Signer;
+use secret::ask::KeyName;
 use sign::Subpacket;
 
 use super::own_signatures::renew;
@@ -16,6 +18,7 @@ use crate::commands::edit::revocation_reason::{self, Offered};
 use crate::failure::Failure;
 use crate::generation::key_algorithm::{key_algorithm, key_flags};
 use crate::generation::{Family, dialogue};
+use crate::passphrases;
 
 /// Asks for a subkey and adds it.
 pub(super) fn add(session: &mut Session<'_>) -> anyhow::Result<()> {
@@ -39,7 +42,9 @@ pub(super) fn add(session: &mut Session<'_>) -> anyhow::Result<()> {
     });
     let added = made.map_err(Failure::from).and_then(|new| {
         let fingerprint = new.key.fingerprint();
-        session.edit_own(|editor, key| editor.add_subkey(key, new))?;
+        let name = KeyName::from(&Signer::key(&new.key));
+        let passphrase = passphrases::of_new_subkey(settings, session.keys.streams, &name)?;
+        session.edit_own(|editor, key| editor.add_locked_subkey(key, new, passphrase.as_ref()))?;
         Ok(fingerprint)
     });
     report(session, added)

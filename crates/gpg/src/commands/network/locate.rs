@@ -130,7 +130,7 @@ fn find_here(
     let keyrings = Keyrings::open(settings, streams)?;
     let snapshots = keyrings.snapshots()?;
     let sources = snapshots.sources()?;
-    let Ok(parsed) = names::parsed(name, Code::NO_PUBLIC_KEY) else { return Ok(None) };
+    let Ok(parsed) = names::parsed(name, Code::NO_PUBLIC_KEY, settings.compat) else { return Ok(None) };
     if address(name).is_some() {
         let mut candidates = Vec::new();
         for source in 0..sources.certificates.len() {

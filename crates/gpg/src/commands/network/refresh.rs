@@ -54,7 +54,7 @@ fn tasks(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) -> a
     let detail = if honors { Detail::Bytes } else { Detail::Name };
     let keyrings = Keyrings::open(settings, streams)?;
     let snapshots = keyrings.snapshots()?;
-    let names = Names::parse(arguments);
+    let names = Names::parse(arguments, settings.compat);
     let mut tasks = Vec::new();
     for (_, snapshot) in snapshots.iter() {
         let ids: Vec<_> = names.find(snapshot.as_ref())?.iter().map(|hit| hit.id).collect();

@@ -267,7 +267,7 @@ impl Search<'_> {
     /// Finds the key that a name stands for: for a mail address the most valid key, else the first one;
     /// `disabled` says whether a name that is not a key's may stand for a disabled key.
     fn find(&mut self, text: &[u8], disabled: Disabled) -> Result<RecipientCandidate, Failure> {
-        let name = names::parsed(text, Code::NO_PUBLIC_KEY)?;
+        let name = names::parsed(text, Code::NO_PUBLIC_KEY, self.settings.compat)?;
         let mut settings = trust::settings(self.settings);
         settings.tofu.with_info = settings.model.remembers();
         let sources = &self.sources;

@@ -1,6 +1,7 @@
 //! The parts of the user ID.
 
 use engine::cert::mailbox::mailbox;
+use engine::configuration::Compat;
 
 use super::asker::Asker;
 use crate::generation::parameters::user_id;
@@ -31,9 +32,8 @@ pub(super) fn ask(asker: &mut Asker<'_>, full: bool, known: &[Vec<u8>]) -> anyho
             true => asker.part(&mut parts.comment, "keygen.comment", "Comment: ", complaint_about_comment)?,
             false => String::new(),
         };
-        let is_misplaced = mail.is_empty()
-            && !asker.settings.allow_freeform_uid
-            && (name.contains('@') || comment.contains('@'));
+        let is_misplaced =
+            mail.is_empty() && !asker.takes_any_name() && (name.contains('@') || comment.contains('@'));
         let user_id = user_id(name.as_bytes(), comment.as_bytes(), mail.as_bytes()).unwrap_or_default();
         let complaint = if is_misplaced {
             Some("Please don't put the email address into the real name or the comment\n")
@@ -60,7 +60,7 @@ impl Asker<'_> {
         if let Some(known) = part {
             return Ok(known.clone());
         }
-        let free = self.settings.allow_freeform_uid && keyword != "keygen.comment";
+        let free = keyword != "keygen.comment" && self.takes_any_name();
         let mut context = String::new();
         loop {
             let answer = self.line(keyword, &context, text)?;
@@ -69,6 +69,12 @@ impl Asker<'_> {
                 Some(complaint) => context = format!("{complaint}\n"),
             }
         }
+    }
+
+    /// Says whether names and addresses are not checked: since 2.4 those of a program are not.
+    fn takes_any_name(&self) -> bool {
+        let is_of_program = self.is_program() && self.settings.compat >= Compat::V2_4;
+        self.settings.allow_freeform_uid || is_of_program
     }
 
     /// Asks on a terminal whether the user ID is right; a program is taken at its word.

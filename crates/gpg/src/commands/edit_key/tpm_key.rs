@@ -1,0 +1,40 @@
+//! `keytotpm`: the agent locks a secret key of its own with the machine's TPM.
+
+use agent::connection::{Silent, Wait};
+use engine::cert::facts::ComponentKind;
+use secret::{Name, SecretKeys};
+
+use super::session::Session;
+
+/// Has the agent lock the primary key or the selected subkey. A key in a file is not for the agent.
+pub(super) fn lock(session: &mut Session<'_>) -> anyhow::Result<()> {
+    let key = match *session.selected_subkeys.as_slice() {
+        [] => {
+            let question = "Really move the primary key? (y/N) ";
+            if !session.confirm("keyedit.keytocard.use_primary", question)? {
+                return Ok(());
+            }
+            session.key()
+        }
+        [subkey] => subkey,
+        _ => {
+            session.tell("You must select exactly one key.\n");
+            return Ok(());
+        }
+    };
+    let in_file = session.keys.secrets.files().find(&Name::Fingerprint(key))?;
+    if in_file.is_some_and(|stored| stored.protection.has_secret()) {
+        session.keys.streams.error("error from TPM: the secret key is in a file, and not in the agent");
+        return Ok(());
+    }
+    let keygrip = session.components().iter().find_map(|component| match &component.kind {
+        ComponentKind::Key(facts) if facts.fingerprint == key => facts.keygrip,
+        _ => None,
+    });
+    let (Some(keygrip), Some(keys)) = (keygrip, session.keys.secrets.agent()) else { return Ok(()) };
+    match keys.agent().transact(&format!("KEYTOTPM {keygrip}"), Wait::User, &mut Silent) {
+        Ok(_) => session.redisplay = true,
+        Err(error) => session.keys.streams.error(format_args!("error from TPM: {error}")),
+    }
+    Ok(())
+}
