@@ -277,7 +277,6 @@ fn junk() -> Vec<(Vec<u8>, usize)> {
         (long(Tag::SIGNATURE, &[100]), 0),
         (long(Tag::USER_ID, &[100]), 0),
         (long(Tag(60), &[0xff, 0, 0, 1, 0]), 0),
-        (packet::write(Tag::PUBLIC_SUBKEY, &[4; 3]), 0),
         ([packet::write(Tag::MARKER, b"PGP"), b"text".to_vec()].concat(), 5),
     ]
 }

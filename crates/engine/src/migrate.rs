@@ -121,7 +121,7 @@ pub fn changed_places(snapshot: &dyn ReadJournal) -> Result<Vec<ChangedPlace>> {
 }
 
 fn home_of(path: &Path) -> Option<PathBuf> {
-    Source::recognise(path).ok()?.home().map(Path::to_owned)
+    MigrationSource::recognise(path).ok()?.home().map(Path::to_owned)
 }
 
 /// Says whether anything was ever taken over.

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 
 use agent::AllKeys;
 use engine::cert::Facts;
-use engine::migrate::{Kind, Source, usual};
+use engine::migrate::{Kind, MigrationSource, usual};
 use engine::secret::{Protection, Role, SecretKeys as _, StoredKey};
 use engine::secret_keys::owner_of;
 use engine::secret_transfer::with_secret_key;
@@ -89,7 +89,7 @@ fn is_gnupg_left(snapshot: &dyn ReadJournal) -> engine::Result<bool> {
     let has_keys = sources.iter().any(|source| source.kind == Kind::SecretKeys);
     let known = snapshot.migrations()?;
     let is_known =
-        |source: &Source| known.iter().any(|known| known.done.is_some() && known.path == source.path);
+        |source: &MigrationSource| known.iter().any(|known| known.done.is_some() && known.path == source.path);
     Ok(has_keys && sources.iter().any(|source| !source.kind.is_beside() && !is_known(source)))
 }
 
