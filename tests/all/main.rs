@@ -19,6 +19,7 @@ mod gpg_included_keys;
 mod gpg_keyring_files;
 mod gpg_keyrings;
 mod gpg_librepgp;
+mod gpg_librepgp_secret_keys;
 mod gpg_messages;
 mod gpg_network;
 mod gpg_options;

@@ -39,7 +39,10 @@ impl Wrapping {
         parameters.extend_from_slice(curve);
         parameters.extend_from_slice(&[PublicKeyAlgorithm::ECDH.0, 3, 1, hash, cipher]);
         parameters.extend_from_slice(b"Anonymous Sender    ");
-        parameters.extend_from_slice(key.fingerprint().as_bytes());
+        let fingerprint = key.fingerprint();
+        let fingerprint = fingerprint.as_bytes();
+        // Of version 5 the first 20 bytes (LibrePGP).
+        parameters.extend_from_slice(if key.version == 5 { &fingerprint[..20] } else { fingerprint });
         Some(Self { digest, size: KeySize::of(cipher)?, parameters })
     }
 

@@ -48,8 +48,6 @@ fn encrypted(
     type Algorithm = PublicKeyAlgorithm;
     let content = || numbered_and_summed(cipher, session_key);
     match key.algorithm {
-        // The parameters of version 5 differ (LibrePGP).
-        _ if key.version == 5 => Ok(None),
         algorithm if !algorithm.suits_version(key.version) => Ok(None),
         Algorithm::RSA | Algorithm::RSA_ENCRYPT => rsa::encrypt(key.material, &content()),
         // Only packets of version 3 support it.

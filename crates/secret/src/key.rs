@@ -29,10 +29,6 @@ impl SecretKey {
     pub fn parse(role: Role, body: &[u8]) -> Result<Self> {
         let key = key::parse_secret(body)?;
         let fingerprint = key.fingerprint();
-        if !matches!(key.version, 4 | 6) {
-            let what = format!("a secret key of version {} (LibrePGP)", key.version);
-            return Err(Error::Unsupported { key: fingerprint, what });
-        }
         let layout = Layout::read(key.version, key.secret)
             .map_err(|what| Error::Malformed { key: fingerprint, what })?;
         let (split, body) = (key.public.len(), body.to_vec().into());

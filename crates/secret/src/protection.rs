@@ -1,4 +1,4 @@
-//! How the secret part of a key is protected (RFC 9580, 5.5.3), and the layout of the secret part.
+//! How the secret part of a key is protected, and the layout of the secret part (RFC 9580, 5.5.3; LibrePGP for version 5).
 
 use std::ops::Range;
 
@@ -83,12 +83,15 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    /// Reads the secret part of a key packet of version 4 or 6.
+    /// Reads the secret part of a key packet of version 4 to 6.
     ///
     /// # Errors
     ///
     /// What is wrong with it.
     pub(crate) fn read(version: u8, secret: &[u8]) -> Result<Self, &'static str> {
+        if version == 5 {
+            return Self::read_version_5(secret);
+        }
         let mut fields = Fields(secret);
         let usage = fields.u8().ok_or(SHORT)?;
         if usage == 0 {
@@ -121,6 +124,22 @@ impl Layout {
             }
             _ => Self { protection, iv: start..start, data: parameters..secret.len() },
         })
+    }
+
+    /// Reads the secret part of a key packet of version 5, which has the length of the fields that are not encrypted,
+    /// and that of the secret numbers. The latter says nothing new, and GnuPG passes over it.
+    fn read_version_5(secret: &[u8]) -> Result<Self, &'static str> {
+        let mut fields = Fields(secret);
+        let usage = fields.u8().ok_or(SHORT)?;
+        let mut parameters = Fields(fields.counted().ok_or(SHORT)?);
+        let end = secret.len() - fields.0.len();
+        fields.take(4).ok_or(SHORT)?;
+        let protection = match usage {
+            0 if parameters.0.is_empty() => Protection::None,
+            0 => return Err("it says how its secret part is protected, which is not"),
+            _ => read_parameters(5, usage, &mut parameters)?,
+        };
+        Ok(Self { protection, iv: end - parameters.0.len()..end, data: end + 4..secret.len() })
     }
 }
 
@@ -203,28 +222,40 @@ pub(crate) fn write_locked(version: u8, locked: &Locked, iv: &[u8], data: &[u8],
         IntegrityCheck::Sha1 => USAGE_SHA1,
         IntegrityCheck::Sum16 => USAGE_SUM16,
     });
-    if version == 6 {
+    if version != 4 {
         out.push(parameters.len() as u8);
     }
     out.extend(parameters);
+    if version == 5 {
+        out.extend((data.len() as u32).to_be_bytes());
+    }
     out.extend(data);
 }
 
 /// Appends the secret part of GnuPG's stub.
 pub(crate) fn write_stub(version: u8, out: &mut Vec<u8>) {
     let stub = stub();
-    if version == 6 {
-        // With the length fields of RFC 9580.
-        out.extend([USAGE_SHA1, 2 + stub.len() as u8, 0, stub.len() as u8]);
-    } else {
-        out.extend([USAGE_SUM16, 0]);
+    let length = stub.len() as u8;
+    match version {
+        // Versions 5 and 6 with their length fields.
+        6 => out.extend([USAGE_SHA1, 2 + length, 0, length]),
+        5 => out.extend([USAGE_SUM16, 1 + length, 0]),
+        _ => out.extend([USAGE_SUM16, 0]),
     }
     out.extend(stub);
+    if version == 5 {
+        out.extend([0; 4]);
+    }
 }
 
 /// Appends a secret part without protection.
 pub(crate) fn write_plain(version: u8, material: &[u8], out: &mut Vec<u8>) {
     out.push(0);
+    if version == 5 {
+        // The length is without the checksum, as GnuPG writes it.
+        out.push(0);
+        out.extend((material.len() as u32).to_be_bytes());
+    }
     out.extend(material);
     if version != 6 {
         out.extend(sum16(material).to_be_bytes());

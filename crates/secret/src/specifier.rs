@@ -40,6 +40,8 @@ impl Specifier {
         let [_hash, g, n, u, mode] = fields.array()?;
         Some(match ([g, n, u], mode) {
             ([b'G', b'N', b'U'], 1) => Self::Stub,
+            // In version 5 GnuPG writes the serial number behind the fields that it counts, where it does not read it.
+            ([b'G', b'N', b'U'], 2) if fields.0.is_empty() => Self::Card(Vec::new()),
             ([b'G', b'N', b'U'], 2) => Self::Card(fields.counted()?.to_vec()),
             ([b'G', b'N', b'U'], mode) => Self::UnknownGnu(mode),
             _ => Self::Unknown(GNU),

@@ -61,7 +61,7 @@ impl Unlocked {
         let mut body = vec![version];
         body.extend(created.0.to_be_bytes());
         body.push(algorithm.0);
-        if version == 6 {
+        if version != 4 {
             body.extend((material.len() as u32).to_be_bytes());
         }
         body.extend(material);
@@ -108,7 +108,8 @@ impl Unlocked {
 
     /// Returns the key as a packet without protection.
     pub fn plain(&self) -> SecretKey {
-        let mut body = Zeroizing::new(Vec::with_capacity(self.public.len() + self.material.len() + 3));
+        // Up to eight bytes are around the secret numbers.
+        let mut body = Zeroizing::new(Vec::with_capacity(self.public.len() + self.material.len() + 8));
         body.extend_from_slice(&self.public);
         write_plain(self.fingerprint.version(), &self.material, &mut body);
         SecretKey::parse(self.role, &body)

@@ -73,12 +73,16 @@ pub(super) fn head(file: &mut impl Read) -> Result<StoredKey, Fault> {
     let (role, length) = read_head(file)?;
     let mut public = vec![0; length];
     file.read_exact(&mut public)?;
+    let key = cert::key::parse_public(&public).map_err(|flaw| Fault::Content(flaw.to_string()))?;
     let mut parameters = vec![0];
     file.read_exact(&mut parameters)?;
-    if parameters != [0] {
-        file.take(MAX_PARAMETERS).read_to_end(&mut parameters)?;
-    }
-    let key = cert::key::parse_public(&public).map_err(|flaw| Fault::Content(flaw.to_string()))?;
+    let more = match (parameters[0], key.version) {
+        // A length of one byte and one of four.
+        (0, 5) => 5,
+        (0, _) => 0,
+        _ => MAX_PARAMETERS,
+    };
+    file.take(more).read_to_end(&mut parameters)?;
     let layout = Layout::read(key.version, &parameters).map_err(|what| Fault::Content(what.to_owned()))?;
     let facts = key.facts();
     Ok(StoredKey {

@@ -160,18 +160,6 @@ fn what_protects_a_key_in_an_unknown_way_is_named() {
 }
 
 #[test]
-fn a_key_of_librepgps_version_5_is_named_and_said_not_to_be_supported() {
-    let key = made::ed25519();
-    let [before, material] = [&key.public_body()[..6], &key.public_body()[6..]];
-    let count = (material.len() as u32).to_be_bytes();
-    let body = [&[5], &before[1..], &count, material, b"\0\0\0\0\0\x02\0\x01\0"].concat();
-    let error = SecretKey::parse(Role::Primary, &body).expect_err("of another standard");
-    let said = error.to_string();
-    assert!(matches!(error, Error::Unsupported { .. }), "{said}");
-    assert!(said.ends_with("a secret key of version 5 (LibrePGP) is not supported"), "{said}");
-}
-
-#[test]
 fn a_card_is_named() {
     let key = with_secret(b"\xff\x00\x65\x00GNU\x02\x04\xd2\x76\x00\x01").expect("a key on a card");
     let error = key.unlock(&Passphrase::new(b"")).expect_err("on a card");

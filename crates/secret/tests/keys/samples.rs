@@ -1,10 +1,14 @@
-//! The sample keys of RFC 9580, appendix A.
+//! The sample keys of RFC 9580, appendix A, and of LibrePGP's draft.
 
 use cert::split::{Piece, Splitter};
-use keyhoard_secret::{Error, IntegrityCheck, Passphrase, Protection, Role, S2k, SecretKey};
+use keyhoard_secret::file::FileKeys;
+use keyhoard_secret::{
+    Error, IntegrityCheck, Lock, Passphrase, Protection, Role, S2k, SecretKey, SecretKeys as _,
+};
 
 const PLAIN: &[u8] = include_bytes!("../testdata/rfc9580-a4.asc");
 const LOCKED: &[u8] = include_bytes!("../testdata/rfc9580-a5.asc");
+const VERSION_5: &[u8] = include_bytes!("../../../cert/tests/data/librepgp-v5-secret.pgp");
 const PASSPHRASE: &[u8] = b"correct horse battery staple";
 
 const PRIMARY: &str = "CB186C4F0609A697E4D52DFA6C722B0C1F1E27C18A56708F6525EC27BAD9ACC9";
@@ -60,4 +64,75 @@ fn a_locked_version_6_key_is_bound_to_its_place_and_its_public_part() {
         let error = changed.unlock(&Passphrase::new(PASSPHRASE)).expect_err("another context");
         assert!(matches!(error, Error::WrongPassphrase { .. }), "{error}");
     }
+}
+
+/// A key of version 5 without protection, locked, and as a stub.
+fn version_5_forms(key: &SecretKey) -> [SecretKey; 3] {
+    let unlocked = key.unlock_plain().expect("the secret of its public part");
+    let locked = unlocked.lock(&Passphrase::new(PASSPHRASE), Lock::Iterated { count: 0 });
+    let stub = SecretKey::stub(key.role(), key.public_body());
+    [unlocked.plain(), locked.expect("a locked key"), stub.expect("a stub")]
+}
+
+#[test]
+fn a_version_5_key_is_written_as_it_was_read_and_opens_with_its_passphrase() {
+    for key in secrets(VERSION_5) {
+        let [plain, locked, stub] = version_5_forms(&key);
+        assert_eq!(*plain.body(), *key.body());
+        assert_eq!(*plain.protection(), Protection::None);
+        assert_eq!(*stub.protection(), Protection::Dummy);
+        let opened = locked.unlock(&Passphrase::new(PASSPHRASE)).expect("its passphrase");
+        assert_eq!(*opened.plain().body(), *key.body());
+        opened.try_out().expect("a key that signs or decrypts");
+        let error = locked.unlock(&Passphrase::new(b"another")).expect_err("wrong");
+        assert!(matches!(error, Error::WrongPassphrase { .. }), "{error}");
+    }
+}
+
+#[test]
+fn version_5_keys_are_listed_with_their_protection() {
+    for key in secrets(VERSION_5) {
+        for form in version_5_forms(&key) {
+            let home = tempfile::tempdir().expect("a directory");
+            let keys = FileKeys::beside(&home.path().join("keyhoard.db"));
+            keys.store(&form).expect("stored");
+            let [listed] = &keys.list().expect("a list")[..] else { panic!("one key") };
+            assert_eq!((listed.fingerprint, &listed.protection), (key.fingerprint(), form.protection()));
+        }
+    }
+}
+
+#[test]
+fn a_version_5_key_that_is_cut_short_or_counts_its_protection_wrongly_does_not_open() {
+    let mut tried = 0;
+    for key in secrets(VERSION_5) {
+        let [plain, locked, _] = version_5_forms(&key);
+        for form in [plain, locked] {
+            let opens = |body: &[u8]| {
+                let key = SecretKey::parse(form.role(), body);
+                key.and_then(|key| key.unlock(&Passphrase::new(PASSPHRASE))).is_ok()
+            };
+            let (body, split) = (form.body(), form.public_body().len());
+            assert!(opens(&body));
+            for length in split..body.len() {
+                assert!(!opens(&body[..length]), "{length} bytes of {}", body.len());
+            }
+            for count in (0..=u8::MAX).filter(|count| *count != body[split + 1]) {
+                let mut changed = body.clone();
+                changed[split + 1] = count;
+                assert!(!opens(&changed), "{count} instead of {}", body[split + 1]);
+                tried += 1;
+            }
+        }
+    }
+    assert_eq!(tried, 4 * 255);
+}
+
+#[test]
+fn a_version_5_key_on_a_card_is_read_as_gnupg_writes_it() {
+    let [key, _] = secrets(VERSION_5);
+    // The fields, the length of what follows, and the length of the serial number with it.
+    let secret = b"\xff\x07\x00\x65\x00GNU\x02\0\0\0\x05\x04\xd2\x76\x00\x01";
+    let card = SecretKey::parse(Role::Primary, &[key.public_body(), secret].concat()).expect("on a card");
+    assert_eq!(*card.protection(), Protection::Card { serial: Vec::new() });
 }
