@@ -63,7 +63,7 @@ fn a_secret_key_that_cannot_be_used_stays_as_it_is_where_passwords_are_changed()
         let sop = Sop::new();
         sop.put("new", "a password");
         let locked = sop.ok(&["change-key-password", "--no-armor", "--new-key-password=new"], &key);
-        let unusable = unusable.bytes();
+        let unusable = unusable.body;
         assert!(locked.windows(unusable.len()).any(|bytes| bytes == unusable), "{what}");
         sop.put("ann.key", &locked);
         sop.put("ann.cert", certificate.bytes());

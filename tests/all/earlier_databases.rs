@@ -84,7 +84,10 @@ fn everything_is_listed_that_was_listed_then(engine: Engine) {
 
 fn the_journal_is_kept_and_what_it_names_can_be_undone(engine: Engine) {
     let home = home(engine);
-    assert_holds(keyhoard(&home, &["log"]).succeed().json_lines(), "694185c.log.jsonl");
+    let mut log = keyhoard(&home, &["log"]).succeed().json_lines();
+    // The upgrade of a server's tables is noted, too.
+    log.retain(|entry| !entry["command"].as_str().is_some_and(|command| command.starts_with("tables brought")));
+    assert_holds(log, "694185c.log.jsonl");
     let count = || keyhoard(&home, &["list"]).succeed().json_lines().len();
     let before = count();
     // The deletion was the last command.
