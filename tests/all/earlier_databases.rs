@@ -86,7 +86,9 @@ fn the_journal_is_kept_and_what_it_names_can_be_undone(engine: Engine) {
     let home = home(engine);
     let mut log = keyhoard(&home, &["log"]).succeed().json_lines();
     // The upgrade of a server's tables is noted, too.
-    log.retain(|entry| !entry["command"].as_str().is_some_and(|command| command.starts_with("tables brought")));
+    log.retain(|entry| {
+        !entry["command"].as_str().is_some_and(|command| command.starts_with("tables brought"))
+    });
     assert_holds(log, "694185c.log.jsonl");
     let count = || keyhoard(&home, &["list"]).succeed().json_lines().len();
     let before = count();

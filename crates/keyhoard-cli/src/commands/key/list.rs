@@ -88,8 +88,9 @@ fn is_gnupg_left(snapshot: &dyn ReadJournal) -> engine::Result<bool> {
     let sources = usual();
     let has_keys = sources.iter().any(|source| source.kind == Kind::SecretKeys);
     let known = snapshot.migrations()?;
-    let is_known =
-        |source: &MigrationSource| known.iter().any(|known| known.done.is_some() && known.path == source.path);
+    let is_known = |source: &MigrationSource| {
+        known.iter().any(|known| known.done.is_some() && known.path == source.path)
+    };
     Ok(has_keys && sources.iter().any(|source| !source.kind.is_beside() && !is_known(source)))
 }
 
