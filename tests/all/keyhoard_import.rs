@@ -84,7 +84,7 @@ fn a_file_that_is_not_there_and_a_directory_are_errors_before_anything_is_writte
     assert!(!home.has_database());
     let done = Run::keyhoard(&home).arg("import").arg(home.path()).output();
     assert_eq!(done.code, Some(2));
-    assert!(done.errors().contains("keyhoard migrate"), "{}", done.errors());
+    assert!(done.errors().contains("is a directory; name the files in it"), "{}", done.errors());
 }
 
 fn a_dry_run_says_what_an_import_would_do_and_makes_no_database(engine: Engine) {

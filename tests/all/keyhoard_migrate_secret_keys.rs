@@ -240,10 +240,10 @@ fn settings_with_a_counterpart_are_taken_over_and_the_others_named() {
     let document = copied(&home, source.home.path());
     assert_eq!(told(&document), expected("taken"));
     let details = document["details"].as_array().expect("a list");
-    let of_default_key = details.iter().find(|detail| detail["name"] == "default-key rsa@example.org");
+    let of_ciphers = details.iter().find(|detail| detail["name"] == "personal-cipher-preferences AES256");
     assert_eq!(
-        of_default_key.expect("a detail")["reason"],
-        "commands that sign take the key as an option; gpg-keyhoard reads it here"
+        of_ciphers.expect("a detail")["reason"],
+        "there is no such setting; gpg-keyhoard reads it here"
     );
     let text = fs::read_to_string(&file).expect("a file");
     let (default_key, rest) = text.split_once('\n').expect("lines");

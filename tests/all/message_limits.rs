@@ -49,11 +49,12 @@ fn ten_thousand_recipients_cost_little_whether_the_reader_is_among_them_or_not()
     let home = Home::new();
     generate(&home);
     let (ann, rest) = message(&home, "--to");
-    // Her packet with other key IDs.
+    // Her packet with other key IDs, and a session key that her key does not open: a few are tried with it all the same.
     let others: Vec<u8> = (1..10_000_u64)
         .flat_map(|number| {
             let mut body = Packets::new(&ann).next().expect("a packet").expect("a packet").body.to_vec();
             body[1..9].copy_from_slice(&number.to_be_bytes());
+            *body.last_mut().expect("a body") ^= 1;
             packet::write(Tag(1), &body)
         })
         .collect();
