@@ -197,7 +197,10 @@ fn import_lines(done: &Output) -> String {
 
 fn status_lines_without(done: &Output, ignored: &[&str]) -> String {
     let is_ignored = |line: &str| line.split(' ').nth(1).is_some_and(|keyword| ignored.contains(&keyword));
-    done.status_lines().split_inclusive('\n').filter(|line| !is_ignored(line)).collect()
+    // gpg 2.4 ends a message by a backslash and the letter n.
+    let text = done.errors().replace("\\n[GNUPG:] ", "\n[GNUPG:] ");
+    let is_status = |line: &&str| line.starts_with("[GNUPG:] ") && !is_ignored(line);
+    text.split_inclusive('\n').filter(is_status).collect()
 }
 
 fn describe<A: AsRef<OsStr>>(arguments: impl IntoIterator<Item = A>) -> String {

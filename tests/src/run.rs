@@ -256,8 +256,7 @@ impl Output {
 
     /// Returns the status lines on stderr (`--status-fd 2`).
     pub fn status_lines(&self) -> String {
-        // gpg 2.4 ends a message by a backslash and the letter n.
-        let text = self.errors().replace("\\n[GNUPG:] ", "\n[GNUPG:] ");
+        let text = self.errors();
         text.split_inclusive('\n').filter(|line| line.starts_with("[GNUPG:] ")).collect()
     }
 }
