@@ -192,10 +192,10 @@ impl World {
     }
 
     /// A key is revoked by a designated revoker that a direct-key signature of the owner names, however old that one is
-    /// (RFC 9580, 5.2.3.23). The revoker's certificate has to be here and bound; as in GnuPG it may be revoked or
-    /// expired itself, and its user IDs revoked. Soft revocations count from the oldest one until a self-signature newer
-    /// than all.
-    fn is_revoked_by_others(&self, certificate: &Certificate, now: Time) -> bool {
+    /// (RFC 9580, 5.2.3.23). The revoker's certificate has to be here and bound today, whatever moment is asked for, so
+    /// that no renewed certificate takes a revocation back; as in GnuPG it may be revoked or expired itself, and its user
+    /// IDs revoked. Soft revocations count from the oldest one until a self-signature newer than all.
+    fn is_revoked_by_others(&self, certificate: &Certificate, now: Time, today: Time) -> bool {
         let Certificate(proven) = certificate;
         let revokers: Vec<&[u8]> = certificate
             .own(&Over::Primary, now, Rules::Gnupg)
@@ -208,7 +208,7 @@ impl World {
             let primary = &revoker.0.primary;
             revokers.contains(&primary.fingerprint().as_slice())
                 && primary.created() <= signature.created()
-                && revoker.is_self_signed(now, self.rules)
+                && revoker.is_self_signed(today, self.rules)
                 && primary.made(signature, &Over::Primary.digest(&proven.primary, signature))
         };
         let made = proven.others.iter().filter(|(over, signature)| {
@@ -233,15 +233,25 @@ impl World {
 
     /// Returns what the primary key means.
     pub(crate) fn primary(&self, certificate: &Certificate, now: Time) -> KeyState {
+        self.primary_at(certificate, now, now)
+    }
+
+    /// Returns what it meant at a moment, as is known today.
+    fn primary_at(&self, certificate: &Certificate, now: Time, today: Time) -> KeyState {
         let alone = certificate.alone(now, self.rules);
-        KeyState { revoked: alone.revoked || self.is_revoked_by_others(certificate, now), ..alone }
+        KeyState { revoked: alone.revoked || self.is_revoked_by_others(certificate, now, today), ..alone }
     }
 
     /// Returns what a subkey means: the newest binding that has not expired counts, and for GnuPG any revocation, however
     /// old (`merge_selfsigs_subkey`). What befalls the primary key befalls its subkeys. By RFC 9580 (5.2.3.10) it has the
     /// key flags of a direct-key signature if it has none of its own, and without any no usage.
     pub(crate) fn subkey(&self, certificate: &Certificate, subkey: &PublicKey, now: Time) -> KeyState {
-        let primary = self.primary(certificate, now);
+        self.subkey_at(certificate, subkey, now, now)
+    }
+
+    /// Returns what it meant at a moment, as is known today.
+    fn subkey_at(&self, certificate: &Certificate, subkey: &PublicKey, now: Time, today: Time) -> KeyState {
+        let primary = self.primary_at(certificate, now, today);
         let over = Over::Subkey(subkey.clone());
         let own: Vec<&Signature> = certificate.own(&over, now, self.rules).collect();
         let bindings = own.iter().filter(|one| one.kind == 0x18 && !one.has_expired(now)).copied();
@@ -346,9 +356,9 @@ impl World {
         now: Time,
     ) -> Vec<Objection> {
         let then = if self.rules == Rules::Gnupg { now } else { signature.created() };
-        let primary = self.primary(certificate, then);
+        let primary = self.primary_at(certificate, then, now);
         let is_primary = *key == certificate.0.primary;
-        let state = if is_primary { primary } else { self.subkey(certificate, key, then) };
+        let state = if is_primary { primary } else { self.subkey_at(certificate, key, then, now) };
         let agrees = is_primary || certificate.is_agreed(key, then, self.rules);
         let ends = [state.expires, primary.expires].into_iter().flatten().min();
         let is_over =

@@ -20,9 +20,8 @@ pub(super) fn primary<'f>(
     let binding = direct_binding(facts, self_signatures);
     let direct = binding.map(|(_, signature)| signature);
     // Who named a revoker cannot take that back.
-    let revokers = revokers(component.signatures.iter().filter(|signature| {
-        signature.kind == SignatureType::DIRECT_KEY && self_signatures.is_usable(signature)
-    }));
+    let named = self_signatures.of_any_time(component).map(|(_, signature)| signature);
+    let revokers = revokers(named.filter(|signature| signature.kind == SignatureType::DIRECT_KEY));
     let of_user = users.primary(facts);
     let bound = direct.into_iter().chain(of_user).map(|signature| signature.created).max();
     let (usage, expires) = match self_signatures.are_gnupgs() {

@@ -18,9 +18,19 @@ impl SelfSignatureFilter<'_> {
         &self,
         component: &'c Component,
     ) -> impl Iterator<Item = (usize, &'c SignatureFacts)> {
+        self.of_any_time(component).filter(|(_, signature)| {
+            self.are_gnupgs() || signature.created <= self.context.now || signature.is_hard_revocation()
+        })
+    }
+
+    /// Iterates over these, and over those that were made later than now.
+    pub(super) fn of_any_time<'c>(
+        &self,
+        component: &'c Component,
+    ) -> impl Iterator<Item = (usize, &'c SignatureFacts)> {
         let from_the_future = self.primary.created > self.context.now;
         let signatures = if from_the_future { &[] } else { component.signatures.as_slice() };
-        signatures.iter().enumerate().filter(|(_, signature)| self.counts(signature))
+        signatures.iter().enumerate().filter(|(_, signature)| self.is_usable(signature))
     }
 
     /// Iterates over those of one type.
@@ -38,13 +48,8 @@ impl SelfSignatureFilter<'_> {
     }
 
     /// Returns whether a signature counts at any time.
-    pub(super) fn is_usable(&self, signature: &SignatureFacts) -> bool {
+    fn is_usable(&self, signature: &SignatureFacts) -> bool {
         self.context.view.shows(signature) && signature.counts_by(self.primary, self.context.digests)
-    }
-
-    fn counts(&self, signature: &SignatureFacts) -> bool {
-        self.is_usable(signature)
-            && (self.are_gnupgs() || signature.created <= self.context.now || signature.is_hard_revocation())
     }
 
     /// Returns the revocation that counts, of a type, of a key whose newest binding was made at `bound`.
