@@ -155,7 +155,7 @@ fn at_most_16_keys_in_the_signatures_of_a_message_are_examined() {
     let data = both.gpg.write("data", TEXT);
     let signatures = (0..MOST + 2).flat_map(|number| {
         let signer = Key::ed25519(&format!("signer {number}"));
-        let block = Certificate::new(&signer, &format!("A <a{number}@example.org>")).bytes();
+        let block = Certificate::new(&signer, format!("A <a{number}@example.org>")).bytes();
         let key_block = Subpacket::new(38, [&[0], &block[..]].concat());
         Signature::by(&signer, 0).with(key_block).sign(&signer, &Signed::Bytes(TEXT)).bytes()
     });

@@ -29,7 +29,7 @@ impl Ann {
     }
 
     fn armored(&self) -> String {
-        let armor = Armor::new("PUBLIC KEY BLOCK", &self.certificate.bytes());
+        let armor = Armor::new("PUBLIC KEY BLOCK", self.certificate.bytes());
         String::from_utf8(Armor { checksum: Checksum::Is("=AAAA".to_owned()), ..armor }.bytes())
             .expect("text")
     }

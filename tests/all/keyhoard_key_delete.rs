@@ -1,6 +1,7 @@
 //! `keyhoard key delete`: secret keys in files and in gpg-agent, and what is said of them.
 
 use harness::{Home, Run, Terminal};
+use packet_builder::{Certificate, Key, bytes};
 
 use crate::agent_home::{AgentHome, key_files};
 
@@ -71,4 +72,54 @@ fn undo_of_a_deletion_says_that_the_secret_keys_do_not_come_back() {
     Run::keyhoard(&home).args(["delete", "--yes", "--despite-secret-key", "ann@example.org"]).succeed();
     let undone = Run::keyhoard(&home).arg("undo").succeed().errors();
     assert!(!undone.contains("secret keys"), "{undone}");
+}
+
+/// A certificate of Mallory's that claims Ann's subkey, which anybody can, and Ann's secret keys.
+fn with_claimed_subkey() -> Home {
+    let (ann, mallory, subkey) = (Key::ed25519("ann"), Key::ed25519("mallory"), Key::rsa2048());
+    let mut claiming = Certificate::with_flags(&mallory, "Mallory <mallory@example.org>", 3);
+    claiming.add_subkey(&mallory, &subkey, 12);
+    let mut own = Certificate::with_flags(&ann, "Ann <ann@example.org>", 3);
+    own.add_subkey(&ann, &subkey, 12);
+    let mut secret = own.packets.clone();
+    (secret[0], secret[3]) = (ann.secret_packet(5), subkey.secret_packet(7));
+    let home = Home::new();
+    Run::keyhoard(&home).arg("import").stdin(claiming.bytes()).succeed();
+    Run::keyhoard(&home).arg("import").stdin(bytes(&secret)).succeed();
+    assert_eq!(secret_keys(&home), 2);
+    home
+}
+
+#[test]
+fn a_certificate_that_claims_somebodys_subkey_has_none_of_the_secret_keys() {
+    let home = with_claimed_subkey();
+    let done = Run::keyhoard(&home).args(["key", "delete", "--yes", "mallory@example.org"]).output();
+    assert_eq!(done.code, Some(1), "{}", done.errors());
+    assert!(done.errors().contains("it has no secret key here"), "{}", done.errors());
+    assert_eq!(secret_keys(&home), 2);
+    let listed = Run::keyhoard(&home).args(["--json", "list", "--secret"]).succeed().text();
+    assert!(listed.contains("ann@example.org") && !listed.contains("mallory"), "{listed}");
+    let done = Run::keyhoard(&home).args(["trust", "check"]).output();
+    assert!(!done.errors().contains(&Key::ed25519("mallory").fingerprint_text()), "{}", done.errors());
+    Run::keyhoard(&home).args(["key", "delete", "--yes", "ann@example.org"]).succeed();
+    assert_eq!(secret_keys(&home), 0);
+}
+
+#[test]
+fn a_secret_key_that_another_own_certificate_needs_stays() {
+    let (old, new, subkey) = (Key::ed25519("old"), Key::ed25519("new"), Key::rsa2048());
+    let home = Home::new();
+    for (key, user_id) in [(&old, "Old <old@example.org>"), (&new, "New <new@example.org>")] {
+        let mut own = Certificate::with_flags(key, user_id, 3);
+        own.add_subkey(key, &subkey, 12);
+        let mut secret = own.packets.clone();
+        (secret[0], secret[3]) = (key.secret_packet(5), subkey.secret_packet(7));
+        Run::keyhoard(&home).arg("import").stdin(bytes(&secret)).succeed();
+    }
+    assert_eq!(secret_keys(&home), 3);
+    let done = Run::keyhoard(&home).args(["key", "delete", "--yes", "old@example.org"]).succeed();
+    assert!(done.errors().contains("stays"), "{}", done.errors());
+    assert_eq!(secret_keys(&home), 2, "the new one has both of its secret keys");
+    Run::keyhoard(&home).args(["key", "delete", "--yes", "new@example.org"]).succeed();
+    assert_eq!(secret_keys(&home), 0);
 }

@@ -105,19 +105,24 @@ pub struct ChangedPlace {
 ///
 /// The database's errors.
 pub fn changed_places(snapshot: &dyn ReadJournal) -> Result<Vec<ChangedPlace>> {
-    let taken = snapshot.migrations()?.into_iter().filter(|migration| migration.done.is_some());
+    Ok(places_of(&snapshot.migrations()?, &outdated(snapshot)?))
+}
+
+/// Returns the places of these files, which have changed, as [`changed_places`] does.
+pub(crate) fn places_of(known: &[Migration], outdated: &[Migration]) -> Vec<ChangedPlace> {
+    let taken = known.iter().filter(|migration| migration.done.is_some());
     let homes: Vec<PathBuf> = taken.filter_map(|taken| home_of(&taken.path)).collect();
     let mut places: Vec<ChangedPlace> = Vec::new();
-    for Migration { path, .. } in outdated(snapshot)? {
+    for Migration { path, .. } in outdated {
         let has_secret_keys = path.ends_with(source::KEYS_OF_AGENT);
-        let home = home_of(&path).filter(|home| homes.iter().filter(|other| *other == home).count() > 1);
-        let path = home.unwrap_or(path);
+        let home = home_of(path).filter(|home| homes.iter().filter(|other| *other == home).count() > 1);
+        let path = home.unwrap_or_else(|| path.clone());
         match places.iter_mut().find(|place| place.path == path) {
             Some(place) => place.has_secret_keys |= has_secret_keys,
             None => places.push(ChangedPlace { path, has_secret_keys }),
         }
     }
-    Ok(places)
+    places
 }
 
 fn home_of(path: &Path) -> Option<PathBuf> {

@@ -10,7 +10,7 @@ use secret::StoredKey;
 use store::{CertId, Detail, Fingerprint, JournalEntry, ReadCertificates, Selection, Snapshot};
 
 use crate::Result;
-use crate::migrate::{ChangedPlace, MigrationSource, changed_places, outdated, usual};
+use crate::migrate::{ChangedPlace, MigrationSource, outdated, places_of, usual};
 use crate::secret_transfer::with_secret_key;
 
 /// A certificate with the times that matter to its user.
@@ -63,11 +63,13 @@ impl Overview {
     /// The database's errors.
     pub fn read(snapshot: &dyn Snapshot, stored: &[StoredKey], now: Timestamp) -> Result<Self> {
         let own = with_secret_key(snapshot, Selection::All, stored)?;
-        let trusted: Vec<Fingerprint> = snapshot.owner_trusts()?.into_iter().map(|(key, _)| key).collect();
+        let trusted: Vec<Fingerprint> =
+            snapshot.decided_owner_trusts()?.into_iter().map(|(key, _)| key).collect();
         let mut trusted: Vec<CertId> = snapshot.by_fingerprint(&trusted)?.into_iter().flatten().collect();
         trusted.sort_unstable();
         trusted.retain(|id| own.binary_search(id).is_err());
         let known = snapshot.migrations()?;
+        let outdated = outdated(snapshot)?;
         let mut to_migrate = usual();
         to_migrate.retain(|source| {
             let is_known = known.iter().any(|known| known.done.is_some() && known.path == source.path);
@@ -78,8 +80,8 @@ impl Overview {
             own: lifetimes(snapshot, &own, now)?,
             trusted: lifetimes(snapshot, &trusted, now)?,
             to_migrate,
-            changed: outdated(snapshot)?.into_iter().map(|changed| changed.path).collect(),
-            changed_places: changed_places(snapshot)?,
+            changed_places: places_of(&known, &outdated),
+            changed: outdated.into_iter().map(|changed| changed.path).collect(),
             last: snapshot.journal(1)?.into_iter().next(),
         })
     }

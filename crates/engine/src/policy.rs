@@ -57,12 +57,19 @@ fn only(text: impl Into<String>) -> Acceptance {
     Acceptance::Only(text.into())
 }
 
+const SHA1_CERTIFICATIONS: &str = "in others' certifications only until 2019-01-18";
+
 fn digest(hash: HashAlgorithm, digests: DigestPolicy) -> Rule {
     let late = u32::MAX;
+    let is_over_data = !digests.of_data().is_weak(hash);
     let verifying = match hash {
         hash if digests.is_weak(hash) => Acceptance::No,
-        hash if digests.accepts_certification(hash, late) => Acceptance::Yes,
-        _ => only("not in others' certifications made after 2019-01-18"),
+        hash => match (is_over_data, digests.accepts_certification(hash, late)) {
+            (true, true) => Acceptance::Yes,
+            (false, true) => only("not over data"),
+            (true, false) => only(SHA1_CERTIFICATIONS),
+            (false, false) => only(format!("not over data, and {SHA1_CERTIFICATIONS}")),
+        },
     };
     let writing = match hash {
         HashAlgorithm::MD5 => Acceptance::No,

@@ -78,7 +78,8 @@ pub struct Owner {
     pub name: Option<Vec<u8>>,
 }
 
-/// Finds the certificate with a key: the one whose primary key it is, else the first one that has it as a subkey.
+/// Finds the certificate with a key, to name it: the one whose primary key it is, else the first one that has it as a
+/// subkey.
 ///
 /// # Errors
 ///
@@ -102,30 +103,34 @@ pub fn owner_of(snapshot: &dyn ReadCertificates, key: &Fingerprint) -> Result<Op
     Ok(owner)
 }
 
-/// Returns the primary keys of the certificates whose secret key opened a message. Anybody's certificate can claim an
-/// encryption subkey: of several that have it, the one counts whose primary key is among the secret keys, too; all of
-/// them if it is none of them.
+/// Returns the primary keys of the certificates that have a secret key, with their numbers. Anybody's certificate can claim
+/// an encryption subkey: of several that have it, those count whose primary key is among the secret keys, too; all of them
+/// if it is none of them.
 ///
 /// # Errors
 ///
 /// The database's errors.
-pub fn recipients_of(
+pub fn owners_of(
     snapshot: &dyn ReadCertificates,
     key: &Fingerprint,
     stored: &[StoredKey],
-) -> Result<Vec<Fingerprint>> {
+) -> Result<Vec<(CertId, Fingerprint)>> {
     let hits = snapshot.keys_by_id(key.key_id())?;
-    let ids: Vec<CertId> = hits.iter().filter(|hit| hit.fingerprint == *key).map(|hit| hit.cert).collect();
-    let mut primaries = Vec::new();
+    let mut ids: Vec<CertId> =
+        hits.iter().filter(|hit| hit.fingerprint == *key).map(|hit| hit.cert).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    let mut owners = Vec::new();
     snapshot.visit(Selection::Ids(&ids), Detail::Own, &mut |record| {
-        primaries.push(record.fingerprint);
+        owners.push((record.id, record.fingerprint));
         ControlFlow::Continue(())
     })?;
-    let is_here = |primary: &&Fingerprint| stored.iter().any(|stored| stored.fingerprint == **primary);
-    Ok(match primaries.iter().find(is_here) {
-        Some(owner) => vec![*owner],
-        None => primaries,
-    })
+    let is_here =
+        |(_, primary): &(CertId, Fingerprint)| stored.iter().any(|stored| stored.fingerprint == *primary);
+    if owners.iter().any(is_here) {
+        owners.retain(is_here);
+    }
+    Ok(owners)
 }
 
 /// A problem of the secret keys.

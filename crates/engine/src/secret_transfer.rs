@@ -11,7 +11,7 @@ use store::{CertId, Detail, ReadCertificates, Record, Selection};
 use zeroize::Zeroizing;
 
 use crate::export::{ExportOptions, Preparation, packets};
-use crate::secret_keys::owner_of;
+use crate::secret_keys::owners_of;
 use crate::stored::try_visit;
 use crate::{Error, Result};
 
@@ -69,7 +69,7 @@ pub fn export_secret(
     Ok(summary)
 }
 
-/// Returns the certificates of a selection that have one of these secret keys.
+/// Returns the certificates of a selection that have one of these secret keys, by the rule of [`owners_of`].
 ///
 /// # Errors
 ///
@@ -81,7 +81,7 @@ pub fn with_secret_key(
 ) -> Result<Vec<CertId>> {
     let mut owners = Vec::new();
     for stored in stored_keys {
-        owners.extend(owner_of(snapshot, &stored.fingerprint)?.map(|owner| owner.id));
+        owners.extend(owners_of(snapshot, &stored.fingerprint, stored_keys)?.into_iter().map(|(id, _)| id));
     }
     if let Selection::Ids(ids) = selection {
         owners.retain(|owner| ids.contains(owner));

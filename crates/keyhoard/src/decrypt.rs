@@ -9,7 +9,7 @@ use engine::message::{
     SessionKey, Unlock,
 };
 use engine::secret;
-use engine::secret_keys::recipients_of;
+use engine::secret_keys::owners_of;
 
 use crate::passphrase::Passphrases;
 use crate::time::from_timestamp;
@@ -141,8 +141,8 @@ impl<'k> Decrypt<'k> {
             };
             let Some(key) = opened_by else { return Ok((signatures, Vec::new())) };
             let stored = secret_keys.list()?;
-            let recipients = handle.read(|snapshot| Ok(recipients_of(snapshot, &key, &stored)?))?;
-            Ok((signatures, recipients))
+            let owners = handle.read(|snapshot| Ok(owners_of(snapshot, &key, &stored)?))?;
+            Ok((signatures, owners.into_iter().map(|(_, primary)| primary).collect()))
         })
     }
 }

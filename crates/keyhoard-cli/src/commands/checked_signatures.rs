@@ -24,7 +24,7 @@ use crate::{naming, timestamp};
 /// The options that say which hash algorithms are accepted.
 #[derive(Debug, clap::Args)]
 pub(super) struct DigestOptions {
-    /// Accept certifications by others with SHA-1 that were made after 2019-01-19, too.
+    /// Accept certifications by others with SHA-1 that were made after 2019-01-18, too.
     #[arg(long)]
     allow_weak_key_signatures: bool,
 

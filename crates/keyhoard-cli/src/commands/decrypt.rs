@@ -14,7 +14,7 @@ use engine::message::{Allowed, DataSignature, Error, MessageVerifier, SessionKey
 use engine::output_file::{Content, FileId};
 use engine::passphrase::{PassphraseSource, Passphrases};
 use engine::secret::SecretKeys;
-use engine::secret_keys::recipients_of;
+use engine::secret_keys::owners_of;
 use engine::validity::TrustSettings;
 use engine::verification::{Conclusion, SignatureVerdict, WantedSigners, any_bad};
 use serde::Serialize;
@@ -160,9 +160,10 @@ impl Arguments {
     ) -> anyhow::Result<Vec<SignatureVerdict>> {
         let store = session.open_or_empty()?;
         let recipients = match opened_by {
-            Some(key) => recipients_of(store.snapshot()?.as_ref(), &key, &session.secret_keys()?.list()?)?,
+            Some(key) => owners_of(store.snapshot()?.as_ref(), &key, &session.secret_keys()?.list()?)?,
             None => Vec::new(),
         };
+        let recipients = recipients.into_iter().map(|(_, primary)| primary).collect();
         examine(store.as_ref(), trust, |examiner| {
             examiner.expect_recipients(recipients);
             Ok(examiner.examine(signatures)?)

@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use anyhow::bail;
 use engine::configuration::Configuration;
 use engine::find::resolve;
-use engine::secret::{SecretKeys as _, StoredKey};
+use engine::secret::{Role, SecretKeys as _, StoredKey};
 use engine::secret_transfer::with_secret_key;
 use engine::store::{CertId, Detail, Fingerprint, ReadCertificates, Selection};
 
@@ -52,6 +52,9 @@ pub(super) fn choose(
             with_secret_key(snapshot, Selection::All, &secret)?
         }
     };
+    if let [only] = found[..] {
+        return Ok(only);
+    }
     let mut able = Vec::new();
     for id in &found {
         if (purpose.is_able)(*id)? {
@@ -60,7 +63,7 @@ pub(super) fn choose(
     }
     let verb = purpose.verb;
     match (&found[..], &able[..], name) {
-        ([only], ..) | (_, [only], _) => Ok(*only),
+        (_, [only], _) => Ok(*only),
         ([], _, Some(name)) => NamedCertificates::find_one(snapshot, name),
         ([], _, None) => bail!(CodedError::not_found(format_args!(
             "there is no secret key to {verb} with; {} makes one, {} imports one",
@@ -93,15 +96,21 @@ fn list(session: &Session, snapshot: &dyn ReadCertificates, ids: &[CertId]) -> e
     Ok(())
 }
 
-/// Says which command makes a key ultimately trusted, or makes one that is.
+/// Says which command makes a key ultimately trusted, or makes one that is. Only the secret part of a primary key tells
+/// that a certificate is the user's own: anybody's can list a subkey.
 pub(super) fn becoming_trusted(session: &Session, snapshot: &dyn ReadCertificates) -> anyhow::Result<String> {
-    let own = with_secret_key(snapshot, Selection::All, &session.secret_keys()?.list()?)?;
-    Ok(match own.first() {
-        Some(id) => {
-            let trust = Hint::TrustOwn(primary(snapshot, *id)?.to_string());
-            format!("{trust} says that a key with a secret key here is your own")
-        }
-        None => format!("{} makes one", Hint::Generate),
+    let stored = session.secret_keys()?.list()?;
+    let primaries: Vec<Fingerprint> = stored
+        .iter()
+        .filter(|key| key.role == Role::Primary && key.protection.has_secret())
+        .map(|key| key.fingerprint)
+        .collect();
+    let here = snapshot.by_fingerprint(&primaries)?;
+    let own = primaries.iter().zip(here).filter(|(_, id)| id.is_some());
+    let hints: Vec<String> = own.map(|(key, _)| Hint::TrustOwn(key.to_string()).to_string()).collect();
+    Ok(match hints.is_empty() {
+        true => format!("{} makes one", Hint::Generate),
+        false => format!("{} says that a key with a secret key here is your own", hints.join(" or ")),
     })
 }
 

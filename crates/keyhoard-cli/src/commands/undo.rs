@@ -101,7 +101,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
 
 /// Returns the ultimately trusted keys.
 fn own_keys(store: &dyn Store) -> anyhow::Result<Vec<Fingerprint>> {
-    let mut trusts = store.snapshot()?.owner_trusts()?;
+    let mut trusts = store.snapshot()?.decided_owner_trusts()?;
     trusts.retain(|(_, trust)| OwnerTrust::from_number(trust.value()) == OwnerTrust::Ultimate);
     Ok(trusts.into_iter().map(|(key, _)| key).collect())
 }

@@ -31,18 +31,22 @@ pub(super) fn upgrade(store: &SqliteStore, connection: &Connection, now: Timesta
     connection.execute(JOURNAL, (stored_time(now), command)).context(path, DOING).map(drop)
 }
 
-/// Deletes the copy, which has what is purged.
+/// Deletes the copy, which has what is purged, and one that was not completed.
 pub(super) fn delete_backup(path: &Path) -> Result<()> {
-    let backup = backup(path);
-    match remove_file(&backup) {
-        Err(source) if source.kind() != ErrorKind::NotFound => Err(Error::File { path: backup, source }),
-        _ => Ok(()),
+    for copy in [backup(path), incomplete(path)] {
+        match remove_file(&copy) {
+            Err(source) if source.kind() != ErrorKind::NotFound => {
+                return Err(Error::File { path: copy, source });
+            }
+            _ => {}
+        }
     }
+    Ok(())
 }
 
 /// Copies what is committed. Nobody else writes meanwhile.
 fn back_up(store: &SqliteStore) -> Result<()> {
-    let (path, new) = (backup(&store.path), beside(&store.path, ".version-1.new"));
+    let (path, new) = (backup(&store.path), incomplete(&store.path));
     let failed = |source: io::Error| Error::File { path: new.clone(), source };
     match remove_file(&new) {
         Err(error) if error.kind() != ErrorKind::NotFound => return Err(failed(error)),
@@ -65,4 +69,8 @@ fn back_up(store: &SqliteStore) -> Result<()> {
 
 fn backup(path: &Path) -> PathBuf {
     beside(path, ".version-1")
+}
+
+fn incomplete(path: &Path) -> PathBuf {
+    beside(path, ".version-1.new")
 }

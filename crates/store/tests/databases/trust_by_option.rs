@@ -123,7 +123,7 @@ fn without_a_copy_a_file_stays_as_it_is() {
 }
 
 #[test]
-fn a_purge_deletes_the_copy() {
+fn a_purge_deletes_the_copies() {
     let directory = tempfile::tempdir().expect("a temporary directory");
     let path = of_version_1(directory.path());
     let store = SqliteStore::open(&path).expect("open");
@@ -133,11 +133,14 @@ fn a_purge_deletes_the_copy() {
     transaction.commit().expect("commit");
     set(&store, given()).expect("set");
     assert!(copy_of(&path).exists());
+    // A program that was killed while it made the copy has left this.
+    let incomplete = directory.path().join("keyhoard.db.version-1.new");
+    fs::write(&incomplete, "a part of the database").expect("write");
     let mut transaction = store.begin("delete", None, NOW).expect("begin");
     transaction.remove(&[store::CertId(1)], store::Removal::Purge).expect("remove");
     transaction.finish_journal().expect("finish");
     transaction.commit().expect("commit");
-    assert!(!copy_of(&path).exists());
+    assert!(!copy_of(&path).exists() && !incomplete.exists());
 }
 
 #[test]

@@ -5,11 +5,12 @@ use std::ops::ControlFlow;
 use std::os::unix::ffi::OsStrExt;
 
 use agent::AllKeys;
-use anyhow::bail;
+use anyhow::{Context, bail};
 use engine::delete::delete;
 use engine::find::resolve;
 use engine::foreign_text::shown;
 use engine::secret::{Name, SecretKeys, StoredKey};
+use engine::secret_keys::owners_of;
 use engine::secret_transfer::{secret_keys_of, with_secret_key};
 use engine::store::query::Name as CertificateName;
 use engine::store::{CertId, Detail, Fingerprint, JournalId, Query, ReadCertificates, Selection, Store};
@@ -87,46 +88,58 @@ impl Deletion {
     ) -> anyhow::Result<Option<Self>> {
         let snapshot = store.snapshot()?;
         let snapshot = snapshot.as_ref();
+        let mut named = Vec::new();
+        for name in &arguments.names {
+            named.push(match resolve(snapshot, name.as_bytes())?[..] {
+                [] => None,
+                _ => Some(NamedCertificates::find_one(snapshot, name)?),
+            });
+        }
+        let ids: Vec<CertId> = named.iter().copied().flatten().collect();
         let mut deletion = Self::default();
         let mut complete = true;
-        for name in &arguments.names {
-            let is_there = match resolve(snapshot, name.as_bytes())?[..] {
-                [] => deletion.add_without_certificate(session, keys, name.as_bytes(), arguments)?,
-                _ => {
-                    let id = NamedCertificates::find_one(snapshot, name)?;
-                    deletion.add_certificate(session, snapshot, keys, id, arguments)?
-                }
+        for (name, id) in arguments.names.iter().zip(named) {
+            complete &= match id {
+                None => deletion.add_without_certificate(session, keys, name.as_bytes(), arguments)?,
+                Some(id) => deletion.add_certificate(session, snapshot, keys, (id, &ids), arguments)?,
             };
-            complete &= is_there;
         }
         Ok(complete.then_some(deletion))
     }
 
-    /// Adds a certificate and its secret keys; returns whether it has any.
+    /// Adds a certificate, one of all that are named, and its secret keys; returns whether it has any. Those that others of
+    /// the user's need stay.
     fn add_certificate(
         &mut self,
         session: &Session,
         snapshot: &dyn ReadCertificates,
         keys: &AllKeys,
-        id: CertId,
+        (id, named): (CertId, &[CertId]),
         arguments: &Arguments,
     ) -> anyhow::Result<bool> {
         let ids = [id];
         let selection = Selection::Ids(&ids);
         let stored = secret_keys_of(snapshot, selection, keys)?;
+        let all = keys.list()?;
         let mut name = String::new();
         snapshot.visit(selection, Detail::Own, &mut |record| {
             let user_id = record.facts.as_ref().and_then(|facts| facts.user_ids().next());
             name = format!("{}  {}", record.fingerprint, user_id.map(printable).unwrap_or_default());
             ControlFlow::Continue(())
         })?;
-        if with_secret_key(snapshot, selection, &stored)?.is_empty() {
+        if with_secret_key(snapshot, selection, &all)?.is_empty() {
             session.warn(format_args!("{name}: it has no secret key here"));
             return Ok(false);
         }
         self.listed += &format!("{name}\n");
         for key in stored {
-            self.add_key(key.fingerprint);
+            match other_owner(snapshot, &key, named, &all)? {
+                Some(other) => {
+                    let key = key.fingerprint;
+                    session.warn(format_args!("the secret key {key} stays: {other} needs it, too"));
+                }
+                None => self.add_key(key.fingerprint),
+            }
         }
         if !arguments.secret_only && !self.certificates.contains(&id) {
             self.certificates.push(id);
@@ -170,13 +183,14 @@ impl Deletion {
     ///
     /// # Errors
     ///
-    /// If one is still there afterwards.
+    /// If one cannot be deleted or is still there afterwards; says which are gone.
     fn delete_keys(&self, keys: &AllKeys) -> anyhow::Result<()> {
-        for key in &self.keys {
-            let name = Name::from(*key);
-            if !keys.delete(&name)? && keys.find(&name)?.is_some() {
-                bail!("the secret key {key} is still there; the certificates were not deleted");
-            }
+        for (index, key) in self.keys.iter().enumerate() {
+            let deleted = delete_key(keys, key);
+            deleted.with_context(|| match index {
+                0 => "nothing was deleted".to_owned(),
+                _ => format!("the certificates were not deleted, but {}", counted(index, "secret key")),
+            })?;
         }
         Ok(())
     }
@@ -210,6 +224,36 @@ impl Deletion {
         }
         Ok(())
     }
+}
+
+/// Deletes a secret key wherever it is, and makes sure that it is gone.
+fn delete_key(keys: &AllKeys, key: &Fingerprint) -> anyhow::Result<()> {
+    let name = Name::from(*key);
+    keys.delete(&name)?;
+    if keys.find(&name)?.is_some() {
+        bail!("the secret key {key} is still there");
+    }
+    Ok(())
+}
+
+/// Returns a certificate of the user's, other than those that are named, that loses its secret key with this one: it has
+/// the same key, or one with the same secret, which gpg-agent keeps once.
+fn other_owner(
+    snapshot: &dyn ReadCertificates,
+    key: &StoredKey,
+    named: &[CertId],
+    all: &[StoredKey],
+) -> engine::Result<Option<Fingerprint>> {
+    let is_same = |other: &&StoredKey| {
+        other.fingerprint == key.fingerprint || key.keygrip.is_some() && other.keygrip == key.keygrip
+    };
+    for same in all.iter().filter(is_same) {
+        let owners = owners_of(snapshot, &same.fingerprint, all)?;
+        if let Some((_, other)) = owners.into_iter().find(|(owner, _)| !named.contains(owner)) {
+            return Ok(Some(other));
+        }
+    }
+    Ok(None)
 }
 
 /// Finds a secret key without a certificate by its fingerprint, even in a damaged file.
