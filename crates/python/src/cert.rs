@@ -16,7 +16,7 @@ pub(crate) struct Cert {
 /// A user ID of a certificate.
 #[pyclass(frozen, get_all, module = "keyhoard")]
 pub(crate) struct UserId {
-    /// It as text; other bytes than UTF-8 are replaced.
+    /// The user ID as text; other bytes than UTF-8 are replaced.
     text: String,
     /// Its mail address, if it has one.
     email: Option<String>,
