@@ -103,10 +103,17 @@ impl Read for ObjectReader {
                 Ok(bytes) => Ok(bytes.as_bytes().to_vec()),
                 Err(_) => Err(PyTypeError::new_err("read() must return bytes: open the file with mode 'rb'")),
             }
-        })?;
+        });
+        let piece = piece.map_err(raised)?;
         self.rest = Cursor::new(piece);
         self.rest.read(buffer)
     }
+}
+
+/// Makes an error of what a file object raised. It has no kind: what is interrupted would be tried again, and for other kinds
+/// the exception replaced by one of the system.
+fn raised(exception: PyErr) -> io::Error {
+    io::Error::other(exception)
 }
 
 /// An output.
@@ -168,7 +175,8 @@ impl Write for Output {
                 let written = object.bind(py).call_method1("write", (PyBytes::new(py, data),))?;
                 // Unbuffered files may take a part, and some objects do not say how much they took.
                 Ok(written.extract().unwrap_or(data.len()))
-            }),
+            })
+            .map_err(raised),
         }
     }
 

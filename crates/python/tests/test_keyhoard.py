@@ -95,6 +95,39 @@ def test_an_error_of_a_file_object_comes_out_as_it_is(kh, ann):
         kh.encrypt("/nonexistent/file", ann)
 
 
+@pytest.mark.parametrize("kind", [FileNotFoundError, PermissionError, NotADirectoryError, InterruptedError, BrokenPipeError])
+@pytest.mark.parametrize("number", [(), (errno.EXDEV, "text", "name")])
+def test_an_error_of_the_system_from_a_file_object_is_the_very_one_that_it_raised(kh, ann, kind, number):
+    class Raises:
+        def __init__(self):
+            self.error = kind(*number)
+
+        def read(self, size):
+            raise self.error
+
+        write = read
+
+    sides = {
+        "encrypt": lambda file: kh.encrypt(file, ann),
+        "decrypt": kh.decrypt,
+        "sign": lambda file: kh.sign(file, ann),
+        "sign text": lambda file: kh.sign(file, ann, mode="cleartext"),
+        "verify": kh.verify,
+        "verify data": lambda file: kh.verify(file, kh.sign(b"x", ann)),
+        "verify a signature": lambda file: kh.verify(b"x", file),
+        "recipients": kh.recipients,
+        "encrypt to": lambda file: kh.encrypt(b"x", ann, output=file),
+        "decrypt to": lambda file: kh.decrypt(kh.encrypt(b"x", ann), output=file),
+        "sign to": lambda file: kh.sign(b"x", ann, output=file),
+        "verify to": lambda file: kh.verify(kh.sign(b"x", ann, mode="inline"), output=file),
+    }
+    for name, work in sides.items():
+        file = Raises()
+        with pytest.raises(kind) as raised:
+            work(file)
+        assert raised.value is file.error, name
+
+
 def test_signatures_of_every_kind(kh, ann, tmp_path):
     data = tmp_path / "release.tar"
     data.write_bytes(b"release")
