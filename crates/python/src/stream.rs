@@ -135,12 +135,17 @@ impl Output {
             return Ok(Self::Object(argument.clone().unbind()));
         }
         let path: PathBuf = argument.extract()?;
-        let is_special = fs::metadata(&path).is_ok_and(|found| !found.is_file() && !found.is_dir());
-        let opened = match is_special {
-            true => OpenOptions::new().write(true).open(&path).map(|file| Self::Special(file, path.clone())),
-            false => temporary_beside(&path).map(|file| Self::File(file, path.clone())),
-        };
+        // A pipe waits for a reader, which may be another thread of the program.
+        let opened = argument.py().detach(|| Self::open(&path));
         opened.map_err(|error| exception(named(&path, error).into()))
+    }
+
+    fn open(path: &Path) -> io::Result<Self> {
+        let is_special = fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir());
+        Ok(match is_special {
+            true => Self::Special(OpenOptions::new().write(true).open(path)?, path.to_owned()),
+            false => Self::File(temporary_beside(path)?, path.to_owned()),
+        })
     }
 
     /// Makes what was written visible, and returns it if it is to be returned.

@@ -7,6 +7,7 @@ import multiprocessing
 import os
 import pathlib
 import threading
+import time
 from datetime import datetime, timedelta, timezone
 
 import keyhoard
@@ -294,6 +295,18 @@ def test_an_output_that_is_no_file_stays_what_it_is(kh, ann, tmp_path):
     assert kh.encrypt(b"x", ann, output=pipe) is None
     reader.join()
     assert pipe.is_fifo() and kh.decrypt(read[0]).data == b"x"
+
+
+def test_other_threads_run_while_an_output_waits_for_its_reader(kh, ann, tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=lambda: kh.encrypt(b"x", ann, output=pipe))
+    writer.start()
+    # With the interpreter's lock held by the writer, this would never begin to read.
+    time.sleep(0.5)
+    read = pipe.read_bytes()
+    writer.join()
+    assert kh.decrypt(read).data == b"x"
 
 
 def test_a_certificate_is_in_the_database_that_has_it(kh, ann):
