@@ -317,8 +317,10 @@ def test_a_certificate_is_in_the_database_that_has_it(kh, ann):
 
 def test_passwords_are_given_by_the_same_name_where_they_lock_and_where_they_open(kh):
     message = kh.encrypt(b"x", passwords=["a", b"b"])
-    for opened in (kh.decrypt(message, passwords="a"), kh.decrypt(message, password="b"), kh.decrypt(message, passwords=["c", "a"])):
-        assert opened.data == b"x"
+    for passwords in ("a", b"a", "b", ["c", "a"], (b"b",)):
+        assert kh.decrypt(message, passwords=passwords).data == b"x"
+    with pytest.raises(TypeError):
+        kh.decrypt(message, password="a")
 
 
 def test_a_key_is_locked_anew(kh):

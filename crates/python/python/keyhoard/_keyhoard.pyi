@@ -251,7 +251,6 @@ class Keyhoard:
         *,
         passphrase: _Unlocking | None = None,
         passwords: _Passphrase | Iterable[_Passphrase] | None = None,
-        password: _Passphrase | Iterable[_Passphrase] | None = None,
         output: _Target | None = None,
     ) -> Decrypted: ...
     @overload
