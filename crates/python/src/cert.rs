@@ -258,6 +258,18 @@ impl Cert {
         Validity::of(py, &computed?)
     }
 
+    /// Returns the certificate's level, and those of its user IDs, in their order.
+    fn _levels(&self, py: Python<'_>) -> PyResult<(&'static str, Vec<&'static str>)> {
+        let report = run(py, || self.cert.validity())?;
+        let level = |user_id: keyhoard::UserId| {
+            // An attribute may be called what a user ID says: the lower one counts.
+            let shown = user_id.to_string();
+            let same = report.user_ids.iter().filter(|one| one.user_id == shown);
+            same.map(|one| one.validity).min().unwrap_or_default().word()
+        };
+        Ok((report.validity.word(), self.cert.user_ids().into_iter().map(level).collect()))
+    }
+
     /// Returns the signatures on the certificate's keys and user IDs, a ``CertSignature`` each, in the order
     /// of the packets.
     ///

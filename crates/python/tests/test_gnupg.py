@@ -134,3 +134,42 @@ def test_user_ids_are_found_by_their_text(gpg):
     (user_id,) = keys.uid_map
     assert user_id == keys[0]["uids"][0] and keys.uid_map[user_id]["type"] == "uid"
     assert keys.key_map[key] is keys[0]
+
+
+def _packets(data):
+    while data:
+        assert data[0] & 0xC2 == 0x80  # The old format, with a length of one or two bytes.
+        header = 2 + (data[0] & 1)
+        end = header + int.from_bytes(data[1:header], "big")
+        yield data[:end]
+        data = data[end:]
+
+
+def _without(data, user_id):
+    packets = list(_packets(data))
+    (index,) = [index for index, packet in enumerate(packets) if packet.endswith(user_id.encode())]
+    return b"".join(packets[:index] + packets[index + 2 :])
+
+
+def test_a_user_id_that_nobody_certified_is_not_valid_because_another_one_is(gpg, tmp_path):
+    long = "B" * 100  # Longer ones are cut short where they are shown.
+    ben, mallory = "Ben <ben@example.org>", "Mallory <mallory@example.org>"
+    with keyhoard.open(tmp_path / "keyhoard.db", gnupg_rules=True) as kh, keyhoard.open(":memory:") as other:
+        whole = bytes(other.generate(ben, mallory, f"{long} 1", f"{long} 2"))
+        kh.import_(_without(_without(whole, mallory), f"{long} 2"))
+        assert kh.certify(kh.cert("ben@example.org"), kh.generate("Ann <ann@example.org>")) == 2
+        kh.import_(whole)
+    keys = gpg.list_keys(keys="ben@example.org")
+    assert keys[0]["trust"] == "f" and keys[0]["uids"] == list(keys.uid_map)
+    assert {user_id: keys.uid_map[user_id]["trust"] for user_id in (ben, mallory, f"{long} 2")} == {ben: "f", mallory: "-", f"{long} 2": "-"}
+    own = gpg.list_keys(secret=True)
+    assert own.uid_map["Ann <ann@example.org>"]["trust"] == own[0]["trust"] == "u"
+
+
+def test_keys_and_user_ids_have_all_fields_of_python_gnupg(gpg):
+    _key(gpg)
+    keys = gpg.list_keys()
+    (user_id,) = keys.uid_map.values()
+    (subkey,) = keys[0]["subkey_info"].values()
+    fields = set(upstream.ListKeys.FIELDS)
+    assert set(user_id) == fields and fields <= set(subkey) and fields - {"uid"} <= set(keys[0])

@@ -51,6 +51,11 @@ _TRUST = {
     "TRUST_FULLY": "full",
     "TRUST_ULTIMATE": "ultimate",
 }
+# Of gpg's colon listing.
+_FIELDS = (
+    "type", "trust", "length", "algo", "keyid", "date", "expires", "dummy", "ownertrust", "uid", "sig", "cap", "issuer",
+    "flag", "token", "hash", "curve", "compliance", "updated", "origin", "keygrip",
+)  # fmt: skip
 _HASHES = {"MD5": "1", "SHA1": "2", "RIPEMD160": "3", "SHA256": "8", "SHA384": "9", "SHA512": "10", "SHA224": "11"}
 
 
@@ -288,8 +293,9 @@ class ListKeys(list[dict[str, Any]]):
 
     def _add(self, cert: Cert, secret: Optional[set[str]], owner_trust: str, with_signatures: bool) -> None:
         primary, *subkeys = cert.keys
-        level = "r" if cert.is_revoked else "e" if cert.is_expired else _CHARACTERS_OF_TRUST[cert.validity().level]
+        level, levels = _levels(cert)
         entry = _fields("pub" if secret is None else "sec", primary, level)
+        del entry["uid"]  # As in python-gnupg: it has those in "uids".
         entry.update(
             fingerprint=primary.fingerprint,
             keygrip=primary.keygrip or "",
@@ -305,7 +311,7 @@ class ListKeys(list[dict[str, Any]]):
         self.append(entry)
         self.fingerprints.append(primary.fingerprint)
         self.uids.extend(entry["uids"])
-        self.uid_map.update((user_id.text, _user_id_fields(user_id, level)) for user_id in cert.user_ids)
+        self.uid_map.update((user_id.text, _user_id_fields(user_id, level)) for user_id, level in zip(cert.user_ids, levels))
         self.key_map[primary.fingerprint] = entry
         for subkey in subkeys:
             kind = "sub" if secret is None else "ssb"
@@ -330,9 +336,19 @@ def _capabilities(*keys: Key) -> str:
     return "".join(letter for letter, use in uses if any(getattr(key, use) for key in keys))
 
 
+def _levels(cert: Cert) -> tuple[str, list[str]]:
+    """Returns how valid a certificate is, and each of its user IDs."""
+    if cert.is_revoked or cert.is_expired:
+        level = "r" if cert.is_revoked else "e"
+        return level, [level] * len(cert.user_ids)
+    level, levels = cert._levels()
+    return _CHARACTERS_OF_TRUST[level], [_CHARACTERS_OF_TRUST[one] for one in levels]
+
+
 def _user_id_fields(user_id: UserId, level: str) -> dict[str, str]:
     level = "r" if user_id.is_revoked else "e" if user_id.is_expired else level
-    return {"type": "uid", "trust": level, "date": _seconds(user_id.created), "expires": _seconds(user_id.expires), "uid": user_id.text}
+    times = {"date": _seconds(user_id.created), "expires": _seconds(user_id.expires)}
+    return {**dict.fromkeys(_FIELDS, ""), "type": "uid", "trust": level, **times, "uid": user_id.text}
 
 
 def _seconds(time: Optional[datetime]) -> str:
@@ -342,6 +358,7 @@ def _seconds(time: Optional[datetime]) -> str:
 def _fields(kind: str, key: Key, level: str) -> dict[str, Any]:
     key_id = key.fingerprint[-16:] if len(key.fingerprint) == 40 else key.fingerprint[:16]
     return {
+        **dict.fromkeys(_FIELDS, ""),
         "type": kind,
         "trust": level,
         "length": str(key.bits),
@@ -349,19 +366,7 @@ def _fields(kind: str, key: Key, level: str) -> dict[str, Any]:
         "keyid": key_id,
         "date": _seconds(key.created),
         "expires": _seconds(key.expires),
-        "dummy": "",
-        "ownertrust": "",
-        "sig": "",
-        "cap": "",
-        "issuer": "",
-        "flag": "",
-        "token": "",
-        "hash": "",
         "curve": key.algorithm if key.algorithm_id in (18, 19, 22) else "",
-        "compliance": "",
-        "updated": "",
-        "origin": "",
-        "keygrip": "",
     }
 
 
