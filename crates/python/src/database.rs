@@ -370,6 +370,12 @@ impl Keyhoard {
         Verdicts::of(py, &verdicts, content)
     }
 
+    /// Verifies a signed message or clear-signed text, whose content is not wanted.
+    fn _verify_message(&self, py: Python<'_>, message: &Bound<'_, PyAny>) -> PyResult<Verdicts> {
+        let input = Input::of(message)?;
+        Verdicts::of(py, &self.run(py, |kh| kh.verify().message(input.open()?))?, None)
+    }
+
     /// Verifies detached signatures over many data, on all cores.
     ///
     /// ``items`` are pairs of data and signature. Returns a ``Verdicts`` for each, or the exception that says

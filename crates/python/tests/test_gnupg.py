@@ -1,8 +1,10 @@
 """What `keyhoard.gnupg` has beyond what python-gnupg's own tests ask for."""
 
 import inspect
+import io
 import os
 import stat
+import threading
 
 import gnupg as upstream
 import keyhoard
@@ -173,3 +175,46 @@ def test_keys_and_user_ids_have_all_fields_of_python_gnupg(gpg):
     (subkey,) = keys[0]["subkey_info"].values()
     fields = set(upstream.ListKeys.FIELDS)
     assert set(user_id) == fields and fields <= set(subkey) and fields - {"uid"} <= set(keys[0])
+
+
+@pytest.mark.parametrize("mode", [{"detach": True}, {"clearsign": True}, {"clearsign": False}, {"clearsign": False, "binary": True}])
+@pytest.mark.parametrize("size", [4, 1 << 20])
+def test_what_is_signed_goes_through_a_pipe_once(gpg, tmp_path, mode, size):
+    key, pipe, read = _key(gpg), tmp_path / "pipe", []
+    os.mkfifo(pipe)
+    reader = threading.Thread(target=lambda: read.append(pipe.read_bytes()))
+    reader.start()
+    signed = gpg.sign(b"x" * size, keyid=key, output=str(pipe), **mode)
+    reader.join()
+    assert signed and (signed.fingerprint, signed.key_id, signed.hash_algo) == (key, key[-16:], "8"), signed.stderr
+    (tmp_path / "data").write_bytes(b"x" * size)
+    verified = gpg.verify_file(io.BytesIO(read[0]), str(tmp_path / "data") if "detach" in mode else None)
+    assert verified and (verified.fingerprint, verified.sig_timestamp) == (key, signed.timestamp)
+
+
+def test_an_output_is_closed_when_its_work_fails_and_stays_as_it_was_without_any(gpg, tmp_path):
+    class Broken:
+        def __init__(self, pieces):
+            self.pieces = pieces
+
+        def read(self, size):
+            if not self.pieces:
+                raise ZeroDivisionError
+            return self.pieces.pop()
+
+    key, output = _key(gpg), tmp_path / "output"
+    message = gpg.encrypt(os.urandom(30 << 20), key, armor=False).data
+    for work in (
+        lambda: gpg.encrypt_file(Broken([os.urandom(4 << 20)]), key, output=str(output)),
+        lambda: gpg.sign_file(Broken([os.urandom(4 << 20)]), keyid=key, binary=True, output=str(output)),
+    ):
+        with pytest.raises(ZeroDivisionError) as raised:
+            work()
+        # The traceback keeps what was in use.
+        assert raised.tb and output.stat().st_size > 0
+        assert str(output) not in {os.path.realpath(f"/proc/self/fd/{fd}") for fd in os.listdir("/proc/self/fd")}
+        output.write_bytes(b"before")
+    assert not gpg.encrypt("text", "nobody@example.org", output=str(output))
+    assert not gpg.decrypt(message[:-100], output=str(output))
+    assert not gpg.sign("text", keyid="nobody@example.org", output=str(output))
+    assert output.read_bytes() == b"before"
