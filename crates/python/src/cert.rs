@@ -16,7 +16,7 @@ pub(crate) struct Cert {
 /// A user ID of a certificate.
 #[pyclass(frozen, get_all, module = "keyhoard")]
 pub(crate) struct UserId {
-    /// It as text; other bytes than UTF-8 are replaced.
+    /// The user ID as text; other bytes than UTF-8 are replaced.
     text: String,
     /// Its mail address, if it has one.
     email: Option<String>,
@@ -256,6 +256,18 @@ impl Cert {
             None => self.cert.validity(),
         });
         Validity::of(py, &computed?)
+    }
+
+    /// Returns the certificate's level, and those of its user IDs, in their order.
+    fn _levels(&self, py: Python<'_>) -> PyResult<(&'static str, Vec<&'static str>)> {
+        let report = run(py, || self.cert.validity())?;
+        let level = |user_id: keyhoard::UserId| {
+            // An attribute may be called what a user ID says: the lower one counts.
+            let shown = user_id.to_string();
+            let same = report.user_ids.iter().filter(|one| one.user_id == shown);
+            same.map(|one| one.validity).min().unwrap_or_default().word()
+        };
+        Ok((report.validity.word(), self.cert.user_ids().into_iter().map(level).collect()))
     }
 
     /// Returns the signatures on the certificate's keys and user IDs, a ``CertSignature`` each, in the order

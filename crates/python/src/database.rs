@@ -244,8 +244,7 @@ impl Keyhoard {
     ///
     /// ``passphrase`` unlocks secret keys: text, bytes, or a function of a fingerprint and the number of
     /// wrong answers. ``passwords`` is one password or several with which the message may have been
-    /// encrypted; ``password`` is another name of it. The content is ``data`` of the result, or goes to
-    /// ``output``.
+    /// encrypted. The content is ``data`` of the result, or goes to ``output``.
     ///
     /// Raises ``DecryptionError``, ``PassphraseError``, ``KeyUnusableError``, ``MalformedError``, and
     /// ``SignatureError`` if a signature in the message is bad.
@@ -253,18 +252,17 @@ impl Keyhoard {
     /// >>> decrypted = kh.decrypt(kh.encrypt(b"hello", to=ann, sign=ann))
     /// >>> decrypted.data, decrypted.verdicts.are_certain
     /// (b'hello', True)
-    #[pyo3(signature = (message, *, passphrase = None, passwords = None, password = None, output = None))]
+    #[pyo3(signature = (message, *, passphrase = None, passwords = None, output = None))]
     fn decrypt(
         &self,
         py: Python<'_>,
         message: &Bound<'_, PyAny>,
         passphrase: Option<&Bound<'_, PyAny>>,
         passwords: Option<&Bound<'_, PyAny>>,
-        password: Option<&Bound<'_, PyAny>>,
         output: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Decrypted> {
         let input = Input::of(message)?;
-        let passwords = [self::passwords(passwords)?, self::passwords(password)?].concat();
+        let passwords = self::passwords(passwords)?;
         let unlock = passphrase.map(unlocking).transpose()?;
         let mut output = Output::of(output)?;
         let (decrypted, data) = self.run(py, |kh| {
@@ -370,6 +368,12 @@ impl Keyhoard {
             Ok((verdicts, content))
         })?;
         Verdicts::of(py, &verdicts, content)
+    }
+
+    /// Verifies a signed message or clear-signed text, whose content is not wanted.
+    fn _verify_message(&self, py: Python<'_>, message: &Bound<'_, PyAny>) -> PyResult<Verdicts> {
+        let input = Input::of(message)?;
+        Verdicts::of(py, &self.run(py, |kh| kh.verify().message(input.open()?))?, None)
     }
 
     /// Verifies detached signatures over many data, on all cores.

@@ -103,10 +103,17 @@ impl Read for ObjectReader {
                 Ok(bytes) => Ok(bytes.as_bytes().to_vec()),
                 Err(_) => Err(PyTypeError::new_err("read() must return bytes: open the file with mode 'rb'")),
             }
-        })?;
+        });
+        let piece = piece.map_err(raised)?;
         self.rest = Cursor::new(piece);
         self.rest.read(buffer)
     }
+}
+
+/// Makes an error of what a file object raised. It has no kind: what is interrupted would be tried again, and for other kinds
+/// the exception replaced by one of the system.
+fn raised(exception: PyErr) -> io::Error {
+    io::Error::other(exception)
 }
 
 /// An output.
@@ -128,12 +135,17 @@ impl Output {
             return Ok(Self::Object(argument.clone().unbind()));
         }
         let path: PathBuf = argument.extract()?;
-        let is_special = fs::metadata(&path).is_ok_and(|found| !found.is_file() && !found.is_dir());
-        let opened = match is_special {
-            true => OpenOptions::new().write(true).open(&path).map(|file| Self::Special(file, path.clone())),
-            false => temporary_beside(&path).map(|file| Self::File(file, path.clone())),
-        };
+        // A pipe waits for a reader, which may be another thread of the program.
+        let opened = argument.py().detach(|| Self::open(&path));
         opened.map_err(|error| exception(named(&path, error).into()))
+    }
+
+    fn open(path: &Path) -> io::Result<Self> {
+        let is_special = fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir());
+        Ok(match is_special {
+            true => Self::Special(OpenOptions::new().write(true).open(path)?, path.to_owned()),
+            false => Self::File(temporary_beside(path)?, path.to_owned()),
+        })
     }
 
     /// Makes what was written visible, and returns it if it is to be returned.
@@ -168,7 +180,8 @@ impl Write for Output {
                 let written = object.bind(py).call_method1("write", (PyBytes::new(py, data),))?;
                 // Unbuffered files may take a part, and some objects do not say how much they took.
                 Ok(written.extract().unwrap_or(data.len()))
-            }),
+            })
+            .map_err(raised),
         }
     }
 

@@ -1,8 +1,10 @@
 """What `keyhoard.gnupg` has beyond what python-gnupg's own tests ask for."""
 
 import inspect
+import io
 import os
 import stat
+import threading
 
 import gnupg as upstream
 import keyhoard
@@ -134,3 +136,85 @@ def test_user_ids_are_found_by_their_text(gpg):
     (user_id,) = keys.uid_map
     assert user_id == keys[0]["uids"][0] and keys.uid_map[user_id]["type"] == "uid"
     assert keys.key_map[key] is keys[0]
+
+
+def _packets(data):
+    while data:
+        assert data[0] & 0xC2 == 0x80  # The old format, with a length of one or two bytes.
+        header = 2 + (data[0] & 1)
+        end = header + int.from_bytes(data[1:header], "big")
+        yield data[:end]
+        data = data[end:]
+
+
+def _without(data, user_id):
+    packets = list(_packets(data))
+    (index,) = [index for index, packet in enumerate(packets) if packet.endswith(user_id.encode())]
+    return b"".join(packets[:index] + packets[index + 2 :])
+
+
+def test_a_user_id_that_nobody_certified_is_not_valid_because_another_one_is(gpg, tmp_path):
+    long = "B" * 100  # Longer ones are cut short where they are shown.
+    ben, mallory = "Ben <ben@example.org>", "Mallory <mallory@example.org>"
+    with keyhoard.open(tmp_path / "keyhoard.db", gnupg_rules=True) as kh, keyhoard.open(":memory:") as other:
+        whole = bytes(other.generate(ben, mallory, f"{long} 1", f"{long} 2"))
+        kh.import_(_without(_without(whole, mallory), f"{long} 2"))
+        assert kh.certify(kh.cert("ben@example.org"), kh.generate("Ann <ann@example.org>")) == 2
+        kh.import_(whole)
+    keys = gpg.list_keys(keys="ben@example.org")
+    assert keys[0]["trust"] == "f" and keys[0]["uids"] == list(keys.uid_map)
+    assert {user_id: keys.uid_map[user_id]["trust"] for user_id in (ben, mallory, f"{long} 2")} == {ben: "f", mallory: "-", f"{long} 2": "-"}
+    own = gpg.list_keys(secret=True)
+    assert own.uid_map["Ann <ann@example.org>"]["trust"] == own[0]["trust"] == "u"
+
+
+def test_keys_and_user_ids_have_all_fields_of_python_gnupg(gpg):
+    _key(gpg)
+    keys = gpg.list_keys()
+    (user_id,) = keys.uid_map.values()
+    (subkey,) = keys[0]["subkey_info"].values()
+    fields = set(upstream.ListKeys.FIELDS)
+    assert set(user_id) == fields and fields <= set(subkey) and fields - {"uid"} <= set(keys[0])
+
+
+@pytest.mark.parametrize("mode", [{"detach": True}, {"clearsign": True}, {"clearsign": False}, {"clearsign": False, "binary": True}])
+@pytest.mark.parametrize("size", [4, 1 << 20])
+def test_what_is_signed_goes_through_a_pipe_once(gpg, tmp_path, mode, size):
+    key, pipe, read = _key(gpg), tmp_path / "pipe", []
+    os.mkfifo(pipe)
+    reader = threading.Thread(target=lambda: read.append(pipe.read_bytes()))
+    reader.start()
+    signed = gpg.sign(b"x" * size, keyid=key, output=str(pipe), **mode)
+    reader.join()
+    assert signed and (signed.fingerprint, signed.key_id, signed.hash_algo) == (key, key[-16:], "8"), signed.stderr
+    (tmp_path / "data").write_bytes(b"x" * size)
+    verified = gpg.verify_file(io.BytesIO(read[0]), str(tmp_path / "data") if "detach" in mode else None)
+    assert verified and (verified.fingerprint, verified.sig_timestamp) == (key, signed.timestamp)
+
+
+def test_an_output_is_closed_when_its_work_fails_and_stays_as_it_was_without_any(gpg, tmp_path):
+    class Broken:
+        def __init__(self, pieces):
+            self.pieces = pieces
+
+        def read(self, size):
+            if not self.pieces:
+                raise ZeroDivisionError
+            return self.pieces.pop()
+
+    key, output = _key(gpg), tmp_path / "output"
+    message = gpg.encrypt(os.urandom(30 << 20), key, armor=False).data
+    for work in (
+        lambda: gpg.encrypt_file(Broken([os.urandom(4 << 20)]), key, output=str(output)),
+        lambda: gpg.sign_file(Broken([os.urandom(4 << 20)]), keyid=key, binary=True, output=str(output)),
+    ):
+        with pytest.raises(ZeroDivisionError) as raised:
+            work()
+        # The traceback keeps what was in use.
+        assert raised.tb and output.stat().st_size > 0
+        assert str(output) not in {os.path.realpath(f"/proc/self/fd/{fd}") for fd in os.listdir("/proc/self/fd")}
+        output.write_bytes(b"before")
+    assert not gpg.encrypt("text", "nobody@example.org", output=str(output))
+    assert not gpg.decrypt(message[:-100], output=str(output))
+    assert not gpg.sign("text", keyid="nobody@example.org", output=str(output))
+    assert output.read_bytes() == b"before"

@@ -7,6 +7,7 @@ import multiprocessing
 import os
 import pathlib
 import threading
+import time
 from datetime import datetime, timedelta, timezone
 
 import keyhoard
@@ -93,6 +94,39 @@ def test_an_error_of_a_file_object_comes_out_as_it_is(kh, ann):
         kh.encrypt(io.StringIO("text"), ann)
     with pytest.raises(FileNotFoundError):
         kh.encrypt("/nonexistent/file", ann)
+
+
+@pytest.mark.parametrize("kind", [FileNotFoundError, PermissionError, NotADirectoryError, InterruptedError, BrokenPipeError])
+@pytest.mark.parametrize("number", [(), (errno.EXDEV, "text", "name")])
+def test_an_error_of_the_system_from_a_file_object_is_the_very_one_that_it_raised(kh, ann, kind, number):
+    class Raises:
+        def __init__(self):
+            self.error = kind(*number)
+
+        def read(self, size):
+            raise self.error
+
+        write = read
+
+    sides = {
+        "encrypt": lambda file: kh.encrypt(file, ann),
+        "decrypt": kh.decrypt,
+        "sign": lambda file: kh.sign(file, ann),
+        "sign text": lambda file: kh.sign(file, ann, mode="cleartext"),
+        "verify": kh.verify,
+        "verify data": lambda file: kh.verify(file, kh.sign(b"x", ann)),
+        "verify a signature": lambda file: kh.verify(b"x", file),
+        "recipients": kh.recipients,
+        "encrypt to": lambda file: kh.encrypt(b"x", ann, output=file),
+        "decrypt to": lambda file: kh.decrypt(kh.encrypt(b"x", ann), output=file),
+        "sign to": lambda file: kh.sign(b"x", ann, output=file),
+        "verify to": lambda file: kh.verify(kh.sign(b"x", ann, mode="inline"), output=file),
+    }
+    for name, work in sides.items():
+        file = Raises()
+        with pytest.raises(kind) as raised:
+            work(file)
+        assert raised.value is file.error, name
 
 
 def test_signatures_of_every_kind(kh, ann, tmp_path):
@@ -263,6 +297,18 @@ def test_an_output_that_is_no_file_stays_what_it_is(kh, ann, tmp_path):
     assert pipe.is_fifo() and kh.decrypt(read[0]).data == b"x"
 
 
+def test_other_threads_run_while_an_output_waits_for_its_reader(kh, ann, tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=lambda: kh.encrypt(b"x", ann, output=pipe))
+    writer.start()
+    # With the interpreter's lock held by the writer, this would never begin to read.
+    time.sleep(0.5)
+    read = pipe.read_bytes()
+    writer.join()
+    assert kh.decrypt(read).data == b"x"
+
+
 def test_a_certificate_is_in_the_database_that_has_it(kh, ann):
     assert ann in kh and ann.fingerprint in kh
     kh.delete(ann)
@@ -271,8 +317,10 @@ def test_a_certificate_is_in_the_database_that_has_it(kh, ann):
 
 def test_passwords_are_given_by_the_same_name_where_they_lock_and_where_they_open(kh):
     message = kh.encrypt(b"x", passwords=["a", b"b"])
-    for opened in (kh.decrypt(message, passwords="a"), kh.decrypt(message, password="b"), kh.decrypt(message, passwords=["c", "a"])):
-        assert opened.data == b"x"
+    for passwords in ("a", b"a", "b", ["c", "a"], (b"b",)):
+        assert kh.decrypt(message, passwords=passwords).data == b"x"
+    with pytest.raises(TypeError):
+        kh.decrypt(message, password="a")
 
 
 def test_a_key_is_locked_anew(kh):

@@ -10,11 +10,13 @@ from __future__ import annotations
 import io
 import logging
 import os
-import pathlib
 import re
 import socket
 from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
 from datetime import datetime, timedelta, timezone
+from queue import Queue
 from shlex import quote as shell_quote
 from typing import Any, BinaryIO, Optional, Union
 
@@ -51,6 +53,11 @@ _TRUST = {
     "TRUST_FULLY": "full",
     "TRUST_ULTIMATE": "ultimate",
 }
+# Of gpg's colon listing.
+_FIELDS = (
+    "type", "trust", "length", "algo", "keyid", "date", "expires", "dummy", "ownertrust", "uid", "sig", "cap", "issuer",
+    "flag", "token", "hash", "curve", "compliance", "updated", "origin", "keygrip",
+)  # fmt: skip
 _HASHES = {"MD5": "1", "SHA1": "2", "RIPEMD160": "3", "SHA256": "8", "SHA384": "9", "SHA512": "10", "SHA224": "11"}
 
 
@@ -288,8 +295,9 @@ class ListKeys(list[dict[str, Any]]):
 
     def _add(self, cert: Cert, secret: Optional[set[str]], owner_trust: str, with_signatures: bool) -> None:
         primary, *subkeys = cert.keys
-        level = "r" if cert.is_revoked else "e" if cert.is_expired else _CHARACTERS_OF_TRUST[cert.validity().level]
+        level, levels = _levels(cert)
         entry = _fields("pub" if secret is None else "sec", primary, level)
+        del entry["uid"]  # As in python-gnupg: it has those in "uids".
         entry.update(
             fingerprint=primary.fingerprint,
             keygrip=primary.keygrip or "",
@@ -305,7 +313,7 @@ class ListKeys(list[dict[str, Any]]):
         self.append(entry)
         self.fingerprints.append(primary.fingerprint)
         self.uids.extend(entry["uids"])
-        self.uid_map.update((user_id.text, _user_id_fields(user_id, level)) for user_id in cert.user_ids)
+        self.uid_map.update((user_id.text, _user_id_fields(user_id, level)) for user_id, level in zip(cert.user_ids, levels))
         self.key_map[primary.fingerprint] = entry
         for subkey in subkeys:
             kind = "sub" if secret is None else "ssb"
@@ -330,9 +338,19 @@ def _capabilities(*keys: Key) -> str:
     return "".join(letter for letter, use in uses if any(getattr(key, use) for key in keys))
 
 
+def _levels(cert: Cert) -> tuple[str, list[str]]:
+    """Returns how valid a certificate is, and each of its user IDs."""
+    if cert.is_revoked or cert.is_expired:
+        level = "r" if cert.is_revoked else "e"
+        return level, [level] * len(cert.user_ids)
+    level, levels = cert._levels()
+    return _CHARACTERS_OF_TRUST[level], [_CHARACTERS_OF_TRUST[one] for one in levels]
+
+
 def _user_id_fields(user_id: UserId, level: str) -> dict[str, str]:
     level = "r" if user_id.is_revoked else "e" if user_id.is_expired else level
-    return {"type": "uid", "trust": level, "date": _seconds(user_id.created), "expires": _seconds(user_id.expires), "uid": user_id.text}
+    times = {"date": _seconds(user_id.created), "expires": _seconds(user_id.expires)}
+    return {**dict.fromkeys(_FIELDS, ""), "type": "uid", "trust": level, **times, "uid": user_id.text}
 
 
 def _seconds(time: Optional[datetime]) -> str:
@@ -342,6 +360,7 @@ def _seconds(time: Optional[datetime]) -> str:
 def _fields(kind: str, key: Key, level: str) -> dict[str, Any]:
     key_id = key.fingerprint[-16:] if len(key.fingerprint) == 40 else key.fingerprint[:16]
     return {
+        **dict.fromkeys(_FIELDS, ""),
         "type": kind,
         "trust": level,
         "length": str(key.bits),
@@ -349,19 +368,7 @@ def _fields(kind: str, key: Key, level: str) -> dict[str, Any]:
         "keyid": key_id,
         "date": _seconds(key.created),
         "expires": _seconds(key.expires),
-        "dummy": "",
-        "ownertrust": "",
-        "sig": "",
-        "cap": "",
-        "issuer": "",
-        "flag": "",
-        "token": "",
-        "hash": "",
         "curve": key.algorithm if key.algorithm_id in (18, 19, 22) else "",
-        "compliance": "",
-        "updated": "",
-        "origin": "",
-        "keygrip": "",
     }
 
 
@@ -384,12 +391,9 @@ class _Output:
             self.collected += data
         return len(data)
 
-    def close(self) -> None:
-        pass
-
 
 class _File:
-    """A file that is opened when there is something to write, and keeps its mode."""
+    """A file that is opened when there is something to write, or nothing to the end, and keeps its mode."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -399,10 +403,61 @@ class _File:
         self.file = self.file or open(self.path, "wb")
         return self.file.write(data)
 
-    def close(self) -> None:
-        self.write(b"")
+    def __enter__(self) -> _File:
+        return self
+
+    def __exit__(self, kind: Optional[type[BaseException]], *_: object) -> None:
+        if kind is None:
+            self.write(b"")
         if self.file:
             self.file.close()
+
+
+def _target(output: Optional[str], written: _Output) -> AbstractContextManager[Any]:
+    return _File(output) if output else nullcontext(written)
+
+
+class _Copied:
+    """Writes to a target, and hands a copy to another thread, which reads it."""
+
+    def __init__(self, target: Any) -> None:
+        self.target = target
+        self.pieces: Queue[bytes] = Queue(8)
+        self.is_at_end = False
+
+    def write(self, data: bytes) -> int:
+        self.target.write(data)
+        if data:
+            self.pieces.put(data)
+        return len(data)
+
+    def end(self) -> None:
+        self.pieces.put(b"")
+
+    def read(self, size: int = 0, /) -> bytes:
+        piece = b"" if self.is_at_end else self.pieces.get()
+        self.is_at_end = not piece
+        return piece
+
+
+def _read_meanwhile(write: Callable[[_Copied], object], target: Any, read: Callable[[_Copied], Verdicts]) -> Verdicts:
+    """Has something written to a target, and returns what a thread makes of a copy of it meanwhile."""
+    copied = _Copied(target)
+
+    def read_to_the_end() -> Verdicts:
+        try:
+            return read(copied)
+        finally:
+            while copied.read():  # The writer waits for it.
+                pass
+
+    with ThreadPoolExecutor(1) as thread:
+        verdicts = thread.submit(read_to_the_end)
+        try:
+            write(copied)
+        finally:
+            copied.end()
+    return verdicts.result()
 
 
 class GPG:
@@ -531,10 +586,13 @@ class GPG:
         with self._open() as kh:
             try:
                 by = keyid or self._default_key(kh)
-                target = _File(output) if output else signed
-                kh.sign(source, by, mode=mode, armor=not binary, passphrase=unlock, output=target)
-                target.close()
-                verdict = _signature(kh, mode, output or bytes(signed.collected))
+                with _target(output, signed) as target:
+                    verdict = _read_meanwhile(
+                        lambda copied: kh.sign(source, by, mode=mode, armor=not binary, passphrase=unlock, output=copied),
+                        target,
+                        # Over other data a detached signature is bad, and says the same.
+                        lambda copy: kh.verify(b"", copy) if mode == "detached" else kh._verify_message(copy),
+                    )[0]
             except Error as error:
                 result._failed("bad passphrase" if error.code == "passphrase" else "error - signing failed", error)
                 result.status_detail = _detail(error)
@@ -622,22 +680,21 @@ class GPG:
         source = self._input(fileobj_or_path)
         result: Crypt = self.result_map["crypt"](self)
         written = _Output(self.on_data)
-        target = _File(output) if output else written
         with self._open() as kh:
             try:
                 signer = self._default_key(kh) if sign is True else sign or None
-                kh.encrypt(
-                    source,
-                    to,
-                    hidden=[_only(kh, name) for name in hidden],
-                    sign=signer,
-                    passwords=unlock if symmetric else None,
-                    passphrase=unlock,
-                    armor=armor,
-                    trust_all=always_trust,
-                    output=target,
-                )
-                target.close()
+                with _target(output, written) as target:
+                    kh.encrypt(
+                        source,
+                        to,
+                        hidden=[_only(kh, name) for name in hidden],
+                        sign=signer,
+                        passwords=unlock if symmetric else None,
+                        passphrase=unlock,
+                        armor=armor,
+                        trust_all=always_trust,
+                        output=target,
+                    )
             except Error as error:
                 status = {"not-found": "invalid recipient", "not-valid": "invalid recipient"}
                 result._failed(status.get(error.code, "encryption failed"), error)
@@ -670,11 +727,10 @@ class GPG:
         source = self._input(fileobj_or_path)
         result: Crypt = self.result_map["crypt"](self)
         written = _Output(self.on_data)
-        target = _File(output) if output else written
         with self._open() as kh:
             try:
-                decrypted: Decrypted = kh.decrypt(source, passphrase=unlock, passwords=unlock, output=target)
-                target.close()
+                with _target(output, written) as target:
+                    decrypted: Decrypted = kh.decrypt(source, passphrase=unlock, passwords=unlock, output=target)
             except Error as error:
                 status = {"cannot-decrypt": "no secret key", "malformed": "no data was provided"}
                 result._failed(status.get(error.code, "decryption failed"), error)
@@ -952,17 +1008,6 @@ def _default_home(env: Optional[dict[str, str]]) -> str:
         raise ValueError(f"GNUPGHOME should be a directory (it isn't): {named}")
     os.makedirs(home, 0o700, exist_ok=True)
     return home
-
-
-def _signature(kh: Keyhoard, mode: str, signed: Union[str, bytes]) -> Verdict:
-    """Returns what the first signature in something that was signed just now says of itself."""
-    if mode == "inline":
-        return kh.verify(signed, output=_Output(lambda _: False))[0]
-    if mode == "cleartext":
-        text = signed if isinstance(signed, bytes) else pathlib.Path(signed).read_bytes()
-        signed = text[text.rindex(b"-----BEGIN PGP SIGNATURE-----") :]
-    # Over other data it is bad, and says the same.
-    return kh.verify(b"", signature=signed)[0]
 
 
 def _names(names: Names) -> list[str]:
