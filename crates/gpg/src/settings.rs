@@ -130,8 +130,6 @@ pub(crate) struct Settings {
     pub(crate) trusted_keys: Vec<TrustedKey>,
     /// `--trusted-key` was given to gpg 2.4, be it with `none`: these are all that it names.
     pub(crate) names_trusted_keys: bool,
-    /// They have been remembered in this run.
-    pub(crate) trusted_keys_remembered: OnceLock<()>,
     /// `--tofu-default-policy`.
     pub(crate) tofu_default_policy: Policy,
     pub(crate) groups: Vec<Group>,
