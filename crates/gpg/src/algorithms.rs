@@ -38,7 +38,7 @@ pub(crate) const COMPRESSION: &[Named] = &[(0, "Uncompressed"), (1, "ZIP"), (2, 
 pub(crate) const AEAD: &[Named] = &[(1, "EAX"), (2, "OCB")];
 
 /// The curves that gpg has a name for, by their object identifiers.
-pub(crate) const CURVE: &[(&[u8], &str)] = &[
+const CURVE: &[(&[u8], &str)] = &[
     (&[0x2b, 0x06, 0x01, 0x04, 0x01, 0x97, 0x55, 0x01, 0x05, 0x01], "cv25519"),
     (&[0x2b, 0x06, 0x01, 0x04, 0x01, 0xda, 0x47, 0x0f, 0x01], "ed25519"),
     (&[0x2a, 0x86, 0x48, 0xce, 0x3d, 0x03, 0x01, 0x07], "nistp256"),
@@ -51,14 +51,18 @@ pub(crate) const CURVE: &[(&[u8], &str)] = &[
 ];
 
 /// The curves that gpg 2.4 names besides.
-pub(crate) const CURVE_448: &[(&[u8], &str)] =
-    &[(&[0x2b, 0x65, 0x6f], "cv448"), (&[0x2b, 0x65, 0x71], "ed448")];
+const CURVE_448: &[(&[u8], &str)] = &[(&[0x2b, 0x65, 0x6f], "cv448"), (&[0x2b, 0x65, 0x71], "ed448")];
 
 /// Returns the curves that gpg lists: 2.4 has those of 25519 twice.
 pub(crate) fn curves(compat: Compat) -> impl Iterator<Item = (&'static [u8], &'static str)> {
     let (first, others) = CURVE.split_at(2);
     let again = if compat >= Compat::V2_4 { [first, CURVE_448].concat() } else { Vec::new() };
     first.iter().copied().chain(again).chain(others.iter().copied())
+}
+
+/// Returns the name that gpg has for a curve.
+pub(crate) fn curve_name(oid: &[u8], compat: Compat) -> Option<&'static str> {
+    curves(compat).find(|(known, _)| *known == oid).map(|(_, name)| name)
 }
 
 /// Returns the number of the cipher with a name.

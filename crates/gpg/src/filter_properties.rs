@@ -34,7 +34,7 @@ pub(crate) fn kept_subkeys(filter: &Filter, facts: &Facts, effective: &Effective
     let primary = facts.primary().fingerprint;
     kept_components(facts, effective, |component, state| match (&component.kind, state) {
         (ComponentKind::Key(facts), ComponentState::Key(state)) if facts.fingerprint != primary => {
-            !filter.selects(|property| key(facts, state, property))
+            !filter.selects(|property| key(facts, state, false, property))
         }
         _ => true,
     })
@@ -48,13 +48,12 @@ pub(crate) fn selects_certificate(
     is_disabled: bool,
     now: Timestamp,
 ) -> bool {
+    let primary = facts.primary().fingerprint;
     facts.components.iter().zip(&effective.components).any(|(component, state)| {
         let is_selected = match (&component.kind, state) {
             (ComponentKind::Key(facts), ComponentState::Key(state)) => {
-                filter.selects(|property| match property {
-                    "disabled" => Some(truth(is_disabled)),
-                    _ => key(facts, state, property),
-                })
+                let is_disabled = is_disabled && facts.fingerprint == primary;
+                filter.selects(|property| key(facts, state, is_disabled, property))
             }
             (ComponentKind::UserId(value), ComponentState::User(state)) => {
                 filter.selects(|property| user_id(value, state, property))
@@ -125,14 +124,16 @@ fn user_id<'a>(value: &'a [u8], state: &UserIdState, property: &str) -> Option<C
     })
 }
 
-fn key(facts: &KeyFacts, state: &KeyState, property: &str) -> Option<Cow<'static, [u8]>> {
+/// Returns a property of a key; in gpg no subkey is disabled.
+fn key(facts: &KeyFacts, state: &KeyState, is_disabled: bool, property: &str) -> Option<Cow<'static, [u8]>> {
     Some(match property {
-        "secret" | "disabled" => truth(false),
+        "secret" => truth(false),
+        "disabled" => truth(is_disabled),
         "key_algo" => text(facts.algorithm.0),
         "key_size" => text(facts.bits),
         "algostr" => {
             let mut name = Vec::new();
-            algorithm::description(facts, false, &mut name);
+            algorithm::description(facts, false, Compat::V2_4, &mut name);
             name.into()
         }
         "key_created" => text(facts.created.0),

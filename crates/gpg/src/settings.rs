@@ -130,8 +130,6 @@ pub(crate) struct Settings {
     pub(crate) trusted_keys: Vec<TrustedKey>,
     /// `--trusted-key` was given to gpg 2.4, be it with `none`: these are all that it names.
     pub(crate) names_trusted_keys: bool,
-    /// They have been remembered in this run.
-    pub(crate) trusted_keys_remembered: OnceLock<()>,
     /// `--tofu-default-policy`.
     pub(crate) tofu_default_policy: Policy,
     pub(crate) groups: Vec<Group>,
@@ -312,15 +310,19 @@ impl Settings {
         unknown.chain(self.trust.complaints().chain(self.message.complaint()).map(str::to_owned)).collect()
     }
 
-    /// Returns what preference lists are to LibrePGP.
+    /// Returns whether certificates announce LibrePGP.
     pub(crate) fn librepgp(&self) -> LibrePgp {
-        LibrePgp::of(self.compat, self.compliance == Compliance::Gnupg)
+        if self.compat >= Compat::V2_4 && self.compliance == Compliance::Gnupg {
+            LibrePgp::Announced
+        } else {
+            LibrePgp::NotAnnounced
+        }
     }
 
     /// Takes a preference list, of which the last one of each sort counts.
     pub(crate) fn prefer(&mut self, sort: &'static str, list: &[u8]) {
         let list = String::from_utf8_lossy(list).into_owned();
-        if let Ok(read) = preferences::read(&list, "", self.librepgp()) {
+        if let Ok(read) = preferences::read(&list, "", self.compat, self.librepgp()) {
             match sort {
                 "personal cipher" => self.message.personal_ciphers = read.ciphers,
                 "personal digest" => self.message.personal_digests = read.hashes,
@@ -354,7 +356,7 @@ impl Settings {
             let list = self.preference_list(sort)?;
             // As in gpg, the default list is read with itself as the default.
             let usual = if sort == "default" { list } else { "" };
-            let items = preferences::read(list, usual, self.librepgp()).err()?;
+            let items = preferences::read(list, usual, self.compat, self.librepgp()).err()?;
             Some((items, format!("invalid {sort} preferences")))
         })
     }

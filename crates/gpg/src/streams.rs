@@ -40,6 +40,7 @@ pub(crate) struct Streams {
     is_algorithm_denied: bool,
     is_failure_reported: bool,
     is_card_found: bool,
+    has_entered_trusted_keys: bool,
     /// The next message begins with an empty line.
     blank_line_is_due: bool,
 }
@@ -111,6 +112,7 @@ impl Streams {
             is_algorithm_denied: false,
             is_failure_reported: false,
             is_card_found: false,
+            has_entered_trusted_keys: false,
             blank_line_is_due: false,
         }
     }
@@ -290,6 +292,16 @@ impl Streams {
     /// Says whether that was done.
     pub(crate) fn is_card_found(&self) -> bool {
         self.is_card_found
+    }
+
+    /// Remembers that the keys of `--trusted-key` were entered into the database, which is done once.
+    pub(crate) fn note_entered_trusted_keys(&mut self) {
+        self.has_entered_trusted_keys = true;
+    }
+
+    /// Says whether that was done.
+    pub(crate) fn has_entered_trusted_keys(&self) -> bool {
+        self.has_entered_trusted_keys
     }
 
     /// Says whether status lines are written.

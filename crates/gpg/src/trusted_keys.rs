@@ -13,13 +13,10 @@ use crate::streams::Streams;
 /// run, in a transaction before the command's own.
 pub(crate) fn remember(settings: &Settings, streams: &mut Streams, store: &dyn Store) -> anyhow::Result<()> {
     let has_web = !matches!(settings.trust_model, Model::Always | Model::Direct);
-    if !settings.names_trusted_keys
-        || !has_web
-        || settings.dry_run
-        || settings.trusted_keys_remembered.set(()).is_err()
-    {
+    if !settings.names_trusted_keys || !has_web || settings.dry_run || streams.has_entered_trusted_keys() {
         return Ok(());
     }
+    streams.note_entered_trusted_keys();
     let snapshot = store.snapshot()?;
     let is_named = |key: &Fingerprint| settings.trusted_keys.iter().any(|named| names(named, key));
     let mut forgotten = snapshot.owner_trusts()?;

@@ -375,7 +375,7 @@ impl Report<'_> {
         };
         let digest = digest_name(self.statement.hash.0);
         let mut line = format!("{kind} signature, digest algorithm {digest}, key algorithm ").into_bytes();
-        description(self.signer.key(), false, &mut line);
+        description(self.signer.key(), false, self.settings.compat, &mut line);
         streams.info_bytes(&line);
     }
 }

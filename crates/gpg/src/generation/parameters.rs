@@ -3,6 +3,7 @@
 use engine::cert::effective::Usage;
 use engine::cert::facts::Revoker;
 use engine::cert::{Fingerprint, Timestamp};
+use engine::configuration::Compat;
 use engine::verify::PublicKeyAlgorithm;
 use zeroize::Zeroizing;
 
@@ -29,12 +30,12 @@ struct Parameter {
 /// What a block is read with.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Defaults<'a> {
+    pub(crate) compat: Compat,
     pub(crate) now: Timestamp,
     /// The algorithm `default`.
     pub(crate) algorithm: &'a str,
     /// The preference list `default`.
     pub(crate) preferences: &'a str,
-    /// What preference lists are to LibrePGP.
     pub(crate) librepgp: LibrePgp,
     /// How long a key is valid unless that is asked for.
     pub(crate) validity: &'static [u8],
@@ -109,7 +110,8 @@ impl Block {
         let subkey = self.subkey(defaults)?;
         let user_id = self.user_id().ok_or(missing("no User-ID specified"))?;
         let preferences = self.value(Keyword::Preferences).map(|list| {
-            preferences::read(&String::from_utf8_lossy(list), defaults.preferences, defaults.librepgp)
+            let Defaults { preferences, compat, librepgp, .. } = *defaults;
+            preferences::read(&String::from_utf8_lossy(list), preferences, compat, librepgp)
         });
         let keyserver = self.keyserver()?;
         let revoker = self.revoker()?;
@@ -301,10 +303,11 @@ mod tests {
     use crate::generation::parameter_file::{Statement, lines};
 
     const DEFAULTS: Defaults<'_> = Defaults {
+        compat: Compat::V2_2,
         now: Timestamp(1_767_225_600),
         algorithm: algorithm::DEFAULT,
         preferences: crate::generation::preferences::DEFAULT,
-        librepgp: crate::generation::preferences::LibrePgp::Unknown,
+        librepgp: crate::generation::preferences::LibrePgp::NotAnnounced,
         validity: b"2y",
     };
 

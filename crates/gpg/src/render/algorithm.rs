@@ -4,13 +4,14 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use engine::cert::facts::KeyFacts;
+use engine::configuration::Compat;
 use verify::PublicKeyAlgorithm as Algorithm;
 
 use super::digits::decimal;
-use crate::algorithms::{CURVE, CURVE_448};
+use crate::algorithms;
 
 /// Appends algorithm and size: `rsa4096`, `ed25519`, or `4096R` in the legacy form.
-pub(crate) fn description(key: &KeyFacts, legacy: bool, out: &mut Vec<u8>) {
+pub(crate) fn description(key: &KeyFacts, legacy: bool, compat: Compat, out: &mut Vec<u8>) {
     if legacy {
         return legacy_description(key, out);
     }
@@ -19,14 +20,14 @@ pub(crate) fn description(key: &KeyFacts, legacy: bool, out: &mut Vec<u8>) {
         Algorithm::ELGAMAL => b"elg",
         Algorithm::DSA => b"dsa",
         Algorithm::ELGAMAL_BOTH => b"xxx",
-        _ => return named(key, out),
+        _ => return named(key, compat, out),
     };
     out.extend(prefix);
     decimal(key.bits, out);
 }
 
-fn named(key: &KeyFacts, out: &mut Vec<u8>) {
-    match (key.algorithm, curve(key)) {
+fn named(key: &KeyFacts, compat: Compat, out: &mut Vec<u8>) {
+    match (key.algorithm, curve(key, compat)) {
         (Algorithm::X25519, _) => out.extend(b"cv25519"),
         (Algorithm::X448, _) => out.extend(b"cv448"),
         (Algorithm::ED25519, _) => out.extend(b"ed25519"),
@@ -72,19 +73,19 @@ fn legacy_description(key: &KeyFacts, out: &mut Vec<u8>) {
 }
 
 /// Returns the curve's name, or its object identifier where it has none; `None` for keys without a curve.
-pub(super) fn curve_name(key: &KeyFacts) -> Option<Cow<'static, str>> {
-    curve(key).map(Curve::name)
+pub(super) fn curve_name(key: &KeyFacts, compat: Compat) -> Option<Cow<'static, str>> {
+    curve(key, compat).map(Curve::name)
 }
 
 /// Says whether a key meets the rules of the German VS-NfD, which gpg reports in field 18 of its records.
-pub(super) fn is_vs_compliant(key: &KeyFacts) -> bool {
+pub(super) fn is_vs_compliant(key: &KeyFacts, compat: Compat) -> bool {
     match key.algorithm {
         Algorithm::RSA | Algorithm::RSA_ENCRYPT | Algorithm::RSA_SIGN => {
             matches!(key.bits, 2048 | 3072 | 4096)
         }
         Algorithm::DSA => matches!(key.bits, 2048 | 3072) && key.subgroup_bits == 256,
         Algorithm::ECDH | Algorithm::ECDSA => matches!(
-            curve(key),
+            curve(key, compat),
             Some(Curve::Known("brainpoolP256r1" | "brainpoolP384r1" | "brainpoolP512r1"))
         ),
         _ => false,
@@ -106,10 +107,10 @@ impl Curve {
     }
 }
 
-fn curve(key: &KeyFacts) -> Option<Curve> {
+fn curve(key: &KeyFacts, compat: Compat) -> Option<Curve> {
     let oid = key.curve.as_deref()?;
-    let known = CURVE.iter().chain(CURVE_448).find(|(known, _)| *known == oid);
-    Some(known.map_or_else(|| Curve::Other(dotted(oid)), |(_, name)| Curve::Known(name)))
+    let name = algorithms::curve_name(oid, compat);
+    Some(name.map_or_else(|| Curve::Other(dotted(oid)), Curve::Known))
 }
 
 /// What gpg prints for an object identifier with an arc that is too large or cannot be.

@@ -240,7 +240,7 @@ impl CardCertificate<'_> {
 }
 
 fn key_name(key: &KeyFacts, settings: &ListSettings, out: &mut Vec<u8>) {
-    algorithm::description(key, settings.legacy, out);
+    algorithm::description(key, settings.legacy, settings.compat, out);
     out.push(b'/');
     settings.key_id_format.issuer(key.fingerprint.key_id(), out);
 }

@@ -135,13 +135,13 @@ impl Writer<'_> {
             None => {}
         }
         out.extend(b"::");
-        if let Some(name) = algorithm::curve_name(key) {
+        if let Some(name) = algorithm::curve_name(key, self.settings.compat) {
             out.extend(name.as_bytes());
         }
         out.push(b':');
         // The numbers are those of GnuPG's compliance modes: 8 is GnuPG itself, 23 VS-NfD.
         let gnupg = (key.fingerprint.version() == 5).then_some("8");
-        let vs = algorithm::is_vs_compliant(key).then_some("23");
+        let vs = algorithm::is_vs_compliant(key, self.settings.compat).then_some("23");
         // And 6001 is a key that is vulnerable by CVE-2017-15361.
         let is_screened = self.settings.with_key_screening && screening::is_vulnerable(key, body);
         let flags: Vec<&str> = gnupg.into_iter().chain(vs).chain(is_screened.then_some("6001")).collect();

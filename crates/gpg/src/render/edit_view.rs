@@ -69,7 +69,7 @@ impl EditView<'_> {
         let is_selected = self.subkeys.is_some_and(|selected| selected.contains(&key.fingerprint));
         out.extend(word);
         out.extend(if is_selected { b"* " } else { b"  " });
-        algorithm::description(key, self.settings.legacy, out);
+        algorithm::description(key, self.settings.legacy, self.settings.compat, out);
         out.push(b'/');
         self.settings.key_id_format.issuer(key.fingerprint.key_id(), out);
         out.extend(b"\n     created: ");

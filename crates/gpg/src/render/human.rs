@@ -253,7 +253,7 @@ pub(super) fn key_line(
     out: &mut Vec<u8>,
 ) {
     out.extend(b"  ");
-    algorithm::description(key, settings.legacy, out);
+    algorithm::description(key, settings.legacy, settings.compat, out);
     if settings.key_id_format != KeyIdFormat::None {
         out.push(b'/');
         settings.key_id_format.key(key.fingerprint.key_id(), out);

@@ -25,7 +25,7 @@ pub(crate) fn packet(found: &Found<'_>, compat: Compat, out: &mut Vec<u8>) -> Re
         2 => return signature::signature(&mut fields),
         3 => return session_key::for_passphrase(&mut fields, compat),
         4 => return signature::one_pass(&mut fields),
-        5..=7 | 14 => return key::key(tag, found.body, &mut fields),
+        5..=7 | 14 => return key::key(tag, found.body, compat, &mut fields),
         8 => fields.line(format_args!(":compressed packet: algo={}", found.body[0])),
         9 | 18 | 20 => encrypted(tag, length(found), &mut fields),
         10 => return marker(&mut fields),

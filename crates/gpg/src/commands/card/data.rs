@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _};
 use std::path::Path;
 
 use engine::foreign_text::printable;
@@ -285,14 +285,21 @@ fn read(access: &mut CardAccess<'_>, name: &[u8]) -> Option<Zeroizing<Vec<u8>>> 
     }
 }
 
-/// Reads a file with something for a card; `None` if it is too large for that. A pipe that nobody writes into is empty.
+/// Reads a file with something for a card; `None` if it is too large for that.
+///
+/// # Errors
+///
+/// Also if it is a named pipe that nobody writes into: nothing at all would be put onto the card.
 pub(crate) fn read_file(path: &Path) -> io::Result<Option<Zeroizing<Vec<u8>>>> {
     // To open a named pipe waits for somebody who writes; to read one waits only while there is somebody.
     let file = File::options().read(true).custom_flags(libc::O_NONBLOCK).open(path)?;
     fcntl_setfl(&file, OFlags::empty())?;
     // It never grows, so that no copy of a secret is left behind.
     let mut bytes = Zeroizing::new(Vec::with_capacity(MAX_FILE as usize + 1));
-    file.take(MAX_FILE + 1).read_to_end(&mut bytes)?;
+    (&file).take(MAX_FILE + 1).read_to_end(&mut bytes)?;
+    if bytes.is_empty() && file.metadata()?.file_type().is_fifo() {
+        return Err(io::Error::other("nobody writes into this pipe"));
+    }
     Ok((bytes.len() as u64 <= MAX_FILE).then_some(bytes))
 }
 
@@ -304,6 +311,8 @@ fn system(error: &io::Error) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write as _;
+
     use super::*;
 
     #[test]
@@ -315,13 +324,17 @@ mod tests {
     }
 
     #[test]
-    fn a_named_pipe_that_nobody_writes_into_does_not_keep_the_session_waiting() {
+    fn a_named_pipe_that_nobody_writes_into_is_refused_at_once() {
         let pipe = std::env::temp_dir().join(format!("keyhoard-pipe-{}", std::process::id()));
         let made = std::process::Command::new("mkfifo").arg(&pipe).status().expect("mkfifo is there");
         assert!(made.success());
-        let read = read_file(&pipe);
+        let without_writer = read_file(&pipe);
+        let mut writer = File::options().read(true).write(true).open(&pipe).expect("both ends");
+        writer.write_all(&[0; MAX_FILE as usize + 1]).expect("written");
+        let with_writer = read_file(&pipe);
         fs::remove_file(&pipe).expect("it was made");
-        assert!(matches!(read, Ok(Some(bytes)) if bytes.is_empty()));
+        assert!(without_writer.is_err_and(|error| error.to_string().contains("nobody writes")));
+        assert!(matches!(with_writer, Ok(None)), "what is written is read, and too large");
     }
 
     #[test]

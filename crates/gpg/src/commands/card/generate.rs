@@ -138,6 +138,7 @@ fn make_with_backup(
 ) -> anyhow::Result<Outcome<Vec<u8>>> {
     let number = CardKeyNumber::Encryption;
     let settings = access.settings;
+    let Some(serial) = card.serial.clone() else { return Ok(Err(Code::CARD.into())) };
     let planned = material(card.keys[number.index()].algorithm.as_ref());
     let plan = planned.and_then(|material| key_algorithm(material, settings)).and_then(|(algorithm, _)| {
         Plan::new(algorithm, key_flags(Usage::ENCRYPT)).map_err(|_| Code::GENERAL)
@@ -153,7 +154,7 @@ fn make_with_backup(
         Ok(backup) => backup,
         Err(code) => return Ok(Err(code.into())),
     };
-    let to = KeyReference { serial: card.serial.clone().unwrap_or_default(), number, is_taken: true };
+    let to = KeyReference { serial, number, is_taken: true };
     let copy = match key_reference::import(&locked, Some(&key.plain()), &to, agent, access) {
         Ok(Ok(copy)) => copy,
         Ok(Err(failure)) => return Ok(Err(failure)),

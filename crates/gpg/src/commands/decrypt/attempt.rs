@@ -1,6 +1,7 @@
 //! The recipients of an encrypted message, and whether each could open it.
 
 use engine::cert::KeyId;
+use engine::configuration::Compat;
 use engine::message::{Addressee, Pkesk, SessionKey};
 
 use crate::algorithms::public_key_name;
@@ -68,13 +69,14 @@ pub(super) fn list(streams: &mut Streams, attempts: &[Attempt<'_>]) {
     for attempt in attempts.iter().rev() {
         report_recipient(streams, attempt, |known| {
             let mut name = Vec::new();
-            algorithm::description(&known.key, false, &mut name);
+            algorithm::description(&known.key, false, Compat::V2_4, &mut name);
             String::from_utf8_lossy(&name).into_owned()
         });
     }
 }
 
-/// Reports that no secret key opened the message, with the last code; returns this.
+/// Reports that no secret key opened the message, with the code of the first recipient's packet that has one; returns
+/// this.
 pub(super) fn report_none(streams: &mut Streams, attempts: &[Attempt<'_>]) -> Code {
     let (code, value) = match attempts.iter().find_map(Attempt::code) {
         Some(code) => (code, code.with_agent()),

@@ -61,7 +61,8 @@ fn is_possible(session: &mut Session<'_>, revoker: &Revoker) -> anyhow::Result<b
 
 fn is_confirmed(session: &mut Session<'_>, key: &KeyFacts) -> anyhow::Result<bool> {
     let mut text = b"\npub  ".to_vec();
-    algorithm::description(key, session.settings().list.legacy, &mut text);
+    let list = &session.settings().list;
+    algorithm::description(key, list.legacy, list.compat, &mut text);
     let (key_id, day) = (session.key_id(key.fingerprint.key_id()), clock::day_string(key.created));
     let name = session.name_of(key.fingerprint.key_id())?;
     text.extend(format!("/{key_id} {day}  {name}\n").into_bytes());

@@ -18,7 +18,7 @@ pub(super) fn set(session: &mut Session<'_>, list: &[u8]) -> anyhow::Result<()> 
     let settings = session.settings();
     let usual = default_list(settings);
     let list = if list.is_empty() { "default".into() } else { String::from_utf8_lossy(list) };
-    match preferences::read(&list, usual, settings.librepgp()) {
+    match preferences::read(&list, usual, settings.compat, settings.librepgp()) {
         Ok(read) => session.preferences = Some(read),
         Err(complaints) => complaints.iter().for_each(|complaint| session.keys.streams.info(complaint)),
     }

@@ -163,7 +163,8 @@ pub(super) fn keygrips(session: &Session<'_>) -> anyhow::Result<()> {
 }
 
 fn key_line(session: &Session<'_>, key: &KeyFacts, text: &mut Vec<u8>) {
-    algorithm::description(key, session.settings().list.legacy, text);
+    let list = &session.settings().list;
+    algorithm::description(key, list.legacy, list.compat, text);
     let day = clock::day_string(key.created);
     text.extend(format!("/{} {day}", session.key_id(key.fingerprint.key_id())).into_bytes());
 }

@@ -15,7 +15,7 @@ pub(super) fn defaults(settings: &Settings) -> Defaults<'_> {
         Compat::V2_4 => b"3y",
     };
     let (preferences, librepgp) = (default_list(settings), settings.librepgp());
-    Defaults { now: settings.now, algorithm, preferences, librepgp, validity }
+    Defaults { compat: settings.compat, now: settings.now, algorithm, preferences, librepgp, validity }
 }
 
 /// Returns the default preferences of new keys. As in gpg a default list of `none` means no compression here.
@@ -29,7 +29,7 @@ pub(crate) fn user_id_preferences(settings: &Settings) -> keygen::Preferences {
 }
 
 fn read_preferences(list: &str, settings: &Settings) -> keygen::Preferences {
-    let read = preferences::read(list, default_list(settings), settings.librepgp());
+    let read = preferences::read(list, default_list(settings), settings.compat, settings.librepgp());
     read.unwrap_or_else(|_| keygen::Preferences::gnupg())
 }
 

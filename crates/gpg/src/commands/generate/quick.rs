@@ -214,6 +214,7 @@ impl Words {
 #[cfg(test)]
 mod tests {
     use engine::cert::Timestamp;
+    use engine::configuration::Compat;
 
     use super::*;
     use crate::generation::{Curve, Material, preferences};
@@ -221,10 +222,11 @@ mod tests {
     fn request(words: [&str; 3]) -> Result<Request, Code> {
         let [algorithm, usage, expiry] = words.map(str::to_owned);
         let defaults = Defaults {
+            compat: Compat::V2_2,
             now: Timestamp(1_767_225_600),
             algorithm: algorithm::DEFAULT,
             preferences: preferences::DEFAULT,
-            librepgp: preferences::LibrePgp::Unknown,
+            librepgp: preferences::LibrePgp::NotAnnounced,
             validity: b"2y",
         };
         Words { algorithm, usage, expiry }.request(b"x".to_vec(), &defaults)

@@ -68,7 +68,7 @@ fn asserted(settings: &Settings, streams: &mut Streams, fingerprint: &str, place
 
 fn algorithm(settings: &Settings, streams: &mut Streams, key: &KeyFacts) {
     let mut name = Vec::new();
-    description(key, settings.list.legacy, &mut name);
+    description(key, settings.list.legacy, settings.compat, &mut name);
     let name = String::from_utf8_lossy(&name);
     let allowed = settings.assert_algorithms.iter().map(|condition| allows(condition, &name));
     // As in gpg, nothing after a word that names no algorithm counts.

@@ -1,18 +1,24 @@
 //! Keys, public and secret.
 
 use engine::cert::key::{parse_public, parse_secret};
+use engine::configuration::Compat;
 use engine::message::{Cipher, decode_count};
 
 use super::escape::plain;
 use super::fields::{Complaint, Fields};
-use crate::algorithms::CURVE;
+use crate::algorithms;
 use crate::render::algorithm::dotted;
 
 /// The longest key that gpg reads.
 const MAX_KEY: usize = 256 * 1024;
 
 /// A key (RFC 9580, 5.5) of which `tag` says what it is.
-pub(super) fn key(tag: u8, body: &[u8], fields: &mut Fields<'_, '_>) -> Result<(), Complaint> {
+pub(super) fn key(
+    tag: u8,
+    body: &[u8],
+    compat: Compat,
+    fields: &mut Fields<'_, '_>,
+) -> Result<(), Complaint> {
     let version = fields.byte();
     match version {
         Some(b'#') if tag == 14 => {
@@ -55,7 +61,9 @@ pub(super) fn key(tag: u8, body: &[u8], fields: &mut Fields<'_, '_>) -> Result<(
         fields.line(format_args!("\tunknown algorithm {algorithm}"));
         return Ok(());
     };
-    material(algorithm, count, body, matches!(tag, 5 | 7), fields).ok_or_else(|| "Invalid packet".to_owned())
+    let parts = material(algorithm, count, compat, fields);
+    let parts = parts.and_then(|()| end(algorithm, count, body, matches!(tag, 5 | 7), fields));
+    parts.ok_or_else(|| "Invalid packet".to_owned())
 }
 
 /// Returns how many parameters a public key has, if the algorithm is known.
@@ -68,20 +76,15 @@ fn public_parameters(algorithm: u8) -> Option<usize> {
     }
 }
 
-fn material(
-    algorithm: u8,
-    count: usize,
-    body: &[u8],
-    is_secret: bool,
-    fields: &mut Fields<'_, '_>,
-) -> Option<()> {
+/// The parameters of a public key.
+fn material(algorithm: u8, count: usize, compat: Compat, fields: &mut Fields<'_, '_>) -> Option<()> {
     let has_curve = matches!(algorithm, 18 | 19 | 22);
     for index in 0..count {
         if (has_curve && index == 0) || (algorithm == 18 && index == 2) {
             let bytes = fields.sized()?;
             fields.text(format_args!("\tpkey[{index}]: [{} bits]", 8 * (bytes.len() + 1)));
             if index == 0 {
-                curve(bytes, fields);
+                curve(bytes, compat, fields);
             }
         } else {
             let bits = fields.integer()?;
@@ -89,6 +92,11 @@ fn material(
         }
         fields.line("");
     }
+    Some(())
+}
+
+/// The secret part and the key ID.
+fn end(algorithm: u8, count: usize, body: &[u8], is_secret: bool, fields: &mut Fields<'_, '_>) -> Option<()> {
     if is_secret {
         secret(algorithm, count, fields)?;
     }
@@ -99,8 +107,8 @@ fn material(
 }
 
 /// Reports a curve's name and object identifier.
-fn curve(oid: &[u8], fields: &mut Fields<'_, '_>) {
-    let name = CURVE.iter().find(|(known, _)| *known == oid).map_or("", |(_, name)| name);
+fn curve(oid: &[u8], compat: Compat, fields: &mut Fields<'_, '_>) {
+    let name = algorithms::curve_name(oid, compat).unwrap_or_default();
     fields.text(format_args!(" {name} ({})", dotted(oid)));
 }
 
