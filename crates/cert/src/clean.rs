@@ -12,7 +12,7 @@ mod options;
 mod self_signatures;
 
 use crate::certificate::Certificate;
-use crate::error::{Error, Result};
+use crate::error::{Error, Flaw, Result};
 use crate::facts::Facts;
 use crate::identity::Timestamp;
 use crate::packet::Packets;
@@ -132,13 +132,15 @@ pub fn rebuild(bytes: &[u8], superseded: &[u32]) -> Result<Certificate> {
 ///
 /// # Errors
 ///
-/// If the bytes are no certificate.
+/// If the bytes are no certificate, and if limits leave misplaced signatures unchecked that may be revocations.
 pub fn rebuild_repaired(bytes: &[u8]) -> Result<Certificate> {
     let mut block = Block::read(bytes)?;
     let mut checks = irrevocable_checks(&block.primary);
     self_signatures::verify(&mut block, &mut checks, &|_| false);
-    misplaced::relocate(&mut block, &mut checks);
-    Ok(block.write())
+    match misplaced::relocate(&mut block, &mut checks).unchecked {
+        0 => Ok(block.write()),
+        _ => Err(Error::Malformed { position: 0, flaw: Flaw::UncheckedRevocations }),
+    }
 }
 
 /// Computes the facts as [`rebuild`] does, and verifies the signatures that were good before first, so that limits do

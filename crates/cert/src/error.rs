@@ -30,6 +30,9 @@ pub enum Error {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Flaw {
+    /// More misplaced signatures that may be revocations than are examined.
+    #[error("a certificate with more misplaced signatures, possibly revocations, than are examined")]
+    UncheckedRevocations,
     /// A byte that cannot begin a packet.
     #[error("bytes that are no packet")]
     NotAPacket,

@@ -214,7 +214,7 @@ fn write_secret_keys(keys: &AllKeys, directory: &Path, ask: &mut dyn Ask) -> Res
 /// Writes a secret key, and says what became of it.
 fn written(keys: &AllKeys, stored: &StoredKey, directory: &Path, ask: &mut dyn Ask) -> DetailOutcome {
     let left = |reason: &str| DetailOutcome::Left(reason.to_owned());
-    let Some(keygrip) = stored.keygrip.filter(|_| stored.fingerprint.version() == 4) else {
+    let Some(keygrip) = stored.keygrip.filter(|_| matches!(stored.fingerprint.version(), 4 | 5)) else {
         return left("gpg-agent holds no keys of its version or algorithm");
     };
     let path = directory.join(format!("{keygrip}.key"));

@@ -17,6 +17,19 @@ pub enum Version {
 }
 
 impl Version {
+    /// Returns the version of subkeys for a primary key: its own (RFC 9580, 10.1.1).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Subkey`] for a version whose keys are not made.
+    pub fn of_primary(version: u8) -> Result<Self> {
+        match version {
+            4 => Ok(Self::V4),
+            6 => Ok(Self::V6),
+            _ => Err(Error::Subkey(version)),
+        }
+    }
+
     /// Returns the version number as written in packets.
     pub fn number(self) -> u8 {
         match self {

@@ -26,6 +26,9 @@ pub enum Error {
         /// The version that is needed.
         version: u8,
     },
+    /// Subkeys have the version of their primary key, and keys of this version are not made.
+    #[error("no subkeys are made for primary keys of version {0}")]
+    Subkey(u8),
     /// No algorithm has this name.
     #[error("'{0}' is no algorithm for keys; try ed25519, rsa4096, nistp256, ...")]
     UnknownAlgorithm(String),

@@ -75,7 +75,7 @@ impl AddSubkey<'_> {
         let plan = Plan::new(algorithm(&self.algorithm)?, flags).map_err(engine::Error::from)?;
         let end = self.lifetime.map(|lifetime| end(now, lifetime)).transpose()?;
         let primary = self.cert.fingerprint();
-        let version = if primary.version() == 6 { Version::V6 } else { Version::V4 };
+        let version = Version::of_primary(primary.version()).map_err(engine::Error::from)?;
         let key = subkey(version, &plan, now, &mut Silent).map_err(engine::Error::from)?;
         let fingerprint = key.fingerprint();
         self.keyhoard.edit(self.passphrases, |editor| {

@@ -174,10 +174,6 @@ fn is_weak(hash: HashAlgorithm) -> bool {
     matches!(hash, HashAlgorithm::MD5 | HashAlgorithm::SHA1 | HashAlgorithm::RIPEMD160)
 }
 
-fn version(signer: &Unlocked) -> Version {
-    if signer.key().version == 6 { Version::V6 } else { Version::V4 }
-}
-
 /// Says whether a self-signature names fewer features than one of a new key.
 fn says_less(certificate: &Certificate, component: &Component, binding: usize) -> bool {
     let Ok(primary) = packets::primary(certificate) else { return false };
@@ -198,10 +194,8 @@ fn says_less(certificate: &Certificate, component: &Component, binding: usize) -
 fn successor(older: &Signature<'_>, signer: &Unlocked, adds: bool, now: Timestamp) -> Result<Builder> {
     let created = Timestamp(now.0.max(older.created().0.saturating_add(1)));
     let builder = Builder::after(older, hash_for(&signer.key()), created)?;
-    if !adds {
-        return Ok(builder);
-    }
-    let version = version(signer);
+    let version = Version::of_primary(signer.key().version).ok().filter(|_| adds);
+    let Some(version) = version else { return Ok(builder) };
     Ok(Preferences::of_version(version).subpackets(version).into_iter().fold(builder, Builder::with))
 }
 
@@ -215,7 +209,8 @@ fn add_encryption_subkey(
     let name = certificate.facts.primary().fingerprint;
     let mut primary = keys.unlock(&name, passwords)?;
     let plan = Plan::new(Algorithm::Curve25519, KeyFlags::ENCRYPT).expect("the curve encrypts");
-    let subkey = keygen::subkey(version(&primary), &plan, now, &mut Silent)
+    let subkey = Version::of_primary(primary.key().version)
+        .and_then(|version| keygen::subkey(version, &plan, now, &mut Silent))
         .map_err(|error| Failure::of(Kind::Unspecified)(&error))?;
     let hash = hash_for(&primary.key());
     let binding = Builder::new(SignatureType::SUBKEY_BINDING, hash, now)

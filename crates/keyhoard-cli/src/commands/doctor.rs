@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::io;
 
 use engine::doctor::{DoctorEvent, Findings, Problem, examine, rebuild};
-use engine::store::{Fingerprint, JournalId};
+use engine::store::{Fingerprint, JournalId, Store};
 use engine::undo::removed_by;
 use serde::Serialize;
 
@@ -51,6 +51,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
         let count = counted(rebuilt.certificates, "certificate");
         session.note(format_args!("everything derived from {count} was rebuilt"));
     }
+    let store = session.open()?;
     let mut progress = session.progress(Unit::Certificates, Some(total));
     let mut written = Ok(());
     let mut secret_keys = 0;
@@ -63,7 +64,9 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
         DoctorEvent::SecretKey(trouble) if written.is_ok() => {
             secret_keys += 1;
             let advice = match &trouble {
-                Problem::Orphan { key, .. } => format!("; keep the file: {}", bringing_back(session, key)),
+                Problem::Orphan { key, .. } => {
+                    format!("; keep the file: {}", bringing_back(store.as_ref(), key))
+                }
                 Problem::Elsewhere { .. } | Problem::Unusable(_) => String::new(),
             };
             written = print_finding(session, &progress, &format_args!("{trouble}{advice}"), false);
@@ -77,8 +80,8 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
 }
 
 /// Says what brings the certificate of a secret key back.
-fn bringing_back(session: &Session, key: &Fingerprint) -> String {
-    let removed_by = || removed_by(session.open().ok()?.snapshot().ok()?.as_ref(), key).ok()?;
+fn bringing_back(store: &dyn Store, key: &Fingerprint) -> String {
+    let removed_by = || removed_by(store.snapshot().ok()?.as_ref(), key).ok()?;
     match removed_by() {
         Some(JournalId(entry)) => format!("{} brings the certificate back", Hint::Undo(entry)),
         None => format!("{} imports the certificate again", Hint::ImportFile),

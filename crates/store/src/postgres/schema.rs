@@ -115,7 +115,8 @@ ALTER TABLE tofu_binding ALTER COLUMN role SET DEFAULT current_user;
 const UPGRADE_TO_3: &str = "ALTER TABLE owner_trust ADD COLUMN by_option boolean NOT NULL DEFAULT false;";
 
 /// Returns what copies the tables that an upgrade from this version changes, all roles' rows of them, and notes that in
-/// the journal, at the server's time, since nobody names one who opens a database. While policies are not forced they do not hold for the owner; without a policy nobody else reads a copy.
+/// the journal at the server's time. While policies are not forced they do not hold for the owner; without a policy
+/// nobody else reads a copy.
 fn back_up(version: i64) -> String {
     let changed: &[&str] = if version == 1 { &["owner_trust", "tofu_binding"] } else { &["owner_trust"] };
     let mut sql = String::new();

@@ -57,7 +57,7 @@ pub(super) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
             }
     });
     let plan = Plan::new(arguments.algorithm, flags)?;
-    let version = if editing.key.version() == 6 { Version::V6 } else { Version::V4 };
+    let version = Version::of_primary(editing.key.version())?;
     let new = NewSubkey { key: subkey(version, &plan, session.now, &mut Silent)?, flags, end };
     let what = format!("subkey {} added", new.key.fingerprint());
     let edited = editing.edit(|editor, key| editor.add_subkey(key, new))?;
