@@ -5,8 +5,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use harness::{Home, OwnKey, Run, json_faults};
+use harness::web::Keyserver;
+use harness::{Home, Output, OwnKey, Run, json_faults};
 use serde_json::Value;
+
+use crate::agent_home::AgentHome;
+use crate::network_user::{User, ann};
 
 fn directory() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/json")
@@ -48,6 +52,7 @@ const COMMANDS: &[(&str, &str)] = &[
     ("tofu-list", "tofu list --all"),
     ("tofu-explain", "tofu explain ben@example.org"),
     ("tofu-policy", "tofu policy good ben@example.org"),
+    ("tofu-forget", "tofu forget ben@example.org"),
     ("encrypt", "encrypt -r ben@example.org --to-self --sign -o message letter"),
     ("decrypt", "decrypt -o content message"),
     ("sign", "sign --detached -o letter.sig letter"),
@@ -64,6 +69,10 @@ const COMMANDS: &[(&str, &str)] = &[
     ("doctor", "doctor"),
     ("copy", "copy --from keyhoard.db --to copy.db"),
     ("migrate", "migrate --dry-run ann.asc"),
+    ("migrate", "migrate ann.asc"),
+    ("export", "export --force -o ann.asc ben@example.org"),
+    ("migrate-check", "migrate --check"),
+    ("sql", "sql SELECT_*_FROM_certificate"),
     ("key-passphrase", "key passphrase --new-passphrase-file letter $"),
     ("delete", "delete --yes ben@example.org"),
     ("undo", "undo --dry-run"),
@@ -74,14 +83,18 @@ const COMMANDS: &[(&str, &str)] = &[
     ("key-delete", "key delete --yes --secret-only ann@example.org"),
 ];
 
+/// Schemas of commands that use the network or gpg-agent.
+const ELSEWHERE: [&str; 5] = ["fetch", "key-move", "publish", "refresh", "search-on"];
+
 /// Commands that fail, so that standard error has something.
-const FAILING: [&str; 6] = [
+const FAILING: [&str; 7] = [
     "list nobody@example.org",
     "no-such-command",
     "export -o letter ben@example.org",
     "--db none.db list",
     "import missing",
     "key certify --yes example",
+    "show",
 ];
 
 #[test]
@@ -95,7 +108,7 @@ fn what_every_command_writes_is_as_its_schema_says() {
         let words = line.split(' ').map(|word| word.replace('$', key).replace('_', " "));
         Run::keyhoard(&home).current_dir(home.path()).arg("--json").args(words).output()
     };
-    let mut seen = BTreeSet::from(["error"]);
+    let mut seen: BTreeSet<&str> = ELSEWHERE.into_iter().chain(["error"]).collect();
     let mut key = String::new();
     for (name, line) in COMMANDS {
         if *name == "verify-objects" {
@@ -124,6 +137,51 @@ fn what_every_command_writes_is_as_its_schema_says() {
     }
     let all: BTreeSet<&str> = schemas.keys().map(String::as_str).collect();
     assert_eq!(seen, all, "each schema is compared with something");
+}
+
+#[test]
+fn what_commands_write_that_use_the_network_or_the_agent_is_as_its_schema_says() {
+    let (schemas, key) = (schemas(), ann());
+    let mut seen = BTreeSet::new();
+    let mut compare = |name: &'static str, done: Output| {
+        assert!(!done.json_lines().is_empty(), "{name}: {}", done.errors());
+        for document in done.json_lines() {
+            let faults = json_faults(&schemas[name], &document);
+            assert!(faults.is_empty(), "{name}: {faults:#?}");
+        }
+        seen.insert(name);
+    };
+    let server = Keyserver::with(&key.certificate());
+    let user = User::new().with_network(&format!("keyservers = [\"{}\"]", server.hkp()));
+    let unknown = "0123456789ABCDEF0123456789ABCDEF01234567";
+    compare("fetch", user.run(&["--json", "fetch", key.fingerprint(), unknown]).output());
+    compare("search-on", user.run(&["--json", "search", "--on", &server.hkp(), "ann"]).output());
+    key.add_user_id("20240301T000000!", "Ann <ann@new.example>");
+    server.add(&key.certificate());
+    compare("refresh", user.run(&["--json", "refresh", "--again"]).output());
+    let publish = ["--json", "publish", "--yes", key.fingerprint()];
+    for server in [server.hkp(), server.vks()] {
+        compare("publish", user.run(&[&publish[..], &["--to", &server]].concat()).output());
+    }
+    let directory = user.home.path().join("directory");
+    let wkd = ["--wkd", directory.to_str().expect("a path in UTF-8")];
+    compare("publish", user.run(&[&publish[..], &wkd].concat()).output());
+    let agent = AgentHome::with_keys("", &[("ed25519", "cv25519")]);
+    let name = ["ed25519@example.org"];
+    for to in ["file", "file", "agent"] {
+        let line = [&["--json", "key", "move", "--to", to][..], &name].concat();
+        compare("key-move", Run::keyhoard(&agent.home).args(line).output());
+    }
+    assert_eq!(seen, BTreeSet::from(ELSEWHERE));
+}
+
+#[test]
+fn every_schema_is_listed_with_its_commands() {
+    let page = fs::read_to_string(directory().join("../json.md")).expect("the page");
+    for name in schemas().keys() {
+        let row = format!("| [{name}](json/{name}.schema.json) | ");
+        assert!(page.lines().any(|line| line.starts_with(&row)), "docs/json.md does not list {name}");
+    }
 }
 
 /// Makes a repository with a signed tag.

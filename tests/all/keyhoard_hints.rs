@@ -71,47 +71,98 @@ impl User {
     }
 }
 
-/// Says whether the arguments of a command were not understood.
-fn is_misunderstood(done: &Output) -> bool {
-    done.code == Some(2) && done.errors().starts_with("error:")
+/// What a user does, and sees suggestions after the last command.
+const SUGGESTING: [&str; 34] = [
+    "keyhoard --db none.db list",
+    "keyhoard --db none.db status",
+    "keyhoard key add-user-id example.org Somebody",
+    "keyhoard show nobody@nowhere.example",
+    "keyhoard encrypt --to ben@example.org letter",
+    "keyhoard generate --no-passphrase 'Second <second@example.org>'; keyhoard key revoke --yes second@example.org; \
+     keyhoard encrypt --to ben@example.org letter",
+    "keyhoard trust disable ben@example.org; keyhoard encrypt --to ben@example.org letter",
+    "keyhoard key certify --yes ben@example.org",
+    "keyhoard trust explain ben@example.org",
+    "keyhoard trust set unknown ann@example.org; keyhoard trust check",
+    "keyhoard trust set unknown ann@example.org; keyhoard encrypt --to-self letter",
+    "keyhoard trust set unknown ann@example.org; keyhoard sign -o message.pgp letter; keyhoard verify message.pgp",
+    "keyhoard encrypt --to ann@example.org -o secret.pgp letter; keyhoard verify secret.pgp",
+    "keyhoard encrypt --to ann@example.org -o secret.pgp letter; keyhoard import secret.pgp",
+    "keyhoard sign -o message.pgp letter; keyhoard import message.pgp",
+    "keyhoard undo 99",
+    "keyhoard key set-expiry ann@example.org 2y",
+    "keyhoard key set-expiry ann@example.org 30d; keyhoard status",
+    "keyhoard key revoke --yes ann@example.org",
+    "keyhoard key revoke --yes ann@example.org; keyhoard status",
+    "keyhoard key revocation-certificate -o revocation ann@example.org; keyhoard import revocation",
+    "keyhoard undo; keyhoard status",
+    "keyhoard undo; keyhoard undo; keyhoard status",
+    "keyhoard undo 1",
+    "keyhoard undo 1; keyhoard doctor",
+    "keyhoard undo 1; keyhoard undo 1",
+    "keyhoard key add-subkey ann@example.org --for sign; keyhoard undo; keyhoard doctor",
+    "keyhoard import ben.pgp; keyhoard undo 2",
+    "keyhoard delete --yes ben@example.org",
+    "keyhoard key delete --yes ann@example.org; keyhoard undo",
+    "keyhoard key delete --yes ann@example.org",
+    "keyhoard generate < /dev/null",
+    "keyhoard tofu list",
+    "keyhoard status",
+];
+
+/// Runs a command as it is printed, on a terminal whose user agrees to what is asked; returns the exit code and what is
+/// shown.
+fn follow(user: &User, hint: &str) -> (Option<i32>, String) {
+    let home = user.home.path().display();
+    let line = format!("cd {home}; unset GNUPGHOME; export HOME={home} PATH={home}/programs:$PATH; {hint}");
+    let mut terminal = Terminal::new(&user.home, &line);
+    if hint.contains("key certify") {
+        terminal.answer("[y/N] ", b"y\n");
+    }
+    if hint.ends_with("keyhoard generate") || hint.contains("db generate") {
+        terminal.answer("Name (may be empty): ", b"Cleo\n");
+        terminal.answer("Mail address (may be empty): ", b"cleo@example.org\n");
+    }
+    if hint.contains(" generate") {
+        terminal.answer("(empty for none): ", b"abc\n");
+        terminal.answer("Once more: ", b"abc\n");
+    }
+    terminal.end()
 }
 
 #[test]
-fn every_suggested_command_is_understood_as_it_is_printed() {
-    let user = User::with_keys();
-    user.home.write("unknown.sig", "");
-    for line in [
-        "keyhoard --db none.db list",
-        "keyhoard key list",
-        "keyhoard list example.org; keyhoard show nobody@nowhere.example; keyhoard sign --by example.org letter",
-        "keyhoard encrypt --to ben@example.org letter",
-        "keyhoard encrypt --to nobody@nowhere.example letter",
-        "keyhoard key certify --yes ben@example.org",
-        "keyhoard trust explain ben@example.org",
-        "keyhoard sign -o message.pgp letter; keyhoard --db other.db verify message.pgp",
-        "keyhoard encrypt --to ann@example.org -o secret.pgp letter; keyhoard verify secret.pgp",
-        "keyhoard undo 99",
-        "keyhoard key set-expiry ann@example.org 2y",
-        "keyhoard delete --yes ben@example.org",
-        "keyhoard import programs",
-        "keyhoard import https://example.org/key.asc",
-        "keyhoard generate < /dev/null",
-        "keyhoard search nobody-at-all",
-        "keyhoard status",
-    ] {
-        let done = user.run(line);
-        let shown = done.text() + &done.errors();
-        let hints: Vec<&str> =
-            shown.split('`').skip(1).step_by(2).filter(|text| text.starts_with("keyhoard ")).collect();
-        for hint in hints {
+fn every_suggested_command_succeeds_as_it_is_printed() {
+    let ben = OwnKey::new("Ben <ben@example.org>").certificate();
+    let user = || {
+        let user = User::with_key_and(&ben);
+        user.home.write("FILE", &ben);
+        user
+    };
+    let mut followed = 0;
+    for line in SUGGESTING {
+        let (before, last) = line.rsplit_once("; ").unwrap_or(("true", line));
+        // Each of the commands that are suggested is followed by a user of its own.
+        for index in 0.. {
+            let user = user();
+            user.run(before);
+            let mut hints = user.suggested(last);
             // Nothing here goes to the network.
-            if ["fetch", "search --on", "refresh"].iter().any(|word| hint.contains(word)) {
-                continue;
-            }
-            let done = user.run(&format!("{hint} < /dev/null"));
-            assert!(!is_misunderstood(&done), "{line} suggests {hint}: {}", done.errors());
+            hints.retain(|hint| ["fetch", "search --on", "refresh"].iter().all(|word| !hint.contains(word)));
+            let Some(hint) = hints.get(index) else { break };
+            let (code, shown) = follow(&user, hint);
+            assert_eq!(code, Some(0), "{line} suggests {hint}: {shown}");
+            followed += 1;
         }
     }
+    assert!(followed >= 30, "{followed}");
+}
+
+#[test]
+fn status_suggests_no_undo_where_nothing_is_left() {
+    let user = User::with_keys();
+    user.succeed("keyhoard undo; keyhoard undo");
+    let shown = user.succeed("keyhoard status");
+    assert!(!shown.contains("`keyhoard undo"), "{shown}");
 }
 
 #[test]
@@ -127,6 +178,32 @@ fn a_check_before_any_migration_says_that_nothing_was_migrated() {
     let user = User::with_keys();
     let told = user.succeed("keyhoard migrate --check");
     assert!(told.contains("nothing was migrated yet"), "{told}");
+}
+
+#[test]
+fn one_suggested_command_takes_over_what_changed_in_a_home_of_gnupg() {
+    let user = User::new();
+    fs::remove_file(user.home.path().join("gpg.conf")).expect("it was there");
+    let gpg = "gpg --batch --pinentry-mode loopback --passphrase ''";
+    user.succeed(&format!("{gpg} --quick-generate-key 'Me <me@example.org>' ed25519 sign never"));
+    user.succeed("keyhoard migrate --secret-keys copy ~/.gnupg");
+    let list = "gpg --with-colons --list-keys | grep ^fpr | cut -d: -f10";
+    let key = user.run(list).text().lines().last().expect("a fingerprint").to_owned();
+    user.succeed(&format!("sleep 1; {gpg} --quick-add-key {key} cv25519 encr never"));
+    user.run("gpgconf --kill all");
+    for line in ["keyhoard migrate --check", "keyhoard status", "keyhoard list"] {
+        let hints = user.hints(line).into_iter().filter(|hint| hint.contains("migrate"));
+        let home = user.home.path().join(".gnupg");
+        let expected = format!("keyhoard migrate --secret-keys copy {}", home.display());
+        assert_eq!(hints.collect::<Vec<String>>(), [expected], "{line}");
+    }
+    // gpg made its tofu.db since.
+    assert!(!user.succeed("keyhoard key list").contains("`keyhoard migrate`"));
+    let hint = user.hints("keyhoard migrate --check").remove(0);
+    user.succeed(&hint);
+    let check = user.succeed("keyhoard migrate --check");
+    assert!(check.contains("nothing has changed"), "{check}");
+    assert_eq!(user.succeed("keyhoard --json key list").lines().count(), 2, "the new subkey is here");
 }
 
 #[test]
@@ -181,6 +258,16 @@ fn nothing_succeeds_in_silence_where_a_person_would_wonder() {
         "keyhoard key add-user-id --help > /dev/null; keyhoard delete --yes 'Ben <ben@example.org>'",
     );
     assert!(user.succeed("keyhoard log -n 1").contains("delete --yes 'Ben <ben@example.org>'"));
+}
+
+#[test]
+fn a_command_that_reads_from_the_terminal_says_that_it_waits() {
+    let user = User::with_keys();
+    for command in ["decrypt", "verify", "sign", "import"] {
+        let mut terminal = Terminal::new(&user.home, &format!("$KEYHOARD {command}"));
+        terminal.answer("end with Ctrl-D, or name a file\r\n", b"\x04");
+        terminal.end();
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
-//! Sixty tasks of an ordinary day: the command of each, and what its user must see.
+//! The tasks of an ordinary day: the command of each, and what its user must see.
 //!
 //! They are done one after the other by one user, who has a certificate of Ben's in `ben.pgp` and of Cleo's, expired, in
-//! `cleo.pgp`, and a file `letter.txt`.
+//! `cleo.pgp`, and a file `letter.txt`. In a command, `HINT` is what the task before suggested.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -10,13 +10,13 @@ use std::path::Path;
 use harness::{Engine, OwnKey, Run};
 
 harness::on_both_engines! {
-    sixty_tasks_of_an_ordinary_day
+    the_tasks_of_an_ordinary_day
 }
 
 /// What the user wants, the command, its exit code, and what must be shown.
 type Task = (&'static str, &'static str, i32, &'static [&'static str]);
 
-const TASKS: [Task; 60] = [
+const TASKS: [Task; 70] = [
     (
         "see what there is, before there is anything",
         "keyhoard status",
@@ -186,6 +186,19 @@ const TASKS: [Task; 60] = [
         0,
         &["if this is your own key", "trust set ultimate"],
     ),
+    (
+        "decrypt one's own message there",
+        "KEYHOARD_DB=laptop/keys.db keyhoard decrypt both.pgp",
+        0,
+        &["Dear Ben", "owner not verified", "the secret key is here"],
+    ),
+    ("do what is suggested there", "KEYHOARD_DB=laptop/keys.db HINT", 0, &["1 certificate"]),
+    (
+        "decrypt it there again",
+        "KEYHOARD_DB=laptop/keys.db keyhoard decrypt both.pgp",
+        0,
+        &["Dear Ben", "owner verified: your own key"],
+    ),
     ("trust a friend", "keyhoard trust set full ben@example.org", 0, &["1 certificate"]),
     ("list whom one trusts", "keyhoard trust list", 0, &["ultimate", "full", "Ben"]),
     ("disable a key", "keyhoard trust disable ben@example.org", 0, &["1 certificate"]),
@@ -213,6 +226,29 @@ const TASKS: [Task; 60] = [
         0,
         &["1 certificate deleted", "`keyhoard undo"],
     ),
+    (
+        "make a second key with gpg, in its agent",
+        "gpg --batch --pinentry-mode loopback --passphrase '' --quick-generate-key 'Work <ann@work.example>' \
+         ed25519 sign never",
+        0,
+        &[],
+    ),
+    ("look for it", "keyhoard key list", 0, &["GnuPG has keys that are not here", "`keyhoard migrate`"]),
+    ("copy it as suggested", "HINT", 0, &["certificate"]),
+    ("see both keys", "keyhoard key list", 0, &["Work <ann@work.example>", "agent, without passphrase"]),
+    (
+        "sign with one of two keys",
+        "keyhoard sign -o signed.pgp letter.txt",
+        2,
+        &["--by", "Ann <ann@example.org>", "Work <ann@work.example>"],
+    ),
+    ("name one as suggested", "keyhoard sign -o signed.pgp HINT letter.txt", 0, &["signed.pgp"]),
+    (
+        "sign with the key in the agent",
+        "keyhoard sign --by ann@work.example letter.txt | keyhoard verify",
+        0,
+        &["GOOD signature by Work <ann@work.example>, owner verified"],
+    ),
     ("say gpg's words", "keyhoard --list-secret-keys", 2, &["did you mean `keyhoard key list`?"]),
     ("say gpg's words without dashes", "keyhoard fingerprint ben@example.org", 0, &["fingerprint"]),
     ("get help", "keyhoard encrypt --help", 0, &["--to-self", "--help=all"]),
@@ -220,7 +256,7 @@ const TASKS: [Task; 60] = [
     ("let a script ask", "keyhoard --json list nobody@nowhere.example", 1, &["\"error\":\"not_found\""]),
 ];
 
-fn sixty_tasks_of_an_ordinary_day(engine: Engine) {
+fn the_tasks_of_an_ordinary_day(engine: Engine) {
     let home = engine.home();
     let user = home.of_user();
     let programs = user.join("programs");
@@ -233,14 +269,13 @@ fn sixty_tasks_of_an_ordinary_day(engine: Engine) {
     fs::write(user.join("letter.txt"), "Dear Ben\n").expect("a file");
     let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap_or_default());
     let mut failed = Vec::new();
+    let mut hint = String::new();
     for (number, (wants, command, code, shows)) in TASKS.iter().enumerate() {
-        let done = Run::new(Path::new("sh"), user)
-            .env("PATH", &path)
-            .env("KEYHOARD_DB", home.database())
-            .current_dir(user)
-            .args(["-c", command])
-            .output();
+        let command = command.replace("HINT", &hint);
+        let run = Run::new(Path::new("sh"), user).env("PATH", &path).env("KEYHOARD_DB", home.database());
+        let done = run.current_dir(user).args(["-c", &command]).output();
         let shown = done.text() + &done.errors();
+        hint = suggested(&shown).unwrap_or_default();
         let missing: Vec<&&str> = shows.iter().filter(|text| !shown.contains(**text)).collect();
         if done.code != Some(*code) || !missing.is_empty() {
             failed.push(format!(
@@ -250,5 +285,13 @@ fn sixty_tasks_of_an_ordinary_day(engine: Engine) {
             ));
         }
     }
+    Run::new(Path::new("gpgconf"), user).args(["--kill", "all"]).output();
     assert!(failed.is_empty(), "{}", failed.join("\n"));
+}
+
+/// Returns what a message suggests first: a command, or the option that names one of several keys.
+fn suggested(shown: &str) -> Option<String> {
+    let command = shown.split('`').skip(1).step_by(2).find(|text| text.starts_with("keyhoard "));
+    let option = shown.find("--by ").and_then(|at| shown[at..].split("  ").next());
+    command.or(option).map(str::to_owned)
 }

@@ -129,6 +129,20 @@ fn home_of(path: &Path) -> Option<PathBuf> {
     MigrationSource::recognise(path).ok()?.home().map(Path::to_owned)
 }
 
+/// Returns the stores at the [usual] places that were not taken over. Secret keys, revocation certificates and settings
+/// are none: they come with the certificates beside them.
+///
+/// # Errors
+///
+/// The database's errors.
+pub fn not_taken_over(snapshot: &dyn ReadJournal) -> Result<Vec<MigrationSource>> {
+    let known = snapshot.migrations()?;
+    let is_taken = |source: &MigrationSource| {
+        known.iter().any(|known| known.done.is_some() && known.path == source.path)
+    };
+    Ok(usual().into_iter().filter(|source| !source.kind.is_beside() && !is_taken(source)).collect())
+}
+
 /// Says whether anything was ever taken over.
 ///
 /// # Errors

@@ -10,7 +10,7 @@ use secret::StoredKey;
 use store::{CertId, Detail, Fingerprint, JournalEntry, ReadCertificates, Selection, Snapshot};
 
 use crate::Result;
-use crate::migrate::{ChangedPlace, MigrationSource, outdated, places_of, usual};
+use crate::migrate::{ChangedPlace, MigrationSource, not_taken_over, outdated, places_of};
 use crate::secret_transfer::with_secret_key;
 
 /// A certificate with the times that matter to its user.
@@ -70,16 +70,11 @@ impl Overview {
         trusted.retain(|id| own.binary_search(id).is_err());
         let known = snapshot.migrations()?;
         let outdated = outdated(snapshot)?;
-        let mut to_migrate = usual();
-        to_migrate.retain(|source| {
-            let is_known = known.iter().any(|known| known.done.is_some() && known.path == source.path);
-            !is_known && !source.kind.is_beside()
-        });
         Ok(Self {
             certificates: snapshot.count()?,
             own: lifetimes(snapshot, &own, now)?,
             trusted: lifetimes(snapshot, &trusted, now)?,
-            to_migrate,
+            to_migrate: not_taken_over(snapshot)?,
             changed_places: places_of(&known, &outdated),
             changed: outdated.into_iter().map(|changed| changed.path).collect(),
             last: snapshot.journal(1)?.into_iter().next(),

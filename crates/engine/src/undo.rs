@@ -9,6 +9,7 @@
 
 mod bindings;
 mod joined;
+mod next;
 mod plan;
 mod removed_key;
 mod shrink;
@@ -27,6 +28,7 @@ use crate::retry::{retry_changed, retry_transient};
 use crate::{Error, Result};
 use plan::{Plan, Planner};
 
+pub use next::{NextUndo, next};
 pub use plan::UndoOptions;
 pub use removed_key::removed_by;
 pub use shrink::KeptReason;
@@ -37,9 +39,6 @@ const BATCH_CHANGES: usize = 10_000;
 const BATCH_BYTES: usize = 64 << 20;
 /// Bytes of memory that a message takes which came or went with a binding, about.
 const MESSAGE_BYTES: usize = 128;
-
-/// An entry with more certificates than this is none by which a user revokes or shortens the life of a key.
-const MOST_TRIED: u64 = 100;
 
 /// Something that happened during an undo.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,46 +114,12 @@ pub fn undo(
     Ok(undo.summary)
 }
 
-/// What [`undo`] without a number would take back.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NextUndo {
-    /// The entry.
-    pub entry: JournalId,
-    /// Its command line.
-    pub command: String,
-    /// All of it would be kept, unless revocations and earlier expiry dates are included.
-    pub is_kept: bool,
-}
-
-/// Says which entry of the journal [`undo`] takes back if none is named; `None` if there is none, or a later import
-/// brought the same.
-///
-/// # Errors
-///
-/// The database's errors.
-pub fn next(store: &dyn Store, now: Timestamp) -> Result<Option<NextUndo>> {
-    let entry = match choose(store.snapshot()?.as_ref(), None) {
-        Err(Error::NothingToUndo) => return Ok(None),
-        chosen => chosen?,
-    };
-    let next = NextUndo { entry: entry.id, command: entry.command.clone(), is_kept: false };
-    if entry.counts.iter().sum::<u64>() > MOST_TRIED {
-        return Ok(Some(next));
-    }
-    let options = UndoOptions { dry_run: true, ..UndoOptions::default() };
-    match undo(store, Some(entry.id), &options, now, &mut |_| {}) {
-        Err(Error::BroughtAgain { .. }) => Ok(None),
-        Err(error) => Err(error),
-        Ok(summary) => Ok(Some(NextUndo { is_kept: summary.keeps_everything(), ..next })),
-    }
-}
-
 /// Finds the entry to be undone. One that changed nothing is worth undoing only if it brought again what an earlier one
 /// brought, which is kept from being undone by that.
 fn choose(snapshot: &dyn ReadJournal, entry: Option<JournalId>) -> Result<JournalEntry> {
     let mut entries = snapshot.journal(usize::MAX)?.into_iter();
     let Some(id) = entry else {
-        let mut open = entries.filter(|entry| entry.undone_by.is_none() && entry.undoes.is_none()).peekable();
+        let mut open = entries.filter(JournalEntry::is_open).peekable();
         let met = match open.peek() {
             Some(entry) if !entry.changed => snapshot.last_to_meet_inputs()?,
             _ => Vec::new(),

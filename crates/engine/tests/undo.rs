@@ -10,7 +10,7 @@ use keyhoard_engine::import::{self, ImportOptions};
 use keyhoard_engine::store::doctor::{Derive, Finding, Rebuilt};
 use keyhoard_engine::store::sqlite::SqliteStore;
 use keyhoard_engine::store::{self, CertId, JournalId, KeptVerdict, Snapshot, Store, Timestamp, Transaction};
-use keyhoard_engine::undo::{UndoOptions, UndoSummary, undo};
+use keyhoard_engine::undo::{NextUndo, UndoOptions, UndoSummary, next, undo};
 
 const NOW: Timestamp = Timestamp(1_767_225_600);
 
@@ -118,4 +118,44 @@ fn an_undo_of_what_others_change_every_time_is_given_up() {
     let (undone, attempts) = undo_beside(19, true);
     assert!(matches!(undone, Err(Error::ChangedMeanwhile)), "{undone:?}");
     assert!((3..19).contains(&attempts), "{attempts}");
+}
+
+/// Returns the entry that an undo takes back next.
+fn next_entry(store: &dyn Store) -> Option<JournalId> {
+    next(store.snapshot().expect("a snapshot").as_ref(), NOW).map(|NextUndo { entry, .. }| entry)
+}
+
+#[test]
+fn the_entry_to_be_undone_next_is_looked_for_among_a_hundred() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let store = SqliteStore::create(&directory.path().join("keyhoard.db")).expect("a new database");
+    let certificates = growing();
+    import(&store, &certificates[0]);
+    let again = || {
+        import(&store, &certificates[1]);
+        undo(&store, None, &UndoOptions::default(), NOW, &mut |_| {}).expect("an undo");
+    };
+    (0..49).for_each(|_| again());
+    assert_eq!(next_entry(&store), Some(JournalId(1)));
+    again();
+    assert_eq!(next_entry(&store), None);
+}
+
+#[test]
+fn nothing_is_undone_next_after_a_command_that_changed_nothing_or_if_the_journal_is_damaged() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let path = directory.path().join("keyhoard.db");
+    let store = SqliteStore::create(&path).expect("a new database");
+    let certificate = growing().remove(0);
+    import(&store, &certificate);
+    assert_eq!(next_entry(&store), Some(JournalId(1)));
+    let change = |how: &str| {
+        let connection = rusqlite::Connection::open(&path).expect("the database");
+        connection.execute(&format!("UPDATE change SET {how}"), []).expect("a damaged journal");
+    };
+    change("kind = 5, added = x'ff'");
+    assert_eq!(next_entry(&store), None);
+    change("kind = 0, added = NULL");
+    import(&store, &certificate);
+    assert_eq!(next_entry(&store), None);
 }

@@ -24,8 +24,28 @@ pub(crate) fn open(path: Option<&Path>) -> anyhow::Result<Box<dyn Read + Send>> 
                     "reading from the terminal; end with Ctrl-D, or name a file",
                 );
             }
-            Ok(Box::new(io::stdin()))
+            Ok(Box::new(standard()))
         }
+    }
+}
+
+/// Returns standard input, whose end is final: a terminal goes on after Ctrl-D.
+pub(crate) fn standard() -> impl Read + Send {
+    StandardInput { has_ended: false }
+}
+
+struct StandardInput {
+    has_ended: bool,
+}
+
+impl Read for StandardInput {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.has_ended {
+            return Ok(0);
+        }
+        let count = io::stdin().read(buffer)?;
+        self.has_ended = count == 0 && !buffer.is_empty();
+        Ok(count)
     }
 }
 

@@ -2,9 +2,6 @@
 
 /// GnuPG's flag of a disabled key in the number of its owner trust.
 const DISABLED: u8 = 128;
-/// GnuPG's number of ultimate owner trust.
-const ULTIMATE: u8 = 6;
-
 /// The owner trust of a key, and whether the user disabled the key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct AssignedTrust {
@@ -15,6 +12,9 @@ pub struct AssignedTrust {
 }
 
 impl AssignedTrust {
+    /// GnuPG's number of ultimate owner trust.
+    pub const ULTIMATE: u8 = 6;
+
     /// Returns owner trust by GnuPG's number without flags (0 unknown, 2 undefined, 3 never, 4 marginal, 5 full,
     /// 6 ultimate; of others the low seven bits are stored).
     pub fn new(value: u8, disabled: bool) -> Self {
@@ -24,7 +24,7 @@ impl AssignedTrust {
     /// Returns ultimate owner trust that `gpg --trusted-key` gives: it lasts until that option names other keys, and is
     /// never exported.
     pub fn ultimate_by_option(disabled: bool) -> Self {
-        Self { by_option: true, ..Self::new(ULTIMATE, disabled) }
+        Self { by_option: true, ..Self::new(Self::ULTIMATE, disabled) }
     }
 
     /// Reads the number that databases store and `gpg --export-ownertrust` writes; `None` for 0, which assigns nothing.
@@ -55,7 +55,7 @@ impl AssignedTrust {
     /// Returns the owner trust with what is stored beside its number: whether an option gave it.
     pub(crate) fn stored(number: u8, by_option: bool) -> Option<Self> {
         let trust = Self::from_number(number)?;
-        Some(Self { by_option: by_option && trust.value == ULTIMATE, ..trust })
+        Some(Self { by_option: by_option && trust.value == Self::ULTIMATE, ..trust })
     }
 }
 
@@ -76,7 +76,7 @@ mod tests {
     fn only_ultimate_owner_trust_is_given_by_an_option_and_it_differs_from_the_users() {
         for number in 1..=255 {
             let stored = AssignedTrust::stored(number, true).expect("a number but 0");
-            assert_eq!(stored.is_by_option(), number & !DISABLED == ULTIMATE, "{number}");
+            assert_eq!(stored.is_by_option(), number & !DISABLED == AssignedTrust::ULTIMATE, "{number}");
             assert_eq!(stored == AssignedTrust::new(number, number & DISABLED != 0), !stored.is_by_option());
         }
         let disabled = AssignedTrust::ultimate_by_option(false).with_disabled(true);

@@ -33,6 +33,13 @@ pub struct JournalEntry {
     pub changed: bool,
 }
 
+impl JournalEntry {
+    /// Says whether it was not undone and is no undo itself.
+    pub fn is_open(&self) -> bool {
+        self.undone_by.is_none() && self.undoes.is_none()
+    }
+}
+
 /// One change to one certificate, or to what the user says of it.
 #[derive(Clone, Debug)]
 pub struct Change {

@@ -16,9 +16,6 @@ use crate::owner_trust::{Assignment, assign};
 use crate::secret_transfer::with_secret_key;
 use crate::{Result, causes};
 
-/// GnuPG's number for ultimate owner trust.
-const ULTIMATE: u8 = 6;
-
 /// Where settings are taken over to.
 pub struct SettingsDestination<'a> {
     /// The database, for the keys that they name.
@@ -155,12 +152,12 @@ impl SettingsDestination<'_> {
             return Ok(DetailOutcome::Left("no single certificate here has this primary key".to_owned()));
         };
         Ok(match decided(snapshot.as_ref(), &key)? {
-            Some(trust) if trust.value() == ULTIMATE => DetailOutcome::Here,
+            Some(trust) if trust.value() == AssignedTrust::ULTIMATE => DetailOutcome::Here,
             Some(_) => DetailOutcome::Left("another owner trust was decided here".to_owned()),
             None if self.is_dry_run => DetailOutcome::Taken,
             None => {
                 drop(snapshot);
-                let trust = Some(AssignedTrust::new(ULTIMATE, false));
+                let trust = Some(AssignedTrust::new(AssignedTrust::ULTIMATE, false));
                 assign(self.store, &[Assignment { key, trust }], self.command, self.now)?;
                 DetailOutcome::Taken
             }

@@ -170,7 +170,7 @@ struct Input {
 
 fn open(session: &Session, path: &Path) -> anyhow::Result<Input> {
     if path == Path::new("-") {
-        let mail = Mail::read_certificates(io::stdin()).with_context(|| input::name(None))?;
+        let mail = Mail::read_certificates(input::standard()).with_context(|| input::name(None))?;
         return Ok(mended(session, &input::name(None), mail, None));
     }
     let named = || path.display().to_string();

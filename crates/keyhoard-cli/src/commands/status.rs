@@ -5,6 +5,7 @@ use std::path::Path;
 
 use engine::cert::Timestamp;
 use engine::database;
+use engine::migrate::MigrationSource;
 use engine::overview::{Lifetime, Overview};
 use engine::secret::SecretKeys;
 use engine::store::Error::Missing;
@@ -87,8 +88,7 @@ pub(crate) fn run(session: &mut Session) -> anyhow::Result<Outcome> {
     }
     session.output.table(&table)?;
     session.output.flush()?;
-    drop(snapshot);
-    hints(session, &overview, next(store.as_ref(), now)?)?;
+    hints(session, &overview, next(snapshot.as_ref(), now));
     Ok(Outcome::Done)
 }
 
@@ -103,8 +103,12 @@ fn begin(session: &Session) -> anyhow::Result<()> {
 }
 
 /// Says what could be done next.
-fn hints(session: &Session, overview: &Overview, undo: Option<NextUndo>) -> anyhow::Result<()> {
-    if !overview.to_migrate.is_empty() {
+fn hints(session: &Session, overview: &Overview, undo: Option<NextUndo>) {
+    // What is new in a home whose other files have changed comes with these.
+    let is_alone = |source: &MigrationSource| {
+        overview.changed_places.iter().all(|place| !source.path.starts_with(&place.path))
+    };
+    if overview.to_migrate.iter().any(is_alone) {
         session.note(format_args!("{} copies them, and changes nothing there", Hint::Migrate));
     }
     for place in &overview.changed_places {
@@ -128,7 +132,6 @@ fn hints(session: &Session, overview: &Overview, undo: Option<NextUndo>) -> anyh
             _ => session.note(format_args!("{undo} takes back: {}", printable(command.as_bytes()))),
         }
     }
-    Ok(())
 }
 
 fn shown(path: &Path) -> String {

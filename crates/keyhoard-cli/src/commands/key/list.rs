@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 
 use agent::AllKeys;
 use engine::cert::Facts;
-use engine::migrate::{Kind, MigrationSource, usual};
+use engine::migrate::{Kind, not_taken_over, usual};
 use engine::secret::{Protection, Role, SecretKeys as _, StoredKey};
 use engine::secret_keys::owner_of;
 use engine::secret_transfer::with_secret_key;
@@ -85,13 +85,9 @@ fn databases(keys: &AllKeys, stored_keys: &[StoredKey]) -> Vec<(Fingerprint, Vec
 
 /// Says whether GnuPG has secret keys at its usual place that were not taken over.
 fn is_gnupg_left(snapshot: &dyn ReadJournal) -> engine::Result<bool> {
-    let sources = usual();
-    let has_keys = sources.iter().any(|source| source.kind == Kind::SecretKeys);
-    let known = snapshot.migrations()?;
-    let is_known = |source: &MigrationSource| {
-        known.iter().any(|known| known.done.is_some() && known.path == source.path)
-    };
-    Ok(has_keys && sources.iter().any(|source| !source.kind.is_beside() && !is_known(source)))
+    let has_secret_keys = usual().iter().any(|source| source.kind == Kind::SecretKeys);
+    let is_keyring = |kind: Kind| matches!(kind, Kind::Keyring | Kind::Keybox | Kind::Keyboxd);
+    Ok(has_secret_keys && not_taken_over(snapshot)?.iter().any(|source| is_keyring(source.kind)))
 }
 
 /// Returns the keys of the readable files and of the agent, and warns of the others.
