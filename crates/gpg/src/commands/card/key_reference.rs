@@ -32,7 +32,7 @@ pub(crate) enum AgentCopy {
     /// It was copied there for the card.
     FromHere,
     /// There is none.
-    None,
+    Absent,
 }
 
 /// A subkey that a card has made.
@@ -82,7 +82,7 @@ pub(crate) fn import(
     let put = agent.store_in_place_of_stub(given).map(|stored| {
         let copy = match stored {
             Stored::Kept => AgentCopy::Own,
-            Stored::New | Stored::InsteadOfStub if is_ephemeral => AgentCopy::None,
+            Stored::New | Stored::InsteadOfStub if is_ephemeral => AgentCopy::Absent,
             Stored::New | Stored::InsteadOfStub => AgentCopy::FromHere,
         };
         let public = key.key();
