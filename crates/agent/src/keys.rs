@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::fs;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use cert::{Fingerprint, Keygrip};
@@ -107,8 +108,7 @@ impl AgentKeys {
 
     /// Returns how a key is protected, from the agent's file, which may be on another machine.
     fn of_file(&self, keygrip: Keygrip) -> Protection {
-        let path = self.agent.key_directory().join(format!("{keygrip}.key"));
-        let form = key_file::read(&path).ok().flatten().map(|key| key_file::form(&key));
+        let form = key_file::read(&self.key_file(keygrip)).ok().flatten().map(|key| key_file::form(&key));
         match form {
             Some(Form::Card { serial }) => Protection::Agent { locked: None, card: Some(serial) },
             Some(Form::Plain) => Protection::Agent { locked: Some(false), card: None },
@@ -117,12 +117,18 @@ impl AgentKeys {
         }
     }
 
+    /// Returns whether the agent has a key. One that does not answer may have it if there is a file of the key.
     fn has(&self, keygrip: Keygrip) -> Result<bool> {
         match self.agent.transact(&format!("HAVEKEY {keygrip}"), Wait::Machine, &mut Silent) {
             Ok(_) => Ok(true),
-            Err(crate::Error::Refused { .. } | crate::Error::NoAgent { .. }) => Ok(false),
+            Err(crate::Error::Refused { code: NO_SECRET_KEY, .. }) => Ok(false),
+            Err(crate::Error::NoAgent { .. }) if !self.key_file(keygrip).exists() => Ok(false),
             Err(error) => Err(error.into()),
         }
+    }
+
+    fn key_file(&self, keygrip: Keygrip) -> PathBuf {
+        self.agent.key_directory().join(format!("{keygrip}.key"))
     }
 
     /// Finds a key of the agent, and its public part.
