@@ -19,7 +19,7 @@ use crate::key_file::{self, Form};
 use crate::open_key::{self, key_info};
 use crate::sexp::Sexp;
 use crate::transfer::CurveNumber;
-use crate::{Agent, Certificates, KnownKey, PinentryMode, PublicKey, transfer};
+use crate::{Agent, Certificates, KnownKey, PinentryMode, PublicKey, Stub, transfer};
 
 /// The most keys that are listed.
 const MOST_KEYS: usize = 100_000;
@@ -131,6 +131,11 @@ impl AgentKeys {
         self.agent.key_directory().join(format!("{keygrip}.key"))
     }
 
+    /// Returns the file that says on which card a key is, if it is on one.
+    pub fn stub(&self, keygrip: Keygrip) -> Option<Stub> {
+        Stub::read(self.key_file(keygrip))
+    }
+
     /// Finds a key of the agent, and its public part.
     fn public(&self, name: &Name) -> Result<(Keygrip, PublicKey)> {
         let missing = || Error::Missing { key: name.to_string() };
@@ -153,15 +158,13 @@ impl AgentKeys {
         Ok(key.map_err(|_| crate::Error::Protocol("a wrapping key of another length"))?)
     }
 
-    /// Imports a key as [`store`](SecretKeys::store) does, also where the agent has only noted on which card it is.
+    /// Imports a key as [`store`](SecretKeys::store) does, in the place of its stub if it has one.
     ///
     /// # Errors
     ///
     /// As `store`.
-    pub fn store_in_place_of_stub(&self, key: &SecretKey) -> Result<Stored> {
-        let of_file = key.key().facts().keygrip.map(|keygrip| self.of_file(keygrip));
-        let is_stub = matches!(of_file, Some(Protection::Agent { card: Some(_), .. }));
-        self.import_in_any_form(key, if is_stub { " --force" } else { "" })
+    pub fn store_in_place_of(&self, stub: Option<&Stub>, key: &SecretKey) -> Result<Stored> {
+        self.import_in_any_form(key, if stub.is_some() { " --force" } else { "" })
     }
 
     fn import_in_any_form(&self, key: &SecretKey, option: &str) -> Result<Stored> {
