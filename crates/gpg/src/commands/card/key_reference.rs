@@ -65,7 +65,8 @@ pub(crate) fn put(
 }
 
 /// Has the agent import a key and put it onto the card. Agents of GnuPG 2.4 hold it in memory only, and get it `plain` if it is
-/// there, so that they ask for no passphrase; those of 2.2 write it into a file. If the card does not get the key, the file is as it was before.
+/// there, so that they ask for no passphrase. Those of 2.2 write it into a file, in the place of a stub; if the card does not
+/// get the key, the file is as it was before.
 ///
 /// # Errors
 ///

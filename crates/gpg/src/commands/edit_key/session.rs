@@ -134,7 +134,8 @@ impl<'a> Session<'a> {
         self.components()[found.index].signatures[binding].own.as_deref()
     }
 
-    /// Returns the selected subkey, or the primary key if the user says so; `None`, which is told, if several are selected.
+    /// Returns the selected subkey, or the primary key if the user agrees. `None` if not, or, which is told, if several are
+    /// selected.
     pub(super) fn key_to_move(&mut self) -> anyhow::Result<Option<Fingerprint>> {
         match *self.selected_subkeys.as_slice() {
             [] => {
