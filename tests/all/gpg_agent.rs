@@ -146,6 +146,27 @@ fn the_agent_asks_before_it_deletes_unless_the_user_said_yes() {
 }
 
 #[test]
+fn a_key_is_not_taken_for_deleted_if_the_agent_does_not_say_whether_it_has_it() {
+    const REFUSAL: &str = "ERR 67108892 Not enough core <GPG Agent>";
+    let home = AgentHome::with_keys("", &[("ed25519", "cv25519")]);
+    let fingerprint = home.fingerprints("ed25519@example.org")[0].clone();
+    let words = ["--batch", "--yes", "--delete-secret-and-public-key", fingerprint.as_str()];
+    let silent = Run::gpg_keyhoard(&home.home).arg("--no-autostart").args(words).output();
+    assert_eq!(silent.code, Some(2), "{}", silent.errors());
+    home.listed(Run::gpg_with_agent(&home.home));
+    let agent = AgentProxy::of(&home.home, |line| {
+        let is_asked = line.starts_with("HAVEKEY ") && !line.contains("--list");
+        is_asked.then_some(REFUSAL)
+    });
+    let refused = Run::gpg_keyhoard(&home.home).args(words).output();
+    assert_eq!(refused.code, Some(2), "{}", refused.errors());
+    assert!(refused.errors().contains("Not enough core"), "{}", refused.errors());
+    assert!(agent.told().iter().any(|line| line.starts_with("HAVEKEY ")));
+    assert_eq!(key_files(home.home.path()), 2);
+    Run::gpg_keyhoard(&home.home).args(["--list-keys", &fingerprint]).succeed();
+}
+
+#[test]
 fn a_key_on_a_card_is_listed_with_the_cards_number_and_is_asked_the_agent_for() {
     let home = AgentHome::on_card();
     let ours = home.listed(Run::gpg_keyhoard(&home.home));

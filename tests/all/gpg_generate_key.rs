@@ -402,6 +402,38 @@ fn full_generate_key_asks_a_program_the_questions_that_gpg_asks() {
 }
 
 #[test]
+fn the_end_of_the_answers_is_no_passphrase() {
+    let parameters = "Key-Type: EDDSA\nKey-Curve: Ed25519\nName-Real: Ann\n%commit\n";
+    for gnupg in Gnupg::ALL {
+        let both = Both::with_agent().with(gnupg);
+        let file = both.gpg.write("parameters", parameters);
+        let file = file.to_str().expect("the test's own name");
+        let words = ["--command-fd", "0", "--pinentry-mode", "loopback"];
+        let run = |answers, command: &[&str]| same(&both, answers, &[&words[..], command].concat());
+        // A line without its end is none.
+        for answers in ["", "abc"] {
+            let cancelled = run(answers, &["--batch", "--generate-key", file]);
+            let told = cancelled[1].errors();
+            assert!(told.contains("key generation failed: Operation cancelled"), "{told}");
+            run(answers, &["--batch", "--quick-generate-key", "Bob", "ed25519", "cert", "never"]);
+        }
+        assert_eq!(run("abc\n", &["--batch", "--generate-key", file])[1].code, Some(0));
+        both.gpg.kill_agent();
+        for answers in ["", "abc", "abc\n"] {
+            let signed = [true, false].map(|gpg| {
+                let sign = both.run_of(gpg).args(words).args(["--status-fd", "2", "-o", "-", "-s", file]);
+                let done = sign.stdin(answers).output();
+                let failure =
+                    done.errors().lines().find(|line| line.contains("FAILURE sign")).map(str::to_owned);
+                (done.code, failure)
+            });
+            assert_eq!(signed[0], signed[1], "{gnupg:?} {answers:?}");
+            assert_eq!(signed[1].0 == Some(0), answers == "abc\n");
+        }
+    }
+}
+
+#[test]
 fn gpg_imports_the_new_keys_and_unlocks_them_with_their_passphrase() {
     let keyhoard = Home::new();
     let given = ["--pinentry-mode", "loopback", "--passphrase", "abc"];

@@ -25,6 +25,28 @@ fn a_stored_message_is_read_by_both() {
 }
 
 #[test]
+fn without_a_daemon_for_cards_there_is_no_card_support() {
+    let none = ["disable-scdaemon\n", "scdaemon-program /nonexistent\n"];
+    for (gnupg, configuration) in Gnupg::ALL.into_iter().flat_map(|gnupg| none.map(|none| (gnupg, none))) {
+        let both = Both::with_agent().with(gnupg);
+        both.gpg.write("gpg-agent.conf", configuration);
+        for command in [&["--card-status"][..], &["--with-colons", "--card-status"], &["--change-pin"]] {
+            let words = || ["--status-fd", "2", "--command-fd", "0"].iter().chain(command);
+            let [gpg, ours] = [
+                Run::gpg_of_with_agent(gnupg, &both.gpg),
+                Run::gpg_keyhoard(&both.gpg).like(gnupg).with_agent(),
+            ]
+            .map(|run| run.args(words()).output());
+            let what = format!("{gnupg:?} {configuration} {command:?}");
+            assert!(gpg.status_lines().contains("CARDCTRL 6"), "{what}: {}", gpg.errors());
+            assert_same(&what, gpg.status_lines().as_bytes(), ours.status_lines().as_bytes());
+            assert_same(&what, &gpg.stdout, &ours.stdout);
+            assert_eq!(gpg.code, ours.code, "{what}: {}", ours.errors());
+        }
+    }
+}
+
+#[test]
 fn random_bytes_are_as_many_as_asked_for() {
     let both = Both::new();
     for (words, length) in [(["--gen-random", "0", "200"], 200), (["--gen-random", "2", "1"], 1)] {

@@ -183,6 +183,33 @@ fn without_a_card_or_a_key_on_it_no_certificate_is_made() {
 }
 
 #[test]
+fn a_key_of_the_card_is_chosen_from_the_menu_and_becomes_a_certificate() {
+    for gnupg in Gnupg::ALL {
+        let made = [true, false].map(|is_gpg| {
+            let home = CardHome::new();
+            let answers = format!("{CURVES}generate\nn\n0\nJane Doe\njane@example.org\n\nquit\n");
+            home.gpg(gnupg).args(WORDS).arg("--edit-card").stdin(answers).succeed();
+            // The card keeps its keys, and nobody has a certificate of them.
+            std::fs::remove_file(home.home.path().join("pubring.kbx")).expect("gpg has made it");
+            std::fs::remove_dir_all(home.home.path().join("openpgp-revocs.d")).expect("gpg has made it");
+            let run = || if is_gpg { home.gpg(gnupg) } else { home.gpg_keyhoard(gnupg) };
+            // The fourteenth kind: an existing key of a card; a key that is not there, and the first one.
+            let answers = "14\n9\n1\n0\nJohn Doe\njohn@example.org\n\n";
+            let made = run().args(WORDS).arg("--full-generate-key").stdin(answers).output();
+            let listed = run().args(["--with-colons", "--list-secret-keys", "john"]).output().text();
+            let lines =
+                listed.lines().filter(|line| !line.starts_with("tru:")).map(|line| shape(line) + "\n");
+            (shape(&told(&made)), made.code, lines.collect::<String>())
+        });
+        let [gpg, ours] = made;
+        assert_same(&format!("{gnupg:?}"), gpg.0.as_bytes(), ours.0.as_bytes());
+        assert_eq!(gpg.1, ours.1);
+        assert!(gpg.2.contains("John Doe"), "{}", gpg.2);
+        assert_same(&format!("{gnupg:?}"), gpg.2.as_bytes(), ours.2.as_bytes());
+    }
+}
+
+#[test]
 fn whether_the_card_asks_for_the_pin_with_each_signature_is_as_before_once_it_has_made_keys() {
     for gnupg in Gnupg::ALL {
         let forced = ["", "forcesig\n"].map(|toggle| {

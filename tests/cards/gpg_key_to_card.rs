@@ -199,7 +199,8 @@ fn a_card_makes_a_subkey() {
 
 #[test]
 fn a_key_of_a_backup_goes_onto_a_card() {
-    for gnupg in Gnupg::ALL {
+    // Whether the agent has the key as well.
+    for (gnupg, is_in_agent) in Gnupg::ALL.into_iter().flat_map(|gnupg| [(gnupg, true), (gnupg, false)]) {
         let done = [Program::Gpg, Program::Ours].map(|program| {
             let home = CardHome::new();
             run(program, gnupg, &home).arg("--import").stdin(secret_key()).succeed();
@@ -207,18 +208,49 @@ fn a_key_of_a_backup_goes_onto_a_card() {
             let subkey = packets.iter().flatten().find(|packet| packet.tag == 7).expect("a subkey");
             let packet = harness::packets::bytes(std::slice::from_ref(subkey));
             home.home.write("sk", packet);
+            if !is_in_agent {
+                let listed = run(program, gnupg, &home).args(["--with-colons", "-K"]).succeed().text();
+                let mut subkey = listed.lines().skip_while(|line| !line.starts_with("ssb:"));
+                let keygrip = subkey.find_map(|line| line.strip_prefix("grp:")).expect("a keygrip");
+                let file = format!("private-keys-v1.d/{}.key", keygrip.trim_matches(':'));
+                std::fs::remove_file(home.home.path().join(file)).expect("the agent has the key");
+            }
             home.questions();
             let done =
                 edit(program, gnupg, &home, "bkuptocard\nbkuptocard missing\nbkuptocard sk\n2\nsave\n");
             (told(&done), done.code, left(program, gnupg, &home))
         });
         let [gpg, ours] = done;
-        let what = format!("{gnupg:?}");
+        let what = format!("{gnupg:?} {is_in_agent}");
         assert_same(&what, gpg.0.as_bytes(), ours.0.as_bytes());
         assert_eq!(gpg.1, ours.1);
         assert_same(&what, gpg.2.as_bytes(), ours.2.as_bytes());
-        // In an agent of 2.2 the note that names the card takes the place of the key.
-        assert_eq!(on_card(&ours.2), usize::from(gnupg == Gnupg::V2_2), "{}", ours.2);
+        // The note of an agent of 2.2 takes the place of the key that it has.
+        let names_card = !is_in_agent || gnupg == Gnupg::V2_2;
+        assert_eq!(on_card(&ours.2), usize::from(names_card), "{}", ours.2);
+    }
+}
+
+#[test]
+fn the_agent_still_knows_which_card_has_a_key_if_its_backup_does_not_get_onto_another() {
+    for gnupg in Gnupg::ALL {
+        let home = home_of(Program::Ours, gnupg);
+        edit(Program::Ours, gnupg, &home, "key 1\nkeytocard\n2\nsave\n");
+        let listed = || {
+            run(Program::Ours, gnupg, &home).args(["--with-colons", "--list-secret-keys"]).succeed().text()
+        };
+        let before = listed();
+        assert_eq!(on_card(&before), 1, "{before}");
+        let packets = harness::packets::certificates(secret_key());
+        let subkey = packets.iter().flatten().find(|packet| packet.tag == 7).expect("a subkey");
+        home.home.write("sk", harness::packets::bytes(std::slice::from_ref(subkey)));
+        let agent = AgentProxy::of(&home.home, |line| {
+            line.starts_with("KEYTOCARD ").then_some("ERR 100663404 Card error <SCD>")
+        });
+        let refused = edit(Program::Ours, gnupg, &home, "bkuptocard sk\n2\ny\nquit\n");
+        assert!(refused.errors().contains("KEYTOCARD failed: Card error"), "{}", refused.errors());
+        assert!(agent.told().iter().any(|line| line.starts_with("IMPORT_KEY")));
+        assert_eq!(listed(), before, "{gnupg:?}");
     }
 }
 

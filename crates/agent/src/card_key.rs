@@ -67,8 +67,9 @@ fn native(point: &[u8]) -> Vec<u8> {
 /// Returns the field with hash algorithm and cipher for a curve of so many bits; `None` for one on which a card has no keys of
 /// version 4, such as Ed448 and X448.
 fn key_derivation(bits: u32) -> Option<[u8; 4]> {
-    // Of 255 bits are Ed25519 and Curve25519.
-    let [length, reserved, hash, cipher] = wrapping(bits.max(256))?;
+    // The table is by the sizes of Weierstrass curves. Curve25519, of 255 bits, takes what P-256 takes (RFC 9580, 11.5.1).
+    let size = if bits == 255 { 256 } else { bits };
+    let [length, reserved, hash, cipher] = wrapping(size)?;
     let cipher = if bits == 384 { Cipher::Aes256.number() } else { cipher };
     Some([length, reserved, hash, cipher])
 }

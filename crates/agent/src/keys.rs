@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::fs;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use cert::{Fingerprint, Keygrip};
@@ -18,7 +19,7 @@ use crate::key_file::{self, Form};
 use crate::open_key::{self, key_info};
 use crate::sexp::Sexp;
 use crate::transfer::CurveNumber;
-use crate::{Agent, Certificates, KnownKey, PinentryMode, PublicKey, transfer};
+use crate::{Agent, Certificates, KnownKey, PinentryMode, PublicKey, Stub, transfer};
 
 /// The most keys that are listed.
 const MOST_KEYS: usize = 100_000;
@@ -107,8 +108,7 @@ impl AgentKeys {
 
     /// Returns how a key is protected, from the agent's file, which may be on another machine.
     fn of_file(&self, keygrip: Keygrip) -> Protection {
-        let path = self.agent.key_directory().join(format!("{keygrip}.key"));
-        let form = key_file::read(&path).ok().flatten().map(|key| key_file::form(&key));
+        let form = key_file::read(&self.key_file(keygrip)).ok().flatten().map(|key| key_file::form(&key));
         match form {
             Some(Form::Card { serial }) => Protection::Agent { locked: None, card: Some(serial) },
             Some(Form::Plain) => Protection::Agent { locked: Some(false), card: None },
@@ -117,12 +117,23 @@ impl AgentKeys {
         }
     }
 
+    /// Returns whether the agent has a key. One that does not answer may have it if there is a file of the key.
     fn has(&self, keygrip: Keygrip) -> Result<bool> {
         match self.agent.transact(&format!("HAVEKEY {keygrip}"), Wait::Machine, &mut Silent) {
             Ok(_) => Ok(true),
-            Err(crate::Error::Refused { .. } | crate::Error::NoAgent { .. }) => Ok(false),
+            Err(crate::Error::Refused { code: NO_SECRET_KEY, .. }) => Ok(false),
+            Err(crate::Error::NoAgent { .. }) if !self.key_file(keygrip).exists() => Ok(false),
             Err(error) => Err(error.into()),
         }
+    }
+
+    fn key_file(&self, keygrip: Keygrip) -> PathBuf {
+        self.agent.key_directory().join(format!("{keygrip}.key"))
+    }
+
+    /// Returns the file that says on which card a key is, if it is on one.
+    pub fn stub(&self, keygrip: Keygrip) -> Option<Stub> {
+        Stub::read(self.key_file(keygrip))
     }
 
     /// Finds a key of the agent, and its public part.
@@ -147,15 +158,13 @@ impl AgentKeys {
         Ok(key.map_err(|_| crate::Error::Protocol("a wrapping key of another length"))?)
     }
 
-    /// Imports a key as [`store`](SecretKeys::store) does, also where the agent has only noted on which card it is.
+    /// Imports a key as [`store`](SecretKeys::store) does, in the place of its stub if it has one.
     ///
     /// # Errors
     ///
     /// As `store`.
-    pub fn store_in_place_of_stub(&self, key: &SecretKey) -> Result<Stored> {
-        let of_file = key.key().facts().keygrip.map(|keygrip| self.of_file(keygrip));
-        let is_stub = matches!(of_file, Some(Protection::Agent { card: Some(_), .. }));
-        self.import_in_any_form(key, if is_stub { " --force" } else { "" })
+    pub fn store_in_place_of(&self, stub: Option<&Stub>, key: &SecretKey) -> Result<Stored> {
+        self.import_in_any_form(key, if stub.is_some() { " --force" } else { "" })
     }
 
     fn import_in_any_form(&self, key: &SecretKey, option: &str) -> Result<Stored> {

@@ -37,6 +37,7 @@ mod passphrase;
 mod session;
 mod signature;
 mod start;
+mod stub;
 mod transfer;
 
 pub use all_keys::AllKeys;
@@ -45,3 +46,4 @@ pub use error::{Error, Result};
 pub use keys::AgentKeys;
 pub use passphrase::PassphraseQuestion;
 pub use session::{Agent, PinentryMode};
+pub use stub::Stub;

@@ -64,7 +64,7 @@ pub(crate) fn of_new_subkey(
     let answer = ask.passphrase(&Question::New { key });
     match answer {
         Ok(passphrase) => Ok(passphrase.filter(|passphrase| !passphrase.is_empty())),
-        Err(error) => Err(Failure::of_agent(ask.code(&error))),
+        Err(error) => Err(ask.failure(&error)),
     }
 }
 
@@ -91,6 +91,8 @@ pub(crate) struct Passphrases<'a> {
     last: Option<Passphrase>,
     /// Why there was no answer.
     refused: Option<Code>,
+    /// The answers of the program that is asked have ended.
+    answers_ended: bool,
 }
 
 /// The key and user ID in the status lines that ask a program for a passphrase.
@@ -104,7 +106,7 @@ impl<'a> Passphrases<'a> {
     /// Asks as the settings say, unless a passphrase was given with the command.
     pub(crate) fn new(settings: &'a Settings, streams: &'a mut Streams) -> Self {
         let given = settings.passphrase.given.as_ref();
-        Self { settings, streams, given, hint: None, last: None, refused: None }
+        Self { settings, streams, given, hint: None, last: None, refused: None, answers_ended: false }
     }
 
     /// Uses this passphrase, if there is one, instead of the one that was given with the command.
@@ -136,6 +138,12 @@ impl<'a> Passphrases<'a> {
             },
             _ => self.general(error),
         }
+    }
+
+    /// Returns gpg's failure for why secret keys could not be used, which its agent finds, but for the end of the answers.
+    pub(crate) fn failure(&mut self, error: &Error) -> Failure {
+        let code = self.code(error);
+        if self.answers_ended { Failure::from(code) } else { Failure::of_agent(code) }
     }
 
     fn general(&mut self, error: &Error) -> Code {
@@ -201,7 +209,7 @@ impl<'a> Passphrases<'a> {
         }
         self.streams.status(format!("INQUIRE_MAXLEN {MAX_PASSPHRASE}"));
         let answer = prompt::hidden("passphrase.enter", self.settings, self.streams)?;
-        Ok(Some(Passphrase::new(&answer.unwrap_or_default())))
+        Ok(answer.map(|answer| Passphrase::new(&answer)))
     }
 }
 
@@ -223,7 +231,13 @@ impl Ask for Passphrases<'_> {
             PinentryMode::Loopback if is_repeated => Ok(self.refuse(Code::BAD_PASSPHRASE)),
             PinentryMode::Loopback => {
                 let asked = self.ask_program(question);
-                self.answered(question, asked.map_err(|error| Error::Asking(format!("{error:#}"))))
+                match asked.map_err(|error| Error::Asking(format!("{error:#}")))? {
+                    None => {
+                        self.answers_ended = true;
+                        Ok(self.refuse(Code::CANCELLED))
+                    }
+                    answer => self.answered(question, Ok(answer)),
+                }
             }
             PinentryMode::Ask => {
                 if let Some(agent) = pinentry(self.settings) {

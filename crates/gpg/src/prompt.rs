@@ -145,22 +145,34 @@ fn ask_program(
 ) -> anyhow::Result<Option<Vec<u8>>> {
     streams.out().flush()?;
     streams.status(format!("{status} {keyword}"));
-    let answer = read_line(streams.answers(|| open(input))?)?;
+    let answer = read_answer(streams.answers(|| open(input))?)?;
     streams.status("GOT_IT");
     Ok(answer)
 }
 
 /// Reads a line byte by byte, so that the rest of the input is left for the next question; `None` at the end.
 pub(crate) fn read_line(reader: &mut impl Read) -> io::Result<Option<Vec<u8>>> {
+    let (line, is_whole) = read_bytes(reader)?;
+    Ok((is_whole || !line.is_empty()).then_some(line))
+}
+
+/// Does the same for an answer: as in gpg, a line without its end is none.
+fn read_answer(reader: &mut impl Read) -> io::Result<Option<Vec<u8>>> {
+    let (line, is_whole) = read_bytes(reader)?;
+    Ok(is_whole.then_some(line))
+}
+
+/// Returns the bytes of a line, and whether it has an end.
+fn read_bytes(reader: &mut impl Read) -> io::Result<(Vec<u8>, bool)> {
     let mut line = Vec::new();
     let mut byte = [0];
     while reader.read(&mut byte)? == 1 {
         if byte == *b"\n" {
-            return Ok(Some(line));
+            return Ok((line, true));
         }
         line.push(byte[0]);
     }
-    Ok(Some(line).filter(|line| !line.is_empty()))
+    Ok((line, false))
 }
 
 fn ask_terminal(question: &Question<'_>) -> io::Result<Option<Vec<u8>>> {

@@ -118,6 +118,7 @@ impl<'a> CardAccess<'a> {
         let found = self.find();
         if let Err(failure) = &found {
             if failure.is(Code::NOT_SUPPORTED) || failure.code == CardFailure::NO_SCDAEMON {
+                self.streams.info(format_args!("error getting version from 'scdaemon': {failure}"));
                 self.streams.status("CARDCTRL 6");
             } else if failure.is_terminated() {
                 self.streams.status("CARDCTRL 7");

@@ -5,6 +5,7 @@ use agent::card_key::public_body;
 use engine::cert::Timestamp;
 use engine::cert::effective::Usage;
 use engine::cert::key::parse_public;
+use engine::configuration::Compat;
 
 use super::access::{CardAccess, CardFailure};
 use super::new_keys::CardKeyNumber;
@@ -60,9 +61,14 @@ pub(crate) fn read_all(
 ) -> Result<(String, Vec<ExistingKey>), String> {
     let mut access = CardAccess::new(settings, streams);
     let card = access.find().and_then(|()| access.learn()).map_err(|failure| failure.to_string())?;
+    // gpg 2.2 does not look at what the card's keys are for.
+    let uses = |number: CardKeyNumber| match settings.compat {
+        Compat::V2_2 => Usage::CERTIFY | Usage::SIGN | Usage::ENCRYPT | Usage::AUTHENTICATE,
+        Compat::V2_4 => number.uses(),
+    };
     let keys = CardKeyNumber::ALL
         .into_iter()
-        .filter_map(|number| read_key(number, number.uses(), &card, &mut access));
+        .filter_map(|number| read_key(number, uses(number), &card, &mut access));
     let keys = keys.collect();
     Ok((card.serial.unwrap_or_default(), keys))
 }

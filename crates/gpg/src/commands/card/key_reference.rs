@@ -1,7 +1,7 @@
 //! Keys that become keys of a card while another command runs: the agent puts them there, or the card makes them.
 
-use agent::AgentKeys;
 use agent::card::{CardKey, KeyAlgorithm};
+use agent::{AgentKeys, Stub};
 use engine::cert::Keygrip;
 use engine::cert::effective::Usage;
 use engine::cert::key::{Key, Parameter};
@@ -32,7 +32,7 @@ pub(crate) enum AgentCopy {
     /// It was copied there for the card.
     FromHere,
     /// There is none.
-    None,
+    Absent,
 }
 
 /// A subkey that a card has made.
@@ -65,7 +65,8 @@ pub(crate) fn put(
 }
 
 /// Has the agent import a key and put it onto the card. Agents of GnuPG 2.4 hold it in memory only, and get it `plain` if it is
-/// there, so that they ask for no passphrase; those of 2.2 write it into a file, which is deleted if the card does not get it.
+/// there, so that they ask for no passphrase. Those of 2.2 write it into a file, in the place of a stub; if the card does not
+/// get the key, the file is as it was before.
 ///
 /// # Errors
 ///
@@ -77,12 +78,13 @@ pub(crate) fn import(
     agent: &AgentKeys,
     access: &mut CardAccess<'_>,
 ) -> secret::Result<Outcome<AgentCopy>> {
+    let stub = key.key().facts().keygrip.and_then(|keygrip| agent.stub(keygrip));
     let is_ephemeral = access.send("OPTION ephemeral=1", None).is_ok();
     let given = plain.filter(|_| is_ephemeral).unwrap_or(key);
-    let put = agent.store_in_place_of_stub(given).map(|stored| {
+    let put = agent.store_in_place_of(stub.as_ref(), given).map(|stored| {
         let copy = match stored {
             Stored::Kept => AgentCopy::Own,
-            Stored::New | Stored::InsteadOfStub if is_ephemeral => AgentCopy::None,
+            Stored::New | Stored::InsteadOfStub if is_ephemeral => AgentCopy::Absent,
             Stored::New | Stored::InsteadOfStub => AgentCopy::FromHere,
         };
         let public = key.key();
@@ -90,6 +92,11 @@ pub(crate) fn import(
         let put = put(&public, keygrip, to, access);
         if put.is_err() && copy == AgentCopy::FromHere {
             delete_copy(keygrip, access);
+            if let Some(Err(error)) = stub.as_ref().map(Stub::write_back) {
+                access
+                    .streams
+                    .error(format_args!("the agent no longer knows which card has the key: {error}"));
+            }
         }
         put.map(|()| copy)
     });

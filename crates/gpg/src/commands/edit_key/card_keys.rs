@@ -23,20 +23,7 @@ use crate::passphrases::Passphrases;
 
 /// Copies the primary key or the selected subkey onto the card.
 pub(super) fn move_to_card(session: &mut Session<'_>) -> anyhow::Result<()> {
-    let key = match *session.selected_subkeys.as_slice() {
-        [] => {
-            let question = "Really move the primary key? (y/N) ";
-            if !session.confirm("keyedit.keytocard.use_primary", question)? {
-                return Ok(());
-            }
-            session.key()
-        }
-        [subkey] => subkey,
-        _ => {
-            session.tell("You must select exactly one key.\n");
-            return Ok(());
-        }
-    };
+    let Some(key) = session.key_to_move()? else { return Ok(()) };
     let effective = session.effective()?;
     let subkey = session.subkeys()?.into_iter().find(|subkey| subkey.facts.fingerprint == key);
     let usage = subkey.map_or(effective.primary().usage, |subkey| subkey.state.usage);
@@ -127,7 +114,7 @@ pub(super) fn restore_to_card(session: &mut Session<'_>, argument: &[u8]) -> any
     let Some(to) = key_reference::ask(&public, None, &mut session.card())? else { return Ok(()) };
     if let Some(copy) = import(&key, &to, session) {
         // What the agent had before it keeps.
-        let in_agent = if copy == AgentCopy::Own { AgentCopy::None } else { copy };
+        let in_agent = if copy == AgentCopy::Own { AgentCopy::Absent } else { copy };
         note(session, MovedKey { keygrip, in_agent, file: None });
     }
     Ok(())
@@ -211,12 +198,12 @@ fn delete_moved(key: MovedKey, is_there: bool, session: &mut Session<'_>) -> Opt
     let is_deleted = match in_agent {
         AgentCopy::Own => is_there,
         AgentCopy::FromHere => true,
-        AgentCopy::None => false,
+        AgentCopy::Absent => false,
     };
     if is_deleted {
         key_reference::delete_copy(keygrip, &mut session.card());
     }
-    let left = MovedKey { in_agent: AgentCopy::None, ..key };
+    let left = MovedKey { in_agent: AgentCopy::Absent, ..key };
     (is_there && file.is_some()).then_some(left)
 }
 

@@ -18,7 +18,7 @@ pub(super) struct OnCard {
 impl OnCard {
     /// Notes a key of which there is a copy here, once: where its first copy in the agent came from is what counts.
     pub(super) fn note(&mut self, key: MovedKey) {
-        if key.in_agent == AgentCopy::None && key.file.is_none() {
+        if key.in_agent == AgentCopy::Absent && key.file.is_none() {
             return;
         }
         match self.keys.iter_mut().find(|known| known.keygrip == key.keygrip) {

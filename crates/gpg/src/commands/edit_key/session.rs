@@ -134,6 +134,23 @@ impl<'a> Session<'a> {
         self.components()[found.index].signatures[binding].own.as_deref()
     }
 
+    /// Returns the selected subkey, or the primary key if the user agrees. `None` if not, or, which is told, if several are
+    /// selected.
+    pub(super) fn key_to_move(&mut self) -> anyhow::Result<Option<Fingerprint>> {
+        match *self.selected_subkeys.as_slice() {
+            [] => {
+                let question = "Really move the primary key? (y/N) ";
+                let is_meant = self.confirm("keyedit.keytocard.use_primary", question)?;
+                Ok(is_meant.then(|| self.key()))
+            }
+            [subkey] => Ok(Some(subkey)),
+            _ => {
+                self.tell("You must select exactly one key.\n");
+                Ok(None)
+            }
+        }
+    }
+
     /// Returns a key ID as the settings want it.
     pub(super) fn key_id(&self, key_id: KeyId) -> String {
         let mut text = Vec::new();

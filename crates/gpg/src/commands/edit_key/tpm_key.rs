@@ -8,20 +8,7 @@ use super::session::Session;
 
 /// Has the agent lock the primary key or the selected subkey. A key in a file is not for the agent.
 pub(super) fn lock(session: &mut Session<'_>) -> anyhow::Result<()> {
-    let key = match *session.selected_subkeys.as_slice() {
-        [] => {
-            let question = "Really move the primary key? (y/N) ";
-            if !session.confirm("keyedit.keytocard.use_primary", question)? {
-                return Ok(());
-            }
-            session.key()
-        }
-        [subkey] => subkey,
-        _ => {
-            session.tell("You must select exactly one key.\n");
-            return Ok(());
-        }
-    };
+    let Some(key) = session.key_to_move()? else { return Ok(()) };
     let in_file = session.keys.secrets.files().find(&Name::Fingerprint(key))?;
     if in_file.is_some_and(|stored| stored.protection.has_secret()) {
         session.keys.streams.error("error from TPM: the secret key is in a file, and not in the agent");

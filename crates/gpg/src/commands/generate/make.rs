@@ -260,7 +260,7 @@ fn failure(error: &secret::Error, profile: &Profile, passphrases: &mut Passphras
         secret::Error::Missing { .. } if is_held => Failure::of_agent(Code::NO_SUCH_FILE),
         // gpg finds the wrong algorithm itself.
         secret::Error::Unsupported { .. } if is_held => Failure::from(Code::MISSING_ITEM),
-        error => Failure::of_agent(passphrases.code(error)),
+        error => passphrases.failure(error),
     }
 }
 

@@ -104,7 +104,7 @@ fn open(
     let hint = Hint { primary: key.primary, user_id: known.user_id.clone() };
     let mut ask = Passphrases::new(settings, streams).with_hint(hint);
     key.open(&keys, &mut ask).map_err(|error| match error {
-        engine::Error::Secret(error) => Failure::of_agent(ask.code(&error)),
+        engine::Error::Secret(error) => ask.failure(&error),
         error => error.into(),
     })
 }
