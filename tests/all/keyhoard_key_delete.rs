@@ -116,7 +116,7 @@ fn a_secret_key_that_another_own_certificate_needs_stays() {
         (secret[0], secret[3]) = (key.secret_packet(5), subkey.secret_packet(7));
         Run::keyhoard(&home).arg("import").stdin(bytes(&secret)).succeed();
     }
-    assert_eq!(secret_keys(&home), 3);
+    assert_eq!(secret_keys(&home), 4, "the subkey is listed with each certificate");
     let done = Run::keyhoard(&home).args(["key", "delete", "--yes", "old@example.org"]).succeed();
     assert!(done.errors().contains("stays"), "{}", done.errors());
     assert_eq!(secret_keys(&home), 2, "the new one has both of its secret keys");
