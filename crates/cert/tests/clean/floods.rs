@@ -3,7 +3,9 @@
 use crate::made::{Draft, Maker, Over, SIGNED, packet, user_id};
 use keyhoard_cert::RemovedSignatures;
 use keyhoard_cert::certificate::Certificate;
-use keyhoard_cert::clean::{CleanOptions, Cleaned, clean, continue_verification, rebuild, rebuild_proven};
+use keyhoard_cert::clean::{
+    CleanOptions, Cleaned, clean, continue_verification, rebuild, rebuild_proven, rebuild_repaired,
+};
 use keyhoard_cert::compact::{CompactOptions, compact};
 use keyhoard_cert::effective::{ComponentState, Effective, EvaluationContext, PacketView, evaluate};
 use keyhoard_cert::identity::Timestamp;
@@ -262,6 +264,24 @@ fn a_misplaced_revocation_is_found_among_misplaced_forgeries() {
         let effective = means(&cleaned(&anna.with(stands, &signatures)).certificate);
         assert!(revoked.is_revoked(&effective), "{revoked:?}");
     }
+}
+
+#[test]
+fn a_certificate_is_not_repaired_if_misplaced_revocations_are_not_compared_with_every_component() {
+    let anna = Anna::new();
+    let misplaced = |number| {
+        Draft { created: SIGNED + number, ..Draft::new(0x30) }.forge(&anna.key, &anna.key, Over::UserId(ANNA))
+    };
+    let flood: Vec<u8> = (0..30_000).flat_map(misplaced).collect();
+    let named = |number| format!("Anna {number}");
+    let bound = |number: u32| [user_id(&named(number)), anna.key.certify(&named(number))].concat();
+    let repaired = |user_ids| {
+        let user_ids: Vec<u8> = (0..user_ids).flat_map(bound).collect();
+        rebuild_repaired(&[anna.key.key(), flood.clone(), user_ids].concat())
+    };
+    assert!(repaired(2).is_ok());
+    let refused = repaired(limits::MAX_SEARCHED_IRREVOCABLE_DIGESTS as u32 / 30_000 + 1);
+    assert!(refused.is_err_and(|error| error.to_string().contains("than are examined")));
 }
 
 /// The same revocation as somebody changed it: in the beginning of its digest, by a critical subpacket that nobody
