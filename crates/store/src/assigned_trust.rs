@@ -2,6 +2,7 @@
 
 /// GnuPG's flag of a disabled key in the number of its owner trust.
 const DISABLED: u8 = 128;
+
 /// The owner trust of a key, and whether the user disabled the key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct AssignedTrust {
