@@ -21,7 +21,7 @@ help: ## lists the targets
 
 .PHONY: demo
 demo: setup ## imports Debian's keyring into a new database and times it beside gpg
-	@echo 'demo: the first build takes 5 to 10 minutes on two cores, then Keyhoard'\''s times take seconds and gpg'\''s some minutes'
+	@echo 'demo: the first build takes 6 to 9 minutes on two cores, then Keyhoard'\''s times take seconds and gpg'\''s some minutes'
 	cargo build --profile demo --bin gpg-keyhoard --bin keyhoard-demo
 	@$(TARGET)/demo/keyhoard-demo
 
