@@ -6,6 +6,8 @@ use std::io::{ErrorKind, Read};
 
 /// The longest line in bytes that is read at once; longer ones are read in parts.
 const MAX_LINE: usize = 64 << 10;
+/// The size of the first read: whole signatures and small keys. Clearing and wiping memory for a longest line costs more.
+const FIRST_READ: usize = 4 << 10;
 
 /// A stream of lines.
 #[derive(Debug)]
@@ -31,9 +33,7 @@ pub(crate) struct Line<'a> {
 
 impl<R: Read> Lines<R> {
     pub(crate) fn new(reader: R) -> Self {
-        let mut buffer = Buffer::default();
-        buffer.reserve(MAX_LINE);
-        Self { reader, buffer, position: 0, at_end: false, begins: true }
+        Self { reader, buffer: Buffer::default(), position: 0, at_end: false, begins: true }
     }
 
     pub(crate) fn position(&self) -> u64 {
@@ -91,7 +91,8 @@ impl<R: Read> Lines<R> {
 
     fn read_more(&mut self) -> Result<()> {
         let position = self.position + self.buffer.len() as u64;
-        let room = MAX_LINE - self.buffer.len();
+        let size = (2 * self.buffer.size()).clamp(FIRST_READ, MAX_LINE);
+        let room = size - self.buffer.len();
         let read = self.buffer.write_with(room, |room| read(&mut self.reader, room, position))?;
         self.at_end = read == 0;
         Ok(())

@@ -103,13 +103,16 @@ fn literal(
 /// Reads to the end, and calls a function with each piece.
 pub(crate) fn for_each_piece(input: &mut dyn Read, mut take: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
     let mut buffer = Buffer::default();
+    // To clear and wipe memory for a long piece costs more than hashing a short text.
+    let mut size = 4 << 10;
     loop {
-        match buffer.write_with(PIECE, |room| input.read(room)) {
+        match buffer.write_with(size, |room| input.read(room)) {
             Ok(0) => return Ok(()),
             Ok(_) => take(&buffer)?,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(Error::Read(error)),
         }
         buffer.clear();
+        size = PIECE.min(4 * size);
     }
 }
