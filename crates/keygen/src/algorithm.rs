@@ -178,6 +178,20 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_subkey_has_the_version_of_its_primary_key_and_in_gnupg_that_of_its_algorithm() {
+        let of_primary = |version| Version::of_primary(version).ok();
+        assert_eq!([4, 5, 6].map(of_primary), [Version::V4, Version::V5, Version::V6].map(Some));
+        assert!(matches!(Version::of_primary(7), Err(Error::Subkey(7))));
+        for (algorithm, versions) in [
+            (Some(Algorithm::Curve448), [Version::V5, Version::V5, Version::V6]),
+            (Some(Algorithm::Curve25519), [Version::V4, Version::V4, Version::V6]),
+            (None, [Version::V4, Version::V4, Version::V6]),
+        ] {
+            assert_eq!([4, 5, 6].map(|primary| Version::in_gnupg(primary, algorithm)), versions);
+        }
+    }
+
+    #[test]
     fn algorithms_are_found_by_gnupgs_names_in_any_case() {
         let found = |name| Algorithm::parse(name).unwrap();
         assert_eq!(found("Ed25519"), Algorithm::Curve25519);

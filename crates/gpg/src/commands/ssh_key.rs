@@ -170,6 +170,9 @@ fn blob(key: &Key<'_>) -> Result<(&'static str, Vec<u8>), Code> {
         (Algorithm::EDDSA_LEGACY, [[0x40, point @ ..]]) if key.facts().curve_name() == Some("ed25519") => {
             Ok(("ssh-ed25519", encoded(&[b"ssh-ed25519", point])))
         }
+        (Algorithm::EDDSA_LEGACY, [point]) if key.facts().curve_name() == Some("ed448") => {
+            Ok(("ssh-ed448", encoded(&[b"ssh-ed448", point])))
+        }
         (Algorithm::ED25519, _) => Ok(("ssh-ed25519", encoded(&[b"ssh-ed25519", key.material]))),
         (Algorithm::EDDSA_LEGACY, _) => Err(Code::UNKNOWN_CURVE),
         (Algorithm::ELGAMAL | Algorithm::ELGAMAL_BOTH, _) => Err(Code::UNUSABLE_PUBLIC_KEY),
