@@ -143,8 +143,8 @@ fn signatures_by_ed448_keys_are_verified_and_those_with_other_numbers_are_bad() 
         let verdict = |signature: &[u8], data: &str| {
             let file = both.gpg.write("signature", signature);
             let file = file.to_str().expect("a path in ASCII");
-            both.assert_same_status(["--verify", file, data]);
-            let [_, ours] = both.run(["--status-fd", "1", "--verify", file, data]);
+            let [gpg, ours] = both.run(["--status-fd", "1", "--verify", file, data]);
+            assert_eq!(gpg.code == Some(0), ours.code == Some(0), "{}", gpg.text());
             let keyring = gpgv.to_str().expect("a path in ASCII");
             let run = Run::new(&Run::program_path("gpgv-keyhoard"), both.keyhoard.path());
             let gpgv = run.args(["--keyring", keyring, file, data]).output();
@@ -197,7 +197,7 @@ fn keys_on_curve448_in_the_agent_sign_and_decrypt() {
         let exported = ours().arg("--export-secret-keys").succeed().stdout;
         let other = Both::with_agent().with(Gnupg::V2_4).now(NOW);
         let theirs = || with(other.run_of(true), passphrase);
-        theirs().arg("-K").output();
+        theirs().args(["--quick-generate-key", "x@example.org", "ed25519"]).succeed();
         let run = Run::gpg_keyhoard(&other.gpg).like(Gnupg::V2_4).with_agent().at(NOW);
         with(run, passphrase).arg("--import").stdin(exported.clone()).succeed();
         theirs().arg("--import").stdin(exported).succeed();
@@ -291,7 +291,8 @@ fn keyhoard_adds_subkeys_of_version_5_to_a_key_of_version_5_which_gpg_uses() {
 fn shape(both: &Both, export: &[u8]) -> Vec<String> {
     let listed = both.run_of(true).arg("--list-packets").stdin(export).succeed().text();
     let is_said = |line: &&str| {
-        let said = ["version", "user ID packet", "bits]", "key flags", "pref-", "features", "expires"];
+        let said =
+            ["version", "user ID packet", "pkey[0]", "pkey[2]", "key flags", "pref-", "features", "expires"];
         said.iter().any(|word| line.contains(word)) && !line.contains("data: ")
     };
     let without_numbers = |line: &str| line.split(", begin of digest").next().unwrap_or_default().to_owned();

@@ -112,7 +112,9 @@ fn line(name: &[u8], settings: &Settings, streams: &mut Streams) -> Result<Strin
     let key = certificate.key(index).ok_or(Code::BAD_PUBLIC_KEY)?;
     let (kind, blob) = blob(&key)?;
     let key_id = key.fingerprint().key_id().to_string();
-    Ok(format!("{kind} {} openpgp:0x{}\n", STANDARD.encode(blob), &key_id[8..]))
+    // As in gpg the last half, of version 5 the first one.
+    let short = if key.version == 4 { &key_id[8..] } else { &key_id[..8] };
+    Ok(format!("{kind} {} openpgp:0x{short}\n", STANDARD.encode(blob)))
 }
 
 /// Returns the component that is written.
