@@ -42,12 +42,14 @@ fn keys(done: &Output) -> Vec<String> {
         .collect()
 }
 
-const PAIRS: [[&str; 2]; 2] = [["ed25519/v5", "cv25519/v5"], ["nistp256/v5", "nistp384/v5"]];
+const PAIRS: [[&str; 2]; 4] =
+    [["ed25519/v5", "cv25519/v5"], ["nistp256/v5", "nistp384/v5"], ["ed448", "cv448"], ["ed448", "cv448"]];
+const PASSPHRASES: [&str; 4] = ["", "a passphrase", "", "a passphrase"];
 
 #[test]
 fn version_5_keys_in_files_are_listed_sign_and_decrypt_as_gpg_does_with_them() {
     let mut compared = 0;
-    for (passphrase, algorithms) in ["", "a passphrase"].into_iter().zip(PAIRS) {
+    for (passphrase, algorithms) in PASSPHRASES.into_iter().zip(PAIRS) {
         let (both, _) = homes(passphrase, algorithms);
         let run = |gpg: bool, words: &[&str], input: &[u8]| {
             with(both.run_of(gpg), passphrase).args(words).stdin(input).succeed()
@@ -69,12 +71,12 @@ fn version_5_keys_in_files_are_listed_sign_and_decrypt_as_gpg_does_with_them() {
             compared += 1;
         }
     }
-    assert_eq!(compared, 6);
+    assert_eq!(compared, 12);
 }
 
 #[test]
 fn version_5_secret_keys_are_exported_as_gpg_reads_them() {
-    for (passphrase, algorithms) in ["", "a passphrase"].into_iter().zip(PAIRS) {
+    for (passphrase, algorithms) in PASSPHRASES.into_iter().zip(PAIRS) {
         let (both, exported) = homes(passphrase, algorithms);
         let ours = with(both.run_of(false), passphrase).arg("--export-secret-keys").succeed().stdout;
         let secret_keys = |bytes: &[u8]| -> Vec<Vec<u8>> {

@@ -8,6 +8,7 @@ mod earlier_databases;
 mod generate_on_terminal;
 mod gpg_agent;
 mod gpg_compat;
+mod gpg_curve448;
 mod gpg_damaged;
 mod gpg_delete;
 mod gpg_edit_key;

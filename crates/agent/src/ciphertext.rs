@@ -1,22 +1,26 @@
 //! Encrypted session keys as the agent takes them, and what it returns.
 
 use cert::key::Key;
-use secret::{Ciphertext, unwrap_agreed};
+use secret::{Ciphertext, curve448, unwrap_agreed};
 use zeroize::Zeroizing;
 
 use crate::sexp::Sexp;
 
-/// Returns the s-expression of an encrypted session key; `None` for one that the agent has no keys for.
-pub(crate) fn expression(ciphertext: &Ciphertext<'_>) -> Option<Sexp> {
+/// Returns the s-expression of a session key that is encrypted to a key; `None` for one that the agent has no keys for.
+pub(crate) fn expression(key: &Key<'_>, ciphertext: &Ciphertext<'_>) -> Option<Sexp> {
     let value = |name: &str, value: Sexp| Sexp::named(name, [value]);
     let inner = match *ciphertext {
         Ciphertext::Rsa { c } => Sexp::named("rsa", [value("a", Sexp::number(c))]),
         Ciphertext::Elgamal { e, c } => {
             Sexp::named("elg", [value("a", Sexp::number(e)), value("b", Sexp::number(c))])
         }
-        Ciphertext::Ecdh { e, key } => {
-            let wrapped = [&[u8::try_from(key.len()).ok()?], key].concat();
-            Sexp::named("ecdh", [value("s", Sexp::atom(&wrapped)), value("e", Sexp::atom(e))])
+        Ciphertext::Ecdh { e, key: wrapped } => {
+            let wrapped = [&[u8::try_from(wrapped.len()).ok()?], wrapped].concat();
+            let e = match curve448::is_x448(key) {
+                true => Sexp::atom(&curve448::ephemeral(e)?),
+                false => Sexp::atom(e),
+            };
+            Sexp::named("ecdh", [value("s", Sexp::atom(&wrapped)), value("e", e)])
         }
         Ciphertext::X25519 { .. } | Ciphertext::X448 { .. } | Ciphertext::MlKem { .. } => return None,
     };

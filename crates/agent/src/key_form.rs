@@ -4,14 +4,14 @@
 use cert::Keygrip;
 use cert::key::Key;
 use secret::ask::unlock_asking;
-use secret::{Ask, Error, Lock, Passphrase, Protection, Result, SecretKey, Unlocked, write_number};
+use secret::{Ask, Error, Lock, Passphrase, Protection, Result, SecretKey, Unlocked};
 use symmetric::{Cipher, S2k, TAG, decode_count, decrypt_cbc, open_ocb_96};
 use verify::{HashAlgorithm, PublicKeyAlgorithm, naming};
 use zeroize::Zeroizing;
 
 use crate::PublicKey;
 use crate::sexp::Sexp;
-use crate::transfer::{CurveNumber, MOST_BYTES, from_agent, to_agent};
+use crate::transfer::{CurveNumber, Kind, MOST_BYTES, from_agent, to_agent};
 
 /// Reads a secret key from a file's expression and the public key that it belongs to: locked with the passphrase that it
 /// has there, which is asked for, or without one if it has none. It was tried out.
@@ -92,11 +92,12 @@ fn names(
 
 /// Joins a public key with the secret numbers in a list.
 fn joined(key: &Key<'_>, public: &PublicKey, numbers: &Sexp) -> Result<Unlocked> {
-    let (_, _, secrets) = names(key.algorithm).ok_or_else(|| unknown(key, "an algorithm of gpg-agent"))?;
+    let kind = Kind::of(key).zip(names(key.algorithm));
+    let (kind, (_, _, secrets)) = kind.ok_or_else(|| unknown(key, "an algorithm of gpg-agent"))?;
     let mut material = Zeroizing::new(Vec::with_capacity(MOST_BYTES));
     for name in secrets {
         let number = numbers.value(name).ok_or_else(|| unreadable(key))?;
-        material.extend_from_slice(&write_number(number));
+        material.extend_from_slice(&kind.write(number));
     }
     Unlocked::new(public.role, &public.body, &material)
 }

@@ -68,7 +68,7 @@ impl Decryptor for OpenKey {
 
     fn decrypt(&mut self, encrypted: &Ciphertext<'_>) -> Result<Zeroizing<Vec<u8>>> {
         let key = self.public_half();
-        let expression = ciphertext::expression(encrypted).filter(|_| encrypted.is_for(key.algorithm));
+        let expression = ciphertext::expression(&key, encrypted).filter(|_| encrypted.is_for(key.algorithm));
         let Some(expression) = expression else {
             return Err(self.unsupported("this way of encrypting to this key"));
         };

@@ -1,7 +1,7 @@
 //! Signatures as the agent returns them.
 
 use cert::key::Key;
-use secret::write_number;
+use secret::{curve448, write_number, write_octets};
 use verify::PublicKeyAlgorithm;
 
 use crate::sexp::Sexp;
@@ -21,6 +21,7 @@ pub(crate) fn fields(key: &Key<'_>, answer: &[u8]) -> Option<Vec<u8>> {
     if answer.name() != Some(b"sig-val") || signature.name() != Some(name) {
         return None;
     }
-    let number = |name: &&str| Some(write_number(signature.value(name)?).to_vec());
+    let write = if curve448::is_ed448(key) { write_octets } else { write_number };
+    let number = |name: &&str| Some(write(signature.value(name)?).to_vec());
     Some(numbers.iter().map(number).collect::<Option<Vec<_>>>()?.concat())
 }

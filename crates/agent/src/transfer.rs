@@ -1,7 +1,9 @@
 //! Secret keys on their way into the agent and out of it (GnuPG's agent/cvt-openpgp.c reads and writes them).
 
 use cert::key::{Key, Parameter};
-use secret::{Error, Fields, IntegrityCheck, Locked, Protection, Result, S2k, SecretKey, write_number};
+use secret::{
+    Error, Fields, IntegrityCheck, Locked, Protection, Result, S2k, SecretKey, write_number, write_octets,
+};
 use symmetric::Cipher;
 use verify::{HashAlgorithm, PublicKeyAlgorithm};
 use zeroize::Zeroizing;
@@ -38,9 +40,9 @@ pub(crate) fn to_agent(secret: &SecretKey, form: CurveNumber) -> Result<Sexp> {
         Protection::None => {
             let mut fields = Fields(secret.data());
             for _ in 0..kind.secrets {
-                let number = fields.number().ok_or_else(|| damaged(&key))?;
+                let number = kind.read(&mut fields).ok_or_else(|| damaged(&key))?;
                 numbers.extend([Sexp::atom(b"_"), kind.secret(number, form)]);
-                sum = checksum(sum, &write_number(number));
+                sum = checksum(sum, &kind.write(number));
             }
             vec![Sexp::atom(b"none")]
         }
@@ -75,12 +77,9 @@ pub(crate) fn from_agent(public: &PublicKey, exported: &Sexp) -> Option<SecretKe
         .map(|[mark, number]| Some((mark.bytes()?, number.bytes()?)))
         .collect::<Option<_>>()?;
     let secrets = numbers.get(kind.public(&key).len()..)?;
-    let mut body = Zeroizing::new(Vec::with_capacity(public.body.len() + MOST_BYTES));
-    body.extend_from_slice(&public.body);
     match exported.child("protection")? {
         [none] if none.bytes() == Some(b"none") => {
-            let numbers = secrets.iter().map(|(_, number)| *number);
-            push_plain(&mut body, numbers);
+            kind.plain(public, secrets.iter().map(|(_, number)| *number))
         }
         [check, cipher, iv, mode, hash, salt, count] => {
             let text = |word: &Sexp| Some(String::from_utf8_lossy(word.bytes()?).into_owned());
@@ -93,42 +92,27 @@ pub(crate) fn from_agent(public: &PublicKey, exported: &Sexp) -> Option<SecretKe
             if !is_known {
                 return None;
             }
-            body.extend([254, cipher.number()]);
-            body.extend(S2k::Iterated { hash, salt, count }.to_bytes());
-            body.extend_from_slice(iv.bytes()?);
-            body.extend_from_slice(encrypted);
+            let s2k = S2k::Iterated { hash, salt, count };
+            let locked = Locked { check: IntegrityCheck::Sha1, cipher: cipher.number(), s2k };
+            SecretKey::from_locked(public.role, &public.body, &locked, iv.bytes()?, encrypted).ok()
         }
-        _ => return None,
+        _ => None,
     }
-    SecretKey::parse(public.role, &body).ok()
 }
 
 /// Reads a key without passphrase as the agent keeps it; `None` if it cannot be read.
 pub(crate) fn from_plain(public: &PublicKey, exported: &Sexp) -> Option<SecretKey> {
     let key = cert::key::parse_public(&public.body).ok()?;
-    let names: &[&str] = match (Kind::of(&key)?.name, exported.name()?) {
+    let kind = Kind::of(&key)?;
+    let names: &[&str] = match (kind.name, exported.name()?) {
         ("rsa", b"private-key") => &["d", "p", "q", "u"],
         ("dsa" | "elg", b"private-key") => &["x"],
         (_, b"private-key") => &["d"],
         _ => return None,
     };
     let [_, algorithm, ..] = exported.elements()? else { return None };
-    let mut body = Zeroizing::new(Vec::with_capacity(public.body.len() + MOST_BYTES));
-    body.extend_from_slice(&public.body);
     let numbers: Option<Vec<&[u8]>> = names.iter().map(|name| algorithm.value(name)).collect();
-    push_plain(&mut body, numbers?.into_iter());
-    SecretKey::parse(public.role, &body).ok()
-}
-
-/// Adds secret numbers without a passphrase to the body of a key packet.
-fn push_plain<'n>(body: &mut Vec<u8>, numbers: impl Iterator<Item = &'n [u8]>) {
-    body.push(0);
-    let start = body.len();
-    for number in numbers {
-        body.extend_from_slice(&write_number(number));
-    }
-    let sum = checksum(0, &body[start..]);
-    body.extend(sum.to_be_bytes());
+    kind.plain(public, numbers?.into_iter())
 }
 
 /// Adds bytes to a checksum (RFC 9580, 5.5.3).
@@ -197,7 +181,7 @@ fn hash_named(name: &str) -> Option<HashAlgorithm> {
 }
 
 /// What the agent calls the keys of an algorithm.
-struct Kind {
+pub(crate) struct Kind {
     name: &'static str,
     curve: Option<&'static str>,
     /// The number of secret numbers.
@@ -205,13 +189,15 @@ struct Kind {
 }
 
 impl Kind {
-    /// Returns the kind of a key of version 4; `None` if the agent has no such keys.
-    fn of(key: &Key<'_>) -> Option<Self> {
+    /// Returns the kind of a key; `None` if the agent has no such keys.
+    pub(crate) fn of(key: &Key<'_>) -> Option<Self> {
         type Algorithm = PublicKeyAlgorithm;
         let facts = key.facts();
         let curve = facts.curve_name().map(|name| match name {
             "ed25519" => "Ed25519",
             "cv25519" => "Curve25519",
+            "ed448" => "Ed448",
+            "cv448" => "X448",
             other => other,
         });
         let (name, secrets) = match key.algorithm {
@@ -224,7 +210,7 @@ impl Kind {
             _ => return None,
         };
         let is_curve = matches!(key.algorithm, Algorithm::ECDSA | Algorithm::ECDH | Algorithm::EDDSA_LEGACY);
-        let is_held = key.version == 4 && facts.keygrip.is_some() && is_curve == curve.is_some();
+        let is_held = matches!(key.version, 4 | 5) && facts.keygrip.is_some() && is_curve == curve.is_some();
         is_held.then_some(Self { name, curve, secrets })
     }
 
@@ -238,13 +224,34 @@ impl Kind {
         key.parameters().into_iter().filter_map(number).collect()
     }
 
+    /// Says whether secrets are bytes of a fixed length, whose zeros are written as well.
+    fn has_octets(&self) -> bool {
+        matches!(self.curve, Some("Ed448" | "X448"))
+    }
+
+    /// Reads a secret number as packets have it.
+    fn read<'n>(&self, fields: &mut Fields<'n>) -> Option<&'n [u8]> {
+        if self.has_octets() { fields.octets() } else { fields.number() }
+    }
+
+    /// Returns a secret number as packets have it.
+    pub(crate) fn write(&self, number: &[u8]) -> Zeroizing<Vec<u8>> {
+        if self.has_octets() { write_octets(number) } else { write_number(number) }
+    }
+
     /// Returns a secret number.
     fn secret(&self, number: &[u8], form: CurveNumber) -> Sexp {
-        if self.curve.is_none() || form == CurveNumber::Signed {
-            return Sexp::number(number);
+        match self.curve {
+            Some(_) if self.has_octets() || form == CurveNumber::Unsigned => Sexp::atom(number),
+            _ => Sexp::number(number),
         }
-        let zeros = number.iter().take_while(|byte| **byte == 0).count();
-        Sexp::atom(&number[zeros..])
+    }
+
+    /// Joins a public key with its secret numbers; `None` if it cannot be read.
+    fn plain<'n>(&self, public: &PublicKey, numbers: impl Iterator<Item = &'n [u8]>) -> Option<SecretKey> {
+        let mut material = Zeroizing::new(Vec::with_capacity(MOST_BYTES));
+        numbers.for_each(|number| material.extend_from_slice(&self.write(number)));
+        SecretKey::from_plain(public.role, &public.body, &material).ok()
     }
 }
 

@@ -27,6 +27,10 @@ const OPENPGP_ED25519: &[u8] = &[0x2b, 0x06, 0x01, 0x04, 0x01, 0xda, 0x47, 0x0f,
 const RFC8410_ED25519: &[u8] = &[0x2b, 0x65, 0x70];
 const OPENPGP_CURVE25519: &[u8] = &[0x2b, 0x06, 0x01, 0x04, 0x01, 0x97, 0x55, 0x01, 0x05, 0x01];
 
+/// The object identifiers of Ed448, 1.3.101.113, and X448, 1.3.101.111.
+const ED448: &[u8] = &[0x2b, 0x65, 0x71];
+const X448: &[u8] = &[0x2b, 0x65, 0x6f];
+
 /// Returns the curve with this object identifier (without its length byte).
 pub(crate) fn by_oid(oid: &[u8]) -> Option<&'static Curve> {
     CURVES.iter().find(|curve| curve.oids.contains(&oid))
@@ -36,6 +40,12 @@ pub(crate) fn by_oid(oid: &[u8]) -> Option<&'static Curve> {
 pub(crate) fn named(name: &str) -> Option<&'static Curve> {
     let name = name.replace("NIST P-", "nistp").replace("Curve25519", "cv25519");
     CURVES.iter().find(|curve| curve.name.eq_ignore_ascii_case(&name))
+}
+
+/// Returns whether points of the curve are written without a prefix, so that zeros before them belong to them: those of
+/// Ed448 and X448 (LibrePGP).
+pub(crate) fn has_bare_points(oid: &[u8]) -> bool {
+    matches!(oid, ED448 | X448)
 }
 
 /// Returns a point as libgcrypt encodes it in keygrips: on these curves without the prefix 0x40 of native points.
@@ -154,8 +164,7 @@ static CURVES: [Curve; 17] = [
     },
     Curve {
         name: "ed448",
-        // 1.3.101.113
-        oids: &[&[0x2b, 0x65, 0x71]],
+        oids: &[ED448],
         bits: 448,
         p: "FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF",
         a: "01",
@@ -165,8 +174,7 @@ static CURVES: [Curve; 17] = [
     },
     Curve {
         name: "cv448",
-        // 1.3.101.111
-        oids: &[&[0x2b, 0x65, 0x6f]],
+        oids: &[X448],
         bits: 448,
         p: "FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF",
         a: "98A9",

@@ -13,10 +13,10 @@ pub(crate) struct Fields<'a> {
     what: &'static str,
 }
 
-/// A multiprecision integer (RFC 9580, 3.2), without leading zeros.
+/// A multiprecision integer (RFC 9580, 3.2), without leading zeros, or a point that is written as one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Number<'a> {
-    /// The bytes, the most significant one first; none for zero.
+    /// The bytes, of a number the most significant one first; none for zero.
     pub(crate) bytes: &'a [u8],
 }
 
@@ -71,12 +71,17 @@ impl<'a> Fields<'a> {
         self.take(count.into())
     }
 
-    pub(crate) fn number(&mut self) -> Result<Number<'a>, Flaw> {
+    /// Reads a number as it stands, with the zeros before it: GnuPG writes the points of curves as numbers.
+    pub(crate) fn octets(&mut self) -> Result<Number<'a>, Flaw> {
         let bits = self.u16()?;
         if bits > MAX_NUMBER_BITS {
             return Err(Flaw::NumberTooLarge(bits));
         }
-        let bytes = self.take(usize::from(bits).div_ceil(8))?;
+        self.take(usize::from(bits).div_ceil(8)).map(|bytes| Number { bytes })
+    }
+
+    pub(crate) fn number(&mut self) -> Result<Number<'a>, Flaw> {
+        let Number { bytes } = self.octets()?;
         let zeros = bytes.iter().take_while(|&&byte| byte == 0).count();
         Ok(Number { bytes: &bytes[zeros..] })
     }

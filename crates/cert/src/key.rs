@@ -4,7 +4,7 @@ use crate::error::Flaw;
 use crate::facts::KeyFacts;
 use crate::fields::{Fields, Number};
 use crate::identity::{Fingerprint, Timestamp};
-use crate::material::Material;
+use crate::material::{self, Material};
 use crate::packet::Tag;
 use crate::{curve, keygrip};
 use verify::{PublicKey, PublicKeyAlgorithm, limits, naming};
@@ -32,7 +32,7 @@ pub struct Key<'a> {
 /// One of a key's algorithm-specific public fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Parameter<'a> {
-    /// A number, most significant byte first, without leading zeros.
+    /// A number, most significant byte first, without leading zeros, or a point of a curve, which is written as one.
     Number(&'a [u8]),
     /// Other bytes with their length byte: a curve, or the parameters of a key derivation.
     Bytes(&'a [u8]),
@@ -168,7 +168,11 @@ impl<'a> Key<'a> {
         let mut fields = Fields::new(self.material, PACKET);
         let parameter = |&is_number: &bool| {
             if is_number {
-                return fields.number().ok().map(|number| Parameter::Number(number.bytes));
+                let number = match self.fields {
+                    Material::Curve { oid, .. } => material::point(oid, &mut fields),
+                    _ => fields.number(),
+                };
+                return number.ok().map(|number| Parameter::Number(number.bytes));
             }
             let all = fields.rest();
             fields.counted().ok().map(|bytes| Parameter::Bytes(&all[..bytes.len() + 1]))

@@ -1,5 +1,6 @@
 //! The algorithm-specific public fields of a key packet (RFC 9580, 5.5.5).
 
+use crate::curve;
 use crate::error::Flaw;
 use crate::fields::{Fields, Number};
 use verify::PublicKeyAlgorithm;
@@ -35,6 +36,11 @@ pub(crate) enum Material<'a> {
     Unknown,
 }
 
+/// Reads a point of the curve with this object identifier.
+pub(crate) fn point<'a>(oid: &[u8], fields: &mut Fields<'a>) -> Result<Number<'a>, Flaw> {
+    if curve::has_bare_points(oid) { fields.octets() } else { fields.number() }
+}
+
 impl<'a> Material<'a> {
     /// Parses the fields of a key of `algorithm`; all remaining bytes if the algorithm is unknown in keys of this version.
     pub(crate) fn read(
@@ -62,12 +68,14 @@ impl<'a> Material<'a> {
                 Ok(Material::Elgamal { p: fields.number()?, g: fields.number()?, y: fields.number()? })
             }
             Algorithm::ECDSA | Algorithm::EDDSA_LEGACY => {
-                Ok(Material::Curve { oid: fields.counted()?, point: fields.number()? })
+                let oid = fields.counted()?;
+                Ok(Material::Curve { oid, point: point(oid, fields)? })
             }
             Algorithm::ECDH => {
-                let material = Material::Curve { oid: fields.counted()?, point: fields.number()? };
+                let oid = fields.counted()?;
+                let point = point(oid, fields)?;
                 fields.counted()?;
-                Ok(material)
+                Ok(Material::Curve { oid, point })
             }
             Algorithm::KYBER if version < 6 => {
                 let oid = fields.counted()?;

@@ -73,6 +73,10 @@ pub(crate) enum Material {
 pub(crate) enum Curve {
     Curve25519,
     Ed25519,
+    /// X448, of keys of version 5 (LibrePGP).
+    X448,
+    /// Ed448, of keys of version 5.
+    Ed448,
     NistP256,
     NistP384,
     NistP521,
@@ -143,6 +147,11 @@ impl Family {
 }
 
 impl Material {
+    /// Says whether it is a key on Curve448, by its name.
+    pub(crate) fn is_on_curve448(self) -> bool {
+        matches!(self, Self::Eddsa(Curve::Ed448) | Self::Ecdh(Curve::X448))
+    }
+
     /// Returns the algorithm.
     pub(crate) fn family(self) -> Family {
         match self {
@@ -179,6 +188,8 @@ impl Curve {
 const NAMES: &[(Curve, &[&str])] = &[
     (Curve::Curve25519, &["Curve25519", "cv25519", "1.3.6.1.4.1.3029.1.5.1"]),
     (Curve::Ed25519, &["Ed25519", "ed25519", "1.3.6.1.4.1.11591.15.1"]),
+    (Curve::X448, &["X448", "cv448", "1.3.101.111"]),
+    (Curve::Ed448, &["Ed448", "ed448", "1.3.101.113"]),
     (Curve::NistP256, &["NIST P-256", "nistp256", "prime256v1", "secp256r1", "1.2.840.10045.3.1.7"]),
     (Curve::NistP384, &["NIST P-384", "nistp384", "secp384r1", "1.3.132.0.34"]),
     (Curve::NistP521, &["NIST P-521", "nistp521", "secp521r1", "1.3.132.0.35"]),

@@ -12,6 +12,8 @@ use verify::PublicKeyAlgorithm;
 pub enum Version {
     /// Version 4 (RFC 4880), which every implementation reads.
     V4,
+    /// Version 5 (LibrePGP), which GnuPG 2.4 reads, and makes of keys on Curve448.
+    V5,
     /// Version 6 (RFC 9580).
     V6,
 }
@@ -25,8 +27,19 @@ impl Version {
     pub fn of_primary(version: u8) -> Result<Self> {
         match version {
             4 => Ok(Self::V4),
+            5 => Ok(Self::V5),
             6 => Ok(Self::V6),
             _ => Err(Error::Subkey(version)),
+        }
+    }
+
+    /// Returns the version of a key as GnuPG 2.4 makes it, as the primary key or a subkey of one with this version: it depends
+    /// on the algorithm alone. Beside keys of version 6, which GnuPG does not read, it is 6.
+    pub fn in_gnupg(primary: u8, algorithm: Option<Algorithm>) -> Self {
+        match (primary, algorithm) {
+            (6, _) => Self::V6,
+            (_, Some(Algorithm::Curve448)) => Self::V5,
+            _ => Self::V4,
         }
     }
 
@@ -34,6 +47,7 @@ impl Version {
     pub fn number(self) -> u8 {
         match self {
             Self::V4 => 4,
+            Self::V5 => 5,
             Self::V6 => 6,
         }
     }
@@ -47,9 +61,9 @@ impl Version {
 pub enum Algorithm {
     /// RSA.
     Rsa(Size),
-    /// Ed25519 and X25519; version 4 keys are written in the form that GnuPG 2.1 introduced.
+    /// Ed25519 and X25519; keys of version 4 and 5 are written in the form that GnuPG 2.1 introduced.
     Curve25519,
-    /// Ed448 and X448; keys of both versions are written in the form of RFC 9580.
+    /// Ed448 and X448; keys of version 5 are written in the form of LibrePGP, others in that of RFC 9580.
     Curve448,
     /// A curve of NIST or Brainpool.
     Weierstrass(Curve),
@@ -77,6 +91,7 @@ const NAMES: &[(&str, Algorithm)] = &[
     ("x25519", Algorithm::Curve25519),
     ("curve448", Algorithm::Curve448),
     ("ed448", Algorithm::Curve448),
+    ("cv448", Algorithm::Curve448),
     ("x448", Algorithm::Curve448),
     ("nistp256", Algorithm::Weierstrass(Curve::NistP256)),
     ("nistp384", Algorithm::Weierstrass(Curve::NistP384)),
@@ -161,6 +176,20 @@ impl fmt::Display for Algorithm {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_subkey_has_the_version_of_its_primary_key_and_in_gnupg_that_of_its_algorithm() {
+        let of_primary = |version| Version::of_primary(version).ok();
+        assert_eq!([4, 5, 6].map(of_primary), [Version::V4, Version::V5, Version::V6].map(Some));
+        assert!(matches!(Version::of_primary(7), Err(Error::Subkey(7))));
+        for (algorithm, versions) in [
+            (Some(Algorithm::Curve448), [Version::V5, Version::V5, Version::V6]),
+            (Some(Algorithm::Curve25519), [Version::V4, Version::V4, Version::V6]),
+            (None, [Version::V4, Version::V4, Version::V6]),
+        ] {
+            assert_eq!([4, 5, 6].map(|primary| Version::in_gnupg(primary, algorithm)), versions);
+        }
+    }
 
     #[test]
     fn algorithms_are_found_by_gnupgs_names_in_any_case() {

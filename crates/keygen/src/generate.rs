@@ -59,7 +59,8 @@ pub fn generate(
     now: Timestamp,
     progress: &mut dyn Progress,
 ) -> Result<Generated> {
-    let mut key = |plan: &Plan, role| key(profile.version, plan, role, existing, now, progress);
+    let mut key =
+        |plan: &Plan, role| key(plan.version.unwrap_or(profile.version), plan, role, existing, now, progress);
     let mut primary = key(&profile.primary, Role::Primary)?;
     let mut subkeys = Vec::with_capacity(profile.subkeys.len());
     for plan in &profile.subkeys {
@@ -148,7 +149,7 @@ fn certificate(
     }
     for (index, user_id) in profile.user_ids.iter().enumerate() {
         let mut builder = new_builder(profile, SignatureType::POSITIVE_CERTIFICATION, primary, now);
-        if profile.version == Version::V4 {
+        if profile.version != Version::V6 {
             builder = with_preferences(builder, profile);
         }
         if index == 0 && (profile.user_ids.len() > 1 || profile.version == Version::V6) {

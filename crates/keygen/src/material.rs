@@ -12,8 +12,9 @@ use openssl::bn::BigNumContext;
 use openssl::ec::{EcKey, PointConversionForm};
 use openssl::error::ErrorStack;
 use openssl::pkey::PKey;
+use secret::curve448::{ED448_OID, X448_OID};
 use secret::curve25519::{CURVE25519_OID, ED25519_OID, Kind, NATIVE};
-use secret::{Role, Unlocked, wrapping, write_number};
+use secret::{Role, Unlocked, wrapping, write_number, write_octets};
 use verify::PublicKeyAlgorithm;
 use zeroize::Zeroizing;
 
@@ -42,7 +43,7 @@ pub(crate) fn generate(
 ) -> Result<Unlocked> {
     let material = match algorithm {
         Algorithm::Rsa(size) => rsa_material(&race::generate(size, progress)?),
-        Algorithm::Dsa(_) | Algorithm::Elgamal(_) if version != Version::V4 => {
+        Algorithm::Dsa(_) | Algorithm::Elgamal(_) if version == Version::V6 => {
             return Err(Error::Version { algorithm: algorithm.to_string(), version: 4 });
         }
         Algorithm::Dsa(size) => {
@@ -52,7 +53,7 @@ pub(crate) fn generate(
         }
         Algorithm::Elgamal(size) => group_material(PublicKeyAlgorithm::ELGAMAL, &group::elgamal(size)?),
         Algorithm::Curve25519 => curve25519_material(purpose, version)?,
-        Algorithm::Curve448 => curve448_material(purpose)?,
+        Algorithm::Curve448 => curve448_material(purpose, version)?,
         Algorithm::Weierstrass(curve) => weierstrass_material(curve, purpose)?,
         Algorithm::MlDsa65
         | Algorithm::MlDsa87
@@ -71,7 +72,7 @@ fn public_body(version: Version, created: Timestamp, material: &Material) -> Vec
     let mut body = vec![version.number()];
     body.extend(created.0.to_be_bytes());
     body.push(material.algorithm.0);
-    if version == Version::V6 {
+    if version != Version::V4 {
         body.extend((material.public.len() as u32).to_be_bytes());
     }
     body.extend(&material.public);
@@ -94,7 +95,7 @@ fn group_material(algorithm: PublicKeyAlgorithm, numbers: &group::Numbers) -> Ma
     Material { algorithm, public, secret: write_number(&numbers.x) }
 }
 
-/// Generates a key on Curve25519; version 4 keys have the form that GnuPG 2.1 introduced.
+/// Generates a key on Curve25519; keys of version 4 and 5 have the form that GnuPG 2.1 introduced.
 fn curve25519_material(purpose: KeyUse, version: Version) -> Result<Material> {
     let kind = if purpose == KeyUse::Sign { Kind::Ed25519 } else { Kind::X25519 };
     let mut secret = Zeroizing::new([0; 32]);
@@ -106,14 +107,13 @@ fn curve25519_material(purpose: KeyUse, version: Version) -> Result<Material> {
     }
     let point = kind.public_of(&secret).ok_or(Error::Memory)?;
     let native = || write_number(&[&[NATIVE], &point[..]].concat()).to_vec();
-    let counted = |oid: &[u8]| [&[oid.len() as u8], oid].concat();
     let (algorithm, public) = match (kind, version) {
         (Kind::Ed25519, Version::V6) => (PublicKeyAlgorithm::ED25519, point.to_vec()),
         (Kind::X25519, Version::V6) => (PublicKeyAlgorithm::X25519, point.to_vec()),
-        (Kind::Ed25519, Version::V4) => {
+        (Kind::Ed25519, Version::V4 | Version::V5) => {
             (PublicKeyAlgorithm::EDDSA_LEGACY, [counted(ED25519_OID), native()].concat())
         }
-        (Kind::X25519, Version::V4) => {
+        (Kind::X25519, Version::V4 | Version::V5) => {
             secret.reverse();
             (
                 PublicKeyAlgorithm::ECDH,
@@ -123,21 +123,42 @@ fn curve25519_material(purpose: KeyUse, version: Version) -> Result<Material> {
     };
     let secret = match version {
         Version::V6 => Zeroizing::new(secret.to_vec()),
-        Version::V4 => write_number(&*secret),
+        Version::V4 | Version::V5 => write_number(&*secret),
     };
     Ok(Material { algorithm, public, secret })
 }
 
-/// Generates an Ed448 or X448 key, which has the form of RFC 9580 in both versions.
-fn curve448_material(purpose: KeyUse) -> std::result::Result<Material, ErrorStack> {
-    libcrypto::initialise();
-    let (algorithm, key) = match purpose {
-        KeyUse::Sign => (PublicKeyAlgorithm::ED448, PKey::generate_ed448()?),
-        KeyUse::Encrypt => (PublicKeyAlgorithm::X448, PKey::generate_x448()?),
-    };
-    let secret = Zeroizing::new(key.raw_private_key()?);
-    Ok(Material { algorithm, public: key.raw_public_key()?, secret })
+/// Returns an object identifier after its length.
+fn counted(oid: &[u8]) -> Vec<u8> {
+    [&[oid.len() as u8], oid].concat()
 }
+
+/// Generates an Ed448 or X448 key; keys of version 5 have the form of LibrePGP.
+fn curve448_material(purpose: KeyUse, version: Version) -> std::result::Result<Material, ErrorStack> {
+    libcrypto::initialise();
+    let key = match purpose {
+        KeyUse::Sign => PKey::generate_ed448()?,
+        KeyUse::Encrypt => PKey::generate_x448()?,
+    };
+    let (public, secret) = (key.raw_public_key()?, Zeroizing::new(key.raw_private_key()?));
+    Ok(match (version, purpose) {
+        (Version::V5, KeyUse::Sign) => Material {
+            algorithm: PublicKeyAlgorithm::EDDSA_LEGACY,
+            public: [&counted(ED448_OID), &write_octets(&public)[..]].concat(),
+            secret: write_octets(&secret),
+        },
+        (Version::V5, KeyUse::Encrypt) => Material {
+            algorithm: PublicKeyAlgorithm::ECDH,
+            public: [&counted(X448_OID), &write_octets(&public)[..], &X448_WRAPPING].concat(),
+            secret: write_octets(&secret),
+        },
+        (_, KeyUse::Sign) => Material { algorithm: PublicKeyAlgorithm::ED448, public, secret },
+        (_, KeyUse::Encrypt) => Material { algorithm: PublicKeyAlgorithm::X448, public, secret },
+    })
+}
+
+/// The fields after the point of an X448 key of version 5, as GnuPG writes them: SHA2-512 and AES-256.
+const X448_WRAPPING: [u8; 4] = [3, 1, 10, 9];
 
 /// Generates a key of RFC 9980: the part on a curve, if there is one, and the post-quantum part, independently of it.
 fn post_quantum_material(algorithm: Algorithm, purpose: KeyUse, version: Version) -> Result<Material> {

@@ -51,7 +51,7 @@ impl Preferences {
     /// Returns the default preferences of certificates of a version.
     pub fn of_version(version: Version) -> Self {
         match version {
-            Version::V4 => Self::gnupg(),
+            Version::V4 | Version::V5 => Self::gnupg(),
             Version::V6 => Self::rfc9580(),
         }
     }
@@ -60,7 +60,7 @@ impl Preferences {
     pub fn subpackets(&self, version: Version) -> Vec<Subpacket> {
         let mut subpackets = Vec::new();
         let Self { ciphers, hashes, compressions, aead, .. } = self;
-        if version == Version::V4 && !aead.is_empty() {
+        if version != Version::V6 && !aead.is_empty() {
             subpackets.push(Subpacket::AeadPreferences(aead.clone()));
         }
         if !ciphers.is_empty() {
@@ -80,7 +80,7 @@ impl Preferences {
         if features != Features::default() {
             subpackets.push(Subpacket::Features(features));
         }
-        if version == Version::V4 && !self.keyserver_modify {
+        if version != Version::V6 && !self.keyserver_modify {
             subpackets.push(Subpacket::KeyserverPreferences(0x80));
         }
         subpackets
@@ -89,7 +89,7 @@ impl Preferences {
     fn features(&self, version: Version) -> Features {
         match version {
             Version::V6 => self.features.with(Features::SEIPD_V2, self.features.contains(Features::SEIPD_V1)),
-            Version::V4 => self.features,
+            Version::V4 | Version::V5 => self.features,
         }
     }
 }

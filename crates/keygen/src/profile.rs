@@ -79,6 +79,8 @@ pub struct Plan {
     flags: KeyFlags,
     /// The lifetime in seconds from the creation time; `None` if the key never expires.
     pub lifetime: Option<NonZeroU32>,
+    /// The version of the key; `None` for the certificate's.
+    pub version: Option<Version>,
 }
 
 impl Plan {
@@ -95,7 +97,7 @@ impl Plan {
             }
             (true, _) if !algorithm.signs() => Err(Error::Purposes { algorithm: algorithm.to_string() }),
             (_, true) if !algorithm.encrypts() => Err(Error::Purposes { algorithm: algorithm.to_string() }),
-            _ => Ok(Self { source: KeySource::New(algorithm), flags, lifetime: None }),
+            _ => Ok(Self { source: KeySource::New(algorithm), flags, lifetime: None, version: None }),
         }
     }
 
@@ -107,7 +109,10 @@ impl Plan {
     pub fn existing(keygrip: Keygrip, algorithm: PublicKeyAlgorithm, flags: KeyFlags) -> Result<Self> {
         match signs(flags) || encrypts(flags) {
             false => Err(Error::NoPurpose),
-            true => Ok(Self { source: KeySource::Existing(keygrip, algorithm), flags, lifetime: None }),
+            true => {
+                let source = KeySource::Existing(keygrip, algorithm);
+                Ok(Self { source, flags, lifetime: None, version: None })
+            }
         }
     }
 

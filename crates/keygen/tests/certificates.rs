@@ -85,6 +85,25 @@ fn the_secret_keys_are_written_so_that_others_read_them() {
 }
 
 #[test]
+fn keys_of_version_5_are_in_the_form_of_librepgp() {
+    use verify::PublicKeyAlgorithm as Kind;
+    let made = |algorithm, flags| {
+        let key = subkey(Version::V5, &Plan::new(algorithm, flags).unwrap(), NOW, &mut Silent);
+        let key = key.unwrap_or_else(|error| panic!("{algorithm}: {error}"));
+        assert_eq!((key.key().version, key.plain().fingerprint()), (5, key.fingerprint()), "{algorithm}");
+        (key.key().algorithm, key.key().bits())
+    };
+    for algorithm in algorithms(Version::V4) {
+        for flags in [KeyFlags::SIGN, KeyFlags::ENCRYPT] {
+            let (kind, _) = made(algorithm, flags);
+            assert!(![Kind::X448, Kind::ED448, Kind::X25519, Kind::ED25519].contains(&kind), "{algorithm}");
+        }
+    }
+    assert_eq!(made(Algorithm::Curve448, KeyFlags::SIGN), (Kind::EDDSA_LEGACY, 448));
+    assert_eq!(made(Algorithm::Curve448, KeyFlags::ENCRYPT), (Kind::ECDH, 448));
+}
+
+#[test]
 fn keys_of_rfc_9980_are_of_version_6_but_for_ml_kem_768() {
     let post_quantum = algorithms(Version::V6).split_off(algorithms(Version::V4).len());
     let made = |algorithm, flags| {

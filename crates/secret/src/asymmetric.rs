@@ -13,8 +13,8 @@ use crate::curve25519::{self, Kind};
 use crate::ecdh::Wrapping;
 use crate::montgomery::Function;
 use crate::{
-    Ciphertext, Error, Result, dsa, elgamal, post_quantum_encryption, post_quantum_signature, raw_key, rsa,
-    weierstrass,
+    Ciphertext, Error, Result, curve448, dsa, elgamal, post_quantum_encryption, post_quantum_signature,
+    raw_key, rsa, weierstrass,
 };
 
 /// A key with its public and its secret numbers.
@@ -96,7 +96,10 @@ impl<'a> Pair<'a> {
             Numbers::Curve25519(numbers) => {
                 Ok(numbers.sign(digest).map(|signature| curve25519::fields(self.key.algorithm, &signature)))
             }
-            Numbers::Ed448(numbers) => numbers.sign(digest).map(Some),
+            Numbers::Ed448(numbers) => numbers.sign(digest).map(|signature| match self.key.algorithm {
+                PublicKeyAlgorithm::ED448 => Some(signature),
+                _ => Some(curve448::fields(&signature)),
+            }),
             Numbers::PostQuantumSignature(numbers) => numbers.sign(digest),
             Numbers::Elgamal(_) | Numbers::X448(_) | Numbers::PostQuantumEncryption(_) => Ok(None),
         };
@@ -133,6 +136,10 @@ impl<'a> Pair<'a> {
             }
             (Numbers::Curve25519(numbers), Ciphertext::X25519 { e, key }) => {
                 unwrapped_native(Function::X25519, public, numbers.secret(), e, key)
+            }
+            (Numbers::X448(numbers), Ciphertext::Ecdh { e, key }) => {
+                let Some(e) = curve448::ephemeral(e) else { return Err(not_for_this_key(self.key)) };
+                self.unwrapped(Function::X448.shared(numbers.secret(), &e), key)
             }
             (Numbers::X448(numbers), Ciphertext::X448 { e, key }) => {
                 unwrapped_native(Function::X448, public, numbers.secret(), e, key)
@@ -174,6 +181,8 @@ impl<'a> Numbers<'a> {
             Algorithm::ELGAMAL | Algorithm::ELGAMAL_BOTH => {
                 elgamal::Numbers::read(public, secret).map(Self::Elgamal)
             }
+            _ if curve448::is_ed448(key) => curve448::numbers(key, secret).map(Self::Ed448),
+            _ if curve448::is_x448(key) => curve448::numbers(key, secret).map(Self::X448),
             Algorithm::ECDSA | Algorithm::ECDH => {
                 let curve = key.curve().and_then(Curve::by_oid);
                 let curve = curve.ok_or_else(|| Error::unsupported(key, "its curve"))?;

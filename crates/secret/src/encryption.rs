@@ -6,9 +6,10 @@ use openssl::error::ErrorStack;
 use verify::PublicKeyAlgorithm;
 use zeroize::Zeroizing;
 
+use crate::curve448::{self, X448_OID};
 use crate::curve25519::{self, CURVE25519_OID};
 use crate::ecdh::Wrapping;
-use crate::fields::write_number;
+use crate::fields::write_octets;
 use crate::key_wrap::KeySize;
 use crate::montgomery::{Agreed, Function};
 use crate::post_quantum_encryption::Scheme;
@@ -81,6 +82,10 @@ fn encrypted_by_ecdh(key: &Key<'_>, content: &[u8]) -> std::result::Result<Optio
                 ..agreed
             })
         }
+        Some(X448_OID) => match curve448::point(key.material) {
+            Some(public) => Function::X448.agree(public)?,
+            None => None,
+        },
         Some(oid) => match Curve::by_oid(oid) {
             Some(curve) => weierstrass::agree(curve, key.material)?,
             None => None,
@@ -89,7 +94,7 @@ fn encrypted_by_ecdh(key: &Key<'_>, content: &[u8]) -> std::result::Result<Optio
     };
     let Some(Agreed { ephemeral: point, shared }) = agreed else { return Ok(None) };
     let Some(wrapped) = wrapping.wrap(&shared, content)? else { return Ok(None) };
-    Ok(Some([&write_number(&point)[..], &[wrapped.len() as u8], &wrapped].concat()))
+    Ok(Some([&write_octets(&point)[..], &[wrapped.len() as u8], &wrapped].concat()))
 }
 
 /// Encrypts as RFC 9580 does with its own curves; the number of the cipher is not encrypted.

@@ -28,10 +28,16 @@ impl<'a> Fields<'a> {
         self.take(count.into())
     }
 
+    /// Reads a multiprecision integer as it stands, with the zeros before it: the points and secrets of Ed448 and X448 keys
+    /// in the form of LibrePGP are written so, though they are no numbers.
+    pub fn octets(&mut self) -> Option<&'a [u8]> {
+        let bits = self.array().map(u16::from_be_bytes)?;
+        self.take(usize::from(bits).div_ceil(8))
+    }
+
     /// Reads a multiprecision integer (RFC 9580, 3.2), and returns it without the leading zeros that other programs write.
     pub fn number(&mut self) -> Option<&'a [u8]> {
-        let bits = self.array().map(u16::from_be_bytes)?;
-        let number = self.take(usize::from(bits).div_ceil(8))?;
+        let number = self.octets()?;
         let zeros = number.iter().take_while(|byte| **byte == 0).count();
         Some(&number[zeros..])
     }
@@ -54,6 +60,16 @@ pub fn write_number(bytes: &[u8]) -> Zeroizing<Vec<u8>> {
     written
 }
 
+/// Writes bytes as GnuPG writes those that are no number in the place of one: the bits of zeros before them are counted.
+pub fn write_octets(bytes: &[u8]) -> Zeroizing<Vec<u8>> {
+    let unused = bytes.first().filter(|first| **first != 0).map_or(0, |first| first.leading_zeros());
+    let bits = bytes.len() * 8 - unused as usize;
+    let mut written = Zeroizing::new(Vec::with_capacity(bytes.len() + 2));
+    written.extend((bits as u16).to_be_bytes());
+    written.extend_from_slice(bytes);
+    written
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -69,6 +85,17 @@ mod tests {
             assert_eq!(*write_number(bytes), written);
             assert_eq!(Fields(written).number(), Some(&written[2..]));
         }
+    }
+
+    #[test]
+    fn octets_keep_the_zeros_before_them() {
+        for (bytes, written) in
+            [(&[][..], &[0, 0][..]), (&[0, 1], &[0, 16, 0, 1]), (&[1, 0], &[0, 9, 1, 0]), (&[0], &[0, 8, 0])]
+        {
+            assert_eq!(*write_octets(bytes), written);
+            assert_eq!(Fields(written).octets(), Some(bytes));
+        }
+        assert_eq!(Fields(&[0, 17, 0, 0]).octets(), None);
     }
 
     #[test]

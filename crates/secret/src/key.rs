@@ -6,7 +6,7 @@ use cert::key::{self, Key};
 use cert::{Fingerprint, Keygrip, packet};
 use zeroize::Zeroizing;
 
-use crate::protection::{Layout, Protection, write_stub};
+use crate::protection::{Layout, Locked, Protection, write_locked, write_plain, write_stub};
 use crate::{Error, Result, Role};
 
 /// A secret key packet: the public part, and the secret part plain, locked or elsewhere. It is wiped when dropped.
@@ -33,6 +33,31 @@ impl SecretKey {
             .map_err(|what| Error::Malformed { key: fingerprint, what })?;
         let (split, body) = (key.public.len(), body.to_vec().into());
         Ok(Self { role, body, split, layout, fingerprint })
+    }
+
+    /// Joins the body of a public key packet with secret numbers, encoded as in a secret key packet, without protection.
+    /// Whether they belong together is not verified.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`parse`](Self::parse).
+    pub fn from_plain(role: Role, public: &[u8], material: &[u8]) -> Result<Self> {
+        // Up to eight bytes are around the secret numbers.
+        let mut body = Zeroizing::new(Vec::with_capacity(public.len() + material.len() + 8));
+        body.extend_from_slice(public);
+        write_plain(key::parse_public(public)?.version, material, &mut body);
+        Self::parse(role, &body)
+    }
+
+    /// Joins the body of a public key packet with secret numbers that are locked.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`parse`](Self::parse).
+    pub fn from_locked(role: Role, public: &[u8], locked: &Locked, iv: &[u8], data: &[u8]) -> Result<Self> {
+        let mut body = public.to_vec();
+        write_locked(key::parse_public(public)?.version, locked, iv, data, &mut body);
+        Self::parse(role, &body)
     }
 
     /// Returns GnuPG's stub: a secret key packet without the secret.

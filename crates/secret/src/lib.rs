@@ -14,6 +14,7 @@
 
 pub mod ask;
 pub mod curve25519;
+pub mod curve448;
 pub mod file;
 
 mod asymmetric;
@@ -61,7 +62,7 @@ pub use asymmetric::unwrap_agreed;
 pub use ciphertext::{Ciphertext, Encrypted};
 pub use encryption::{encrypt, is_safe_to_encrypt_to};
 pub use error::{Error, Result};
-pub use fields::{Fields, write_number};
+pub use fields::{Fields, write_number, write_octets};
 pub use in_memory::MemoryKeys;
 pub use input::read_all;
 pub use key::SecretKey;

@@ -7,7 +7,7 @@ use verify::HashAlgorithm;
 use zeroize::Zeroizing;
 
 use crate::derive::{authenticated, derive};
-use crate::protection::{IntegrityCheck, Locked, write_locked};
+use crate::protection::{IntegrityCheck, Locked};
 use crate::{Passphrase, Result, SecretKey, Unlocked};
 
 /// How a passphrase protects a key.
@@ -97,24 +97,24 @@ impl Unlocked {
         };
         let locked = Locked { check, cipher: CIPHER.number(), s2k };
         let derived = derive(s2k, key, passphrase, CIPHER)?;
-        let mut body = self.public_body().to_vec();
-        let version = key.version();
+        let join = |iv: &[u8], data: &[u8]| {
+            SecretKey::from_locked(self.role(), self.public_body(), &locked, iv, data)
+        };
         if let IntegrityCheck::Aead(_) = check {
             let nonce: [u8; 15] = random()?;
             let (aead, associated) =
                 authenticated(CIPHER, MODE, &derived, self.role(), self.public_body(), key)?;
             let mut data = Zeroizing::new(self.material().to_vec());
             let tag = aead.seal(&nonce, &associated, &mut data);
-            write_locked(version, &locked, &nonce, &[&data[..], &tag].concat(), &mut body);
+            join(&nonce, &[&data[..], &tag].concat())
         } else {
             let iv: [u8; 16] = random()?;
             // The SHA-1 checks the secret after unlocking.
             let digest = verify::naming::sha1(&[self.material()]);
             let mut data = Zeroizing::new([self.material(), &digest].concat());
             Cfb::new(CIPHER, &derived).encrypt(&mut { iv }, &mut data);
-            write_locked(version, &locked, &iv, &data, &mut body);
+            join(&iv, &data)
         }
-        SecretKey::parse(self.role(), &body)
     }
 
     /// Returns the key locked with the default for its version, or without protection if the passphrase is empty.

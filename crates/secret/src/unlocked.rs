@@ -11,7 +11,6 @@ use zeroize::Zeroizing;
 use crate::asymmetric::Pair;
 use crate::encryption::encrypt;
 use crate::memory::Guarded;
-use crate::protection::write_plain;
 use crate::{Ciphertext, Decryptor, Error, Result, Role, SecretKey, Signer, public};
 
 /// A key with its plain secret, in memory that is wiped and kept out of swap and core dumps.
@@ -108,11 +107,7 @@ impl Unlocked {
 
     /// Returns the key as a packet without protection.
     pub fn plain(&self) -> SecretKey {
-        // Up to eight bytes are around the secret numbers.
-        let mut body = Zeroizing::new(Vec::with_capacity(self.public.len() + self.material.len() + 8));
-        body.extend_from_slice(&self.public);
-        write_plain(self.fingerprint.version(), &self.material, &mut body);
-        SecretKey::parse(self.role, &body)
+        SecretKey::from_plain(self.role, &self.public, &self.material)
             .expect("a public part that was read, and a secret part made to be read")
     }
 

@@ -194,9 +194,22 @@ fn make_the_other_kinds() -> Vec<Made> {
         ecdsa_from(HashAlgorithm::SHA512, include_str!("testdata/brainpoolP512r1-sha512.hex")),
         sign(Key4::generate_dsa(2048).expect("a DSA key"), HashAlgorithm::SHA256),
         sign(Key4::generate_ed448().expect("an Ed448 key"), HashAlgorithm::SHA512),
+        in_form_of_librepgp(sign(Key4::generate_ed448().expect("an Ed448 key"), HashAlgorithm::SHA512)),
         rsa_from(include_str!("testdata/rsa-8448.hex")),
         rsa_from(include_str!("testdata/rsa-2048-long-exponent.hex")),
     ]
+}
+
+/// Writes the point of an Ed448 key and both halves of a signature as GnuPG does, as numbers with the zeros before them.
+fn in_form_of_librepgp(made: Made) -> Made {
+    let octets = |bytes: &[u8]| [&(bytes.len() as u16 * 8).to_be_bytes(), bytes].concat();
+    let (r, s) = made.signature.split_at(57);
+    Made {
+        algorithm: PublicKeyAlgorithm::EDDSA_LEGACY,
+        key: [&[3, 0x2b, 0x65, 0x71][..], &octets(&made.key)].concat(),
+        signature: [octets(r), octets(s)].concat(),
+        ..made
+    }
 }
 
 /// Reads RSA material that [`made_elsewhere`].

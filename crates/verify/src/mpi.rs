@@ -7,12 +7,19 @@ pub(crate) struct Fields<'a>(pub(crate) &'a [u8]);
 impl<'a> Fields<'a> {
     /// Returns the next number, without leading zero bytes that the packet may have.
     pub(crate) fn mpi(&mut self) -> Option<&'a [u8]> {
-        let (bits, rest) = self.0.split_first_chunk::<2>()?;
-        let length = usize::from(u16::from_be_bytes(*bits)).div_ceil(8);
-        let (value, rest) = rest.split_at_checked(length)?;
-        self.0 = rest;
+        let value = self.octets()?;
         let zeros = value.iter().take_while(|&&byte| byte == 0).count();
         Some(&value[zeros..])
+    }
+
+    /// Returns the bytes of the next number as they stand, with the zeros before it: the point of a curve is no number, but
+    /// GnuPG writes it as one.
+    pub(crate) fn octets(&mut self) -> Option<&'a [u8]> {
+        let (bits, rest) = self.0.split_first_chunk::<2>()?;
+        let length = usize::from(u16::from_be_bytes(*bits)).div_ceil(8);
+        let (octets, rest) = rest.split_at_checked(length)?;
+        self.0 = rest;
+        Some(octets)
     }
 
     /// Returns the next curve's object identifier, without its length byte.
@@ -38,6 +45,15 @@ const ED25519_LEGACY_OID: &[u8] = &[0x2b, 6, 1, 4, 1, 0xda, 0x47, 0x0f, 1];
 pub(crate) fn ed25519_legacy_point<'a>(mut fields: Fields<'a>) -> Option<&'a [u8; 32]> {
     let curve = fields.oid()?;
     fields.mpi()?.strip_prefix(&[0x40])?.try_into().ok().filter(|_| curve == ED25519_LEGACY_OID)
+}
+
+/// The object identifier 1.3.101.113.
+const ED448_OID: &[u8] = &[0x2b, 0x65, 0x71];
+
+/// Reads the point of an Ed448 key of version 5 (LibrePGP), which has no prefix; `None` for another curve.
+pub(crate) fn ed448_legacy_point<'a>(mut fields: Fields<'a>) -> Option<&'a [u8; 57]> {
+    let curve = fields.oid()?;
+    fields.octets()?.try_into().ok().filter(|_| curve == ED448_OID)
 }
 
 /// Returns the length of a number in bits; `value` has no leading zero bytes.

@@ -4,7 +4,7 @@
 
 use crate::digest_info::digest_info;
 use crate::limits::{MAX_DSA_BITS, MAX_RSA_BITS};
-use crate::mpi::{Fields, bits, ed25519_legacy_point, padded};
+use crate::mpi::{Fields, bits, ed448_legacy_point, ed25519_legacy_point, padded};
 use crate::{Check, PublicKeyAlgorithm, Verdict};
 use libcrypto::Curve;
 use openssl::bn::{BigNum, BigNumContext};
@@ -24,7 +24,7 @@ pub(crate) fn verify(check: &Check<'_>) -> Verdict {
         algorithm if algorithm.is_rsa() => verify_rsa(check),
         PublicKeyAlgorithm::DSA => verify_dsa(check),
         PublicKeyAlgorithm::ECDSA => verify_ecdsa(check),
-        PublicKeyAlgorithm::EDDSA_LEGACY => verify_ed25519_legacy(check),
+        PublicKeyAlgorithm::EDDSA_LEGACY => verify_eddsa_legacy(check),
         PublicKeyAlgorithm::ED25519 => verify_bytes::<32, 64>(check, Id::ED25519),
         PublicKeyAlgorithm::ED448 => verify_bytes::<57, 114>(check, Id::ED448),
         algorithm if algorithm.is_post_quantum() => verify_post_quantum(check),
@@ -108,11 +108,19 @@ fn ecdsa_verifies(curve: Curve, point: &[u8], [r, s]: [&[u8]; 2], digest: &[u8])
 }
 
 /// Verifies a signature that GnuPG writes as two numbers.
-fn verify_ed25519_legacy(check: &Check<'_>) -> Verified {
-    let point = ed25519_legacy_point(Fields(check.issuer.material))?;
+fn verify_eddsa_legacy(check: &Check<'_>) -> Verified {
+    let key = Fields(check.issuer.material);
+    match ed25519_legacy_point(key) {
+        Some(point) => verify_halves(check, Id::ED25519, point),
+        None => verify_halves(check, Id::ED448, ed448_legacy_point(key)?),
+    }
+}
+
+/// Verifies a signature of two numbers, each of which is as long as the point.
+fn verify_halves<const N: usize>(check: &Check<'_>, id: Id, point: &[u8; N]) -> Verified {
     let Some([r, s]) = two_numbers(check) else { return MALFORMED };
-    let (Some(r), Some(s)) = (padded::<32>(r), padded::<32>(s)) else { return MALFORMED };
-    Some(eddsa_verifies(Id::ED25519, point, &[r, s].concat(), check.digest.as_bytes()))
+    let (Some(r), Some(s)) = (padded::<N>(r), padded::<N>(s)) else { return MALFORMED };
+    Some(eddsa_verifies(id, point, &[r, s].concat(), check.digest.as_bytes()))
 }
 
 /// Verifies a signature of `S` bytes under a key of `K` bytes, as RFC 9580 has them.

@@ -112,7 +112,9 @@ fn line(name: &[u8], settings: &Settings, streams: &mut Streams) -> Result<Strin
     let key = certificate.key(index).ok_or(Code::BAD_PUBLIC_KEY)?;
     let (kind, blob) = blob(&key)?;
     let key_id = key.fingerprint().key_id().to_string();
-    Ok(format!("{kind} {} openpgp:0x{}\n", STANDARD.encode(blob), &key_id[8..]))
+    // As in gpg the last half, of version 5 the first one.
+    let short = if key.version == 4 { &key_id[8..] } else { &key_id[..8] };
+    Ok(format!("{kind} {} openpgp:0x{short}\n", STANDARD.encode(blob)))
 }
 
 /// Returns the component that is written.
@@ -169,6 +171,9 @@ fn blob(key: &Key<'_>) -> Result<(&'static str, Vec<u8>), Code> {
         }
         (Algorithm::EDDSA_LEGACY, [[0x40, point @ ..]]) if key.facts().curve_name() == Some("ed25519") => {
             Ok(("ssh-ed25519", encoded(&[b"ssh-ed25519", point])))
+        }
+        (Algorithm::EDDSA_LEGACY, [point]) if key.facts().curve_name() == Some("ed448") => {
+            Ok(("ssh-ed448", encoded(&[b"ssh-ed448", point])))
         }
         (Algorithm::ED25519, _) => Ok(("ssh-ed25519", encoded(&[b"ssh-ed25519", key.material]))),
         (Algorithm::EDDSA_LEGACY, _) => Err(Code::UNKNOWN_CURVE),

@@ -123,8 +123,8 @@ impl Named {
     fn material(&self, flags: &Flags, role: KeyRole) -> Material {
         match *self {
             Self::Sized(material) => material,
-            Self::Curve(curve @ Curve::Ed25519) => Material::Eddsa(curve),
-            Self::Curve(curve @ Curve::Curve25519) if flags.family != Some(Family::Ecdsa) => {
+            Self::Curve(curve @ (Curve::Ed25519 | Curve::Ed448)) => Material::Eddsa(curve),
+            Self::Curve(curve @ (Curve::Curve25519 | Curve::X448)) if flags.family != Some(Family::Ecdsa) => {
                 Material::Ecdh(curve)
             }
             Self::Curve(curve) => {
@@ -186,7 +186,7 @@ impl Flags {
                 flags.usage = Some(flags.usage.unwrap_or_default() | usage);
                 continue;
             }
-            let eddsa = matches!(named, Named::Curve(Curve::Ed25519));
+            let eddsa = matches!(named, Named::Curve(Curve::Ed25519 | Curve::Ed448));
             let curve = matches!(named, Named::Curve(_));
             match word.as_str() {
                 "ecdsa" if curve && !eddsa => flags.family = Some(Family::Ecdsa),

@@ -116,6 +116,9 @@ fn ask_curve(access: &mut CardAccess<'_>, index: usize) -> anyhow::Result<KeyAlg
         (_, Curve::Curve25519) => {
             KeyAlgorithm::Curve(PublicKeyAlgorithm::EDDSA_LEGACY, Curve::Ed25519.name().to_owned())
         }
+        (_, Curve::X448) => {
+            KeyAlgorithm::Curve(PublicKeyAlgorithm::EDDSA_LEGACY, Curve::Ed448.name().to_owned())
+        }
         (_, curve) => KeyAlgorithm::Curve(PublicKeyAlgorithm::ECDSA, curve.name().to_owned()),
     })
 }

@@ -12,7 +12,7 @@ use super::EditKeys;
 use crate::code::Code;
 use crate::failure::{CodedFailure, Failure};
 use crate::generation::algorithm::{usage_list, with_size};
-use crate::generation::key_algorithm::{key_algorithm, key_flags};
+use crate::generation::key_algorithm::{NEEDS_COMPLIANCE, allows_curve448, key_algorithm, key_flags};
 use crate::interval;
 use crate::passphrases;
 use crate::settings::Settings;
@@ -41,13 +41,16 @@ pub(crate) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
     let wanted = wanted(algorithm, usage, end, now, settings);
     let made = wanted.and_then(|(plan, notes, end)| {
         notes.iter().for_each(|note| edit_keys.streams.info(note));
-        let version = if key.version() == 6 { Version::V6 } else { Version::V4 };
+        let version = Version::in_gnupg(key.version(), plan.algorithm());
         let made = subkey(version, &plan, now, &mut Silent).map_err(|error| {
             edit_keys.streams.info(engine::causes(&error));
             Code::GENERAL
         })?;
         Ok(NewSubkey { key: made, flags: plan.flags(), end })
     });
+    if made.as_ref().err() == Some(&Code::INVALID_PUBLIC_KEY_ALGORITHM) {
+        edit_keys.streams.info(NEEDS_COMPLIANCE);
+    }
     let added = made.map_err(Failure::from).and_then(|new| {
         let fingerprint = new.key.fingerprint().to_string();
         let name = KeyName::from(&Signer::key(&new.key));
@@ -103,13 +106,16 @@ fn wanted(
         Some(material) => key_algorithm(material?, settings)?,
         None => (Algorithm::parse(name).map_err(|_| Code::UNKNOWN_CURVE)?, Vec::new()),
     };
-    let only_signs = name == "ed25519" || !algorithm.encrypts();
+    if algorithm == Algorithm::Curve448 {
+        allows_curve448(settings)?;
+    }
+    let only_signs = matches!(name, "ed25519" | "ed448") || !algorithm.encrypts();
     let usual = if only_signs { KeyFlags::SIGN } else { KeyFlags::ENCRYPT };
     let flags = flags.unwrap_or(usual);
     let encrypts = flags.contains(KeyFlags::ENCRYPT);
     let possible = match name {
         _ if only_signs => !encrypts,
-        "cv25519" => flags == KeyFlags::ENCRYPT,
+        "cv25519" | "cv448" | "x448" => flags == KeyFlags::ENCRYPT,
         _ => true,
     };
     let plan = Plan::new(algorithm, flags).ok().filter(|_| possible && !flags.contains(KeyFlags::CERTIFY));

@@ -69,11 +69,12 @@ fn subkeys_named(
     let mut failed = None;
     for name in named {
         let code = match fingerprint(name) {
-            Some(wanted) if here.contains(&wanted) => {
-                keys.push(wanted);
-                continue;
-            }
-            Some(_) => {
+            Some(wanted) => {
+                // Of 64 digits nobody sees the version.
+                if let Some(key) = here.iter().find(|key| key.as_bytes() == wanted.as_bytes()) {
+                    keys.push(*key);
+                    continue;
+                }
                 edit_keys.streams.error(format_args!("subkey \"{}\" not found", shown(name)));
                 Code::NOT_FOUND
             }

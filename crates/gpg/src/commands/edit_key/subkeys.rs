@@ -33,7 +33,7 @@ pub(super) fn add(session: &mut Session<'_>) -> anyhow::Result<()> {
     let made = key_algorithm(kind.material, settings).and_then(|(algorithm, notes)| {
         notes.iter().for_each(|note| session.keys.streams.info(note));
         let plan = Plan::new(algorithm, key_flags(kind.usage)).map_err(|_| Code::WRONG_KEY_USAGE)?;
-        let version = if session.key().version() == 6 { Version::V6 } else { Version::V4 };
+        let version = Version::in_gnupg(session.key().version(), plan.algorithm());
         let key = subkey(version, &plan, now, &mut Silent).map_err(|error| {
             session.keys.streams.info(engine::causes(&error));
             Code::GENERAL

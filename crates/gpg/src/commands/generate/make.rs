@@ -287,7 +287,7 @@ fn profile(settings: &Settings, streams: &mut Streams, order: &Order) -> Result<
     let subkeys = parts.map(|part| plan(settings, streams, part)).collect::<Result<_, Code>>()?;
     let preferences = request.preferences.clone().unwrap_or_else(|| key_preferences(settings));
     Ok(Profile {
-        version: Version::V4,
+        version: Version::in_gnupg(4, primary.algorithm()),
         primary,
         subkeys,
         preferences,
@@ -322,6 +322,7 @@ fn plan(settings: &Settings, streams: &mut Streams, part: &Part) -> Result<Plan,
     };
     let mut plan = plan.map_err(|_| Code::WRONG_KEY_USAGE)?;
     plan.lifetime = NonZeroU32::new(part.valid_for);
+    plan.version = Some(Version::in_gnupg(4, plan.algorithm()));
     Ok(plan)
 }
 

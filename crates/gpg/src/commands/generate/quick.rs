@@ -11,6 +11,7 @@ use super::make::{self, CardKeys, Order, is_forbidden, report_failure};
 
 use crate::code::Code;
 use crate::commands::card::existing;
+use crate::generation::key_algorithm::{NEEDS_COMPLIANCE, allows_curve448};
 use crate::generation::parameters::Defaults;
 use crate::generation::{Kind, Part, Request, algorithm};
 use crate::interval;
@@ -42,11 +43,21 @@ pub(crate) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
     let words = Words { algorithm: word(1), usage: word(2), expiry: word(3) };
     let order = match algorithm::usage_on_card(&words.algorithm) {
         Some(usage) => usage.and_then(|usage| words.order_of_card(user_id, usage, settings, streams)),
-        None => words.request(user_id, &defaults(settings)).map(Order::of),
+        None => words.request(user_id, &defaults(settings)).and_then(|request| {
+            let parts = std::iter::once(&request.primary).chain(&request.subkeys);
+            let is_on_curve448 = parts.into_iter().any(|part| part.kind.material.is_on_curve448());
+            if is_on_curve448 {
+                allows_curve448(settings)?
+            }
+            Ok(Order::of(request))
+        }),
     };
     match order {
         Ok(order) => make::make(settings, streams, &order),
         Err(code) => {
+            if code == Code::INVALID_PUBLIC_KEY_ALGORITHM {
+                streams.info(NEEDS_COMPLIANCE);
+            }
             report_failure(streams, code);
             Ok(())
         }

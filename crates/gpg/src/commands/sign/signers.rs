@@ -140,8 +140,8 @@ fn size_of_key(key: &KeyFacts) -> u32 {
     match key.algorithm {
         // P-521 takes 64 bytes too.
         PublicKeyAlgorithm::ECDSA => key.bits.div_ceil(8).min(64),
-        PublicKeyAlgorithm::EDDSA_LEGACY | PublicKeyAlgorithm::ED25519 => 32,
-        PublicKeyAlgorithm::ED448 => 64,
+        PublicKeyAlgorithm::EDDSA_LEGACY | PublicKeyAlgorithm::ED25519 if key.bits <= 256 => 32,
+        PublicKeyAlgorithm::EDDSA_LEGACY | PublicKeyAlgorithm::ED448 => 64,
         PublicKeyAlgorithm::DSA => 28,
         _ => 0,
     }

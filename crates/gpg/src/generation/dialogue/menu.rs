@@ -1,6 +1,7 @@
 //! Which algorithm, for which uses, on which curve, how large.
 
 use engine::cert::effective::Usage;
+use engine::configuration::Compat;
 
 use super::asker::Asker;
 use crate::generation::algorithm::Pair;
@@ -48,9 +49,10 @@ const ROWS: [Row<What>; 11] = [
     (14, "cardkey", "Existing key from card", What::OnCard, false),
 ];
 
-/// The menu of curves; the gaps in its numbers are curves that gpg 2.2 does not offer.
-const CURVES: [(i64, Curve, [&str; 2], bool); 8] = [
+/// The menu of curves; gpg 2.2 does not offer Curve448.
+const CURVES: [(i64, Curve, [&str; 2], bool); 9] = [
     (1, Curve::Curve25519, ["Curve25519", "Curve 25519"], false),
+    (2, Curve::X448, ["X448", "Curve 448"], true),
     (3, Curve::NistP256, ["NIST P-256", "NIST P-256"], true),
     (4, Curve::NistP384, ["NIST P-384", "NIST P-384"], false),
     (5, Curve::NistP521, ["NIST P-521", "NIST P-521"], true),
@@ -108,6 +110,7 @@ pub(super) fn ask_subkey(asker: &mut Asker<'_>) -> anyhow::Result<Kind> {
         Sort::Ecc => match (asker.curve()?, usage) {
             (curve, Usage::ENCRYPT) => Material::Ecdh(curve),
             (Curve::Curve25519, _) => Material::Eddsa(Curve::Ed25519),
+            (Curve::X448, _) => Material::Eddsa(Curve::Ed448),
             (curve, _) => Material::Ecdsa(curve),
         },
         sort => sort.sized(asker.size(sort.family())?),
@@ -244,6 +247,7 @@ impl Asker<'_> {
         Ok(match sort {
             Sort::Ecc => match self.curve()? {
                 Curve::Curve25519 => Material::Eddsa(Curve::Ed25519),
+                Curve::X448 => Material::Eddsa(Curve::Ed448),
                 curve => Material::Ecdsa(curve),
             },
             sort => sort.sized(self.size(sort.family())?),
@@ -253,6 +257,7 @@ impl Asker<'_> {
     /// Returns the subkey for a primary key; with `--expert` asks for its size.
     fn subkey(&mut self, sort: Sort, primary: Material) -> anyhow::Result<Kind> {
         let material = match primary {
+            Material::Eddsa(Curve::Ed448) => Material::Ecdh(Curve::X448),
             Material::Eddsa(_) => Material::Ecdh(Curve::Curve25519),
             Material::Ecdsa(curve) | Material::Ecdh(curve) => Material::Ecdh(curve),
             _ if self.settings.expert => sort.sized(self.size(sort.family())?),
@@ -264,7 +269,10 @@ impl Asker<'_> {
 
     pub(super) fn curve(&mut self) -> anyhow::Result<Curve> {
         let expert = self.settings.expert;
-        let offered = || CURVES.iter().filter(|(.., for_experts)| expert || !for_experts);
+        let is_known = |curve| curve != Curve::X448 || self.settings.compat >= Compat::V2_4;
+        let offered = || {
+            CURVES.iter().filter(|(_, curve, _, for_experts)| (expert || !for_experts) && is_known(*curve))
+        };
         let rows: String =
             offered().map(|(number, _, [_, name], _)| format!("   ({number}) {name}\n")).collect();
         let mut context = format!("Please select which elliptic curve you want:\n{rows}");
