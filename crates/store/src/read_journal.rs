@@ -15,6 +15,14 @@ pub trait ReadJournal {
     /// Lists journal entries, newest first, at most `limit`.
     fn journal(&self, limit: usize) -> Result<Vec<JournalEntry>>;
 
+    /// Returns one journal entry.
+    fn journal_entry(&self, id: JournalId) -> Result<Option<JournalEntry>>;
+
+    /// Hands every certificate that was removed or shrunk to `visit`, as it was before, with its primary key and the entry
+    /// that did so; the last one first. Leaves out what was undone or purged, and reads no other changes.
+    fn removals(&self, visit: &mut dyn FnMut(JournalId, Fingerprint, &[u8]) -> ControlFlow<()>)
+    -> Result<()>;
+
     /// Hands what one journal entry did to `visit`, in order, one at a time, beginning with change number `from`.
     fn journal_changes(
         &self,
