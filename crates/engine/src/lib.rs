@@ -102,7 +102,7 @@
 //! let for_whom = MessageRecipients { recipients, ..MessageRecipients::default() };
 //!
 //! let ann = find::find(snapshot.as_ref(), &["<ann@example.org>"])?.ids[0];
-//! let signer = signing_key(snapshot.as_ref(), ann, &secrets.list()?, now)?;
+//! let signer = signing_key(snapshot.as_ref(), ann, &secrets, now)?;
 //! let mut signer = signer.ok_or("no key to sign with")?.open(&secrets, &mut Nobody)?;
 //! let hash = hash_for(&Signer::key(&*signer));
 //! let builder = Builder::new(SignatureType::BINARY, hash, now);
@@ -136,7 +136,7 @@
 //! #     let (store, secrets) = (keyhoard_engine::database::open(&path)?, FileKeys::beside(&path));
 //! #     let snapshot = store.snapshot()?;
 //! #     let ann = find(snapshot.as_ref(), &["<ann@example.org>"])?.ids;
-//! #     let key = signing_key(snapshot.as_ref(), ann[0], &secrets.list()?, now)?.ok_or("no key")?;
+//! #     let key = signing_key(snapshot.as_ref(), ann[0], &secrets, now)?.ok_or("no key")?;
 //! #     let mut key = key.open(&secrets, &mut keyhoard_engine::secret::ask::Nobody)?;
 //! #     let kind = keyhoard_engine::cert::facts::SignatureType::BINARY;
 //! #     let builder = keyhoard_engine::sign::Builder::new(kind, keyhoard_engine::verify::HashAlgorithm::SHA256, now);
