@@ -11,6 +11,7 @@ mod certify;
 mod command;
 mod decryption_subkey;
 mod designated_revoker;
+mod existing_subkey;
 mod moved_keys;
 mod own_signatures;
 mod owner_trust;
