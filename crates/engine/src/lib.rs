@@ -86,7 +86,7 @@
 //! # let (mut input, mut output) = (&b"a stream"[..], Vec::new());
 //! use keyhoard_engine::cert::{effective::PacketView, facts::SignatureType};
 //! use keyhoard_engine::message::{Encryption, MessageRecipients, Recipient, SignatureRequest, Signing, encrypt};
-//! use keyhoard_engine::secret::{SecretKeys, Signer, ask::Nobody};
+//! use keyhoard_engine::secret::{Signer, ask::Nobody};
 //! use keyhoard_engine::sign::{Builder, hash_for};
 //! use keyhoard_engine::{database, find, recipients::candidates, signing_keys::signing_key};
 //! use keyhoard_engine::{trust::Validity, validity::TrustSettings};
@@ -130,7 +130,6 @@
 //! # }
 //! # use keyhoard_engine::{find::find, signing_keys::signing_key};
 //! # use keyhoard_engine::message::{SignatureRequest, Signing, sign_detached};
-//! # use keyhoard_engine::secret::SecretKeys;
 //! # let mut data = &b"data"[..];
 //! # let signature = {
 //! #     let (store, secrets) = (keyhoard_engine::database::open(&path)?, FileKeys::beside(&path));

@@ -269,10 +269,12 @@ fn what_cannot_be_read_to_its_end_is_an_error_and_what_came_before_is_imported()
             Err(std::io::Error::other("the line was cut"))
         }
     }
-    let (_, ann) = with_ann();
-    let ann = ann.to_bytes().expect("bytes");
+    let (kh, ann) = with_ann();
+    let ben = kh.generate("Ben <ben@example.org>").create().expect("a key");
+    let both = [ann, ben].map(|cert| cert.to_bytes().expect("bytes")).concat();
     let other = Keyhoard::in_memory().expect("a database");
-    let error = other.import(std::io::Read::chain(&ann[..], Broken)).expect_err("cut");
+    // Nobody knows whether the second one is whole.
+    let error = other.import(std::io::Read::chain(&both[..], Broken)).expect_err("cut");
     assert_eq!(error.code(), "io");
     assert!(error.to_string().contains("the line was cut"), "{error}");
     assert_eq!(other.certs().count().expect("counts"), 1);

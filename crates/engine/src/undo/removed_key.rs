@@ -15,11 +15,11 @@ use crate::Result;
 /// The database's errors.
 pub fn removed_by(snapshot: &dyn ReadJournal, key: &Fingerprint) -> Result<Option<JournalId>> {
     let mut removed_by = None;
-    snapshot.removals(&mut |entry, primary, certificate| {
-        if primary != *key && !has_key(certificate, key) {
+    snapshot.removals(&mut |removed| {
+        if removed.primary != *key && !has_key(removed.bytes, key) {
             return ControlFlow::Continue(());
         }
-        removed_by = Some(entry);
+        removed_by = Some(removed.entry);
         ControlFlow::Break(())
     })?;
     Ok(removed_by)

@@ -5,6 +5,7 @@
 //! - [`session`]: the key that is being edited;
 //! - one file for each group of commands.
 
+mod agent_subkey;
 mod card_keys;
 mod card_subkey;
 mod certify;

@@ -9,7 +9,7 @@ use super::change_row::{self, Counts};
 use crate::engine::{Engine, Row, joined, stored_time};
 use crate::{
     CertId, Change, Error, FormerCertificate, InputDigest, JournalEntry, JournalId, Migration, ReadJournal,
-    Result, packed, provenance,
+    RemovedCertificate, Result, packed, provenance,
 };
 
 const READING: &str = "reading the journal";
@@ -104,15 +104,13 @@ impl<E: Engine> ReadJournal for E {
         self.first(&format!("{ENTRIES} WHERE id = ?1"), &[&id.0], READING, entry)
     }
 
-    fn removals(
-        &self,
-        visit: &mut dyn FnMut(JournalId, Fingerprint, &[u8]) -> ControlFlow<()>,
-    ) -> Result<()> {
+    fn removals(&self, visit: &mut dyn FnMut(RemovedCertificate<'_>) -> ControlFlow<()>) -> Result<()> {
         let kinds = [change_row::SHRUNK, change_row::REMOVED].map(i16::from);
         self.each_row(REMOVALS, &[&kinds[0], &kinds[1]], READING, |row| {
             let entry = row.get(0)?;
             let corrupt = || Error::CorruptEntry { path: self.path().to_owned(), entry };
-            Ok(visit(JournalId(entry), row.fingerprint(1)?.ok_or_else(corrupt)?, row.bytes(2)?))
+            let primary = row.fingerprint(1)?.ok_or_else(corrupt)?;
+            Ok(visit(RemovedCertificate { entry: JournalId(entry), primary, bytes: row.bytes(2)? }))
         })
     }
 

@@ -11,7 +11,7 @@ use secret::ask::Nobody;
 use secret::file::FileKeys;
 use secret::{Ask as _, Name, Role, SecretKey, SecretKeys as _};
 
-use super::card_subkey;
+use super::agent_subkey;
 use super::session::Session;
 use crate::code::Code;
 use crate::commands::card::existing::{self, ExistingKey};
@@ -49,7 +49,7 @@ pub(super) fn add(
 ) -> Result<Fingerprint, Failure> {
     let Material::Existing(keygrip, family) = kind.material else { return Err(Code::GENERAL.into()) };
     if let Some(key) = keys_of_card.iter().find(|key| key.kind.material == kind.material) {
-        return card_subkey::bind(&key.public, kind.usage, seconds, session);
+        return agent_subkey::bind(&key.public, kind.usage, seconds, session);
     }
     let settings = session.settings();
     if let Some(kept) = of_file(keygrip, session.keys.secrets.files())? {
@@ -58,7 +58,7 @@ pub(super) fn add(
     let does = if family == Family::Ecdh { CardUse::Decrypts } else { CardUse::Signs };
     let shown = secrets::agent(settings).public_key(keygrip);
     let public = shown.and_then(|shown| public_body(&shown, does, settings.now));
-    card_subkey::bind(&public.ok_or(Code::NO_SECRET_KEY)?, kind.usage, seconds, session)
+    agent_subkey::bind(&public.ok_or(Code::NO_SECRET_KEY)?, kind.usage, seconds, session)
 }
 
 /// Adds a key of a file once more, as a subkey that was made now, with the passphrase that it has.
