@@ -89,6 +89,7 @@ check-targets: check-library ## type-checks the library for Windows and macOS
 
 .PHONY: package
 package: setup ## packs every published crate into target/package, as cargo publish would upload it, and builds each from that
+	@scripts/setup scripts
 	scripts/package
 
 .PHONY: semver
@@ -129,6 +130,7 @@ bench-network: build ## measures refresh and lookups beside curl and gpg with di
 
 .PHONY: bench-agent
 bench-agent: build ## measures listing and signing with 100 secret keys of a running gpg-agent beside gpg (a minute)
+	@scripts/setup scripts
 	scripts/measure-agent
 
 .PHONY: bench-postgres

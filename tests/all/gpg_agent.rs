@@ -460,6 +460,76 @@ fn an_agent_that_does_not_work_leaves_the_keys_in_files() {
 }
 
 #[test]
+fn a_key_of_ssh_becomes_a_subkey_by_its_keygrip() {
+    for algorithm in ["ed25519", "nistp256", "rsa2048", "dsa2048"] {
+        let home = AgentHome::with_keys("", &[("ed25519", "cv25519")]);
+        // In the agent is a key that no certificate has, and that it offers to ssh.
+        let other = AgentHome::empty();
+        other.gpg("", &["--quick-generate-key", "ssh@example.org", algorithm, "sign", "never"]);
+        other.home.kill_agent();
+        let directory = other.home.path().join("private-keys-v1.d");
+        let file = fs::read_dir(&directory).expect("keys").next().expect("a key").expect("an entry").path();
+        let name = file.file_name().expect("a name");
+        fs::copy(&file, home.home.path().join("private-keys-v1.d").join(name)).expect("copied");
+        let keygrip = file.file_stem().expect("a keygrip").to_string_lossy().into_owned();
+        home.home.write("sshcontrol", format!("{keygrip} 0\n"));
+        let words =
+            ["--faked-system-time", "20270101T000000!", "--pinentry-mode", "loopback", "--passphrase", ""];
+        let edit = ["--status-fd", "2", "--command-fd", "0", "--expert", "--edit-key", "ed25519@example.org"];
+        let added = |run: Run, end: &str| {
+            let answers = format!("addkey\n13\n{keygrip}\nq\n0\n{end}");
+            let told = run.args(words).args(edit).stdin(answers).succeed().errors();
+            let line = told.lines().find(|line| line.contains("KEY_CREATED S ")).map(str::to_owned);
+            let created = line.unwrap_or_else(|| panic!("{algorithm}: {told}"));
+            created.rsplit(' ').next().expect("a fingerprint").to_owned()
+        };
+        let gpg = added(Run::gpg_with_agent(&home.home), "quit\nn\ny\n");
+        let ours = added(Run::gpg_keyhoard(&home.home), "save\n");
+        assert_eq!(gpg, ours, "{algorithm}");
+        let at = ["--faked-system-time", "20270102T000000!"];
+        let listed = home.listed(Run::gpg_keyhoard(&home.home).args(at));
+        assert!(listed.contains(&format!("grp:::::::::{keygrip}:")), "{listed}");
+        if algorithm != "nistp256" {
+            let user = format!("{ours}!");
+            let signed = Run::gpg_keyhoard(&home.home).args(at).args(["--local-user", &user, "--sign"]);
+            let signed = signed.stdin("text").succeed().stdout;
+            let certificates = Run::gpg_keyhoard(&home.home).arg("--export").succeed().stdout;
+            Run::gpg(&home.home).args(at).arg("--import").stdin(certificates).succeed();
+            Run::gpg(&home.home).args(at).arg("--verify").stdin(signed).succeed();
+        }
+    }
+}
+
+#[test]
+fn without_a_name_the_first_key_that_can_sign_is_the_one_that_gpg_takes() {
+    let home =
+        AgentHome::with_keys("", &[("nistp256", "nistp256"), ("ed25519", "cv25519"), ("rsa2048", "rsa2048")]);
+    let signer = |run: Run| {
+        let at = ["--faked-system-time", "20240201T000000!", "--status-fd", "2"];
+        let told = run.args(at).arg("--sign").stdin("text").succeed().errors();
+        let line = told.lines().find(|line| line.contains("] SIG_CREATED ")).map(str::to_owned);
+        line.and_then(|line| Some(line.rsplit(' ').next()?.to_owned())).expect("a signature")
+    };
+    let mut signers = Vec::new();
+    for name in ["nistp256", "ed25519", "rsa2048"] {
+        let [gpg, ours] = [Run::gpg_with_agent(&home.home), Run::gpg_keyhoard(&home.home)].map(signer);
+        assert_eq!(gpg, ours);
+        signers.push(ours);
+        let key = home.fingerprints(&format!("{name}@example.org"))[0].clone();
+        if name == "nistp256" {
+            // Its secret part goes, the others' certificates end.
+            home.gpg("", &["--yes", "--delete-secret-keys", &key]);
+        } else if name == "ed25519" {
+            home.gpg("", &["--faked-system-time", "20240102T000000!", "--quick-set-expire", &key, "1d"]);
+        }
+        let certificates = Run::gpg(&home.home).arg("--export").succeed().stdout;
+        Run::gpg_keyhoard(&home.home).arg("--import").stdin(certificates).succeed();
+    }
+    signers.dedup();
+    assert_eq!(signers.len(), 3, "{signers:?}");
+}
+
+#[test]
 fn signing_and_listing_ask_a_running_agent_over_one_connection_and_no_more_often_than_gpg() {
     let home = AgentHome::with_keys("", &[("ed25519", "cv25519"), ("rsa2048", "rsa2048")]);
     home.listed(Run::gpg_with_agent(&home.home));
@@ -477,7 +547,26 @@ fn signing_and_listing_ask_a_running_agent_over_one_connection_and_no_more_often
         let ours = asked(Run::gpg_keyhoard(&home.home), words);
         assert!(!ours.is_empty() && ours.len() <= gpg.len(), "{words:?}: gpg {gpg:?}, ours {ours:?}");
     }
+    // Nothing of other keys is asked for where a key is named.
+    let home = &home.home;
+    let keygrips = |name: &str| -> Vec<String> {
+        let listed =
+            Run::gpg(home).args(["--with-colons", "--with-keygrip", "--list-keys", name]).succeed().text();
+        let lines = listed.lines().filter_map(|line| line.strip_prefix("grp:"));
+        lines.map(|line| line.trim_matches(':').to_owned()).collect()
+    };
+    let other = keygrips("rsa2048@example.org");
+    let name = "ed25519@example.org";
+    for (run, words) in [
+        (Run::gpg_keyhoard(home), ["--local-user", name, "--sign"]),
+        (Run::gpg_keyhoard(home), ["--default-key", name, "--sign"]),
+        (Run::keyhoard(home), ["sign", "--by", name]),
+    ] {
+        let lines = asked(run, &words);
+        assert!(!lines.iter().any(|line| line.contains("--list")), "{lines:?}");
+        assert!(!lines.iter().any(|line| other.iter().any(|grip| line.contains(grip.as_str()))), "{lines:?}");
+    }
     // However many keys there are; an agent of 2.2 refuses the first.
-    let listing = asked(Run::gpg_keyhoard(&home.home), &["--list-secret-keys"]);
+    let listing = asked(Run::gpg_keyhoard(home), &["--list-secret-keys"]);
     assert!(listing.len() <= 2, "{listing:?}");
 }

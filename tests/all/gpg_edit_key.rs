@@ -185,6 +185,79 @@ fn a_new_subkey_is_told_and_bound() {
     assert_eq!(gpg.len(), 4);
 }
 
+/// The keygrips of Alice's primary key and of Bob's.
+const ALICE_GRIP: &str = "3894C3C87F7D6428F9FF4DE171FD26F39E2AB46F";
+const BOB_GRIP: &str = "EE1896F6DFB4A0ED04A6C4ED4FEDAEB1CF3583C7";
+
+#[test]
+fn an_existing_key_becomes_a_subkey_whether_it_is_in_the_certificate_or_not() {
+    const EXPERT: [&str; 3] = ["--expert", "--edit-key", "alice"];
+    for gnupg in Gnupg::ALL {
+        let mut both = Both::of_alice_and_bob_with(gnupg);
+        let nobody = "0".repeat(40);
+        for (day, answers) in [
+            // No keygrip, one of no key, Bob's.
+            ("20260201", format!("addkey\n13\n\nfoo\n{nobody}\n{BOB_GRIP}\nq\n0\nsave\n")),
+            // Once more, and the primary key's own.
+            ("20260202", format!("addkey\nkeygrip\n&{BOB_GRIP}\n=e\n1y\nsave\n")),
+            ("20260203", format!("addkey\n13\n{}\na\nq\n2w\nsave\n", ALICE_GRIP.to_lowercase())),
+            ("20260204", format!("addkey\n13\n{ALICE_GRIP}\nq\n0\nquit\nn\ny\n")),
+        ] {
+            let now = format!("{day}T000000!");
+            both = both.now(&now);
+            let arguments: Vec<&str> = PROGRAM.iter().chain(&EXPERT).copied().collect();
+            let [gpg, keyhoard] = both.run_with_answers(&answers, arguments);
+            let [expected, found] = [&gpg, &keyhoard].map(|done| statuses(done, &[]));
+            assert_same(&answers, expected.as_bytes(), found.as_bytes());
+            assert!(found.contains("KEY_CREATED S "), "{found}");
+            assert_eq!((gpg.code, keyhoard.code), (Some(0), Some(0)), "{}", keyhoard.errors());
+            same_packets(&both, &answers);
+        }
+        let listed = both.run(["--with-colons", "--list-secret-keys", "alice"]).map(|done| {
+            let text = done.text();
+            let counts = |line: &&str| ["ssb:", "fpr:", "grp:"].iter().any(|kind| line.starts_with(kind));
+            text.lines().filter(counts).map(|line| line.to_owned() + "\n").collect::<String>()
+        });
+        assert_same("secret keys", listed[0].as_bytes(), listed[1].as_bytes());
+    }
+}
+
+#[test]
+fn an_existing_key_is_offered_to_experts_only_and_one_of_a_card_to_everybody() {
+    for gnupg in Gnupg::ALL {
+        for (options, answers) in [
+            (&["--edit-key", "bob"][..], "addkey\n13\nkeygrip\nfoo\n6\n"),
+            // There is no card: the kind is asked for again.
+            (&["--edit-key", "bob"], "addkey\n14\ncardkey\n6\n"),
+            (&["--expert", "--edit-key", "bob"], "addkey\n14\n13\n"),
+        ] {
+            let both = Both::of_alice_and_bob_with(gnupg);
+            let arguments: Vec<&str> = PROGRAM.iter().chain(options).copied().collect();
+            // Where the answers end, gpg goes on for some questions.
+            let asked = answers.lines().count() + 1;
+            let [gpg, keyhoard] = both.run_with_answers(answers, arguments).map(|done| {
+                let told = statuses(&done, &[]);
+                let questions = told.split_inclusive('\n').filter(|line| line.contains("GET_LINE"));
+                questions.take(asked).collect::<String>()
+            });
+            assert_same(answers, gpg.as_bytes(), keyhoard.as_bytes());
+            assert!(gpg.matches("GET_LINE keygen.").count() > 2, "{gpg}");
+        }
+    }
+}
+
+#[test]
+fn a_key_that_is_a_subkey_already_is_bound_once_more_if_it_is_added_in_the_second_of_its_making() {
+    // gpg has the same packet twice then.
+    let both = Both::of_alice_and_bob().now("20260201T000000!");
+    for _ in 0..2 {
+        let run = both.run_of(false).args(PROGRAM).args(["--expert", "--edit-key", "alice"]);
+        run.stdin(format!("addkey\n13\n{BOB_GRIP}\n=e\n0\nsave\n")).succeed();
+    }
+    let listed = both.run_of(false).args(["--with-colons", "--list-keys", "alice"]).succeed().text();
+    assert_eq!(listed.lines().filter(|line| line.starts_with("sub:")).count(), 3, "{listed}");
+}
+
 #[test]
 fn certifications_are_made_after_questions() {
     same(&[

@@ -72,7 +72,7 @@ impl User {
 }
 
 /// What a user does, and sees suggestions after the last command.
-const SUGGESTING: [&str; 34] = [
+const SUGGESTING: [&str; 36] = [
     "keyhoard --db none.db list",
     "keyhoard --db none.db status",
     "keyhoard key add-user-id example.org Somebody",
@@ -80,6 +80,8 @@ const SUGGESTING: [&str; 34] = [
     "keyhoard encrypt --to ben@example.org letter",
     "keyhoard generate --no-passphrase 'Second <second@example.org>'; keyhoard key revoke --yes second@example.org; \
      keyhoard encrypt --to ben@example.org letter",
+    "keyhoard generate --no-passphrase 'Second <second@example.org>'; keyhoard encrypt --to ben@example.org letter",
+    "keyhoard generate --no-passphrase 'Second <second@example.org>'; keyhoard verify ben.sig",
     "keyhoard trust disable ben@example.org; keyhoard encrypt --to ben@example.org letter",
     "keyhoard key certify --yes ben@example.org",
     "keyhoard trust explain ben@example.org",
@@ -132,10 +134,14 @@ fn follow(user: &User, hint: &str) -> (Option<i32>, String) {
 
 #[test]
 fn every_suggested_command_succeeds_as_it_is_printed() {
-    let ben = OwnKey::new("Ben <ben@example.org>").certificate();
+    let ben = OwnKey::new("Ben <ben@example.org>");
+    let signature = Run::gpg(ben.home()).arg("--detach-sign").stdin("text\n").succeed().stdout;
+    let ben = ben.certificate();
     let user = || {
         let user = User::with_key_and(&ben);
         user.home.write("FILE", &ben);
+        user.home.write("ben", "text\n");
+        user.home.write("ben.sig", &signature);
         user
     };
     let mut followed = 0;
@@ -155,6 +161,30 @@ fn every_suggested_command_succeeds_as_it_is_printed() {
         }
     }
     assert!(followed >= 30, "{followed}");
+}
+
+#[test]
+fn of_several_own_keys_the_first_that_can_certify_is_suggested_unless_there_is_a_default_key() {
+    let user = User::with_keys();
+    user.succeed("keyhoard generate --no-passphrase 'Second <second@example.org>'");
+    let own = |name: &str| {
+        let listed = user.succeed(&format!("keyhoard --json list {name}"));
+        let key: serde_json::Value =
+            serde_json::from_str(listed.lines().next().expect("a key")).expect("JSON");
+        key["fingerprint"].as_str().expect("a fingerprint").to_owned()
+    };
+    let encrypt = "keyhoard encrypt --to ben@example.org letter";
+    let suggested =
+        |user: &User| user.hints(encrypt).into_iter().find(|hint| hint.contains("certify")).expect("one");
+    let [ann, ben] = ["ann@example.org", "ben@example.org"].map(own);
+    assert_eq!(suggested(&user), format!("keyhoard key certify --by {ann} {ben}"));
+    let directory = user.home.of_user().join(".config/keyhoard");
+    fs::create_dir_all(&directory).expect("a new directory");
+    fs::write(directory.join("config.toml"), "default-key = \"second@example.org\"\n").expect("a new file");
+    assert_eq!(suggested(&user), format!("keyhoard key certify {ben}"));
+    fs::remove_file(directory.join("config.toml")).expect("it was there");
+    user.succeed("keyhoard key revoke --yes ann@example.org");
+    assert_eq!(suggested(&user), format!("keyhoard key certify {ben}"), "one is left");
 }
 
 #[test]

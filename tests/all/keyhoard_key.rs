@@ -155,3 +155,30 @@ fn preferences_are_set_where_certificates_of_each_version_have_them() {
         assert!(refused.errors().contains("--ciphers"), "{}", refused.errors());
     }
 }
+
+#[test]
+fn a_message_is_encrypted_with_the_first_preferred_pair_of_cipher_and_mode_that_can_be_written() {
+    for profile in ["compatible", "modern"] {
+        for (pairs, cipher, mode) in [
+            ("camellia192-eax,aes256-gcm", "CAMELLIA192", "EAX"),
+            ("aes192-gcm,camellia256-ocb", "AES192", "GCM"),
+            // Nobody here has an implementation of Twofish in these modes.
+            ("twofish-ocb,camellia256-ocb,aes256-gcm", "CAMELLIA256", "OCB"),
+            ("twofish-eax,twofish-gcm,aes256-gcm", "AES256", "GCM"),
+            ("twofish-ocb", "AES", "OCB"),
+        ] {
+            let home = Home::new();
+            let generate = ["generate", "--no-passphrase", "--profile", profile, "ann@example.org"];
+            assert_eq!(at(&home, "20260101T000000", &generate).code, Some(0));
+            key(&home, &["set-preferences", "ann@example.org", "--aead", pairs]);
+            let file = home.path().join("message");
+            let file = file.to_str().expect("a name");
+            let encrypt = ["--json", "encrypt", "--to", "ann@example.org", "--output", file];
+            let run = Run::keyhoard(&home).args(["--faked-system-time", "20260401T000000"]);
+            let told = run.args(encrypt).stdin("text").succeed().text();
+            let told: serde_json::Value = serde_json::from_str(&told).expect("a document");
+            assert_eq!((&told["cipher"], &told["aead"]), (&cipher.into(), &mode.into()), "{profile} {pairs}");
+            assert_eq!(at(&home, "20260401T000000", &["decrypt", file]).text(), "text", "{profile} {pairs}");
+        }
+    }
+}

@@ -15,7 +15,7 @@ const CARD: &str = "D276000124010304FFFE0000000F0000";
 
 /// A secret key that certifies and signs, with subkeys that decrypt (Curve25519), authenticate (Ed25519) and decrypt
 /// (RSA).
-fn secret_key() -> &'static [u8] {
+pub(crate) fn secret_key() -> &'static [u8] {
     static KEY: OnceLock<Vec<u8>> = OnceLock::new();
     KEY.get_or_init(|| {
         let home = Home::new();

@@ -1,5 +1,6 @@
 //! Secret keys in files and in the agent, both at once.
 
+use cert::Facts;
 use secret::file::FileKeys;
 use secret::{
     Ask, Error, Name, OpenKey, Passphrase, Question, Result, SecretKey, SecretKeys, Stored, StoredKey,
@@ -64,6 +65,18 @@ impl AllKeys {
         }
     }
 
+    /// Asks the agent, if there is one, for what it has: nothing if it cannot be asked, which is noted as its fault.
+    fn of_agent<T>(&self, ask: impl FnOnce(&AgentKeys) -> Result<Vec<T>>) -> Result<Vec<T>> {
+        let Some(agent) = &self.agent else { return Ok(Vec::new()) };
+        match ask(agent) {
+            Err(Error::Agent { message, .. }) => {
+                agent.agent().note_fault(message);
+                Ok(Vec::new())
+            }
+            asked => asked,
+        }
+    }
+
     /// Returns the store that has a key; the files if both have it or none.
     fn holder(&self, name: &Name) -> Result<&dyn SecretKeys> {
         let Some(agent) = &self.agent else { return Ok(&self.files) };
@@ -78,16 +91,18 @@ impl AllKeys {
 impl SecretKeys for AllKeys {
     /// Lists the keys in files alone if the agent cannot be asked, and notes that as its fault.
     fn list(&self) -> Result<Vec<StoredKey>> {
-        let files = self.files.list()?;
-        let Some(agent) = &self.agent else { return Ok(files) };
-        match agent.list() {
-            Ok(agents) => Ok(joined(files, agents)),
-            Err(Error::Agent { message, .. }) => {
-                agent.agent().note_fault(message);
-                Ok(files)
-            }
-            Err(error) => Err(error),
-        }
+        Ok(joined(self.files.list()?, self.of_agent(AgentKeys::list)?))
+    }
+
+    fn of_certificate(&self, certificate: &Facts) -> Result<Vec<StoredKey>> {
+        let files = self.files.of_certificate(certificate)?;
+        Ok(joined(files, self.of_agent(|agent| agent.of_certificate(certificate))?))
+    }
+
+    fn names(&self) -> Result<Vec<Name>> {
+        let mut names = self.files.names()?;
+        names.extend(self.of_agent(AgentKeys::names)?);
+        Ok(names)
     }
 
     fn find(&self, name: &Name) -> Result<Option<StoredKey>> {

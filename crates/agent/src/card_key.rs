@@ -1,10 +1,12 @@
-//! Keys that a card has made: their public key packets, and their use before any certificate has them.
+//! Keys of a card or of the agent that no certificate has: their public key packets, and their use.
 
-use cert::{Timestamp, key};
+use cert::{Keygrip, Timestamp, key};
 use secret::{OpenKey, Passphrase, wrapping, write_number};
 use symmetric::Cipher;
 use verify::PublicKeyAlgorithm;
+use zeroize::Zeroizing;
 
+use crate::connection::{Silent, Wait};
 use crate::sexp::Sexp;
 use crate::{Agent, PublicKey, open_key};
 
@@ -15,6 +17,24 @@ pub enum CardUse {
     Signs,
     /// It decrypts.
     Decrypts,
+}
+
+/// Returns the algorithm of a public key that the agent shows as an s-expression, as GnuPG reads it: a key on a curve is for
+/// ECDH unless its flags say EdDSA.
+pub fn algorithm(shown: &[u8]) -> Option<PublicKeyAlgorithm> {
+    let read = Sexp::read(shown).filter(|read| read.name() == Some(b"public-key"))?;
+    let [_, numbers, ..] = read.elements()? else { return None };
+    let is_eddsa = || {
+        numbers.child("flags").is_some_and(|flags| flags.iter().any(|flag| flag.bytes() == Some(b"eddsa")))
+    };
+    match numbers.name()? {
+        b"rsa" => Some(PublicKeyAlgorithm::RSA),
+        b"dsa" => Some(PublicKeyAlgorithm::DSA),
+        b"elg" => Some(PublicKeyAlgorithm::ELGAMAL),
+        b"ecc" if is_eddsa() => Some(PublicKeyAlgorithm::EDDSA_LEGACY),
+        b"ecc" => Some(PublicKeyAlgorithm::ECDH),
+        _ => None,
+    }
 }
 
 /// Returns the body of the packet (version 4) of a public key that the agent shows as an s-expression; `None` if it cannot be
@@ -31,8 +51,15 @@ pub fn public_body(shown: &[u8], does: CardUse, created: Timestamp) -> Option<Ve
     match numbers.name()? {
         b"rsa" => {
             body.push(PublicKeyAlgorithm::RSA.0);
-            body.extend_from_slice(&write_number(numbers.value("n")?));
-            body.extend_from_slice(&write_number(numbers.value("e")?));
+            body.extend(written(numbers, &["n", "e"])?);
+        }
+        b"dsa" => {
+            body.push(PublicKeyAlgorithm::DSA.0);
+            body.extend(written(numbers, &["p", "q", "g", "y"])?);
+        }
+        b"elg" => {
+            body.push(PublicKeyAlgorithm::ELGAMAL.0);
+            body.extend(written(numbers, &["p", "g", "y"])?);
         }
         b"ecc" => {
             let name = String::from_utf8_lossy(numbers.value("curve")?).into_owned();
@@ -57,6 +84,15 @@ pub fn public_body(shown: &[u8], does: CardUse, created: Timestamp) -> Option<Ve
     key::parse_public(&body).is_ok().then_some(body)
 }
 
+/// Writes the numbers with these names.
+fn written(numbers: &Sexp, names: &[&str]) -> Option<Vec<u8>> {
+    let mut written = Vec::new();
+    for name in names {
+        written.extend_from_slice(&write_number(numbers.value(name)?));
+    }
+    Some(written)
+}
+
 /// Puts the prefix of native points before a point that has none.
 fn native(point: &[u8]) -> Vec<u8> {
     const NATIVE: u8 = 0x40;
@@ -75,6 +111,12 @@ fn key_derivation(bits: u32) -> Option<[u8; 4]> {
 }
 
 impl Agent {
+    /// Returns the public part of a key of the agent, as an s-expression; `None` if it has none with this keygrip, or cannot be
+    /// asked.
+    pub fn public_key(&self, keygrip: Keygrip) -> Option<Zeroizing<Vec<u8>>> {
+        self.transact(&format!("READKEY {keygrip}"), Wait::Machine, &mut Silent).ok()
+    }
+
     /// Returns a key of the agent that no certificate has yet; the passphrase answers the agent's question in loopback mode.
     /// `None` if it has no keygrip.
     pub fn open_without_certificate(

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use cert::{Fingerprint, Keygrip};
+use cert::{Facts, Fingerprint, Keygrip};
 use secret::ask::KeyName;
 use secret::{
     Ask, Error, Name, OpenKey, Passphrase, Protection, Question, Result, SecretKey, SecretKeys, Stored,
@@ -23,6 +23,9 @@ use crate::{Agent, Certificates, KnownKey, PinentryMode, PublicKey, Stub, transf
 
 /// The most keys that are listed.
 const MOST_KEYS: usize = 100_000;
+
+/// The most keys that one line asks for: it has at most 1,000 bytes.
+const MOST_ASKED: usize = 20;
 
 /// The secret keys of an agent of which there is a certificate.
 #[derive(Clone)]
@@ -76,7 +79,7 @@ impl AgentKeys {
         match self.agent.transact(&format!("HAVEKEY --list={MOST_KEYS}"), Wait::Machine, &mut Silent) {
             Ok(data) => {
                 let keygrips = data.as_chunks::<20>().0.iter().map(|keygrip| Keygrip(*keygrip));
-                Ok(keygrips.map(|keygrip| ListedKey { keygrip, protection: self.of_file(keygrip) }).collect())
+                Ok(keygrips.map(|keygrip| ListedKey { keygrip, protection: None }).collect())
             }
             // Agents before 2.3 do not know the option. Theirs start no program for cards when they list keys.
             Err(crate::Error::Refused { .. }) => {
@@ -125,6 +128,20 @@ impl AgentKeys {
             Err(crate::Error::NoAgent { .. }) if !self.key_file(keygrip).exists() => Ok(false),
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// Returns whether the agent has one of these keys; if there is no agent, it has none.
+    fn has_any(&self, keygrips: &[Keygrip]) -> Result<bool> {
+        for keygrips in keygrips.chunks(MOST_ASKED) {
+            let words: String = keygrips.iter().map(|keygrip| format!(" {keygrip}")).collect();
+            match self.agent.transact(&format!("HAVEKEY{words}"), Wait::Machine, &mut Silent) {
+                Ok(_) => return Ok(true),
+                Err(crate::Error::Refused { code: NO_SECRET_KEY, .. }) => {}
+                Err(crate::Error::NoAgent { .. }) => return Ok(false),
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(false)
     }
 
     fn key_file(&self, keygrip: Keygrip) -> PathBuf {
@@ -244,12 +261,38 @@ impl SecretKeys for AgentKeys {
         let known = self.certificates.with_keygrips(&keygrips)?;
         let stored = |KnownKey { fingerprint, keygrip, role }| {
             let held = held.iter().find(|held| held.keygrip == keygrip)?;
-            Some(StoredKey { fingerprint, keygrip: Some(keygrip), role, protection: held.protection.clone() })
+            let protection = held.protection.clone().unwrap_or_else(|| self.of_file(keygrip));
+            Some(StoredKey { fingerprint, keygrip: Some(keygrip), role, protection })
         };
-        let mut stored: Vec<StoredKey> = known.into_iter().filter_map(stored).collect();
-        stored.sort_by_key(|stored| stored.fingerprint);
-        stored.dedup_by_key(|stored| stored.fingerprint);
-        Ok(stored)
+        Ok(in_order(known.into_iter().filter_map(stored).collect()))
+    }
+
+    fn of_certificate(&self, certificate: &Facts) -> Result<Vec<StoredKey>> {
+        if !self.may_have_keys() {
+            return Ok(Vec::new());
+        }
+        let keygrips: Vec<Keygrip> = certificate.keys().filter_map(|key| key.keygrip).collect();
+        let mut known = self.certificates.with_keygrips(&keygrips)?;
+        known.retain(|known| certificate.keys().any(|key| key.fingerprint == known.fingerprint));
+        let mut stored = Vec::new();
+        for (index, KnownKey { fingerprint, keygrip, role }) in known.iter().copied().enumerate() {
+            if self.has_any(&[keygrip])? {
+                let protection = self.of_file(keygrip);
+                stored.push(StoredKey { fingerprint, keygrip: Some(keygrip), role, protection });
+            } else if index == 0 {
+                // Most certificates that a name finds have no secret key: one more question says so.
+                let others: Vec<Keygrip> = known[1..].iter().map(|known| known.keygrip).collect();
+                if !self.has_any(&others)? {
+                    break;
+                }
+            }
+        }
+        Ok(in_order(stored))
+    }
+
+    /// Returns the keygrips, of whatever the agent's keys are for.
+    fn names(&self) -> Result<Vec<Name>> {
+        Ok(self.keygrips()?.into_iter().map(Name::Keygrip).collect())
     }
 
     fn find(&self, name: &Name) -> Result<Option<StoredKey>> {
@@ -409,10 +452,18 @@ impl fmt::Debug for AgentKeys {
     }
 }
 
+/// Sorts keys by their fingerprints, each once.
+fn in_order(mut stored: Vec<StoredKey>) -> Vec<StoredKey> {
+    stored.sort_by_key(|stored| stored.fingerprint);
+    stored.dedup_by_key(|stored| stored.fingerprint);
+    stored
+}
+
 /// A key that the agent has.
 struct ListedKey {
     keygrip: Keygrip,
-    protection: Protection,
+    /// How it is protected, if the agent says so; else its file does.
+    protection: Option<Protection>,
 }
 
 /// Collects the lines of `KEYINFO --list`.
@@ -438,7 +489,7 @@ fn listed_key(text: &str) -> Option<ListedKey> {
         _ => None,
     };
     let card = (*kind == "T").then(|| hexadecimal(serial).unwrap_or_default());
-    (*kind != "-").then_some(ListedKey { keygrip, protection: Protection::Agent { locked, card } })
+    (*kind != "-").then_some(ListedKey { keygrip, protection: Some(Protection::Agent { locked, card }) })
 }
 
 fn hexadecimal(digits: &str) -> Option<Vec<u8>> {

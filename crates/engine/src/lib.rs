@@ -86,7 +86,7 @@
 //! # let (mut input, mut output) = (&b"a stream"[..], Vec::new());
 //! use keyhoard_engine::cert::{effective::PacketView, facts::SignatureType};
 //! use keyhoard_engine::message::{Encryption, MessageRecipients, Recipient, SignatureRequest, Signing, encrypt};
-//! use keyhoard_engine::secret::{SecretKeys, Signer, ask::Nobody};
+//! use keyhoard_engine::secret::{Signer, ask::Nobody};
 //! use keyhoard_engine::sign::{Builder, hash_for};
 //! use keyhoard_engine::{database, find, recipients::candidates, signing_keys::signing_key};
 //! use keyhoard_engine::{trust::Validity, validity::TrustSettings};
@@ -102,7 +102,7 @@
 //! let for_whom = MessageRecipients { recipients, ..MessageRecipients::default() };
 //!
 //! let ann = find::find(snapshot.as_ref(), &["<ann@example.org>"])?.ids[0];
-//! let signer = signing_key(snapshot.as_ref(), ann, &secrets.list()?, now)?;
+//! let signer = signing_key(snapshot.as_ref(), ann, &secrets, now)?;
 //! let mut signer = signer.ok_or("no key to sign with")?.open(&secrets, &mut Nobody)?;
 //! let hash = hash_for(&Signer::key(&*signer));
 //! let builder = Builder::new(SignatureType::BINARY, hash, now);
@@ -130,13 +130,12 @@
 //! # }
 //! # use keyhoard_engine::{find::find, signing_keys::signing_key};
 //! # use keyhoard_engine::message::{SignatureRequest, Signing, sign_detached};
-//! # use keyhoard_engine::secret::SecretKeys;
 //! # let mut data = &b"data"[..];
 //! # let signature = {
 //! #     let (store, secrets) = (keyhoard_engine::database::open(&path)?, FileKeys::beside(&path));
 //! #     let snapshot = store.snapshot()?;
 //! #     let ann = find(snapshot.as_ref(), &["<ann@example.org>"])?.ids;
-//! #     let key = signing_key(snapshot.as_ref(), ann[0], &secrets.list()?, now)?.ok_or("no key")?;
+//! #     let key = signing_key(snapshot.as_ref(), ann[0], &secrets, now)?.ok_or("no key")?;
 //! #     let mut key = key.open(&secrets, &mut keyhoard_engine::secret::ask::Nobody)?;
 //! #     let kind = keyhoard_engine::cert::facts::SignatureType::BINARY;
 //! #     let builder = keyhoard_engine::sign::Builder::new(kind, keyhoard_engine::verify::HashAlgorithm::SHA256, now);

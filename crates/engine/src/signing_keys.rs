@@ -4,7 +4,7 @@ use cert::cross_certification::cross_certification;
 use cert::effective::objections::{IssuerKey, Objection, objections};
 use cert::effective::{ComponentState, EvaluationContext, KeyState, PacketView};
 use cert::facts::{ComponentKind, SignatureType};
-use cert::{Fingerprint, Timestamp};
+use cert::{Facts, Fingerprint, Timestamp};
 use secret::{Ask, Name, OpenKey, Protection, SecretKeys, StoredKey};
 use store::query::Name as KeyName;
 use store::{CertId, ReadCertificates};
@@ -68,14 +68,17 @@ impl SigningKeys {
 pub fn signing_key(
     snapshot: &dyn ReadCertificates,
     id: CertId,
-    stored_keys: &[StoredKey],
+    keys: &dyn SecretKeys,
     now: Timestamp,
 ) -> Result<Option<SigningKey>> {
-    Ok(match modern_signing_key(snapshot, id, stored_keys, now)? {
+    Ok(match modern_signing_key(snapshot, id, &|facts| keys.of_certificate(facts), now)? {
         Some(SigningKeys::Key(key)) => Some(key),
         _ => None,
     })
 }
+
+/// Returns those of a certificate's keys whose secret keys are here.
+pub(crate) type StoredKeys<'a> = &'a dyn Fn(&Facts) -> secret::Result<Vec<StoredKey>>;
 
 /// Returns what a certificate has to sign with as [`signing_key`] does, and what speaks against its keys. `None` if no
 /// secret part is here.
@@ -86,7 +89,7 @@ pub fn signing_key(
 pub(crate) fn modern_signing_key(
     snapshot: &dyn ReadCertificates,
     id: CertId,
-    stored_keys: &[StoredKey],
+    stored_keys: StoredKeys<'_>,
     now: Timestamp,
 ) -> Result<Option<SigningKeys>> {
     let moment = EvaluationContext::new(now, PacketView::Full);
@@ -101,7 +104,7 @@ pub(crate) fn modern_signing_key(
 pub fn can_certify(
     snapshot: &dyn ReadCertificates,
     id: CertId,
-    stored_keys: &[StoredKey],
+    keys: &dyn SecretKeys,
     now: Timestamp,
 ) -> Result<bool> {
     let Some(stored) = stored::read_one(snapshot, id)? else { return Ok(false) };
@@ -109,8 +112,10 @@ pub fn can_certify(
     let moment = EvaluationContext::new(now, PacketView::Full);
     let effective = evaluate_certificate(&certificate, moment, &[snapshot])?;
     let primary = certificate.facts.primary().fingerprint;
-    let is_here =
-        stored_keys.iter().any(|stored| stored.fingerprint == primary && stored.protection.has_secret());
+    let is_here = keys
+        .of_certificate(&certificate.facts)?
+        .iter()
+        .any(|stored| stored.fingerprint == primary && stored.protection.has_secret());
     let issuer = IssuerKey::primary(&certificate.facts, &effective);
     let kind = SignatureType::GENERIC_CERTIFICATION;
     Ok(is_here && effective.primary().is_usable() && objections(&issuer, kind, now, now).is_empty())
@@ -126,22 +131,27 @@ pub fn gnupg_signing_key(
     snapshot: &dyn ReadCertificates,
     id: CertId,
     name: Option<&KeyName>,
-    stored_keys: &[StoredKey],
+    keys: &dyn SecretKeys,
     now: Timestamp,
 ) -> Result<Option<SigningKeys>> {
     let moment = EvaluationContext::new(now, PacketView::Gnupg);
-    signing_keys(snapshot, id, stored_keys, moment, &|key| name.is_none_or(|name| name.means_key(key)))
+    let is_meant = |key: &Fingerprint| name.is_none_or(|name| name.means_key(key));
+    signing_keys(snapshot, id, &|facts| keys.of_certificate(facts), moment, &is_meant)
 }
 
 fn signing_keys(
     snapshot: &dyn ReadCertificates,
     id: CertId,
-    stored_keys: &[StoredKey],
+    stored_keys: StoredKeys<'_>,
     moment: EvaluationContext,
     is_meant: &dyn Fn(&Fingerprint) -> bool,
 ) -> Result<Option<SigningKeys>> {
     let Some(stored) = stored::read_one(snapshot, id)? else { return Ok(None) };
     let certificate = stored.certificate;
+    let stored_keys = stored_keys(&certificate.facts)?;
+    if stored_keys.iter().all(|stored| !stored.protection.has_secret()) {
+        return Ok(None);
+    }
     let effective = evaluate_certificate(&certificate, moment, &[snapshot])?;
     let now = moment.now;
     let secret = |key: &Fingerprint| {
@@ -155,9 +165,6 @@ fn signing_keys(
         })
         .filter(|(_, key, _)| secret(&key.fingerprint).is_some())
         .collect();
-    if here.is_empty() {
-        return Ok(None);
-    }
     let primary = certificate.facts.primary().fingerprint;
     let is_alive = |state: &KeyState| effective.primary().is_usable() && state.is_usable();
     // What nobody would believe is not made.

@@ -33,6 +33,8 @@ pub use plan::UndoOptions;
 pub use removed_key::removed_by;
 pub use shrink::KeptReason;
 
+/// Entries among which the last one that can be undone is nearly always.
+const FIRST_ENTRIES: usize = 100;
 /// Changes that are taken back in one transaction.
 const BATCH_CHANGES: usize = 10_000;
 /// Bytes of certificates that are taken back in one transaction, about.
@@ -117,16 +119,20 @@ pub fn undo(
 /// Finds the entry to be undone. One that changed nothing is worth undoing only if it brought again what an earlier one
 /// brought, which is kept from being undone by that.
 fn choose(snapshot: &dyn ReadJournal, entry: Option<JournalId>) -> Result<JournalEntry> {
-    let mut entries = snapshot.journal(usize::MAX)?.into_iter();
     let Some(id) = entry else {
-        let mut open = entries.filter(JournalEntry::is_open).peekable();
-        let met = match open.peek() {
-            Some(entry) if !entry.changed => snapshot.last_to_meet_inputs()?,
-            _ => Vec::new(),
-        };
-        return open.find(|entry| entry.changed || met.contains(&entry.id)).ok_or(Error::NothingToUndo);
+        for limit in [FIRST_ENTRIES, usize::MAX] {
+            let mut open = snapshot.journal(limit)?.into_iter().filter(JournalEntry::is_open).peekable();
+            let met = match open.peek() {
+                Some(entry) if !entry.changed => snapshot.last_to_meet_inputs()?,
+                _ => Vec::new(),
+            };
+            if let Some(entry) = open.find(|entry| entry.changed || met.contains(&entry.id)) {
+                return Ok(entry);
+            }
+        }
+        return Err(Error::NothingToUndo);
     };
-    let entry = entries.find(|entry| entry.id == id).ok_or(Error::NoSuchEntry { entry: id })?;
+    let entry = snapshot.journal_entry(id)?.ok_or(Error::NoSuchEntry { entry: id })?;
     match entry.undone_by {
         Some(by) => Err(Error::AlreadyUndone { entry: id, by }),
         None if entry.changed || entry.undoes.is_some() || snapshot.last_to_meet_inputs()?.contains(&id) => {

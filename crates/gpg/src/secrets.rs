@@ -8,7 +8,7 @@ use engine::cert::Facts;
 use engine::listing::SecretPart;
 use engine::secret_keys::SecretKeys as AgentKeys;
 use engine::store::{CertId, Fingerprint, Query, ReadCertificates};
-use secret::{Protection, SecretKeys, StoredKey};
+use secret::{Name, Protection, SecretKeys, StoredKey};
 
 use crate::render::digits::hex_text;
 use crate::settings::{PinentryMode, Settings};
@@ -45,6 +45,23 @@ pub(crate) fn agent(settings: &Settings) -> &Agent {
 /// Returns why something was done without the agent's keys.
 pub(crate) fn agent_fault(settings: &Settings) -> Option<String> {
     settings.agent.agent.get().and_then(Agent::fault)
+}
+
+/// Finds the certificates that have one of these keys, in database order.
+pub(crate) fn certificates_with(
+    snapshot: &dyn ReadCertificates,
+    names: &[Name],
+) -> engine::Result<Vec<CertId>> {
+    let mut ids = Vec::new();
+    for name in names {
+        ids.extend(snapshot.find(&match name {
+            Name::Fingerprint(fingerprint) => Query::Fingerprint(*fingerprint),
+            Name::Keygrip(keygrip) => Query::Keygrip(*keygrip),
+        })?);
+    }
+    ids.sort_unstable();
+    ids.dedup();
+    Ok(ids)
 }
 
 /// The secret keys that listings show.
@@ -85,13 +102,8 @@ impl Secrets {
 
     /// Finds the certificates of all secret keys beside the database, in database order.
     pub(crate) fn certificates(&self, snapshot: &dyn ReadCertificates) -> engine::Result<Vec<CertId>> {
-        let mut ids = Vec::new();
-        for key in self.kept.keys() {
-            ids.extend(snapshot.find(&Query::Fingerprint(*key))?);
-        }
-        ids.sort_unstable();
-        ids.dedup();
-        Ok(ids)
+        let names: Vec<Name> = self.kept.keys().copied().map(Name::Fingerprint).collect();
+        certificates_with(snapshot, &names)
     }
 }
 

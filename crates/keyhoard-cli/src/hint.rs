@@ -5,10 +5,13 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::str::{self, Utf8Chunk};
 use std::sync::OnceLock;
 
 use engine::database;
 use engine::migrate::ChangedPlace;
+
+use crate::printable::is_harmless;
 
 /// The database that `--db` named, which a suggested command has to name, too.
 static NAMED_DATABASE: OnceLock<PathBuf> = OnceLock::new();
@@ -108,6 +111,8 @@ hints! {
     Enable(key: String = KEY.to_owned()) => ["trust", "disable", "--off", key];
     /// Certifies a key.
     Certify(key: String = KEY.to_owned()) => ["key", "certify", key];
+    /// Certifies a key by one of several own keys.
+    CertifyBy(by: String = KEY.to_owned(), key: String = KEY.to_owned()) => ["key", "certify", "--by", by, key];
     /// Sets a later expiry date; the example is two years.
     SetExpiry(key: String = KEY.to_owned()) => ["key", "set-expiry", key, "2y"];
     /// Makes a subkey to encrypt to.
@@ -158,11 +163,29 @@ pub(crate) fn named(command: &str) -> String {
 
 /// Quotes an argument for a shell, where that is needed.
 pub(crate) fn quoted(argument: &str) -> String {
-    let is_plain = |character: char| character.is_ascii_alphanumeric() || "-_./:@+=,%".contains(character);
-    if !argument.is_empty() && argument.chars().all(is_plain) {
-        return argument.to_owned();
+    quoted_bytes(argument.as_bytes())
+}
+
+/// Quotes an argument for a shell, where that is needed: what is no text, or must not be shown, in the way of POSIX.1-2024
+/// (`$'...'`), which bash and zsh read.
+pub(crate) fn quoted_bytes(argument: &[u8]) -> String {
+    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_./:@+=,%".contains(byte);
+    match str::from_utf8(argument) {
+        Ok(text) if !argument.is_empty() && argument.iter().all(is_plain) => text.to_owned(),
+        Ok(text) if is_harmless(text) => format!("'{}'", text.replace('\'', "'\\''")),
+        _ => format!("$'{}'", argument.utf8_chunks().map(escaped).collect::<String>()),
     }
-    format!("'{}'", argument.replace('\'', "'\\''"))
+}
+
+/// Escapes what must not be shown, quotes and backslashes.
+fn escaped(chunk: Utf8Chunk<'_>) -> String {
+    let octal = |bytes: &[u8]| bytes.iter().map(|byte| format!("\\{byte:03o}")).collect::<String>();
+    let character = |character: char| match character {
+        '\'' | '\\' => format!("\\{character}"),
+        _ if is_harmless(character.encode_utf8(&mut [0; 4])) => character.to_string(),
+        _ => octal(character.encode_utf8(&mut [0; 4]).as_bytes()),
+    };
+    chunk.valid().chars().map(character).collect::<String>() + &octal(chunk.invalid())
 }
 
 #[cfg(test)]
@@ -214,6 +237,15 @@ mod tests {
     fn a_hint_is_quoted_for_the_shell() {
         let hint = Hint::GenerateFor("Tim O'Leary <tim@example.org>".to_owned());
         assert_eq!(hint.to_string(), r"`keyhoard generate 'Tim O'\''Leary <tim@example.org>'`");
+    }
+
+    #[test]
+    fn what_must_not_be_shown_is_escaped_as_shells_read_it() {
+        assert_eq!(quoted("a\nb"), r"$'a\012b'");
+        assert_eq!(quoted("it's \\ \x1b[31m\u{202e}1"), r"$'it\'s \\ \033[31m\342\200\2561'");
+        assert_eq!(quoted_bytes(b"\xFF7"), r"$'\3777'");
+        assert_eq!(quoted(r"a\b"), r"'a\b'");
+        assert_eq!(quoted("Zoë"), "'Zoë'");
     }
 
     fn built() -> Command {

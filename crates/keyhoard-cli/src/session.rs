@@ -3,6 +3,7 @@
 use std::cell::{Cell, OnceCell};
 use std::ffi::OsString;
 use std::fmt;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use agent::{Agent, AllKeys};
@@ -17,7 +18,7 @@ use engine::{Result, database};
 
 use crate::error_code::ErrorCode;
 use crate::global_options::GlobalOptions;
-use crate::hint::{self, Hint, quoted};
+use crate::hint::{self, Hint, quoted, quoted_bytes};
 use crate::output::Output;
 use crate::progress::{Progress, Unit};
 use crate::stderr::{self, MessageJson};
@@ -163,7 +164,9 @@ pub(crate) fn command_line() -> String {
     for argument in std::env::args_os().skip(1) {
         line.push(' ');
         // Everybody who may read the database may read the journal: passwords of URLs are left out.
-        line.push_str(&quoted(&shown_argument(&database::shown(Path::new(&argument)))));
+        let shown = shown_argument(&database::shown(Path::new(&argument)));
+        let is_whole = shown == argument.to_string_lossy();
+        line.push_str(&if is_whole { quoted_bytes(argument.as_bytes()) } else { quoted(&shown) });
     }
     line
 }

@@ -4,11 +4,10 @@ use std::io::Read;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use engine::import::{ImportOptions, import};
-use engine::store::Store;
+use engine::import::{ImportEvent, ImportOptions, import};
 
 use crate::handle::Handle;
-use crate::imported::Imported;
+use crate::imported::{Imported, Unread};
 use crate::time::{from_timestamp, to_timestamp};
 use crate::{Location, Result};
 
@@ -43,7 +42,8 @@ impl Keyhoard {
     ///
     /// # Errors
     ///
-    /// `database`, `locked`; `secret-key` if a secret key could not be stored.
+    /// `malformed` if there is no certificate in it, with the position of what is there instead; `io` if reading fails, after
+    /// what came before was imported; `database`, `locked`; `secret-key` if a secret key could not be stored.
     pub fn import(&self, input: impl Read + Send) -> Result<Imported> {
         self.import_as(input, false)
     }
@@ -53,7 +53,7 @@ impl Keyhoard {
     ///
     /// # Errors
     ///
-    /// Those of [`Keyhoard::import`], and `io`.
+    /// Those of [`Keyhoard::import`].
     pub fn import_file(&self, path: impl AsRef<std::path::Path>) -> Result<Imported> {
         let file = std::fs::File::open(path)?;
         let is_file = file.metadata()?.is_file();
@@ -69,8 +69,15 @@ impl Keyhoard {
                 from_files,
                 ..ImportOptions::default()
             };
-            let import = |store: &dyn Store| Ok(import(store, input, &options, handle.now(), &mut |_| {})?);
-            Ok(Imported::of(&handle.write(import)?))
+            let mut unread = Unread::default();
+            let mut note = |event: ImportEvent<'_>| {
+                if let ImportEvent::Refused { position, reason, .. } = event {
+                    unread.note(position, reason);
+                }
+            };
+            let summary =
+                handle.write(|store| Ok(import(store, input, &options, handle.now(), &mut note)?))?;
+            Imported::of(&summary, unread)
         })
     }
 }

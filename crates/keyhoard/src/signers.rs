@@ -5,7 +5,7 @@ use engine::cert::facts::SignatureType;
 use engine::find;
 use engine::message::{SignatureRequest, Signing};
 use engine::recipients::{EncryptionKey, naming_recipients, preferred_digest};
-use engine::secret::{OpenKey, SecretKeys, Signer, StoredKey};
+use engine::secret::{OpenKey, SecretKeys, Signer};
 use engine::sign::{Builder, hash_for};
 use engine::signing_keys::{SigningKey, signing_key};
 use engine::store::{CertId, Snapshot};
@@ -31,10 +31,9 @@ pub(crate) fn open(
         return Ok(Vec::new());
     }
     handle.with_secrets(|secrets| {
-        let stored = secrets.list()?;
         let now = handle.now();
         let find = |snapshot: &dyn Snapshot| {
-            signers.iter().map(|signer| signer.key(snapshot, &stored, now)).collect::<Result<Vec<_>>>()
+            signers.iter().map(|signer| signer.key(snapshot, secrets, now)).collect::<Result<Vec<_>>>()
         };
         let keys = handle.read(find)?;
         let mut ask = passphrases.clone();
@@ -61,21 +60,26 @@ pub(crate) fn signing<'k>(
 }
 
 impl SignerName {
-    fn key(&self, snapshot: &dyn Snapshot, stored: &[StoredKey], now: Timestamp) -> Result<SigningKey> {
+    fn key(&self, snapshot: &dyn Snapshot, secrets: &dyn SecretKeys, now: Timestamp) -> Result<SigningKey> {
         match self {
-            Self::Cert(cert) => signing_key(snapshot, cert.id, stored, now)?
+            Self::Cert(cert) => signing_key(snapshot, cert.id, secrets, now)?
                 .ok_or(Error::NoUsableKey { fingerprint: cert.fingerprint(), purpose: "sign" }),
-            Self::Name(name) => named(snapshot, name, stored, now),
+            Self::Name(name) => named(snapshot, name, secrets, now),
         }
     }
 }
 
 /// Returns the signing key of the only certificate with this name of which a key that can sign is here.
-fn named(snapshot: &dyn Snapshot, name: &str, stored: &[StoredKey], now: Timestamp) -> Result<SigningKey> {
+fn named(
+    snapshot: &dyn Snapshot,
+    name: &str,
+    secrets: &dyn SecretKeys,
+    now: Timestamp,
+) -> Result<SigningKey> {
     let ids: Vec<CertId> = find::resolve(snapshot, name.as_bytes())?;
     let mut keys = Vec::new();
     for &id in &ids {
-        keys.extend(signing_key(snapshot, id, stored, now)?);
+        keys.extend(signing_key(snapshot, id, secrets, now)?);
     }
     let candidates: Vec<Fingerprint> = keys.iter().map(|key| key.primary).collect();
     let name = name.to_owned();

@@ -8,7 +8,7 @@ use engine::owner_trust::Assignment;
 use engine::store::{self, Removal, Store};
 
 use crate::handle::Handle;
-use crate::imported::Imported;
+use crate::imported::{Imported, Unread};
 use crate::{Cert, Error, Keyhoard, OwnerTrust, Result};
 
 /// A transaction: what is done with it happens together or not at all.
@@ -40,11 +40,15 @@ impl<'t> Transaction<'t> {
     ///
     /// # Errors
     ///
-    /// `database`, after which the transaction is to fail.
+    /// `malformed` as in [`Keyhoard::import`], which leaves the transaction as it was; `database` and `io`, after which it is
+    /// to fail.
     pub fn import(&mut self, input: impl Read + Send) -> Result<Imported> {
         let options = ImportOptions::default();
-        let summary = import_within(self.transaction.as_mut(), input, &options, self.handle.now())?;
-        Ok(Imported::of(&summary))
+        let mut unread = Unread::default();
+        let mut note = |position, reason: &_| unread.note(position, reason);
+        let now = self.handle.now();
+        let summary = import_within(self.transaction.as_mut(), input, &options, now, &mut note)?;
+        Imported::of(&summary, unread)
     }
 
     /// Deletes a certificate, which an undo of the transaction brings back.

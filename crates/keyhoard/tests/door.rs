@@ -240,6 +240,46 @@ fn a_file_keeps_certificates_and_secret_keys() {
     assert_eq!(kh.import_file(&file).expect("imports").unchanged, 1);
 }
 
+#[test]
+fn an_input_without_any_certificate_is_an_error_with_its_position_and_a_damaged_certificate_is_counted() {
+    let (kh, ann) = with_ann();
+    let ann = ann.to_bytes().expect("bytes");
+    let message = kh.encrypt().password("secret").bytes("text").expect("encrypts");
+    for (input, told) in
+        [(&b"no OpenPGP\n"[..], "byte 0"), (b"", "byte 0"), (&message, "byte 0"), (&ann[..20], "byte 0")]
+    {
+        for error in [
+            kh.import(input).expect_err("no certificate"),
+            kh.transaction(|changes| changes.import(input)).expect_err("no certificate"),
+        ] {
+            assert_eq!(error.code(), "malformed", "{error}");
+            assert!(error.to_string().contains(told), "{error}");
+        }
+    }
+    assert_eq!(kh.journal(10).expect("reads").len(), 1, "nothing was written");
+    let imported = kh.import(&[&ann[..], b"\xFF\xFF"].concat()[..]).expect("Ann is in it");
+    assert_eq!((imported.unchanged, imported.refused), (1, 1));
+}
+
+#[test]
+fn what_cannot_be_read_to_its_end_is_an_error_and_what_came_before_is_imported() {
+    struct Broken;
+    impl std::io::Read for Broken {
+        fn read(&mut self, _: &mut [u8]) -> std::io::Result<usize> {
+            Err(std::io::Error::other("the line was cut"))
+        }
+    }
+    let (kh, ann) = with_ann();
+    let ben = kh.generate("Ben <ben@example.org>").create().expect("a key");
+    let both = [ann, ben].map(|cert| cert.to_bytes().expect("bytes")).concat();
+    let other = Keyhoard::in_memory().expect("a database");
+    // Nobody knows whether the second one is whole.
+    let error = other.import(std::io::Read::chain(&both[..], Broken)).expect_err("cut");
+    assert_eq!(error.code(), "io");
+    assert!(error.to_string().contains("the line was cut"), "{error}");
+    assert_eq!(other.certs().count().expect("counts"), 1);
+}
+
 #[cfg(unix)]
 #[test]
 fn no_key_is_made_where_others_can_change_the_database_since_it_could_not_be_used() {

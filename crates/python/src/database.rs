@@ -115,7 +115,8 @@ impl Keyhoard {
     ///
     /// ``source`` is a path, something bytes-like or a binary file object; text in a ``str``, such as
     /// ``cert.armored()``, has to be encoded. Damaged certificates are counted, and are no error. Raises
-    /// ``OSError``, ``KeyUnusableError`` if a secret key could not be stored, and ``DatabaseError``.
+    /// ``MalformedError`` if there is no certificate in it, ``OSError``, ``KeyUnusableError`` if a secret key
+    /// could not be stored, and ``DatabaseError``.
     ///
     /// >>> kh.import_(ann.armored().encode())
     /// <Imported 1: 0 new, 0 changed, 1 unchanged, 0 refused>

@@ -192,6 +192,17 @@ def test_errors_are_a_small_hierarchy_with_codes(kh, ann, tmp_path):
             assert code is None
 
 
+@pytest.mark.parametrize("data", [b"no OpenPGP", b"", "ann"])
+def test_an_input_without_any_certificate_raises_an_error_with_its_position(kh, ann, data):
+    data = bytes(ann)[:20] if data == "ann" else data
+    with pytest.raises(keyhoard.MalformedError, match="byte 0"):
+        kh.import_(data)
+    with pytest.raises(keyhoard.MalformedError, match="byte 0"):
+        with kh.transaction() as changes:
+            changes.import_(data)
+    assert kh.import_(bytes(ann) + b"\xff\xff").refused == 1
+
+
 def test_an_unproven_certificate_is_not_encrypted_to_by_its_address(kh, ann):
     with keyhoard.open(":memory:") as other:
         other.import_(bytes(ann))

@@ -16,7 +16,7 @@ mod record;
 
 use std::path::{Path, PathBuf};
 
-use cert::Fingerprint;
+use cert::{Facts, Fingerprint};
 
 use crate::keys::{Name, SecretKeys, Stored, StoredKey, replaces};
 use crate::{Ask, Error, OpenKey, Passphrase, Question, Result, SecretKey};
@@ -88,9 +88,7 @@ impl FileKeys {
     /// Those of reading the directory.
     pub fn heads(&self) -> Result<Vec<Result<StoredKey>>> {
         let Some(directory) = Directory::open(&self.path)? else { return Ok(Vec::new()) };
-        let mut names: Vec<String> = directory.names()?;
-        names.retain(|name| name.ends_with(SUFFIX));
-        names.sort_unstable();
+        let names = key_files(&directory)?;
         // Another process may have deleted a file meanwhile.
         Ok(names.iter().filter_map(|name| self.read_stored(&directory, name).transpose()).collect())
     }
@@ -158,6 +156,24 @@ impl SecretKeys for FileKeys {
         let mut heads = self.heads()?.into_iter().collect::<Result<Vec<StoredKey>>>()?;
         heads.sort_by_key(|stored| stored.fingerprint);
         Ok(heads)
+    }
+
+    fn of_certificate(&self, certificate: &Facts) -> Result<Vec<StoredKey>> {
+        let Some(directory) = Directory::open(&self.path)? else { return Ok(Vec::new()) };
+        let mut keys: Vec<Fingerprint> = certificate.keys().map(|key| key.fingerprint).collect();
+        keys.sort_unstable();
+        keys.dedup();
+        keys.iter().filter_map(|key| self.read_stored(&directory, &file_name(key)).transpose()).collect()
+    }
+
+    /// Reads the header where the file's name does not say which version the key has.
+    fn names(&self) -> Result<Vec<Name>> {
+        let Some(directory) = Directory::open(&self.path)? else { return Ok(Vec::new()) };
+        let named = |file: &String| match version_4(file) {
+            Some(key) => Ok(Some(Name::Fingerprint(key))),
+            None => Ok(self.read_stored(&directory, file)?.map(|stored| stored.fingerprint.into())),
+        };
+        key_files(&directory)?.iter().filter_map(|file| named(file).transpose()).collect()
     }
 
     fn find(&self, name: &Name) -> Result<Option<StoredKey>> {
@@ -245,4 +261,20 @@ impl SecretKeys for FileKeys {
 
 fn file_name(key: &Fingerprint) -> String {
     format!("{key}{SUFFIX}")
+}
+
+/// Returns the names of the files with keys, in order.
+fn key_files(directory: &Directory) -> Result<Vec<String>> {
+    let mut names = directory.names()?;
+    names.retain(|name| name.ends_with(SUFFIX));
+    names.sort_unstable();
+    Ok(names)
+}
+
+/// Returns the version 4 fingerprint that a file is named by.
+fn version_4(file: &str) -> Option<Fingerprint> {
+    let (pairs, rest) = file.strip_suffix(SUFFIX)?.as_bytes().as_chunks::<2>();
+    let byte = |pair: &[u8; 2]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
+    let bytes: Vec<u8> = pairs.iter().filter(|_| rest.is_empty()).map(byte).collect::<Option<_>>()?;
+    Fingerprint::new(4, &bytes)
 }

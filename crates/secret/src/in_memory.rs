@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use cert::Fingerprint;
+use cert::{Facts, Fingerprint};
 
 use crate::keys::{Name, SecretKeys, Stored, StoredKey, replaces};
 use crate::{Ask, Error, OpenKey, Passphrase, Question, Result, SecretKey};
@@ -43,6 +43,16 @@ fn described(key: &SecretKey) -> StoredKey {
 impl SecretKeys for MemoryKeys {
     fn list(&self) -> Result<Vec<StoredKey>> {
         Ok(self.keys().values().map(described).collect())
+    }
+
+    fn of_certificate(&self, certificate: &Facts) -> Result<Vec<StoredKey>> {
+        let mut stored = self.list()?;
+        stored.retain(|stored| certificate.keys().any(|key| key.fingerprint == stored.fingerprint));
+        Ok(stored)
+    }
+
+    fn names(&self) -> Result<Vec<Name>> {
+        Ok(self.keys().keys().copied().map(Name::Fingerprint).collect())
     }
 
     fn find(&self, name: &Name) -> Result<Option<StoredKey>> {

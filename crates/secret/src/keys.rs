@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use cert::{Fingerprint, Keygrip};
+use cert::{Facts, Fingerprint, Keygrip};
 
 use crate::{Ask, OpenKey, Passphrase, Protection, Question, Result, Role, SecretKey};
 
@@ -71,6 +71,13 @@ pub trait SecretKeys {
     ///
     /// Those of the store, as all methods.
     fn list(&self) -> Result<Vec<StoredKey>>;
+
+    /// Returns those of a certificate's keys whose secret keys are here, in the order of their fingerprints, as
+    /// [`list`](Self::list) does. Reads no secret, and nothing of other keys.
+    fn of_certificate(&self, certificate: &Facts) -> Result<Vec<StoredKey>>;
+
+    /// Returns the names of all secret keys, and perhaps of others that have no certificate here. Reads no key.
+    fn names(&self) -> Result<Vec<Name>>;
 
     /// Finds a secret key. Reads no secret.
     ///

@@ -64,7 +64,7 @@ pub use query::Query;
 pub use read_certificates::{
     Detail, KeyHit, MOST_KEYS, MOST_READERS, ReadCertificates, Record, Selection, VisitCertified,
 };
-pub use read_journal::{InputDigest, ReadJournal};
+pub use read_journal::{InputDigest, ReadJournal, RemovedCertificate};
 pub use read_trust::ReadTrust;
 pub use server_url::{is_server_url, without_password};
 pub use store::Store;

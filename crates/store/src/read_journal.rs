@@ -10,10 +10,28 @@ use crate::{CertId, Change, JournalEntry, JournalId, Migration, Result};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct InputDigest(pub [u8; 32]);
 
+/// A certificate that was removed, or from which something was taken, as it was before.
+#[derive(Clone, Copy, Debug)]
+pub struct RemovedCertificate<'a> {
+    /// The entry of the journal that did so.
+    pub entry: JournalId,
+    /// Its primary key.
+    pub primary: Fingerprint,
+    /// Its exact bytes.
+    pub bytes: &'a [u8],
+}
+
 /// What commands did to a database, and what they imported.
 pub trait ReadJournal {
     /// Lists journal entries, newest first, at most `limit`.
     fn journal(&self, limit: usize) -> Result<Vec<JournalEntry>>;
+
+    /// Returns one journal entry.
+    fn journal_entry(&self, id: JournalId) -> Result<Option<JournalEntry>>;
+
+    /// Hands every certificate that was removed or shrunk to `visit`, the last one first. Leaves out what was undone or purged,
+    /// and reads no other changes.
+    fn removals(&self, visit: &mut dyn FnMut(RemovedCertificate<'_>) -> ControlFlow<()>) -> Result<()>;
 
     /// Hands what one journal entry did to `visit`, in order, one at a time, beginning with change number `from`.
     fn journal_changes(

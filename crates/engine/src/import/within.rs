@@ -8,7 +8,7 @@ use store::{PutKind, ReadCertificates, Snapshot, Timestamp, Transaction};
 
 use super::batch::{Batch, Report};
 use super::chunk::{Chunk, read_ahead};
-use super::event::{ImportOutcome, ImportSummary};
+use super::event::{ImportOutcome, ImportRefusal, ImportSummary};
 use super::options::ImportOptions;
 use super::prepare::{Effect, Incoming, Item, Preparer, Ready};
 use super::revocation::{stored_primary_key, with_primary_key};
@@ -17,7 +17,8 @@ use crate::{Result, stored};
 
 /// Imports one input within a transaction, which sees what was imported before, and whose snapshots see what is.
 ///
-/// Secret keys are stored at once: one without its certificate is no loss.
+/// Secret keys are stored at once: one without its certificate is no loss. `on_refusal` hears of what could not be used, with
+/// its position.
 ///
 /// # Errors
 ///
@@ -27,12 +28,13 @@ pub fn import_within(
     input: impl Read + Send,
     options: &ImportOptions<'_>,
     now: Timestamp,
+    on_refusal: &mut dyn FnMut(u64, &ImportRefusal),
 ) -> Result<ImportSummary> {
     let mut summary = ImportSummary { journal: Some(transaction.journal()), ..ImportSummary::default() };
     let preparer = Preparer { store: None, options, digest_prefix: options.digest_prefix(), now };
     thread::scope(|scope| {
         let mut chunks = read_ahead(scope, input, options.armor).into_iter();
-        chunks.try_for_each(|chunk| add(chunk, transaction, &preparer, &mut summary))
+        chunks.try_for_each(|chunk| add(chunk, transaction, &preparer, &mut summary, on_refusal))
     })?;
     Ok(summary)
 }
@@ -42,6 +44,7 @@ fn add(
     transaction: &mut dyn Transaction,
     preparer: &Preparer<'_>,
     summary: &mut ImportSummary,
+    on_refusal: &mut dyn FnMut(u64, &ImportRefusal),
 ) -> Result<()> {
     let incoming = incoming(chunk, transaction.snapshot()?)?;
     let clean = preparer.clean(incoming)?;
@@ -66,7 +69,10 @@ fn add(
     for report in batch.reports {
         match report {
             Report::Imported { imported, .. } => summary.count(&imported),
-            Report::Refused { .. } => summary.count_refused(),
+            Report::Refused { position, reason, .. } => {
+                on_refusal(position, &reason);
+                summary.count_refused();
+            }
         }
     }
     Ok(())

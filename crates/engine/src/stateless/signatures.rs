@@ -86,7 +86,8 @@ pub(super) fn signers(keys: &[Keys], passwords: &[Password], now: Timestamp) -> 
             let mut stored_keys = keys.stored_keys();
             let mut first_failure = None;
             let signer = loop {
-                let key = match modern_signing_key(snapshot.as_ref(), id, &stored_keys, now)? {
+                let key = match modern_signing_key(snapshot.as_ref(), id, &|_| Ok(stored_keys.clone()), now)?
+                {
                     Some(SigningKeys::Key(key)) => key,
                     found => return Err(first_failure.unwrap_or_else(|| cannot_sign(certificate, found))),
                 };

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use cert::Fingerprint;
 use cert::packet::Packets;
-use store::{ChangeKind, JournalId, ReadJournal};
+use store::{JournalId, ReadJournal};
 
 use crate::Result;
 
@@ -14,22 +14,15 @@ use crate::Result;
 ///
 /// The database's errors.
 pub fn removed_by(snapshot: &dyn ReadJournal, key: &Fingerprint) -> Result<Option<JournalId>> {
-    for entry in snapshot.journal(usize::MAX)? {
-        if entry.undone_by.is_some() || !entry.changed {
-            continue;
+    let mut removed_by = None;
+    snapshot.removals(&mut |removed| {
+        if removed.primary != *key && !has_key(removed.bytes, key) {
+            return ControlFlow::Continue(());
         }
-        let mut is_removed = false;
-        snapshot.journal_changes(entry.id, 0, &mut |change| {
-            if let ChangeKind::Removed(Some(former)) | ChangeKind::Shrunk(Some(former)) = &change.kind {
-                is_removed = change.fingerprint == *key || has_key(&former.bytes, key);
-            }
-            if is_removed { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        })?;
-        if is_removed {
-            return Ok(Some(entry.id));
-        }
-    }
-    Ok(None)
+        removed_by = Some(removed.entry);
+        ControlFlow::Break(())
+    })?;
+    Ok(removed_by)
 }
 
 fn has_key(certificate: &[u8], key: &Fingerprint) -> bool {

@@ -5,12 +5,14 @@
 //! - [`session`]: the key that is being edited;
 //! - one file for each group of commands.
 
+mod agent_subkey;
 mod card_keys;
 mod card_subkey;
 mod certify;
 mod command;
 mod decryption_subkey;
 mod designated_revoker;
+mod existing_subkey;
 mod moved_keys;
 mod own_signatures;
 mod owner_trust;

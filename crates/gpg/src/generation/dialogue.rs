@@ -63,13 +63,13 @@ pub(crate) fn user_id(
     name::ask(&mut Asker::of_new_keys(settings, streams), true, known)
 }
 
-/// Asks for the algorithm and the uses of a subkey.
+/// Asks for the algorithm and the uses of a subkey; `held` are the keys that exist.
 ///
 /// # Errors
 ///
 /// If there is no answer.
-pub(crate) fn subkey(settings: &Settings, streams: &mut Streams) -> anyhow::Result<Kind> {
-    menu::ask_subkey(&mut Asker::of_new_keys(settings, streams))
+pub(crate) fn subkey(settings: &Settings, streams: &mut Streams, held: HeldKeys<'_>) -> anyhow::Result<Kind> {
+    menu::ask_subkey(&mut Asker { settings, streams, held })
 }
 
 /// Asks for a curve.

@@ -3,7 +3,7 @@
 use engine::cert::Timestamp;
 use engine::keyring_file::KeyringFile;
 use engine::message::DataSignature;
-use engine::secret::SecretKeys;
+use engine::secret::SecretKeys as _;
 use engine::store::Store;
 use engine::trust::Validity;
 use engine::validity::{Sources, TrustSettings};
@@ -12,10 +12,11 @@ use engine::verification::{
 };
 use serde::Serialize;
 
+use super::own_key::certifying;
 use crate::hint::Hint;
 use crate::listing::TextJson;
 use crate::printable::printable;
-use crate::session::command_line;
+use crate::session::{Session, command_line};
 use crate::style::Style;
 use crate::trust_options::sources;
 use crate::{naming, timestamp};
@@ -174,30 +175,33 @@ pub(super) fn details(
 pub(super) fn advice(
     verdicts: &[SignatureVerdict],
     conclusion: Conclusion,
-    secrets: &dyn SecretKeys,
-) -> Option<String> {
+    session: &Session,
+) -> anyhow::Result<Option<String>> {
     let good = verdicts.iter().find(|verdict| verdict.status == SignatureStatus::Good);
     match conclusion {
         Conclusion::UnknownKey => {
-            let key = verdicts.iter().find_map(missing_key)?;
-            Some(format!("{} looks for the key in the network", Hint::Fetch(key)))
+            let key = verdicts.iter().find_map(missing_key);
+            Ok(key.map(|key| format!("{} looks for the key in the network", Hint::Fetch(key))))
         }
         Conclusion::OwnerNotVerified => {
-            let primary = good?.examined.signer.candidate()?.primary();
+            let Some(signer) = good.and_then(|good| good.examined.signer.candidate()) else {
+                return Ok(None);
+            };
+            let primary = signer.primary();
             // Only a key of one's own has its secret part here.
-            let is_own = secrets.find(&primary.into()).is_ok_and(|stored| stored.is_some());
-            Some(match is_own {
+            let is_own = session.secret_keys()?.find(&primary.into()).is_ok_and(|stored| stored.is_some());
+            Ok(Some(match is_own {
                 true => format!(
                     "the secret key is here: if it is your own key, {} makes it ultimately trusted",
                     Hint::TrustOwn(primary.to_string())
                 ),
                 false => format!(
                     "if the owner told you the fingerprint {primary}, {} certifies the key",
-                    Hint::Certify(primary.to_string())
+                    certifying(session, &primary)
                 ),
-            })
+            }))
         }
-        _ => None,
+        _ => Ok(None),
     }
 }
 

@@ -242,7 +242,7 @@ fn print_signatures(
         .iter()
         .flat_map(|verdict| details(verdict, conclusion, wanted, session.now))
         .for_each(|line| session.note(line));
-    if let Some(advice) = advice(verdicts, conclusion, &session.secret_keys()?) {
+    if let Some(advice) = advice(verdicts, conclusion, session)? {
         session.note(advice);
     }
     Ok(())

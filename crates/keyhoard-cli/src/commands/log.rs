@@ -12,7 +12,7 @@ use serde::Serialize;
 use crate::exit::Outcome;
 use crate::naming::assigned_trust_phrase;
 use crate::output::Output;
-use crate::printable::{counted, printable};
+use crate::printable::{counted, harmless, printable};
 use crate::session::Session;
 use crate::style::Style;
 use crate::table::{Cell, Table};
@@ -75,7 +75,7 @@ fn write_entries(session: &mut Session, entries: &[JournalEntry]) -> anyhow::Res
             Cell::number(entry.id.0).styled(Style::Name),
             Cell::new(timestamp::minute(entry.time)).styled(Style::Faint),
             Cell::new(effect(entry)),
-            Cell::new(printable(entry.command.as_bytes())),
+            Cell::new(harmless(&entry.command)),
         ]);
     }
     session.output.table(&table)?;
@@ -98,7 +98,7 @@ fn write_changes(
         if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     })?;
     written?;
-    if !any && snapshot.journal(usize::MAX)?.iter().all(|entry| entry.id != id) {
+    if !any && snapshot.journal_entry(id)?.is_none() {
         session.warn(format_args!("the journal has no entry {}", id.0));
     }
     Ok(Outcome::done_if(any))

@@ -7,8 +7,9 @@ use std::os::unix::ffi::OsStrExt;
 use anyhow::bail;
 use engine::configuration::Configuration;
 use engine::find::resolve;
-use engine::secret::{Role, SecretKeys as _, StoredKey};
+use engine::secret::{Role, SecretKeys};
 use engine::secret_transfer::with_secret_key;
+use engine::signing_keys::can_certify;
 use engine::store::{CertId, Detail, Fingerprint, ReadCertificates, Selection};
 
 use super::named_certificates::NamedCertificates;
@@ -35,7 +36,7 @@ pub(super) struct Purpose<'a> {
 pub(super) fn choose(
     session: &Session,
     snapshot: &dyn ReadCertificates,
-    stored: &[StoredKey],
+    keys: &dyn SecretKeys,
     name: Option<&OsStr>,
     purpose: &Purpose<'_>,
 ) -> anyhow::Result<CertId> {
@@ -44,23 +45,14 @@ pub(super) fn choose(
     let found = match name {
         Some(name) => match resolve(snapshot, name.as_bytes())?[..] {
             [] | [_] => return NamedCertificates::find_one(snapshot, name),
-            ref several => with_secret_key(snapshot, Selection::Ids(several), stored)?,
+            ref several => with_secret_key(snapshot, Selection::Ids(several), &keys.list()?)?,
         },
-        None => {
-            let secret: Vec<StoredKey> =
-                stored.iter().filter(|key| key.protection.has_secret()).cloned().collect();
-            with_secret_key(snapshot, Selection::All, &secret)?
-        }
+        None => own(snapshot, keys)?,
     };
     if let [only] = found[..] {
         return Ok(only);
     }
-    let mut able = Vec::new();
-    for id in &found {
-        if (purpose.is_able)(*id)? {
-            able.push(*id);
-        }
-    }
+    let able = able(&found, purpose)?;
     let verb = purpose.verb;
     match (&found[..], &able[..], name) {
         (_, [only], _) => Ok(*only),
@@ -83,6 +75,48 @@ pub(super) fn choose(
             );
             bail!(CodedError::new(ErrorCode::Ambiguous, reason))
         }
+    }
+}
+
+/// Returns the user's own certificates, in database order.
+fn own(snapshot: &dyn ReadCertificates, keys: &dyn SecretKeys) -> engine::Result<Vec<CertId>> {
+    let mut secret = keys.list()?;
+    secret.retain(|key| key.protection.has_secret());
+    with_secret_key(snapshot, Selection::All, &secret)
+}
+
+/// Returns those of some certificates that are able.
+fn able(found: &[CertId], purpose: &Purpose<'_>) -> engine::Result<Vec<CertId>> {
+    let mut able = Vec::new();
+    for id in found {
+        if (purpose.is_able)(*id)? {
+            able.push(*id);
+        }
+    }
+    Ok(able)
+}
+
+/// Returns the command that certifies a key. Where [`choose`] would ask which of the user's keys certifies, it names the
+/// first one, which gpg would take.
+pub(super) fn certifying(session: &Session, key: &Fingerprint) -> Hint {
+    match first_of_several_certifiers(session) {
+        Ok(Some(first)) => Hint::CertifyBy(first.to_string(), key.to_string()),
+        Ok(None) | Err(_) => Hint::Certify(key.to_string()),
+    }
+}
+
+fn first_of_several_certifiers(session: &Session) -> anyhow::Result<Option<Fingerprint>> {
+    if Configuration::read()?.default_key.is_some() {
+        return Ok(None);
+    }
+    let (store, keys) = (session.open()?, session.secret_keys()?);
+    let snapshot = store.snapshot()?;
+    let snapshot = snapshot.as_ref();
+    let is_able = |id| can_certify(snapshot, id, &keys, session.now);
+    let able = able(&own(snapshot, &keys)?, &Purpose { verb: "certify", is_able: &is_able })?;
+    match able[..] {
+        [first, _, ..] => primary(snapshot, first).map(Some),
+        _ => Ok(None),
     }
 }
 

@@ -20,7 +20,7 @@ use engine::trust::Validity;
 use engine::validity::TrustSettings;
 
 use super::named_certificates::warn_not_found;
-use super::own_key::becoming_trusted;
+use super::own_key::{becoming_trusted, certifying};
 use super::unknown_recipients;
 use crate::error_code::ErrorCode;
 use crate::exit::CodedError;
@@ -261,7 +261,7 @@ fn advise(session: &Session, candidate: &RecipientCandidate) {
         None => format!(
             "if its owner told you this fingerprint, {} certifies it; or give the fingerprint instead of the name: \
              --to {}",
-            Hint::Certify(key.clone()),
+            certifying(session, &candidate.fingerprint),
             key
         ),
     });

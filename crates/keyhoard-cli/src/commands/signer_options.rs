@@ -12,7 +12,7 @@ use engine::recipients::{naming_recipients, preferred_digest};
 use engine::signing_keys::{SigningKey, signing_key};
 use engine::store::{CertId, ReadCertificates};
 use engine::verify::HashAlgorithm;
-use secret::{OpenKey, SecretKeys, Signer, StoredKey};
+use secret::{OpenKey, SecretKeys, Signer};
 use sign::{Builder, Subpacket, hash_for};
 
 use crate::commands::own_key::{Purpose, choose, primary};
@@ -86,10 +86,9 @@ impl SignerOptions {
     ) -> anyhow::Result<Vec<(SigningKey, Box<dyn OpenKey>)>> {
         let (store, keys) = (session.open()?, session.secret_keys()?);
         let snapshot = store.snapshot()?;
-        let stored = keys.list()?;
         let mut chosen = Vec::new();
-        for (id, name) in self.certificates(session, snapshot.as_ref(), &stored)? {
-            let key = signing_key(snapshot.as_ref(), id, &stored, session.now)?;
+        for (id, name) in self.certificates(session, snapshot.as_ref(), &keys)? {
+            let key = signing_key(snapshot.as_ref(), id, &keys, session.now)?;
             chosen.push(key.with_context(|| {
                 let (list, show) = (Hint::KeyList, Hint::Show(name.clone()));
                 format!(
@@ -111,13 +110,13 @@ impl SignerOptions {
         &self,
         session: &Session,
         snapshot: &dyn ReadCertificates,
-        stored: &[StoredKey],
+        keys: &dyn SecretKeys,
     ) -> anyhow::Result<Vec<(CertId, String)>> {
         let is_able =
-            |id| -> engine::Result<bool> { Ok(signing_key(snapshot, id, stored, session.now)?.is_some()) };
+            |id| -> engine::Result<bool> { Ok(signing_key(snapshot, id, keys, session.now)?.is_some()) };
         let purpose = Purpose { verb: "sign", is_able: &is_able };
         let choose = |name: Option<&OsString>| {
-            let id = choose(session, snapshot, stored, name.map(OsString::as_os_str), &purpose)?;
+            let id = choose(session, snapshot, keys, name.map(OsString::as_os_str), &purpose)?;
             Ok((id, primary(snapshot, id)?.to_string()))
         };
         match &self.by[..] {

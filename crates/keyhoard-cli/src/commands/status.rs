@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use crate::exit::Outcome;
 use crate::hint::Hint;
-use crate::printable::printable;
+use crate::printable::{harmless, printable};
 use crate::session::Session;
 use crate::style::Style;
 use crate::table::{Cell, Table};
@@ -77,7 +77,7 @@ pub(crate) fn run(session: &mut Session) -> anyhow::Result<Outcome> {
         }
     }
     if let Some(last) = &overview.last {
-        let command = printable(last.command.as_bytes());
+        let command = harmless(&last.command);
         line("last change", format!("{}  {command}", timestamp::minute(last.time)), None);
     }
     for source in &overview.to_migrate {
@@ -129,7 +129,7 @@ fn hints(session: &Session, overview: &Overview, undo: Option<NextUndo>) {
         let undo = if is_kept { Hint::UndoRevocation(entry.0) } else { Hint::Undo(entry.0) };
         match &overview.last {
             Some(last) if last.id == entry => session.note(format_args!("{undo} takes back the last change")),
-            _ => session.note(format_args!("{undo} takes back: {}", printable(command.as_bytes()))),
+            _ => session.note(format_args!("{undo} takes back: {}", harmless(&command))),
         }
     }
 }

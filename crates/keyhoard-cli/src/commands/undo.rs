@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::exit::Outcome;
 use crate::hint::Hint;
-use crate::printable::{counted, printable};
+use crate::printable::{counted, harmless};
 use crate::progress::Unit;
 use crate::session::{Session, command_line};
 
@@ -167,7 +167,7 @@ fn print_summary(
         Some(_) => "undid",
         None => "would undo",
     };
-    let command = printable(summary.command.as_bytes());
+    let command = harmless(&summary.command);
     session.note(format_args!("{verb} entry {} ({command}): {effect}", summary.undone.0));
 }
 

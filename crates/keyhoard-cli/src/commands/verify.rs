@@ -255,7 +255,7 @@ fn print_verdicts(
     if session.output.flush().is_err() {
         return Ok(());
     }
-    if let Some(advice) = advice(verdicts, conclusion, &session.secret_keys()?) {
+    if let Some(advice) = advice(verdicts, conclusion, session)? {
         session.note(advice);
     }
     if arguments.sure && conclusion == Conclusion::OwnerNotVerified {

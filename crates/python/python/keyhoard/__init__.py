@@ -173,7 +173,7 @@ class Transaction:
         self._steps: list[tuple[str, Any, str | None]] = []
 
     def import_(self, source: Source) -> None:
-        """Imports certificates, without secret keys."""
+        """Imports certificates, without secret keys; one without any raises ``MalformedError`` at the end."""
         self._steps.append(("import", source, None))
 
     def delete(self, cert: Cert) -> None:

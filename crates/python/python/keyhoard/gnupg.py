@@ -14,13 +14,13 @@ import re
 import socket
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from datetime import datetime, timedelta, timezone
 from queue import Queue
 from shlex import quote as shell_quote
 from typing import Any, BinaryIO, Optional, Union
 
-from . import Cert, Decrypted, Error, Key, Keyhoard, UserId, Verdict, Verdicts
+from . import Cert, Decrypted, Error, Key, Keyhoard, MalformedError, UserId, Verdict, Verdicts
 from . import open as open_database
 
 __all__ = ["GPG", "shell_quote"]
@@ -766,18 +766,20 @@ class GPG:
         result: ImportResult = self.result_map["import"](self)
         with self._open() as kh:
             with open_database(":memory:") as only:
-                only.import_(data)
+                with suppress(MalformedError):
+                    only.import_(data)
                 result.fingerprints = [cert.fingerprint for cert in only.certs()]
             known = {cert.fingerprint for one in result.fingerprints for cert in kh.certs(one)}
-            imported = kh.import_(data)
+            with suppress(MalformedError):
+                imported = kh.import_(data)
+                result.count, result.imported, result.unchanged = imported.processed, imported.new, imported.unchanged
+                result.not_imported = imported.refused
+                result.sec_imported = imported.secret_keys
         for fingerprint in result.fingerprints:
             ok, text = ("0", "Not actually changed\n") if fingerprint in known else ("1", "Entirely new key\n")
             result.results.append({"fingerprint": fingerprint, "ok": ok, "text": text})
         if not result.fingerprints:
             result.results.append({"fingerprint": None, "problem": "0", "text": "No valid data found"})
-        result.count, result.imported, result.unchanged = imported.processed, imported.new, imported.unchanged
-        result.not_imported = imported.refused
-        result.sec_imported = imported.secret_keys
         result.data = data
         result.returncode = 0 if result.fingerprints else 2
         result.ok = bool(result)
@@ -864,7 +866,8 @@ class GPG:
         result: ScanKeys = self.result_map["scan"](self)
         result.returncode = 0
         with open_database(":memory:") as kh:
-            kh.import_(self._stream(key_data).read())
+            with suppress(MalformedError):
+                kh.import_(self._stream(key_data).read())
             for cert in kh.certs():
                 result._add(cert, None, "unknown", False)
         return result

@@ -6,10 +6,10 @@ use std::ops::ControlFlow;
 use cert::{Fingerprint, Timestamp};
 
 use super::change_row::{self, Counts};
-use crate::engine::{Engine, joined, stored_time};
+use crate::engine::{Engine, Row, joined, stored_time};
 use crate::{
     CertId, Change, Error, FormerCertificate, InputDigest, JournalEntry, JournalId, Migration, ReadJournal,
-    Result, packed, provenance,
+    RemovedCertificate, Result, packed, provenance,
 };
 
 const READING: &str = "reading the journal";
@@ -96,20 +96,21 @@ pub(crate) fn forget_inputs<E: Engine>(engine: &E, ids: &[CertId]) -> Result<()>
 
 impl<E: Engine> ReadJournal for E {
     fn journal(&self, limit: usize) -> Result<Vec<JournalEntry>> {
-        const SQL: &str = "SELECT id, time, command, added, merged, removed, undone_by, undoes, complete,
-            EXISTS (SELECT 1 FROM change WHERE change.journal = journal.id)
-            FROM journal ORDER BY id DESC LIMIT ?1";
-        self.list(SQL, &[&i64::try_from(limit).unwrap_or(i64::MAX)], READING, |row| {
-            Ok(JournalEntry {
-                id: JournalId(row.get(0)?),
-                time: row.time(1)?,
-                command: row.get(2)?,
-                counts: [row.count(3)?, row.count(4)?, row.count(5)?],
-                undone_by: row.get::<Option<i64>>(6)?.map(JournalId),
-                undoes: row.get::<Option<i64>>(7)?.map(JournalId),
-                complete: row.get(8)?,
-                changed: row.get(9)?,
-            })
+        let sql = format!("{ENTRIES} ORDER BY id DESC LIMIT ?1");
+        self.list(&sql, &[&i64::try_from(limit).unwrap_or(i64::MAX)], READING, entry)
+    }
+
+    fn journal_entry(&self, id: JournalId) -> Result<Option<JournalEntry>> {
+        self.first(&format!("{ENTRIES} WHERE id = ?1"), &[&id.0], READING, entry)
+    }
+
+    fn removals(&self, visit: &mut dyn FnMut(RemovedCertificate<'_>) -> ControlFlow<()>) -> Result<()> {
+        let kinds = [change_row::SHRUNK, change_row::REMOVED].map(i16::from);
+        self.each_row(REMOVALS, &[&kinds[0], &kinds[1]], READING, |row| {
+            let entry = row.get(0)?;
+            let corrupt = || Error::CorruptEntry { path: self.path().to_owned(), entry };
+            let primary = row.fingerprint(1)?.ok_or_else(corrupt)?;
+            Ok(visit(RemovedCertificate { entry: JournalId(entry), primary, bytes: row.bytes(2)? }))
         })
     }
 
@@ -175,6 +176,33 @@ impl<E: Engine> ReadJournal for E {
     fn migrations(&self) -> Result<Vec<Migration>> {
         provenance::migrations(self)
     }
+}
+
+/// Selects entries, to which a condition or an order is added.
+pub(crate) const ENTRIES: &str =
+    "SELECT id, time, command, added, merged, removed, undone_by, undoes, complete,
+    EXISTS (SELECT 1 FROM change WHERE change.journal = journal.id) FROM journal";
+
+/// Selects what certificates were before they were removed or shrunk, the last ones first. Few changes are removals: SQLite
+/// joins the tables in this order, and finds the other two rows by their keys.
+pub(crate) const REMOVALS: &str = "SELECT former.journal, fingerprint, bytes
+    FROM former CROSS JOIN change CROSS JOIN journal
+    WHERE change.journal = former.journal AND change.number = former.number AND kind IN (?1, ?2)
+        AND journal.id = former.journal AND undone_by IS NULL
+    ORDER BY former.journal DESC, former.number DESC";
+
+/// Reads a row of [`ENTRIES`].
+fn entry(row: Row<'_>) -> Result<JournalEntry> {
+    Ok(JournalEntry {
+        id: JournalId(row.get(0)?),
+        time: row.time(1)?,
+        command: row.get(2)?,
+        counts: [row.count(3)?, row.count(4)?, row.count(5)?],
+        undone_by: row.get::<Option<i64>>(6)?.map(JournalId),
+        undoes: row.get::<Option<i64>>(7)?.map(JournalId),
+        complete: row.get(8)?,
+        changed: row.get(9)?,
+    })
 }
 
 /// A row of the table `change`.

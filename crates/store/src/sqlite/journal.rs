@@ -69,3 +69,41 @@ pub(super) fn is_overwriting(view: &View<'_>, fingerprint: &[u8]) -> Result<bool
         WHERE fingerprint = ?1 AND kind = ?2 AND NOT complete AND undoes IS NULL";
     view.exists(SQL, &[&fingerprint, &i16::from(change_row::REMOVED)])
 }
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::Connection;
+
+    use crate::journal::entry::{ENTRIES, REMOVALS};
+    use crate::sqlite::SqliteStore;
+
+    /// Returns the steps in which SQLite answers a query.
+    fn plan(connection: &Connection, sql: &str) -> Vec<String> {
+        let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).expect("a query");
+        let values = vec![1; statement.parameter_count()];
+        let rows = statement.query_map(rusqlite::params_from_iter(values), |row| row.get(3)).expect("a plan");
+        rows.map(|step| step.expect("a step")).collect()
+    }
+
+    #[test]
+    fn of_a_journal_one_entry_is_read_by_its_number_and_removals_without_all_other_changes() {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let path = directory.path().join("keyhoard.db");
+        drop(SqliteStore::create(&path).expect("create"));
+        let connection = Connection::open(&path).expect("open");
+        // A journal as it may have become, so that the plan is that of a large one.
+        let fill =
+            "WITH RECURSIVE number(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < 100000)
+            INSERT INTO journal (id, time, command) SELECT n, n, 'keyhoard import' FROM number;
+            INSERT INTO change (journal, number, kind, fingerprint) SELECT id, 0, 0, x'0401' FROM journal;
+            ANALYZE;";
+        connection.execute_batch(fill).expect("filled");
+        let entry = plan(&connection, &format!("{ENTRIES} WHERE id = ?1"));
+        assert!(entry[0].starts_with("SEARCH journal USING INTEGER PRIMARY KEY"), "{entry:?}");
+        let removals = plan(&connection, REMOVALS);
+        assert!(removals[0].starts_with("SCAN former USING INDEX"), "{removals:?}");
+        assert!(removals[1].starts_with("SEARCH change USING PRIMARY KEY"), "{removals:?}");
+        assert!(removals[2].starts_with("SEARCH journal USING INTEGER PRIMARY KEY"), "{removals:?}");
+        assert_eq!(removals.len(), 3, "nothing is sorted: {removals:?}");
+    }
+}

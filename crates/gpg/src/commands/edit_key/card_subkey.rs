@@ -1,39 +1,16 @@
 //! `addcardkey`: a card makes a subkey.
 
-use agent::PublicKey;
-use engine::cert::Timestamp;
-use engine::cert::key::parse_public;
-use engine::store::Fingerprint;
-use secret::Role;
-
+use super::agent_subkey;
 use super::session::Session;
 use super::subkeys;
-use crate::commands::card::key_reference::{self, NewSubkey};
+use crate::commands::card::key_reference;
 use crate::commands::card::new_keys;
-use crate::failure::Failure;
-use crate::generation::key_algorithm::key_flags;
-use crate::secrets;
 
 /// Has the card make a subkey, and adds it.
 pub(super) fn add(session: &mut Session<'_>) -> anyhow::Result<()> {
     let Some(made) = key_reference::new_subkey(&mut session.card())? else { return Ok(()) };
-    let bound = bind(&made, session);
+    let bound = agent_subkey::bind(&made.public, made.usage, made.seconds, session);
     let reported = subkeys::report(session, bound);
     new_keys::restore_pin(made.pin, &mut session.card());
     reported
-}
-
-fn bind(made: &NewSubkey, session: &mut Session<'_>) -> Result<Fingerprint, Failure> {
-    let settings = session.settings();
-    let key = parse_public(&made.public)?;
-    let (fingerprint, created) = (key.fingerprint(), key.created);
-    let user_id = session.identities()?.first().map_or(Vec::new(), |first| first.text().into_bytes());
-    let public = PublicKey { role: Role::Subkey, body: made.public.clone(), primary: session.key(), user_id };
-    let agent = secrets::agent(settings);
-    let opened = agent.open_without_certificate(public, settings.passphrase.given.clone());
-    let Some(mut opened) = opened else { return Err(anyhow::anyhow!("the key has no keygrip").into()) };
-    let end = (made.seconds != 0).then(|| Timestamp(created.0.wrapping_add(made.seconds)));
-    let flags = key_flags(made.usage);
-    session.edit_own(|editor, key| editor.add_subkey_on_card(key, opened.as_mut(), flags, end))?;
-    Ok(fingerprint)
 }

@@ -11,23 +11,35 @@ use secret::Signer;
 use secret::ask::KeyName;
 use sign::Subpacket;
 
+use super::existing_subkey;
 use super::own_signatures::renew;
 use super::session::Session;
 use crate::code::Code;
 use crate::commands::edit::revocation_reason::{self, Offered};
 use crate::failure::Failure;
 use crate::generation::key_algorithm::{key_algorithm, key_flags};
-use crate::generation::{Family, dialogue};
+use crate::generation::{Family, Kind, Material, dialogue};
 use crate::passphrases;
 
 /// Asks for a subkey and adds it.
 pub(super) fn add(session: &mut Session<'_>) -> anyhow::Result<()> {
     let settings = session.settings();
-    let kind = dialogue::subkey(settings, session.keys.streams)?;
+    let mut keys_of_card = Vec::new();
+    let kind = existing_subkey::ask(session, &mut keys_of_card)?;
     let seconds = dialogue::validity(settings, session.keys.streams)?;
     if settings.command_input.is_none() && !session.confirm("keygen.sub.okay", "Really create? (y/N) ")? {
         return report(session, Err(Code::CANCELLED.into()));
     }
+    let added = match kind.material {
+        Material::Existing(..) => existing_subkey::add(&kind, seconds, &keys_of_card, session),
+        _ => add_new(kind, seconds, session),
+    };
+    report(session, added)
+}
+
+/// Makes a subkey and adds it.
+fn add_new(kind: Kind, seconds: u32, session: &mut Session<'_>) -> Result<Fingerprint, Failure> {
+    let settings = session.settings();
     let now = settings.now;
     let end = (seconds != 0).then(|| Timestamp(now.0.wrapping_add(seconds)));
     let made = key_algorithm(kind.material, settings).and_then(|(algorithm, notes)| {
@@ -40,14 +52,12 @@ pub(super) fn add(session: &mut Session<'_>) -> anyhow::Result<()> {
         })?;
         Ok(NewSubkey { key, flags: plan.flags(), end })
     });
-    let added = made.map_err(Failure::from).and_then(|new| {
-        let fingerprint = new.key.fingerprint();
-        let name = KeyName::from(&Signer::key(&new.key));
-        let passphrase = passphrases::of_new_subkey(settings, session.keys.streams, &name)?;
-        session.edit_own(|editor, key| editor.add_locked_subkey(key, new, passphrase.as_ref()))?;
-        Ok(fingerprint)
-    });
-    report(session, added)
+    let new = made.map_err(Failure::from)?;
+    let fingerprint = new.key.fingerprint();
+    let name = KeyName::from(&Signer::key(&new.key));
+    let passphrase = passphrases::of_new_subkey(settings, session.keys.streams, &name)?;
+    session.edit_own(|editor, key| editor.add_locked_subkey(key, new, passphrase.as_ref()))?;
+    Ok(fingerprint)
 }
 
 /// Reports that a subkey was added, or why it was not.

@@ -3,12 +3,12 @@
 use engine::foreign_text::shown;
 use engine::signing_keys::{SigningKey, SigningKeys, gnupg_signing_key};
 use engine::store::query::Name;
-use secret::{SecretKeys, StoredKey};
+use secret::SecretKeys;
 
 use crate::code::Code;
 use crate::failure::Failure;
 use crate::keyrings::Keyrings;
-use crate::secrets::{Secrets, secret_keys};
+use crate::secrets::{certificates_with, secret_keys};
 use crate::settings::Settings;
 use crate::streams::Streams;
 
@@ -60,7 +60,7 @@ pub(super) fn chosen(
 /// Finds the keys of `--local-user`, the last one first. As in gpg, a missing one is reported and left out, but ends the
 /// command if it was given first.
 fn named(settings: &Settings, streams: &mut Streams, keyrings: &Keyrings) -> Result<Vec<Choice>, Failure> {
-    let stored = secret_keys(settings)?.list()?;
+    let keys = secret_keys(settings)?;
     let names: Vec<&Vec<u8>> = settings.local_users.iter().rev().collect();
     let mut chosen: Vec<Choice> = Vec::new();
     let mut last = Ok(());
@@ -71,7 +71,7 @@ fn named(settings: &Settings, streams: &mut Streams, keyrings: &Keyrings) -> Res
             continue;
         }
         let name = Name::parse(text).ok();
-        let found = find(settings, keyrings, name.as_ref(), &stored)?;
+        let found = find(settings, keyrings, name.as_ref(), &keys)?;
         if let Some(SigningKeys::Key(key)) = found {
             let choice = Choice { key, name };
             report_chosen(streams, &choice);
@@ -121,11 +121,11 @@ pub(crate) fn default(
             found => DefaultChoice::Refused { found: Some(found), code: Code::UNUSABLE_SECRET_KEY, name },
         });
     }
-    let stored = secret_keys(settings)?.list()?;
-    let secrets = Secrets::of(&stored);
+    let keys = secret_keys(settings)?;
+    let names = keys.names()?;
     for (_, snapshot) in keyrings.snapshots()?.iter() {
-        for id in secrets.certificates(snapshot.as_ref())? {
-            let found = gnupg_signing_key(snapshot.as_ref(), id, None, &stored, settings.now)?;
+        for id in certificates_with(snapshot.as_ref(), &names)? {
+            let found = gnupg_signing_key(snapshot.as_ref(), id, None, &keys, settings.now)?;
             if let Some(SigningKeys::Key(key)) = found {
                 return Ok(DefaultChoice::Key(Choice { key, name: None }));
             }
@@ -147,11 +147,11 @@ pub(crate) fn named_default(
     if names.is_empty() {
         return Ok(None);
     }
-    let stored = secret_keys(settings)?.list()?;
+    let keys = secret_keys(settings)?;
     let is_silent = is_reported || settings.quiet;
     for text in names.iter().rev() {
         let name = Name::parse(text).ok();
-        match find(settings, keyrings, name.as_ref(), &stored)? {
+        match find(settings, keyrings, name.as_ref(), &keys)? {
             Some(found @ (SigningKeys::Key(_) | SigningKeys::Unusable { is_alive: true, .. })) => {
                 if !is_silent {
                     let name = shown(text);
@@ -177,13 +177,13 @@ fn find(
     settings: &Settings,
     keyrings: &Keyrings,
     name: Option<&Name>,
-    stored: &[StoredKey],
+    keys: &dyn SecretKeys,
 ) -> anyhow::Result<Option<SigningKeys>> {
     let Some(name) = name else { return Ok(None) };
     let mut unusable = None;
     for (_, snapshot) in keyrings.snapshots()?.iter() {
         for id in snapshot.find(&name.query)? {
-            match gnupg_signing_key(snapshot.as_ref(), id, Some(name), stored, settings.now)? {
+            match gnupg_signing_key(snapshot.as_ref(), id, Some(name), keys, settings.now)? {
                 Some(found @ SigningKeys::Key(_)) => return Ok(Some(found)),
                 found => unusable = unusable.or(found),
             }

@@ -24,7 +24,7 @@ pub(super) struct Asker<'a> {
     pub(super) held: HeldKeys<'a>,
 }
 
-/// The secret keys that exist and can become the primary key of a new certificate.
+/// The secret keys that exist and can become a key of a certificate.
 #[derive(Clone, Copy)]
 pub(crate) struct HeldKeys<'a> {
     /// Returns the algorithm of the key with a keygrip.

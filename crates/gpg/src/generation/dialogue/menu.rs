@@ -62,17 +62,29 @@ const CURVES: [(i64, Curve, [&str; 2], bool); 9] = [
     (9, Curve::Secp256k1, ["secp256k1", "secp256k1"], true),
 ];
 
-/// The menu of subkeys: the algorithm, and the uses unless they are asked for.
-const SUBKEY_ROWS: [Row<(Sort, Option<Usage>)>; 9] = [
-    (3, "dsa", "DSA (sign only)", (Sort::Dsa, Some(Usage::SIGN)), false),
-    (4, "rsa/s", "RSA (sign only)", (Sort::Rsa, Some(Usage::SIGN)), false),
-    (5, "elg", "Elgamal (encrypt only)", (Sort::Elgamal, Some(Usage::ENCRYPT)), false),
-    (6, "rsa/e", "RSA (encrypt only)", (Sort::Rsa, Some(Usage::ENCRYPT)), false),
-    (7, "dsa/*", "DSA (set your own capabilities)", (Sort::Dsa, None), true),
-    (8, "rsa/*", "RSA (set your own capabilities)", (Sort::Rsa, None), true),
-    (10, "ecc/s", "ECC (sign only)", (Sort::Ecc, Some(Usage::SIGN)), true),
-    (11, "ecc/*", "ECC (set your own capabilities)", (Sort::Ecc, None), true),
-    (12, "ecc/e", "ECC (encrypt only)", (Sort::Ecc, Some(Usage::ENCRYPT)), true),
+/// The subkey that a row of the menu selects.
+#[derive(Clone, Copy)]
+enum WhatSubkey {
+    For(Sort, Usage),
+    /// A subkey with selected uses.
+    Chosen(Sort),
+    Existing,
+    OnCard,
+}
+
+/// The menu of subkeys.
+const SUBKEY_ROWS: [Row<WhatSubkey>; 11] = [
+    (3, "dsa", "DSA (sign only)", WhatSubkey::For(Sort::Dsa, Usage::SIGN), false),
+    (4, "rsa/s", "RSA (sign only)", WhatSubkey::For(Sort::Rsa, Usage::SIGN), false),
+    (5, "elg", "Elgamal (encrypt only)", WhatSubkey::For(Sort::Elgamal, Usage::ENCRYPT), false),
+    (6, "rsa/e", "RSA (encrypt only)", WhatSubkey::For(Sort::Rsa, Usage::ENCRYPT), false),
+    (7, "dsa/*", "DSA (set your own capabilities)", WhatSubkey::Chosen(Sort::Dsa), true),
+    (8, "rsa/*", "RSA (set your own capabilities)", WhatSubkey::Chosen(Sort::Rsa), true),
+    (10, "ecc/s", "ECC (sign only)", WhatSubkey::For(Sort::Ecc, Usage::SIGN), true),
+    (11, "ecc/*", "ECC (set your own capabilities)", WhatSubkey::Chosen(Sort::Ecc), true),
+    (12, "ecc/e", "ECC (encrypt only)", WhatSubkey::For(Sort::Ecc, Usage::ENCRYPT), true),
+    (13, "keygrip", "Existing key", WhatSubkey::Existing, true),
+    (14, "cardkey", "Existing key from card", WhatSubkey::OnCard, false),
 ];
 
 const INVALID: &str = "Invalid selection.\n";
@@ -83,10 +95,10 @@ pub(super) fn ask(asker: &mut Asker<'_>) -> anyhow::Result<Pair> {
         let what = asker.row(&ROWS)?;
         break match what {
             What::Both(sort, _) | What::Signing(sort) => (what, sort, Usage::SIGN),
-            What::Chosen(sort) => (what, sort, asker.uses(sort.family())?),
-            What::Existing => return asker.existing(),
-            What::OnCard => match asker.on_card()? {
-                Some(pair) => return Ok(pair),
+            What::Chosen(sort) => (what, sort, asker.usage(sort.family(), None, true)?),
+            What::Existing => return Ok(Pair { primary: asker.existing(true)?, subkey: None }),
+            What::OnCard => match asker.on_card(true)? {
+                Some(primary) => return Ok(Pair { primary, subkey: None }),
                 None => continue,
             },
         };
@@ -101,10 +113,16 @@ pub(super) fn ask(asker: &mut Asker<'_>) -> anyhow::Result<Pair> {
 
 /// Asks for the algorithm and the uses of a subkey.
 pub(super) fn ask_subkey(asker: &mut Asker<'_>) -> anyhow::Result<Kind> {
-    let (sort, usage) = asker.row(&SUBKEY_ROWS)?;
-    let usage = match usage {
-        Some(usage) => usage,
-        None => asker.usage(sort.family(), None, false)?,
+    let (sort, usage) = loop {
+        break match asker.row(&SUBKEY_ROWS)? {
+            WhatSubkey::For(sort, usage) => (sort, usage),
+            WhatSubkey::Chosen(sort) => (sort, asker.usage(sort.family(), None, false)?),
+            WhatSubkey::Existing => return asker.existing(false),
+            WhatSubkey::OnCard => match asker.on_card(false)? {
+                Some(kind) => return Ok(kind),
+                None => continue,
+            },
+        };
     };
     let material = match sort {
         Sort::Ecc => match (asker.curve()?, usage) {
@@ -136,7 +154,7 @@ impl Asker<'_> {
     }
 
     /// Asks for the keygrip of an existing key, and for its uses.
-    fn existing(&mut self) -> anyhow::Result<Pair> {
+    fn existing(&mut self, is_primary: bool) -> anyhow::Result<Kind> {
         let mut context = "";
         loop {
             let answer = self.line("keygen.keygrip", context, "Enter the keygrip: ")?;
@@ -146,9 +164,8 @@ impl Asker<'_> {
                 Some(keygrip) => match (self.held.family)(keygrip) {
                     None => "No key with this keygrip\n",
                     Some(family) => {
-                        let usage = self.uses(family)? | Usage::CERTIFY;
-                        let primary = Kind { material: Material::Existing(keygrip, family), usage };
-                        return Ok(Pair { primary, subkey: None });
+                        let usage = self.usage(family, None, is_primary)?;
+                        return Ok(Kind { material: Material::Existing(keygrip, family), usage });
                     }
                 },
             };
@@ -156,7 +173,7 @@ impl Asker<'_> {
     }
 
     /// Asks for a key of the card in the reader, and experts for its uses; `None`, and says why, if there is none.
-    fn on_card(&mut self) -> anyhow::Result<Option<Pair>> {
+    fn on_card(&mut self, is_primary: bool) -> anyhow::Result<Option<Kind>> {
         let (serial, keys) = match (self.held.on_card)(self.settings, self.streams) {
             Ok((serial, keys)) if !keys.is_empty() => (serial, keys),
             read => {
@@ -176,22 +193,17 @@ impl Asker<'_> {
             let index = usize::try_from(number(&answer)).unwrap_or(0).wrapping_sub(1);
             let Some(kind) = keys.get(index) else { continue };
             let family = kind.material.family();
-            let usage = match self.settings.expert {
-                true => self.usage(family, Some(kind.usage), true)?,
-                false => kind.usage,
+            let usage = match (self.settings.expert, is_primary) {
+                (true, _) => self.usage(family, Some(kind.usage), is_primary)?,
+                (false, true) => kind.usage | Usage::CERTIFY,
+                (false, false) => uses_without_certifying(kind.usage),
             };
-            let primary = Kind { material: kind.material, usage: usage | Usage::CERTIFY };
-            return Ok(Some(Pair { primary, subkey: None }));
+            return Ok(Some(Kind { material: kind.material, usage }));
         }
     }
 
-    /// Asks for the uses of the key: toggles one at a time, or sets all after an equals sign.
-    fn uses(&mut self, family: Family) -> anyhow::Result<Usage> {
-        self.usage(family, None, true)
-    }
-
-    /// Does the same for a key that is for `current` now, or whose usual uses are all but authentication; only a primary
-    /// key certifies.
+    /// Asks for the uses of a key: toggles one at a time, or sets all after an equals sign. The key is for `current` now, or
+    /// for all but authentication; only a primary key certifies.
     pub(super) fn usage(
         &mut self,
         family: Family,
@@ -322,6 +334,12 @@ impl Sort {
             Self::Rsa | Self::Ecc => Material::Rsa { bits },
         }
     }
+}
+
+/// Returns the uses that a subkey can have.
+fn uses_without_certifying(usage: Usage) -> Usage {
+    let every = [Usage::SIGN, Usage::ENCRYPT, Usage::AUTHENTICATE];
+    every.into_iter().filter(|one| usage.contains(*one)).fold(Usage::default(), |all, one| all | one)
 }
 
 fn number(text: &str) -> i64 {

@@ -12,7 +12,6 @@ use engine::passphrase::Passphrases;
 use engine::signing_keys::can_certify;
 use engine::store::{Fingerprint, JournalId, Store};
 use engine::undo::{UndoOptions, undo};
-use secret::SecretKeys;
 use serde::Serialize;
 
 use crate::commands::named_certificates::NamedCertificates;
@@ -107,13 +106,12 @@ impl<'a> Editing<'a> {
         session: &Session,
         name: Option<&OsString>,
     ) -> anyhow::Result<Fingerprint> {
-        let stored = self.secret_keys.list()?;
         let snapshot = self.store.snapshot()?;
         let snapshot = snapshot.as_ref();
-        let is_able = |id| can_certify(snapshot, id, &stored, self.now);
+        let is_able = |id| can_certify(snapshot, id, &self.secret_keys, self.now);
         let purpose = Purpose { verb: "certify", is_able: &is_able };
         let name = name.map(OsString::as_os_str);
-        primary(snapshot, choose(session, snapshot, &stored, name, &purpose)?)
+        primary(snapshot, choose(session, snapshot, &self.secret_keys, name, &purpose)?)
     }
 
     /// Returns what chooses user IDs of the certificate: those that are named, or all if none is.
