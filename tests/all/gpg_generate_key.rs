@@ -402,6 +402,22 @@ fn full_generate_key_asks_a_program_the_questions_that_gpg_asks() {
 }
 
 #[test]
+fn elliptic_curves_are_offered_to_all_and_are_the_default_in_gpg_2_4() {
+    let full =
+        ["--no-batch", "--no-tty", "--command-fd", "0", "--pinentry-mode", "loopback", "--full-generate-key"];
+    for (gnupg, choice) in [
+        (Gnupg::V2_2, "9\n10\n\n2048"),
+        (Gnupg::V2_4, "\n"),
+        (Gnupg::V2_4, "10\n3\n6"),
+        (Gnupg::V2_4, "9\n4"),
+    ] {
+        let both = Both::with_agent().with(gnupg);
+        same(&both, &format!("{choice}\n0\nHeinrich Heine\n\n\nabc\n"), &full);
+        same_keys(&both);
+    }
+}
+
+#[test]
 fn the_end_of_the_answers_is_no_passphrase() {
     let parameters = "Key-Type: EDDSA\nKey-Curve: Ed25519\nName-Real: Ann\n%commit\n";
     for gnupg in Gnupg::ALL {
@@ -414,7 +430,11 @@ fn the_end_of_the_answers_is_no_passphrase() {
         for answers in ["", "abc"] {
             let cancelled = run(answers, &["--batch", "--generate-key", file]);
             let told = cancelled[1].errors();
-            assert!(told.contains("key generation failed: Operation cancelled"), "{told}");
+            let failures = |text: &str| -> Vec<String> {
+                text.lines().filter(|line| line.contains("failed: ")).map(str::to_owned).collect()
+            };
+            assert_eq!(failures(&told), failures(&cancelled[0].errors()));
+            assert_eq!(failures(&told).len(), 2, "{told}");
             run(answers, &["--batch", "--quick-generate-key", "Bob", "ed25519", "cert", "never"]);
         }
         assert_eq!(run("abc\n", &["--batch", "--generate-key", file])[1].code, Some(0));

@@ -36,11 +36,12 @@ fn signatures(export: &Output) -> BTreeSet<Vec<u8>> {
     found
 }
 
-/// Asserts that every signature that gpg has is here too. (What gpg replaced is still here.)
+/// Asserts that both have the same signatures.
 fn same_signatures(both: &Both) {
     let [gpg, keyhoard] = both.run(["--export"]).map(|done| signatures(&done));
     assert!(gpg.len() > 4, "gpg exports its signatures");
     assert_eq!(gpg.difference(&keyhoard).count(), 0, "of {} signatures", gpg.len());
+    assert_eq!(keyhoard.difference(&gpg).count(), 0, "what gpg replaced is still here");
 }
 
 /// The first subkey of a key that encrypts, in gpg's home.

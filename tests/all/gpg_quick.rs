@@ -29,13 +29,15 @@ fn packets(export: &[u8]) -> BTreeSet<Vec<u8>> {
     found
 }
 
-/// Asserts that every packet that gpg has is here too. (What gpg replaced is still here.)
+/// Asserts that both have the same signatures. (A local certification that a full one replaces is still here.)
 fn same_packets(both: &Both) {
     let export = ["--export-options", "export-local-sigs", "--export"];
     let [gpg, keyhoard] = both.run(export).map(|done| packets(&done.stdout));
     assert!(gpg.len() > 4, "gpg exports its signatures");
     let missing = gpg.difference(&keyhoard).count();
     assert_eq!(missing, 0, "of {} signatures", gpg.len());
+    let is_local = |packet: &[u8]| packet.windows(3).any(|subpacket| subpacket == [2, 4, 0]);
+    assert!(keyhoard.difference(&gpg).all(|packet| is_local(packet)), "what gpg replaced is still here");
 }
 
 #[test]
@@ -74,6 +76,84 @@ fn quick_commands_make_the_packets_that_gpg_makes() {
         same(&both, words);
         same_packets(&both);
     }
+}
+
+/// The signatures of a key, as a listing for programs has them, but for their order: gpg puts a new one in the place of the old
+/// one.
+fn listed_signatures(done: &Output) -> Vec<String> {
+    let text = done.text();
+    let mut found: Vec<String> = Vec::new();
+    let mut component = String::new();
+    for line in text.lines() {
+        match line.split(':').next() {
+            Some("pub" | "uid" | "sub") => component = line.split(':').nth(9).unwrap_or_default().to_owned(),
+            Some("sig" | "rev") => found.push(format!("{component} {line}")),
+            _ => {}
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn a_self_signature_that_an_edit_replaces_is_listed_no_more_until_it_is_imported_again() {
+    for gnupg in Gnupg::ALL {
+        let mut both = Both::of_alice_and_bob_with(gnupg);
+        let same_listing = |both: &Both| {
+            let listed = both.run(["--with-colons", "--list-sigs", ALICE]);
+            let [gpg, keyhoard] = listed.map(|done| listed_signatures(&done));
+            assert_eq!(gpg, keyhoard, "{gnupg:?}");
+            gpg.len()
+        };
+        let signed =
+            both.run_of(false).args(BATCH_OPTIONS).args(["-u", ALICE, "--sign"]).stdin("text").succeed();
+        let message = both.gpg.write("message", signed.stdout);
+        let message = message.to_str().expect("the test's own name").to_owned();
+        let [former, _] = both.run(["--export", ALICE]);
+        let file = both.gpg.write("former.pgp", former.stdout);
+        let before = same_listing(&both);
+        let edits: [&[&str]; 4] = [
+            &["--quick-set-expire", ALICE, "1y"],
+            &["--quick-set-expire", ALICE, "2y", "*"],
+            &["--quick-set-primary-uid", ALICE, "Alice <alice@example.org>"],
+            &["--quick-set-expire", ALICE, "3y"],
+        ];
+        for (day, words) in edits.iter().enumerate() {
+            both = both.now(&format!("202602{:02}T000000!", day + 1));
+            same(&both, words);
+            assert_eq!(same_listing(&both), before, "{gnupg:?}: {words:?}");
+            // What was signed before the edit verifies still.
+            both.assert_same_status(["--verify", &message]);
+        }
+        both.import(&file);
+        assert!(same_listing(&both) > before, "{gnupg:?}");
+    }
+}
+
+#[test]
+fn a_replaced_self_signature_is_kept_for_keyhoard_and_an_undo_shows_it_again() {
+    let both = Both::of_alice_and_bob_with(Gnupg::V2_4).now("20260201T000000!");
+    let home = &both.keyhoard;
+    let listed =
+        |words: &[&str]| both.run_of(false).args(["--with-colons"]).args(words).arg(ALICE).succeed().text();
+    let keyhoard = |words: &[&str]| Run::keyhoard(home).at("20260202T000000").args(words).succeed();
+    let all = || harness::packets::certificates(&keyhoard(&["export", ALICE]).stdout).concat().len();
+    let (before, stored) = (listed(&["--list-sigs"]), all());
+    let edit = |words: &[&str]| both.run_of(false).args(BATCH_OPTIONS).args(words).succeed();
+    edit(&["--quick-set-expire", ALICE, "1y"]);
+    let after = listed(&["--list-sigs"]);
+    assert_ne!(before, after);
+    assert!(all() > stored, "keyhoard has both");
+    keyhoard(&["undo", "--including-revocations"]);
+    assert_eq!(listed(&["--list-sigs"]), before);
+    assert_eq!(all(), stored);
+    // The same in an edit of several steps.
+    let answers = "expire\n1y\nsetpref\ny\nsave\n";
+    let words = ["--status-fd", "2", "--command-fd", "0", "--edit-key", ALICE];
+    both.run_of(false).args(BATCH_OPTIONS).args(words).stdin(answers).succeed();
+    assert_ne!(listed(&["--list-sigs"]), before);
+    keyhoard(&["undo", "--including-revocations"]);
+    assert_eq!(listed(&["--list-sigs"]), before);
 }
 
 #[test]

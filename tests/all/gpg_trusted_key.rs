@@ -77,6 +77,35 @@ fn a_command_that_writes_remembers_trusted_keys_as_gpg_does_until_another_names_
 }
 
 #[test]
+fn an_import_makes_the_key_ultimately_trusted_that_it_brings_and_the_option_names() {
+    // gpg keeps no owner trust of a key that was not there, but its validity.
+    let both = Both::with_agent().with(Gnupg::V2_4).now(&format!("{NOW}!"));
+    let file = alice_and_bob();
+    let file = file.to_str().expect("a path in ASCII");
+    let options =
+        ["--trust-model", "pgp", "--auto-check-trustdb", "--pinentry-mode", "loopback", "--passphrase", ""];
+    let import = ["--trusted-key", ALICE, "--import", file];
+    let [gpg, keyhoard] = both.run(options.iter().chain(&import));
+    assert_eq!((gpg.code, keyhoard.code), (Some(0), Some(0)), "{}", keyhoard.errors());
+    assert_eq!(said(&gpg), said(&keyhoard));
+    let validity = |done: Output| {
+        let records = colons::records(&done.stdout);
+        let users = records.iter().filter(|record| record.kind() == "uid");
+        users.map(|record| format!("{} {}", record.text(2), record.text(10))).collect::<Vec<_>>()
+    };
+    let [gpg, keyhoard] = both.run(options.iter().chain(&["--with-colons", "--list-keys"])).map(validity);
+    assert_eq!(gpg, keyhoard);
+    assert!(keyhoard.iter().any(|line| line.starts_with("u Alice")), "{keyhoard:?}");
+    let [gpg, keyhoard] = both.run_with_answers("text", options.iter().chain(&["-r", ALICE, "--encrypt"]));
+    assert_eq!((gpg.code, keyhoard.code), (Some(0), Some(0)), "{}", keyhoard.errors());
+    let exported = both.run(["--export-ownertrust"]).map(|done| {
+        let text = done.text();
+        text.lines().filter(|line| !line.starts_with('#')).map(str::to_owned).collect::<Vec<_>>()
+    });
+    assert_eq!(exported, [Vec::<String>::new(), Vec::new()]);
+}
+
+#[test]
 fn a_command_that_only_reads_counts_what_it_names_and_changes_nothing() {
     let both = Both::of_alice_and_bob_with(Gnupg::V2_4).now(&format!("{NOW}!"));
     let run = |words: &[&str]| both.run_of(false).args(["--trust-model", "pgp"]).args(words).succeed();

@@ -25,6 +25,7 @@ mod gpg_messages;
 mod gpg_network;
 mod gpg_options;
 mod gpg_packets;
+mod gpg_pubring;
 mod gpg_quick;
 mod gpg_secret_keys;
 mod gpg_signatures;

@@ -1,5 +1,7 @@
 //! Cleaned certificates: bytes, and the facts that index them.
 
+use std::collections::HashSet;
+
 use crate::facts::{Component, ComponentKind, Facts, SignatureFacts};
 use crate::key::{self, Key};
 use crate::packet::{Packet, Span};
@@ -65,6 +67,31 @@ impl Certificate {
             });
             std::iter::once((component.span.start, digest)).chain(members)
         })
+    }
+
+    /// Returns the [digests](Self::packet_digests) of the packets at the offsets that are chosen.
+    pub fn digests_at(&self, chosen: impl Fn(u32) -> bool) -> HashSet<[u8; 32]> {
+        self.packet_digests().filter(|(start, _)| chosen(*start)).map(|(_, digest)| digest).collect()
+    }
+
+    /// Marks the signatures with these [digests](Self::packet_digests) as superseded.
+    pub fn supersede(&mut self, digests: &HashSet<[u8; 32]>) {
+        if digests.is_empty() {
+            return;
+        }
+        let digests = self.packet_digests().filter(|(_, digest)| digests.contains(digest));
+        let starts: HashSet<u32> = digests.map(|(start, _)| start).collect();
+        let signatures = self.facts.components.iter_mut().flat_map(|component| &mut component.signatures);
+        for signature in signatures.filter(|signature| starts.contains(&signature.span.start)) {
+            signature.flags.superseded = true;
+        }
+    }
+
+    /// Returns the certificate without superseded signatures.
+    pub fn without_superseded(&self) -> Self {
+        self.retain(
+            |packet| !matches!(packet, Retained::Signature(_, signature) if signature.flags.superseded),
+        )
     }
 
     /// Returns the certificate with only those components and signatures for which `keep` returns true. The primary key

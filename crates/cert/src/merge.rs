@@ -24,7 +24,8 @@ pub struct Merged {
     pub certificate: Certificate,
     /// The number of new user IDs and attributes, as GnuPG counts them.
     pub new_user_ids: u32,
-    /// The number of new signatures, including those of new user IDs and subkeys, as GnuPG counts them.
+    /// The number of new signatures, including those of new user IDs and subkeys, as GnuPG counts them: superseded ones that
+    /// come back are new to it.
     pub new_signatures: u32,
     /// The number of new subkeys.
     pub new_subkeys: u32,
@@ -215,7 +216,10 @@ impl<'a> Union<'a> {
                 // The last user ID may have changed since a signature was superseded for that reason.
                 let mut is_displaced = || draft.members[member].superseded && visible.contains(draft, &item);
                 let superseded = item.superseded || is_misplaced || !is_accepted || is_displaced();
+                let was_superseded = draft.members[member].superseded;
                 self.changed |= draft.members[member].join(&Item { superseded, ..item });
+                // GnuPG did not have it any more.
+                self.new_signatures += u32::from(was_superseded && !draft.members[member].superseded);
                 continue;
             }
             // GnuPG takes everything after the last user ID for its signatures, even after subkeys.

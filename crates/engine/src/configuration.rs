@@ -11,6 +11,8 @@
 //! secret-keys = "files"
 //! # Whether gpg-keyhoard takes over what GnuPG has in a home directory when it is first used there: ask, yes or no.
 //! import-home = "yes"
+//! # gpg-keyhoard writes the certificates of a home directory into its pubring.kbx too, for programs that read that file.
+//! write-pubring = true
 //! ```
 //!
 //! ```toml
@@ -55,6 +57,10 @@ pub struct Configuration {
     /// Whether `gpg-keyhoard` takes over the certificates, owner trust and TOFU data of GnuPG in a home directory.
     #[serde(default)]
     pub import_home: ImportHome,
+    /// `gpg-keyhoard` writes the certificates of a home directory into its `pubring.kbx` too, and takes over what other
+    /// programs put there.
+    #[serde(default)]
+    pub write_pubring: bool,
     /// Where `gpg-keyhoard` puts new and imported secret keys.
     #[serde(default)]
     pub secret_keys: SecretKeyPlace,
@@ -176,6 +182,8 @@ mod tests {
         let read = toml::from_str::<Configuration>("import-home = 'no'").expect("right");
         assert_eq!(read.import_home, ImportHome::No);
         assert!(toml::from_str::<Configuration>("import-home = 'maybe'").is_err());
+        let read = toml::from_str::<Configuration>("write-pubring = true").expect("right");
+        assert!(read.write_pubring);
         let read = toml::from_str::<Configuration>("secret-keys = 'files'").expect("right");
         assert_eq!(read.secret_keys, SecretKeyPlace::Files);
         assert!(toml::from_str::<Configuration>("secret-keys = 'card'").is_err());

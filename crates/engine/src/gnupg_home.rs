@@ -13,7 +13,7 @@ use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as 
 use std::path::Path;
 
 use agent::{AllKeys, key_form};
-use cert::certificate::{Certificate, Retained};
+use cert::certificate::Certificate;
 use cert::{Timestamp, keybox};
 use rustix::process::geteuid;
 use secret::ask::unlock_asking;
@@ -26,7 +26,8 @@ use crate::migrate::{Detail, DetailKind, DetailOutcome, copy_revocations};
 use crate::output_file::{Content, Existing, OutputFile};
 use crate::{Error, Result, causes, database};
 
-const KEYBOX: &str = "pubring.kbx";
+/// The keybox in a home directory.
+pub(crate) const KEYBOX: &str = "pubring.kbx";
 const TRUST_DATABASE: &str = "trustdb.gpg";
 const KEYS_OF_AGENT: &str = "private-keys-v1.d";
 const REVOCATIONS: &str = "openpgp-revocs.d";
@@ -155,7 +156,7 @@ fn write_keybox(
     let mut read = Ok(());
     let replaced = replace(path, |file| {
         let mut outcome = file.write_all(&keybox::header(now));
-        let mut each = |certificate: &Certificate| match blob(certificate, now) {
+        let mut each = |certificate: &Certificate| match blob(&certificate.without_superseded(), now) {
             Ok(blob) => {
                 outcome = file.write_all(&blob);
                 written.certificates += 1;
@@ -190,11 +191,9 @@ fn write_keybox(
     replaced
 }
 
-/// Returns a certificate as GnuPG has it in a keybox: without superseded signatures.
-fn blob(certificate: &Certificate, now: Timestamp) -> std::result::Result<Vec<u8>, &'static str> {
-    let shown = certificate
-        .retain(|packet| !matches!(packet, Retained::Signature(_, signature) if signature.flags.superseded));
-    let blob = keybox::blob(&shown, now).ok_or("GnuPG reads keys of version 4 only")?;
+/// Returns a certificate without superseded signatures as GnuPG has it in a keybox, or why GnuPG cannot read it.
+pub(crate) fn blob(certificate: &Certificate, now: Timestamp) -> std::result::Result<Vec<u8>, &'static str> {
+    let blob = keybox::blob(certificate, now).ok_or("GnuPG reads keys of version 4 only")?;
     if blob.len() > MAX_BLOB { Err("it is larger than GnuPG reads") } else { Ok(blob) }
 }
 

@@ -12,7 +12,7 @@ use std::ops::ControlFlow;
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use cert::certificate::{Certificate, Retained};
+use cert::certificate::Certificate;
 use cert::clean::{CleanOptions, rebuild};
 use cert::keybox::{self, blobs};
 use cert::split::{Piece, Splitter};
@@ -117,7 +117,7 @@ impl KeyringCopy {
         for (_, certificate) in &changed {
             content.extend(self.written(certificate).map_err(failed)?);
         }
-        self.replace(&content).map_err(failed)
+        replace(&self.path, &content, self.format).map_err(failed)
     }
 
     fn written(&self, certificate: &Certificate) -> io::Result<Vec<u8>> {
@@ -127,34 +127,33 @@ impl KeyringCopy {
                 .ok_or_else(|| io::Error::other("a keybox holds keys of version 4 only")),
         }
     }
+}
 
-    /// Writes a new file beside the old one, keeps the old one with `~`, and puts the new one into its place.
-    fn replace(&self, content: &[u8]) -> io::Result<()> {
-        const PRIVATE: u32 = 0o600;
-        let directory =
-            self.path.parent().filter(|path| !path.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let mut file = NamedTempFile::new_in(directory)?;
-        file.write_all(content)?;
-        let mode = match fs::metadata(&self.path) {
-            Ok(metadata) => Some(metadata.permissions().mode()),
-            Err(_) if self.format == KeyringFormat::Packets => Some(PRIVATE),
-            Err(_) => None,
-        };
-        match mode {
-            Some(mode) => fs::set_permissions(file.path(), Permissions::from_mode(mode))?,
-            None => fs::set_permissions(file.path(), ordinary(directory)?)?,
-        }
-        file.as_file().sync_all()?;
-        if self.path.exists() {
-            let mut backup = OsString::from(&self.path);
-            backup.push("~");
-            let backup = PathBuf::from(backup);
-            let _ = fs::remove_file(&backup);
-            // The file itself is there at every moment.
-            fs::hard_link(&self.path, &backup).or_else(|_| fs::copy(&self.path, &backup).map(drop))?;
-        }
-        file.persist(&self.path).map(drop).map_err(|error| error.error)
+/// Writes a new file beside the old one, keeps the old one with `~`, and puts the new one into its place.
+pub(crate) fn replace(path: &Path, content: &[u8], format: KeyringFormat) -> io::Result<()> {
+    const PRIVATE: u32 = 0o600;
+    let directory = path.parent().filter(|path| !path.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut file = NamedTempFile::new_in(directory)?;
+    file.write_all(content)?;
+    let mode = match fs::metadata(path) {
+        Ok(metadata) => Some(metadata.permissions().mode()),
+        Err(_) if format == KeyringFormat::Packets => Some(PRIVATE),
+        Err(_) => None,
+    };
+    match mode {
+        Some(mode) => fs::set_permissions(file.path(), Permissions::from_mode(mode))?,
+        None => fs::set_permissions(file.path(), ordinary(directory)?)?,
     }
+    file.as_file().sync_all()?;
+    if path.exists() {
+        let mut backup = OsString::from(path);
+        backup.push("~");
+        let backup = PathBuf::from(backup);
+        let _ = fs::remove_file(&backup);
+        // The file itself is there at every moment.
+        fs::hard_link(path, &backup).or_else(|_| fs::copy(path, &backup).map(drop))?;
+    }
+    file.persist(path).map(drop).map_err(|error| error.error)
 }
 
 /// Returns the permissions that the umask leaves to a new file.
@@ -172,9 +171,7 @@ fn certificates(store: &dyn Store) -> Result<Vec<(Fingerprint, Vec<u8>, Certific
     store.snapshot()?.visit(Selection::All, Detail::Bytes, &mut |record| {
         if let (Some(facts), Some(bytes)) = (record.facts, record.bytes) {
             let whole = Certificate { facts, bytes };
-            let shown = whole.retain(
-                |packet| !matches!(packet, Retained::Signature(_, signature) if signature.flags.superseded),
-            );
+            let shown = whole.without_superseded();
             found.push((record.fingerprint, whole.bytes, shown));
         }
         ControlFlow::Continue(())
@@ -201,7 +198,8 @@ fn packet_parts(bytes: &[u8]) -> io::Result<Vec<(Vec<u8>, Option<Fingerprint>)>>
     Ok(parts.filter(|(bytes, _)| !bytes.is_empty()).collect())
 }
 
-fn keybox_parts(bytes: &[u8]) -> Vec<(Vec<u8>, Option<Fingerprint>)> {
+/// Splits a keybox into its blobs, each with the certificate that it holds, if it can be read.
+pub(crate) fn keybox_parts(bytes: &[u8]) -> Vec<(Vec<u8>, Option<Fingerprint>)> {
     let key = |blob: &[u8]| {
         let keyblock = keybox::keyblock(blob)?;
         match Splitter::new(keyblock.as_slice()).next()? {

@@ -251,6 +251,8 @@ pub mod permissions;
 pub mod policy;
 #[cfg(not(unix))]
 pub mod portable_output_file;
+#[cfg(all(feature = "agent", feature = "network"))]
+pub mod pubring_copy;
 pub mod recipient_choice;
 pub mod recipients;
 pub mod secret_keys;

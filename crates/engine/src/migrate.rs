@@ -177,6 +177,26 @@ pub fn mention(store: &dyn Store, sources: &[MigrationSource], command: &str, no
     })
 }
 
+/// Says whether a source was taken over as it is now.
+pub(crate) fn is_taken_over(snapshot: &dyn ReadJournal, source: &MigrationSource) -> Result<bool> {
+    let known = snapshot.migrations()?.into_iter().find(|known| known.path == source.path);
+    match known.filter(|known| known.done.is_some()) {
+        Some(known) => Ok(source.as_it_is(known.done)? == known),
+        None => Ok(false),
+    }
+}
+
+/// Remembers a source as it is now, of which everything is in the database.
+pub(crate) fn remember(
+    store: &dyn Store,
+    source: &MigrationSource,
+    command: &str,
+    now: Timestamp,
+) -> Result<()> {
+    let migration = source.as_it_is(Some(now))?;
+    transact(store, command, now, |transaction| Ok(transaction.remember_migration(&migration)?))
+}
+
 fn has_changed(migration: &Migration) -> bool {
     let now = MigrationSource::recognise(&migration.path).and_then(|source| source.as_it_is(migration.done));
     now.is_ok_and(|now| now != *migration)

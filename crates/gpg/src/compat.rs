@@ -42,6 +42,18 @@ pub(crate) fn secret_key_place(program: Program) -> Result<SecretKeyPlace, Strin
     }
 }
 
+/// Says whether the configuration asks for `pubring.kbx` as a copy of the database. `gpgv` writes nothing.
+///
+/// # Errors
+///
+/// What is wrong with it.
+pub(crate) fn writes_pubring(program: Program) -> Result<bool, String> {
+    match program {
+        Program::Gpg => Configuration::read().map(|read| read.write_pubring).map_err(|error| causes(&error)),
+        Program::Gpgv => Ok(false),
+    }
+}
+
 /// Returns what chooses the hash algorithm of a key's certifications.
 pub(crate) fn default_digest(compat: Compat) -> fn(&Key<'_>) -> HashAlgorithm {
     match compat {

@@ -58,9 +58,9 @@ pub(crate) fn reported<T>(outcome: Result<T, Failure>) -> anyhow::Result<Option<
 }
 
 impl CodedFailure {
-    /// Says whether gpg's agent found it: a secret key did not sign.
-    pub(crate) fn is_of_agent(self) -> bool {
-        self.value == self.code.with_agent()
+    /// Says whether a secret key did not sign: gpg's agent found that, or the answers ended.
+    pub(crate) fn is_of_signer(self) -> bool {
+        self.value == self.code.with_agent() || self.code == Code::CANCELLED
     }
 }
 

@@ -19,6 +19,7 @@ use crate::code::Code;
 use crate::home::Home;
 use crate::migration;
 use crate::program::Program;
+use crate::pubring;
 use crate::settings::{DefaultKeyring, Settings};
 use crate::streams::Streams;
 use crate::system_error::system_words;
@@ -126,7 +127,7 @@ impl Keyrings {
             }
         }
         for ring in &settings.keyrings {
-            match resolve(&ring.name, home).map(|path| standard(path, home)).transpose()? {
+            match resolve(&ring.name, home).map(|path| standard(path, settings)).transpose()? {
                 Some(path) if lacks_directory(&path, home) => {
                     no_such_keyring(&path, &io::Error::from_raw_os_error(libc::ENOENT), streams);
                 }
@@ -262,6 +263,37 @@ impl Keyrings {
         settings: &Settings,
         streams: &mut Streams,
     ) -> anyhow::Result<&dyn Store> {
+        self.importable(settings, streams)?;
+        self.remember_trusted_keys(settings, streams)?;
+        Ok(self.working_database().expect("it was made"))
+    }
+
+    /// Remembers the keys that `--trusted-key` names, if commands work on the home directory's database.
+    pub(crate) fn remember_trusted_keys(
+        &self,
+        settings: &Settings,
+        streams: &mut Streams,
+    ) -> anyhow::Result<()> {
+        let Some(ring) = self.working_index().map(|index| &self.rings[index]) else { return Ok(()) };
+        match ring.store() {
+            Some(store) if ring.path == settings.home.database()? => {
+                trusted_keys::remember(settings, streams, store)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns the same database as [`Keyrings::writable`], for an import: what `--trusted-key` names is to be
+    /// [remembered](Keyrings::remember_trusted_keys) after it, since the import may bring it.
+    ///
+    /// # Errors
+    ///
+    /// The same.
+    pub(crate) fn importable(
+        &mut self,
+        settings: &Settings,
+        streams: &mut Streams,
+    ) -> anyhow::Result<&dyn Store> {
         let home = &settings.home;
         let Some(ring) = self.working_index().map(|index| &mut self.rings[index]) else {
             anyhow::bail!("no writable keyring found: only --import writes keyring files");
@@ -282,13 +314,11 @@ impl Keyrings {
             }
         }
         trust_database_file::place(settings);
+        if ring.path == home.database()? {
+            streams.note_opened_database();
+        }
         match &ring.content {
-            Content::Database(store) => {
-                if ring.path == home.database()? {
-                    trusted_keys::remember(settings, streams, store.as_ref())?;
-                }
-                Ok(store.as_ref())
-            }
+            Content::Database(store) => Ok(store.as_ref()),
             Content::Missing | Content::File(_) => {
                 unreachable!("the chosen keyring is a database, and there")
             }
@@ -419,10 +449,16 @@ fn resolve(name: &[u8], home: &Home) -> Option<PathBuf> {
     }
 }
 
-/// Returns the home directory's database for its `pubring.kbx` where there is no such file: programs name it so.
-fn standard(path: PathBuf, home: &Home) -> engine::Result<PathBuf> {
-    let is_standard = path == home.directory().join("pubring.kbx") && !path.exists();
-    if is_standard { home.database() } else { Ok(path) }
+/// Returns the home directory's database for its `pubring.kbx` where there is no such file, or it is a copy: programs name
+/// it so.
+fn standard(path: PathBuf, settings: &Settings) -> engine::Result<PathBuf> {
+    let home = &settings.home;
+    if path != home.directory().join("pubring.kbx") {
+        return Ok(path);
+    }
+    let database = home.database()?;
+    let is_other = path.exists() && !pubring::is_copied(&database, settings);
+    Ok(if is_other { path } else { database })
 }
 
 enum Kind {

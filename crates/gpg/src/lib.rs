@@ -29,6 +29,7 @@ mod passphrases;
 mod program;
 mod progress;
 mod prompt;
+mod pubring;
 mod render;
 mod secrets;
 mod settings;
@@ -93,7 +94,7 @@ fn run_as(program: Program, words: impl Iterator<Item = OsString>, run: Run) -> 
 
 /// Runs the command and returns the exit code: 2 if an error was reported, but 1 for [`CommandFailed`].
 fn run_command(Loaded { settings, arguments }: &Loaded, streams: &mut Streams, run: Run) -> u8 {
-    let outcome = run(arguments, settings, streams);
+    let outcome = run(arguments, settings, streams).and(pubring::write(settings, streams));
     if let Some(fault) = secrets::agent_fault(settings) {
         streams.info(format_args!("WARNING: this was done without gpg-agent's secret keys: {fault}"));
     }

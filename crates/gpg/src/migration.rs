@@ -9,11 +9,12 @@ use engine::migrate::{self, MigrateEvent, MigrateOptions, MigrationSource};
 use engine::store::Store;
 
 use crate::prompt::{self, Question};
+use crate::pubring;
 use crate::settings::Settings;
 use crate::streams::Streams;
 
 /// Takes over what GnuPG has in the home directory when keyrings are found there that were never migrated, or names them,
-/// as `import-home` in the configuration says; returns whether it took something over.
+/// as `import-home` and `write-pubring` in the configuration say; returns whether it took something over.
 ///
 /// That they were named is recorded in the database, unless there is none yet or it cannot be written to.
 pub(crate) fn first_use(
@@ -23,6 +24,10 @@ pub(crate) fn first_use(
     streams: &mut Streams,
 ) -> anyhow::Result<bool> {
     let home = settings.home.directory();
+    let has_copy = pubring::is_copied(database, settings);
+    if let Some(store) = store.filter(|_| has_copy) {
+        pubring::take_over(store, settings, streams)?;
+    }
     let sources = match store {
         Some(store) => migrate::never_mentioned(store.snapshot()?.as_ref(), home)?,
         None => migrate::keyrings_in_home(home),
@@ -31,6 +36,7 @@ pub(crate) fn first_use(
         return Ok(false);
     }
     let is_wanted = match Configuration::read()?.import_home {
+        _ if has_copy && sources.iter().any(|source| source.path.ends_with("pubring.kbx")) => true,
         ImportHome::Yes => true,
         ImportHome::No => return Ok(false),
         ImportHome::Ask => can_ask(settings) && ask(settings, streams)?,

@@ -63,6 +63,7 @@ pub(crate) fn of_new_subkey(
     let mut ask = Passphrases::new(settings, streams);
     let answer = ask.passphrase(&Question::New { key });
     match answer {
+        Ok(None) if ask.answers_ended => Err(Code::CANCELLED.into()),
         Ok(passphrase) => Ok(passphrase.filter(|passphrase| !passphrase.is_empty())),
         Err(error) => Err(ask.failure(&error)),
     }

@@ -99,6 +99,8 @@ pub(crate) struct Settings {
     pub(crate) cert_notations: Vec<NotationOrPolicy>,
     pub(crate) keyrings: Vec<Keyring>,
     pub(crate) default_keyring: DefaultKeyring,
+    /// The home directory's `pubring.kbx` is a copy of its database.
+    pub(crate) writes_pubring: bool,
     pub(crate) allow_non_selfsigned_uid: bool,
     pub(crate) allow_freeform_uid: bool,
     pub(crate) forbid_gen_key: bool,

@@ -41,6 +41,8 @@ pub(crate) struct Streams {
     is_failure_reported: bool,
     is_card_found: bool,
     has_entered_trusted_keys: bool,
+    /// The home directory's database was opened to be changed.
+    has_opened_database: bool,
     /// The next message begins with an empty line.
     blank_line_is_due: bool,
 }
@@ -113,6 +115,7 @@ impl Streams {
             is_failure_reported: false,
             is_card_found: false,
             has_entered_trusted_keys: false,
+            has_opened_database: false,
             blank_line_is_due: false,
         }
     }
@@ -302,6 +305,16 @@ impl Streams {
     /// Says whether that was done.
     pub(crate) fn has_entered_trusted_keys(&self) -> bool {
         self.has_entered_trusted_keys
+    }
+
+    /// Remembers that the home directory's database was opened to be changed.
+    pub(crate) fn note_opened_database(&mut self) {
+        self.has_opened_database = true;
+    }
+
+    /// Says whether that was done.
+    pub(crate) fn has_opened_database(&self) -> bool {
+        self.has_opened_database
     }
 
     /// Says whether status lines are written.

@@ -48,13 +48,20 @@ impl Draft {
     }
 
     /// Adds packets, given as a certificate with the same primary key; they are verified and merged as an import does it.
-    pub(super) fn add(&mut self, packets: &[u8], now: Timestamp) -> Result<()> {
+    /// The signatures with the digests in `superseded` are superseded by that.
+    pub(super) fn add(
+        &mut self,
+        packets: &[u8],
+        superseded: &HashSet<[u8; 32]>,
+        now: Timestamp,
+    ) -> Result<()> {
         let options = CleanOptions { keep_local: true, ..CleanOptions::default() };
         for piece in Splitter::new(packets) {
             let Piece::Certificate(raw) = piece? else { continue };
             let cleaned = clean(&raw, &options, now)?.certificate;
             if let Some(merged) = merge(&self.certificate, &cleaned) {
                 self.certificate = merged.certificate;
+                self.certificate.supersede(superseded);
                 self.has_additions = true;
             }
         }
@@ -97,11 +104,20 @@ impl Draft {
                 command: command.to_owned(),
                 clean: CleanOptions { keep_local: true, ..CleanOptions::default() },
                 merge_only: true,
+                superseded: self.superseded(),
                 ..ImportOptions::default()
             };
             import(store, self.certificate.bytes.as_slice(), &options, now, &mut |_| {})?;
         }
         if self.removed.is_empty() { Ok(()) } else { self.remove(store, command, now) }
+    }
+
+    /// Returns the digests of the superseded signatures.
+    fn superseded(&self) -> HashSet<[u8; 32]> {
+        let signatures = self.certificate.facts.components.iter().flat_map(|it| &it.signatures);
+        let superseded = signatures.filter(|signature| signature.flags.superseded);
+        let starts: HashSet<u32> = superseded.map(|signature| signature.span.start).collect();
+        self.certificate.digests_at(|start| starts.contains(&start))
     }
 
     /// Takes the removed packets out of the stored certificate.

@@ -68,15 +68,15 @@ impl Editor<'_> {
             // A direct-key signature that only names revokers does not determine the expiry.
             if older.self_signature().revokers.is_empty() {
                 let builder = with_key_expiration(self.renewed(target, &older)?, created, end);
-                change.signed(&self.sign_own(builder, target, Subject::Primary, signer)?);
+                change.renewed(0, index, &self.sign_own(builder, target, Subject::Primary, signer)?);
             }
         }
         for found in target.identities().filter(|found| found.state.created.is_some()) {
             let Some(index) = found.state.binding else { continue };
             let older = target.signature(target.component(found.index), index)?;
             let builder = with_key_expiration(self.renewed(target, &older)?, created, end);
-            change.known(found.index);
-            change.signed(&self.sign_own(builder, target, target.subject(&found)?, signer)?);
+            let signature = self.sign_own(builder, target, target.subject(&found)?, signer)?;
+            change.renewed(found.index, index, &signature);
         }
         if change.is_empty() {
             return Err(EditRefusal::NotBound { key: target.fingerprint() }.into());
@@ -98,8 +98,8 @@ impl Editor<'_> {
         let older = target.signature(component, binding)?;
         debug_assert_eq!(older.kind, SignatureType::SUBKEY_BINDING);
         let builder = with_key_expiration(self.renewed(target, &older)?, key.created, end);
-        change.known(subkey.index);
-        change.signed(&self.sign_own(builder, target, Subject::Subkey(key), signer)?);
+        let signature = self.sign_own(builder, target, Subject::Subkey(key), signer)?;
+        change.renewed(subkey.index, binding, &signature);
         Ok(())
     }
 }

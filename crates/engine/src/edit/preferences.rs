@@ -58,7 +58,7 @@ impl Editor<'_> {
         // One that names revokers says nothing else.
         if older.self_signature().revokers.is_empty() {
             let builder = preferences.applied(self.renewed(target, &older)?, &older);
-            change.signed(&self.sign_own(builder, target, Subject::Primary, signer)?);
+            change.renewed(0, index, &self.sign_own(builder, target, Subject::Primary, signer)?);
         }
         Ok(())
     }
@@ -74,8 +74,8 @@ impl Editor<'_> {
             let Some(index) = found.state.binding else { continue };
             let older = target.signature(target.component(found.index), index)?;
             let builder = preferences.applied(self.renewed(target, &older)?, &older);
-            change.known(found.index);
-            change.signed(&self.sign_own(builder, target, Subject::UserId(found.value), signer)?);
+            let signature = self.sign_own(builder, target, Subject::UserId(found.value), signer)?;
+            change.renewed(found.index, index, &signature);
         }
         Ok(())
     }

@@ -36,9 +36,10 @@ impl Editor<'_> {
         if !wrong.is_empty() {
             let mut signer = self.open(primary)?;
             for found in wrong {
-                let packet = self.marked(&target, &found, found.index == chosen.index, signer.as_mut())?;
-                change.known(found.index);
-                change.signed(&packet);
+                let index = found.state.binding.ok_or(EditRefusal::NotBound { key: target.fingerprint() })?;
+                let is_chosen = found.index == chosen.index;
+                let packet = self.marked(&target, &found, index, is_chosen, signer.as_mut())?;
+                change.renewed(found.index, index, &packet);
             }
         }
         self.write(change)
@@ -48,10 +49,10 @@ impl Editor<'_> {
         &self,
         target: &Target,
         found: &UserId<'_>,
+        index: usize,
         primary: bool,
         signer: &mut dyn Signer,
     ) -> Result<Vec<u8>> {
-        let index = found.state.binding.ok_or(EditRefusal::NotBound { key: target.fingerprint() })?;
         let older = target.signature(target.component(found.index), index)?;
         let builder = self.renewed(target, &older)?.without(Kind::PRIMARY_USER_ID);
         let builder = if primary { builder.with(Subpacket::PrimaryUserId) } else { builder };

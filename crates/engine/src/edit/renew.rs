@@ -69,8 +69,7 @@ impl Editor<'_> {
             let renewed = self.renewed(&target, &older)?;
             let builder = alterations.into_iter().fold(renewed, |builder, it| it.apply(builder));
             let signature = self.sign_own(builder, &target, target.subject(&found)?, signer.as_mut())?;
-            change.known(found.index);
-            change.signed(&signature);
+            change.renewed(found.index, index, &signature);
         }
         self.write(change)
     }
@@ -98,8 +97,7 @@ impl Editor<'_> {
         let subject = Subject::Subkey(target.key(component)?);
         let signature = self.sign_own(builder, &target, subject, signer.as_mut())?;
         let mut change = Change::new(&target);
-        change.known(found.index);
-        change.signed(&signature);
+        change.renewed(found.index, binding, &signature);
         self.write(change)
     }
 

@@ -230,7 +230,7 @@ impl Entry {
                 ImportOutcome::New
             }
             Some(stored) => {
-                let Some(merged) = merge(&stored.certificate, &self.certificate.certificate()) else {
+                let Some(merged) = options.merge(&stored.certificate, &self.certificate.certificate()) else {
                     let inputs: Vec<_> = self.inputs.iter().map(|input| (*input, stored.id)).collect();
                     transaction.remember_inputs(&inputs)?;
                     return Ok(ImportOutcome::Unchanged);

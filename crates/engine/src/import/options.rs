@@ -1,8 +1,11 @@
 //! The options of an import.
 
+use std::collections::HashSet;
+
 use cert::ArmorRules;
 use cert::certificate::Certificate;
 use cert::clean::CleanOptions;
+use cert::merge::{Merged, merge};
 use secret::SecretKeys;
 use store::{JournalId, Origin};
 
@@ -53,12 +56,22 @@ pub struct ImportOptions<'a> {
     pub secret_keys: Option<&'a (dyn SecretKeys + Sync)>,
     /// Where the certificates come from.
     pub origin: Option<Origin>,
+    /// Signatures of certificates that are here, which those of the input replace: they become superseded, as GnuPG puts a
+    /// new one in the place of the old one. They are named by their [digests](Certificate::packet_digests).
+    pub superseded: HashSet<[u8; 32]>,
 }
 
 impl ImportOptions<'_> {
     /// Says whether nothing but the machine decides how long the import takes, and nothing reads the database meanwhile.
     pub(super) fn is_steady(&self) -> bool {
         self.from_files && !self.dry_run && !self.merge_only && !self.show && self.filter.is_none()
+    }
+
+    /// Merges a certificate of the input into the stored one.
+    pub(super) fn merge(&self, stored: &Certificate, new: &Certificate) -> Option<Merged> {
+        let mut merged = merge(stored, new)?;
+        merged.certificate.supersede(&self.superseded);
+        Some(merged)
     }
 
     /// Returns what an input's digest depends on besides its bytes; `None` if it must not be remembered.

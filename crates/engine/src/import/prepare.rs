@@ -8,7 +8,6 @@ use cert::certificate::Certificate;
 use cert::clean::{Cleaned, CleaningNote, clean};
 use cert::effective::{EvaluationContext, PacketView, evaluate};
 use cert::key;
-use cert::merge::merge;
 use cert::packet::Packets;
 use cert::split::{RawCertificate, SecretKey};
 use rayon::prelude::*;
@@ -309,7 +308,7 @@ impl Preparer<'_> {
         let stored = known.get(&imported.fingerprint);
         let (certificate, effect) = match stored {
             None => (certificate, Effect::New),
-            Some(stored) => match merge(&stored.certificate, &certificate) {
+            Some(stored) => match self.options.merge(&stored.certificate, &certificate) {
                 None => (certificate, Effect::Nothing(stored.id)),
                 Some(merged) => {
                     let additions = Additions::of(&merged);

@@ -83,7 +83,7 @@ impl<'a> Taken<'a> {
         };
         let mut kept = false;
         let mut changed = false;
-        let certificate = self.known.retain(|retained| {
+        let mut certificate = self.known.retain(|retained| {
             let (start, spared) = match retained {
                 Retained::Component(component) => {
                     (component.span.start, component.signatures.iter().any(is_kept))
@@ -95,7 +95,31 @@ impl<'a> Taken<'a> {
             changed |= goes(start) && !spared;
             !goes(start) || spared
         });
+        if changed {
+            show_former(&self.known.facts, &mut certificate.facts, |signature| {
+                goes(signature.span.start) && !is_kept(signature)
+            });
+        }
         Shrunk { certificate: changed.then_some(certificate), kept: what.filter(|_| kept) }
+    }
+}
+
+/// Makes the self-signatures visible to GnuPG again that those which go had replaced: of each component the newest
+/// superseded one that is older.
+fn show_former(before: &Facts, after: &mut Facts, goes: impl Fn(&SignatureFacts) -> bool) {
+    let is_binding = |signature: &SignatureFacts| signature.verifies() && !signature.kind.revokes();
+    let mut rest = before.components.iter();
+    for component in &mut after.components {
+        // The order of the components is the same.
+        let Some(former) = rest.find(|former| former.kind == component.kind) else { continue };
+        for gone in former.signatures.iter().filter(|signature| is_binding(signature) && goes(signature)) {
+            let superseded = component.signatures.iter_mut().filter(|signature| {
+                signature.flags.superseded && is_binding(signature) && signature.created < gone.created
+            });
+            if let Some(newest) = superseded.max_by_key(|signature| signature.created) {
+                newest.flags.superseded = false;
+            }
+        }
     }
 }
 

@@ -267,9 +267,9 @@ impl<'a> EditKeys<'a> {
         match edit(&mut editor) {
             Ok(done) => Ok(done),
             Err(engine::Error::Secret(error) | engine::Error::Sign(sign::Error::Signer(error))) => {
-                let code = ask.code(&error);
-                streams.error(format_args!("signing failed: {code}"));
-                Err(Failure::of_agent(code))
+                let failure = ask.failure(&error).coded()?;
+                streams.error(format_args!("signing failed: {}", failure.code));
+                Err(failure.into())
             }
             Err(engine::Error::Edit(refusal)) => {
                 let code = code_of(&refusal);

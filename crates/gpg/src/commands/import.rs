@@ -70,7 +70,7 @@ fn import_inputs(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Strea
     let file = keyrings.file_to_change(settings)?;
     let store = match &file {
         Some(file) => file.store(),
-        None => keyrings.writable(settings, streams)?,
+        None => keyrings.importable(settings, streams)?,
     };
     let options = ImportOptions {
         command: format!("gpg-keyhoard --import {}", names.join(" ")),
@@ -121,8 +121,9 @@ fn import_inputs(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Strea
     let readers = inputs.into_iter().map(|input| input.reader);
     import_all(store, readers, &options, settings.now, &mut on_event)?;
     drop(options);
-    if let Some(file) = file {
-        file.commit()?;
+    match file {
+        Some(file) => file.commit()?,
+        None => keyrings.remember_trusted_keys(settings, streams)?,
     }
     report.finish(streams);
     outcome

@@ -95,10 +95,11 @@ fn change(settings: &Settings, streams: &mut Streams, certificate: &Locked) -> R
         let changed = if settings.dry_run { change.verify(&keys, key) } else { change.apply(&keys, key) };
         let Err(error) = changed else { continue };
         let mut passphrases = passphrases.borrow_mut();
-        let code = passphrases.code(&error);
+        let failure = passphrases.failure(&error).coded()?;
+        let code = failure.code;
         let (primary, key) = (certificate.primary.key_id(), key.key_id());
         passphrases.streams().info(format_args!("key {primary}/{key}: error changing passphrase: {code}"));
-        outcome = Err(Failure::of_agent(code));
+        outcome = Err(failure.into());
     }
     outcome
 }

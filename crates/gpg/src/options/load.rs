@@ -74,6 +74,7 @@ pub(crate) fn load(
         early = Early::find(program, compat, words);
     }
     let secret_key_place = compat::secret_key_place(program).map_err(&mut stop)?;
+    let writes_pubring = compat::writes_pubring(program).map_err(&mut stop)?;
     let home = Home::find(early.home);
     if let Some(information) = early.information {
         return Err(Stop::Inform(information, home, compat));
@@ -85,6 +86,7 @@ pub(crate) fn load(
         streams.info(format_args!("WARNING: unsafe {wrong} on homedir '{}'", home.directory().display()));
     }
     let mut settings = Settings { home, ..Settings::of(program, compat) };
+    settings.writes_pubring = writes_pubring;
     settings.agent.keys_in_files = secret_key_place == SecretKeyPlace::Files;
     let mut loader = OptionLoader { settings, rules: Rules::default(), streams, is_faulty: false };
     loader.settings.no_permission_warning = early.no_permission_warning;

@@ -72,12 +72,21 @@ fn report_failure(settings: &Settings, streams: &mut Streams, CodedFailure { cod
         streams.error("Key is revoked.");
         return;
     }
+    report_not_added(settings, streams, CodedFailure { code, value });
+    streams.info("Key not changed so no update needed.");
+}
+
+/// Reports that a subkey was not made.
+pub(crate) fn report_not_added(
+    settings: &Settings,
+    streams: &mut Streams,
+    CodedFailure { code, value }: CodedFailure,
+) {
     streams.error(format_args!("Key generation failed: {code}"));
     if settings.compat == Compat::V2_4 {
         streams.status_error("key_generate", value);
         streams.status("KEY_NOT_CREATED ");
     }
-    streams.info("Key not changed so no update needed.");
 }
 
 /// Reads the plan of the subkey, and when it expires.

@@ -54,7 +54,7 @@ fn revoke(edit_keys: &mut EditKeys<'_>, name: &[u8], by: &[u8], user_ids: &[Vec<
         }
         Err(failure) => {
             let failure = failure.coded()?;
-            if failure.is_of_agent() {
+            if failure.is_of_signer() {
                 streams.error(format_args!("signing failed: {}", failure.code));
             }
             Err(failure.into())

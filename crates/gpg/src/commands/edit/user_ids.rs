@@ -107,7 +107,7 @@ fn report_revoked(
             let failure = failure?;
             if failure.code == Code::INVALID_USER_ID {
                 streams.error("cannot revoke the last valid user ID.");
-            } else if failure.is_of_agent() {
+            } else if failure.is_of_signer() {
                 streams.status_error("keysig", failure.value);
                 streams.error(format_args!("signing failed: {}", failure.code));
                 return Err(Failure::bare(Code::GENERAL));

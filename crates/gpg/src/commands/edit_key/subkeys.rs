@@ -15,6 +15,7 @@ use super::existing_subkey;
 use super::own_signatures::renew;
 use super::session::Session;
 use crate::code::Code;
+use crate::commands::edit::add_key;
 use crate::commands::edit::revocation_reason::{self, Offered};
 use crate::failure::Failure;
 use crate::generation::key_algorithm::{key_algorithm, key_flags};
@@ -69,8 +70,8 @@ pub(super) fn report(session: &mut Session<'_>, added: Result<Fingerprint, Failu
             session.redisplay = true;
         }
         Err(failure) => {
-            let code = failure.coded()?.code;
-            session.keys.streams.error(format_args!("Key generation failed: {code}"));
+            let failure = failure.coded()?;
+            add_key::report_not_added(session.settings(), session.keys.streams, failure);
         }
     }
     Ok(())

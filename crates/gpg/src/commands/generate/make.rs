@@ -30,6 +30,7 @@ use crate::secrets::{self, secret_keys};
 use crate::settings::Settings;
 use crate::status;
 use crate::streams::{StatusLines, Streams};
+use crate::terminal::tell;
 
 /// A request for a key, and how to carry it out.
 pub(crate) struct Order {
@@ -116,7 +117,7 @@ pub(crate) fn make(settings: &Settings, streams: &mut Streams, order: &Order) ->
         }
         Err(code) => {
             let failure = CodedFailure { code, value: code.with_gpg() };
-            report_not_generated(streams, order.location(), failure, &order.handle);
+            report_not_generated(settings, streams, order.location(), failure, &order.handle);
             return Ok(());
         }
     };
@@ -135,7 +136,9 @@ pub(crate) fn make(settings: &Settings, streams: &mut Streams, order: &Order) ->
                 streams.info("Note: The key has been created with one or more ADSK!");
             }
         }
-        Err(failure) => report_not_generated(streams, order.location(), failure.coded()?, &order.handle),
+        Err(failure) => {
+            report_not_generated(settings, streams, order.location(), failure.coded()?, &order.handle)
+        }
     }
     Ok(())
 }
@@ -217,7 +220,11 @@ fn generated(
     match made {
         Ok(made) => Ok(made),
         Err(engine::Error::Secret(error) | engine::Error::Keygen(keygen::Error::Secret(error))) => {
-            Err(failure(&error, profile, &mut passphrases))
+            let failure = failure(&error, profile, &mut passphrases);
+            if let (Failure::Coded(CodedFailure { code, .. }), false) = (&failure, holds(profile)) {
+                passphrases.streams().error(format_args!("agent_genkey failed: {code}"));
+            }
+            Err(failure)
         }
         Err(error) => Err(error.into()),
     }
@@ -254,14 +261,18 @@ fn certify_card_keys(
 /// Returns gpg's code for a secret key that cannot be used. One named by its keygrip is a missing file to gpg, or one
 /// without the expected numbers if it is of another algorithm.
 fn failure(error: &secret::Error, profile: &Profile, passphrases: &mut Passphrases<'_>) -> Failure {
-    let plans = std::iter::once(&profile.primary).chain(&profile.subkeys);
-    let is_held = plans.into_iter().any(|plan| matches!(plan.source(), KeySource::Existing(..)));
     match error {
-        secret::Error::Missing { .. } if is_held => Failure::of_agent(Code::NO_SUCH_FILE),
+        secret::Error::Missing { .. } if holds(profile) => Failure::of_agent(Code::NO_SUCH_FILE),
         // gpg finds the wrong algorithm itself.
-        secret::Error::Unsupported { .. } if is_held => Failure::from(Code::MISSING_ITEM),
+        secret::Error::Unsupported { .. } if holds(profile) => Failure::from(Code::MISSING_ITEM),
         error => passphrases.failure(error),
     }
+}
+
+/// Says whether a certificate is made of keys that exist.
+fn holds(profile: &Profile) -> bool {
+    let plans = std::iter::once(&profile.primary).chain(&profile.subkeys);
+    plans.into_iter().any(|plan| matches!(plan.source(), KeySource::Existing(..)))
 }
 
 /// Lists the new key.
@@ -342,13 +353,18 @@ pub(super) fn report_failure(streams: &mut Streams, code: Code) {
 
 /// Reports that a key was not generated.
 pub(super) fn report_not_generated(
+    settings: &Settings,
     streams: &mut Streams,
     location: &str,
     failure: CodedFailure,
     handle: &[u8],
 ) {
     let CodedFailure { code, value } = failure;
-    streams.error(format_args!("key generation failed: {code}"));
+    // To a user, gpg says it on the terminal; what was no error before is one here, so that the exit code tells it.
+    match settings.batch || streams.exit_code(false) == 0 {
+        true => streams.error(format_args!("key generation failed: {code}")),
+        false => tell(settings, format!("Key generation failed: {code}\n").as_bytes()),
+    }
     streams.status_error(location, value);
     streams.status(with_handle("KEY_NOT_CREATED ", handle));
 }

@@ -102,7 +102,7 @@ impl ParameterFile {
                 // gpg's agent finds malformed keygrips.
                 let is_of_agent = code == Code::IPC_PARAMETER;
                 let value = if is_of_agent { code.with_agent() } else { code.with_gpg() };
-                report_not_generated(streams, "key_generate", CodedFailure { code, value }, handle);
+                report_not_generated(settings, streams, "key_generate", CodedFailure { code, value }, handle);
                 Ok(())
             }
             Ok(request) => {

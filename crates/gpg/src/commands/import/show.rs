@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use engine::cert::certificate::{Certificate, Retained};
+use engine::cert::certificate::Certificate;
 use engine::cert::effective::{Effective, EvaluationContext, PacketView, evaluate};
 use engine::cert::{Facts, Fingerprint};
 use engine::designated_revocation::evaluate_certificate;
@@ -192,9 +192,7 @@ impl Written {
 
     /// Writes one key, in an armor of its own.
     pub(super) fn add(&mut self, certificate: &Certificate, streams: &mut Streams) -> io::Result<()> {
-        let visible =
-            |asked: Retained<'_>| !matches!(asked, Retained::Signature(_, it) if it.flags.superseded);
-        let shown = certificate.retain(visible);
+        let shown = certificate.without_superseded();
         let mut writer = self.output.writer(streams);
         let Some(headers) = &self.armor else { return writer.write_all(&shown.bytes) };
         let mut armor = headers.begin(writer, "PUBLIC KEY BLOCK");

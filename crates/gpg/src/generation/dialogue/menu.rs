@@ -3,10 +3,12 @@
 use engine::cert::effective::Usage;
 use engine::configuration::Compat;
 
+use self::Offered::{ToAll, ToAllSince2_4, ToExperts, ToExpertsSince2_4};
 use super::asker::Asker;
 use crate::generation::algorithm::Pair;
 use crate::generation::size::{Range, rounded};
 use crate::generation::{Curve, Family, Kind, Material, keygrip};
+use crate::settings::Settings;
 use crate::terminal::tell;
 
 /// The keys that a row of the menu selects.
@@ -31,35 +33,47 @@ enum Sort {
     Ecc,
 }
 
-/// A row of a menu: its number, its keyword, its text, what it selects, and whether it needs `--expert`.
-type Row<T> = (i64, &'static str, &'static str, T, bool);
+/// To whom a row of a menu is offered.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Offered {
+    ToAll,
+    /// With `--expert`.
+    ToExperts,
+    /// In gpg 2.4 to all, before with `--expert`.
+    ToAllSince2_4,
+    /// In gpg 2.4 with `--expert`, before to nobody.
+    ToExpertsSince2_4,
+}
+
+/// A row of a menu: its number, its keyword, its text, what it selects, and to whom it is offered.
+type Row<T> = (i64, &'static str, &'static str, T, Offered);
 
 /// The menu of keys.
 const ROWS: [Row<What>; 11] = [
-    (1, "rsa+rsa", "RSA and RSA (default)", What::Both(Sort::Rsa, Sort::Rsa), false),
-    (2, "dsa+elg", "DSA and Elgamal", What::Both(Sort::Dsa, Sort::Elgamal), false),
-    (3, "dsa", "DSA (sign only)", What::Signing(Sort::Dsa), false),
-    (4, "rsa/s", "RSA (sign only)", What::Signing(Sort::Rsa), false),
-    (7, "dsa/*", "DSA (set your own capabilities)", What::Chosen(Sort::Dsa), true),
-    (8, "rsa/*", "RSA (set your own capabilities)", What::Chosen(Sort::Rsa), true),
-    (9, "ecc+ecc", "ECC and ECC", What::Both(Sort::Ecc, Sort::Ecc), true),
-    (10, "ecc/s", "ECC (sign only)", What::Signing(Sort::Ecc), true),
-    (11, "ecc/*", "ECC (set your own capabilities)", What::Chosen(Sort::Ecc), true),
-    (13, "keygrip", "Existing key", What::Existing, true),
-    (14, "cardkey", "Existing key from card", What::OnCard, false),
+    (1, "rsa+rsa", "RSA and RSA", What::Both(Sort::Rsa, Sort::Rsa), ToAll),
+    (2, "dsa+elg", "DSA and Elgamal", What::Both(Sort::Dsa, Sort::Elgamal), ToAll),
+    (3, "dsa", "DSA (sign only)", What::Signing(Sort::Dsa), ToAll),
+    (4, "rsa/s", "RSA (sign only)", What::Signing(Sort::Rsa), ToAll),
+    (7, "dsa/*", "DSA (set your own capabilities)", What::Chosen(Sort::Dsa), ToExperts),
+    (8, "rsa/*", "RSA (set your own capabilities)", What::Chosen(Sort::Rsa), ToExperts),
+    (9, "ecc+ecc", "ECC (sign and encrypt)", What::Both(Sort::Ecc, Sort::Ecc), ToAllSince2_4),
+    (10, "ecc/s", "ECC (sign only)", What::Signing(Sort::Ecc), ToAllSince2_4),
+    (11, "ecc/*", "ECC (set your own capabilities)", What::Chosen(Sort::Ecc), ToExperts),
+    (13, "keygrip", "Existing key", What::Existing, ToExperts),
+    (14, "cardkey", "Existing key from card", What::OnCard, ToAll),
 ];
 
-/// The menu of curves; gpg 2.2 does not offer Curve448.
-const CURVES: [(i64, Curve, [&str; 2], bool); 9] = [
-    (1, Curve::Curve25519, ["Curve25519", "Curve 25519"], false),
-    (2, Curve::X448, ["X448", "Curve 448"], true),
-    (3, Curve::NistP256, ["NIST P-256", "NIST P-256"], true),
-    (4, Curve::NistP384, ["NIST P-384", "NIST P-384"], false),
-    (5, Curve::NistP521, ["NIST P-521", "NIST P-521"], true),
-    (6, Curve::BrainpoolP256r1, ["brainpoolP256r1", "Brainpool P-256"], true),
-    (7, Curve::BrainpoolP384r1, ["brainpoolP384r1", "Brainpool P-384"], true),
-    (8, Curve::BrainpoolP512r1, ["brainpoolP512r1", "Brainpool P-512"], true),
-    (9, Curve::Secp256k1, ["secp256k1", "secp256k1"], true),
+/// The menu of curves.
+const CURVES: [(i64, Curve, [&str; 2], Offered); 9] = [
+    (1, Curve::Curve25519, ["Curve25519", "Curve 25519"], ToAll),
+    (2, Curve::X448, ["X448", "Curve 448"], ToExpertsSince2_4),
+    (3, Curve::NistP256, ["NIST P-256", "NIST P-256"], ToExperts),
+    (4, Curve::NistP384, ["NIST P-384", "NIST P-384"], ToAll),
+    (5, Curve::NistP521, ["NIST P-521", "NIST P-521"], ToExperts),
+    (6, Curve::BrainpoolP256r1, ["brainpoolP256r1", "Brainpool P-256"], ToAllSince2_4),
+    (7, Curve::BrainpoolP384r1, ["brainpoolP384r1", "Brainpool P-384"], ToExperts),
+    (8, Curve::BrainpoolP512r1, ["brainpoolP512r1", "Brainpool P-512"], ToExperts),
+    (9, Curve::Secp256k1, ["secp256k1", "secp256k1"], ToExperts),
 ];
 
 /// The subkey that a row of the menu selects.
@@ -74,17 +88,17 @@ enum WhatSubkey {
 
 /// The menu of subkeys.
 const SUBKEY_ROWS: [Row<WhatSubkey>; 11] = [
-    (3, "dsa", "DSA (sign only)", WhatSubkey::For(Sort::Dsa, Usage::SIGN), false),
-    (4, "rsa/s", "RSA (sign only)", WhatSubkey::For(Sort::Rsa, Usage::SIGN), false),
-    (5, "elg", "Elgamal (encrypt only)", WhatSubkey::For(Sort::Elgamal, Usage::ENCRYPT), false),
-    (6, "rsa/e", "RSA (encrypt only)", WhatSubkey::For(Sort::Rsa, Usage::ENCRYPT), false),
-    (7, "dsa/*", "DSA (set your own capabilities)", WhatSubkey::Chosen(Sort::Dsa), true),
-    (8, "rsa/*", "RSA (set your own capabilities)", WhatSubkey::Chosen(Sort::Rsa), true),
-    (10, "ecc/s", "ECC (sign only)", WhatSubkey::For(Sort::Ecc, Usage::SIGN), true),
-    (11, "ecc/*", "ECC (set your own capabilities)", WhatSubkey::Chosen(Sort::Ecc), true),
-    (12, "ecc/e", "ECC (encrypt only)", WhatSubkey::For(Sort::Ecc, Usage::ENCRYPT), true),
-    (13, "keygrip", "Existing key", WhatSubkey::Existing, true),
-    (14, "cardkey", "Existing key from card", WhatSubkey::OnCard, false),
+    (3, "dsa", "DSA (sign only)", WhatSubkey::For(Sort::Dsa, Usage::SIGN), ToAll),
+    (4, "rsa/s", "RSA (sign only)", WhatSubkey::For(Sort::Rsa, Usage::SIGN), ToAll),
+    (5, "elg", "Elgamal (encrypt only)", WhatSubkey::For(Sort::Elgamal, Usage::ENCRYPT), ToAll),
+    (6, "rsa/e", "RSA (encrypt only)", WhatSubkey::For(Sort::Rsa, Usage::ENCRYPT), ToAll),
+    (7, "dsa/*", "DSA (set your own capabilities)", WhatSubkey::Chosen(Sort::Dsa), ToExperts),
+    (8, "rsa/*", "RSA (set your own capabilities)", WhatSubkey::Chosen(Sort::Rsa), ToExperts),
+    (10, "ecc/s", "ECC (sign only)", WhatSubkey::For(Sort::Ecc, Usage::SIGN), ToAllSince2_4),
+    (11, "ecc/*", "ECC (set your own capabilities)", WhatSubkey::Chosen(Sort::Ecc), ToExperts),
+    (12, "ecc/e", "ECC (encrypt only)", WhatSubkey::For(Sort::Ecc, Usage::ENCRYPT), ToAllSince2_4),
+    (13, "keygrip", "Existing key", WhatSubkey::Existing, ToExperts),
+    (14, "cardkey", "Existing key from card", WhatSubkey::OnCard, ToAll),
 ];
 
 const INVALID: &str = "Invalid selection.\n";
@@ -137,16 +151,30 @@ pub(super) fn ask_subkey(asker: &mut Asker<'_>) -> anyhow::Result<Kind> {
 }
 
 impl Asker<'_> {
+    fn offers(&self, offered: Offered) -> bool {
+        let Settings { expert, compat, .. } = self.settings;
+        let is_2_4 = *compat >= Compat::V2_4;
+        match offered {
+            ToAll => true,
+            ToExperts => *expert,
+            ToAllSince2_4 => *expert || is_2_4,
+            ToExpertsSince2_4 => *expert && is_2_4,
+        }
+    }
+
     fn row<T: Copy>(&mut self, rows: &[Row<T>]) -> anyhow::Result<T> {
-        let expert = self.settings.expert;
-        let offered = || rows.iter().filter(|(.., for_experts)| expert || !for_experts);
-        let menu: String =
-            offered().map(|(number, _, text, ..)| format!("  ({number:2}) {text}\n")).collect();
+        let usual = if self.settings.compat >= Compat::V2_4 { 9 } else { 1 };
+        let offered: Vec<_> = rows.iter().filter(|(.., offered)| self.offers(*offered)).collect();
+        let row = |(number, _, text, ..): &&Row<T>| {
+            let mark = if *number == usual { " *default*" } else { "" };
+            format!("  ({number:2}) {text}{mark}\n")
+        };
+        let menu: String = offered.iter().map(row).collect();
         let mut context = format!("Please select what kind of key you want:\n{menu}");
         loop {
             let answer = self.line("keygen.algo", &context, "Your selection? ")?;
-            let number = if answer.is_empty() { 1 } else { number(&answer) };
-            match offered().find(|(known, word, ..)| *known == number || *word == answer) {
+            let number = if answer.is_empty() { usual } else { number(&answer) };
+            match offered.iter().find(|(known, word, ..)| *known == number || *word == answer) {
                 Some((.., selected, _)) => return Ok(*selected),
                 None => context = INVALID.to_owned(),
             }
@@ -280,20 +308,18 @@ impl Asker<'_> {
     }
 
     pub(super) fn curve(&mut self) -> anyhow::Result<Curve> {
-        let expert = self.settings.expert;
-        let is_known = |curve| curve != Curve::X448 || self.settings.compat >= Compat::V2_4;
-        let offered = || {
-            CURVES.iter().filter(|(_, curve, _, for_experts)| (expert || !for_experts) && is_known(*curve))
-        };
-        let rows: String =
-            offered().map(|(number, _, [_, name], _)| format!("   ({number}) {name}\n")).collect();
+        let offered: Vec<_> = CURVES.iter().filter(|(.., offered)| self.offers(*offered)).collect();
+        let rows = offered.iter().map(|(number, _, [_, name], _)| format!("   ({number}) {name}\n"));
+        let rows: String = rows.collect();
         let mut context = format!("Please select which elliptic curve you want:\n{rows}");
         loop {
             let answer = self.line("keygen.curve", &context, "Your selection? ")?;
             let number = if answer.is_empty() { 1 } else { number(&answer) };
             let is_named = |names: &[&str; 2]| names.iter().any(|name| name.eq_ignore_ascii_case(&answer));
-            match offered().find(|(known, _, names, _)| *known == number || (number == 0 && is_named(names)))
-            {
+            let chosen = offered
+                .iter()
+                .find(|(known, _, names, _)| *known == number || (number == 0 && is_named(names)));
+            match chosen {
                 Some((_, curve, ..)) => return Ok(*curve),
                 None => context = INVALID.to_owned(),
             }
