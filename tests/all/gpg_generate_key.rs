@@ -42,7 +42,7 @@ fn without_a_keyring_that_can_be_written_no_key_is_created() {
     }
 }
 
-fn same(both: &Both, answers: &str, words: &[&str]) -> [Output; 2] {
+pub(crate) fn same(both: &Both, answers: &str, words: &[&str]) -> [Output; 2] {
     let with_status: Vec<&str> = ["--status-fd", "2"].into_iter().chain(words.iter().copied()).collect();
     let [gpg, keyhoard] = both.run_with_answers(answers, &with_status);
     let what = words.join(" ");
@@ -414,42 +414,6 @@ fn elliptic_curves_are_offered_to_all_and_are_the_default_in_gpg_2_4() {
         let both = Both::with_agent().with(gnupg);
         same(&both, &format!("{choice}\n0\nHeinrich Heine\n\n\nabc\n"), &full);
         same_keys(&both);
-    }
-}
-
-#[test]
-fn the_end_of_the_answers_is_no_passphrase() {
-    let parameters = "Key-Type: EDDSA\nKey-Curve: Ed25519\nName-Real: Ann\n%commit\n";
-    for gnupg in Gnupg::ALL {
-        let both = Both::with_agent().with(gnupg);
-        let file = both.gpg.write("parameters", parameters);
-        let file = file.to_str().expect("the test's own name");
-        let words = ["--command-fd", "0", "--pinentry-mode", "loopback"];
-        let run = |answers, command: &[&str]| same(&both, answers, &[&words[..], command].concat());
-        // A line without its end is none.
-        for answers in ["", "abc"] {
-            let cancelled = run(answers, &["--batch", "--generate-key", file]);
-            let told = cancelled[1].errors();
-            let failures = |text: &str| -> Vec<String> {
-                text.lines().filter(|line| line.contains("failed: ")).map(str::to_owned).collect()
-            };
-            assert_eq!(failures(&told), failures(&cancelled[0].errors()));
-            assert_eq!(failures(&told).len(), 2, "{told}");
-            run(answers, &["--batch", "--quick-generate-key", "Bob", "ed25519", "cert", "never"]);
-        }
-        assert_eq!(run("abc\n", &["--batch", "--generate-key", file])[1].code, Some(0));
-        both.gpg.kill_agent();
-        for answers in ["", "abc", "abc\n"] {
-            let signed = [true, false].map(|gpg| {
-                let sign = both.run_of(gpg).args(words).args(["--status-fd", "2", "-o", "-", "-s", file]);
-                let done = sign.stdin(answers).output();
-                let failure =
-                    done.errors().lines().find(|line| line.contains("FAILURE sign")).map(str::to_owned);
-                (done.code, failure)
-            });
-            assert_eq!(signed[0], signed[1], "{gnupg:?} {answers:?}");
-            assert_eq!(signed[1].0 == Some(0), answers == "abc\n");
-        }
     }
 }
 

@@ -12,6 +12,7 @@ mod gpg_curve448;
 mod gpg_damaged;
 mod gpg_delete;
 mod gpg_edit_key;
+mod gpg_end_of_answers;
 mod gpg_export;
 mod gpg_generate_key;
 mod gpg_guess;
