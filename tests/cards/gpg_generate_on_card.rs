@@ -214,32 +214,26 @@ fn a_key_of_the_card_is_chosen_from_the_menu_and_becomes_a_certificate() {
 #[test]
 fn a_key_of_the_card_is_chosen_from_the_menu_and_becomes_a_subkey() {
     for gnupg in Gnupg::ALL {
-        // A key that is not there, and the one that decrypts; an expert is asked what the one that signs is for.
-        for (options, answers) in [
-            (&[][..], "addkey\n14\n9\n2\n0\nsave\n"),
-            (&["--expert"], "addkey\ncardkey\n1\na\nq\n1y\nsave\n"),
-        ] {
-            let made = [true, false].map(|is_gpg| {
-                let home = CardHome::new();
-                let generate = format!("{CURVES}generate\nn\n0\nJane Doe\njane@example.org\n\nquit\n");
-                home.gpg(gnupg).args(WORDS).arg("--edit-card").stdin(generate).succeed();
-                std::fs::remove_file(home.home.path().join("pubring.kbx")).expect("gpg has made it");
-                let run = || if is_gpg { home.gpg(gnupg) } else { home.gpg_keyhoard(gnupg) };
-                run().arg("--import").stdin(secret_key()).succeed();
-                let made =
-                    run().args(WORDS).args(options).args(["--edit-key", "jane"]).stdin(answers).output();
-                let listed = run().args(["--with-colons", "--list-secret-keys", "jane"]).output().text();
-                let lines =
-                    listed.lines().filter(|line| !line.starts_with("tru:")).map(|line| shape(line) + "\n");
-                (shape(&told(&made)), made.code, lines.collect::<String>())
-            });
-            let [gpg, ours] = made;
-            let what = format!("{gnupg:?} {answers:?}");
-            assert_same(&what, gpg.0.as_bytes(), ours.0.as_bytes());
-            assert_eq!(gpg.1, ours.1);
-            assert_eq!(gpg.2.matches("ssb:").count(), 4, "{what}: {} {}", gpg.0, gpg.2);
-            assert_same(&what, gpg.2.as_bytes(), ours.2.as_bytes());
-        }
+        let made = [true, false].map(|is_gpg| {
+            let home = CardHome::new();
+            let generate = format!("{CURVES}generate\nn\n0\nJane Doe\njane@example.org\n\nquit\n");
+            home.gpg(gnupg).args(WORDS).arg("--edit-card").stdin(generate).succeed();
+            std::fs::remove_file(home.home.path().join("pubring.kbx")).expect("gpg has made it");
+            let run = || if is_gpg { home.gpg(gnupg) } else { home.gpg_keyhoard(gnupg) };
+            run().arg("--import").stdin(secret_key()).succeed();
+            // A key that is not there, and the one that decrypts.
+            let answers = "addkey\n14\n9\n2\n0\nsave\n";
+            let made = run().args(WORDS).args(["--edit-key", "jane"]).stdin(answers).output();
+            let listed = run().args(["--with-colons", "--list-secret-keys", "jane"]).output().text();
+            let lines =
+                listed.lines().filter(|line| !line.starts_with("tru:")).map(|line| shape(line) + "\n");
+            (shape(&told(&made)), made.code, lines.collect::<String>())
+        });
+        let [gpg, ours] = made;
+        assert_same(&format!("{gnupg:?}"), gpg.0.as_bytes(), ours.0.as_bytes());
+        assert_eq!(gpg.1, ours.1);
+        assert_eq!(gpg.2.matches("ssb:").count(), 4, "{} {}", gpg.0, gpg.2);
+        assert_same(&format!("{gnupg:?}"), gpg.2.as_bytes(), ours.2.as_bytes());
     }
 }
 
