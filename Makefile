@@ -4,6 +4,8 @@ SHELL := bash
 
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 CHECKED := --profile checked --workspace
+# gpg ends itself with SIGHUP where a program's answers end, and asks for ever if that is ignored, as under nohup.
+CARGO_TEST := env --default-signal=HUP cargo test $(CHECKED)
 PREFIX ?= /usr/local
 # What is installed. gpg-keyhoard is a link to keyhoard, which looks at the name it is called by.
 PROGRAMS := keyhoard gpgv-keyhoard hn2nntp keyhoard-lab
@@ -57,11 +59,11 @@ test-deb: deb ## installs, upgrades and removes these packages in clean Debian 1
 
 .PHONY: test
 test: programs ## runs every test (T=name: those whose name contains it), long ones as a sample (SEED=n)
-	cargo test $(CHECKED) --no-fail-fast -- $(T)
+	$(CARGO_TEST) --no-fail-fast -- $(T)
 
 .PHONY: gpg24
 gpg24: programs ## runs the tests of gpg-keyhoard with 2.4.9 in 2.2.40's place, as many as make test runs
-	KEYHOARD_TEST_GNUPG=2.4 cargo test $(CHECKED) --no-fail-fast --test all -- gpg $(T)
+	KEYHOARD_TEST_GNUPG=2.4 $(CARGO_TEST) --no-fail-fast --test all -- gpg $(T)
 
 .PHONY: test-python
 test-python: programs ## builds the Python package and tests it: pytest, doctests, mypy
@@ -99,15 +101,15 @@ semver: check-library ## compares the library's API with that of the commit SINC
 
 .PHONY: oracle
 oracle: programs ## compares all listings, queries and verdicts with those of the real gpg and Sequoia
-	KEYHOARD_TEST_SCALE=full cargo test $(CHECKED) --test all --test clean --test agreement -- --nocapture oracle_
+	KEYHOARD_TEST_SCALE=full $(CARGO_TEST) --test all --test clean --test agreement -- --nocapture oracle_
 
 .PHONY: model
 model: programs ## compares verdicts with a plain model on thousands of random certificates (10 to 20 minutes)
-	KEYHOARD_TEST_SCALE=full cargo test $(CHECKED) --test model -- --nocapture
+	KEYHOARD_TEST_SCALE=full $(CARGO_TEST) --test model -- --nocapture
 
 .PHONY: stress
 stress: programs ## runs the long tests in full: 200 killed imports, 8 imports beside 8 listings
-	KEYHOARD_TEST_SCALE=full cargo test $(CHECKED) --test all -- --nocapture --test-threads 1 stress_
+	KEYHOARD_TEST_SCALE=full $(CARGO_TEST) --test all -- --nocapture --test-threads 1 stress_
 
 .PHONY: interop
 interop: programs ## runs keys and messages of six other programs through keyhoard sop and back, writes docs/interop.md
@@ -160,7 +162,7 @@ deny: ## checks licences, sources and security advisories of the dependencies (d
 test-cards: programs ## runs the tests of the commands for smartcards, with a virtual card (5 minutes the first time)
 	@scripts/setup cards
 	@scripts/card $(TARGET) >/dev/null
-	cargo test $(CHECKED) --test cards -- --test-threads=2
+	$(CARGO_TEST) --test cards -- --test-threads=2
 
 .PHONY: fuzz
 fuzz: ## fuzzes all code that reads foreign bytes, FUZZ_SECONDS (default 60) for each target
