@@ -28,10 +28,11 @@ impl Gpg {
         done.stdout
     }
 
-    /// Says whether gpg can sign with the passphrase, after it has forgotten every other.
+    /// Says whether gpg can sign with the passphrase, after its agent has forgotten every other.
     fn signs(&self, passphrase: &str) -> bool {
-        let kill = ["--homedir", &self.0.path().to_string_lossy(), "--kill", "gpg-agent"];
-        let _ = Command::new(Gnupg::V2_2.program("gpgconf")).args(kill).status();
+        // An agent that is told to end still answers for a moment, and then fails.
+        let reload = ["--homedir", &self.0.path().to_string_lossy(), "--reload", "gpg-agent"];
+        let _ = Command::new(Gnupg::V2_2.program("gpgconf")).args(reload).status();
         self.run(passphrase, &["--sign"], b"text".to_vec()).code == Some(0)
     }
 }
