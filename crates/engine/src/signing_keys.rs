@@ -149,14 +149,14 @@ fn signing_keys(
     let Some(stored) = stored::read_one(snapshot, id)? else { return Ok(None) };
     let certificate = stored.certificate;
     let stored_keys = stored_keys(&certificate.facts)?;
-    if stored_keys.iter().all(|stored| !stored.protection.has_secret()) {
+    let secret = |key: &Fingerprint| {
+        stored_keys.iter().find(|stored| stored.fingerprint == *key && stored.protection.has_secret())
+    };
+    if certificate.facts.keys().all(|key| secret(&key.fingerprint).is_none()) {
         return Ok(None);
     }
     let effective = evaluate_certificate(&certificate, moment, &[snapshot])?;
     let now = moment.now;
-    let secret = |key: &Fingerprint| {
-        stored_keys.iter().find(|stored| stored.fingerprint == *key && stored.protection.has_secret())
-    };
     let components = certificate.facts.components.iter().zip(&effective.components).enumerate();
     let here: Vec<_> = components
         .filter_map(|(index, (component, state))| match (&component.kind, state) {
