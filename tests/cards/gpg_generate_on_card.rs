@@ -214,27 +214,43 @@ fn a_key_of_the_card_is_chosen_from_the_menu_and_becomes_a_certificate() {
 #[test]
 fn a_key_of_the_card_is_chosen_from_the_menu_and_becomes_a_subkey() {
     for gnupg in Gnupg::ALL {
-        let made = [true, false].map(|is_gpg| {
-            let home = CardHome::new();
-            let generate = format!("{CURVES}generate\nn\n0\nJane Doe\njane@example.org\n\nquit\n");
-            home.gpg(gnupg).args(WORDS).arg("--edit-card").stdin(generate).succeed();
-            std::fs::remove_file(home.home.path().join("pubring.kbx")).expect("gpg has made it");
-            let run = || if is_gpg { home.gpg(gnupg) } else { home.gpg_keyhoard(gnupg) };
-            run().arg("--import").stdin(secret_key()).succeed();
-            // A key that is not there, and the one that decrypts.
-            let answers = "addkey\n14\n9\n2\n0\nsave\n";
-            let made = run().args(WORDS).args(["--edit-key", "jane"]).stdin(answers).output();
-            let listed = run().args(["--with-colons", "--list-secret-keys", "jane"]).output().text();
-            let lines =
-                listed.lines().filter(|line| !line.starts_with("tru:")).map(|line| shape(line) + "\n");
-            (shape(&told(&made)), made.code, lines.collect::<String>())
-        });
-        let [gpg, ours] = made;
-        assert_same(&format!("{gnupg:?}"), gpg.0.as_bytes(), ours.0.as_bytes());
-        assert_eq!(gpg.1, ours.1);
-        assert_eq!(gpg.2.matches("ssb:").count(), 4, "{} {}", gpg.0, gpg.2);
-        assert_same(&format!("{gnupg:?}"), gpg.2.as_bytes(), ours.2.as_bytes());
+        // A key that is not there, and the one that decrypts.
+        chosen_as_subkey(gnupg, &[], "14\n9\n2\n");
     }
+}
+
+#[test]
+fn experts_choose_what_a_key_of_the_card_is_for_as_a_subkey() {
+    for gnupg in Gnupg::ALL {
+        for chosen in ["1\nq\n", "1\na\nq\n", "1\ns\na\nq\n", "2\nq\n", "2\ne\nq\n", "3\ns\nq\n", "3\na\nq\n"]
+        {
+            chosen_as_subkey(gnupg, &["--expert"], &format!("14\n{chosen}"));
+        }
+    }
+}
+
+/// Makes keys on a card, which `addkey` makes a subkey of by these answers; gpg and gpg-keyhoard say and list the same.
+fn chosen_as_subkey(gnupg: Gnupg, options: &[&str], chosen: &str) {
+    let made = [true, false].map(|is_gpg| {
+        let home = CardHome::new();
+        let generate = format!("{CURVES}generate\nn\n0\nJane Doe\njane@example.org\n\nquit\n");
+        home.gpg(gnupg).args(WORDS).arg("--edit-card").stdin(generate).succeed();
+        std::fs::remove_file(home.home.path().join("pubring.kbx")).expect("gpg has made it");
+        let run = || if is_gpg { home.gpg(gnupg) } else { home.gpg_keyhoard(gnupg) };
+        run().arg("--import").stdin(secret_key()).succeed();
+        let answers = format!("addkey\n{chosen}0\nsave\n");
+        let edit = run().args(WORDS).args(options).args(["--edit-key", "jane"]).stdin(answers);
+        let made = edit.output();
+        let listed = run().args(["--with-colons", "--list-secret-keys", "jane"]).output().text();
+        let lines = listed.lines().filter(|line| !line.starts_with("tru:")).map(|line| shape(line) + "\n");
+        (shape(&told(&made)), made.code, lines.collect::<String>())
+    });
+    let [gpg, ours] = made;
+    let answers = format!("{gnupg:?} {options:?} {chosen:?}");
+    assert_same(&answers, gpg.0.as_bytes(), ours.0.as_bytes());
+    assert_eq!(gpg.1, ours.1);
+    assert_eq!(gpg.2.matches("ssb:").count(), 4, "{} {}", gpg.0, gpg.2);
+    assert_same(&answers, gpg.2.as_bytes(), ours.2.as_bytes());
 }
 
 #[test]

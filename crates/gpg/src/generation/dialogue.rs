@@ -93,7 +93,7 @@ pub(crate) fn usage(
     settings: &Settings,
     streams: &mut Streams,
 ) -> anyhow::Result<Usage> {
-    Asker::of_new_keys(settings, streams).usage(family, Some(current), is_primary)
+    Asker::of_new_keys(settings, streams).usage(family.usage(), Some(current), is_primary)
 }
 
 /// Asks for the properties of a key: for all of them in a `full` dialogue, else for the user ID.

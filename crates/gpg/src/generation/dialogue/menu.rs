@@ -109,7 +109,7 @@ pub(super) fn ask(asker: &mut Asker<'_>) -> anyhow::Result<Pair> {
         let what = asker.row(&ROWS)?;
         break match what {
             What::Both(sort, _) | What::Signing(sort) => (what, sort, Usage::SIGN),
-            What::Chosen(sort) => (what, sort, asker.usage(sort.family(), None, true)?),
+            What::Chosen(sort) => (what, sort, asker.usage(sort.family().usage(), None, true)?),
             What::Existing => return Ok(Pair { primary: asker.existing(true)?, subkey: None }),
             What::OnCard => match asker.on_card(true)? {
                 Some(primary) => return Ok(Pair { primary, subkey: None }),
@@ -130,7 +130,7 @@ pub(super) fn ask_subkey(asker: &mut Asker<'_>) -> anyhow::Result<Kind> {
     let (sort, usage) = loop {
         break match asker.row(&SUBKEY_ROWS)? {
             WhatSubkey::For(sort, usage) => (sort, usage),
-            WhatSubkey::Chosen(sort) => (sort, asker.usage(sort.family(), None, false)?),
+            WhatSubkey::Chosen(sort) => (sort, asker.usage(sort.family().usage(), None, false)?),
             WhatSubkey::Existing => return asker.existing(false),
             WhatSubkey::OnCard => match asker.on_card(false)? {
                 Some(kind) => return Ok(kind),
@@ -192,7 +192,7 @@ impl Asker<'_> {
                 Some(keygrip) => match (self.held.family)(keygrip) {
                     None => "No key with this keygrip\n",
                     Some(family) => {
-                        let usage = self.usage(family, None, is_primary)?;
+                        let usage = self.usage(family.usage(), None, is_primary)?;
                         return Ok(Kind { material: Material::Existing(keygrip, family), usage });
                     }
                 },
@@ -220,25 +220,32 @@ impl Asker<'_> {
             let answer = self.line("keygen.cardkey", &context, "Your selection? ")?;
             let index = usize::try_from(number(&answer)).unwrap_or(0).wrapping_sub(1);
             let Some(kind) = keys.get(index) else { continue };
-            let family = kind.material.family();
-            let usage = match (self.settings.expert, is_primary) {
-                (true, _) => self.usage(family, Some(kind.usage), is_primary)?,
-                (false, true) => kind.usage | Usage::CERTIFY,
-                (false, false) => uses_without_certifying(kind.usage),
-            };
+            let usage = self.usage_of_card_key(kind.usage, is_primary)?;
             return Ok(Some(Kind { material: kind.material, usage }));
         }
     }
 
-    /// Asks for the uses of a key: toggles one at a time, or sets all after an equals sign. The key is for `current` now, or
-    /// for all but authentication; only a primary key certifies.
+    /// Returns the uses of a key of the card: those that the card has it for, of which experts take some away. gpg 2.2 does
+    /// not know these: it asks experts, but offers nothing.
+    fn usage_of_card_key(&mut self, on_card: Usage, is_primary: bool) -> anyhow::Result<Usage> {
+        match (self.settings.expert, self.settings.compat) {
+            (true, Compat::V2_4) => return self.usage(on_card, Some(on_card), is_primary),
+            (true, Compat::V2_2) => {
+                self.usage(Usage::default(), None, is_primary)?;
+            }
+            (false, _) => {}
+        }
+        Ok(if is_primary { on_card | Usage::CERTIFY } else { uses_without_certifying(on_card) })
+    }
+
+    /// Asks for the uses of a key among the `possible` ones: toggles one at a time, or sets all after an equals sign. The key
+    /// is for `current` now, or for all but authentication; only a primary key certifies.
     pub(super) fn usage(
         &mut self,
-        family: Family,
+        possible: Usage,
         current: Option<Usage>,
         is_primary: bool,
     ) -> anyhow::Result<Usage> {
-        let possible = family.usage();
         let always = if is_primary { Usage::CERTIFY } else { Usage::default() };
         let letters: Vec<(char, Usage)> =
             [('s', Usage::SIGN), ('e', Usage::ENCRYPT), ('a', Usage::AUTHENTICATE)]
