@@ -209,6 +209,20 @@ fn secret_keys_of_the_agent_are_exported_with_the_passphrase_they_have() {
 }
 
 #[test]
+fn an_export_of_secret_keys_asks_once_for_the_passphrase_of_each_certificate_as_gpg_does() {
+    let home = AgentHome::with_keys("abc", &[("ed25519", "cv25519"), ("rsa2048", "rsa2048")]);
+    home.answer("abc");
+    let [gpgs, ours] = [gpg_itself(&home), Run::gpg_keyhoard(&home.home)].map(|run| {
+        run.arg("--export-secret-keys").succeed();
+        let questions = home.questions();
+        fs::remove_file(home.home.path().join("questions")).expect("there was a question");
+        questions
+    });
+    assert_eq!(ours, gpgs);
+    assert_eq!(ours.lines().count(), 2, "{ours}");
+}
+
+#[test]
 fn in_loopback_mode_a_secret_key_of_the_agent_is_exported_with_the_passphrase_of_the_command() {
     let home = AgentHome::with_keys("abc", &[("ed25519", "cv25519")]);
     for (passphrase, code) in [("abc", Some(0)), ("wrong", Some(2))] {
@@ -457,6 +471,24 @@ fn an_agent_that_does_not_work_leaves_the_keys_in_files() {
     assert!(listed.errors().contains("without gpg-agent's secret keys"), "{}", listed.errors());
     let listed = Run::gpg_keyhoard(&home.home).args(["--with-colons", "--list-secret-keys"]).succeed();
     assert_eq!(secret_lines(&listed.text()).len(), 4, "{}", listed.errors());
+}
+
+#[test]
+fn what_follows_a_bar_in_the_agents_program_is_its_argument_as_in_gpg() {
+    let home = AgentHome::with_keys("", &[("ed25519", "cv25519")]);
+    let script = "#!/bin/sh\necho \"$@\" >\"$(dirname \"$0\")/arguments\"\nexit 1\n";
+    let recording = home.home.write("recording", script);
+    fs::set_permissions(&recording, fs::Permissions::from_mode(0o700)).expect("it is the test's own");
+    let program = format!("{}|--debug-quick-random", recording.display());
+    let [ours, gpgs] = [Run::gpg_keyhoard(&home.home), Run::gpg_with_agent(&home.home)].map(|run| {
+        run.args(["--agent-program", &program, "--list-secret-keys"]).output();
+        let arguments = home.home.path().join("arguments");
+        let recorded = fs::read_to_string(&arguments).expect("the agent was started");
+        fs::remove_file(arguments).expect("it is the test's own");
+        recorded
+    });
+    assert_eq!(ours, gpgs);
+    assert!(ours.contains("--debug-quick-random"), "{ours}");
 }
 
 #[test]

@@ -34,6 +34,26 @@ fn made(both: &Both, words: &[&str]) -> Vec<u8> {
 }
 
 #[test]
+fn a_single_byte_is_a_bad_packet_and_no_text() {
+    for both in Gnupg::ALL.map(|gnupg| Both::new().with(gnupg)) {
+        for byte in [0, b'a', b'\n'] {
+            for command in COMMANDS.into_iter().chain([&["--list-packets"][..]]) {
+                let [gpg, keyhoard] = [true, false].map(|gpg| run(&both, gpg, command, &[byte]));
+                assert_eq!((gpg.code, keyhoard.code), (Some(2), Some(2)), "{byte} {command:?}");
+                assert_same(
+                    "status lines",
+                    gpg.status_lines().as_bytes(),
+                    keyhoard.status_lines().as_bytes(),
+                );
+                for done in [gpg, keyhoard] {
+                    assert!(done.errors().contains("invalid packet"), "{byte} {command:?} {}", done.errors());
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn input_without_packets_is_reported_as_nodata() {
     let both = Both::of_alice_and_bob();
     let armor = String::from_utf8(made(&both, &["-r", "alice", "-a", "-e"])).expect("armor is text");

@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
 use cert::packet::{self, Tag};
-use harness::{Both, CIPHERS, COMPRESSIONS, Gnupg, Output, Run, assert_same, old_ciphers};
+use harness::{Both, CIPHERS, COMPRESSIONS, Gnupg, Home, Output, Run, assert_same, old_ciphers};
 
 /// What makes a program work without questions.
 const BATCH_OPTIONS: [&str; 6] =
@@ -31,6 +31,52 @@ fn message(both: &Both, name: &str, words: &[&str]) -> PathBuf {
     let done = run(both, true, &[&["-o", "-"], words].concat(), TEXT);
     assert_eq!(done.code, Some(0), "{}", done.errors());
     both.gpg.write(name, done.stdout)
+}
+
+#[test]
+fn of_equally_valid_keys_with_an_address_the_one_with_the_newest_subkey_for_encryption_is_meant() {
+    let maker = Home::new();
+    let gpg = |now: &str, words: &[&str]| {
+        let options = ["--yes", "--status-fd", "2", "--pinentry-mode", "loopback", "--passphrase", ""];
+        Run::gpg_with_agent(&maker).at(now).args(options).args(words).succeed()
+    };
+    // The newer key has the older subkey.
+    let dates = [("20200101T000000!", "20240101T000000!"), ("20210101T000000!", "20230101T000000!")];
+    let keys = dates.map(|(made, subkey_made)| {
+        let new = ["--quick-generate-key", "Ann <ann@example.org>", "ed25519", "sign", "never"];
+        let done = gpg(made, &new).errors();
+        let key = done.lines().find_map(|line| line.strip_prefix("[GNUPG:] KEY_CREATED P ")).expect("a key");
+        gpg(subkey_made, &["--quick-add-key", key.trim(), "cv25519", "encr", "never"]);
+        key.trim().to_owned()
+    });
+    // 2.2.40 takes the last one.
+    for order in [[0, 1], [1, 0]] {
+        let both = Both::new().with(Gnupg::V2_4);
+        for key in order {
+            both.import(maker.write("key", gpg(harness::NOW, &["--export", &keys[key]]).stdout));
+        }
+        let locate = ["--trust-model", "always", "--with-colons", "--locate-keys", "ann@example.org"];
+        both.assert_same_output(locate);
+        let listed = both.run(locate)[1].text();
+        assert!(listed.contains(&keys[0]) && !listed.contains(&keys[1]), "{listed}");
+    }
+}
+
+#[test]
+fn an_expired_key_for_encryption_with_an_address_is_located_before_one_that_only_signs() {
+    let maker = Home::new();
+    let gpg = |words: &[&str]| {
+        let options = ["--yes", "--pinentry-mode", "loopback", "--passphrase", ""];
+        Run::gpg_with_agent(&maker).at("20200101T000000!").args(options).args(words).succeed()
+    };
+    gpg(&["--quick-generate-key", "Ann <ann@example.org>", "ed25519", "sign", "never"]);
+    gpg(&["--quick-generate-key", "Ann <ann@example.org>", "rsa2048", "sign,encr", "1y"]);
+    let both = Both::new().with(Gnupg::V2_4);
+    both.import(maker.write("keys", gpg(&["--export"]).stdout));
+    let locate = ["--trust-model", "always", "--with-colons", "--locate-keys", "ann@example.org"];
+    both.assert_same_output(locate);
+    let listed = both.run(locate)[1].text();
+    assert!(listed.contains(":2048:1:") && !listed.contains("ed25519"), "{listed}");
 }
 
 #[test]

@@ -270,6 +270,24 @@ fn status_lines_name_the_key_whose_passphrase_is_asked_for() {
 }
 
 #[test]
+fn user_ids_are_named_by_their_hash_in_colon_listings() {
+    let mut both = Both::of_alice_and_bob_with(Gnupg::V2_4).now("20260201T000000!");
+    same(&both, &["--quick-add-uid", ALICE, "New"]);
+    let listed = both.run(["--with-colons", "--list-keys", ALICE]);
+    let listed = listed[0].text();
+    let hash = |name: &str| {
+        let fields = listed.lines().map(|line| line.split(':').collect::<Vec<_>>());
+        let found = fields.filter(|fields| fields[0] == "uid").find(|fields| fields[9].contains(name));
+        found.expect("she has it")[7].to_owned()
+    };
+    both = both.now("20260202T000000!");
+    same(&both, &["--quick-set-primary-uid", ALICE, &hash("New")]);
+    same(&both, &["--quick-revoke-uid", ALICE, &hash("Second").to_lowercase()]);
+    same(&both, &["--quick-set-primary-uid", ALICE, &hash("New")[1..]]);
+    both.assert_same_output(["--with-colons", "--list-keys", ALICE]);
+}
+
+#[test]
 fn quick_commands_fail_where_gpgs_fail() {
     Gnupg::ALL.into_iter().for_each(quick_commands_fail);
 }

@@ -206,6 +206,22 @@ fn without_a_named_keyring_that_of_the_home_directory_is_used() {
 }
 
 #[test]
+fn the_pubring_of_a_home_directory_that_has_no_such_file_is_its_database() {
+    let signer = Signer::new();
+    let home = Home::new();
+    let run = |program| Run::with_default_database(program, &home).arg("--homedir").arg(home.path());
+    let verify = |ring| run("gpgv-keyhoard").args(["--keyring", ring]).arg(signer.path("InRelease")).output();
+    let missing = verify("pubring.kbx");
+    assert!(missing.errors().contains("pubring.kbx': No such file"), "{}", missing.errors());
+    run("gpg-keyhoard").arg("--import").arg(signer.path("ann.gpg")).succeed();
+    for (ring, code) in [("pubring.kbx", 0), ("pubring.gpg", 0), ("other.kbx", 2), ("./pubring.gpg", 2)] {
+        assert_eq!(verify(ring).code, Some(code), "{ring}");
+    }
+    home.write("pubring.gpg", std::fs::read(signer.path("bob.gpg")).expect("a keyring"));
+    assert_eq!(verify("pubring.gpg").code, Some(2), "a file goes first");
+}
+
+#[test]
 fn unverifiable_signatures_are_reported_as_in_gpgv() {
     let signer = Signer::new();
     signer.home.write("empty", b"");

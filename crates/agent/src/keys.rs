@@ -351,17 +351,17 @@ impl SecretKeys for AgentKeys {
         }
     }
 
-    /// Exports a key with the passphrase it has, for which the agent asks, whether it remembers it or not.
+    /// Exports a key with its passphrase, without which the agent exports nothing in OpenPGP's form.
     fn export(&self, name: &Name, ask: &mut dyn Ask) -> Result<SecretKey> {
         let (keygrip, public) = self.public(name)?;
-        // In OpenPGP's form the agent exports nothing without a passphrase.
         let is_plain = key_info(&self.agent, keygrip)?.is_plain;
         let form = if is_plain { "" } else { "--openpgp " };
         let transfer_key = self.transfer_key("export")?;
         let describe: Vec<String> = description::command(&public, KeyOperation::Export).into_iter().collect();
-        let command = format!("EXPORT_KEY {form}{keygrip}");
+        let key = format!("{form}{keygrip}");
         let wrapped = self.run_unlocked(&public, || Ok(is_plain), ask, &mut |current| {
-            Ok(self.agent.transact_after(&describe, &command, &mut Passphrases { current, new: None })?)
+            let mut answers = Passphrases { current, new: None };
+            Ok(self.agent.export(public.primary, &describe, &key, &mut answers)?)
         })?;
         let content = secret::unwrap_from_transfer(&transfer_key, &wrapped);
         let exported = content.and_then(|content| Sexp::read(&content));

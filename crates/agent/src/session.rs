@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use cert::Keygrip;
+use cert::{Fingerprint, Keygrip};
 use zeroize::Zeroizing;
 
 use crate::connection::{Connection, Respond, Silent, Wait};
@@ -62,6 +62,28 @@ struct State {
     not_started: Option<(PathBuf, String)>,
     /// Why something was done without its keys.
     fault: Option<String>,
+    /// Its name for the passphrase of the key that it exported last, which it remembers for some seconds, and the primary
+    /// key of that certificate.
+    cache_nonce: Option<(Fingerprint, String)>,
+}
+
+/// Passes on what comes before the end of an answer, and notes the name of a passphrase.
+struct NotesNonce<'a> {
+    respond: &'a mut dyn Respond,
+    nonce: Option<String>,
+}
+
+impl Respond for NotesNonce<'_> {
+    fn status_bytes(&mut self, keyword: &str, text: &[u8]) {
+        if keyword == "CACHE_NONCE" && text.iter().all(u8::is_ascii_hexdigit) {
+            self.nonce = String::from_utf8(text.to_vec()).ok();
+        }
+        self.respond.status_bytes(keyword, text);
+    }
+
+    fn inquire(&mut self, keyword: &str, text: &str) -> Option<Zeroizing<Vec<u8>>> {
+        self.respond.inquire(keyword, text)
+    }
 }
 
 impl Agent {
@@ -171,6 +193,29 @@ impl Agent {
             state.connection = None;
         }
         answer
+    }
+
+    /// Exports a key, after commands that ask nobody. It asks for its passphrase, unless that of the key of the same
+    /// certificate before opens it, too.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`transact_after`](Self::transact_after).
+    pub(crate) fn export(
+        &self,
+        primary: Fingerprint,
+        before: &[String],
+        key: &str,
+        respond: &mut dyn Respond,
+    ) -> Result<Zeroizing<Vec<u8>>> {
+        let known = self.state().cache_nonce.clone().filter(|(of, _)| *of == primary);
+        let known = known.map(|(_, nonce)| format!("--cache-nonce={nonce} ")).unwrap_or_default();
+        let mut respond = NotesNonce { respond, nonce: None };
+        let exported = self.transact_after(before, &format!("EXPORT_KEY {known}{key}"), &mut respond)?;
+        if let Some(nonce) = respond.nonce {
+            self.state().cache_nonce = Some((primary, nonce));
+        }
+        Ok(exported)
     }
 
     /// Deletes a key without a question.

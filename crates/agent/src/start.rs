@@ -1,6 +1,8 @@
 //! Starts the agent as gpg does.
 
+use std::ffi::OsStr;
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread;
@@ -17,13 +19,17 @@ const FAILED: Duration = Duration::from_millis(200);
 
 /// Starts the agent of a home directory, and connects to it.
 ///
-/// Two programs may start one at once: the second agent finds the first one's socket and ends.
+/// In the program's name a `|` may precede an argument for it. Two programs may start one at once: the second agent finds
+/// the first one's socket and ends.
 pub(crate) fn started(program: &Path, home: &Path, socket: &Path) -> Result<Connection> {
     let failed = |reason: String| Error::Start { program: program.to_owned(), reason };
-    let status = Command::new(program)
+    let mut words = program.as_os_str().as_bytes().splitn(2, |byte| *byte == b'|').map(OsStr::from_bytes);
+    let status = Command::new(words.next().unwrap_or_default())
         .arg("--homedir")
         .arg(home)
-        .args(["--use-standard-socket", "--daemon"])
+        .arg("--use-standard-socket")
+        .args(words)
+        .arg("--daemon")
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null())

@@ -91,7 +91,7 @@ mod tests {
             validity,
             is_named: true,
             is_disabled: false,
-            created: Timestamp(0),
+            newest: has_key.then_some(Timestamp(0)),
             key: has_key.then(key),
             also: Vec::new(),
             obstacle: None,

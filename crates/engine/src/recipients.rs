@@ -44,8 +44,8 @@ pub struct RecipientCandidate {
     pub is_named: bool,
     /// The user does not want it to be used.
     pub is_disabled: bool,
-    /// When it was made.
-    pub created: Timestamp,
+    /// When its newest key for encryption was made, which may have expired: the date that GnuPG compares.
+    pub newest: Option<Timestamp>,
     /// The key to encrypt to; `None` if there is none that may be used now.
     pub key: Option<EncryptionKey>,
     /// LibrePGP's additional decryption subkeys, to which GnuPG encrypts as well.
@@ -331,7 +331,7 @@ pub enum RecipientSelection {
 }
 
 /// Selects the recipient that a name stands for from the candidates of all keyrings, as GnuPG does: for a mail address the
-/// most valid one, of several the newest; else the first one that can be used.
+/// most valid one, of several that with the newest key for encryption; else the first one that can be used.
 ///
 /// A name that is not a key's selects a disabled certificate only `with_disabled`.
 pub fn select(
@@ -355,7 +355,7 @@ pub fn select(
         candidate.is_named && candidate.key.is_some() && (is_key || with_disabled || !candidate.is_disabled)
     });
     let best = match is_address {
-        true => usable.min_by_key(|candidate| Reverse((candidate.validity, candidate.created))),
+        true => usable.min_by_key(|candidate| Reverse((candidate.validity, candidate.newest))),
         false => usable.next(),
     };
     match best {
@@ -413,7 +413,7 @@ fn candidates_of(
         };
         Ok(RecipientCandidate {
             fingerprint: facts.primary().fingerprint,
-            created: facts.primary().created,
+            newest: newest_encryption_key(facts, &effective),
             user_id: primary_name(certificate, &effective),
             validity: validities.max().unwrap_or_default(),
             is_named: named.iter().any(|(_, user)| !user.expired),
@@ -471,7 +471,7 @@ pub(crate) fn of_keyring(
             obstacle: key.is_none().then(|| obstacle(certificate, &effective, context, purpose)),
             fingerprint: certificate.facts.primary().fingerprint,
             user_id: primary_name(certificate, &effective),
-            created: certificate.facts.primary().created,
+            newest: newest_encryption_key(&certificate.facts, &effective),
             validity: Validity::Full,
             is_named: true,
             is_disabled: false,
@@ -587,6 +587,18 @@ fn encryption_key(
     // As in GnuPG, the newest subkey is preferred to the primary key.
     let (index, key): (usize, &KeyFacts) = places.max_by_key(|(index, key)| (*index > 0, key.created))?;
     as_encryption_key(certificate, effective, index, key)
+}
+
+/// Returns when the newest key for encryption was made that is bound and not revoked.
+fn newest_encryption_key(facts: &Facts, effective: &Effective) -> Option<Timestamp> {
+    let components = facts.components.iter().zip(&effective.components);
+    let created = components.filter_map(|(component, state)| match (&component.kind, state) {
+        (ComponentKind::Key(key), ComponentState::Key(state)) => {
+            (state.revoked.is_none() && state.usage.contains(Usage::ENCRYPT)).then_some(key.created)
+        }
+        _ => None,
+    });
+    created.max()
 }
 
 /// Says whether the primary key is too small for others to rely on it.

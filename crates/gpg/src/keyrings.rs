@@ -153,8 +153,11 @@ impl Keyrings {
     fn add_trusted(&mut self, settings: &Settings, streams: &mut Streams) -> anyhow::Result<()> {
         let home = &settings.home;
         const STANDARD: [&str; 2] = ["trustedkeys.kbx", "trustedkeys.gpg"];
-        let mut paths: Vec<PathBuf> =
-            settings.keyrings.iter().filter_map(|ring| resolve(&ring.name, home)).collect();
+        let mut paths = Vec::new();
+        for path in settings.keyrings.iter().filter_map(|ring| resolve(&ring.name, home)) {
+            let database = standard(path.clone(), settings)?;
+            paths.push(if kind(&database).is_ok() { database } else { path });
+        }
         if settings.keyrings.is_empty() {
             let standard = STANDARD.map(|name| home.directory().join(name));
             match standard.iter().find(|path| path.exists()) {
@@ -449,11 +452,15 @@ fn resolve(name: &[u8], home: &Home) -> Option<PathBuf> {
     }
 }
 
-/// Returns the home directory's database for its `pubring.kbx` where there is no such file, or it is a copy: programs name
-/// it so.
+/// Returns the home directory's database for its `pubring.kbx`, for gpgv also `pubring.gpg`, where there is no such file,
+/// or it is a copy: programs name it so.
 fn standard(path: PathBuf, settings: &Settings) -> engine::Result<PathBuf> {
     let home = &settings.home;
-    if path != home.directory().join("pubring.kbx") {
+    let names = match settings.program {
+        Program::Gpg => &["pubring.kbx"][..],
+        Program::Gpgv => &["pubring.kbx", "pubring.gpg"],
+    };
+    if !names.iter().any(|name| path == home.directory().join(name)) {
         return Ok(path);
     }
     let database = home.database()?;

@@ -150,7 +150,7 @@ pub(super) fn decrypt_message(
                 Some(importer),
             );
         }
-        Err(error) => error,
+        Err(error) => verify::of_lone_byte(error, &beginning),
     };
     if matches!(error, Error::NoMessage) && !unlocked.is_asked() {
         if verify::begins_openpgp(&beginning) {

@@ -151,8 +151,17 @@ enum VerifyOutcome {
     NoSignature(Error),
 }
 
+/// Returns the error of reading an input without packets as gpg reports it: a single byte is a bad packet, and no text.
+pub(super) fn of_lone_byte(error: Error, beginning: &[u8]) -> Error {
+    match (error, beginning) {
+        (Error::NoMessage, [_]) => Error::Malformed("invalid packet"),
+        (error, _) => error,
+    }
+}
+
 /// Says what there is to verify from the beginning of an input and the result of reading it.
 fn classify(read: Result<Vec<DataSignature>>, beginning: &[u8], is_detached: bool) -> VerifyOutcome {
+    let read = if is_detached { read } else { read.map_err(|error| of_lone_byte(error, beginning)) };
     match read {
         Ok(found) if found.is_empty() && !is_detached => VerifyOutcome::Unexpected,
         Ok(found) => VerifyOutcome::Signatures(found),

@@ -19,24 +19,24 @@ use crate::streams::Streams;
 pub(crate) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) -> anyhow::Result<()> {
     let Some((input, _)) = guess::input(arguments, streams) else { return Ok(()) };
     let mut input = BufReader::new(input);
-    let beginning = input.fill_buf()?;
-    let (is_empty, is_clear_text) = (beginning.is_empty(), holds_clear_text(beginning));
+    let beginning = input.fill_buf()?.to_vec();
     let (outcome, unlocked) = list(settings, streams, &mut input)?;
     let error = match outcome {
         Ok(true) => return Ok(()),
         Ok(false) => Error::NoMessage,
         Err(error) => error,
     };
+    let error = verify::of_lone_byte(error, &beginning);
     if !matches!(error, Error::NoMessage) || unlocked.is_asked() {
         report_failure(settings, streams, error, unlocked);
         return Ok(());
     }
     // gpg counts the text as packets, so only the missing end is an error.
-    if is_clear_text {
+    if holds_clear_text(&beginning) {
         verify::report_no_packets_behind_text(streams);
         return Ok(());
     }
-    verify::report_no_packets(streams, is_empty);
+    verify::report_no_packets(streams, beginning.is_empty());
     let code = Code::END_OF_INPUT;
     guess::report_failure(streams, CodedFailure { code, value: code.bare() });
     Ok(())

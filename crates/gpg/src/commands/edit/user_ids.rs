@@ -1,7 +1,7 @@
 //! `--quick-add-uid`, `--quick-revoke-uid` and `--quick-set-primary-uid`.
 
 use engine::cert::facts::RevocationReason;
-use engine::edit::{Revoked, UserId};
+use engine::edit::{Revoked, Target, UserId};
 use engine::store::Fingerprint;
 use engine::verify::naming::ripemd160;
 use sign::Subpacket;
@@ -53,7 +53,14 @@ pub(crate) fn preferences(settings: &Settings) -> Vec<Subpacket> {
     preferences
 }
 
-/// Revokes a user ID, named by its bytes or by its hash in colon listings.
+/// Returns the user ID that an argument means, which is its bytes or its hash in colon listings.
+fn meant(target: &Target, argument: &[u8]) -> Vec<u8> {
+    let hash = |found: &UserId<'_>| hex_text(&ripemd160(found.value)).into_bytes();
+    let hashed = target.user_ids().find(|found| hash(found).eq_ignore_ascii_case(argument));
+    hashed.map_or_else(|| argument.to_vec(), |found| found.value.to_vec())
+}
+
+/// Revokes a user ID.
 pub(crate) fn revoke(
     arguments: &[Vec<u8>],
     settings: &Settings,
@@ -66,10 +73,7 @@ pub(crate) fn revoke(
     let mut edit_keys = EditKeys::open(settings, streams)?;
     let outcome = edit_keys.find(name, true).and_then(|key| {
         let revoked = edit_keys.edit("--quick-revoke-uid", &key, |editor| {
-            let target = editor.target(&key)?;
-            let hash = |found: &UserId<'_>| hex_text(&ripemd160(found.value)).into_bytes();
-            let hashed = target.user_ids().find(|found| hash(found).eq_ignore_ascii_case(user_id));
-            let chosen = hashed.map_or(user_id.clone(), |found| found.value.to_vec());
+            let chosen = meant(&editor.target(&key)?, user_id);
             editor.revoke_user_id(&key, &chosen, RevocationReason::new(RevocationReason::USER_ID_INVALID))
         });
         report_revoked(edit_keys.streams, &key, user_id, revoked)
@@ -136,8 +140,10 @@ pub(crate) fn set_primary(
             return Ok(());
         }
     };
-    let set =
-        edit_keys.edit("--quick-set-primary-uid", &key, |editor| editor.set_primary_user_id(&key, user_id));
+    let set = edit_keys.edit("--quick-set-primary-uid", &key, |editor| {
+        let chosen = meant(&editor.target(&key)?, user_id);
+        editor.set_primary_user_id(&key, &chosen)
+    });
     let failed = match set {
         Ok(edited) if edited.signatures > 0 => {
             edit_keys.streams.considered(&key);

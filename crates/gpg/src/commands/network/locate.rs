@@ -1,6 +1,8 @@
 //! `--locate-keys`, `--locate-external-keys`, and the recipients of messages: keys of mail addresses, here or in the
 //! network.
 
+use std::cmp::Reverse;
+
 use engine::cert::Fingerprint;
 use engine::fetch::RequestedCertificates;
 use engine::foreign_text::shown;
@@ -121,7 +123,8 @@ fn address(name: &[u8]) -> Option<Address> {
     Address::parse(inner).ok()
 }
 
-/// Finds the key that is here: for an address the most valid one, else the first one.
+/// Finds the key that is here: for an address the most valid one that can be encrypted to, else one that could be before it
+/// expired; else the first one.
 fn find_here(
     name: &[u8],
     settings: &Settings,
@@ -136,8 +139,14 @@ fn find_here(
         for source in 0..sources.certificates.len() {
             candidates.extend(recipients::named(&sources, source, &parsed, &trust::settings(settings))?);
         }
+        let encrypting = candidates.iter().filter(|candidate| candidate.newest.is_some());
+        let unusable = encrypting.min_by_key(|candidate| Reverse((candidate.validity, candidate.newest)));
+        let unusable = unusable.map(|candidate| candidate.fingerprint);
         if let RecipientSelection::Recipient(best) = recipients::select(&parsed, true, true, candidates) {
             return Ok(Some(best.fingerprint));
+        }
+        if unusable.is_some() {
+            return Ok(unusable);
         }
     }
     let mut first = None;
