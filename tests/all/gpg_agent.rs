@@ -596,7 +596,8 @@ fn a_key_of_ssh_becomes_a_certificate_by_its_keygrip() {
                 "--passphrase",
                 "",
             ];
-            let words = ["--status-fd", "2", "--command-fd", "0", "--expert", "--full-generate-key"];
+            let words =
+                ["--no-tty", "--status-fd", "2", "--command-fd", "0", "--expert", "--full-generate-key"];
             let answers = format!("13\n{0}\n{keygrip}\n=s\n0\nHeinrich\n\n\n", "0".repeat(40));
             let told = run.args(options).arg("--no-batch").args(words).stdin(answers).output().errors();
             let line = told.lines().find(|line| line.contains("KEY_CREATED P ")).map(str::to_owned);

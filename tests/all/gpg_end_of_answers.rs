@@ -93,7 +93,7 @@ fn the_passphrase_of_a_message_is_cancelled_missing_or_wrong_as_in_gpg() {
         let message = message.to_str().expect("the test's own name");
         for (options, wrong) in [(&ASKED[..], "x\n"), (&GIVEN, "x\n")] {
             for answers in ["", "abc", "\n", wrong, "abc\n"] {
-                for words in [&["-d", message][..], &["-o", "/dev/stdout", "-c", file]] {
+                for words in [&["-d", message][..], &["-o", "-", "-c", file]] {
                     let [gpg, keyhoard] = [true, false].map(|gpg| {
                         let run = both.run_of(gpg).args(options).args(["--status-fd", "2"]).args(words);
                         let done = run.stdin(answers).output();

@@ -279,6 +279,8 @@ fn a_damaged_key_file_of_another_certificate_keeps_no_named_key_from_signing() {
     for name in ["ann@example.org", "bob@example.org"] {
         run().args(["--passphrase", "", "--quick-generate-key", name, "ed25519", "sign,cert"]).succeed();
     }
+    let carl = OwnKey::new("Carl");
+    run().arg("--import").stdin(carl.certificate()).succeed();
     let listed = run().args(["--with-colons", "-K", "bob@example.org"]).succeed().text();
     let bob = listed.lines().find_map(|line| line.strip_prefix("fpr:::::::::")).expect("a fingerprint");
     let file = home.path().join("secret-keys").join(format!("{}.key", bob.trim_end_matches(':')));
@@ -289,7 +291,7 @@ fn a_damaged_key_file_of_another_certificate_keeps_no_named_key_from_signing() {
         fs::write(&file, content).expect("the test's own file");
         let signed = run().args(["-u", "ann@example.org", "-s"]).stdin("a text").succeed().stdout;
         assert_eq!(run().arg("-d").stdin(signed).succeed().text(), "a text");
-        run().args(["-u", "ann@example.org", "--quick-sign-key", bob.trim_end_matches(':')]).succeed();
+        run().args(["-u", "ann@example.org", "--quick-sign-key", carl.fingerprint()]).succeed();
         let refused = run().args(["-u", "bob@example.org", "-s"]).stdin("a text").output();
         assert_eq!(refused.code, Some(2), "{}", refused.errors());
     }

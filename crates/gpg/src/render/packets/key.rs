@@ -212,7 +212,9 @@ fn s2k(usage: u8, fields: &mut Fields<'_, '_>) -> Option<(u8, u16, usize)> {
         }
     };
     let check = if usage == 254 { "SHA1 protection" } else { "simple checksum" };
-    fields.text(format_args!("\t{name} S2K, algo: {cipher}, {check}, hash: {digest}"));
+    // gpg 2.4 does not call its own extension so.
+    let kind = if mode > 1000 && fields.compat >= Compat::V2_4 { "" } else { " S2K" };
+    fields.text(format_args!("\t{name}{kind}, algo: {cipher}, {check}, hash: {digest}"));
     if let Some(salt) = salt {
         fields.text(", salt: ");
         fields.hex(&salt);
