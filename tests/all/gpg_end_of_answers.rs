@@ -83,6 +83,9 @@ fn the_passphrase_of_a_message_is_cancelled_missing_or_wrong_as_in_gpg() {
     const ASKED: [&str; 7] =
         ["--no-batch", "--no-tty", "--no-symkey-cache", "--pinentry-mode", "loopback", "--command-fd", "0"];
     const GIVEN: [&str; 5] = ["--no-symkey-cache", "--pinentry-mode", "loopback", "--passphrase-fd", "0"];
+    // gpg 2.4 does not end a line before its status line.
+    const UNENDED: &str = "gpg: gcry_kdf_derive failed: Invalid data[GNUPG:] MISSING_PASSPHRASE\n\n";
+    const ENDED: &str = "[GNUPG:] MISSING_PASSPHRASE\ngpg: gcry_kdf_derive failed: Invalid data\n";
     let mut compared = 0;
     for gnupg in Gnupg::ALL {
         let both = Both::with_agent().with(gnupg);
@@ -91,13 +94,13 @@ fn the_passphrase_of_a_message_is_cancelled_missing_or_wrong_as_in_gpg() {
         let message = both.run_of(true).args(GIVEN).args(["-o", "-", "-c", file]).stdin("abc\n").succeed();
         let message = both.gpg.write("message", message.stdout);
         let message = message.to_str().expect("the test's own name");
-        for (options, wrong) in [(&ASKED[..], "x\n"), (&GIVEN, "x\n")] {
-            for answers in ["", "abc", "\n", wrong, "abc\n"] {
+        for options in [&ASKED[..], &GIVEN] {
+            for answers in ["", "abc", "\n", "x\n", "abc\n"] {
                 for words in [&["-d", message][..], &["-o", "-", "-c", file]] {
                     let [gpg, keyhoard] = [true, false].map(|gpg| {
                         let run = both.run_of(gpg).args(options).args(["--status-fd", "2"]).args(words);
                         let done = run.stdin(answers).output();
-                        (done.code, done.errors())
+                        (done.code, done.errors().replace(UNENDED, ENDED))
                     });
                     assert_eq!(gpg, keyhoard, "{gnupg:?} {options:?} {answers:?} {words:?}");
                     compared += 1;
