@@ -602,3 +602,50 @@ fn signing_and_listing_ask_a_running_agent_over_one_connection_and_no_more_often
     let listing = asked(Run::gpg_keyhoard(home), &["--list-secret-keys"]);
     assert!(listing.len() <= 2, "{listing:?}");
 }
+
+#[test]
+fn a_key_of_ssh_becomes_a_certificate_by_its_keygrip() {
+    for (algorithm, is_made_by_gpg) in [("ed25519", true), ("rsa2048", true), ("nistp256", false)] {
+        let keys = AgentHome::empty();
+        keys.gpg("", &["--quick-generate-key", "ssh@example.org", algorithm, "sign", "never"]);
+        keys.home.kill_agent();
+        let directory = keys.home.path().join("private-keys-v1.d");
+        let file = fs::read_dir(&directory).expect("keys").next().expect("a key").expect("an entry").path();
+        let keygrip = file.file_stem().expect("a keygrip").to_string_lossy().into_owned();
+        let home = || {
+            let home = AgentHome::with_keys("", &[("ed25519", "cv25519")]);
+            let directory = home.home.path().join("private-keys-v1.d");
+            fs::copy(&file, directory.join(file.file_name().expect("a name"))).expect("copied");
+            home.home.write("sshcontrol", format!("{keygrip} 0\n"));
+            home
+        };
+        let made = |run: Run| {
+            let options = [
+                "--faked-system-time",
+                "20270101T000000!",
+                "--pinentry-mode",
+                "loopback",
+                "--passphrase",
+                "",
+            ];
+            let words =
+                ["--no-tty", "--status-fd", "2", "--command-fd", "0", "--expert", "--full-generate-key"];
+            let answers = format!("13\n{0}\n{keygrip}\n=s\n0\nHeinrich\n\n\n", "0".repeat(40));
+            let told = run.args(options).arg("--no-batch").args(words).stdin(answers).output().errors();
+            let line = told.lines().find(|line| line.contains("KEY_CREATED P ")).map(str::to_owned);
+            line.unwrap_or_else(|| panic!("{algorithm}: {told}"))
+        };
+        let (of_gpg, ours) = (home(), home());
+        let created = made(Run::gpg_keyhoard(&ours.home));
+        if is_made_by_gpg {
+            assert_eq!(created, made(Run::gpg_with_agent(&of_gpg.home)), "{algorithm}");
+        }
+        let at = ["--faked-system-time", "20270102T000000!"];
+        let signed = Run::gpg_keyhoard(&ours.home).args(at).args(["--local-user", "Heinrich", "--sign"]);
+        let signed = signed.stdin("text").succeed().stdout;
+        let certificates = Run::gpg_keyhoard(&ours.home).arg("--export").succeed().stdout;
+        Run::gpg(&of_gpg.home).args(at).arg("--import").stdin(certificates).succeed();
+        Run::gpg(&of_gpg.home).args(at).arg("--verify").stdin(signed).succeed();
+        assert!(fs::read_dir(ours.home.path().join("secret-keys")).is_err(), "the key stays in the agent");
+    }
+}

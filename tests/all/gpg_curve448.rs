@@ -1,7 +1,7 @@
 //! Ed448 and X448 keys in the form of LibrePGP, of version 5, beside the real gpg 2.4.
 
 use harness::colons::records;
-use harness::{Both, Gnupg, Home, Output, Run, packets};
+use harness::{Both, Gnupg, Home, Output, Run, assert_same, packets};
 
 const NAME: &str = "Ed <ed@example.org>";
 const NOW: &str = "20260201T000000!";
@@ -354,4 +354,52 @@ fn the_menus_for_experts_offer_curve448_as_gpg_2_4_does() {
     }
     let [gpg, keyhoard] = both.run(["--export"]).map(|done| shape(&both, &done.stdout));
     assert_eq!(gpg, keyhoard);
+}
+
+#[test]
+fn the_packets_of_version_5_are_listed_as_gpg_2_4_lists_them_and_are_unknown_to_2_2() {
+    let mut listed = Vec::new();
+    for passphrase in ["", "abc"] {
+        let (both, key) = homes(passphrase);
+        let run = |gpg: bool, words: &[&str], input: &[u8]| {
+            with(both.run_of(gpg), passphrase).args(words).stdin(input).succeed().stdout
+        };
+        let secret = run(true, &["--export-secret-keys"], b"");
+        run(false, &["--import"], &secret);
+        let older = Both::new().with(Gnupg::V2_2);
+        for words in [
+            &["--export"][..],
+            &["--export-secret-keys"],
+            &["--export-secret-subkeys"],
+            &["-b"],
+            &["-s"],
+            &["-r", &key, "-e"],
+            &["-r", &key, "-s", "-e"],
+        ] {
+            let written = run(true, words, b"a text");
+            let list = ["--list-packets"];
+            let [gpg, keyhoard] = [true, false].map(|gpg| run(gpg, &list, &written));
+            assert_same(&words.join(" "), &gpg, &keyhoard);
+            listed.extend(keyhoard);
+            if !words.contains(&"-e") {
+                let [gpg, keyhoard] =
+                    [true, false].map(|gpg| older.run_of(gpg).args(list).stdin(written.clone()).output());
+                assert_same(&words.join(" "), &gpg.stdout, &keyhoard.stdout);
+            }
+        }
+    }
+    let listed = String::from_utf8_lossy(&listed).into_owned();
+    for (shown, count) in [
+        ("\tversion 5, algo 22, created 1769904000, expires 0, pkbytes 63\n", 12),
+        ("\tversion 5, algo 18, created 1769904000, expires 0, pkbytes 66\n", 6),
+        (" ed448 (1.3.101.113)\n", 12),
+        ("\tprotbytes: 0\n", 5),
+        ("\tprotbytes: 28\n", 5),
+        ("\tprotbytes: 7\n", 2),
+        ("\tskbytes: ", 12),
+        (":pubkey enc packet: version 3, algo 18", 4),
+    ] {
+        assert_eq!(listed.matches(shown).count(), count, "{shown}: {listed}");
+    }
+    assert!(listed.matches("\tversion 5, created ").count() > 20, "{listed}");
 }

@@ -423,3 +423,57 @@ fn a_new_subkey_is_locked_with_the_passphrase_of_the_command() {
         }
     }
 }
+
+#[test]
+fn names_of_curves_are_read_in_any_case_where_gpg_does() {
+    let mut made = 0;
+    for gnupg in Gnupg::ALL {
+        let both = Both::with_agent().with(gnupg).now("20260201T000000!");
+        both.run_of(false)
+            .args(BATCH_OPTIONS)
+            .args(["--quick-generate-key", "a", "ed25519", "cert"])
+            .succeed();
+        let keys = both.run_of(false).args(BATCH_OPTIONS).arg("--export-secret-keys").succeed().stdout;
+        both.run_of(true).args(BATCH_OPTIONS).arg("--import").stdin(keys).succeed();
+        let listed = both.run_of(false).args(["--with-colons", "-k"]).succeed().text();
+        let key = listed.lines().find_map(|line| line.strip_prefix("fpr:::::::::")).expect("a key");
+        let key = key.trim_end_matches(':');
+        let same_exit = |words: &[&str], input: &str| {
+            let options = ["--compliance", "gnupg", "--yes"];
+            let [gpg, keyhoard] = [true, false].map(|gpg| {
+                let run = both.run_of(gpg).args(BATCH_OPTIONS).args(options);
+                run.args(words).stdin(input).output()
+            });
+            assert_eq!(gpg.code, keyhoard.code, "{gnupg:?} {words:?} {input}: {}", keyhoard.errors());
+            usize::from(gpg.code == Some(0))
+        };
+        for name in [
+            "ED25519",
+            "Ed25519",
+            "CV25519",
+            "Cv25519",
+            "curve25519",
+            "Curve25519",
+            "NISTP256",
+            "nist p-256",
+            "NIST P-256",
+            "secp256r1",
+            "1.2.840.10045.3.1.7",
+            "BrainpoolP256R1",
+            "brainpoolP256r1",
+            "x25519",
+            "foo",
+        ] {
+            made += same_exit(&["--quick-add-key", key, name], "");
+            made += same_exit(&["--quick-generate-key", name, name], "");
+            let keys = match name {
+                "ED25519" | "Ed25519" => format!("Key-Type: EDDSA\nKey-Curve: {name}\n"),
+                _ => {
+                    format!("Key-Type: EDDSA\nKey-Curve: Ed25519\nSubkey-Type: ECDH\nSubkey-Curve: {name}\n")
+                }
+            };
+            made += same_exit(&["--generate-key"], &format!("{keys}Name-Real: {name}\n%no-protection\n"));
+        }
+    }
+    assert_eq!(made, 43);
+}

@@ -1,5 +1,6 @@
 //! Secret keys in gpg-keyhoard beside the real gpg: listed, imported, exported, locked anew, deleted.
 
+use std::fs;
 use std::path::PathBuf;
 
 use harness::{Both, Home, OwnKey, Run, assert_same};
@@ -269,4 +270,31 @@ fn a_secret_subkey_without_a_binding_signature_is_kept_if_the_stored_certificate
     let listing = Run::gpg_keyhoard(&home).args(["--with-colons", "-K"]).succeed().text();
     let subkey = listing.lines().find(|line| line.starts_with("ssb:")).expect("a subkey");
     assert_eq!(subkey.split(':').nth(14), Some("+"), "its secret part is here: {subkey}");
+}
+
+#[test]
+fn a_damaged_key_file_of_another_certificate_keeps_no_named_key_from_signing() {
+    let home = Home::new();
+    let run = || Run::gpg_keyhoard(&home).args(PASSPHRASE);
+    for name in ["ann@example.org", "bob@example.org"] {
+        run().args(["--passphrase", "", "--quick-generate-key", name, "ed25519", "sign,cert"]).succeed();
+    }
+    let carl = OwnKey::new("Carl");
+    run().arg("--import").stdin(carl.certificate()).succeed();
+    let listed = run().args(["--with-colons", "-K", "bob@example.org"]).succeed().text();
+    let bob = listed.lines().find_map(|line| line.strip_prefix("fpr:::::::::")).expect("a fingerprint");
+    let file = home.path().join("secret-keys").join(format!("{}.key", bob.trim_end_matches(':')));
+    let whole = fs::read(&file).expect("a secret key in a file");
+    let end = whole.len();
+    let damaged = [Vec::new(), whole[..10].to_vec(), whole[..end - 5].to_vec(), vec![0xff; end]];
+    for content in &damaged {
+        fs::write(&file, content).expect("the test's own file");
+        let signed = run().args(["-u", "ann@example.org", "-s"]).stdin("a text").succeed().stdout;
+        assert_eq!(run().arg("-d").stdin(signed).succeed().text(), "a text");
+        run().args(["-u", "ann@example.org", "--quick-sign-key", carl.fingerprint()]).succeed();
+        let refused = run().args(["-u", "bob@example.org", "-s"]).stdin("a text").output();
+        assert_eq!(refused.code, Some(2), "{}", refused.errors());
+    }
+    fs::write(&file, whole).expect("the test's own file");
+    run().args(["-u", "bob@example.org", "-s"]).stdin("a text").succeed();
 }

@@ -192,3 +192,34 @@ fn what_an_option_gave_can_be_undone_and_the_users_word_replaces_it(engine: Engi
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02X}")).collect()
 }
+
+#[test]
+fn the_fingerprint_of_a_version_5_key_names_it_as_in_gpg() {
+    let both = Both::with_agent().with(Gnupg::V2_4).now(&format!("{NOW}!"));
+    let options = ["--batch", "--pinentry-mode", "loopback", "--passphrase", "", "--compliance", "gnupg"];
+    let maker = Home::new();
+    let make = |words: &[&str]| {
+        Run::gpg_keyhoard(&maker).like(Gnupg::V2_4).at(NOW).args(options).args(words).succeed()
+    };
+    make(&["--quick-generate-key", "v5@example.org", "ed448", "sign,cert", "never"]);
+    let certificate = make(&["--export"]).stdout;
+    let listed = make(&["--with-colons", "-k"]);
+    let records = colons::records(&listed.stdout);
+    let key = records.iter().find(|record| record.kind() == "fpr").expect("a fingerprint").text(10);
+    assert_eq!(key.len(), 64);
+    let file = both.gpg.write("certificate", certificate);
+    both.assert_same_reports(["--import".as_ref(), file.as_os_str()]);
+    let nothing = both.gpg.write("nothing", "").to_string_lossy().into_owned();
+    let list = ["--trust-model", "pgp", "--auto-check-trustdb", "--with-colons", "-k"];
+    let [gpg, keyhoard] =
+        [true, false].map(|gpg| trusts(&both.run_of(gpg).args(list).args(["--trusted-key", &key]).succeed()));
+    assert_eq!(gpg, keyhoard);
+    assert_eq!(keyhoard, [format!("{} u u", &key[..16])]);
+    let [gpg, keyhoard] = [true, false].map(|gpg| {
+        let remember = ["--trust-model", "pgp", "--trusted-key", &key, "--import-ownertrust", &nothing];
+        both.run_of(gpg).args(remember).succeed();
+        trusts(&both.run_of(gpg).args(list).succeed())
+    });
+    assert_eq!(gpg, keyhoard);
+    assert_eq!(keyhoard, [format!("{} u u", &key[..16])]);
+}

@@ -57,6 +57,12 @@ impl Fingerprint {
         }
     }
 
+    /// Says whether both have the same digits. That decides what a name means, since a name does not tell whether 64 digits
+    /// belong to a key of version 5 or 6.
+    pub fn has_digits_of(&self, other: &Self) -> bool {
+        self.as_bytes() == other.as_bytes()
+    }
+
     /// Returns the key ID: the last eight bytes of a version 4 fingerprint, the first eight of a later one.
     pub fn key_id(&self) -> KeyId {
         let bytes: [u8; 8] = match self {

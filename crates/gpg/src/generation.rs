@@ -19,6 +19,7 @@ pub(crate) mod size;
 use engine::cert::effective::Usage;
 use engine::cert::facts::Revoker;
 use engine::cert::{Keygrip, Timestamp};
+use engine::configuration::Compat;
 
 /// A key to generate.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -167,15 +168,22 @@ impl Material {
 }
 
 impl Curve {
-    /// Reads one of the two names that gpg lists a curve by.
-    pub(crate) fn named(name: &str) -> Option<Self> {
-        NAMES.iter().find(|(_, names)| names[..2].contains(&name)).map(|(curve, _)| *curve)
+    /// Reads one of the two names that gpg lists a curve by, since 2.4 in any case.
+    pub(crate) fn named(name: &str, compat: Compat) -> Option<Self> {
+        let is_name = |known: &&str| match compat {
+            Compat::V2_2 => *known == name,
+            Compat::V2_4 => known.eq_ignore_ascii_case(name),
+        };
+        NAMES.iter().find(|(_, names)| names[..2].iter().any(is_name)).map(|(curve, _)| *curve)
     }
 
-    /// Reads any name of a curve, in any case, as libgcrypt knows them.
-    pub(crate) fn named_loosely(name: &str) -> Option<Self> {
-        let is_name = |known: &&str| known.eq_ignore_ascii_case(name);
-        NAMES.iter().find(|(_, names)| names.iter().any(is_name)).map(|(curve, _)| *curve)
+    /// Reads the name of a curve in a parameter file: as libgcrypt spells it, or in any case one that gpg made up.
+    pub(crate) fn in_parameter_file(name: &str) -> Option<Self> {
+        let is_short = |curve| matches!(curve, Self::Curve25519 | Self::Ed25519 | Self::X448 | Self::Ed448);
+        let is_named = |curve, names: &[&str]| {
+            names.contains(&name) || is_short(curve) && names[1].eq_ignore_ascii_case(name)
+        };
+        NAMES.iter().find(|(curve, names)| is_named(*curve, names)).map(|(curve, _)| *curve)
     }
 
     /// Returns the name that OpenPGP programs have for it.
@@ -204,14 +212,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_curve_goes_by_the_names_that_gpg_lists_and_loosely_by_those_of_libgcrypt() {
-        assert_eq!(Curve::named("nistp256"), Some(Curve::NistP256));
-        assert_eq!(Curve::named("NIST P-521"), Some(Curve::NistP521));
-        assert_eq!(Curve::named("secp256r1"), None);
-        assert_eq!(Curve::named("ED25519"), None);
-        assert_eq!(Curve::named_loosely("secp256r1"), Some(Curve::NistP256));
-        assert_eq!(Curve::named_loosely("ED25519"), Some(Curve::Ed25519));
-        assert_eq!(Curve::named_loosely("1.3.36.3.3.2.8.1.1.11"), Some(Curve::BrainpoolP384r1));
-        assert_eq!(Curve::named_loosely("foo"), None);
+    fn a_curve_goes_by_the_names_that_gpg_lists_since_2_4_in_any_case() {
+        for compat in [Compat::V2_2, Compat::V2_4] {
+            assert_eq!(Curve::named("nistp256", compat), Some(Curve::NistP256));
+            assert_eq!(Curve::named("NIST P-521", compat), Some(Curve::NistP521));
+            assert_eq!(Curve::named("secp256r1", compat), None);
+        }
+        assert_eq!(Curve::named("ED25519", Compat::V2_2), None);
+        assert_eq!(Curve::named("ED25519", Compat::V2_4), Some(Curve::Ed25519));
+        assert_eq!(Curve::named("nist p-521", Compat::V2_4), Some(Curve::NistP521));
+    }
+
+    #[test]
+    fn in_parameter_files_a_curve_goes_by_libgcrypts_names_too_and_only_gpgs_own_in_any_case() {
+        let read = Curve::in_parameter_file;
+        assert_eq!(read("secp256r1"), Some(Curve::NistP256));
+        assert_eq!(read("1.3.36.3.3.2.8.1.1.11"), Some(Curve::BrainpoolP384r1));
+        assert_eq!((read("ED25519"), read("Cv448")), (Some(Curve::Ed25519), Some(Curve::X448)));
+        for unknown in ["foo", "curve25519", "x448", "NISTP256", "Secp256r1", "BrainpoolP256R1"] {
+            assert_eq!(read(unknown), None, "{unknown}");
+        }
     }
 }

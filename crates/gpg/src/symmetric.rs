@@ -72,6 +72,11 @@ pub(crate) fn passphrase(
         Ok(passphrase) if !passphrase.is_empty() => Ok(passphrase),
         Ok(_) => {
             streams.status("MISSING_PASSPHRASE");
+            if !purpose.is_new {
+                // gpg goes on, and fails.
+                streams.status("MISSING_PASSPHRASE");
+                streams.error("gcry_kdf_derive failed: Invalid data");
+            }
             Err(Code::INVALID_PASSPHRASE.into())
         }
         Err(Failure::Fatal(error)) => Err(Failure::Fatal(error)),
@@ -114,11 +119,12 @@ fn ask(purpose: &Purpose<'_>, settings: &Settings, streams: &mut Streams) -> Res
         PinentryMode::Cancel => Err(Code::CANCELLED.into()),
         PinentryMode::Error => Err(Code::NO_PINENTRY.into()),
         PinentryMode::Loopback => {
-            for _ in 0..1 + u8::from(is_new) {
+            // gpg says it once for itself, and once for its agent.
+            for _ in 0..2 {
                 streams.status(format!("INQUIRE_MAXLEN {MAX_PASSPHRASE}"));
             }
             let answer = prompt::hidden("passphrase.enter", settings, streams)?;
-            Ok(Passphrase::new(&answer.unwrap_or_default()))
+            answer.map(|answer| Passphrase::new(&answer)).ok_or_else(|| Code::CANCELLED.into())
         }
         PinentryMode::Ask => {
             if let Some(agent) = pinentry(settings) {

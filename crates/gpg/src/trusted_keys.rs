@@ -58,7 +58,7 @@ fn named(
 fn names(named: &TrustedKey, key: &Fingerprint) -> bool {
     match named {
         TrustedKey::KeyId(key_id) => key.key_id() == *key_id,
-        TrustedKey::Fingerprint(fingerprint) => fingerprint == key,
+        TrustedKey::Fingerprint(fingerprint) => fingerprint.has_digits_of(key),
     }
 }
 

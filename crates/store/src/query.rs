@@ -39,8 +39,7 @@ impl Query {
             Self::All => true,
             Self::ShortKeyId(short) => any_key(&|fingerprint| fingerprint.key_id().short() == *short),
             Self::KeyId(key_id) => any_key(&|fingerprint| fingerprint.key_id() == *key_id),
-            // Whether 32 bytes belong to version 5 or 6 cannot be seen.
-            Self::Fingerprint(wanted) => any_key(&|fingerprint| fingerprint.as_bytes() == wanted.as_bytes()),
+            Self::Fingerprint(wanted) => any_key(&|fingerprint| fingerprint.has_digits_of(wanted)),
             Self::Keygrip(keygrip) => facts.keys().any(|key| key.keygrip.as_ref() == Some(keygrip)),
             Self::Exact(_) | Self::Mail(_) | Self::MailPart(_) | Self::Substring(_) => {
                 facts.user_ids().any(|user_id| self.matches_user_id(user_id))
@@ -53,7 +52,7 @@ impl Query {
         match self {
             Self::ShortKeyId(short) => key.key_id().short() == *short,
             Self::KeyId(key_id) => key.key_id() == *key_id,
-            Self::Fingerprint(fingerprint) => key.as_bytes() == fingerprint.as_bytes(),
+            Self::Fingerprint(fingerprint) => key.has_digits_of(fingerprint),
             _ => false,
         }
     }

@@ -35,8 +35,12 @@ impl TrustAnchors {
         let mut roots = Self { given: given.into_iter().collect(), forgets, ..Self::default() };
         for trusted in settings.trusted_keys.iter().filter(|_| settings.model.has_own_keys()) {
             match *trusted {
-                TrustedKey::Fingerprint(fingerprint) => drop(roots.named.insert(fingerprint)),
-                TrustedKey::KeyId(key_id) => match primary_by_id(key_id, certificates)? {
+                TrustedKey::Fingerprint(named) => {
+                    let is_named = |key: &Fingerprint| key.has_digits_of(&named);
+                    let here = primary_by_id(named.key_id(), is_named, certificates)?;
+                    roots.named.insert(here.unwrap_or(named));
+                }
+                TrustedKey::KeyId(key_id) => match primary_by_id(key_id, |_| true, certificates)? {
                     Some(fingerprint) => drop(roots.named.insert(fingerprint)),
                     None => roots.missing.push(key_id),
                 },
@@ -83,10 +87,16 @@ impl TrustAnchors {
     }
 }
 
-fn primary_by_id(key_id: KeyId, certificates: &[&dyn ReadCertificates]) -> Result<Option<Fingerprint>> {
+/// Returns the first primary key with a key ID that is meant.
+fn primary_by_id(
+    key_id: KeyId,
+    is_meant: impl Fn(&Fingerprint) -> bool,
+    certificates: &[&dyn ReadCertificates],
+) -> Result<Option<Fingerprint>> {
     for snapshot in certificates {
-        if let Some((_, primary)) = snapshot.primaries_by_id(key_id)?.first() {
-            return Ok(Some(*primary));
+        let mut primaries = snapshot.primaries_by_id(key_id)?.into_iter().map(|(_, primary)| primary);
+        if let Some(primary) = primaries.find(&is_meant) {
+            return Ok(Some(primary));
         }
     }
     Ok(None)

@@ -1,18 +1,16 @@
 //! `--quick-generate-key`, `--generate-key` and `--full-generate-key`.
 
 pub(super) mod defaults;
+mod existing_key;
 pub(super) mod make;
 mod parameter_file;
 pub(super) mod quick;
 
 use std::cell::RefCell;
 
-use secret::ask::Nobody;
-use secret::{Name, SecretKeys as _};
-
 use crate::commands::card::existing;
 use crate::generation::dialogue::{self, Answer, HeldKeys};
-use crate::generation::{Family, Kind};
+use crate::generation::{Family, Kind, Material};
 use crate::secrets::secret_keys;
 use crate::settings::Settings;
 use crate::streams::Streams;
@@ -41,10 +39,8 @@ pub(super) fn run(
     }
     let defaults = defaults(settings);
     let keys = secret_keys(settings)?;
-    let secret_key_family = |keygrip| {
-        let key = keys.export(&Name::Keygrip(keygrip), &mut Nobody).ok()?;
-        Family::from_number(key.key().algorithm.0.into())
-    };
+    let files = keys.files();
+    let family = |keygrip| existing_key::family(keygrip, files, settings);
     let of_card = RefCell::new(Vec::new());
     let on_card = |settings: &Settings, streams: &mut Streams| -> Result<(String, Vec<Kind>), String> {
         let (serial, keys) = existing::read_all(settings, streams)?;
@@ -52,13 +48,19 @@ pub(super) fn run(
         of_card.replace(keys);
         Ok((serial, kinds))
     };
-    let held = HeldKeys { family: &secret_key_family, on_card: &on_card };
+    let held = HeldKeys { family: &family, on_card: &on_card };
     match dialogue::ask(full, &defaults, settings, streams, held)? {
         Answer::Request(request) => {
             let material = request.primary.kind.material;
-            let chosen = of_card.into_inner().into_iter().find(|key| key.kind.material == material);
-            let order = match chosen {
-                Some(key) => Order::of_card(*request, CardKeys::existing(vec![key.public])),
+            let on_card = of_card.into_inner().into_iter().find(|key| key.kind.material == material);
+            let public = match (on_card, material) {
+                (Some(key), _) => Some(key.public),
+                (None, Material::Existing(_, Family::Ecdh)) => None,
+                (None, Material::Existing(keygrip, _)) => existing_key::of_agent(keygrip, files, settings),
+                _ => None,
+            };
+            let order = match public {
+                Some(public) => Order::of_card(*request, CardKeys::existing(vec![public])),
                 None => Order::of(*request),
             };
             make::make(settings, streams, &order)

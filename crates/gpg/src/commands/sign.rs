@@ -51,7 +51,7 @@ fn sign(
     streams: &mut Streams,
     form: Form,
 ) -> Result<(), Failure> {
-    let mut signers = signers::collect(settings, streams, &mut DefaultKeys::default())?;
+    let signers = signers::collect(settings, streams, &mut DefaultKeys::default())?;
     let mut input: Box<dyn Read> = Box::new(io::empty());
     let named = arguments.iter().map(|name| Some(&name[..]));
     for name in named.chain(arguments.is_empty().then_some(None)) {
@@ -68,13 +68,14 @@ fn sign(
     let is_text = form == Form::Clear || settings.message.text;
     let kind = if is_text { SignatureType::TEXT } else { SignatureType::BINARY };
     announcement::begin(streams, &signers);
+    let mut keys = signers::unlock(settings, streams, &signers)?;
     let content = match form {
         Form::Message => literal::options(settings, streams, settings.message.signed_compression(), name),
         Form::Clear | Form::Detached => LiteralOptions::default(),
     };
     let made = match form {
-        Form::Clear if settings.message.not_dash_escaped => verbatim_signing(settings, &mut signers)?,
-        _ => signing(settings, &mut signers, kind)?,
+        Form::Clear if settings.message.not_dash_escaped => verbatim_signing(settings, &signers, &mut keys)?,
+        _ => signing(settings, &signers, &mut keys, kind)?,
     };
     let mut out = output.sender(streams)?;
     let input = input.as_mut();

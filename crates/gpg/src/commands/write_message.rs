@@ -134,9 +134,17 @@ fn collect(
     }
     // As in gpg, a missing file is reported before the passphrase is asked for, but after missing recipients.
     let opened = (!operation.encrypt).then(|| input::open(name, streams)).transpose()?;
+    let ask = |streams: &mut Streams| password(settings, streams, operation).map(Some);
+    // Where there are recipients too, gpg asks for the passphrase of the message first.
+    let mut password = None;
+    if operation.symmetric && operation.encrypt {
+        password = ask(streams)?;
+    }
     let signers = operation.sign.then(|| signers::collect(settings, streams, default_keys));
     let signers = signers.transpose()?.unwrap_or_default();
-    let password = operation.symmetric.then(|| password(settings, streams, operation)).transpose()?;
+    if operation.symmetric && !operation.encrypt {
+        password = ask(streams)?;
+    }
     let recipients = operation.encrypt.then(|| recipients::collect(settings, streams, default_keys));
     let recipients = recipients.transpose()?.unwrap_or_default();
     let input = opened.map_or_else(|| input::open(name, streams), Ok)?;
@@ -195,41 +203,50 @@ fn encrypt(
     }
     let content = literal::options(settings, streams, compression, name);
     let encryption = Encryption { cipher, protection, content, ..Encryption::default() };
-    let mut signing = operation.sign.then(|| signing(settings, &mut signers, kind)).transpose()?;
-    let signer: &mut dyn ContentSigner = match &mut signing {
-        Some(signing) => signing,
-        None => &mut NoSigner,
-    };
-    write(settings, streams, &mut output, |out| {
+    let written = write(settings, streams, &mut output, &signers, kind, |out, signer| {
         message::encrypt(&mut input, out, &recipients_and_passwords, &encryption, signer).map(drop)
-    })?;
-    drop(signing);
-    output.commit()?;
-    announcement::created(settings, streams, &signers, Form::Message, kind);
+    });
+    if written.is_ok() {
+        output.commit()?;
+        announcement::created(settings, streams, &signers, Form::Message, kind);
+    }
     if begins_late {
         streams.status(begin);
     }
+    written?;
     streams.status("END_ENCRYPTION");
     Ok(())
 }
 
-/// Writes a message, in armor if that is asked for.
+/// Writes a message with signatures of this type by the signers, whose keys are unlocked first; in armor if that is asked for.
 fn write(
     settings: &Settings,
     streams: &mut Streams,
     output: &mut Output,
-    message: impl FnOnce(&mut (dyn Write + Send)) -> message::Result<()>,
-) -> anyhow::Result<()> {
+    signers: &[Signer],
+    kind: SignatureType,
+    message: impl FnOnce(&mut (dyn Write + Send), &mut dyn ContentSigner) -> message::Result<()>,
+) -> Result<(), Failure> {
+    let mut keys = signers::unlock(settings, streams, signers)?;
+    let mut signing = match signers {
+        [] => None,
+        signers => Some(signing(settings, signers, &mut keys, kind)?),
+    };
+    let signer: &mut dyn ContentSigner = match &mut signing {
+        Some(signing) => signing,
+        None => &mut NoSigner,
+    };
     let mut out = output.sender(streams)?;
-    if settings.armor {
-        let mut armored = settings.armor_headers.begin(out, "MESSAGE");
-        message(&mut armored)?;
-        armored.finish()?.flush()?;
+    let written = if settings.armor {
+        let mut armored = settings.armor_headers.begin(&mut out, "MESSAGE");
+        message(&mut armored, signer).and_then(|()| armored.finish().map(drop).map_err(message::Error::Write))
     } else {
-        message(&mut out)?;
-        out.flush()?;
-    }
-    Ok(())
+        message(&mut out, signer)
+    };
+    let flushed = out.flush();
+    drop(out);
+    written.map_err(|error| signers::refused(settings, streams, error))?;
+    Ok(flushed?)
 }
 
 fn recipient<'a>(settings: &Settings, chosen: &'a Chosen) -> Recipient<'a> {

@@ -50,14 +50,14 @@ fn expanded<'a>(text: &'a str, default: &'a str) -> &'a str {
 /// # Errors
 ///
 /// gpg's code for what is wrong.
-pub(crate) fn pair(text: &str, default: &str) -> Result<Pair, Code> {
+pub(crate) fn pair(text: &str, default: &str, compat: Compat) -> Result<Pair, Code> {
     let (primary, subkey) = match expanded(text, default).split_once('+') {
         Some((primary, subkey)) => (primary, Some(subkey).filter(|subkey| !subkey.is_empty())),
         None => (expanded(text, default), None),
     };
     Ok(Pair {
-        primary: kind(primary, KeyRole::Primary)?,
-        subkey: subkey.map(|subkey| kind(subkey, KeyRole::Subkey)).transpose()?,
+        primary: kind(primary, KeyRole::Primary, compat)?,
+        subkey: subkey.map(|subkey| kind(subkey, KeyRole::Subkey, compat)).transpose()?,
     })
 }
 
@@ -81,17 +81,17 @@ pub(crate) fn usage_on_card(text: &str) -> Option<Result<Usage, Code>> {
 /// # Errors
 ///
 /// gpg's code for what is wrong.
-pub(crate) fn primary(text: &str, default: &str) -> Result<Kind, Code> {
+pub(crate) fn primary(text: &str, default: &str, compat: Compat) -> Result<Kind, Code> {
     let text = expanded(text, default);
-    kind(text.split_once('+').map_or(text, |(primary, _)| primary), KeyRole::Primary)
+    kind(text.split_once('+').map_or(text, |(primary, _)| primary), KeyRole::Primary, compat)
 }
 
-fn kind(text: &str, role: KeyRole) -> Result<Kind, Code> {
+fn kind(text: &str, role: KeyRole, compat: Compat) -> Result<Kind, Code> {
     let (name, flags) = text.split_once('/').unwrap_or((text, ""));
     if name.eq_ignore_ascii_case("card") {
         return Err(Code::NOT_SUPPORTED);
     }
-    let named = Named::read(name)?;
+    let named = Named::read(name, compat)?;
     let flags = Flags::read(flags, &named)?;
     let material = named.material(&flags, role);
     let family = material.family();
@@ -113,10 +113,10 @@ enum Named {
 }
 
 impl Named {
-    fn read(name: &str) -> Result<Self, Code> {
+    fn read(name: &str, compat: Compat) -> Result<Self, Code> {
         match with_size(name) {
             Some(material) => material.map(Self::Sized),
-            None => Curve::named(name).map(Self::Curve).ok_or(Code::UNKNOWN_CURVE),
+            None => Curve::named(name, compat).map(Self::Curve).ok_or(Code::UNKNOWN_CURVE),
         }
     }
 
@@ -243,7 +243,11 @@ mod tests {
     use super::*;
 
     fn parse_primary(text: &str) -> Result<Kind, Code> {
-        primary(text, DEFAULT)
+        primary(text, DEFAULT, Compat::V2_2)
+    }
+
+    fn parse_pair(text: &str) -> Result<Pair, Code> {
+        pair(text, DEFAULT, Compat::V2_2)
     }
 
     fn made(material: Material, usage: Usage) -> Kind {
@@ -258,16 +262,17 @@ mod tests {
     fn the_default_is_a_pair_of_rsa_keys_and_may_be_changed() {
         let rsa = Material::Rsa { bits: 3072 };
         for text in ["", "-", "default", "Default"] {
-            let pair = pair(text, DEFAULT).expect("an algorithm");
+            let pair = parse_pair(text).expect("an algorithm");
             assert_eq!(pair.primary, made(rsa, sc()), "{text}");
             assert_eq!(pair.subkey, Some(made(rsa, Usage::ENCRYPT)), "{text}");
         }
-        assert_eq!(pair("default", "nistp384").expect("an algorithm").subkey, None);
+        let other = pair("default", "nistp384", Compat::V2_2);
+        assert_eq!(other.expect("an algorithm").subkey, None);
     }
 
     #[test]
     fn the_future_default_is_a_pair_on_curve25519() {
-        let pair = pair("future-default", DEFAULT).expect("an algorithm");
+        let pair = parse_pair("future-default").expect("an algorithm");
         assert_eq!(pair.primary, made(Material::Eddsa(Curve::Ed25519), sc()));
         assert_eq!(pair.subkey, Some(made(Material::Ecdh(Curve::Curve25519), Usage::ENCRYPT)));
     }
@@ -291,7 +296,7 @@ mod tests {
             parse_primary("nistp256/auth"),
             Ok(made(Material::Ecdsa(Curve::NistP256), Usage::AUTHENTICATE | Usage::CERTIFY))
         );
-        let pair = pair("nistp256+brainpoolP256r1", DEFAULT).expect("an algorithm");
+        let pair = parse_pair("nistp256+brainpoolP256r1").expect("an algorithm");
         let subkey = made(Material::Ecdh(Curve::BrainpoolP256r1), Usage::ENCRYPT);
         assert_eq!(pair.subkey, Some(subkey));
         assert_eq!(parse_primary("ed25519/encr").expect("an algorithm").usage, Usage::CERTIFY);
@@ -305,7 +310,7 @@ mod tests {
         assert_eq!(parse_primary("nistp256/ecdh"), Err(Code::WRONG_KEY_USAGE));
         assert_eq!(parse_primary("rsa2048/ecdsa"), Err(Code::INVALID_FLAG));
         assert_eq!(parse_primary("rsa2048/foo"), Err(Code::UNKNOWN_FLAG));
-        assert_eq!(pair("rsa2048+rsa2048/cert", DEFAULT), Err(Code::WRONG_KEY_USAGE));
+        assert_eq!(parse_pair("rsa2048+rsa2048/cert"), Err(Code::WRONG_KEY_USAGE));
         assert_eq!(parse_primary("card"), Err(Code::NOT_SUPPORTED), "there it is found before");
     }
 

@@ -112,7 +112,7 @@ pub(crate) fn ask(
     let mut asker = Asker { settings, streams, held };
     let (choice, valid_for) = match full {
         true => (menu::ask(&mut asker)?, asker.validity(Validated::Key, defaults.now)?),
-        false => match algorithm::pair("", defaults.algorithm) {
+        false => match algorithm::pair("", defaults.algorithm, defaults.compat) {
             Ok(choice) => (choice, interval::validity(defaults.validity, defaults.now).unwrap_or(0)),
             Err(code) => return Ok(Answer::Impossible(code)),
         },

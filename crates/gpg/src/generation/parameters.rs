@@ -177,7 +177,7 @@ impl Block {
     fn family(&self, parameter: &Parameter, defaults: &Defaults<'_>) -> Result<(Family, bool), Wrong> {
         let text = String::from_utf8_lossy(&parameter.value);
         if text.eq_ignore_ascii_case("default") {
-            let default = algorithm::primary("", defaults.algorithm);
+            let default = algorithm::primary("", defaults.algorithm, defaults.compat);
             let kind = default.map_err(|_| parameter.wrong("invalid algorithm"))?;
             return Ok((kind.material.family(), true));
         }
@@ -222,7 +222,7 @@ impl Block {
         let bits = self.value(length).map_or(0, bits);
         let curve = || {
             let name = self.value(curve).ok_or(Code::UNKNOWN_CURVE)?;
-            Curve::named_loosely(&String::from_utf8_lossy(name)).ok_or(Code::UNKNOWN_CURVE)
+            Curve::in_parameter_file(&String::from_utf8_lossy(name)).ok_or(Code::UNKNOWN_CURVE)
         };
         Ok(match family {
             Family::Rsa => Material::Rsa { bits },

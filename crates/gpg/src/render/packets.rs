@@ -19,13 +19,13 @@ use fields::{Complaint, Fields};
 pub(crate) fn packet(found: &Found<'_>, compat: Compat, out: &mut Vec<u8>) -> Result<(), Complaint> {
     position(found, out);
     let tag = found.header.tag.0;
-    let mut fields = Fields::new(found.body, out);
+    let mut fields = Fields::new(found.body, compat, out);
     match tag {
         1 => return session_key::for_key(&mut fields),
         2 => return signature::signature(&mut fields),
-        3 => return session_key::for_passphrase(&mut fields, compat),
+        3 => return session_key::for_passphrase(&mut fields),
         4 => return signature::one_pass(&mut fields),
-        5..=7 | 14 => return key::key(tag, found.body, compat, &mut fields),
+        5..=7 | 14 => return key::key(tag, found.body, &mut fields),
         8 => fields.line(format_args!(":compressed packet: algo={}", found.body[0])),
         9 | 18 | 20 => encrypted(tag, length(found), &mut fields),
         10 => return marker(&mut fields),

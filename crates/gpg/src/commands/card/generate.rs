@@ -9,6 +9,7 @@ use engine::cert::Timestamp;
 use engine::cert::effective::Usage;
 use engine::cert::key::parse_public;
 use engine::cert::packet::{self, Tag};
+use engine::configuration::Compat;
 use engine::output_file::{Content, Existing, OutputFile};
 use keygen::{Plan, Silent, Version, subkey};
 use secret::ask::KeyName;
@@ -179,7 +180,7 @@ fn material(algorithm: Option<&KeyAlgorithm>) -> Result<Material, Code> {
     match algorithm {
         Some(KeyAlgorithm::Rsa(bits)) => Ok(Material::Rsa { bits: *bits }),
         Some(KeyAlgorithm::Curve(_, name)) => {
-            Curve::named_loosely(name).map(Material::Ecdh).ok_or(Code::UNKNOWN_CURVE)
+            Curve::named(name, Compat::V2_4).map(Material::Ecdh).ok_or(Code::UNKNOWN_CURVE)
         }
         None => Err(Code::UNSUPPORTED_ALGORITHM),
     }

@@ -13,6 +13,7 @@ use crate::code::Code;
 use crate::failure::{CodedFailure, Failure};
 use crate::generation::algorithm::{usage_list, with_size};
 use crate::generation::key_algorithm::{NEEDS_COMPLIANCE, allows_curve448, key_algorithm, key_flags};
+use crate::generation::{Curve, Material};
 use crate::interval;
 use crate::passphrases;
 use crate::settings::Settings;
@@ -102,35 +103,51 @@ fn wanted(
         Some(flags) if !flags.contains(KeyFlags::ENCRYPT) => "ed25519",
         _ => "cv25519",
     };
-    let name = String::from_utf8_lossy(algorithm).to_ascii_lowercase();
-    let name = match name.as_str() {
+    let text = String::from_utf8_lossy(algorithm);
+    let name: &str = match text.to_ascii_lowercase().as_str() {
         "" | "-" | "default" => match settings.compat {
             Compat::V2_2 => "rsa3072",
             Compat::V2_4 => curve,
         },
         "future-default" | "futuredefault" => curve,
-        name => name,
+        _ => &text,
     };
-    let (algorithm, notes) = match with_size(name) {
-        Some(material) => key_algorithm(material?, settings)?,
-        None => (Algorithm::parse(name).map_err(|_| Code::UNKNOWN_CURVE)?, Vec::new()),
+    let curve = Curve::named(name, settings.compat);
+    let (algorithm, notes) = match (with_size(name), curve) {
+        (Some(material), _) => key_algorithm(material?, settings)?,
+        (None, Some(curve @ (Curve::Ed25519 | Curve::Ed448))) => {
+            key_algorithm(Material::Eddsa(curve), settings)?
+        }
+        (None, Some(curve)) => key_algorithm(Material::Ecdh(curve), settings)?,
+        (None, None) => (unknown_to_gnupg(name)?, Vec::new()),
     };
     if algorithm == Algorithm::Curve448 {
         allows_curve448(settings)?;
     }
-    let only_signs = matches!(name, "ed25519" | "ed448") || !algorithm.encrypts();
+    let only_signs = matches!(curve, Some(Curve::Ed25519 | Curve::Ed448)) || !algorithm.encrypts();
     let usual = if only_signs { KeyFlags::SIGN } else { KeyFlags::ENCRYPT };
     let flags = flags.unwrap_or(usual);
     let encrypts = flags.contains(KeyFlags::ENCRYPT);
-    let possible = match name {
+    let possible = match curve {
         _ if only_signs => !encrypts,
-        "cv25519" | "cv448" | "x448" => flags == KeyFlags::ENCRYPT,
+        Some(Curve::Curve25519 | Curve::X448) => flags == KeyFlags::ENCRYPT,
         _ => true,
     };
     let plan = Plan::new(algorithm, flags).ok().filter(|_| possible && !flags.contains(KeyFlags::CERTIFY));
     let plan = plan.ok_or(Code::WRONG_KEY_USAGE)?;
     let seconds = interval::validity(end, now).ok_or(Code::INVALID_VALUE)?;
     Ok((plan, notes, (seconds != 0).then(|| Timestamp(now.0.wrapping_add(seconds)))))
+}
+
+/// Reads the name of an algorithm that gpg does not know: one of RFC 9980.
+fn unknown_to_gnupg(name: &str) -> Result<Algorithm, Code> {
+    match Algorithm::parse(name) {
+        Err(_)
+        | Ok(Algorithm::Curve25519 | Algorithm::Curve448 | Algorithm::Weierstrass(_) | Algorithm::Rsa(_)) => {
+            Err(Code::UNKNOWN_CURVE)
+        }
+        Ok(algorithm) => Ok(algorithm),
+    }
 }
 
 /// Reads the uses of the subkey; `None` for the default of the algorithm.

@@ -70,8 +70,7 @@ fn subkeys_named(
     for name in named {
         let code = match fingerprint(name) {
             Some(wanted) => {
-                // Of 64 digits nobody sees the version.
-                if let Some(key) = here.iter().find(|key| key.as_bytes() == wanted.as_bytes()) {
+                if let Some(key) = here.iter().find(|key| key.has_digits_of(&wanted)) {
                     keys.push(*key);
                     continue;
                 }

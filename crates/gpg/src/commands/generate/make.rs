@@ -43,11 +43,11 @@ pub(crate) struct Order {
     pub(super) protected: bool,
     /// The only file that the certificate is written to.
     pub(super) pubring: Option<PathBuf>,
-    /// The keys, if they are on a card.
+    /// The keys, if they are on a card or in the agent already.
     pub(super) on_card: Option<CardKeys>,
 }
 
-/// Keys on a card that become a certificate.
+/// Keys on a card or in the agent that become a certificate.
 pub(crate) struct CardKeys {
     /// The bodies of their packets: the primary key, and the subkeys in their order.
     pub(crate) public: Vec<Vec<u8>>,
@@ -56,7 +56,7 @@ pub(crate) struct CardKeys {
 }
 
 impl CardKeys {
-    /// Returns keys that were on the card before.
+    /// Returns keys that were there before.
     pub(super) fn existing(public: Vec<Vec<u8>>) -> Self {
         Self { public, location: "key_generate" }
     }
@@ -68,7 +68,7 @@ impl Order {
         Self { request, handle: Vec::new(), passphrase: None, protected: true, pubring: None, on_card: None }
     }
 
-    /// Returns the order for a certificate of keys that are on a card.
+    /// Returns the order for a certificate of keys that are on a card or in the agent.
     pub(crate) fn of_card(request: Request, keys: CardKeys) -> Self {
         Self { on_card: Some(keys), ..Self::of(request) }
     }
@@ -230,7 +230,7 @@ fn generated(
     }
 }
 
-/// Makes the certificate of keys on a card, which the agent signs with.
+/// Makes the certificate of keys on a card or in the agent, which signs with them.
 fn certify_card_keys(
     destination: &KeyDestination<'_>,
     profile: &Profile,

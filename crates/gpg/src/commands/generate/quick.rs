@@ -166,7 +166,7 @@ impl Words {
     fn request(&self, user_id: Vec<u8>, defaults: &Defaults<'_>) -> Result<Request, Code> {
         let (primary, subkey) = match self.asks_for_pair() {
             true => {
-                let pair = algorithm::pair(&self.algorithm, defaults.algorithm)?;
+                let pair = algorithm::pair(&self.algorithm, defaults.algorithm, defaults.compat)?;
                 (pair.primary, pair.subkey)
             }
             false => (self.primary(defaults)?, None),
@@ -210,7 +210,7 @@ impl Words {
     }
 
     fn primary(&self, defaults: &Defaults<'_>) -> Result<Kind, Code> {
-        let kind = algorithm::primary(&self.algorithm, defaults.algorithm)?;
+        let kind = algorithm::primary(&self.algorithm, defaults.algorithm, defaults.compat)?;
         if self.has_usual_usage() {
             return Ok(kind);
         }

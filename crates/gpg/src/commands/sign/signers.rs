@@ -1,21 +1,20 @@
-//! The signers of content: the chosen keys, unlocked, with their hash algorithms.
+//! The signers of content: the chosen keys with their hash algorithms, and the keys unlocked.
 
 use engine::cert::facts::{KeyFacts, SignatureType};
 use engine::cert::mailbox;
 use engine::configuration::Compat;
 use engine::edit::CertificationSubpacket;
 use engine::message::{Error, SignatureRequest, Signing};
-use engine::signing_keys::SigningKey;
 use engine::store::Fingerprint;
 use engine::verify::{HashAlgorithm, PublicKeyAlgorithm};
-use secret::OpenKey;
+use secret::{Name, OpenKey, SecretKeys as _};
 use sign::{Builder, Subpacket};
 
 use super::choice::{self, Choice, DefaultKeys};
 use super::key_block::key_block;
 use crate::code::Code;
 use crate::commands::known_key::KnownKey;
-use crate::failure::Failure;
+use crate::failure::{CodedFailure, Failure};
 use crate::interval;
 use crate::keyrings::Keyrings;
 use crate::passphrases::{Hint, Passphrases};
@@ -24,9 +23,8 @@ use crate::settings::{Settings, SignatureSettings};
 use crate::signature_notations;
 use crate::streams::Streams;
 
-/// A key that is ready to sign.
+/// A key that is to sign.
 pub(crate) struct Signer {
-    open: Box<dyn OpenKey>,
     pub(super) primary: Fingerprint,
     pub(super) key: Fingerprint,
     /// The primary user ID.
@@ -60,7 +58,7 @@ impl Signer {
     }
 }
 
-/// Finds and unlocks all keys that sign.
+/// Finds all keys that sign.
 pub(crate) fn collect(
     settings: &Settings,
     streams: &mut Streams,
@@ -74,9 +72,7 @@ pub(crate) fn collect(
             continue;
         };
         let digest = digest(settings, &known.key);
-        let open = open(settings, streams, &key, &known)?;
         let mut signer = Signer {
-            open,
             primary: key.primary,
             key: key.key,
             named_as: name.and_then(|name| known.named_as(&name.query).map(<[u8]>::to_vec)),
@@ -94,19 +90,34 @@ pub(crate) fn collect(
     Ok(signers)
 }
 
-fn open(
+/// Unlocks the keys of the signers; if one cannot be used, says that nothing is signed.
+pub(crate) fn unlock(
     settings: &Settings,
     streams: &mut Streams,
-    key: &SigningKey,
-    known: &KnownKey,
-) -> Result<Box<dyn OpenKey>, Failure> {
+    signers: &[Signer],
+) -> Result<Vec<Box<dyn OpenKey>>, Failure> {
     let keys = secret_keys(settings)?;
-    let hint = Hint { primary: key.primary, user_id: known.user_id.clone() };
-    let mut ask = Passphrases::new(settings, streams).with_hint(hint);
-    key.open(&keys, &mut ask).map_err(|error| match error {
-        engine::Error::Secret(error) => ask.failure(&error),
-        error => error.into(),
-    })
+    let mut unlocked = Vec::with_capacity(signers.len());
+    for Signer { primary, key, user_id, .. } in signers {
+        let hint = Hint { primary: *primary, user_id: user_id.clone() };
+        let mut ask = Passphrases::new(settings, streams).with_hint(hint);
+        match keys.open(&Name::Fingerprint(*key), &mut ask) {
+            Ok(key) => unlocked.push(key),
+            Err(error) => {
+                let failure = ask.failure(&error);
+                return Err(reported_failure(streams, failure));
+            }
+        }
+    }
+    Ok(unlocked)
+}
+
+/// Says that nothing is signed, as gpg does before the command says that it failed.
+fn reported_failure(streams: &mut Streams, failure: Failure) -> Failure {
+    if let Failure::Coded(CodedFailure { code, .. }) = failure {
+        streams.error(format_args!("signing failed: {code}"));
+    }
+    failure
 }
 
 /// Chooses the hash algorithm as gpg does: that of the options, else the user's preference if the key allows it.
@@ -159,34 +170,36 @@ fn size(digest: HashAlgorithm) -> u32 {
     }
 }
 
-/// Prepares signatures of one type by all signers.
+/// Prepares signatures of one type by all signers, whose unlocked `keys` these are.
 pub(crate) fn signing<'a>(
     settings: &Settings,
-    signers: &'a mut [Signer],
+    signers: &[Signer],
+    keys: &'a mut [Box<dyn OpenKey>],
     kind: SignatureType,
 ) -> anyhow::Result<Signing<'a>> {
-    Ok(Signing::new(requests(settings, signers, kind))?)
+    Ok(Signing::new(requests(settings, signers, keys, kind))?)
 }
 
 /// Prepares signatures by all signers over clear text whose dashes are not escaped.
 pub(crate) fn verbatim_signing<'a>(
     settings: &Settings,
-    signers: &'a mut [Signer],
+    signers: &[Signer],
+    keys: &'a mut [Box<dyn OpenKey>],
 ) -> anyhow::Result<Signing<'a>> {
-    Ok(Signing::verbatim(requests(settings, signers, SignatureType::TEXT))?)
+    Ok(Signing::verbatim(requests(settings, signers, keys, SignatureType::TEXT))?)
 }
 
 fn requests<'a>(
     settings: &Settings,
-    signers: &'a mut [Signer],
+    signers: &[Signer],
+    keys: &'a mut [Box<dyn OpenKey>],
     kind: SignatureType,
 ) -> Vec<SignatureRequest<'a>> {
-    let request = |signer: &'a mut Signer| {
-        let builder = builder(settings, signer, kind);
-        let Signer { open, .. } = signer;
-        SignatureRequest { key: open.as_mut(), builder }
+    let request = |(signer, key): (&Signer, &'a mut Box<dyn OpenKey>)| SignatureRequest {
+        key: key.as_mut(),
+        builder: builder(settings, signer, kind),
     };
-    signers.iter_mut().map(request).collect()
+    signers.iter().zip(keys).map(request).collect()
 }
 
 fn builder(settings: &Settings, signer: &Signer, kind: SignatureType) -> Builder {
@@ -212,7 +225,8 @@ fn builder(settings: &Settings, signer: &Signer, kind: SignatureType) -> Builder
 /// Returns why a signature was not made; if gpg has a code for it, the error is reported, unless gpg's agent found it.
 pub(crate) fn refused(settings: &Settings, streams: &mut Streams, error: Error) -> Failure {
     if let Error::Sign(sign::Error::Signer(error @ secret::Error::Agent { .. })) = &error {
-        return Failure::of_agent(Passphrases::new(settings, streams).code(error));
+        let failure = Failure::of_agent(Passphrases::new(settings, streams).code(error));
+        return reported_failure(streams, failure);
     }
     match code_of(&error) {
         Some(code) => {

@@ -2,6 +2,8 @@
 
 use std::fmt::Display;
 
+use engine::configuration::Compat;
+
 /// The longest number that gpg reads, in bits.
 const MAX_BITS: usize = 16384;
 
@@ -11,12 +13,13 @@ pub(crate) type Complaint = String;
 /// What is left of a packet's body, and where its text goes.
 pub(super) struct Fields<'b, 'o> {
     rest: &'b [u8],
+    pub(super) compat: Compat,
     pub(super) out: &'o mut Vec<u8>,
 }
 
 impl<'b, 'o> Fields<'b, 'o> {
-    pub(super) fn new(body: &'b [u8], out: &'o mut Vec<u8>) -> Self {
-        Self { rest: body, out }
+    pub(super) fn new(body: &'b [u8], compat: Compat, out: &'o mut Vec<u8>) -> Self {
+        Self { rest: body, compat, out }
     }
 
     /// Returns what is left.
@@ -50,11 +53,22 @@ impl<'b, 'o> Fields<'b, 'o> {
 
     /// Takes a number of any size; returns its size in bits.
     pub(super) fn integer(&mut self) -> Option<usize> {
-        let bits = usize::from(self.short()?);
-        let bytes = self.take(bits.div_ceil(8)).filter(|_| bits <= MAX_BITS)?;
+        self.integer_and_its_size().map(|(bits, _)| bits)
+    }
+
+    /// Takes a number of an algorithm; returns its size in bits: what it says itself if it belongs to an elliptic curve, whose
+    /// numbers gpg 2.4 takes for strings.
+    pub(super) fn integer_of(&mut self, algorithm: u8) -> Option<usize> {
+        let (bits, said) = self.integer_and_its_size()?;
+        Some(if self.compat >= Compat::V2_4 && matches!(algorithm, 18 | 19 | 22) { said } else { bits })
+    }
+
+    fn integer_and_its_size(&mut self) -> Option<(usize, usize)> {
+        let said = usize::from(self.short()?);
+        let bytes = self.take(said.div_ceil(8)).filter(|_| said <= MAX_BITS)?;
         let zeros = bytes.iter().take_while(|byte| **byte == 0).count();
         let significant = bytes.get(zeros).map_or(0, |byte| byte.leading_zeros() as usize);
-        Some(8 * (bytes.len() - zeros) - significant)
+        Some((8 * (bytes.len() - zeros) - significant, said))
     }
 
     /// Takes a byte and as many others as it says, and returns these.
@@ -63,9 +77,9 @@ impl<'b, 'o> Fields<'b, 'o> {
         self.take(length.into())
     }
 
-    /// Writes the size of an integer, or that it is malformed.
-    pub(super) fn report_integer(&mut self) -> Option<()> {
-        let bits = self.integer();
+    /// Writes the size of a number of an algorithm, or that it is malformed.
+    pub(super) fn report_integer(&mut self, algorithm: u8) -> Option<()> {
+        let bits = self.integer_of(algorithm);
         match bits {
             Some(bits) => self.text(format_args!("[{bits} bits]")),
             None => self.text("[MPI_NULL]"),

@@ -12,22 +12,18 @@ use crate::render::algorithm::dotted;
 /// The longest key that gpg reads.
 const MAX_KEY: usize = 256 * 1024;
 
-/// A key (RFC 9580, 5.5) of which `tag` says what it is.
-pub(super) fn key(
-    tag: u8,
-    body: &[u8],
-    compat: Compat,
-    fields: &mut Fields<'_, '_>,
-) -> Result<(), Complaint> {
-    let version = fields.byte();
-    match version {
+/// A key (RFC 9580, 5.5; version 5 is LibrePGP's) of which `tag` says what it is.
+pub(super) fn key(tag: u8, body: &[u8], fields: &mut Fields<'_, '_>) -> Result<(), Complaint> {
+    let is_2_4 = fields.compat >= Compat::V2_4;
+    let version = match fields.byte() {
         Some(b'#') if tag == 14 => {
             fields.text(":rfc1991 comment packet: \"");
             plain(fields.rest(), fields.out);
             fields.line("\"");
             return Ok(());
         }
-        Some(4) => {}
+        Some(4) => 4,
+        Some(5) if is_2_4 => 5,
         Some(version @ (2 | 3)) => {
             fields.line(format_args!(":key packet: [obsolete version {version}]"));
             return Ok(());
@@ -36,14 +32,15 @@ pub(super) fn key(
             fields.line(":key packet: [unknown version]");
             return Err(format!("packet({tag}) with unknown version {}", version.unwrap_or_default()));
         }
-    }
+    };
     match fields.rest().len() {
-        ..11 => {
+        length if length < if version == 5 { 15 } else { 11 } => {
             fields.line(":key packet: [too short]");
             return Err(format!("packet({tag}) too short"));
         }
         length if length > MAX_KEY => {
-            fields.line(":key packet: [too larget]");
+            let end = if is_2_4 { "" } else { "t" };
+            fields.line(format_args!(":key packet: [too large{end}]"));
             return Err(format!("packet({tag}) too large"));
         }
         _ => {}
@@ -56,14 +53,28 @@ pub(super) fn key(
         _ => "public sub",
     };
     fields.line(format_args!(":{what} key packet:"));
-    fields.line(format_args!("\tversion 4, algo {algorithm}, created {created}, expires 0"));
+    fields.text(format_args!("\tversion {version}, algo {algorithm}, created {created}, expires 0"));
+    if version == 5 {
+        let length = fields.number().unwrap_or_default();
+        fields.text(format_args!(", pkbytes {length}"));
+    }
+    fields.line("");
     let Some(count) = public_parameters(algorithm) else {
         fields.line(format_args!("\tunknown algorithm {algorithm}"));
         return Ok(());
     };
-    let parts = material(algorithm, count, compat, fields);
-    let parts = parts.and_then(|()| end(algorithm, count, body, matches!(tag, 5 | 7), fields));
+    let key = PublicPart { version, algorithm, count };
+    let parts = material(&key, fields);
+    let parts = parts.and_then(|()| end(&key, body, matches!(tag, 5 | 7), fields));
     parts.ok_or_else(|| "Invalid packet".to_owned())
+}
+
+/// What the secret part is read by.
+struct PublicPart {
+    version: u8,
+    algorithm: u8,
+    /// How many parameters the public key has.
+    count: usize,
 }
 
 /// Returns how many parameters a public key has, if the algorithm is known.
@@ -77,17 +88,18 @@ fn public_parameters(algorithm: u8) -> Option<usize> {
 }
 
 /// The parameters of a public key.
-fn material(algorithm: u8, count: usize, compat: Compat, fields: &mut Fields<'_, '_>) -> Option<()> {
+fn material(key: &PublicPart, fields: &mut Fields<'_, '_>) -> Option<()> {
+    let &PublicPart { algorithm, count, .. } = key;
     let has_curve = matches!(algorithm, 18 | 19 | 22);
     for index in 0..count {
         if (has_curve && index == 0) || (algorithm == 18 && index == 2) {
             let bytes = fields.sized()?;
             fields.text(format_args!("\tpkey[{index}]: [{} bits]", 8 * (bytes.len() + 1)));
             if index == 0 {
-                curve(bytes, compat, fields);
+                curve(bytes, fields);
             }
         } else {
-            let bits = fields.integer()?;
+            let bits = fields.integer_of(algorithm)?;
             fields.text(format_args!("\tpkey[{index}]: [{bits} bits]"));
         }
         fields.line("");
@@ -96,9 +108,9 @@ fn material(algorithm: u8, count: usize, compat: Compat, fields: &mut Fields<'_,
 }
 
 /// The secret part and the key ID.
-fn end(algorithm: u8, count: usize, body: &[u8], is_secret: bool, fields: &mut Fields<'_, '_>) -> Option<()> {
+fn end(key: &PublicPart, body: &[u8], is_secret: bool, fields: &mut Fields<'_, '_>) -> Option<()> {
     if is_secret {
-        secret(algorithm, count, fields)?;
+        secret(key, fields)?;
     }
     let key = if is_secret { parse_secret(body) } else { parse_public(body) };
     let key_id = key.ok()?.fingerprint().key_id();
@@ -107,8 +119,8 @@ fn end(algorithm: u8, count: usize, body: &[u8], is_secret: bool, fields: &mut F
 }
 
 /// Reports a curve's name and object identifier.
-fn curve(oid: &[u8], compat: Compat, fields: &mut Fields<'_, '_>) {
-    let name = algorithms::curve_name(oid, compat).unwrap_or_default();
+fn curve(oid: &[u8], fields: &mut Fields<'_, '_>) {
+    let name = algorithms::curve_name(oid, fields.compat).unwrap_or_default();
     fields.text(format_args!(" {name} ({})", dotted(oid)));
 }
 
@@ -120,8 +132,14 @@ enum Kept {
     Elsewhere,
 }
 
-fn secret(algorithm: u8, public: usize, fields: &mut Fields<'_, '_>) -> Option<()> {
-    match locking(fields)? {
+fn secret(key: &PublicPart, fields: &mut Fields<'_, '_>) -> Option<()> {
+    let &PublicPart { version, algorithm, count: public } = key;
+    let kept = locking(version, fields)?;
+    if version == 5 {
+        let length = fields.number()?;
+        fields.line(format_args!("\tskbytes: {length}"));
+    }
+    match kept {
         Kept::Elsewhere => {}
         Kept::Locked => {
             fields.rest().get(1)?;
@@ -131,7 +149,7 @@ fn secret(algorithm: u8, public: usize, fields: &mut Fields<'_, '_>) -> Option<(
             let count = if matches!(algorithm, 1..=3) { 4 } else { 1 };
             for index in public..public + count {
                 fields.text(format_args!("\tskey[{index}]: "));
-                let outcome = fields.report_integer();
+                let outcome = fields.report_integer(algorithm);
                 fields.line("");
                 outcome?;
             }
@@ -143,8 +161,12 @@ fn secret(algorithm: u8, public: usize, fields: &mut Fields<'_, '_>) -> Option<(
 }
 
 /// Reports how the secret part is locked.
-fn locking(fields: &mut Fields<'_, '_>) -> Option<Kept> {
+fn locking(version: u8, fields: &mut Fields<'_, '_>) -> Option<Kept> {
     let usage = fields.byte()?;
+    if version == 5 {
+        let length = fields.byte()?;
+        fields.line(format_args!("\tprotbytes: {length}"));
+    }
     let (cipher, mode, serial) = match usage {
         0 => return Some(Kept::Plain),
         254 | 255 => s2k(usage, fields)?,
@@ -190,7 +212,9 @@ fn s2k(usage: u8, fields: &mut Fields<'_, '_>) -> Option<(u8, u16, usize)> {
         }
     };
     let check = if usage == 254 { "SHA1 protection" } else { "simple checksum" };
-    fields.text(format_args!("\t{name} S2K, algo: {cipher}, {check}, hash: {digest}"));
+    // gpg 2.4 does not call its own extension so.
+    let kind = if mode > 1000 && fields.compat >= Compat::V2_4 { "" } else { " S2K" };
+    fields.text(format_args!("\t{name}{kind}, algo: {cipher}, {check}, hash: {digest}"));
     if let Some(salt) = salt {
         fields.text(", salt: ");
         fields.hex(&salt);

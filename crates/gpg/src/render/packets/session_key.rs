@@ -5,6 +5,8 @@ use engine::message::decode_count;
 
 use super::fields::{Complaint, Fields};
 
+const ECDH: u8 = 18;
+
 /// Session keys for a public key (RFC 9580, 5.1).
 pub(super) fn for_key(fields: &mut Fields<'_, '_>) -> Result<(), Complaint> {
     const PREFIX: &str = ":pubkey enc packet: ";
@@ -25,7 +27,7 @@ pub(super) fn for_key(fields: &mut Fields<'_, '_>) -> Result<(), Complaint> {
     let integers = match algorithm {
         1..=3 => 1,
         16 | 20 => 2,
-        18 => return agreed(fields),
+        ECDH => return agreed(fields),
         _ => {
             fields.line(format_args!("\tunsupported algorithm {algorithm}"));
             return Ok(());
@@ -41,7 +43,7 @@ pub(super) fn for_key(fields: &mut Fields<'_, '_>) -> Result<(), Complaint> {
 /// What ECDH makes: a point and a wrapped key.
 fn agreed(fields: &mut Fields<'_, '_>) -> Result<(), Complaint> {
     let invalid = || "Invalid packet".to_owned();
-    let bits = fields.integer().ok_or_else(invalid)?;
+    let bits = fields.integer_of(ECDH).ok_or_else(invalid)?;
     fields.line(format_args!("\tdata: [{bits} bits]"));
     let wrapped = fields.sized().ok_or_else(invalid)?;
     fields.line(format_args!("\tdata: [{} bits]", 8 * (wrapped.len() + 1)));
@@ -49,7 +51,7 @@ fn agreed(fields: &mut Fields<'_, '_>) -> Result<(), Complaint> {
 }
 
 /// Session keys for a passphrase (RFC 9580, 5.3; version 5 is GnuPG's).
-pub(super) fn for_passphrase(fields: &mut Fields<'_, '_>, compat: Compat) -> Result<(), Complaint> {
+pub(super) fn for_passphrase(fields: &mut Fields<'_, '_>) -> Result<(), Complaint> {
     const PREFIX: &str = ":symkey enc packet: ";
     let too_short = |fields: &mut Fields<'_, '_>| {
         fields.line(format_args!("{PREFIX}[too short]"));
@@ -79,7 +81,7 @@ pub(super) fn for_passphrase(fields: &mut Fields<'_, '_>, compat: Compat) -> Res
         fields.line(format_args!("{PREFIX}[too short]"));
         return Err(format!("packet with S2K {s2k} too short"));
     };
-    let space = if compat >= Compat::V2_4 { " " } else { "" };
+    let space = if fields.compat >= Compat::V2_4 { " " } else { "" };
     fields.text(format_args!(
         "{PREFIX}version {version}, cipher {cipher}, aead {mode},{space}s2k {s2k}, hash {digest}"
     ));

@@ -1,6 +1,8 @@
 //! Signatures, and the announcements of some.
 
+use engine::cert::Fingerprint;
 use engine::cert::subpacket::{Kind, Subpackets};
+use engine::configuration::Compat;
 
 use super::fields::{Complaint, Fields};
 use super::subpacket;
@@ -9,14 +11,17 @@ use super::subpacket;
 const MAX_AREA: usize = 10000;
 const PREFIX: &str = ":signature packet: ";
 
-/// A signature (RFC 9580, 5.2).
+/// A signature (RFC 9580, 5.2; version 5 is LibrePGP's).
 pub(super) fn signature(fields: &mut Fields<'_, '_>) -> Result<(), Complaint> {
     if fields.rest().len() < 16 {
         return too_short(fields);
     }
     let version = fields.byte().unwrap_or_default();
     match version {
-        4 => version_4(fields).unwrap_or_else(|| too_short(fields)),
+        4 => since_version_4(version, fields).unwrap_or_else(|| too_short(fields)),
+        5 if fields.compat >= Compat::V2_4 => {
+            since_version_4(version, fields).unwrap_or_else(|| too_short(fields))
+        }
         2 | 3 => version_3(version, fields).unwrap_or_else(|| too_short(fields)),
         _ => {
             fields.line(format_args!("{PREFIX}[unknown version]"));
@@ -30,7 +35,7 @@ fn too_short(fields: &mut Fields<'_, '_>) -> Result<(), Complaint> {
     Err("packet(2) too short".to_owned())
 }
 
-/// What both versions say.
+/// What all versions say.
 struct Head {
     version: u8,
     hashed_length: u8,
@@ -52,7 +57,7 @@ fn version_3(version: u8, fields: &mut Fields<'_, '_>) -> Option<Result<(), Comp
     Some(material(algorithm, fields))
 }
 
-fn version_4(fields: &mut Fields<'_, '_>) -> Option<Result<(), Complaint>> {
+fn since_version_4(version: u8, fields: &mut Fields<'_, '_>) -> Option<Result<(), Complaint>> {
     let [kind, algorithm, digest] = fields.bytes()?;
     let hashed = match area(fields, "hashed")? {
         Ok(hashed) => hashed,
@@ -67,8 +72,9 @@ fn version_4(fields: &mut Fields<'_, '_>) -> Option<Result<(), Complaint>> {
     let created = created.and_then(|body| body.first_chunk().copied()).map_or(0, u32::from_be_bytes);
     let issuer =
         |area| Subpackets::new(area).first(Kind::ISSUER).and_then(|body| body.first_chunk().copied());
-    let issuer = issuer(hashed).or_else(|| issuer(unhashed)).unwrap_or_default();
-    let head = Head { version: 4, hashed_length: 0, kind, created, issuer, algorithm, digest, digest_begins };
+    let named = issuer_of_fingerprint(hashed).filter(|_| fields.compat >= Compat::V2_4);
+    let issuer = named.or_else(|| issuer(hashed)).or_else(|| issuer(unhashed)).unwrap_or_default();
+    let head = Head { version, hashed_length: 0, kind, created, issuer, algorithm, digest, digest_begins };
     report(&head, fields);
     for (area, is_hashed) in [(hashed, true), (unhashed, false)] {
         for subpacket in Subpackets::new(area).map_while(Result::ok) {
@@ -76,6 +82,16 @@ fn version_4(fields: &mut Fields<'_, '_>) -> Option<Result<(), Complaint>> {
         }
     }
     Some(material(algorithm, fields))
+}
+
+/// Returns the key ID of the fingerprint that names the issuer.
+fn issuer_of_fingerprint(area: &[u8]) -> Option<[u8; 8]> {
+    match *Subpackets::new(area).first(Kind::ISSUER_FINGERPRINT)? {
+        [version @ (4 | 5), ref bytes @ ..] => {
+            Fingerprint::new(version, bytes).map(|fingerprint| fingerprint.key_id().0.to_be_bytes())
+        }
+        _ => None,
+    }
 }
 
 /// Takes an area of subpackets.
@@ -115,7 +131,7 @@ fn material(algorithm: u8, fields: &mut Fields<'_, '_>) -> Result<(), Complaint>
     let mut result = Ok(());
     for _ in 0..integers {
         fields.text("\tdata: ");
-        if fields.report_integer().is_none() {
+        if fields.report_integer(algorithm).is_none() {
             result = Err("Invalid packet".to_owned());
         }
         fields.line("");
