@@ -169,9 +169,30 @@ fn classify(read: Result<Vec<DataSignature>>, beginning: &[u8], is_detached: boo
         Err(Error::NoKey) => VerifyOutcome::Unexpected,
         Err(Error::NoMessage) if begins_openpgp(beginning) => VerifyOutcome::Unexpected,
         Err(Error::NoMessage) => VerifyOutcome::NoPackets { is_empty: beginning.is_empty() },
-        Err(Error::Malformed(_)) if is_detached && begins_otherwise(beginning) => VerifyOutcome::Unexpected,
-        Err(Error::Malformed(_) | Error::SecondBlock) if is_detached => VerifyOutcome::NotDetached,
+        Err(Error::SecondBlock) if is_detached => VerifyOutcome::NotDetached,
         Err(error) => VerifyOutcome::NoSignature(error),
+    }
+}
+
+/// Says what there is to verify where signatures over files were expected.
+fn classify_detached(
+    read: Result<Vec<DataSignature>>,
+    beginning: &[u8],
+    settings: &Settings,
+) -> VerifyOutcome {
+    /// Keys, encrypted data and encrypted session keys.
+    const OTHERS: [u8; 7] = [1, 3, 5, 6, 9, 18, 20];
+    const SIGNED_OR_COMPRESSED: [u8; 2] = [4, 8];
+    const LITERAL: u8 = 11;
+    match (&read, first_tag(beginning).map(|tag| tag.0)) {
+        (Err(Error::Malformed(_)), Some(tag)) if OTHERS.contains(&tag) => VerifyOutcome::Unexpected,
+        (Err(Error::Malformed(_)), Some(LITERAL)) => VerifyOutcome::NoSignature(Error::Unsigned),
+        (Err(Error::Malformed(_)), Some(tag))
+            if SIGNED_OR_COMPRESSED.contains(&tag) && settings.compat < Compat::V2_4 =>
+        {
+            VerifyOutcome::NotDetached
+        }
+        _ => classify(read, beginning, true),
     }
 }
 
@@ -304,7 +325,7 @@ fn detached(
     let beginning = signature.fill_buf()?.to_vec();
     let outcome = match begins_clear_text(&beginning) {
         true => VerifyOutcome::NotDetached,
-        false => classify(over(settings, streams, &mut signature, data), &beginning, true),
+        false => classify_detached(over(settings, streams, &mut signature, data), &beginning, settings),
     };
     report(settings, streams, outcome, None, None, importer)
 }
@@ -338,10 +359,11 @@ fn over(
     detached.over(content.as_mut())
 }
 
-/// Says whether the first packet is a key, encrypted data or an encrypted session key.
-fn begins_otherwise(beginning: &[u8]) -> bool {
-    const TAGS: [u8; 7] = [1, 3, 5, 6, 9, 18, 20];
-    beginning.first().and_then(|first| Tag::of(*first)).is_some_and(|tag| TAGS.contains(&tag.0))
+/// Returns the type of the first packet, in armor or without.
+fn first_tag(beginning: &[u8]) -> Option<Tag> {
+    let mut first = [0];
+    Armored::of_any_kind(beginning).read_exact(&mut first).ok()?;
+    Tag::of(first[0])
 }
 
 /// Says whether clear text comes before anything else in armor.

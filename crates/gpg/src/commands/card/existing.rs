@@ -61,15 +61,16 @@ pub(crate) fn read_all(
 ) -> Result<(String, Vec<ExistingKey>), String> {
     let mut access = CardAccess::new(settings, streams);
     let card = access.find().and_then(|()| access.learn()).map_err(|failure| failure.to_string())?;
-    // gpg 2.2 does not look at what the card's keys are for.
-    let uses = |number: CardKeyNumber| match settings.compat {
-        Compat::V2_2 => Usage::CERTIFY | Usage::SIGN | Usage::ENCRYPT | Usage::AUTHENTICATE,
-        Compat::V2_4 => number.uses(),
-    };
-    let keys = CardKeyNumber::ALL
+    let mut keys: Vec<ExistingKey> = CardKeyNumber::ALL
         .into_iter()
-        .filter_map(|number| read_key(number, uses(number), &card, &mut access));
-    let keys = keys.collect();
+        .filter_map(|number| read_key(number, number.uses(), &card, &mut access))
+        .collect();
+    if settings.compat == Compat::V2_2 {
+        // gpg 2.2 loses what the card has keys on Ed25519 for.
+        for key in keys.iter_mut().filter(|key| key.kind.material.family() == Family::Eddsa) {
+            key.kind.usage = Usage::default();
+        }
+    }
     Ok((card.serial.unwrap_or_default(), keys))
 }
 

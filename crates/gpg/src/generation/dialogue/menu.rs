@@ -220,22 +220,26 @@ impl Asker<'_> {
             let answer = self.line("keygen.cardkey", &context, "Your selection? ")?;
             let index = usize::try_from(number(&answer)).unwrap_or(0).wrapping_sub(1);
             let Some(kind) = keys.get(index) else { continue };
-            let usage = self.usage_of_card_key(kind.usage, is_primary)?;
+            let usage = self.usage_of_card_key(kind.material.family(), kind.usage, is_primary)?;
             return Ok(Some(Kind { material: kind.material, usage }));
         }
     }
 
-    /// Returns the uses of a key of the card: those that the card has it for, of which experts take some away. gpg 2.2 does
-    /// not know these: it asks experts, but offers nothing.
-    fn usage_of_card_key(&mut self, on_card: Usage, is_primary: bool) -> anyhow::Result<Usage> {
-        match (self.settings.expert, self.settings.compat) {
-            (true, Compat::V2_4) => return self.usage(on_card, Some(on_card), is_primary),
-            (true, Compat::V2_2) => {
-                self.usage(Usage::default(), None, is_primary)?;
-            }
-            (false, _) => {}
-        }
-        Ok(if is_primary { on_card | Usage::CERTIFY } else { uses_without_certifying(on_card) })
+    /// Returns the uses of a key of the card: those that the card has it for, of which experts take some away. A primary key
+    /// without any is for all that its algorithm allows, as in gpg.
+    fn usage_of_card_key(
+        &mut self,
+        family: Family,
+        on_card: Usage,
+        is_primary: bool,
+    ) -> anyhow::Result<Usage> {
+        let chosen = match self.settings.expert {
+            true => self.usage(on_card, Some(on_card), is_primary)?,
+            false if is_primary => on_card | Usage::CERTIFY,
+            false => uses_without_certifying(on_card),
+        };
+        let has_none = is_primary && chosen == Usage::CERTIFY && !on_card.contains(Usage::CERTIFY);
+        Ok(if has_none { family.usage() | Usage::CERTIFY } else { chosen })
     }
 
     /// Asks for the uses of a key among the `possible` ones: toggles one at a time, or sets all after an equals sign. The key
