@@ -27,7 +27,7 @@ const COMMAND: &str = "gpg-keyhoard (import-home)";
 
 /// Imports the secret keys of GnuPG before 2.1 in the home directory, if `import-home` in the configuration says so and
 /// that was not done before.
-pub(in crate::commands) fn take_over(settings: &Settings, streams: &mut Streams) -> anyhow::Result<()> {
+pub(crate) fn take_over(settings: &Settings, streams: &mut Streams) -> anyhow::Result<()> {
     let found = migrate::secring(settings.home.directory());
     let Some(source) = found.filter(|_| !settings.dry_run) else { return Ok(()) };
     let import_home = Configuration::read()?.import_home;
