@@ -90,6 +90,58 @@ fn the_pinentry_modes_are_gpgs() {
 }
 
 #[test]
+fn a_passphrase_that_is_missing_or_wrong_is_reported_with_gpgs_codes_by_every_command() {
+    let home = AgentHome::with_keys("abc", &[("ed25519", "cv25519"), ("rsa2048", "rsa2048")]);
+    let name = "ed25519@example.org";
+    let text = home.home.write("text", "text").display().to_string();
+    let encrypt = ["--trust-model", "always", "--recipient", name, "--output", "-"];
+    let message = Run::gpg(&home.home).args(encrypt).args(["--encrypt", &text]).succeed().stdout;
+    let message = home.home.write("message", message).display().to_string();
+    let sign = ["--local-user", name, "--sign", &text];
+    let sign_and_encrypt = ["--local-user", name, "--sign", "--encrypt", &text];
+    for answer in ["\n\n", "wrong\nwrong\n"] {
+        for words in [&sign[..], &sign_and_encrypt, &["--decrypt", &message], &["--export-secret-keys", name]]
+        {
+            let [gpg, ours] = [gpg_itself(&home), Run::gpg_keyhoard(&home.home)].map(|run| {
+                let options = ["--no-batch", "--no-tty", "--status-fd", "2", "--command-fd", "0"];
+                let run = run.args(options).args(["--pinentry-mode", "loopback"]).args(encrypt).args(words);
+                let done = run.stdin(answer).output();
+                let told = done.errors();
+                let is_code = |line: &&str| {
+                    line.contains(" ERROR ") || line.contains("FAILURE") || line.contains("passphrase")
+                };
+                let mut codes: Vec<String> = told.lines().filter(is_code).map(str::to_owned).collect();
+                codes.retain(|line| !line.starts_with("gpg: key ") && !line.contains("GET_HIDDEN"));
+                codes.dedup();
+                (done.code, codes, told)
+            });
+            assert_eq!((ours.0, &ours.1), (gpg.0, &gpg.1), "{words:?}\n{}\n{}", ours.2, gpg.2);
+            assert_eq!(gpg.0, Some(2), "{words:?}");
+            assert!(!gpg.1.is_empty(), "{words:?}: {}", gpg.2);
+        }
+    }
+}
+
+#[test]
+fn an_export_of_secret_keys_goes_on_after_a_wrong_passphrase_as_gpg_does() {
+    let home =
+        AgentHome::with_keys("abc", &[("ed25519", "cv25519")]).and_keys("other", &[("rsa2048", "rsa2048")]);
+    let words =
+        ["--status-fd", "2", "--pinentry-mode", "loopback", "--passphrase", "other", "--export-secret-keys"];
+    let [gpg, ours] = [gpg_itself(&home), Run::gpg_keyhoard(&home.home)].map(|run| {
+        let done = run.args(words).output();
+        let told = done.errors();
+        let is_told = |line: &&str| line.contains(" EXPORT") || line.contains("error receiving key");
+        let mut lines: Vec<&str> = told.lines().filter(is_told).collect();
+        // gpg tells of the subkey, too.
+        lines.dedup_by_key(|line| line.contains("error receiving key"));
+        (done.code, lines.join("\n"), done.stdout.is_empty())
+    });
+    assert_eq!(ours, gpg);
+    assert!(gpg.1.contains("EXPORTED") && gpg.1.contains("Bad passphrase - skipped"), "{}", gpg.1);
+}
+
+#[test]
 fn no_agent_is_started_where_that_is_forbidden_or_nothing_needs_one() {
     let home = AgentHome::with_keys("", &[("ed25519", "cv25519")]);
     let socket = home.home.path().join("S.gpg-agent");

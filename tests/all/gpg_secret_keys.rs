@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use harness::{Both, Home, OwnKey, Run, assert_same};
 
+use crate::agent_home::AgentHome;
+
 /// What a program says when it gives a passphrase along.
 const PASSPHRASE: [&str; 4] = ["--pinentry-mode", "loopback", "--passphrase", "abc"];
 
@@ -100,6 +102,26 @@ fn imported_secret_keys_are_counted_and_listed_as_gpg_does() {
     // A second time they are all unchanged.
     both.assert_same_reports(["--import".as_ref(), all.as_os_str()]);
     same_listings(&both);
+}
+
+#[test]
+fn a_secret_key_with_an_older_binding_signature_changes_nothing_of_the_certificate_as_with_gpg() {
+    let maker = AgentHome::with_keys("", &[("ed25519", "cv25519")]);
+    let secret = Run::gpg_with_agent(&maker.home).arg("--export-secret-keys").succeed().stdout;
+    let key = maker.fingerprints("ed25519@example.org")[0].clone();
+    let later = Run::gpg_with_agent(&maker.home).at("20240301T000000!");
+    later.args(["--quick-set-expire", &key, "2040-01-01", "*"]).succeed();
+    let public = Run::gpg(&maker.home).arg("--export").succeed().stdout;
+    let words = ["--status-fd", "2", "--import"];
+    let [gpg, ours] = [Run::gpg_with_agent, Run::gpg_keyhoard].map(|program: fn(&Home) -> Run| {
+        let home = AgentHome::empty();
+        program(&home.home).arg("--import").stdin(public.clone()).succeed();
+        let told = program(&home.home).args(words).stdin(secret.clone()).succeed().errors();
+        let is_told = |line: &&str| !line.contains("KEY_CONSIDERED");
+        told.lines().filter(is_told).map(str::to_owned).collect::<Vec<_>>()
+    });
+    assert!(gpg.iter().any(|line| line.ends_with(" not changed")), "{gpg:?}");
+    assert_eq!(ours, gpg);
 }
 
 #[test]

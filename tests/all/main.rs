@@ -29,6 +29,7 @@ mod gpg_packets;
 mod gpg_pubring;
 mod gpg_quick;
 mod gpg_secret_keys;
+mod gpg_secring;
 mod gpg_signatures;
 mod gpg_small_commands;
 mod gpg_trust;

@@ -131,6 +131,16 @@ fn no_command_reads_or_makes_secret_keys_where_others_can_change_the_database() 
 }
 
 #[test]
+fn certificates_are_exported_also_where_secret_keys_are_not_used() {
+    let home = with_key();
+    let export = || Run::gpg_keyhoard(&home).arg("--export").succeed().stdout;
+    let exported = export();
+    set(&home.database(), 0o606);
+    assert!(!exported.is_empty());
+    assert_eq!(export(), exported);
+}
+
+#[test]
 fn gpg_keyhoard_says_why_secret_keys_cannot_be_used() {
     let home = with_key();
     let secret_keys = home.path().join("secret-keys");

@@ -37,6 +37,11 @@ impl AllKeys {
         Self { stores_in_agent: true, ..self }
     }
 
+    /// Says whether new keys go into the agent.
+    pub fn stores_in_agent(&self) -> bool {
+        self.stores_in_agent
+    }
+
     /// Returns the keys in files.
     pub fn files(&self) -> &FileKeys {
         &self.files

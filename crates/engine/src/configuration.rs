@@ -54,7 +54,8 @@ pub struct Configuration {
     /// `gpg-keyhoard` makes RSA keys that are too small to be safe.
     #[serde(default)]
     pub allow_weak_keys: bool,
-    /// Whether `gpg-keyhoard` takes over the certificates, owner trust and TOFU data of GnuPG in a home directory.
+    /// Whether `gpg-keyhoard` takes over the certificates, owner trust and TOFU data of GnuPG in a home directory, and the
+    /// secret keys of GnuPG before 2.1.
     #[serde(default)]
     pub import_home: ImportHome,
     /// `gpg-keyhoard` writes the certificates of a home directory into its `pubring.kbx` too, and takes over what other

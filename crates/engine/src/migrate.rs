@@ -14,6 +14,7 @@ pub(crate) mod keyboxd;
 mod read;
 mod revocations;
 mod secret_keys;
+mod secring;
 mod settings;
 mod source;
 mod stamp;
@@ -37,6 +38,7 @@ pub use event::{MigrateEvent, MigrateSummary};
 pub(crate) use revocations::copy_revocations;
 pub use revocations::revocations;
 pub use secret_keys::{Handling, secret_keys};
+pub use secring::{mark_copied_secrings, mark_secring, secring};
 pub use settings::{SettingsDestination, settings};
 pub use source::{Kind, MigrationSource, in_home, keyrings_in_home, usual, within};
 pub use take_over::MigrateOptions;
@@ -114,7 +116,7 @@ pub(crate) fn places_of(known: &[Migration], outdated: &[Migration]) -> Vec<Chan
     let homes: Vec<PathBuf> = taken.filter_map(|taken| home_of(&taken.path)).collect();
     let mut places: Vec<ChangedPlace> = Vec::new();
     for Migration { path, .. } in outdated {
-        let has_secret_keys = path.ends_with(source::KEYS_OF_AGENT);
+        let has_secret_keys = path.ends_with(source::KEYS_OF_AGENT) || path.ends_with(secring::SECRING);
         let home = home_of(path).filter(|home| homes.iter().filter(|other| *other == home).count() > 1);
         let path = home.unwrap_or_else(|| path.clone());
         match places.iter_mut().find(|place| place.path == path) {
@@ -177,10 +179,18 @@ pub fn mention(store: &dyn Store, sources: &[MigrationSource], command: &str, no
     })
 }
 
+/// Returns what is remembered of a source that was taken over, or mentioned to the user.
+///
+/// # Errors
+///
+/// The database's errors.
+pub fn remembered(snapshot: &dyn ReadJournal, source: &MigrationSource) -> Result<Option<Migration>> {
+    Ok(snapshot.migrations()?.into_iter().find(|known| known.path == source.path))
+}
+
 /// Says whether a source was taken over as it is now.
 pub(crate) fn is_taken_over(snapshot: &dyn ReadJournal, source: &MigrationSource) -> Result<bool> {
-    let known = snapshot.migrations()?.into_iter().find(|known| known.path == source.path);
-    match known.filter(|known| known.done.is_some()) {
+    match remembered(snapshot, source)?.filter(|known| known.done.is_some()) {
         Some(known) => Ok(source.as_it_is(known.done)? == known),
         None => Ok(false),
     }

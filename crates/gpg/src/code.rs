@@ -53,6 +53,8 @@ impl Code {
     pub(crate) const CARD_NOT_PRESENT: Self = Self::new(112, "Card not present");
     pub(crate) const AMBIGUOUS_NAME: Self = Self::new(107, "Ambiguous name");
     pub(crate) const WRONG_KEY_USAGE: Self = Self::new(125, "Wrong key usage");
+    pub(crate) const NO_PASSPHRASE: Self = Self::new(177, "No passphrase given");
+    pub(crate) const NO_PIN: Self = Self::new(178, "No PIN given");
     pub(crate) const NOT_ENABLED: Self = Self::new(179, "Not enabled");
     pub(crate) const NO_KEYSERVER: Self = Self::new(186, "No keyserver available");
     pub(crate) const UNKNOWN_CURVE: Self = Self::new(188, "Unknown elliptic curve");
@@ -71,7 +73,7 @@ impl Code {
 
     /// Finds what the agent refuses with; `None` for another number.
     pub(crate) fn of_agent(number: u16) -> Option<Self> {
-        const KNOWN: [Code; 18] = [
+        const KNOWN: [Code; 20] = [
             Code::BAD_SECRET_KEY,
             Code::BAD_PASSPHRASE,
             Code::NO_SECRET_KEY,
@@ -88,6 +90,8 @@ impl Code {
             Code::CARD,
             Code::CARD_REMOVED,
             Code::CARD_NOT_PRESENT,
+            Code::NO_PASSPHRASE,
+            Code::NO_PIN,
             Code::FULLY_CANCELLED,
             Code::FORBIDDEN,
         ];

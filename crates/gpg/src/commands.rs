@@ -82,6 +82,9 @@ pub(crate) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
     let Some(command) = settings.command.or(listing) else {
         return guess::run(arguments, settings, streams, &CommandImporter);
     };
+    if command.takes_over_secring(settings.list.with_secret) {
+        import::secring::take_over(settings, streams)?;
+    }
     match command {
         Command::GpgconfTest => Ok(()),
         Command::GpgconfList => about::gpgconf_list(settings, streams),

@@ -108,12 +108,10 @@ impl Keyrings {
             keyrings.add_trusted(settings, streams)?;
             return Ok(keyrings);
         }
-        let default = match settings.default_keyring {
-            DefaultKeyring::NoKeyring => return Ok(keyrings),
-            DefaultKeyring::Skipped => settings.keyrings.is_empty(),
-            DefaultKeyring::Used => true,
-        };
-        if default {
+        if settings.default_keyring == DefaultKeyring::NoKeyring {
+            return Ok(keyrings);
+        }
+        if settings.uses_default_keyring() {
             let path = home.database()?;
             if !home.is_usable() {
                 no_such_keyring(&path, &io::Error::from_raw_os_error(libc::ENOENT), streams);

@@ -39,7 +39,14 @@ pub(crate) fn first_use(
         _ if has_copy && sources.iter().any(|source| source.path.ends_with("pubring.kbx")) => true,
         ImportHome::Yes => true,
         ImportHome::No => return Ok(false),
-        ImportHome::Ask => can_ask(settings) && ask(settings, streams)?,
+        ImportHome::Ask => {
+            let context = format!(
+                "GnuPG has keys in '{}' that are not in this program's database yet.\n",
+                home.display()
+            );
+            let text = "Take them over, with owner trust, and use the secret keys where they are? (y/N) ";
+            agrees(&context, text, settings, streams)?
+        }
     };
     if is_wanted {
         match store {
@@ -59,20 +66,19 @@ pub(crate) fn first_use(
     Ok(false)
 }
 
-/// Says whether a user sits at a terminal; a program that gives answers knows nothing of the question.
-fn can_ask(settings: &Settings) -> bool {
+/// Asks whether to take something over, if a user sits at a terminal; a program that gives answers knows nothing of the
+/// question.
+pub(crate) fn agrees(
+    context: &str,
+    text: &str,
+    settings: &Settings,
+    streams: &mut Streams,
+) -> anyhow::Result<bool> {
     let is_silent = settings.batch || settings.no_tty || settings.quiet || settings.command_input.is_some();
-    !is_silent && io::stdin().is_terminal() && io::stderr().is_terminal()
-}
-
-fn ask(settings: &Settings, streams: &mut Streams) -> anyhow::Result<bool> {
-    let home = settings.home.directory().display();
-    let context = format!("GnuPG has keys in '{home}' that are not in this program's database yet.\n");
-    let question = Question {
-        keyword: "import_home.okay",
-        context: context.as_bytes(),
-        text: "Take them over, with owner trust, and use the secret keys where they are? (y/N) ",
-    };
+    if is_silent || !io::stdin().is_terminal() || !io::stderr().is_terminal() {
+        return Ok(false);
+    }
+    let question = Question { keyword: "import_home.okay", context: context.as_bytes(), text };
     prompt::ask(&question, settings, streams)
 }
 

@@ -292,6 +292,15 @@ impl Settings {
         }
     }
 
+    /// Says whether the home directory's database is one of the keyrings.
+    pub(crate) fn uses_default_keyring(&self) -> bool {
+        match self.default_keyring {
+            DefaultKeyring::NoKeyring => false,
+            DefaultKeyring::Skipped => self.keyrings.is_empty(),
+            DefaultKeyring::Used => true,
+        }
+    }
+
     /// Returns which hash algorithms are accepted in self-signatures. gpg relies on its check at the import, unless it
     /// checks again (`--no-sig-cache`).
     pub(crate) fn self_signature_digests(&self) -> DigestPolicy {

@@ -13,14 +13,10 @@ use secret::{Ask, Name, Role, SecretKey, SecretKeys as _, StoredKey};
 use zeroize::Zeroizing;
 
 use super::detail::{Detail, DetailKind, DetailOutcome};
-use super::source::{KEYS_OF_AGENT, MigrationSource};
+use super::secring::secring;
+use super::source::{KEYS_OF_AGENT, MigrationSource, homes};
 use crate::agent_keys::DatabaseCertificates;
 use crate::causes;
-
-/// Where GnuPG before 2.1 kept them.
-const SECRING: &str = "secring.gpg";
-/// What a later GnuPG leaves when it has taken over [`SECRING`].
-const TAKEN_OVER: &str = ".gpg-v21-migrated";
 
 /// What is done with GnuPG's secret keys.
 pub enum Handling<'a> {
@@ -57,21 +53,12 @@ pub fn secret_keys(
         .iter()
         .flat_map(|home| {
             let mut details = take.directory(&home.join(KEYS_OF_AGENT));
-            if !home.join(TAKEN_OVER).exists() {
-                details.extend(take.secring(&home.join(SECRING)));
+            if let Some(source) = secring(home) {
+                details.extend(take.secring(&source.path));
             }
             details
         })
         .collect()
-}
-
-/// Returns the GnuPG home directories that sources are in.
-fn homes(sources: &[MigrationSource]) -> Vec<PathBuf> {
-    let mut homes: Vec<PathBuf> =
-        sources.iter().filter_map(MigrationSource::home).map(Path::to_owned).collect();
-    homes.sort_unstable();
-    homes.dedup();
-    homes
 }
 
 struct Take<'a, 'h> {
@@ -156,7 +143,6 @@ impl Take<'_, '_> {
     fn secring(&mut self, file: &Path) -> Vec<Detail> {
         let bytes = match fs::read(file).map(Zeroizing::new) {
             Ok(bytes) => bytes,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Vec::new(),
             Err(error) => return vec![unreadable(file, &error)],
         };
         let mut details = Vec::new();

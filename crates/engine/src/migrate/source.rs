@@ -161,6 +161,15 @@ fn existing(home: &Path, names: &[&str]) -> Vec<MigrationSource> {
         .collect()
 }
 
+/// Returns the GnuPG home directories that sources are in.
+pub(super) fn homes(sources: &[MigrationSource]) -> Vec<PathBuf> {
+    let mut homes: Vec<PathBuf> =
+        sources.iter().filter_map(MigrationSource::home).map(Path::to_owned).collect();
+    homes.sort_unstable();
+    homes.dedup();
+    homes
+}
+
 /// Returns what can be taken over at a place that a user names: a GnuPG home directory, or a single store.
 ///
 /// # Errors

@@ -98,12 +98,15 @@ fn write_keys(
     let unsearchable = names.refused().iter().find(|refused| refused.code != Code::INVALID_USER_ID);
     if unsearchable.is_none() {
         let keyrings = Keyrings::open(settings, streams)?;
-        let (keys, secrets) = (secret_keys(settings)?, Secrets::kept(settings)?);
-        let title = match what {
-            ExportTarget::Public => "PUBLIC KEY BLOCK",
-            ExportTarget::Secret(_) => "PRIVATE KEY BLOCK",
+        let (title, secret) = match what {
+            ExportTarget::Public => ("PUBLIC KEY BLOCK", None),
+            ExportTarget::Secret(parts) => {
+                let secret =
+                    Secret { parts, keys: secret_keys(settings)?, secrets: Secrets::kept(settings)? };
+                ("PRIVATE KEY BLOCK", Some(secret))
+            }
         };
-        let export = Export { names: &names, settings, what, keys: &keys, secrets: &secrets };
+        let export = Export { names: &names, settings, secret };
         let mut writer = output.sender(streams)?;
         if settings.armor {
             let mut armored = settings.armor_headers.begin(writer.as_mut(), title);
@@ -162,9 +165,14 @@ fn write_revocations(
 struct Export<'a> {
     names: &'a Names,
     settings: &'a Settings,
-    what: ExportTarget,
-    keys: &'a AllKeys,
-    secrets: &'a Secrets,
+    /// What is needed to export secret keys.
+    secret: Option<Secret>,
+}
+
+struct Secret {
+    parts: SecretParts,
+    keys: AllKeys,
+    secrets: Secrets,
 }
 
 impl Export<'_> {
@@ -217,29 +225,34 @@ impl Export<'_> {
         if settings.revocations {
             return write_revocations(snapshot, selection, &options, out, written);
         }
-        let on_certificate = |record: &Record| written.exported.push(record.fingerprint);
-        match self.what {
-            ExportTarget::Public => {
-                let changes = settings.clean || self.filters() || self.names.choose_subkeys();
-                let prepare = changes.then_some(&mut prepare as &mut Preparation<'_>);
-                export(snapshot, selection, &options, prepare, out, on_certificate)?;
-            }
-            ExportTarget::Secret(parts) => {
-                written.looked_at += if self.names.is_empty() { snapshot.count()? } else { ids.len() as u64 };
-                let mut with_secret = self.secrets.certificates(snapshot)?;
-                with_secret.retain(|id| self.names.is_empty() || ids.binary_search(id).is_ok());
-                let selection = Selection::Ids(&with_secret);
-                export_secret(
-                    snapshot,
-                    selection,
-                    self.keys,
-                    parts,
-                    &options,
-                    &mut prepare,
-                    &mut Passphrases::new(self.settings, streams),
-                    out,
-                    on_certificate,
-                )?;
+        let Some(secret) = &self.secret else {
+            let changes = settings.clean || self.filters() || self.names.choose_subkeys();
+            let prepare = changes.then_some(&mut prepare as &mut Preparation<'_>);
+            let on_certificate = |record: &Record| written.exported.push(record.fingerprint);
+            export(snapshot, selection, &options, prepare, out, on_certificate)?;
+            return Ok(());
+        };
+        written.looked_at += if self.names.is_empty() { snapshot.count()? } else { ids.len() as u64 };
+        let mut with_secret = secret.secrets.certificates(snapshot)?;
+        with_secret.retain(|id| self.names.is_empty() || ids.binary_search(id).is_ok());
+        let mut passphrases = Passphrases::new(self.settings, streams);
+        for id in with_secret {
+            // It writes nothing of a certificate with a secret key that cannot be exported.
+            let exported = export_secret(
+                snapshot,
+                Selection::Ids(&[id]),
+                &secret.keys,
+                secret.parts,
+                &options,
+                &mut prepare,
+                &mut passphrases,
+                out,
+                |record| written.exported.push(record.fingerprint),
+            );
+            match exported {
+                Ok(_) => {}
+                Err(engine::Error::Secret(error)) => skipped(snapshot, id, error, &mut passphrases)?,
+                Err(error) => return Err(error.into()),
             }
         }
         Ok(())
@@ -273,4 +286,31 @@ impl Export<'_> {
         }
         filter_properties::retain(&certificate, &kept)
     }
+}
+
+/// Reports a certificate whose secret keys cannot be exported, as gpg does before it goes on with the next one.
+///
+/// # Errors
+///
+/// The error, if the user cancelled the whole export.
+fn skipped(
+    snapshot: &dyn ReadCertificates,
+    id: CertId,
+    error: secret::Error,
+    passphrases: &mut Passphrases<'_>,
+) -> anyhow::Result<()> {
+    let CodedFailure { code, value } = passphrases.failure(&error).coded()?;
+    if code == Code::FULLY_CANCELLED {
+        return Err(engine::Error::from(error).into());
+    }
+    let mut name = String::new();
+    snapshot.visit(Selection::Ids(&[id]), Detail::Own, &mut |record| {
+        let key = record.facts.as_ref().map(|facts| facts.primary().keygrip);
+        name = key.flatten().map_or_else(|| record.fingerprint.to_string(), |keygrip| keygrip.to_string());
+        ControlFlow::Continue(())
+    })?;
+    let streams = passphrases.streams();
+    streams.error(format_args!("key {name}: error receiving key from agent: {code} - skipped"));
+    streams.status_error("export_keys.secret", value);
+    Ok(())
 }

@@ -1,6 +1,7 @@
 //! `--import`, `--fast-import` and `--show-keys`.
 
 mod report;
+pub(super) mod secring;
 mod show;
 
 use std::fs::File;

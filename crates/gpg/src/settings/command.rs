@@ -80,6 +80,41 @@ pub(crate) enum Command {
 }
 
 impl Command {
+    /// Says whether gpg imports the secret keys of GnuPG before 2.1 (`secring.gpg`) before this command; `--with-secret` makes
+    /// `--list-keys` one of these commands.
+    pub(crate) fn takes_over_secring(self, with_secret: bool) -> bool {
+        match self {
+            Self::ListKeys => with_secret,
+            Self::WriteMessage(operation) => operation.sign,
+            Self::Sign(_)
+            | Self::ListSecretKeys
+            | Self::Decrypt
+            | Self::SignKey(_)
+            | Self::EditKey
+            | Self::ChangePassphrase
+            | Self::DeleteSecretKeys
+            | Self::DeleteSecretAndPublicKeys
+            | Self::GenerateKey
+            | Self::FullGenerateKey
+            | Self::QuickGenerateKey
+            | Self::QuickAddKey
+            | Self::QuickAddUserId
+            | Self::QuickAddDecryptionSubkey
+            | Self::QuickRevokeUserId
+            | Self::QuickSetPrimaryUserId
+            | Self::QuickUpdatePreferences
+            | Self::QuickSetOwnerTrust
+            | Self::Import
+            | Self::ExportSecretKeys
+            | Self::ExportSecretSubkeys
+            | Self::GenerateRevocation
+            | Self::DesignatedRevocation
+            | Self::EditCard
+            | Self::ChangePin => true,
+            _ => false,
+        }
+    }
+
     /// Joins two commands that were given together; `None` if they conflict.
     pub(super) fn and(self, other: Self) -> Option<Self> {
         Some(match (self, other) {

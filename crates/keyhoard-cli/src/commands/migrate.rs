@@ -9,8 +9,8 @@ use engine::agent_keys::{agent_near, all_keys};
 use engine::database;
 use engine::migrate::{
     Detail, DetailKind, DetailOutcome, Differing, Handling, Kind, MigrateEvent, MigrateOptions,
-    MigrateSummary, MigrationSource, SettingsDestination, changed_places, is_remembered, migrate, outdated,
-    revocations, secret_keys, settings, usual, was_done, within,
+    MigrateSummary, MigrationSource, SettingsDestination, changed_places, is_remembered,
+    mark_copied_secrings, migrate, outdated, revocations, secret_keys, settings, usual, was_done, within,
 };
 use engine::passphrase::Passphrases;
 use engine::secret::SecretKeys as _;
@@ -175,7 +175,9 @@ fn details(
             let snapshot = store.snapshot()?;
             let owner = |key: &_| owner(snapshot.as_ref(), key);
             let mut passphrases = Passphrases::new(arguments.passphrases.source()?, owner);
-            secret_keys(sources, location, keys, &mut Handling::Copy(&mut passphrases))
+            let copied = secret_keys(sources, location, keys, &mut Handling::Copy(&mut passphrases));
+            mark_copied_secrings(store, sources, &copied, &command_line(), session.now)?;
+            copied
         }
     };
     details.extend(revocations(sources, &database::local(location), arguments.dry_run));

@@ -36,6 +36,8 @@ pub(super) struct Report<'a> {
     silent: bool,
     /// No totals, since only a listing is wanted.
     only_shown: bool,
+    /// Only secret keys are reported.
+    only_secret_keys: bool,
     /// Keys with a `KEY_CONSIDERED` line.
     considered: HashSet<Fingerprint>,
 }
@@ -99,8 +101,14 @@ impl<'a> Report<'a> {
             result: ImportResult::default(),
             silent: settings.import.show || settings.import.dry_run,
             only_shown: settings.import.show && settings.import.dry_run,
+            only_secret_keys: false,
             considered: HashSet::new(),
         }
+    }
+
+    /// Begins the report of an import that gpg makes on its own, of secret keys.
+    pub(super) fn of_secret_keys(settings: &'a Settings, input: String) -> Self {
+        Self { silent: true, only_secret_keys: true, ..Self::new(settings, vec![input]) }
     }
 
     /// Reports a certificate that was imported or not.
@@ -116,15 +124,19 @@ impl<'a> Report<'a> {
             streams.error(format_args!("{key}{count} forged self-signatures and no good one"));
         }
         match imported.outcome {
+            ImportOutcome::New if self.only_secret_keys => {}
             ImportOutcome::New => self.new_key(imported, streams),
             ImportOutcome::Changed(_) if imported.revocation => {
                 self.result.new_revocations += 1;
                 self.report(imported, "revocation certificate imported", streams);
             }
-            ImportOutcome::Changed(added) => self.changed_key(imported, added, streams),
             ImportOutcome::Unchanged if imported.revocation => {}
             ImportOutcome::Declined => {}
-            ImportOutcome::Unchanged => {
+            // What gpg does not count is kept here, such as an older binding signature of a subkey.
+            ImportOutcome::Changed(added) if added != Additions::default() => {
+                self.changed_key(imported, added, streams);
+            }
+            ImportOutcome::Changed(_) | ImportOutcome::Unchanged => {
                 self.result.unchanged += 1;
                 ok(imported, reason::UNCHANGED, streams);
                 self.report(imported, "not changed", streams);
@@ -378,6 +390,9 @@ impl<'a> Report<'a> {
         let (new, unchanged) = (has(SecretOutcome::New), has(SecretOutcome::Unchanged));
         if !(new || unchanged || has(SecretOutcome::Stub)) {
             return;
+        }
+        if self.only_secret_keys {
+            self.consider(&imported.fingerprint, streams);
         }
         if !self.settings.quiet {
             let key = self.key(imported.fingerprint.key_id());
