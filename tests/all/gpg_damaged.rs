@@ -294,3 +294,35 @@ fn a_truncated_message_gives_a_prefix_of_its_content_and_no_file() {
         }
     }
 }
+
+#[test]
+fn damaged_detached_signatures_have_the_status_lines_of_gpg() {
+    for gnupg in [Gnupg::V2_4, Gnupg::V2_2] {
+        let both = Both::of_alice_and_bob_with(gnupg);
+        let data = both.gpg.write("data", "some text\n");
+        let data = data.to_str().expect("a name");
+        let signature = run(&both, true, &["-u", "alice", "-a", "-o", "-", "-b", data], b"").text();
+        let message = run(&both, true, &["-u", "alice", "-o", "-", "-s", data], b"").stdout;
+        let without_letters = |line: &str| match line.starts_with("-----") {
+            true => format!("{line}\n"),
+            false => line.replace(char::is_alphabetic, "0") + "\n",
+        };
+        let zeros: String = signature.lines().map(without_letters).collect();
+        let other_tag = signature.replacen("\n\ni", "\n\nM", 1);
+        assert_ne!(other_tag, signature);
+        for (name, damaged) in [
+            ("zeros for the letters of the armor", zeros.as_bytes()),
+            ("another packet in armor", other_tag.as_bytes()),
+            ("a modification detection code", b"\xd3\x02\x01\x01\x4d"),
+            ("a literal", b"\xcb\x08b\x00\x00\x00\x00\x00ab"),
+            ("a signed message", &message),
+            ("text", b"text"),
+        ] {
+            let file = both.gpg.write("damaged", damaged);
+            let words = ["--verify", file.to_str().expect("a name"), data];
+            let [gpg, keyhoard] = [true, false].map(|gpg| run(&both, gpg, &words, b""));
+            assert_eq!(keyhoard.status_lines(), gpg.status_lines(), "{gnupg:?}: {name}: {}", gpg.errors());
+            assert_eq!(keyhoard.code, gpg.code, "{gnupg:?}: {name}");
+        }
+    }
+}
