@@ -142,7 +142,7 @@ bench-postgres: build ## measures a PostgreSQL server beside SQLite, writes targ
 	$(TARGET)/dist/keyhoard-lab bench tables --only-postgres --output $(TARGET)/bench
 
 .PHONY: clients
-clients: programs ## runs test suites of programs that use gpg, with gpg 2.4.9 and gpg-keyhoard, as root, writes docs/clients.md (an hour)
+clients: programs ## runs test suites of programs that use gpg, with gpg 2.4.9 and gpg-keyhoard, as root, writes docs/clients.md (more than an hour)
 	@scripts/setup clients
 	scripts/clients $(TARGET) $(TARGET)/checked/gpg-keyhoard
 
