@@ -1,6 +1,7 @@
 //! Owner trust as `gpg-keyhoard` exchanges it with gpg, and asks for it.
 
-use harness::{Both, Engine, Home, Keyring, Output, Reference, Run, Victim, colons};
+use harness::colons::records;
+use harness::{Both, Engine, Gnupg, Home, Keyring, Output, OwnKey, Reference, Run, Victim, colons};
 use lab::made::Web;
 
 harness::on_both_engines! {
@@ -145,6 +146,51 @@ fn trust_record(line: &str) -> Option<String> {
         [key, owner_trust, ..] if key.starts_with("trust ") => Some(format!("{key} {owner_trust}")),
         [name, validity, ..] if name.starts_with("valid ") => Some(format!("{name} {validity}")),
         _ => None,
+    }
+}
+
+#[test]
+fn a_revoked_key_introduces_nobody_even_if_it_is_trusted_ultimately() {
+    let (ann, bob) = (OwnKey::new("Ann <ann@example.org>"), OwnKey::new("Bob <bob@example.org>"));
+    ann.import(bob.certificate());
+    ann.certify("20240601T000000!", bob.fingerprint());
+    for gnupg in Gnupg::ALL {
+        let both = Both::with_trust().with(gnupg);
+        let import = |name, bytes| both.import(both.gpg.write(name, bytes));
+        import("both.pgp", [ann.certificate(), ann.certificate_of(bob.fingerprint())].concat());
+        both.import_owner_trust(&format!("{}:6:\n", ann.fingerprint()));
+        let validities = || {
+            both.run(["--with-colons", "--list-keys", "bob@example.org"]).map(|listed| {
+                let all = records(&listed.stdout);
+                all.iter().find(|record| record.kind() == "uid").map(|uid| uid.text(2))
+            })
+        };
+        assert_eq!(validities(), ["f", "f"].map(|letter| Some(letter.to_owned())), "{gnupg:?}");
+        import("revocation.pgp", ann.revocation());
+        // gpg 2.4.9 goes on believing the key.
+        let gpgs = if gnupg == Gnupg::V2_4 { "f" } else { "-" };
+        assert_eq!(validities(), [gpgs, "-"].map(|letter| Some(letter.to_owned())), "{gnupg:?}");
+    }
+}
+
+#[test]
+fn gpg_check_trustdb_tells_which_ultimately_trusted_keys_are_missing_or_expired() {
+    let ann = OwnKey::new("Ann <ann@example.org>");
+    ann.set_expiry("20240102T000000!", "20250101T000000");
+    for gnupg in Gnupg::ALL {
+        let both = Both::with_trust().with(gnupg);
+        both.import(both.gpg.write("ann.pgp", ann.certificate()));
+        let missing = "0123456789ABCDEF0123456789ABCDEF01234567";
+        both.import_owner_trust(&format!("{}:6:\n{missing}:6:\n", ann.fingerprint()));
+        for option in ["--batch", "--quiet"] {
+            let told = both.run([option, "--yes", "--check-trustdb"]).map(|done| {
+                let errors = done.errors();
+                let lines = errors.lines().filter(|line| !line.contains("faked system time"));
+                (lines.map(str::to_owned).collect::<Vec<_>>(), done.code)
+            });
+            assert!(told[0].0.iter().any(|line| line.contains("89ABCDEF01234567 not found")), "{told:?}");
+            assert_eq!(told[0], told[1], "{gnupg:?} {option}");
+        }
     }
 }
 

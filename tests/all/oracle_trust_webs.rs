@@ -5,7 +5,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
-use harness::{Both, Run, scale};
+use harness::colons::records;
+use harness::{Both, Gnupg, Run, scale};
 use lab::made::Web;
 use rand::rngs::StdRng;
 use rand::seq::IndexedRandom;
@@ -64,20 +65,36 @@ pub(crate) fn imported(web: &Web) -> Both {
     let mut certificates = Vec::new();
     web.write(&mut certificates).expect("a vector takes everything");
     both.import(both.gpg.write("web.pgp", certificates));
-    both.import_owner_trust(&web.owner_trust());
+    let revoked = revoked_keys(&both);
+    let owner_trust = web.owner_trust();
+    let lines = owner_trust.lines().filter(|line| !revoked.iter().any(|key| line.starts_with(key)));
+    both.import_owner_trust(&lines.map(|line| format!("{line}\n")).collect::<String>());
     both
+}
+
+/// Returns the fingerprints of revoked keys if they introduce others, as in gpg 2.4 and not here, once they are trusted
+/// ultimately.
+fn revoked_keys(both: &Both) -> Vec<String> {
+    if both.gnupg() == Gnupg::V2_2 {
+        return Vec::new();
+    }
+    let [listed, _] = both.run(["--with-colons", "--list-keys"]);
+    let all = records(&listed.stdout);
+    let pairs = all.windows(2).filter(|pair| pair[0].kind() == "pub" && pair[0].field(2) == b"r");
+    pairs.map(|pair| pair[1].text(10)).collect()
 }
 
 /// Returns what differs between gpg and gpg-keyhoard about one web.
 fn differences_of_web(seed: u64) -> Vec<String> {
     let web = Web::small(seed);
     let imported = imported(&web);
+    let revoked = revoked_keys(&imported);
     let mut rng = StdRng::seed_from_u64(seed);
     let mut differing = Vec::new();
     for number in 0..SETTINGS {
         // gpg keeps what it has made of some options, such as trusted keys.
         let both = imported.copy();
-        let options = if number == 0 { Vec::new() } else { settings(&web, &mut rng) };
+        let options = if number == 0 { Vec::new() } else { settings(&web, &mut rng, &revoked) };
         differing.extend(both.difference_of_trust_checks(&options));
         differing.extend(both.difference_of_listings(&listing(&options, &[])));
         differing.extend(both.difference_of_listings(&[&options[..], &["--list-keys".to_owned()]].concat()));
@@ -97,7 +114,7 @@ fn listing(options: &[String], names: &[String]) -> Vec<String> {
 }
 
 /// Chooses options that change what follows from a web.
-fn settings(web: &Web, rng: &mut StdRng) -> Vec<String> {
+fn settings(web: &Web, rng: &mut StdRng, revoked: &[String]) -> Vec<String> {
     if rng.random_bool(0.1) {
         // No other option means anything to it.
         return ["--trust-model", "direct"].map(String::from).to_vec();
@@ -111,7 +128,10 @@ fn settings(web: &Web, rng: &mut StdRng) -> Vec<String> {
     let model = ["pgp", "pgp", "pgp", "classic"].choose(rng).expect("there are some");
     option("--trust-model", (*model).to_owned());
     if rng.random_bool(0.3) {
-        option("--trusted-key", web.fingerprint(rng.random_range(0..web.keys)));
+        let key = web.fingerprint(rng.random_range(0..web.keys));
+        if !revoked.contains(&key) {
+            option("--trusted-key", key);
+        }
     }
     options
 }

@@ -20,6 +20,8 @@ pub struct WebOfTrustSummary {
     pub levels: Vec<Level>,
     /// Ultimately trusted keys that are not here.
     pub missing: Vec<KeyId>,
+    /// Ultimately trusted keys that have expired.
+    pub expired: Vec<KeyId>,
     /// When the first user ID, key or certification expires on which validity may depend.
     pub next: Option<Timestamp>,
 }
@@ -42,16 +44,18 @@ pub fn check(sources: &Sources<'_>, settings: &TrustSettings) -> Result<WebOfTru
         levels[0].trusts[trust::Validity::Ultimate as usize] += unknown.len();
     }
     let missing = outcome.missing.iter().map(Fingerprint::key_id).chain(unknown.iter().copied()).collect();
-    let next = if levels.is_empty() { None } else { next(&result, sources, settings)? };
-    Ok(WebOfTrustSummary { levels, missing, next })
+    let mut expired = Vec::new();
+    let next = if levels.is_empty() { None } else { next(&result, sources, settings, &mut expired)? };
+    Ok(WebOfTrustSummary { levels, missing, expired, next })
 }
 
 /// Returns the first expiry that GnuPG meets: of certifications that count, of certified and of ultimately trusted keys,
-/// and of the user IDs of all keys that could be certified.
+/// and of the user IDs of all keys that could be certified. Adds the ultimately trusted keys that have expired to `expired`.
 fn next(
     result: &ValidityResult<'_>,
     sources: &Sources<'_>,
     settings: &TrustSettings,
+    expired: &mut Vec<KeyId>,
 ) -> Result<Option<Timestamp>> {
     let ultimate = result.anchors().ultimate();
     let mut first = result.outcome().first_expiry;
@@ -65,6 +69,9 @@ fn next(
             let effective =
                 evaluate_with_revokers(facts, moment, (*certificates, id), &sources.certificates)?;
             let is_ultimate = ultimate.binary_search(key).is_ok();
+            if is_ultimate && effective.primary().expired && !expired.contains(&key.key_id()) {
+                expired.push(key.key_id());
+            }
             let mut components = 0..effective.components.len();
             if components.any(|component| result.outcome().is_certified((source, id), component)) {
                 certified.insert(*key);

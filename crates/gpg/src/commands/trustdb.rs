@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 use engine::cert::Fingerprint;
+use engine::configuration::Compat;
 use engine::owner_trust::{self, Assignment};
 use engine::store::{Detail, Selection};
 use engine::trust::OwnerTrust;
@@ -98,13 +99,11 @@ fn with_sources<T>(
 
 /// Reports a summary in gpg's words.
 fn report(check: &WebOfTrustSummary, settings: &Settings, streams: &mut Streams) {
-    for key_id in &check.missing {
-        streams.error(format_args!("public key of ultimately trusted key {key_id} not found"));
-    }
+    let absent = report_absent(check, settings, streams);
     if settings.quiet {
         return;
     }
-    if check.levels.is_empty() {
+    if check.levels.first().is_none_or(|first| first.valid == absent) {
         return streams.info("no ultimately trusted keys found");
     }
     let numbers = &settings.trust;
@@ -116,6 +115,8 @@ fn report(check: &WebOfTrustSummary, settings: &Settings, streams: &mut Streams)
     ));
     for (depth, Level { valid, certified, trusts }) in check.levels.iter().enumerate() {
         let [unknown, undefined, never, marginal, full, ultimate] = trusts;
+        let absent = if depth == 0 { absent } else { 0 };
+        let (valid, ultimate) = (valid - absent, ultimate - absent);
         streams.info(format_args!(
             "depth: {depth}  valid: {valid:3}  signed: {certified:3}  trust: {unknown}-, {undefined}q, {never}n, \
              {marginal}m, {full}f, {ultimate}u"
@@ -124,6 +125,24 @@ fn report(check: &WebOfTrustSummary, settings: &Settings, streams: &mut Streams)
     if let Some(next) = check.next {
         streams.info(format_args!("next trustdb check due at {}", clock::day_string(next)));
     }
+}
+
+/// Reports the ultimately trusted keys that are missing or have expired, and returns how many of them do not count: in
+/// gpg 2.2 they do.
+fn report_absent(check: &WebOfTrustSummary, settings: &Settings, streams: &mut Streams) -> usize {
+    let WebOfTrustSummary { missing, expired, .. } = check;
+    if settings.compat < Compat::V2_4 {
+        for key_id in missing {
+            streams.error(format_args!("public key of ultimately trusted key {key_id} not found"));
+        }
+        return 0;
+    }
+    for (keys, what) in [(missing, "not found"), (expired, "expired")] {
+        for key_id in keys {
+            streams.info(format_args!("Note: ultimately trusted key {key_id} {what}"));
+        }
+    }
+    missing.len() + expired.len()
 }
 
 /// Returns the valid keys without owner trust at the first level that has any that were not asked about yet.
