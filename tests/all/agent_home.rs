@@ -66,24 +66,13 @@ impl AgentHome {
     /// Makes a home with an RSA key whose secret numbers are on a card.
     pub(crate) fn on_card() -> Self {
         let home = AgentHome::empty();
-        // Later agents write keys in another format.
+        // Agents before 2.4 then write the older of the two formats.
         home.home.write("gpg-agent.conf", "disable-extended-key-format\n");
         let home = home.and_keys("", &[("rsa2048", "rsa2048")]);
         let directory = home.home.path().join("private-keys-v1.d");
         for entry in fs::read_dir(&directory).expect("keys").flatten() {
-            // The secret numbers give way to the card's.
             let plain = fs::read(entry.path()).expect("a file of a key");
-            let public = plain.windows(4).position(|bytes| bytes == b"(1:d").expect("an unlocked RSA key");
-            let begin = plain.windows(5).position(|bytes| bytes == b"(3:rs").expect("an RSA key");
-            let serial = b"\xd2\x76\x00\x01\x24\x01\x02\x00\xff\xff\x00\x00\x00\x01\x00\x00";
-            let shadowed = [
-                b"(20:shadowed-private-key".as_slice(),
-                &plain[begin..public],
-                b"(8:shadowed5:t1-v1(16:",
-                serial,
-                b"9:OPENPGP.1))))",
-            ];
-            fs::write(entry.path(), shadowed.concat()).expect("it is the test's own");
+            fs::write(entry.path(), stub(&plain)).expect("it is the test's own");
         }
         home
     }
@@ -157,4 +146,24 @@ pub(crate) fn places(home: &AgentHome) -> Vec<String> {
         listed.iter().filter_map(|line| line["place"].as_str().map(str::to_owned)).collect();
     places.sort();
     places
+}
+
+/// Returns the file of an unlocked RSA key as it is once the key is on a card, in the format that the agent chose.
+fn stub(plain: &[u8]) -> Vec<u8> {
+    const SERIAL: &[u8] = b"\xd2\x76\x00\x01\x24\x01\x02\x00\xff\xff\x00\x00\x00\x01\x00\x00";
+    let at = |part: &[u8]| plain.windows(part.len()).position(|bytes| bytes == part);
+    // The secret numbers give way to the card's.
+    match (at(b"(3:rs"), at(b"(1:d"), at(b"(rsa"), at(b"(d")) {
+        (Some(begin), Some(secret), ..) => {
+            let card = b"(8:shadowed5:t1-v1(16:";
+            let numbers = &plain[begin..secret];
+            [b"(20:shadowed-private-key", numbers, card, SERIAL, b"9:OPENPGP.1))))"].concat()
+        }
+        (_, _, Some(begin), Some(secret)) => {
+            let serial: String = SERIAL.iter().map(|byte| format!("{byte:02X}")).collect();
+            let card = format!("(shadowed t1-v1 (#{serial}# OPENPGP.1))))\n");
+            [b"Key: (shadowed-private-key ", &plain[begin..secret], card.as_bytes()].concat()
+        }
+        _ => panic!("no unlocked RSA key: {}", String::from_utf8_lossy(plain)),
+    }
 }

@@ -245,10 +245,10 @@ impl OptionLoader<'_> {
             Fault::UnexpectedArgument => format!("option \"{word}\" does not expect an argument"),
             Fault::InvalidArgument => format!("invalid argument for option \"{word}\""),
         };
-        match self.settings.program {
-            Program::Gpg => self.streams.error(text),
-            // gpgv writes these messages without its name.
-            Program::Gpgv => self.streams.continue_error(text.as_bytes()),
+        match self.settings.compat >= Compat::V2_4 {
+            true => self.streams.error(text),
+            // GnuPG 2.2 writes these messages without the name of the program.
+            false => self.streams.continue_error(text.as_bytes()),
         }
         self.fail("option-parser")
     }
