@@ -264,3 +264,33 @@ fn whether_the_card_asks_for_the_pin_with_each_signature_is_as_before_once_it_ha
         assert_eq!(forced, ["forcepin:1:::", "forcepin:0:::"]);
     }
 }
+
+/// scdaemon prepares what a key on Ed25519 for authentication signs in a wrong way, so that no such signature verifies.
+#[test]
+fn a_key_of_the_card_for_authentication_does_not_become_a_subkey_that_signs() {
+    let gnupg = Gnupg::V2_4;
+    let subkeys = [true, false].map(|is_gpg| {
+        let home = CardHome::new();
+        let generate = format!("{CURVES}generate\nn\n0\nJane Doe\njane@example.org\n\nquit\n");
+        home.gpg(gnupg).args(WORDS).arg("--edit-card").stdin(generate).succeed();
+        std::fs::remove_file(home.home.path().join("pubring.kbx")).expect("gpg has made it");
+        let run = || if is_gpg { home.gpg(gnupg) } else { home.gpg_keyhoard(gnupg) };
+        run().arg("--import").stdin(secret_key()).succeed();
+        let answers = "addkey\n14\n3\n0\nsave\n";
+        let made = run().args(WORDS).args(["--edit-key", "jane"]).stdin(answers).output();
+        let listed = run().args(["--with-colons", "--list-secret-keys", "jane"]).output().text();
+        let subkeys = listed.matches("ssb:").count();
+        if is_gpg {
+            let key = listed.rsplit("fpr:::::::::").next().and_then(|rest| rest.split(':').next());
+            let key = format!("{}!", key.expect("the new subkey is listed last"));
+            let signed = run().args(["--local-user", &key, "--sign"]).stdin("text").succeed();
+            let verified = run().arg("--verify").stdin(signed.stdout).output();
+            assert!(verified.errors().contains("BAD signature"), "{}", verified.errors());
+        } else {
+            assert_eq!(made.code, Some(2), "{}", made.errors());
+            assert!(made.errors().contains("does not verify"), "{}", made.errors());
+        }
+        subkeys
+    });
+    assert_eq!(subkeys, [4, 3]);
+}
