@@ -148,6 +148,23 @@ fn programs_import_and_list_a_keyring_and_the_report_is_right_in_a_browser() {
 }
 
 #[test]
+fn what_takes_longer_than_the_limit_runs_once_and_counts() {
+    let home = Home::new();
+    let keyring = made_keyring(&home, 4);
+    let once = |limit| ["keyring", &keyring, "--rounds", "2", "--once-over", limit, "--only", "gpg-keyhoard"];
+    bench(&home, &once("0")).succeed();
+    for work in ["import", "import again", "list keys", "check signatures again", "second TOFU listing"] {
+        let walls = &cell(&home, work, "gpg-keyhoard")["measured"]["walls"];
+        assert_eq!(walls.as_array().map(Vec::len), Some(1), "{work}");
+    }
+    assert_eq!(results(&home)["results"][0]["calls"].as_array().map(Vec::len), Some(0));
+
+    std::fs::remove_dir_all(out(&home)).expect("it was made");
+    bench(&home, &once("1000")).succeed();
+    assert_eq!(cell(&home, "import", "gpg-keyhoard")["measured"]["walls"].as_array().map(Vec::len), Some(2));
+}
+
+#[test]
 fn every_cipher_is_measured_and_its_output_compared() {
     let home = Home::new();
     let arguments = ["symmetric", "--size", "64K", "--rounds", "1", "--only", "gpg keybox,keyhoard"];

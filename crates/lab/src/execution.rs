@@ -22,6 +22,8 @@ pub(crate) struct Execution<'a> {
     pub(crate) records: &'a mut Records,
     pub(crate) progress: &'a mut Progress,
     pub(crate) stop: &'a AtomicBool,
+    /// A sequence whose first time takes more seconds than this is not run again.
+    pub(crate) once_over: f64,
     /// The exact command of each task and program.
     pub(crate) commands: Vec<CommandLine>,
     pub(crate) calls: Vec<Calls>,
@@ -102,7 +104,8 @@ impl<'a> Execution<'a> {
         let is_due = |records: &Records, step: &Step| {
             !records.has(&step.task, subject.name(), round) && !records.is_refused(&step.task, subject.name())
         };
-        if !steps.iter().any(|(step, _)| is_due(self.records, step)) {
+        let is_repeated = round == 0 || !self.takes_long(&steps, subject);
+        if !is_repeated || !steps.iter().any(|(step, _)| is_due(self.records, step)) {
             for (step, action) in steps {
                 self.note_command(subject, step, action)?;
                 self.progress.end(&step.task, subject.name(), None);
@@ -131,14 +134,25 @@ impl<'a> Execution<'a> {
             problem.clone_from(&run.problem);
             self.records.record(run)?;
         }
+        let is_last = round == plan.rounds || self.takes_long(&steps, subject);
+        if round == 0 && is_last && !self.is_stopped() {
+            self.records
+                .count_first_runs(steps.iter().map(|(step, _)| step.task.as_str()), subject.name())?;
+        }
         match sequence.start {
             Start::Filled => {}
-            Start::Empty if steps[0].0.imports() && round == plan.rounds && filled.is_none() => {
+            Start::Empty if steps[0].0.imports() && is_last && filled.is_none() => {
                 *filled = Some(Filled { home, problem });
             }
             _ => subject.remove_home(&home),
         }
         Ok(())
+    }
+
+    /// Returns whether the first time of a program's steps took so long that they are not run again.
+    fn takes_long(&self, steps: &[(&Step, &Action)], subject: &Subject) -> bool {
+        let first = |(step, _): &(&Step, &Action)| self.records.first_wall(&step.task, subject.name());
+        steps.iter().filter_map(first).sum::<f64>() > self.once_over
     }
 
     /// Returns the home in which a sequence starts, and why it is empty if filling it failed.
@@ -258,7 +272,7 @@ impl<'a> Execution<'a> {
         Ok(())
     }
 
-    /// Runs a sequence once more under strace.
+    /// Runs a sequence once more under strace, unless it takes long.
     fn trace(
         &mut self,
         plan: &Plan,
@@ -267,7 +281,8 @@ impl<'a> Execution<'a> {
         filled: &mut Option<Filled>,
     ) -> Result<()> {
         let steps = known_steps(sequence, subject);
-        if steps.iter().any(|(step, _)| self.records.is_refused(&step.task, subject.name())) {
+        let is_refused = |(step, _): &(&Step, &Action)| self.records.is_refused(&step.task, subject.name());
+        if steps.iter().any(is_refused) || self.takes_long(&steps, subject) {
             return Ok(());
         }
         let (home, _) = self.home(plan, sequence, subject, filled)?;

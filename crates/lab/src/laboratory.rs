@@ -40,6 +40,9 @@ pub(crate) struct Options {
     /// How often each program does each work, after a first time that does not count [default: 7, with --quick 5]
     #[arg(long, value_name = "N")]
     rounds: Option<u32>,
+    /// Runs a work only once if its first time takes longer than this; that time counts
+    #[arg(long, value_name = "SECONDS")]
+    once_over: Option<f64>,
     /// A file that describes further programs (docs/lab.md)
     #[arg(long, value_name = "FILE")]
     programs: Option<PathBuf>,
@@ -110,6 +113,7 @@ pub(crate) fn run(experiments: &[Box<dyn Experiment>], options: &Options) -> Res
             records: &mut records,
             progress: &mut progress,
             stop: &stop,
+            once_over: options.once_over.unwrap_or(f64::INFINITY),
             commands: Vec::new(),
             calls: Vec::new(),
             choices: BTreeMap::new(),

@@ -13,7 +13,7 @@ pub(crate) struct Run {
     #[serde(rename = "work")]
     pub(crate) task: String,
     pub(crate) subject: String,
-    /// The number of the round; round 0 does not count.
+    /// The number of the round; round 0 does not count, but a run that is not repeated stands as rounds 0 and 1.
     pub(crate) round: u32,
     /// Seconds.
     pub(crate) wall: Option<f64>,
@@ -95,6 +95,27 @@ impl Records {
     /// Returns whether a program could not do a task.
     pub(crate) fn is_refused(&self, task: &str, subject: &str) -> bool {
         self.runs.iter().rev().any(|run| run.task == task && run.subject == subject && run.problem.is_some())
+    }
+
+    /// Returns the seconds of the run in round 0.
+    pub(crate) fn first_wall(&self, task: &str, subject: &str) -> Option<f64> {
+        let is_its = |run: &&Run| run.task == task && run.subject == subject && run.round == 0;
+        self.runs.iter().find(is_its).and_then(|run| run.wall)
+    }
+
+    /// Records the runs in round 0 as those of round 1, which count.
+    pub(crate) fn count_first_runs<'t>(
+        &mut self,
+        tasks: impl Iterator<Item = &'t str>,
+        subject: &str,
+    ) -> Result<()> {
+        for task in tasks {
+            let is_its = |run: &&Run| run.task == task && run.subject == subject && run.round == 0;
+            if let Some(first) = self.runs.iter().find(is_its).cloned() {
+                self.record(Run { round: 1, ..first })?;
+            }
+        }
+        Ok(())
     }
 
     /// Records a run, unless there is one for that round.
