@@ -8,6 +8,7 @@ mod decrypt;
 mod delete;
 mod edit;
 mod edit_key;
+mod existing_key;
 mod export;
 mod first_use;
 mod generate;

@@ -56,12 +56,12 @@ impl Editor<'_> {
         self.write_subkey(&target, new.key.public_body(), &binding)
     }
 
-    /// Adds a subkey whose secret part is where it stays: on a card.
+    /// Adds a subkey whose secret part stays where it is: in the agent, or on a card.
     ///
     /// # Errors
     ///
     /// Those of signing and of the database.
-    pub fn add_subkey_on_card(
+    pub fn add_agent_subkey(
         &mut self,
         primary: &Fingerprint,
         key: &mut dyn OpenKey,

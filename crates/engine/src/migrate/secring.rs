@@ -36,7 +36,7 @@ pub fn mark_secring(
     command: &str,
     now: Timestamp,
 ) -> Result<()> {
-    if are_in_agent && File::create(home.join(IN_AGENT)).is_ok() {
+    if are_in_agent && File::create_new(home.join(IN_AGENT)).is_ok() {
         return Ok(());
     }
     let Some(source) = secring(home) else { return Ok(()) };

@@ -1,21 +1,23 @@
 //! `--quick-generate-key`, `--generate-key` and `--full-generate-key`.
 
 pub(super) mod defaults;
-mod existing_key;
 pub(super) mod make;
 mod parameter_file;
 pub(super) mod quick;
 
 use std::cell::RefCell;
 
+use agent::card_key::CardUse;
+
 use crate::commands::card::existing;
+use crate::commands::existing_key;
 use crate::generation::dialogue::{self, Answer, HeldKeys};
 use crate::generation::{Family, Kind, Material};
 use crate::secrets::secret_keys;
 use crate::settings::Settings;
 use crate::streams::Streams;
 use defaults::defaults;
-use make::{CardKeys, Order, is_forbidden, report_failure};
+use make::{AgentKeys, Order, is_forbidden, report_failure};
 
 /// Generates keys from a parameter file or a dialogue; a `full` dialogue asks for everything.
 pub(super) fn run(
@@ -40,7 +42,7 @@ pub(super) fn run(
     let defaults = defaults(settings);
     let keys = secret_keys(settings)?;
     let files = keys.files();
-    let family = |keygrip| existing_key::family(keygrip, files, settings);
+    let family = |keygrip| existing_key::family_as_primary(keygrip, files, settings);
     let of_card = RefCell::new(Vec::new());
     let on_card = |settings: &Settings, streams: &mut Streams| -> Result<(String, Vec<Kind>), String> {
         let (serial, keys) = existing::read_all(settings, streams)?;
@@ -56,11 +58,15 @@ pub(super) fn run(
             let public = match (on_card, material) {
                 (Some(key), _) => Some(key.public),
                 (None, Material::Existing(_, Family::Ecdh)) => None,
-                (None, Material::Existing(keygrip, _)) => existing_key::of_agent(keygrip, files, settings),
+                (None, Material::Existing(keygrip, _))
+                    if existing_key::in_file(keygrip, files)?.is_none() =>
+                {
+                    existing_key::public_body(keygrip, CardUse::Signs, settings)
+                }
                 _ => None,
             };
             let order = match public {
-                Some(public) => Order::of_card(*request, CardKeys::existing(vec![public])),
+                Some(public) => Order::of_agent_keys(*request, AgentKeys::existing(vec![public])),
                 None => Order::of(*request),
             };
             make::make(settings, streams, &order)

@@ -20,7 +20,7 @@ use super::algorithms::for_key_operation;
 use super::key_reference::{self, AgentCopy, KeyReference};
 use super::new_keys::{self, CardKeyNumber};
 use crate::code::Code;
-use crate::commands::generate::make::{self, CardKeys, Order};
+use crate::commands::generate::make::{self, AgentKeys, Order};
 use crate::generation::key_algorithm::{key_algorithm, key_flags};
 use crate::generation::{Curve, Family, Kind, Material, Part, Request, dialogue};
 use crate::passphrases::Passphrases;
@@ -86,8 +86,8 @@ fn certificate(access: &mut CardAccess<'_>, card: &Card, has_backup: bool) -> an
                 revoker: None,
                 keyserver: None,
             };
-            let keys = CardKeys { public: vec![primary, authentication, encryption], location: LOCATION };
-            make::make(settings, access.streams, &Order::of_card(request, keys))
+            let keys = AgentKeys { public: vec![primary, authentication, encryption], location: LOCATION };
+            make::make(settings, access.streams, &Order::of_agent_keys(request, keys))
         }
         Err(failure) => {
             access.tell(format!("Key generation failed: {failure}\n"));

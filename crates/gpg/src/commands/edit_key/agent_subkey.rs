@@ -12,8 +12,7 @@ use crate::failure::Failure;
 use crate::generation::key_algorithm::key_flags;
 use crate::secrets;
 
-/// Adds the subkey: the body of its packet, its uses, and after
-/// how many seconds it expires, 0 for never.
+/// Adds the subkey: the body of its packet, its uses, and after how many seconds it expires, 0 for never.
 pub(super) fn bind(
     public: &[u8],
     usage: Usage,
@@ -30,6 +29,6 @@ pub(super) fn bind(
     let Some(mut opened) = opened else { return Err(anyhow::anyhow!("the key has no keygrip").into()) };
     let end = (seconds != 0).then(|| Timestamp(created.0.wrapping_add(seconds)));
     let flags = key_flags(usage);
-    session.edit_own(|editor, key| editor.add_subkey_on_card(key, opened.as_mut(), flags, end))?;
+    session.edit_own(|editor, key| editor.add_agent_subkey(key, opened.as_mut(), flags, end))?;
     Ok(fingerprint)
 }

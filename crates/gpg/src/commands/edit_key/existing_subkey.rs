@@ -2,25 +2,23 @@
 
 use std::cell::RefCell;
 
-use agent::card_key::{CardUse, algorithm, public_body};
-use engine::cert::{Keygrip, Timestamp};
+use agent::card_key::CardUse;
+use engine::cert::Timestamp;
 use engine::edit::NewSubkey;
 use engine::store::Fingerprint;
 use engine::verify::PublicKeyAlgorithm;
-use secret::ask::Nobody;
-use secret::file::FileKeys;
-use secret::{Ask as _, Name, Role, SecretKey, SecretKeys as _};
+use secret::{Ask as _, Role, SecretKey};
 
 use super::agent_subkey;
 use super::session::Session;
 use crate::code::Code;
 use crate::commands::card::existing::{self, ExistingKey};
+use crate::commands::existing_key;
 use crate::failure::Failure;
 use crate::generation::dialogue::{self, HeldKeys};
 use crate::generation::key_algorithm::key_flags;
 use crate::generation::{Family, Kind, Material};
 use crate::passphrases::Passphrases;
-use crate::secrets;
 use crate::settings::Settings;
 use crate::streams::Streams;
 
@@ -29,7 +27,7 @@ pub(super) fn ask(session: &mut Session<'_>, keys_of_card: &mut Vec<ExistingKey>
     let settings = session.settings();
     let files = session.keys.secrets.files();
     let of_card = RefCell::new(keys_of_card);
-    let family = |keygrip| family(keygrip, files, settings);
+    let family = |keygrip| existing_key::family_as_subkey(keygrip, files, settings);
     let on_card = |settings: &Settings, streams: &mut Streams| {
         let (serial, keys) = existing::read_all(settings, streams)?;
         let kinds = keys.iter().map(|key| key.kind.clone()).collect();
@@ -52,13 +50,12 @@ pub(super) fn add(
         return agent_subkey::bind(&key.public, kind.usage, seconds, session);
     }
     let settings = session.settings();
-    if let Some(kept) = of_file(keygrip, session.keys.secrets.files())? {
+    if let Some(kept) = existing_key::in_file(keygrip, session.keys.secrets.files())? {
         return add_of_file(&kept, family, kind, seconds, session);
     }
     let does = if family == Family::Ecdh { CardUse::Decrypts } else { CardUse::Signs };
-    let shown = secrets::agent(settings).public_key(keygrip);
-    let public = shown.and_then(|shown| public_body(&shown, does, settings.now));
-    agent_subkey::bind(&public.ok_or(Code::NO_SECRET_KEY)?, kind.usage, seconds, session)
+    let public = existing_key::public_body(keygrip, does, settings).ok_or(Code::NO_SECRET_KEY)?;
+    agent_subkey::bind(&public, kind.usage, seconds, session)
 }
 
 /// Adds a key of a file once more, as a subkey that was made now, with the passphrase that it has.
@@ -80,25 +77,4 @@ fn add_of_file(
     let new = NewSubkey { key, flags: key_flags(kind.usage), end };
     session.edit_own(|editor, key| editor.add_locked_subkey(key, new, passphrase.as_ref()))?;
     Ok(fingerprint)
-}
-
-/// Returns the algorithm that a key becomes a subkey of: as in gpg, one on a curve that both signs and encrypts encrypts.
-fn family(keygrip: Keygrip, files: &FileKeys, settings: &Settings) -> Option<Family> {
-    let number = match of_file(keygrip, files).ok()? {
-        Some(kept) => kept.key().algorithm,
-        None => algorithm(&secrets::agent(settings).public_key(keygrip)?)?,
-    };
-    match Family::from_number(number.0.into())? {
-        Family::Ecdsa => Some(Family::Ecdh),
-        family => Some(family),
-    }
-}
-
-/// Returns the key with a keygrip that is in a file.
-fn of_file(keygrip: Keygrip, files: &FileKeys) -> secret::Result<Option<SecretKey>> {
-    let name = Name::Keygrip(keygrip);
-    match files.find(&name)? {
-        Some(stored) if stored.protection.has_secret() => files.export(&name, &mut Nobody).map(Some),
-        _ => Ok(None),
-    }
 }

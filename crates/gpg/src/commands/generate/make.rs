@@ -43,19 +43,19 @@ pub(crate) struct Order {
     pub(super) protected: bool,
     /// The only file that the certificate is written to.
     pub(super) pubring: Option<PathBuf>,
-    /// The keys, if they are on a card or in the agent already.
-    pub(super) on_card: Option<CardKeys>,
+    /// The keys, if the agent has them already, in itself or on a card.
+    pub(super) agent_keys: Option<AgentKeys>,
 }
 
-/// Keys on a card or in the agent that become a certificate.
-pub(crate) struct CardKeys {
+/// Keys of the agent, in itself or on a card, that become a certificate.
+pub(crate) struct AgentKeys {
     /// The bodies of their packets: the primary key, and the subkeys in their order.
     pub(crate) public: Vec<Vec<u8>>,
     /// The place that the status line of a failure names.
     pub(crate) location: &'static str,
 }
 
-impl CardKeys {
+impl AgentKeys {
     /// Returns keys that were there before.
     pub(super) fn existing(public: Vec<Vec<u8>>) -> Self {
         Self { public, location: "key_generate" }
@@ -65,16 +65,23 @@ impl CardKeys {
 impl Order {
     /// Returns the order for a key whose passphrase is asked for.
     pub(crate) fn of(request: Request) -> Self {
-        Self { request, handle: Vec::new(), passphrase: None, protected: true, pubring: None, on_card: None }
+        Self {
+            request,
+            handle: Vec::new(),
+            passphrase: None,
+            protected: true,
+            pubring: None,
+            agent_keys: None,
+        }
     }
 
-    /// Returns the order for a certificate of keys that are on a card or in the agent.
-    pub(crate) fn of_card(request: Request, keys: CardKeys) -> Self {
-        Self { on_card: Some(keys), ..Self::of(request) }
+    /// Returns the order for a certificate of keys that the agent has, in itself or on a card.
+    pub(crate) fn of_agent_keys(request: Request, keys: AgentKeys) -> Self {
+        Self { agent_keys: Some(keys), ..Self::of(request) }
     }
 
     fn location(&self) -> &'static str {
-        self.on_card.as_ref().map_or("key_generate", |keys| keys.location)
+        self.agent_keys.as_ref().map_or("key_generate", |keys| keys.location)
     }
 }
 
@@ -213,8 +220,8 @@ fn generated(
     let mut passphrases = Passphrases::new(settings, streams).with_given(order.passphrase.as_ref());
     let ask = order.protected.then_some(&mut passphrases as &mut dyn Ask);
     let command = "gpg-keyhoard --generate-key";
-    let made = match &order.on_card {
-        Some(keys) => certify_card_keys(&destination, profile, keys, command, settings),
+    let made = match &order.agent_keys {
+        Some(keys) => certify_agent_keys(&destination, profile, keys, command, settings),
         None => generate::generate(&destination, profile, ask, command, created, &mut primes),
     };
     match made {
@@ -230,11 +237,11 @@ fn generated(
     }
 }
 
-/// Makes the certificate of keys on a card or in the agent, which signs with them.
-fn certify_card_keys(
+/// Makes the certificate of keys that the agent signs with.
+fn certify_agent_keys(
     destination: &KeyDestination<'_>,
     profile: &Profile,
-    keys: &CardKeys,
+    keys: &AgentKeys,
     command: &str,
     settings: &Settings,
 ) -> engine::Result<generate::GeneratedKey> {

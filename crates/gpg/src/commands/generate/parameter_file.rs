@@ -112,7 +112,7 @@ impl ParameterFile {
                     passphrase: block.passphrase().map(secret::Passphrase::new),
                     protected: self.protected,
                     pubring: self.pubring.clone(),
-                    on_card: None,
+                    agent_keys: None,
                 };
                 make::make(settings, streams, &order)
             }

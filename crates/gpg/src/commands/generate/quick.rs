@@ -7,7 +7,7 @@ use engine::foreign_text::shown;
 use engine::store::query::Name;
 
 use super::defaults::defaults;
-use super::make::{self, CardKeys, Order, is_forbidden, report_failure};
+use super::make::{self, AgentKeys, Order, is_forbidden, report_failure};
 
 use crate::code::Code;
 use crate::commands::card::existing;
@@ -160,7 +160,7 @@ impl Words {
             subkey.kind
         });
         let request = self.request_of(user_id, primary.kind, subkey, &defaults(settings))?;
-        Ok(Order::of_card(request, CardKeys::existing(public)))
+        Ok(Order::of_agent_keys(request, AgentKeys::existing(public)))
     }
 
     fn request(&self, user_id: Vec<u8>, defaults: &Defaults<'_>) -> Result<Request, Code> {
