@@ -9,7 +9,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use harness::{AgentProxy, CONNECTION, Run};
+use harness::{AgentProxy, CONNECTION, OwnKey, Run};
 
 use crate::agent_home::{AgentHome, key_files, places};
 
@@ -238,15 +238,48 @@ fn a_home_that_has_only_gnupgs_files_is_taken_over_at_first_use_if_the_configura
         let run = Run::gpg_keyhoard(&home.home).args(["--local-user", "ann@example.org", "--sign"]);
         run.stdin("text").output()
     };
-    assert_eq!(sign().code, Some(2), "nobody said so");
     fs::create_dir_all(home.home.path().join(".config/keyhoard")).expect("room");
-    home.home.write(".config/keyhoard/config.toml", "import-home = \"yes\"\n");
+    let import_home = |value| {
+        home.home.write(".config/keyhoard/config.toml", format!("import-home = \"{value}\"\n"));
+    };
+    import_home("no");
+    assert_eq!(sign().code, Some(2), "the configuration says so");
+    assert!(!home.home.database().exists());
+    import_home("yes");
     let signed = sign();
     assert_eq!(signed.code, Some(0), "{}", signed.errors());
     assert!(signed.errors().contains("1 keys of GnuPG"), "{}", signed.errors());
     Run::gpg(&home.home).arg("--verify").stdin(signed.stdout).succeed();
     let trust = Run::gpg_keyhoard(&home.home).arg("--export-ownertrust").succeed().text();
     assert!(trust.contains(":6:"), "the owner trust came along: {trust}");
+}
+
+#[test]
+fn a_home_that_has_only_gnupgs_files_is_used_as_it_is_until_something_is_written() {
+    let home = AgentHome::empty();
+    home.gpg("", &["--quick-generate-key", "Ann <ann@example.org>", "future-default", "default", "never"]);
+    let ours = || Run::gpg_keyhoard(&home.home);
+    let signed = ours().args(["--local-user", "ann@example.org", "--sign"]).stdin("text").succeed().stdout;
+    assert_eq!(ours().arg("--decrypt").stdin(signed.clone()).succeed().text(), "text");
+    Run::gpg(&home.home).arg("--verify").stdin(signed).succeed();
+    let encrypt = ["--always-trust", "--recipient", "ann@example.org", "--encrypt"];
+    let encrypted = ours().args(encrypt).stdin("secret").succeed().stdout;
+    assert_eq!(ours().arg("--decrypt").stdin(encrypted).succeed().text(), "secret");
+    let listed = ours().args(["--with-colons", "-K"]).succeed().text();
+    assert_eq!(secret_lines(&listed), secret_lines(&home.listed(Run::gpg_with_agent(&home.home))));
+    assert!(!home.home.database().exists(), "nothing was written");
+}
+
+#[test]
+fn keys_in_the_older_of_gnupgs_files_are_read_where_there_is_no_other() {
+    let home = AgentHome::empty();
+    home.home.write("pubring.gpg", OwnKey::new("Ann <ann@example.org>").certificate());
+    let listed = Run::gpg_keyhoard(&home.home).args(["--with-colons", "-k"]).succeed().text();
+    assert!(listed.contains("Ann <ann@example.org>"), "{listed}");
+    Run::gpg(&home.home).arg("--import").stdin(OwnKey::new("Bob <bob@example.org>").certificate()).succeed();
+    let listed = Run::gpg_keyhoard(&home.home).args(["--with-colons", "-k"]).succeed().text();
+    let gpgs = Run::gpg(&home.home).args(["--with-colons", "-k"]).succeed().text();
+    assert_eq!(listed.contains("bob@example.org"), gpgs.contains("bob@example.org"), "{gpgs}");
 }
 
 #[test]

@@ -290,6 +290,28 @@ fn gpg_the_shared_database_is_where_the_environment_says() {
     assert!(other.join("keyhoard.db").exists());
 }
 
+/// As OSTree and Flatpak do it, which take the file back.
+#[test]
+fn an_import_goes_into_the_older_keyring_file_of_a_home_that_has_only_that() {
+    let both = Both::new();
+    for home in [&both.gpg, &both.keyhoard] {
+        home.write("pubring.gpg", "");
+    }
+    for user in ["Ann <ann@example.org>", "Bob <bob@example.org>"] {
+        both.import(both.gpg.write("key", harness::OwnKey::new(user).certificate()));
+        both.assert_same_output(["--with-colons", "--list-keys"]);
+    }
+    let [gpgs, ours] =
+        [&both.gpg, &both.keyhoard].map(|home| fs::read(home.path().join("pubring.gpg")).expect("a file"));
+    let listed = |bytes: &[u8]| {
+        let listed = Run::gpg(&Home::new()).args(["--with-colons", "--show-keys"]).stdin(bytes).succeed();
+        listed.text()
+    };
+    assert_eq!(listed(&ours), listed(&gpgs));
+    assert!(listed(&ours).contains("bob@example.org"));
+    assert!(!both.keyhoard.database().exists());
+}
+
 #[test]
 fn gpg_with_secret_marks_the_keys_whose_secret_part_gpg_has() {
     let key = harness::OwnKey::new("Own <own@example.org>");
@@ -306,15 +328,19 @@ fn gpg_with_secret_marks_the_keys_whose_secret_part_gpg_has() {
 }
 
 #[test]
-fn gpg_keyrings_of_gnupg_are_mentioned_once_with_the_command_that_migrates_them() {
+fn keys_in_gnupgs_file_are_read_until_there_is_a_database_and_then_named_with_the_command_that_migrates_them()
+{
     let home = Home::new();
     Run::gpg(&home).arg("--import").arg(Keyring::Nonupload.path()).succeed();
     let list = || Run::gpg_keyhoard(&home).arg("-k").succeed();
-    let said = list().errors();
-    assert!(said.contains("pubring.kbx' are not in this database"), "{said}");
+    let listed = list();
+    assert!(listed.text().contains("pubring.kbx\n---"), "{}", listed.text());
+    assert_eq!(listed.text(), Run::gpg(&home).arg("-k").succeed().text());
+    assert!(!listed.errors().contains("keyhoard --db"), "{}", listed.errors());
     assert!(!home.database().exists(), "a listing makes no database");
     let other = Keyring::Maintainers.path();
     let imported = Run::gpg_keyhoard(&home).arg("--import").arg(&other).succeed().errors();
+    assert!(imported.contains("pubring.kbx' are not in this database"), "{imported}");
     assert!(imported.contains("keyhoard --db"), "{imported}");
     assert!(list().errors().contains("keyhoard --db"), "now there is a database to remember it in");
     assert!(!list().errors().contains("keyhoard --db"));

@@ -1,4 +1,4 @@
-//! Secret keys in gpg-agent beside those in files, for the certificates of a database.
+//! Secret keys in gpg-agent beside those in files, for the certificates of a database and of keyring files.
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,8 @@ use secret::Role;
 use secret::file::FileKeys;
 use store::{CertId, Detail, Query, ReadCertificates, Selection, Store};
 
-use crate::permissions::{refuse_exposed, secret_keys_beside};
+use crate::keyring_file::KeyringFile;
+use crate::permissions::{exposed_with_directory, refuse_exposed, secret_keys_beside};
 use crate::{Result, causes, database};
 
 /// Returns the secret keys in the files beside a database, and in an agent.
@@ -21,20 +22,40 @@ use crate::{Result, causes, database};
 ///
 /// [`Error::Exposed`](crate::Error::Exposed) if there are secret keys, and somebody else can change the database.
 pub fn all_keys(location: &Path, agent: Option<Agent>) -> Result<AllKeys> {
+    all_keys_and_keyrings(location, Vec::new(), agent)
+}
+
+/// Returns the same secret keys, and those in the agent of certificates in keyring files. A file that somebody else can change
+/// is left out.
+///
+/// # Errors
+///
+/// As there.
+pub fn all_keys_and_keyrings(
+    location: &Path,
+    mut keyrings: Vec<PathBuf>,
+    agent: Option<Agent>,
+) -> Result<AllKeys> {
     if agent.as_ref().is_some_and(|agent| agent.key_directory().exists()) {
         refuse_exposed(location)?;
     }
     let files = secret_keys_beside(location)?;
     Ok(match agent {
-        Some(agent) => with_agent(files, location, agent),
+        Some(agent) => {
+            keyrings.retain(|path| exposed_with_directory(path).is_empty());
+            joined(files, KnownCertificates::new(location, keyrings), agent)
+        }
         None => AllKeys::new(files, None),
     })
 }
 
 /// Joins secret keys in files and those of an agent that belong to a database's certificates.
 pub fn with_agent(files: FileKeys, location: &Path, agent: Agent) -> AllKeys {
-    let certificates = Arc::new(DatabaseCertificates::new(location));
-    AllKeys::new(files, Some(AgentKeys::new(agent, certificates)))
+    joined(files, KnownCertificates::new(location, Vec::new()), agent)
+}
+
+fn joined(files: FileKeys, certificates: KnownCertificates, agent: Agent) -> AllKeys {
+    AllKeys::new(files, Some(AgentKeys::new(agent, Arc::new(certificates))))
 }
 
 /// Returns the agent of a GnuPG home directory, whose socket is elsewhere if that is `~/.gnupg`.
@@ -56,39 +77,58 @@ pub fn agent_near(location: &Path) -> Option<Agent> {
     Some(agent_of(&home))
 }
 
-/// The certificates of a database, which is opened when it is first needed.
-pub(crate) struct DatabaseCertificates {
+/// The certificates of a database and of keyring files, which are opened when they are first needed.
+pub(crate) struct KnownCertificates {
     location: PathBuf,
-    store: Mutex<Option<Box<dyn Store>>>,
+    keyrings: Vec<PathBuf>,
+    opened: Mutex<Option<OpenedCertificates>>,
 }
 
-impl DatabaseCertificates {
-    pub(crate) fn new(location: &Path) -> Self {
-        Self { location: location.to_owned(), store: Mutex::new(None) }
+struct OpenedCertificates {
+    store: Box<dyn Store>,
+    keyrings: Vec<KeyringFile>,
+}
+
+impl KnownCertificates {
+    pub(crate) fn new(location: &Path, keyrings: Vec<PathBuf>) -> Self {
+        Self { location: location.to_owned(), keyrings, opened: Mutex::new(None) }
     }
 
-    fn read<T>(&self, read: impl FnOnce(&dyn ReadCertificates) -> Result<T>) -> secret::Result<T> {
-        let mut store = self.store.lock().unwrap_or_else(PoisonError::into_inner);
-        let read = || {
-            let store = match &mut *store {
-                Some(store) => store,
-                empty => empty.insert(opened(&self.location)?),
+    /// Reads the database and then each file, until `read` finds what it looks for.
+    fn read<T>(
+        &self,
+        mut read: impl FnMut(&dyn ReadCertificates) -> Result<Option<T>>,
+    ) -> secret::Result<Option<T>> {
+        let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut read = || {
+            let OpenedCertificates { store, keyrings } = match &mut *opened {
+                Some(opened) => opened,
+                empty => empty.insert(self.open()?),
             };
-            read(store.snapshot()?.as_ref())
+            let mut found = read(store.snapshot()?.as_ref())?;
+            for keyring in keyrings {
+                if found.is_none() {
+                    found = read(keyring.snapshot().as_ref())?;
+                }
+            }
+            Ok(found)
         };
-        read().map_err(|error| secret::Error::Certificates(causes(&error)))
+        read().map_err(|error: crate::Error| secret::Error::Certificates(causes(&error)))
+    }
+
+    fn open(&self) -> Result<OpenedCertificates> {
+        let store = match database::open(&self.location) {
+            Err(crate::Error::Store(store::Error::Missing { path })) => database::empty(&path),
+            opened => opened?,
+        };
+        let keyrings = self.keyrings.iter().map(|path| KeyringFile::read(path));
+        Ok(OpenedCertificates { store, keyrings: keyrings.collect::<Result<_>>()? })
     }
 }
 
-fn opened(location: &Path) -> Result<Box<dyn Store>> {
-    match database::open(location) {
-        Err(crate::Error::Store(store::Error::Missing { path })) => Ok(database::empty(&path)),
-        opened => opened,
-    }
-}
-
-impl Certificates for DatabaseCertificates {
+impl Certificates for KnownCertificates {
     fn with_keygrips(&self, keygrips: &[Keygrip]) -> secret::Result<Vec<KnownKey>> {
+        let mut known: Vec<KnownKey> = Vec::new();
         self.read(|snapshot| {
             let mut ids = Vec::new();
             for keygrip in keygrips {
@@ -96,13 +136,17 @@ impl Certificates for DatabaseCertificates {
             }
             ids.sort_unstable();
             ids.dedup();
-            let mut known = Vec::new();
             snapshot.visit(Selection::Ids(&ids), Detail::Own, &mut |record| {
-                known.extend(record.facts.iter().flat_map(|facts| known_keys(facts, keygrips)));
+                for key in record.facts.iter().flat_map(|facts| known_keys(facts, keygrips)) {
+                    if known.iter().all(|known| known.fingerprint != key.fingerprint) {
+                        known.push(key);
+                    }
+                }
                 ControlFlow::Continue(())
             })?;
-            Ok(known)
-        })
+            Ok(None::<()>)
+        })?;
+        Ok(known)
     }
 
     fn with_fingerprint(&self, fingerprint: &Fingerprint) -> secret::Result<Option<PublicKey>> {

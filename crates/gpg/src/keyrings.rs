@@ -17,7 +17,7 @@ use engine::validity::Sources;
 
 use crate::code::Code;
 use crate::home::Home;
-use crate::migration;
+use crate::migration::{self, FirstUse};
 use crate::program::Program;
 use crate::pubring;
 use crate::settings::{DefaultKeyring, Settings};
@@ -118,9 +118,16 @@ impl Keyrings {
             } else {
                 report_exposed(&path, settings, streams);
                 keyrings.add(path.clone(), false, KeyringFormat::Keybox, streams)?;
-                if migration::first_use(&path, keyrings.working_database(), settings, streams)? {
-                    keyrings.rings.clear();
-                    keyrings.add(path.clone(), false, KeyringFormat::Keybox, streams)?;
+                match migration::first_use(&path, keyrings.working_database(), settings, streams)? {
+                    FirstUse::TakenOver => {
+                        keyrings.rings.clear();
+                        keyrings.add(path.clone(), false, KeyringFormat::Keybox, streams)?;
+                    }
+                    FirstUse::LeftIn(file) => {
+                        report_exposed(&file, settings, streams);
+                        keyrings.add(file, false, KeyringFormat::Keybox, streams)?;
+                    }
+                    FirstUse::Nothing => {}
                 }
             }
         }
@@ -245,6 +252,12 @@ impl Keyrings {
         let Some(ring) = self.rings.iter().find(|ring| ring.primary).or_else(|| self.rings.first()) else {
             return Ok(None);
         };
+        if matches!(ring.content, Content::Missing)
+            && ring.path == settings.home.database()?
+            && let Some(path) = migration::older_keyring(settings)?
+        {
+            return Ok(Some(KeyringCopy::open(&path, KeyringFormat::Packets, settings.now)?));
+        }
         let is_file = match ring.content {
             Content::File(_) => true,
             Content::Missing => !ring.may_be_made(&settings.home)?,
@@ -312,6 +325,9 @@ impl Keyrings {
             ring.content = Content::Database(database::create(&ring.path)?);
             if !settings.quiet {
                 streams.info(format_args!("database '{}' created", database::shown(&ring.path)));
+            }
+            if ring.path == home.database()? {
+                migration::point_out_left(&ring.path, settings, streams)?;
             }
         }
         trust_database_file::place(settings);
@@ -464,6 +480,21 @@ fn standard(path: PathBuf, settings: &Settings) -> engine::Result<PathBuf> {
     let database = home.database()?;
     let is_other = path.exists() && !pubring::is_copied(&database, settings);
     Ok(if is_other { path } else { database })
+}
+
+/// Returns the keyring files whose certificates the agent's keys can belong to.
+pub(crate) fn certificate_files(settings: &Settings) -> anyhow::Result<Vec<PathBuf>> {
+    let home = &settings.home;
+    let mut files = if settings.uses_default_keyring() { migration::left_in(settings)? } else { None }
+        .into_iter()
+        .collect::<Vec<_>>();
+    for path in settings.keyrings.iter().filter_map(|ring| resolve(&ring.name, home)) {
+        let path = standard(path, settings)?;
+        if matches!(kind(&path), Ok(Kind::File)) {
+            files.push(path);
+        }
+    }
+    Ok(files)
 }
 
 enum Kind {

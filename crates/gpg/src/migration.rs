@@ -1,7 +1,7 @@
 //! GnuPG's own keyrings in a home directory, whose keys are not in the database.
 
 use std::io::{self, IsTerminal as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use engine::configuration::{Configuration, ImportHome};
 use engine::database;
@@ -13,16 +13,26 @@ use crate::pubring;
 use crate::settings::Settings;
 use crate::streams::Streams;
 
+/// What became of keys that GnuPG has in the home directory and that are not in the database.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum FirstUse {
+    /// There are none, or the configuration says that they are no concern.
+    Nothing,
+    TakenOver,
+    /// They stay in this file, which is read as long as there is no database.
+    LeftIn(PathBuf),
+}
+
 /// Takes over what GnuPG has in the home directory when keyrings are found there that were never migrated, or names them,
-/// as `import-home` and `write-pubring` in the configuration say; returns whether it took something over.
+/// as `import-home` and `write-pubring` in the configuration say.
 ///
-/// That they were named is recorded in the database, unless there is none yet or it cannot be written to.
+/// They are named once there is a database, in which that is recorded if it can be written to.
 pub(crate) fn first_use(
     database: &Path,
     store: Option<&dyn Store>,
     settings: &Settings,
     streams: &mut Streams,
-) -> anyhow::Result<bool> {
+) -> anyhow::Result<FirstUse> {
     let home = settings.home.directory();
     let has_copy = pubring::is_copied(database, settings);
     if let Some(store) = store.filter(|_| has_copy) {
@@ -33,12 +43,12 @@ pub(crate) fn first_use(
         None => migrate::keyrings_in_home(home),
     };
     if sources.is_empty() {
-        return Ok(false);
+        return Ok(FirstUse::Nothing);
     }
     let is_wanted = match Configuration::read()?.import_home {
         _ if has_copy && sources.iter().any(|source| source.path.ends_with("pubring.kbx")) => true,
         ImportHome::Yes => true,
-        ImportHome::No => return Ok(false),
+        ImportHome::No => return Ok(FirstUse::Nothing),
         ImportHome::Ask => {
             let context = format!(
                 "GnuPG has keys in '{}' that are not in this program's database yet.\n",
@@ -51,19 +61,66 @@ pub(crate) fn first_use(
     if is_wanted {
         match store {
             Some(store) => take_over(store, settings, streams)?,
-            None => take_over(database::create(database)?.as_ref(), settings, streams)?,
+            None => match database::create(database) {
+                Ok(store) => take_over(store.as_ref(), settings, streams)?,
+                Err(error) => {
+                    streams.info(format_args!("Note: GnuPG's keys are read where they are: {error}"));
+                    return Ok(used_by_gnupg(&sources).map_or(FirstUse::Nothing, FirstUse::LeftIn));
+                }
+            },
         }
-        return Ok(true);
+        return Ok(FirstUse::TakenOver);
     }
+    let Some(store) = store else {
+        return Ok(used_by_gnupg(&sources).map_or(FirstUse::Nothing, FirstUse::LeftIn));
+    };
     if !settings.quiet {
         point_out(&sources, database, settings, streams);
-        if let Some(store) = store {
-            // If that fails, they are named again next time.
-            let command = "gpg-keyhoard (keyrings pointed out)";
-            let _ = migrate::mention(store, &sources, command, settings.now);
-        }
+        // If that fails, they are named again next time.
+        let command = "gpg-keyhoard (keyrings pointed out)";
+        let _ = migrate::mention(store, &sources, command, settings.now);
     }
-    Ok(false)
+    Ok(FirstUse::Nothing)
+}
+
+/// Returns the file of GnuPG whose keys are used as long as there is no database.
+pub(crate) fn left_in(settings: &Settings) -> anyhow::Result<Option<PathBuf>> {
+    let database = settings.home.database()?;
+    if database::is_server(&database)
+        || database.exists()
+        || Configuration::read()?.import_home == ImportHome::No
+    {
+        return Ok(None);
+    }
+    Ok(used_by_gnupg(&migrate::keyrings_in_home(settings.home.directory())))
+}
+
+/// Returns the `pubring.gpg` in which gpg would keep keys, if that is to be left to it: programs that make one in a directory of
+/// their own, as OSTree does, take it back after an import.
+pub(crate) fn older_keyring(settings: &Settings) -> anyhow::Result<Option<PathBuf>> {
+    let home = settings.home.directory();
+    let (path, newer) = (home.join("pubring.gpg"), home.join("pubring.kbx"));
+    let is_used = path.is_file() && !newer.exists() && !settings.home.database()?.exists();
+    Ok((is_used && Configuration::read()?.import_home == ImportHome::Ask).then_some(path))
+}
+
+/// Returns the file in which GnuPG keeps keys: it reads the first that there is.
+fn used_by_gnupg(sources: &[MigrationSource]) -> Option<PathBuf> {
+    let named = |name: &&str| sources.iter().find(|source| source.path.ends_with(name));
+    ["pubring.kbx", "pubring.gpg"].iter().find_map(named).map(|source| source.path.clone())
+}
+
+/// Names the keyrings of GnuPG in the home directory that were read until a database was made.
+pub(crate) fn point_out_left(
+    database: &Path,
+    settings: &Settings,
+    streams: &mut Streams,
+) -> anyhow::Result<()> {
+    let sources = migrate::keyrings_in_home(settings.home.directory());
+    if !settings.quiet && !sources.is_empty() && Configuration::read()?.import_home != ImportHome::No {
+        point_out(&sources, database, settings, streams);
+    }
+    Ok(())
 }
 
 /// Asks whether to take something over, if a user sits at a terminal; a program that gives answers knows nothing of the

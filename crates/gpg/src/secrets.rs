@@ -3,20 +3,22 @@
 use std::collections::HashMap;
 
 use agent::{Agent, AllKeys};
-use engine::agent_keys::all_keys;
+use engine::agent_keys::all_keys_and_keyrings;
 use engine::cert::Facts;
 use engine::listing::SecretPart;
 use engine::secret_keys::SecretKeys as AgentKeys;
 use engine::store::{CertId, Fingerprint, Query, ReadCertificates};
 use secret::{Name, Protection, SecretKeys, StoredKey};
 
+use crate::keyrings::certificate_files;
 use crate::render::digits::hex_text;
 use crate::settings::{PinentryMode, Settings};
 
 /// Returns the secret keys in files and in the agent of the home directory. New ones go where the configuration says.
 pub(crate) fn secret_keys(settings: &Settings) -> anyhow::Result<AllKeys> {
     let agent = agent(settings);
-    let mut keys = all_keys(&settings.home.database()?, Some(agent.clone()))?;
+    let files = certificate_files(settings)?;
+    let mut keys = all_keys_and_keyrings(&settings.home.database()?, files, Some(agent.clone()))?;
     if settings.answer_yes {
         keys = keys.without_question_before_deletion();
     }

@@ -15,7 +15,7 @@ use zeroize::Zeroizing;
 use super::detail::{Detail, DetailKind, DetailOutcome};
 use super::secring::secring;
 use super::source::{KEYS_OF_AGENT, MigrationSource, homes};
-use crate::agent_keys::DatabaseCertificates;
+use crate::agent_keys::KnownCertificates;
 use crate::causes;
 
 /// What is done with GnuPG's secret keys.
@@ -40,7 +40,7 @@ pub fn secret_keys(
     keys: &AllKeys,
     handling: &mut Handling<'_>,
 ) -> Vec<Detail> {
-    let certificates = DatabaseCertificates::new(location);
+    let certificates = KnownCertificates::new(location, Vec::new());
     let agent = keys.agent();
     // If the agent cannot be asked, its keys cannot be used.
     let in_agent = match handling {
@@ -62,7 +62,7 @@ pub fn secret_keys(
 }
 
 struct Take<'a, 'h> {
-    certificates: &'a DatabaseCertificates,
+    certificates: &'a KnownCertificates,
     /// The keys that the agent has, if it was asked.
     in_agent: Vec<StoredKey>,
     /// The directory of the agent's files.
