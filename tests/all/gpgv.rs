@@ -259,6 +259,30 @@ fn unverifiable_signatures_are_reported_as_in_gpgv() {
 }
 
 #[test]
+fn with_ignore_time_conflict_keys_from_the_future_count_and_signatures_older_than_their_key() {
+    const FUTURE: &str = "21000101T000000!";
+    let signer = Signer::new();
+    let key = ["--quick-generate-key", "Cy <cy@example.org>", "ed25519", "default", "never"];
+    signer.gpg(FUTURE, &key, b"");
+    signer.home.write("cy.gpg", signer.gpg(FUTURE, &["--export", "cy@example.org"], b""));
+    let sign = ["--ignore-time-conflict", "-u", "cy@example.org", "-o", "-", "-b"];
+    for (name, time) in [("of-the-future", FUTURE), ("older", MADE)] {
+        signer.home.write(name, signer.gpg(time, &sign, RELEASE));
+        let words = ["--status-fd", "2", "--keyring", "cy.gpg", name, "Release"];
+        for (option, code) in [("--verbose", 2), ("--ignore-time-conflict", 0)] {
+            let words = [&[option], &words[..]].concat();
+            // How often gpgv meets the key, and says that it is of the future, depends on its cache.
+            let told = [true, false].map(|real| {
+                let done = signer.run(real, &words, b"");
+                (done.status_lines(), done.errors().contains("in the future"), done.code)
+            });
+            assert_eq!(told[0], told[1], "{name} {option}");
+            assert_eq!(told[1].2, Some(code), "{name} {option}");
+        }
+    }
+}
+
+#[test]
 fn clear_text_without_a_signature_is_reported_as_in_gpgv() {
     let signer = Signer::new();
     let text = signer.home.path().join("InRelease");

@@ -50,7 +50,8 @@ impl GnupgVerdict {
 }
 
 impl ExaminedSignature {
-    /// Returns what GnuPG says of the signature. `announced` are the `Hash` headers of clear text.
+    /// Returns what GnuPG says of the signature. `announced` are the `Hash` headers of clear text. A policy that overlooks
+    /// that the signature is older than the key also does so with a key from the future (`--ignore-time-conflict`).
     pub fn gnupg(&self, announced: Option<&HashHeaders>, policy: &SignaturePolicy<'_>) -> GnupgVerdict {
         let Some(statement) = &self.statement else { return GnupgVerdict::UnknownVersion };
         let (signer, is_good) = match &self.signer {
@@ -65,13 +66,14 @@ impl ExaminedSignature {
         };
         let objections = signer.objections(statement, policy.now);
         let has = |objection: &Objection| objections.contains(*objection);
+        let ignores_time = policy.overlooked.contains(&Objection::BeforeKey);
         let unbound = [Objection::Unbound, Objection::NotCrossCertified].into_iter().find(has);
         if !self.is_announced(announced) {
             GnupgVerdict::DigestConflict
-        } else if has(&Objection::BeforeKey) {
-            GnupgVerdict::Refused(Objection::BeforeKey)
-        } else if signer.certificate.facts.primary().created > policy.now {
+        } else if signer.certificate.facts.primary().created > policy.now && !ignores_time {
             GnupgVerdict::KeyFromFuture
+        } else if has(&Objection::BeforeKey) && !ignores_time {
+            GnupgVerdict::Refused(Objection::BeforeKey)
         } else if policy.digests.is_weak(statement.hash) {
             GnupgVerdict::WeakDigest
         } else if has(&Objection::WrongUse) && !has(&Objection::Unbound) {

@@ -28,6 +28,8 @@ use crate::{Result, stored};
 pub(super) struct Holders<'s> {
     pub(super) sources: Vec<&'s dyn ReadCertificates>,
     pub(super) context: EvaluationContext,
+    /// Evaluates a certificate from the future as of its creation, and not now, when it has no uses.
+    pub(super) accepts_future: bool,
     /// The hash algorithms that are accepted in back-signatures.
     pub(super) digests: DigestPolicy,
     pub(super) limits: Limits,
@@ -156,7 +158,12 @@ impl Holders<'_> {
         let Some(stored) = stored::read_one(self.sources[source], id)? else { return Ok(None) };
         let certificate = self.with_other_copies(stored.certificate, (source, id))?;
         let Some(component) = index_of(&certificate.facts, &key) else { return Ok(None) };
-        let context = designated_context(&certificate, self.context, &self.sources)?;
+        let created = certificate.facts.primary().created;
+        let moment = match self.accepts_future && created > self.context.now {
+            true => self.context.at(created),
+            false => self.context,
+        };
+        let context = designated_context(&certificate, moment, &self.sources)?;
         let effective = as_of_context(&certificate.facts, context);
         let (back_signatures, cross_certification) = self.agreement(&certificate, component);
         Ok(Some(CandidateSigner {

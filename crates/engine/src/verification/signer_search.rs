@@ -40,13 +40,19 @@ impl<'s> SignerSearch<'s> {
         digests: DigestPolicy,
     ) -> Self {
         let limits = Limits::default();
-        let holders = Holders { sources, context, digests, limits };
+        let holders = Holders { sources, context, accepts_future: false, digests, limits };
         Self { holders, known: HashMap::new(), presumed: Vec::new() }
     }
 
     /// Sets the hash algorithms that are accepted in self-signatures other than back-signatures.
     pub(super) fn with_self_signature_digests(mut self, digests: DigestPolicy) -> Self {
         self.holders.context = self.holders.context.with_digests(digests);
+        self
+    }
+
+    /// Lets keys from the future count.
+    pub(super) fn with_keys_from_the_future(mut self) -> Self {
+        self.holders.accepts_future = true;
         self
     }
 

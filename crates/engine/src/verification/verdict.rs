@@ -49,6 +49,12 @@ impl<'s> Examiner<'s> {
         Self { signers: self.signers.with_self_signature_digests(digests), ..self }
     }
 
+    /// Lets keys from the future count, as GnuPG's `--ignore-time-conflict` does.
+    #[must_use]
+    pub fn with_keys_from_the_future(self) -> Self {
+        Self { signers: self.signers.with_keys_from_the_future(), ..self }
+    }
+
     /// Sets keys that may have made any of the signatures, whomever these name.
     pub fn presume(&mut self, keys: Vec<KeyId>) {
         self.signers.presume(keys);

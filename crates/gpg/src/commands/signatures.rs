@@ -54,14 +54,17 @@ pub(super) fn report(
     trust_settings.tofu.with_info = trust_settings.model.remembers();
     let policy = SignaturePolicy {
         notations: &settings.message.known_notations,
-        // gpg does not compare a signature's time with the clock.
-        overlooked: &[Objection::FromFuture],
+        overlooked: overlooked(settings),
         ..SignaturePolicy::new(settings.digests, settings.now)
     };
     let mut verdicts = {
         // Ends before the next snapshot begins, which uses the same connection then.
         let snapshots = keyrings.snapshots()?;
-        Examiner::new(snapshots.sources()?, trust_settings.clone()).search(signatures, &policy)?
+        let mut examiner = Examiner::new(snapshots.sources()?, trust_settings.clone());
+        if settings.ignore_time_conflict {
+            examiner = examiner.with_keys_from_the_future();
+        }
+        examiner.search(signatures, &policy)?
     };
     let store = keyrings.working_database().filter(|_| trust_settings.model.remembers());
     let remembered = store.map_or(Ok(()), |store| {
@@ -144,6 +147,9 @@ fn report_one(
     };
     report_flaw(streams, signer);
     let report = Report { settings, statement, signer, trust, is_included };
+    if signer.certificate.facts.primary().created > settings.now {
+        report_key_from_future(streams, signer, settings.now);
+    }
     if let Some(flags) = report.passed_over(gnupg) {
         let considered = format!("KEY_CONSIDERED {} {flags}", signer.primary());
         streams.status(&considered);
@@ -155,6 +161,9 @@ fn report_one(
     }
     if let Some(code) = report.unchecked(streams, gnupg) {
         return report_unchecked(streams, statement, code);
+    }
+    if settings.ignore_time_conflict && statement.created < signer.key().created {
+        report_newer_key(streams, signer, statement.created);
     }
     if gnupg == GnupgVerdict::Bad {
         use CrossCertification::Refused;
@@ -211,15 +220,7 @@ impl Report<'_> {
                 report_newer_key(streams, signer, statement.created);
                 Code::TIME_CONFLICT
             }
-            GnupgVerdict::KeyFromFuture => {
-                let primary = signer.certificate.facts.primary();
-                let (key, later) =
-                    (primary.fingerprint.key_id(), time_between(primary.created, settings.now));
-                streams.info(format_args!(
-                    "key {key} was created {later} in the future (time warp or clock problem)"
-                ));
-                Code::BAD_PUBLIC_KEY
-            }
+            GnupgVerdict::KeyFromFuture => Code::BAD_PUBLIC_KEY,
             GnupgVerdict::WeakDigest => {
                 report_rejected(streams, statement.hash);
                 Code::INVALID_DIGEST
@@ -381,6 +382,20 @@ impl Report<'_> {
 }
 
 /// Reports that a key is newer than its signature.
+/// Returns what gpg does not object to: it does not compare a signature's time with the clock.
+fn overlooked(settings: &Settings) -> &'static [Objection] {
+    match settings.ignore_time_conflict {
+        true => &[Objection::FromFuture, Objection::BeforeKey],
+        false => &[Objection::FromFuture],
+    }
+}
+
+fn report_key_from_future(streams: &mut Streams, signer: &CandidateSigner, now: Timestamp) {
+    let primary = signer.certificate.facts.primary();
+    let (key, later) = (primary.fingerprint.key_id(), time_between(primary.created, now));
+    streams.info(format_args!("key {key} was created {later} in the future (time warp or clock problem)"));
+}
+
 fn report_newer_key(streams: &mut Streams, signer: &CandidateSigner, signed: Timestamp) {
     let (key, later) = (signer.key().fingerprint.key_id(), time_between(signer.key().created, signed));
     streams.info(format_args!("public key {key} is {later} newer than the signature"));
