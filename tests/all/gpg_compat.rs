@@ -320,6 +320,9 @@ fn gpg_reports_how_far_messages_are_read_on_request() {
             &["-d", &message],
             &["--verify", &signature, &text],
             &["-r", "alice", "-e"],
+            &["--input-size-hint=5000000", "-r", "alice", "-e"],
+            &["--input-size-hint=10", "--set-filesize", "20", "-u", "alice", "-b"],
+            &["--input-size-hint=10", "-u", "alice", "-b", &text],
         ] {
             let common = ["--enable-progress-filter", "--status-fd", "2", "--yes", "-o", &output];
             let [gpg, keyhoard] = both.run(secret.iter().chain(&common).chain(words)).map(|done| {

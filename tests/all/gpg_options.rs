@@ -70,6 +70,32 @@ fn gpg_options_of_2_4_are_all_there_with_their_arguments() {
     assert!(missing.is_empty(), "{missing:?}");
 }
 
+/// gpgconf, and with it Kleopatra, shows options by these headings.
+#[test]
+fn options_that_gpgconf_shows_stand_below_the_headings_that_gpg_has_them_below() {
+    for gnupg in Gnupg::ALL {
+        let home = Home::new();
+        let [gpg, keyhoard] = [Run::gpg_of(gnupg, &home), Run::gpg_keyhoard(&home).like(gnupg)].map(|run| {
+            let text = run.arg("--dump-option-table").succeed().text();
+            let (mut headings, mut of_option) = (Vec::new(), BTreeMap::new());
+            for line in text.lines() {
+                let fields: Vec<&str> = line.split(':').collect();
+                match fields[2].parse::<u32>() {
+                    Ok(flags) if flags & HEADER != 0 => headings.push(line.to_owned()),
+                    _ => drop(of_option.insert(fields[0].to_owned(), headings.last().cloned())),
+                }
+            }
+            (headings, of_option)
+        });
+        assert_eq!(keyhoard.0, gpg.0);
+        let shown: Vec<_> = keyhoard.1.iter().filter(|(_, heading)| heading.is_some()).collect();
+        assert!(shown.len() > 20, "{shown:?}");
+        for (name, heading) in shown {
+            assert_eq!(gpg.1[name], *heading, "--{name}");
+        }
+    }
+}
+
 fn both_tables(gnupg: Gnupg) -> [Table; 2] {
     let home = Home::new();
     [Run::gpg_of(gnupg, &home), Run::gpg_keyhoard(&home).like(gnupg)].map(|run| {

@@ -27,6 +27,11 @@ pub(crate) fn resolved(name: Vec<u8>, special_names: bool) -> Vec<u8> {
     }
 }
 
+/// Returns the special name that became this path of a descriptor.
+pub(crate) fn special_name(path: &[u8]) -> Option<Vec<u8>> {
+    path.strip_prefix(DESCRIPTORS).map(|number| [b"-&", number].concat())
+}
+
 /// Returns the number in a special name: 3 of `-&3`.
 pub(crate) fn special_descriptor(name: &[u8]) -> Option<i32> {
     let digits = name.strip_prefix(b"-&").filter(|digits| digits.iter().all(u8::is_ascii_digit))?;

@@ -2,6 +2,7 @@
 
 mod change_user;
 pub(crate) mod config_file;
+pub(crate) mod groups;
 pub(crate) mod load;
 pub(crate) mod meta;
 pub(crate) mod parse;

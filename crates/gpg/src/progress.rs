@@ -25,7 +25,10 @@ pub(crate) struct ReportedInput<R> {
 impl ReportedInput<File> {
     /// Begins to report the reading of the file that an argument names, or of standard input.
     pub(crate) fn new(file: File, name: Option<&[u8]>, settings: &Settings, streams: &mut Streams) -> Self {
-        let total = file.metadata().ok().filter(|_| !input::is_stream(name)).map_or(0, |file| file.len());
+        let size = file.metadata().ok().filter(|_| !input::is_stream(name)).map(|file| file.len());
+        let total = size.or(settings.input_size.of_stream()).unwrap_or(0);
+        let special = name.filter(|_| settings.special_file_names).and_then(input::special_name);
+        let name = special.as_deref().or(name);
         let progress = settings.progress.then(|| Progress::begin(name, total, streams.status_lines()));
         Self { input: file, progress }
     }

@@ -43,6 +43,22 @@ pub(crate) use network::{Mechanism, NetworkSettings};
 pub(crate) use signature::{Form, SignatureSettings};
 pub(crate) use trust::TrustNumbers;
 
+/// How much a stream has to be read, for `PROGRESS` lines.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct InputSize {
+    /// `--set-filesize`.
+    pub(crate) stated: Option<u64>,
+    /// `--input-size-hint`.
+    pub(crate) hint: Option<u64>,
+}
+
+impl InputSize {
+    /// Returns the number of bytes, if one was given.
+    pub(crate) fn of_stream(self) -> Option<u64> {
+        self.stated.filter(|bytes| *bytes > 0).or(self.hint)
+    }
+}
+
 /// The settings of a run, from the options and configuration files. They do not change while a command runs.
 #[derive(Debug, Default)]
 pub(crate) struct Settings {
@@ -107,6 +123,9 @@ pub(crate) struct Settings {
     pub(crate) large_rsa: bool,
     /// `--enable-progress-filter`: writes `PROGRESS` lines.
     pub(crate) progress: bool,
+    pub(crate) input_size: InputSize,
+    /// `--ignore-time-conflict`: signatures older than their key count, and those of keys from the future.
+    pub(crate) ignore_time_conflict: bool,
     /// `--no-auto-trust-new-key`: new keys get no owner trust.
     pub(crate) no_auto_trust_new_key: bool,
     /// `--log-time`: messages have the time in front.

@@ -7,6 +7,7 @@ use engine::configuration::Compat;
 use crate::algorithms::{self, Named};
 use crate::generation::algorithm;
 use crate::home::Home;
+use crate::options::groups::{GROUPS, Group};
 use crate::options::row::{Argument, Information, OptionAction, Row};
 use crate::options::table::{OPTIONS, rows};
 use crate::program::Program;
@@ -168,23 +169,32 @@ fn dump_options(program: Program, compat: Compat) -> String {
 }
 
 /// Lists every long option as `NAME:NUMBER:FLAGS:HELP:`. Flags are gpg's; names with one number mean the same, and
-/// the number is that of the short option, where there is one.
+/// the number is that of the short option, where there is one. Options that `gpgconf` shows stand below gpg's headings.
 fn dump_option_table(program: Program, compat: Compat) -> String {
-    const FIRST_NUMBER: usize = 500;
-    let mut text = String::new();
-    for (index, row) in rows(program, compat).into_iter().enumerate() {
-        let number = row.short.map_or(FIRST_NUMBER + index, usize::from);
-        let help = if row.help.is_empty() {
-            "@".to_owned()
-        } else {
-            row.help.replace('%', "%25").replace(':', "%3A")
-        };
-        for name in row.names() {
-            // Writing to a string does not fail.
-            let _ = writeln!(text, "{name}:{number}:{}:{help}:", flags(row, compat));
-        }
+    const HEADING: u32 = 1 << 9;
+    let rows: Vec<(usize, &Row)> = rows(program, compat).into_iter().enumerate().collect();
+    let groups = if program == Program::Gpg { &GROUPS[..] } else { &[] };
+    let is_shown = |row: &Row| groups.iter().any(|group| group.options.contains(&row.name()));
+    let hidden = rows.iter().filter(|(_, row)| !is_shown(row));
+    let mut lines: Vec<String> = hidden.map(|(index, row)| option_lines(*index, row, compat)).collect();
+    for Group { heading, text, options } in groups {
+        lines.push(format!("{heading}:1:{HEADING}:{text}:\n"));
+        let named = options.iter().filter_map(|name| rows.iter().find(|(_, row)| row.name() == *name));
+        lines.extend(named.map(|(index, row)| option_lines(*index, row, compat)));
     }
-    text
+    lines.concat()
+}
+
+/// Returns a line for each name of an option.
+fn option_lines(index: usize, row: &Row, compat: Compat) -> String {
+    const FIRST_NUMBER: usize = 500;
+    let number = row.short.map_or(FIRST_NUMBER + index, usize::from);
+    let help = match row.help {
+        "" => "@".to_owned(),
+        help => help.replace('%', "%25").replace(':', "%3A"),
+    };
+    let flags = flags(row, compat);
+    row.names().map(|name| format!("{name}:{number}:{flags}:{help}:\n")).collect()
 }
 
 /// Returns gpg's flags of an option.

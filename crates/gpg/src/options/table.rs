@@ -398,7 +398,7 @@ pub(crate) static OPTIONS: &[Row] = &[
     harmless_unsigned("min-rsa-length"),
     harmless("require-cross-certification|require-backsigs"),
     harmless("no-require-cross-certification|no-require-backsigs"), flag("enable-special-filenames", |s| s.special_file_names = true),
-    harmless("ignore-time-conflict"), harmless("ignore-valid-from"), harmless("ignore-crc-error"),
+    flag("ignore-time-conflict", |s| s.ignore_time_conflict = true), harmless("ignore-valid-from"), harmless("ignore-crc-error"),
     flag("ignore-mdc-error", |s| s.message.ignore_mdc_error = true), harmless_text("disable-cipher-algo"), harmless_text("disable-pubkey-algo"),
     harmless("override-compliance-check"), flag("allow-weak-key-signatures", |s| { s.digests = s.digests.with_sha1_certifications(); s.list.weak_key_signatures = true; }),
     flag("allow-weak-digest-algos", |s| s.digests = s.digests.without_weak()),
@@ -419,8 +419,8 @@ pub(crate) static OPTIONS: &[Row] = &[
     text("default-keyserver-url", |s, url| { s.default_keyserver_url = Some(url.to_vec()); Ok(()) }),
     text("default-sig-expire", |s, end| { s.signature.expire = Some(end.to_vec()); Ok(()) }), harmless("ask-sig-expire"), harmless("no-ask-sig-expire"),
     text("default-cert-expire", |s, end| { s.default_cert_expire = Some(end.to_vec()); Ok(()) }), flag("ask-cert-expire", |s| s.ask_cert_expire = true), flag("no-ask-cert-expire", |s| s.ask_cert_expire = false),
-    flag("only-sign-text-ids", |s| s.only_sign_text_ids = true), flag("multifile", |s| s.message.multifile = true), harmless_text("input-size-hint"), harmless("utf8-strings"),
-    harmless("no-utf8-strings"), harmless_unsigned("set-filesize"), harmless("no-literal"),
+    flag("only-sign-text-ids", |s| s.only_sign_text_ids = true), flag("multifile", |s| s.message.multifile = true), text("input-size-hint", values::input_size_hint), harmless("utf8-strings"),
+    harmless("no-utf8-strings"), other("set-filesize", OptionAction::Unsigned(|s, bytes| s.input_size.stated = Some(bytes))), harmless("no-literal"),
 
     // Agents, cards and terminals.
     text("agent-program", values::agent_program), harmless_text("dirmngr-program"),

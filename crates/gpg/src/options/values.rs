@@ -30,6 +30,13 @@ fn complaint<T>(text: impl Into<String>) -> Result<T, Refusal> {
     Err(Refusal::Complaint(text.into()))
 }
 
+/// Reads as much of a number as there is, as `strtoull` does.
+pub(super) fn input_size_hint(settings: &mut Settings, text: &[u8]) -> Outcome {
+    let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).map(|&byte| char::from(byte));
+    settings.input_size.hint = digits.collect::<String>().parse().ok();
+    Ok(())
+}
+
 pub(super) fn comment(settings: &mut Settings, text: &[u8]) -> Outcome {
     settings.armor_headers.comments.extend((!text.is_empty()).then(|| text.to_vec()));
     Ok(())
