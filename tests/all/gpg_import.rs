@@ -8,6 +8,22 @@ use harness::{Both, Gnupg, Home, Keyring, Output, OwnKey, Run, Victim, alice_and
 
 /// Inputs that hold no keys, or none that can be taken.
 #[test]
+fn gpg_import_names_a_known_key_by_what_is_known_of_it() {
+    let ann = OwnKey::new("Ann <ann@example.org>");
+    for gnupg in Gnupg::ALL {
+        let both = Both::new().with(gnupg);
+        both.import(both.gpg.write("ann.pgp", ann.certificate()));
+        let file = both.gpg.write("ann.rev", ann.revocation()).to_string_lossy().into_owned();
+        let [gpg, keyhoard] = both.run(["--import", &file]).map(|done| {
+            let told = done.errors();
+            told.lines().find(|line| line.contains("revocation certificate")).map(str::to_owned)
+        });
+        assert!(gpg.as_ref().is_some_and(|line| line.contains("Ann <ann@example.org>")), "{gpg:?}");
+        assert_eq!(keyhoard, gpg);
+    }
+}
+
+#[test]
 fn gpg_import_reports_inputs_without_keys_as_gpg_does() {
     let both = Both::new();
     let home = Home::new();

@@ -69,13 +69,17 @@ enum Sink {
 }
 
 impl Sink {
-    /// Writes a line, while `out` is standard output. A failure to write messages cannot be reported, and as in gpg a
-    /// closed status descriptor does not end the run.
+    /// Writes a line after what went to standard output, `out`, before. A failure to write messages cannot be reported,
+    /// and as in gpg a closed status descriptor does not end the run.
     fn write(&mut self, out: &mut dyn Write, line: &[u8]) {
         let _ = match self {
             Self::Nowhere => Ok(()),
             Self::Out => out.write_all(line).and_then(|()| out.flush()),
-            Self::File(file) => file.write_all(line),
+            Self::File(file) => {
+                // If that fails, so does the next write to it, which is reported.
+                let _ = out.flush();
+                file.write_all(line)
+            }
         };
     }
 }

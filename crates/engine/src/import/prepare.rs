@@ -326,6 +326,9 @@ impl Preparer<'_> {
         // The next import of it continues to verify.
         let digest = digest.map(|digest| if pending { unfinished(&digest) } else { digest });
         imported.missing_revokers = claimed_revokers(&merged.facts, self.now);
+        if self.options.names && stored.is_some() {
+            imported.name = primary_user_id(&merged.facts, self.now).or(imported.name);
+        }
         let prepared = Prepared::new(certificate);
         let ready = Ready { imported, digest, secrets, has_user_ids, shown, prepared, effect };
         Ok(Item::Ready(Box::new(ready)))

@@ -130,7 +130,7 @@ pub(crate) fn make(settings: &Settings, streams: &mut Streams, order: &Order) ->
     };
     match generated(settings, streams, order, &profile) {
         Ok(made) => {
-            if let Some(revocation) = &made.revocation {
+            if let Some(revocation) = made.revocation.as_ref().filter(|_| !settings.quiet) {
                 streams.info(format_args!("revocation certificate stored as '{}'", revocation.display()));
             }
             if !settings.batch && order.pubring.is_none() {
