@@ -187,8 +187,6 @@ fn an_empty_secring_is_passed_over_and_a_damaged_one_is_reported_and_read_again(
 #[test]
 fn whoever_is_asked_about_secret_keys_of_gnupg_before_2_1_decides_once() {
     let home = old_home("ask");
-    let listed = ours(&home).arg("--list-secret-keys").succeed().errors();
-    assert!(!listed.contains("secring.gpg"), "the certificates come first: {listed}");
     Run::keyhoard(&home.home).arg("migrate").arg(home.home.path()).succeed();
     let pointed_out = ours(&home).arg("--list-secret-keys").succeed().errors();
     let command = format!("migrate --secret-keys copy '{}'", home.home.path().display());
@@ -210,6 +208,25 @@ fn whoever_is_asked_about_secret_keys_of_gnupg_before_2_1_decides_once() {
         assert_eq!(shown.contains("migration succeeded"), is_taken, "{shown}");
         assert_eq!(shown.contains("Ann"), is_taken, "{shown}");
     }
+}
+
+#[test]
+fn where_there_is_no_database_the_agent_gets_the_secret_keys_of_gnupg_before_2_1_as_from_gpg() {
+    let home = old_home("ask");
+    assert!(has_secret_keys(&home));
+    assert!(is_marked(&home));
+    let gpgs = home.listed(Run::gpg_with_agent(&home.home));
+    assert!(gpgs.contains("sec:"), "{gpgs}");
+    home.answer("abc");
+    let signed = ours(&home).args(["--local-user", "ann@example.org", "--sign"]).stdin("text").succeed();
+    Run::gpg(&home.home).arg("--verify").stdin(signed.stdout).succeed();
+    assert!(!home.home.database().exists());
+
+    let shared = old_home("ask");
+    fs::set_permissions(shared.home.path(), fs::Permissions::from_mode(0o770)).expect("it is ours");
+    let listed = ours(&shared).arg("--list-secret-keys").output().errors();
+    assert!(listed.contains("secring.gpg' are not taken over: "), "{listed}");
+    assert!(!is_marked(&shared));
 }
 
 #[test]

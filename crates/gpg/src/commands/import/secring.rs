@@ -2,6 +2,7 @@
 //! them, as by gpg.
 
 use std::fs::File;
+use std::path::Path;
 
 use anyhow::Context as _;
 use engine::causes;
@@ -10,8 +11,9 @@ use engine::cert::{Error, Fingerprint, Flaw};
 use engine::configuration::{Configuration, ImportHome};
 use engine::database;
 use engine::import::{ImportEvent, ImportOptions, ImportRefusal, SecretOutcome, import_all};
+use engine::keyring_copy::{KeyringCopy, KeyringFormat};
 use engine::migrate::{self, MigrationSource};
-use engine::permissions::exposed_database;
+use engine::permissions::{Exposed, exposed_database, exposed_with_directory};
 use engine::secret::SecretKeys as _;
 use engine::store::Store;
 
@@ -43,6 +45,10 @@ pub(crate) fn take_over(settings: &Settings, streams: &mut Streams) -> anyhow::R
     if is_done {
         return Ok(());
     }
+    let left = migration::left_in(settings)?.filter(|_| import_home == ImportHome::Ask && store.is_none());
+    if let Some(keyring) = left {
+        return import_into_agent(&source, &keyring, settings, streams);
+    }
     match import_home {
         ImportHome::Ask if !are_certificates_taken_over(store.as_deref(), settings)? => return Ok(()),
         ImportHome::Yes if settings.uses_default_keyring() => {
@@ -50,10 +56,7 @@ pub(crate) fn take_over(settings: &Settings, streams: &mut Streams) -> anyhow::R
         }
         _ => {}
     }
-    // Secret keys are not used where others can change the database.
-    if let Some(exposed) = exposed_database(&settings.home.database()?).first() {
-        let file = source.path.display();
-        streams.info(format_args!("Note: the secret keys in '{file}' are not taken over: {exposed}"));
+    if is_exposed(&source.path, exposed_database(&settings.home.database()?), streams) {
         return Ok(());
     }
     if import_home == ImportHome::Yes || agrees(&source, settings, streams)? {
@@ -67,6 +70,15 @@ pub(crate) fn take_over(settings: &Settings, streams: &mut Streams) -> anyhow::R
         }
     }
     Ok(())
+}
+
+/// Says whether others can change the certificates, with which secret keys are not used then; reports it.
+fn is_exposed(file: &Path, exposed: Vec<Exposed>, streams: &mut Streams) -> bool {
+    if let Some(exposed) = exposed.first() {
+        let file = file.display();
+        streams.info(format_args!("Note: the secret keys in '{file}' are not taken over: {exposed}"));
+    }
+    !exposed.is_empty()
 }
 
 /// Says whether the user has had all keyrings of the home directory taken over.
@@ -97,14 +109,41 @@ fn point_out(source: &MigrationSource, settings: &Settings, streams: &mut Stream
     Ok(())
 }
 
-/// Imports the secret keys with their certificates. If a part cannot be read, that is tried again with the next command.
+/// Imports the secret keys with their certificates into the database.
 fn import(source: &MigrationSource, settings: &Settings, streams: &mut Streams) -> anyhow::Result<()> {
+    let store = trust::database_to_write(settings, streams)?;
+    streams.note_opened_database();
+    import_with(store.as_ref(), source, settings, streams)
+}
+
+/// Imports the secret keys into the agent, as gpg does, where certificates are read from GnuPG's keyring and there is no
+/// database.
+fn import_into_agent(
+    source: &MigrationSource,
+    keyring: &Path,
+    settings: &Settings,
+    streams: &mut Streams,
+) -> anyhow::Result<()> {
+    if is_exposed(&source.path, exposed_with_directory(keyring), streams)
+        || !secrets::secret_keys(settings)?.stores_in_agent()
+    {
+        return Ok(());
+    }
+    let copy = KeyringCopy::open(keyring, KeyringFormat::Packets, settings.now)?;
+    import_with(copy.store(), source, settings, streams)
+}
+
+/// Imports them with a database. If a part cannot be read, that is tried again with the next command.
+fn import_with(
+    store: &dyn Store,
+    source: &MigrationSource,
+    settings: &Settings,
+    streams: &mut Streams,
+) -> anyhow::Result<()> {
     let file = source.path.display();
     streams.info("starting migration from earlier GnuPG versions");
     let input = File::open(&source.path).with_context(|| format!("can't open '{file}'"))?;
     let keys = secrets::secret_keys(settings)?;
-    let store = trust::database_to_write(settings, streams)?;
-    streams.note_opened_database();
     let place = if keys.stores_in_agent() { " to gpg-agent" } else { "" };
     streams.info(format_args!("porting secret keys from '{file}'{place}"));
     let options = ImportOptions {
@@ -120,26 +159,20 @@ fn import(source: &MigrationSource, settings: &Settings, streams: &mut Streams) 
     let mut report = Report::of_secret_keys(settings, file.to_string());
     let (mut taken, mut failure): (Vec<Fingerprint>, Option<String>) = (Vec::new(), None);
     let summary =
-        import_all(
-            store.as_ref(),
-            std::iter::once(input),
-            &options,
-            settings.now,
-            &mut |event| match event {
-                ImportEvent::Certificate(imported) => {
-                    report.imported(imported, streams);
-                    for secret in &imported.secrets {
-                        match &secret.outcome {
-                            SecretOutcome::New | SecretOutcome::Unchanged => taken.push(secret.fingerprint),
-                            SecretOutcome::Refused(reason) => failure = Some(reason.clone()),
-                            SecretOutcome::Stub | SecretOutcome::NotInCertificate => {}
-                        }
+        import_all(store, std::iter::once(input), &options, settings.now, &mut |event| match event {
+            ImportEvent::Certificate(imported) => {
+                report.imported(imported, streams);
+                for secret in &imported.secrets {
+                    match &secret.outcome {
+                        SecretOutcome::New | SecretOutcome::Unchanged => taken.push(secret.fingerprint),
+                        SecretOutcome::Refused(reason) => failure = Some(reason.clone()),
+                        SecretOutcome::Stub | SecretOutcome::NotInCertificate => {}
                     }
                 }
-                ImportEvent::Refused { reason, .. } if !is_obsolete(reason) => failure = Some(causes(reason)),
-                _ => {}
-            },
-        )?;
+            }
+            ImportEvent::Refused { reason, .. } if !is_obsolete(reason) => failure = Some(causes(reason)),
+            _ => {}
+        })?;
     if summary.processed == 0 && failure.is_none() {
         failure = Some("no valid OpenPGP data found".to_owned());
     }
@@ -150,7 +183,7 @@ fn import(source: &MigrationSource, settings: &Settings, streams: &mut Streams) 
     let in_agent = keys.agent().filter(|_| keys.stores_in_agent()).map(|agent| agent.list()).transpose()?;
     let are_in_agent =
         in_agent.is_some_and(|list| taken.iter().all(|key| list.iter().any(|it| it.fingerprint == *key)));
-    migrate::mark_secring(store.as_ref(), settings.home.directory(), are_in_agent, COMMAND, settings.now)?;
+    migrate::mark_secring(store, settings.home.directory(), are_in_agent, COMMAND, settings.now)?;
     streams.info("migration succeeded");
     Ok(())
 }
