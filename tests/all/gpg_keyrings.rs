@@ -337,6 +337,13 @@ fn keys_in_gnupgs_file_are_read_until_there_is_a_database_and_then_named_with_th
     assert!(listed.text().contains("pubring.kbx\n---"), "{}", listed.text());
     assert_eq!(listed.text(), Run::gpg(&home).arg("-k").succeed().text());
     assert!(!listed.errors().contains("keyhoard --db"), "{}", listed.errors());
+    let key = ["--quick-set-expire", "0123456789ABCDEF0123456789ABCDEF01234567", "1y"];
+    let edited = Run::gpg_keyhoard(&home).args(key).output();
+    assert!(edited.errors().contains("keyhoard --db"), "how to change keys: {}", edited.errors());
+    let file = home.path().join("pubring.kbx");
+    let ring = ["--no-default-keyring", "--keyring", &file.to_string_lossy()].map(str::to_owned);
+    let edited = Run::gpg_keyhoard(&home).args(ring).args(key).output();
+    assert!(edited.errors().contains("only --import changes keyring files"), "{}", edited.errors());
     assert!(!home.database().exists(), "a listing makes no database");
     let other = Keyring::Maintainers.path();
     let imported = Run::gpg_keyhoard(&home).arg("--import").arg(&other).succeed().errors();

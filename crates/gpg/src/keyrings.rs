@@ -230,6 +230,24 @@ impl Keyrings {
         working.or_else(|| self.rings.iter().find_map(Ring::store))
     }
 
+    /// Says that keys are in files, which only an import changes; of GnuPG's own file, how its keys are taken over.
+    pub(crate) fn report_unchangeable(
+        &self,
+        settings: &Settings,
+        streams: &mut Streams,
+    ) -> anyhow::Result<()> {
+        let left = if settings.uses_default_keyring() { migration::left_in(settings)? } else { None };
+        let is_other =
+            |ring: &Ring| matches!(ring.content, Content::File(_)) && left.as_ref() != Some(&ring.path);
+        if self.rings.iter().any(is_other) {
+            streams.info("Note: only --import changes keyring files");
+        }
+        if left.is_some() {
+            migration::point_out_left(&settings.home.database()?, settings, streams)?;
+        }
+        Ok(())
+    }
+
     /// Says whether there is a database that commands change, or may be made.
     pub(crate) fn has_writable(&self) -> bool {
         self.working_index().is_some()

@@ -48,6 +48,9 @@ pub(super) struct EditKeys<'a> {
 impl<'a> EditKeys<'a> {
     pub(super) fn open(settings: &'a Settings, streams: &'a mut Streams) -> anyhow::Result<Self> {
         let (keyrings, secrets) = (Keyrings::open(settings, streams)?, secret_keys(settings)?);
+        if keyrings.working_database().is_none() {
+            keyrings.report_unchangeable(settings, streams)?;
+        }
         Ok(Self { settings, streams, keyrings, secrets })
     }
 
