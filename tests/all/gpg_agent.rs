@@ -9,7 +9,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use harness::{AgentProxy, CONNECTION, OwnKey, Run};
+use harness::{AgentProxy, CONNECTION, Gnupg, OwnKey, Run};
 
 use crate::agent_home::{AgentHome, key_files, places};
 
@@ -268,6 +268,32 @@ fn a_home_that_has_only_gnupgs_files_is_used_as_it_is_until_something_is_written
     let listed = ours().args(["--with-colons", "-K"]).succeed().text();
     assert_eq!(secret_lines(&listed), secret_lines(&home.listed(Run::gpg_with_agent(&home.home))));
     assert!(!home.home.database().exists(), "nothing was written");
+}
+
+#[test]
+fn keys_that_cannot_be_taken_over_into_a_database_are_read_where_they_are() {
+    let home = AgentHome::empty();
+    fs::create_dir_all(home.home.path().join(".config/keyhoard")).expect("room");
+    home.home.write(".config/keyhoard/config.toml", "import-home = \"yes\"\n");
+    home.home.write("pubring.gpg", OwnKey::new("Ann <ann@example.org>").certificate());
+    // No database can be made there, as in a home directory that cannot be written to.
+    std::os::unix::fs::symlink("/nonexistent/keyhoard.db", home.home.database()).expect("a link");
+    let listed = Run::gpg_keyhoard(&home.home).arg("-k").succeed();
+    assert!(listed.text().contains("Ann <ann@example.org>"), "{}", listed.text());
+    assert!(listed.errors().contains("are read where they are"), "{}", listed.errors());
+}
+
+#[test]
+fn content_comes_before_the_messages_after_it_where_both_go_to_one_place() {
+    let home = AgentHome::with_keys("", &[("ed25519", "cv25519")]);
+    home.home.write("message", home.signed(&[], "ed25519@example.org").stdout);
+    let words = "\"$1\" --homedir \"$2\" --batch --no-autostart --decrypt \"$2/message\" 2>&1";
+    let [gpg, keyhoard] = [Gnupg::usual().program("gpg"), Run::program_path("gpg-keyhoard")].map(|program| {
+        let done = Command::new("sh").args(["-c", words, "sh"]).arg(program).arg(home.home.path()).output();
+        let told = String::from_utf8_lossy(&done.expect("a shell").stdout).into_owned();
+        [told.find("text"), told.find("Good signature")].map(|at| at.unwrap_or_else(|| panic!("{told}")))
+    });
+    assert!(gpg[0] < gpg[1] && keyhoard[0] < keyhoard[1], "{gpg:?} {keyhoard:?}");
 }
 
 #[test]

@@ -29,6 +29,17 @@ fn masked(text: &str) -> String {
 }
 
 #[test]
+fn with_quiet_a_new_key_is_not_told_of_as_by_gpg() {
+    let both = Both::with_agent();
+    let words = ["--batch", "--quiet", "--pinentry-mode", "loopback", "--passphrase", ""];
+    let told = both.run(words.iter().chain(&["--quick-generate-key", "ann@example.org"])).map(|done| {
+        let errors = done.errors();
+        errors.lines().filter(|line| !line.contains("faked")).map(str::to_owned).collect::<Vec<_>>()
+    });
+    assert_eq!(told, [Vec::<String>::new(), Vec::new()]);
+}
+
+#[test]
 fn without_a_keyring_that_can_be_written_no_key_is_created() {
     let both = Both::with_agent();
     let parameters =
