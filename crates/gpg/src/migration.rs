@@ -85,11 +85,7 @@ pub(crate) fn first_use(
 
 /// Returns the file of GnuPG whose keys are used as long as there is no database.
 pub(crate) fn left_in(settings: &Settings) -> anyhow::Result<Option<PathBuf>> {
-    let database = settings.home.database()?;
-    if database::is_server(&database)
-        || database.exists()
-        || Configuration::read()?.import_home == ImportHome::No
-    {
+    if !lacks_database(settings)? || Configuration::read()?.import_home == ImportHome::No {
         return Ok(None);
     }
     Ok(used_by_gnupg(&migrate::keyrings_in_home(settings.home.directory())))
@@ -100,8 +96,14 @@ pub(crate) fn left_in(settings: &Settings) -> anyhow::Result<Option<PathBuf>> {
 pub(crate) fn older_keyring(settings: &Settings) -> anyhow::Result<Option<PathBuf>> {
     let home = settings.home.directory();
     let (path, newer) = (home.join("pubring.gpg"), home.join("pubring.kbx"));
-    let is_used = path.is_file() && !newer.exists() && !settings.home.database()?.exists();
+    let is_used = path.is_file() && !newer.exists() && lacks_database(settings)?;
     Ok((is_used && Configuration::read()?.import_home == ImportHome::Ask).then_some(path))
+}
+
+/// Says whether the home directory has no database yet; one on a server is taken to be there.
+fn lacks_database(settings: &Settings) -> anyhow::Result<bool> {
+    let database = settings.home.database()?;
+    Ok(!database::is_server(&database) && !database.exists())
 }
 
 /// Returns the file in which GnuPG keeps keys: it reads the first that there is.
