@@ -271,6 +271,17 @@ fn a_home_that_has_only_gnupgs_files_is_used_as_it_is_until_something_is_written
 }
 
 #[test]
+fn a_key_of_the_agent_signs_whose_certificate_is_in_a_keyring_file_alone() {
+    let home = AgentHome::empty();
+    home.gpg("", &["--quick-generate-key", "Ann <ann@example.org>", "ed25519", "default", "never"]);
+    let ring = home.home.write("ring.gpg", Run::gpg(&home.home).arg("--export").succeed().stdout);
+    fs::remove_file(home.home.path().join("pubring.kbx")).expect("gpg has made it");
+    let run = Run::gpg_keyhoard(&home.home).args(["--no-default-keyring", "--keyring"]).arg(&ring);
+    let signed = run.args(["--local-user", "ann@example.org", "--sign"]).stdin("text").succeed().stdout;
+    Run::gpg(&home.home).arg("--keyring").arg(&ring).arg("--verify").stdin(signed).succeed();
+}
+
+#[test]
 fn keys_that_cannot_be_taken_over_into_a_database_are_read_where_they_are() {
     let home = AgentHome::empty();
     fs::create_dir_all(home.home.path().join(".config/keyhoard")).expect("room");

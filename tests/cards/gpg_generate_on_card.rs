@@ -228,13 +228,19 @@ fn experts_choose_what_a_key_of_the_card_is_for_as_a_subkey() {
     }
 }
 
+/// Makes keys on a card, of which nobody has a certificate.
+fn home_with_keys_on_card(gnupg: Gnupg) -> CardHome {
+    let home = CardHome::new();
+    let generate = format!("{CURVES}generate\nn\n0\nJane Doe\njane@example.org\n\nquit\n");
+    home.gpg(gnupg).args(WORDS).arg("--edit-card").stdin(generate).succeed();
+    std::fs::remove_file(home.home.path().join("pubring.kbx")).expect("gpg has made it");
+    home
+}
+
 /// Makes keys on a card, which `addkey` makes a subkey of by these answers; gpg and gpg-keyhoard say and list the same.
 fn chosen_as_subkey(gnupg: Gnupg, options: &[&str], chosen: &str) {
     let made = [true, false].map(|is_gpg| {
-        let home = CardHome::new();
-        let generate = format!("{CURVES}generate\nn\n0\nJane Doe\njane@example.org\n\nquit\n");
-        home.gpg(gnupg).args(WORDS).arg("--edit-card").stdin(generate).succeed();
-        std::fs::remove_file(home.home.path().join("pubring.kbx")).expect("gpg has made it");
+        let home = home_with_keys_on_card(gnupg);
         let run = || if is_gpg { home.gpg(gnupg) } else { home.gpg_keyhoard(gnupg) };
         run().arg("--import").stdin(secret_key()).succeed();
         let answers = format!("addkey\n{chosen}0\nsave\n");
@@ -270,10 +276,7 @@ fn whether_the_card_asks_for_the_pin_with_each_signature_is_as_before_once_it_ha
 fn a_key_of_the_card_for_authentication_does_not_become_a_subkey_that_signs() {
     let gnupg = Gnupg::V2_4;
     let subkeys = [true, false].map(|is_gpg| {
-        let home = CardHome::new();
-        let generate = format!("{CURVES}generate\nn\n0\nJane Doe\njane@example.org\n\nquit\n");
-        home.gpg(gnupg).args(WORDS).arg("--edit-card").stdin(generate).succeed();
-        std::fs::remove_file(home.home.path().join("pubring.kbx")).expect("gpg has made it");
+        let home = home_with_keys_on_card(gnupg);
         let run = || if is_gpg { home.gpg(gnupg) } else { home.gpg_keyhoard(gnupg) };
         run().arg("--import").stdin(secret_key()).succeed();
         let answers = "addkey\n14\n3\n0\nsave\n";
