@@ -45,13 +45,18 @@ fn a_database_in_a_read_only_directory_is_read_and_not_written() {
     let home = Home::new();
     Run::gpg_keyhoard(&home).arg("--import").arg(Keyring::Nonupload.path()).succeed();
     let before = Run::gpg_keyhoard(&home).args(["--with-colons", "--list-sigs"]).succeed().stdout;
+    let tofu = ["--trust-model", "tofu", "--with-colons", "-k"];
+    let first_use = Run::gpg_keyhoard(&Home::copy_of(home.path())).args(tofu).succeed().stdout;
     home.set_writable(false);
     let listing = run_as_ordinary_user(home.path(), NOW, &["--with-colons", "--list-sigs"]);
+    let used = run_as_ordinary_user(home.path(), NOW, &tofu);
     let import =
         run_as_ordinary_user(home.path(), NOW, &["--import", "/usr/share/keyrings/debian-maintainers.gpg"]);
     home.set_writable(true);
     assert_eq!(listing.code, Some(0), "{}", listing.errors());
     assert!(listing.stdout == before);
+    assert_eq!(used.code, Some(0), "{}", used.errors());
+    assert!(used.stdout == first_use);
     assert_eq!(import.code, Some(2), "{}", import.errors());
     assert!(import.errors().contains("keyhoard.db"), "an error names the file: {}", import.errors());
     let after = Run::gpg_keyhoard(&home).args(["--with-colons", "--list-sigs"]).succeed().stdout;
@@ -75,6 +80,11 @@ fn on_a_full_disk_a_database_is_read_and_a_write_is_refused_with_a_clear_error()
     let listing = limited(&["--with-colons", "--list-sigs"]);
     let error = String::from_utf8_lossy(&listing.stderr);
     assert!(listing.stdout == before && listing.status.success(), "{error}");
+    let tofu = ["--trust-model", "tofu", "--with-colons", "-k"];
+    let used = limited(&tofu);
+    let error = String::from_utf8_lossy(&used.stderr);
+    assert!(used.stdout == Run::gpg_keyhoard(&home).args(tofu).succeed().stdout, "{error}");
+    assert!(used.status.success(), "{error}");
     let import = limited(&["--import", "/usr/share/keyrings/debian-maintainers.gpg"]);
     let error = String::from_utf8_lossy(&import.stderr);
     assert!(error.contains("no space is left") && error.contains("nothing of it was written"), "{error}");

@@ -5,7 +5,7 @@
 use harness::{Both, Gnupg, Home, OwnKey, Reference, Run, assert_same, difference, scale};
 use lab::made::SharedAddresses;
 use rand::rngs::StdRng;
-use rand::seq::IndexedRandom;
+use rand::seq::{IndexedRandom, SliceRandom};
 use rand::{Rng, SeedableRng};
 
 /// How many keyrings a full run compares, and `make test`.
@@ -58,7 +58,8 @@ fn differences(seed: u64) -> Vec<String> {
     let keys = rng.random_range(2..30);
     let rivals = SharedAddresses { keys, addresses: keys.div_ceil(3), forged: false, seed };
     let both = rivals_in_both(&rivals, &mut rng);
-    let informed = Both::in_homes([&both.gpg, &both.keyhoard].map(|home| Home::copy_of(home.path())));
+    let copy = || Both::in_homes([&both.gpg, &both.keyhoard].map(|home| Home::copy_of(home.path())));
+    let (informed, one_by_one) = (copy(), copy());
     let model = MODELS.choose(&mut rng).expect("there are two");
     let default = POLICIES.choose(&mut rng).expect("there are five");
     let listings = [
@@ -73,6 +74,15 @@ fn differences(seed: u64) -> Vec<String> {
     let listing = format!("--trust-model {model} --with-tofu-info --with-colons -k");
     see(&informed, &words(&listing));
     differing.extend(informed.difference(words(&listing)));
+    // One key after the other: those that were not listed yet are in no conflict.
+    let mut order: Vec<u64> = (0..keys).chain(0..keys).collect();
+    order.shuffle(&mut rng);
+    for number in order {
+        let key = rivals.fingerprint(number);
+        let listing = format!("--trust-model {model} --with-tofu-info --with-colons -k {key}");
+        let [gpg, keyhoard] = one_by_one.run(words(&listing)).map(|done| without_trust_record(&done.text()));
+        differing.extend(difference(&listing, gpg.as_bytes(), keyhoard.as_bytes()));
+    }
     differing.into_iter().map(|text| format!("{rivals:?}: {text}")).collect()
 }
 
@@ -185,6 +195,69 @@ fn oracle_messages_are_counted_from_the_first_one_that_gpg_counts() {
             same("14T000000", &list);
             same("15T000000", &["--tofu-policy", "auto", ann]);
             same("16T000000", &list);
+        }
+    }
+}
+
+/// Two keys with the same address.
+struct Rivals {
+    keys: [OwnKey; 2],
+    files: Home,
+}
+
+impl Rivals {
+    /// Makes the keys, their certificates in `ann` and `other`, and a signature by each over `text`, in `1` and `2`.
+    fn new() -> Self {
+        let keys = ["Ann <ann@example.org>", "Other Ann <ann@example.org>"].map(OwnKey::new);
+        let files = Home::new();
+        files.write("text", "a text");
+        for (key, [certificate, signature]) in keys.iter().zip([["ann", "1"], ["other", "2"]]) {
+            files.write(certificate, key.certificate());
+            let signing = Run::gpg_with_agent(key.home()).at("20260101T120000!").arg("--detach-sign");
+            files.write(signature, signing.stdin("a text").succeed().stdout);
+        }
+        Self { keys, files }
+    }
+
+    fn fingerprints(&self) -> [&str; 2] {
+        self.keys.each_ref().map(OwnKey::fingerprint)
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.files.path().join(name).to_string_lossy().into_owned()
+    }
+}
+
+#[test]
+fn oracle_keys_with_the_same_address_are_in_conflict_once_both_were_used() {
+    let rivals = Rivals::new();
+    let [ann, other] = rivals.fingerprints();
+    let [certificate, other_certificate, first, second, text] =
+        ["ann", "other", "1", "2", "text"].map(|name| rivals.path(name));
+    let list = |key| vec!["--with-colons", "--with-tofu-info", "--list-keys", key];
+    let verify = |signature| vec!["--verify", signature, text.as_str()];
+    let import = vec!["--import", certificate.as_str(), other_certificate.as_str()];
+    // Each is the use of one key, or of none; then what is thought of both is compared.
+    let out = rivals.path("message");
+    let encrypt = |key| vec!["--batch", "--yes", "-o", &out, "-r", key, "--encrypt", &text];
+    let uses: [[Vec<&str>; 2]; 8] = [
+        [verify(&first), verify(&second)],
+        [list(other), verify(&first)],
+        [encrypt(ann), list(other)],
+        [verify(&second), encrypt(ann)],
+        [vec!["--tofu-policy", "auto", ann], list(other)],
+        [vec!["--tofu-policy", "good", other], verify(&first)],
+        [vec!["--check-trustdb"], verify(&second)],
+        [vec!["--no-expensive-trust-checks", "--with-colons", "-k"], verify(&second)],
+    ];
+    for gnupg in Gnupg::ALL {
+        for (model, uses) in MODELS.iter().flat_map(|model| uses.iter().map(move |uses| (model, uses))) {
+            let mut both = with_trust(Both::new().with(gnupg));
+            let steps = [&import, &uses[0], &uses[1], &list(ann), &list(other), &verify(&first)];
+            for (day, arguments) in (10..).zip(steps) {
+                let arguments = [&["--trust-model", model], &arguments[..]].concat();
+                both = assert_same_use(both, &format!("202601{day}T000000!"), &arguments);
+            }
         }
     }
 }

@@ -28,6 +28,13 @@ fn oracle_listings_of_the_developers_with_trust_equal_gpgs() {
             both.difference_of_trust_checks(&[]),
             both.difference_of_listings(&["--with-colons", "--list-keys"].map(String::from)),
             both.difference_of_listings(&["--list-keys".to_owned()]),
+            both.difference_of_listings(
+                &["--with-colons", "--fast-list-mode", "--list-keys"].map(String::from),
+            ),
+            both.difference_of_listings(&["--fast-list-mode", "--list-keys"].map(String::from)),
+            both.difference_of_listings(
+                &["--with-colons", "--no-expensive-trust-checks", "--list-keys"].map(String::from),
+            ),
         ];
         let name = |text| format!("choice {seed}:\n{trust}{text}");
         differing.extend(found.into_iter().flatten().map(name));

@@ -17,7 +17,7 @@ mod tests;
 pub use check::{WebOfTrustSummary, check};
 pub use explanation::{Certifier, Explained, ExplainedUser, Explanation, UncountedCertifications};
 pub use first_use::FirstUseResult;
-pub use settings::{Model, Sources, TofuSettings, TrustSettings, TrustedKey};
+pub use settings::{BindingsBegin, Model, Sources, TofuSettings, TrustSettings, TrustedKey};
 pub use trust_anchors::TrustAnchors;
 pub use validity_result::ValidityResult;
 pub use web::CertificatePosition;

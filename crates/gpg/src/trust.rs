@@ -3,7 +3,7 @@
 use engine::cert::effective::PacketView;
 use engine::database;
 use engine::store::{Error, Store};
-use engine::validity::{TofuSettings, TrustSettings};
+use engine::validity::{BindingsBegin, TofuSettings, TrustSettings};
 
 use crate::home::Home;
 use crate::settings::{Settings, TrustNumbers};
@@ -28,6 +28,7 @@ pub(crate) fn settings(settings: &Settings) -> TrustSettings {
         tofu: TofuSettings {
             default_policy: settings.tofu_default_policy,
             with_info: settings.list.with_tofu_info && settings.list.with_colons,
+            begin: BindingsBegin::AtFirstUse,
         },
         ..TrustSettings::new(settings.now, PacketView::Gnupg)
     }

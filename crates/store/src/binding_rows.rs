@@ -1,8 +1,8 @@
 //! The rows of trust on first use.
 //!
-//! A binding has a row only where there is something that its certificate does not say: a decision, messages, or that
-//! it is younger than the certificate. All others are read from the user IDs, so that an import of a million
-//! certificates has no rows in random order to write for them.
+//! A binding has a row only where there is something that its certificate does not say: a decision, messages, that the key
+//! is used, or that it is younger than the certificate. All others are read from the user IDs, so that an import of a
+//! million certificates has no rows in random order to write for them.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -16,6 +16,9 @@ use crate::{AssignedTrust, Error, ReadTrust, Result, owner_trust_rows};
 
 /// The role of rows that are everybody's, such as what an import notes.
 const EVERYBODY: &str = "''";
+
+/// What is to be done with a row that is there: nothing.
+const UNLESS_THERE: &str = "DO NOTHING RETURNING id";
 
 const READING: &str = "reading bindings";
 const WRITING: &str = "writing bindings";
@@ -51,6 +54,7 @@ impl<E: Engine> ReadTrust for E {
         let sql = match selection {
             BindingSelection::All => select::<E>("true", "true"),
             BindingSelection::Used => select::<E>(USED, "false"),
+            BindingSelection::Unnumbered => select::<E>("false", "true"),
             BindingSelection::Contested => {
                 // The hashes of addresses tell which user IDs may be contested.
                 let contested = format!(
@@ -147,6 +151,11 @@ pub(crate) fn write<E: Engine>(engine: &E, binding: &Binding) -> Result<BindingI
     Ok(BindingId(id.expect("an insertion returns its row")))
 }
 
+/// Writes a binding's row unless there is one.
+pub(crate) fn add<E: Engine>(engine: &E, binding: &Binding) -> Result<()> {
+    insert(engine, E::OWN_ROLE, UNLESS_THERE, binding).map(drop)
+}
+
 /// Inserts the row of a role.
 fn insert<E: Engine>(engine: &E, role: &str, if_there: &str, binding: &Binding) -> Result<Option<i64>> {
     let Binding { fingerprint, address, user_id, since, policy, .. } = binding;
@@ -235,7 +244,7 @@ pub(crate) fn rebind(
             since: now,
             policy: AUTO,
         };
-        insert(engine, EVERYBODY, "DO NOTHING RETURNING id", &binding).map(drop)
+        insert(engine, EVERYBODY, UNLESS_THERE, &binding).map(drop)
     })
 }
 

@@ -33,7 +33,7 @@ pub fn visit_bindings(
     sort_bindings(&mut bindings);
     let by_address = bindings.chunk_by(|one, other| one.address == other.address);
     let selected = by_address.filter(|of_address| match selection {
-        BindingSelection::All => true,
+        BindingSelection::All | BindingSelection::Unnumbered => true,
         BindingSelection::Contested => of_address.len() > 1,
         BindingSelection::Used => false,
         BindingSelection::Addresses(addresses) => addresses.contains(&of_address[0].address),

@@ -1,7 +1,8 @@
 //! What trust on first use remembers: which keys came with which addresses, and the messages seen with them.
 //!
-//! A certificate that comes in brings its bindings with it, so that whoever lists certificates has nothing to write. One
-//! that the user decided about, or that messages were seen with, belongs to the user's memory and outlives it.
+//! A certificate that comes in brings its bindings with it, so that whoever lists certificates has nothing to write, unless
+//! bindings begin with their first use. One that the user decided about, or that messages were seen with, belongs to the
+//! user's memory and outlives it.
 
 use cert::{BoundAddress, Fingerprint, Timestamp};
 
@@ -17,7 +18,7 @@ pub const AUTO: u8 = 1;
 /// An address that came with a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Binding {
-    /// Its number; `None` of one that nobody decided about and that no message was seen with.
+    /// Its number; `None` of one that nobody decided about, that no message was seen with, and whose use was not noted.
     pub id: Option<BindingId>,
     /// The primary key.
     pub fingerprint: Fingerprint,
@@ -57,6 +58,8 @@ pub enum BindingSelection<'a> {
     Contested,
     /// Those that messages were seen with.
     Used,
+    /// Those that have no number, since nothing more is kept of them than their certificates say.
+    Unnumbered,
     /// Those of these addresses.
     Addresses(&'a [BoundAddress]),
 }
@@ -181,6 +184,9 @@ pub trait WriteBindings {
 
     /// Keeps a binding that messages are to be noted with: the older time stays, and so does a decision.
     fn note_binding(&mut self, binding: &Binding) -> Result<BindingId>;
+
+    /// Keeps a binding about which nothing more is known than that it is used; one that is kept stays as it is.
+    fn note_use(&mut self, binding: &Binding) -> Result<()>;
 
     /// Notes a signed message; says whether it is a new one.
     fn add_verified(&mut self, binding: BindingId, message: &VerifiedMessage) -> Result<bool>;

@@ -117,6 +117,10 @@ impl<W: EngineWriter> WriteBindings for W {
         take_over(engine, engine.binding(&binding.fingerprint, &binding.address)?.as_ref(), binding)
     }
 
+    fn note_use(&mut self, binding: &Binding) -> Result<()> {
+        binding_rows::add(self.engine(), binding)
+    }
+
     fn add_verified(&mut self, binding: BindingId, message: &VerifiedMessage) -> Result<bool> {
         binding_rows::add_verified(self.engine(), binding, message)
     }

@@ -23,8 +23,8 @@ pub struct Decided {
     pub address: BoundAddress,
     /// The user ID with this address.
     pub user_id: Vec<u8>,
-    /// What was decided before.
-    pub before: Policy,
+    /// What was decided before; `None` of a binding about which nothing was kept.
+    pub before: Option<Policy>,
 }
 
 /// Sets the policy for all addresses of certificates, or for one of them, in one transaction; revoked user IDs are left
@@ -92,7 +92,7 @@ pub fn bindings_of(
             let address = BoundAddress::of_user_id(value);
             if !user.revoked && only.is_none_or(|only| *only == address) {
                 let (key, user_id) = (record.fingerprint, value.clone());
-                found.push(Decided { key, address, user_id, before: Policy::Auto });
+                found.push(Decided { key, address, user_id, before: None });
             }
         }
         Ok(ControlFlow::Continue(()))
@@ -100,7 +100,7 @@ pub fn bindings_of(
     for decided in &mut found {
         let bindings = of_address(snapshot, &decided.address)?;
         let own = bindings.iter().find(|binding| binding.fingerprint == decided.key);
-        decided.before = own.and_then(|own| Policy::from_number(own.policy)).unwrap_or_default();
+        decided.before = own.filter(|own| own.id.is_some()).and_then(|own| Policy::from_number(own.policy));
     }
     Ok(found)
 }

@@ -1,7 +1,8 @@
-//! What trust on first use makes of keys and addresses: the bindings that imports made, with the rules of
-//! [`trust::tofu`]. Only signatures that verified speak for a key.
+//! What trust on first use makes of keys and addresses: the bindings that imports made, or as in GnuPG those of keys that
+//! were used, with the rules of [`trust::tofu`]. Only signatures that verified speak for a key.
 
 mod evidence;
+mod note;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::ControlFlow;
@@ -9,16 +10,17 @@ use std::ops::ControlFlow;
 use cert::effective::{ComponentState, Effective};
 use cert::facts::ComponentKind;
 use cert::{BoundAddress, Facts, Fingerprint};
-use store::tofu::{Binding, BindingSelection, Messages, sort_bindings};
+use store::tofu::{Binding, BindingId, BindingSelection, Messages, sort_bindings};
 use store::{Detail, Selection};
 use trust::Validity;
 use trust::tofu::{Claim, Contest, Evidence, Policy, validity};
 
-use super::{Sources, TofuSettings, TrustAnchors, TrustSettings};
+use super::{BindingsBegin, Sources, TofuSettings, TrustAnchors, TrustSettings};
 use crate::Result;
 use crate::listing::FirstUse;
 use crate::stored::bindings;
 use evidence::BindingEvidence;
+use note::note;
 
 /// What is thought of bindings at one moment.
 #[derive(Debug, Default)]
@@ -43,6 +45,9 @@ struct Contested {
 impl FirstUseResult {
     /// Assesses the bindings of these keys, or of every key; of others nothing certain is known then.
     ///
+    /// Where bindings [begin with their first use](BindingsBegin::AtFirstUse), this is one, and noted in the database of
+    /// the sources' verdicts.
+    ///
     /// # Errors
     ///
     /// The databases' errors.
@@ -61,7 +66,11 @@ impl FirstUseResult {
             None if sources.certificates.len() == 1 => (BindingSelection::Contested, BindingSelection::Used),
             None => (BindingSelection::All, BindingSelection::Used),
         };
-        let bindings = read(selection, sources)?;
+        let mut bindings = read(selection, sources)?;
+        let mut first_used = match settings.tofu.begin {
+            BindingsBegin::AtImport => Vec::new(),
+            BindingsBegin::AtFirstUse => first_used(&mut bindings, keys, sources)?,
+        };
         let messages = if settings.tofu.with_info { messages(used, sources)? } else { HashMap::new() };
         let mut by_address: BTreeMap<BoundAddress, Vec<Binding>> = BTreeMap::new();
         for binding in bindings {
@@ -81,6 +90,10 @@ impl FirstUseResult {
         };
         for bindings in contested {
             assessment.add_contest(bindings);
+        }
+        if let Some(store) = sources.verdict_store {
+            first_used.sort_by_key(|binding| assessment.arrival(binding));
+            note(store, &first_used, settings.now)?;
         }
         Ok(assessment)
     }
@@ -103,7 +116,16 @@ impl FirstUseResult {
             policy: Policy::from_number(*policy).unwrap_or_default(),
             evidence: self.evidence(fingerprint, address),
             lapsed: self.evidences.is_lapsed(fingerprint, address),
-            arrival: self.evidences.arrival(fingerprint, address),
+            arrival: self.arrival(binding),
+        }
+    }
+
+    /// Returns a binding's place in the order in which those of its address began.
+    fn arrival(&self, binding: &Binding) -> i128 {
+        match (self.settings.begin, binding.id) {
+            // Before those that are used only now.
+            (BindingsBegin::AtFirstUse, Some(BindingId(number))) => i128::from(number) - i128::from(i64::MAX),
+            _ => self.evidences.arrival(&binding.fingerprint, &binding.address),
         }
     }
 
@@ -193,6 +215,19 @@ impl FirstUseResult {
         });
         validity::of_key(holding)
     }
+}
+
+/// Takes away the bindings that have not begun yet, since their keys were never used and are not asked about now. Returns
+/// those that are used for the first time.
+fn first_used(
+    bindings: &mut Vec<Binding>,
+    keys: Option<&[Fingerprint]>,
+    sources: &Sources<'_>,
+) -> Result<Vec<Binding>> {
+    let Some(keys) = keys else { return read(BindingSelection::Unnumbered, sources) };
+    let keys: HashSet<&Fingerprint> = keys.iter().collect();
+    bindings.retain(|binding| binding.id.is_some() || keys.contains(&binding.fingerprint));
+    Ok(bindings.iter().filter(|binding| binding.id.is_none()).cloned().collect())
 }
 
 fn decision(binding: Binding) -> Option<((Fingerprint, BoundAddress), Policy)> {

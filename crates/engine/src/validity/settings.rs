@@ -93,6 +93,22 @@ pub struct TofuSettings {
     /// What is known of each binding will be shown (`--with-tofu-info`): the messages seen are counted, and as in GnuPG
     /// user IDs that are revoked are looked at too, and put those in question that came after them.
     pub with_info: bool,
+    /// Since when a binding puts others in question.
+    pub begin: BindingsBegin,
+}
+
+/// Since when a key with an address puts other keys with it in question.
+///
+/// Which keys there are when a message comes, others decide: who has a forged key imported, and its message read first, is
+/// believed if bindings begin with their first use.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum BindingsBegin {
+    /// Since it was imported.
+    #[default]
+    AtImport,
+    /// Since it was used, as in GnuPG: its validity was computed, a message was verified or encrypted with it, or its
+    /// policy was set. A user ID that came to a certificate later counts from then on.
+    AtFirstUse,
 }
 
 /// A key as `--trusted-key` names it.

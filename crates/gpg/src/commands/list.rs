@@ -37,7 +37,7 @@ pub(super) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
     }
     let keyrings = Keyrings::open(settings, streams)?;
     let spreads = trust::settings(settings).model.spreads();
-    let snapshots = match shows_validity(settings) && spreads {
+    let snapshots = match settings.list.shows_validity() && spreads {
         true => keyrings.snapshots_on_all_cores()?,
         false => keyrings.snapshots()?,
     };
@@ -165,12 +165,6 @@ fn list(
     Ok(())
 }
 
-/// Says whether a listing shows validity.
-fn shows_validity(settings: &Settings) -> bool {
-    let list = &settings.list;
-    !list.fast && (list.with_colons || list.flags.uid_validity)
-}
-
 /// Computes the validity of the keys that were found in each keyring, or of all keys, if the listing shows it.
 fn compute_validity<'a>(
     settings: &Settings,
@@ -178,7 +172,7 @@ fn compute_validity<'a>(
     found: Option<&[Vec<CertId>]>,
 ) -> engine::Result<ValidityResult<'a>> {
     let trust = trust::settings(settings);
-    if !shows_validity(settings) {
+    if !settings.list.shows_validity() {
         return ValidityResult::nothing(sources, &trust);
     }
     let Some(found) = found else { return ValidityResult::all(sources, &trust) };

@@ -67,11 +67,15 @@ fn set(
     };
     for Decided { key, user_id, before, .. } in decided {
         let user_id = String::from_utf8_lossy(&user_id);
-        streams.info(format_args!(
-            "Changing TOFU trust policy for binding <key: {key}, user id: {user_id}> from {} to {}.",
-            before.name(),
-            policy.name()
-        ));
+        let binding = format!("binding <key: {key}, user id: {user_id}>");
+        let policy = policy.name();
+        match before.map(Policy::name) {
+            Some(before) => streams
+                .info(format_args!("Changing TOFU trust policy for {binding} from {before} to {policy}.")),
+            None => {
+                streams.info(format_args!("Setting TOFU trust policy for new {binding} to {policy}."));
+            }
+        }
         if settings.dry_run {
             streams.info("TOFU database update skipped due to --dry-run");
         }

@@ -9,7 +9,9 @@ use engine::owner_trust::{self, Assignment};
 use engine::store::{Detail, Selection};
 use engine::trust::OwnerTrust;
 use engine::trust::pgp::Level;
-use engine::validity::{self, Model, Sources, TrustSettings, ValidityResult, WebOfTrustSummary};
+use engine::validity::{
+    self, BindingsBegin, Model, Sources, TrustSettings, ValidityResult, WebOfTrustSummary,
+};
 
 use super::trustdb_records;
 use crate::clock;
@@ -87,6 +89,7 @@ fn sum_up(settings: &Settings, streams: &mut Streams) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Computes with the keyrings what is in gpg's trust database, which knows nothing of first use: no key is used by that.
 fn with_sources<T>(
     settings: &Settings,
     streams: &mut Streams,
@@ -94,7 +97,9 @@ fn with_sources<T>(
 ) -> anyhow::Result<T> {
     let keyrings = Keyrings::open(settings, streams)?;
     let snapshots = keyrings.snapshots()?;
-    Ok(compute(&snapshots.sources()?, &trust::settings(settings))?)
+    let mut trust_settings = trust::settings(settings);
+    trust_settings.tofu.begin = BindingsBegin::AtImport;
+    Ok(compute(&snapshots.sources()?, &trust_settings)?)
 }
 
 /// Reports a summary in gpg's words.

@@ -337,7 +337,8 @@ pub(crate) static OPTIONS: &[Row] = &[
     text("tofu-default-policy", values::tofu_default_policy),
     obsolete("tofu-db-format", Argument::Text),
     harmless_text("trustdb-name"), harmless("auto-check-trustdb"), harmless("no-auto-check-trustdb"),
-    harmless_text("force-ownertrust"), text("trusted-key", values::trusted_key), harmless("no-expensive-trust-checks"),
+    harmless_text("force-ownertrust"), text("trusted-key", values::trusted_key),
+    flag("no-expensive-trust-checks", |s| s.list.without_validity = true),
     flag("ask-cert-level", |s| s.ask_cert_level = true), flag("no-ask-cert-level", |s| s.ask_cert_level = false),
 
     // Keys to use.

@@ -65,7 +65,7 @@ impl Block<'_> {
         out.push(b':');
         // A subkey is as valid as its primary key.
         if !settings.fast {
-            out.push(colons::validity_of_key(self.effective.primary(), self.trust));
+            out.extend(colons::validity_of_key(self.effective.primary(), self.trust, true));
         }
         out.push(b':');
         colons::key(key, state, out);

@@ -84,7 +84,7 @@ impl Writer<'_> {
         out.extend(if self.settings.secret { b"sec:" } else { b"pub:" });
         self.key(key, state, out);
         out.extend(b"::");
-        if !self.settings.fast {
+        if self.settings.shows_validity_of_keys() {
             out.push(validity::owner_letter(self.listing.trust.owner));
         }
         out.extend(b":::");
@@ -115,11 +115,7 @@ impl Writer<'_> {
 
     /// Fields 2 to 7 of a key.
     fn key(&mut self, facts: &KeyFacts, state: &KeyState, out: &mut Vec<u8>) {
-        match ended(state) {
-            Some(letter) => out.push(letter),
-            None if self.settings.fast => {}
-            None => out.push(validity::letter(self.listing.trust.key)),
-        }
+        out.extend(validity_of_key(state, self.listing.trust, self.settings.shows_validity_of_keys()));
         out.push(b':');
         key(facts, state, out);
     }
@@ -182,6 +178,7 @@ impl Writer<'_> {
         match state {
             UserIdState { revoked: true, .. } => out.push(b'r'),
             UserIdState { expired: true, .. } => out.push(b'e'),
+            _ if self.settings.without_validity => {}
             // All user IDs of the user's own key are the user's own.
             _ if key.is_usable() && !self.settings.fast && trust.key == Validity::Ultimate => out.push(b'u'),
             _ if key.is_usable() && !self.settings.fast => out.push(of_user),
@@ -248,9 +245,9 @@ fn version_5(body: &[u8]) -> Option<[u8; 32]> {
     ]))
 }
 
-/// Field 2 of a key that is in a file.
-pub(crate) fn validity_of_key(state: &KeyState, trust: &UserTrust) -> u8 {
-    ended(state).unwrap_or_else(|| validity::letter(trust.key))
+/// Returns field 2 of a key: whether it is valid by itself, else what the user thinks of it, if that `is_shown`.
+pub(crate) fn validity_of_key(state: &KeyState, trust: &UserTrust, is_shown: bool) -> Option<u8> {
+    ended(state).or_else(|| is_shown.then(|| validity::letter(trust.key)))
 }
 
 /// Returns field 2 of a key that is not valid, independent of trust.

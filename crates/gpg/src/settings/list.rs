@@ -31,7 +31,10 @@ pub(crate) struct ListSettings {
     pub(crate) no_sig_cache: bool,
     /// `--allow-weak-key-signatures`.
     pub(crate) weak_key_signatures: bool,
+    /// `--fast-list-mode`: neither the names of signers nor the validity of keys, only that of user IDs.
     pub(crate) fast: bool,
+    /// `--no-expensive-trust-checks`: records have no validity.
+    pub(crate) without_validity: bool,
     pub(crate) legacy: bool,
     pub(crate) key_id_format: KeyIdFormat,
     /// `--list-filter select=`: only certificates with a component that matches are listed.
@@ -49,6 +52,16 @@ impl ListSettings {
     /// Returns the default settings of one of GnuPG's versions.
     pub(crate) fn of(compat: Compat) -> Self {
         Self { compat, flags: ListFlags::of(compat), ..Self::default() }
+    }
+
+    /// Says whether a listing shows validity at all.
+    pub(crate) fn shows_validity(&self) -> bool {
+        if self.with_colons { !self.without_validity } else { self.flags.uid_validity }
+    }
+
+    /// Says whether records show the validity and the owner trust of keys.
+    pub(crate) fn shows_validity_of_keys(&self) -> bool {
+        !self.fast && !self.without_validity
     }
 }
 

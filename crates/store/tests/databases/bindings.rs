@@ -21,6 +21,7 @@ engines::on_every_engine! {
     a_decision_keeps_the_time_and_can_be_made_before_the_certificate_is_there
     messages_are_counted_by_when_they_were_seen_and_on_how_many_days
     an_entry_of_the_journal_is_left_only_where_something_changed_that_it_tells_of
+    a_binding_is_unnumbered_until_something_is_noted_about_it
     a_binding_goes_with_its_certificate_unless_the_user_decided_or_saw_messages
     a_binding_goes_with_its_user_id
     a_certificate_that_comes_back_is_bound_since_it_was_first_seen
@@ -162,6 +163,23 @@ fn messages_are_counted_by_when_they_were_seen_and_on_how_many_days(store: &dyn 
     let verified = MessageStatistics { count: 3, first: Some(NOW), last: Some(LATER), days: 2 };
     let encrypted = MessageStatistics { count: 2, first: Some(LATER), last: Some(LATER), days: 1 };
     assert_eq!(messages, Messages { verified, encrypted });
+}
+
+fn a_binding_is_unnumbered_until_something_is_noted_about_it(store: &dyn Store) {
+    put(store, NOW, &[Made::named(1, "Ann <ann@example.org>"), Made::named(2, "Bob <bob@example.org>")]);
+    let unnumbered = || {
+        let bindings = bindings(store, BindingSelection::Unnumbered).into_iter();
+        bindings.map(|it| String::from_utf8_lossy(it.address.as_bytes()).into_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(unnumbered(), ["ann@example.org", "bob@example.org"]);
+    let ann = only(store, "ann@example.org");
+    for user_id in [ann.user_id.clone(), b"Other".to_vec()] {
+        let used = Binding { user_id, ..ann.clone() };
+        write(store, LATER, |transaction| transaction.note_use(&used).expect("note"));
+    }
+    assert_eq!(unnumbered(), ["bob@example.org"]);
+    let noted = only(store, "ann@example.org");
+    assert_eq!(noted, Binding { id: noted.id, ..ann }, "the first use stays");
 }
 
 fn an_entry_of_the_journal_is_left_only_where_something_changed_that_it_tells_of(store: &dyn Store) {

@@ -1,11 +1,12 @@
 //! What is shown of the key: records for programs, fingerprints, keygrips, preferences, photographs.
 
+use engine::cert::effective::KeyState;
 use engine::cert::facts::{AttributeFacts, ComponentKind, KeyFacts};
 use engine::cert::signature::Signature;
 use engine::cert::subpacket::{Kind, Notation, Subpackets};
 use engine::configuration::Compat;
 use engine::edit::CertifiedIdentity;
-use engine::listing::{ListedItem, Validity};
+use engine::listing::{ListedItem, UserTrust, Validity};
 use engine::store::Fingerprint;
 
 use super::session::{Identity, Session};
@@ -15,6 +16,7 @@ use crate::render::identity::grouped;
 use crate::render::preferences::Shown;
 use crate::render::text::{field, for_people};
 use crate::render::{algorithm, colons, human, subpacket, validity};
+use crate::settings::Settings;
 
 /// Columns before the preferences of a user ID.
 pub(super) const INDENT: usize = 5;
@@ -23,7 +25,10 @@ pub(super) const INDENT: usize = 5;
 pub(super) fn records(session: &Session<'_>) -> anyhow::Result<Vec<u8>> {
     let secret = session.secret_keys()?;
     let identities = session.identities()?;
-    let (is_fast, compat) = (session.settings().list.fast, session.settings().compat);
+    let Settings { list, compat, .. } = session.settings();
+    let letter_of = |state: &KeyState, trust: &UserTrust| {
+        colons::validity_of_key(state, trust, list.shows_validity_of_keys())
+    };
     session.with_listing(|listing| {
         let mut out = Vec::new();
         let mut validities: Vec<(usize, Validity)> = Vec::new();
@@ -31,19 +36,18 @@ pub(super) fn records(session: &Session<'_>) -> anyhow::Result<Vec<u8>> {
             match listed.item {
                 ListedItem::Primary(key, state) => {
                     out.extend(if secret.contains(&key.fingerprint) { b"sec:" } else { b"pub:" });
-                    let letter = colons::validity_of_key(state, listing.trust);
-                    key_record(key, state, letter, &mut out);
-                    out.extend((!is_fast).then(|| validity::owner_letter(listing.trust.owner)));
-                    end_of_key(key, state, compat, &mut out);
+                    key_record(key, state, letter_of(state, listing.trust), &mut out);
+                    let owner = validity::owner_letter(listing.trust.owner);
+                    out.extend(list.shows_validity_of_keys().then_some(owner));
+                    end_of_key(key, state, *compat, &mut out);
                     for revoker in listing.revokers {
                         colons::revoker(revoker, &mut out);
                     }
                 }
                 ListedItem::Subkey(key, state) => {
                     out.extend(if secret.contains(&key.fingerprint) { b"ssb:" } else { b"sub:" });
-                    let letter = colons::validity_of_key(state, listing.trust);
-                    key_record(key, state, letter, &mut out);
-                    end_of_key(key, state, compat, &mut out);
+                    key_record(key, state, letter_of(state, listing.trust), &mut out);
+                    end_of_key(key, state, *compat, &mut out);
                 }
                 ListedItem::UserId(_, _, validity) | ListedItem::Attribute(_, _, validity) => {
                     validities.push((listed.index, validity));
@@ -67,8 +71,8 @@ pub(super) fn records(session: &Session<'_>) -> anyhow::Result<Vec<u8>> {
     })
 }
 
-fn key_record(key: &KeyFacts, state: &engine::cert::effective::KeyState, letter: u8, out: &mut Vec<u8>) {
-    out.push(letter);
+fn key_record(key: &KeyFacts, state: &KeyState, letter: Option<u8>, out: &mut Vec<u8>) {
+    out.extend(letter);
     out.push(b':');
     let mut fields = Vec::new();
     colons::key(key, state, &mut fields);
@@ -78,7 +82,7 @@ fn key_record(key: &KeyFacts, state: &engine::cert::effective::KeyState, letter:
     out.extend(b"::");
 }
 
-fn end_of_key(key: &KeyFacts, state: &engine::cert::effective::KeyState, compat: Compat, out: &mut Vec<u8>) {
+fn end_of_key(key: &KeyFacts, state: &KeyState, compat: Compat, out: &mut Vec<u8>) {
     out.extend(b":::");
     colons::capabilities(state.usage, compat, out);
     out.extend(b"\nfpr:::::::::");
@@ -91,7 +95,7 @@ fn user_record(session: &Session<'_>, found: &Identity, letter: u8, out: &mut Ve
     match found.state {
         state if state.revoked => out.push(b'r'),
         state if state.expired => out.push(b'e'),
-        _ if session.settings().list.fast => {}
+        _ if !session.settings().list.shows_validity_of_keys() => {}
         _ => out.push(letter),
     }
     out.extend(b"::::::::");

@@ -55,11 +55,11 @@ pub(super) fn policy(session: &mut Session, arguments: &PolicyArguments) -> anyh
             session.output.json(&DecidedJson {
                 fingerprint: decided.key.to_string(),
                 address: address.into_owned(),
-                before: decided.before.name(),
+                before: decided.before.unwrap_or_default().name(),
                 policy: arguments.policy.name(),
             })?;
         } else if !session.quiet {
-            let (key, before) = (decided.key, decided.before.name());
+            let (key, before) = (decided.key, decided.before.unwrap_or_default().name());
             let address = printable(decided.address.as_bytes());
             session.output.line(format_args!("{key}  {address}: {before} -> {}", arguments.policy.name()))?;
         }
