@@ -1,10 +1,10 @@
-//! Importing into keyring files of GnuPG's: `gpg-keyhoard` writes them as gpg does, and gpg and gpgv read what it wrote.
+//! Keyring files of GnuPG's: `gpg-keyhoard` changes them as gpg does, and gpg and gpgv read what it wrote.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use harness::{Both, Home, Run, alice_and_bob, assert_same};
+use harness::{Both, Gnupg, Home, Output, OwnKey, Run, alice_and_bob, assert_same};
 
 const ONLY: [&str; 3] = ["--batch", "--no-default-keyring", "--keyring"];
 
@@ -115,4 +115,117 @@ fn a_home_gets_the_trust_database_of_a_new_home_once() {
     fs::write(&keyhoard, b"mine").expect("the home is writable");
     Run::gpg_keyhoard(&homes[1]).at(now).arg("--import").arg(alice_and_bob()).output();
     assert_eq!(fs::read(&keyhoard).expect("there"), b"mine");
+}
+
+/// The keyrings of homes that have the secret keys of Alice and Bob: `ring`, a file in each with these keys and Carl's.
+struct Rings(Both);
+
+impl Rings {
+    fn new(gnupg: Gnupg, format: &str) -> Self {
+        let rings = Self(Both::of_alice_and_bob_with(gnupg));
+        let both = &rings.0;
+        let ring = format!("{format}ring");
+        let carl = both.gpg.write("carl", OwnKey::new("Carl <carl@example.org>").certificate());
+        let whole = both.gpg.write("both", both.run_of(true).arg("--export").output().stdout);
+        for gpg in [true, false] {
+            import(both, gpg, &ring, &whole);
+            import(both, gpg, &ring, &carl);
+        }
+        rings
+    }
+
+    fn files(&self) -> [PathBuf; 2] {
+        [&self.0.gpg, &self.0.keyhoard].map(|home| home.path().join("ring"))
+    }
+
+    /// Runs a command on the keyring alone, and asserts that both have the same exit code and status lines, and the same
+    /// certificates in their files then.
+    #[track_caller]
+    fn same(&self, words: &[&str], answers: &str) {
+        const PROGRAM: [&str; 5] = ["--pinentry-mode", "loopback", "--passphrase", "", "--command-fd=0"];
+        let status = ["--status-fd", "1", "--yes"];
+        let words = [&ONLY[..], &["ring"], &PROGRAM, &status, words].concat();
+        let what = words.join(" ");
+        let [gpg, keyhoard] = self.0.run_with_answers(answers, words);
+        let told = |done: &Output| {
+            let text = done.text();
+            let lines = text.split_inclusive('\n').filter(|line| line.starts_with("[GNUPG:] "));
+            lines.filter(|line| !line.contains(" KEY_CONSIDERED ")).collect::<String>()
+        };
+        assert_same(&what, told(&gpg).as_bytes(), told(&keyhoard).as_bytes());
+        assert_eq!(gpg.code, keyhoard.code, "{what}: {}", keyhoard.errors());
+        let [gpg, keyhoard] = self.files().map(|file| {
+            let file = file.to_str().expect("a text");
+            let list = ["--with-colons", "--no-default-keyring", "--keyring", file, "--list-sigs"];
+            self.0.run_of(true).args(list).output().text()
+        });
+        assert_same(&what, gpg.as_bytes(), keyhoard.as_bytes());
+    }
+}
+
+#[test]
+fn keys_in_a_file_are_edited_as_by_gpg() {
+    for (gnupg, format) in Gnupg::ALL.into_iter().zip(["gnupg-ring:", "gnupg-kbx:"]) {
+        let mut rings = Rings::new(gnupg, format);
+        let steps: [(&[&str], &str); 8] = [
+            (&["--quick-add-uid", "alice", "Alice <alice@example.net>"], ""),
+            (&["--quick-set-expire", "51533D3D0D28361643870CC6356E432296C42478", "1y"], ""),
+            (&["-u", "alice", "--quick-lsign-key", "bob"], ""),
+            (&["-u", "alice", "--edit-key", "carl"], "uid 1\nsign\ny\nsave\n"),
+            (&["--edit-key", "alice"], "uid 1\ndeluid\ny\nsave\n"),
+            (&["--edit-key", "bob"], "uid 1\ndelsig\nn\nn\ny\nq\nsave\n"),
+            (&["--edit-key", "nobody"], ""),
+            (&["--edit-key", "carl"], "uid 1\nminimize\nquit\n"),
+        ];
+        for (day, (words, answers)) in (1..).zip(steps) {
+            rings = Rings(rings.0.now(&format!("2026020{day}T000000!")));
+            rings.same(words, answers);
+        }
+        let [_, file] = rings.files();
+        assert!(file.with_file_name("ring~").exists() && !file.with_file_name("ring.lock").exists());
+    }
+}
+
+#[test]
+fn keys_in_a_file_are_deleted_as_by_gpg() {
+    for (gnupg, format) in Gnupg::ALL.into_iter().zip(["gnupg-kbx:", "gnupg-ring:"]) {
+        let rings = Rings::new(gnupg, format);
+        let [_, file] = rings.files();
+        let before = fs::read(&file).expect("it was written");
+        rings.same(&["--delete-keys", "carl", "alice"], "");
+        let after = fs::read(&file).expect("it is there");
+        assert!(before.starts_with(&after) && after.len() < before.len(), "Carl was the last");
+        rings.same(&["--delete-keys", "carl"], "");
+        let name = "--delete-secret-and-public-key";
+        let list = rings.0.run_of(false).args(["--with-colons", "-k", "bob"]).output().text();
+        let bob = list.lines().find_map(|line| line.strip_prefix("fpr:::::::::")).expect("he is there");
+        rings.same(&[name, bob.trim_end_matches(':')], "");
+    }
+}
+
+#[test]
+fn a_new_key_goes_into_the_file_and_is_trusted_in_the_home() {
+    let home = Home::new();
+    let ring = ["--no-default-keyring", "--keyring", "ring"];
+    let generate = ["--batch", "--passphrase", "", "--quick-generate-key", "Ann <ann@example.org>"];
+    Run::gpg_keyhoard(&home).args(ring).args(generate).succeed();
+    let list = |run: Run| run.args(ring).args(["--with-colons", "-k"]).succeed().text();
+    let listed = list(Run::gpg_keyhoard(&home));
+    assert!(listed.contains("::u:::scESC:") && listed.contains("ann@example.org"), "{listed}");
+    assert!(list(Run::gpg(&home)).contains("ann@example.org"), "gpg reads the file");
+    assert_eq!(Run::gpg_keyhoard(&home).arg("-k").succeed().text(), "", "the database has the trust alone");
+    let signed = Run::gpg_keyhoard(&home).args(ring).args(["--batch", "-s"]).stdin("text").succeed();
+    assert!(!signed.stdout.is_empty());
+}
+
+#[test]
+fn keys_of_a_file_beside_a_home_without_keys_are_changed_there() {
+    let home = Home::new();
+    let carl = OwnKey::new("Carl <carl@example.org>");
+    let ring = ["--keyring", "ring"];
+    Run::gpg_keyhoard(&home).args(ONLY).args(["ring", "--import"]).stdin(carl.certificate()).succeed();
+    Run::gpg_keyhoard(&home).args(ring).args(["--batch", "--yes", "--delete-keys", "carl"]).succeed();
+    let listed = Run::gpg_keyhoard(&home).args(ring).arg("-k").output();
+    assert!(!listed.text().contains("carl"), "{}", listed.text());
+    assert!(!home.database().exists());
 }

@@ -33,12 +33,14 @@ pub enum KeyringFormat {
     Keybox,
 }
 
+/// A part of a file, with the certificate that it holds, if it can be read.
+type Part = (Vec<u8>, Option<Fingerprint>);
+
 /// A keyring file whose certificates are being changed.
 pub struct KeyringCopy {
     path: PathBuf,
     format: KeyringFormat,
-    /// The parts of the file in order, each with the certificate that it holds, if it can be read.
-    parts: Vec<(Vec<u8>, Option<Fingerprint>)>,
+    parts: Vec<Part>,
     before: HashMap<Fingerprint, Vec<u8>>,
     store: Box<dyn Store>,
     now: Timestamp,
@@ -89,35 +91,57 @@ impl KeyringCopy {
         self.store.as_ref()
     }
 
-    /// Writes the file, if a certificate was added or changed.
+    /// Writes the file, if a certificate was added, changed or removed. What is changed after that can be committed again.
     ///
     /// # Errors
     ///
     /// [`Error::File`] with what the system says, also for a certificate that a keybox cannot hold.
-    pub fn commit(self) -> Result<()> {
-        let failed = |source| Error::File { path: self.path.clone(), source };
-        let mut changed: Vec<(Fingerprint, Certificate)> = certificates(self.store.as_ref())?
-            .into_iter()
-            .filter(|(key, bytes, _)| self.before.get(key) != Some(bytes))
-            .map(|(key, _, certificate)| (key, certificate))
-            .collect();
-        if changed.is_empty() && self.path.exists() {
+    pub fn commit(&mut self) -> Result<()> {
+        let mut now: HashMap<Fingerprint, (Vec<u8>, Certificate)> = HashMap::new();
+        let mut order = Vec::new();
+        for (key, bytes, certificate) in certificates(self.store.as_ref())? {
+            order.push(key);
+            now.insert(key, (bytes, certificate));
+        }
+        let is_same =
+            |(key, (bytes, _)): (&Fingerprint, &(Vec<u8>, Certificate))| self.before.get(key) == Some(bytes);
+        if now.len() == self.before.len() && now.iter().all(is_same) && self.path.exists() {
             return Ok(());
         }
-        let mut content = Vec::new();
+        let failed = |source| Error::File { path: self.path.clone(), source };
+        let parts = self.parts_now(&now, &order).map_err(failed)?;
+        let content: Vec<u8> = parts.iter().flat_map(|(bytes, _)| bytes).copied().collect();
+        replace(&self.path, &content, self.format).map_err(failed)?;
+        self.parts = parts;
+        self.before = now.into_iter().map(|(key, (bytes, _))| (key, bytes)).collect();
+        Ok(())
+    }
+
+    /// Returns the parts of the file with the certificates as they are `now`, new ones at the end in this `order`.
+    fn parts_now(
+        &self,
+        now: &HashMap<Fingerprint, (Vec<u8>, Certificate)>,
+        order: &[Fingerprint],
+    ) -> io::Result<Vec<Part>> {
+        let mut parts = Vec::new();
         if self.format == KeyringFormat::Keybox && self.parts.is_empty() {
-            content.extend(keybox::header(self.now));
+            parts.push((keybox::header(self.now), None));
         }
         for (bytes, holds) in &self.parts {
-            match changed.iter().position(|(key, _)| Some(*key) == *holds) {
-                Some(index) => content.extend(self.written(&changed.remove(index).1).map_err(failed)?),
-                None => content.extend(bytes),
+            // What could not be read stays.
+            let known = holds.and_then(|key| Some((key, self.before.get(&key)?)));
+            match known.map(|(key, before)| (key, before, now.get(&key))) {
+                Some((_, _, None)) => {}
+                Some((key, before, Some((bytes, certificate)))) if before != bytes => {
+                    parts.push((self.written(certificate)?, Some(key)));
+                }
+                _ => parts.push((bytes.clone(), *holds)),
             }
         }
-        for (_, certificate) in &changed {
-            content.extend(self.written(certificate).map_err(failed)?);
+        for key in order.iter().filter(|key| !self.before.contains_key(key)) {
+            parts.push((self.written(&now[key].1)?, Some(*key)));
         }
-        replace(&self.path, &content, self.format).map_err(failed)
+        Ok(parts)
     }
 
     fn written(&self, certificate: &Certificate) -> io::Result<Vec<u8>> {
@@ -180,7 +204,7 @@ fn certificates(store: &dyn Store) -> Result<Vec<(Fingerprint, Vec<u8>, Certific
 }
 
 /// Splits a file of packets at its primary keys; what is before the first one is a part too.
-fn packet_parts(bytes: &[u8]) -> io::Result<Vec<(Vec<u8>, Option<Fingerprint>)>> {
+fn packet_parts(bytes: &[u8]) -> io::Result<Vec<Part>> {
     if bytes.first().is_some_and(|byte| byte & 0x80 == 0) {
         return Err(io::Error::other("it is not a binary keyring and cannot be changed: write a new one"));
     }
@@ -199,7 +223,7 @@ fn packet_parts(bytes: &[u8]) -> io::Result<Vec<(Vec<u8>, Option<Fingerprint>)>>
 }
 
 /// Splits a keybox into its blobs, each with the certificate that it holds, if it can be read.
-pub(crate) fn keybox_parts(bytes: &[u8]) -> Vec<(Vec<u8>, Option<Fingerprint>)> {
+pub(crate) fn keybox_parts(bytes: &[u8]) -> Vec<Part> {
     let key = |blob: &[u8]| {
         let keyblock = keybox::keyblock(blob)?;
         match Splitter::new(keyblock.as_slice()).next()? {
@@ -211,7 +235,7 @@ pub(crate) fn keybox_parts(bytes: &[u8]) -> Vec<(Vec<u8>, Option<Fingerprint>)> 
 }
 
 /// Returns the packets of the certificates in the parts.
-fn packets(parts: &[(Vec<u8>, Option<Fingerprint>)], format: KeyringFormat) -> Vec<u8> {
+fn packets(parts: &[Part], format: KeyringFormat) -> Vec<u8> {
     let readable = parts.iter().filter(|(_, key)| key.is_some());
     readable
         .flat_map(|(bytes, _)| match format {

@@ -1,4 +1,4 @@
-//! The keyrings of a run: databases, and keyring files, which only an import writes.
+//! The keyrings of a run: databases, and keyring files, which are copied into a database while a command changes them.
 
 use std::cell::OnceCell;
 use std::ffi::OsStr;
@@ -12,7 +12,7 @@ use engine::foreign_text::shown;
 use engine::keyring_copy::{KeyringCopy, KeyringFormat};
 use engine::keyring_file::KeyringFile;
 use engine::permissions::{exposed_database, exposed_with_directory};
-use engine::store::{Error, ReadCertificates, ReadTrust, Snapshot, Store};
+use engine::store::{Error, ReadCertificates, ReadTrust, Snapshot, Store, Timestamp};
 use engine::validity::Sources;
 
 use crate::code::Code;
@@ -96,6 +96,8 @@ enum Content {
     Missing,
     Database(Box<dyn Store>),
     File(KeyringFile),
+    /// A file that is being changed.
+    Copy(KeyringCopy),
 }
 
 impl Keyrings {
@@ -230,19 +232,13 @@ impl Keyrings {
         working.or_else(|| self.rings.iter().find_map(Ring::store))
     }
 
-    /// Says that keys are in files, which only an import changes; of GnuPG's own file, how its keys are taken over.
+    /// Says of keys that are in GnuPG's own file how they are taken over, since commands do not change them there.
     pub(crate) fn report_unchangeable(
         &self,
         settings: &Settings,
         streams: &mut Streams,
     ) -> anyhow::Result<()> {
-        let left = if settings.uses_default_keyring() { migration::left_in(settings)? } else { None };
-        let is_other =
-            |ring: &Ring| matches!(ring.content, Content::File(_)) && left.as_ref() != Some(&ring.path);
-        if self.rings.iter().any(is_other) {
-            streams.info("Note: only --import changes keyring files");
-        }
-        if left.is_some() {
+        if settings.uses_default_keyring() && migration::left_in(settings)?.is_some() {
             migration::point_out_left(&settings.home.database()?, settings, streams)?;
         }
         Ok(())
@@ -253,43 +249,115 @@ impl Keyrings {
         self.working_index().is_some()
     }
 
-    /// Returns the index of the database that commands work on: the primary one, else the first.
+    /// Returns the index of the keyring that commands work on: the file that is being changed, else the primary database,
+    /// else the first.
     fn working_index(&self) -> Option<usize> {
         let is_database = |ring: &Ring| !matches!(ring.content, Content::File(_));
-        let primary = self.rings.iter().position(|ring| ring.primary && is_database(ring));
-        primary.or_else(|| self.rings.iter().position(is_database))
+        let copied = self.rings.iter().position(|ring| matches!(ring.content, Content::Copy(_)));
+        let primary = || self.rings.iter().position(|ring| ring.primary && is_database(ring));
+        copied.or_else(primary).or_else(|| self.rings.iter().position(is_database))
     }
 
-    /// Locks and copies the keyring file that commands would change: that of `--primary-keyring`, or the first keyring if it
-    /// is a file; `None` if that is a database.
+    /// Opens the keyrings for an import. It goes into that of `--primary-keyring`, or the first one. If that is a file, it is
+    /// locked and copied into a database, until [`Keyrings::commit`] writes it.
     ///
     /// # Errors
     ///
     /// If it cannot be read or locked.
-    pub(crate) fn file_to_change(&self, settings: &Settings) -> anyhow::Result<Option<KeyringCopy>> {
-        let Some(ring) = self.rings.iter().find(|ring| ring.primary).or_else(|| self.rings.first()) else {
-            return Ok(None);
-        };
-        if matches!(ring.content, Content::Missing)
-            && ring.path == settings.home.database()?
-            && let Some(path) = migration::older_keyring(settings)?
+    pub(crate) fn open_to_import(settings: &Settings, streams: &mut Streams) -> anyhow::Result<Self> {
+        let mut keyrings = Self::open(settings, streams)?;
+        if keyrings.changes_new_home(settings)?
+            && let Some(older) = migration::older_keyring(settings)?
         {
-            return Ok(Some(KeyringCopy::open(&path, KeyringFormat::Packets, settings.now)?));
+            let content = Content::Copy(KeyringCopy::open(&older, KeyringFormat::Packets, settings.now)?);
+            keyrings.rings.retain(|ring| ring.path != older);
+            let (path, shown, made_as) = (older.clone(), older, KeyringFormat::Packets);
+            // After the home directory's database.
+            keyrings.rings.insert(1, Ring { path, shown, primary: false, made_as, content });
         }
+        keyrings.copy_file_to_change(settings)?;
+        Ok(keyrings)
+    }
+
+    /// Opens the keyrings for a command that changes keys, as for an import; where the home directory has no keys, those of the
+    /// first file that an option names are changed.
+    ///
+    /// # Errors
+    ///
+    /// The same.
+    pub(crate) fn open_to_change(settings: &Settings, streams: &mut Streams) -> anyhow::Result<Self> {
+        let mut keyrings = Self::open_to_import(settings, streams)?;
+        if keyrings.changes_new_home(settings)? && !keyrings.changes_file() {
+            let left = migration::left_in(settings)?;
+            let is_named = |ring: &&mut Ring| {
+                matches!(ring.content, Content::File(_)) && Some(&ring.path) != left.as_ref()
+            };
+            if let Some(ring) = keyrings.rings.iter_mut().find(is_named) {
+                ring.copy(settings.now)?;
+            }
+        }
+        Ok(keyrings)
+    }
+
+    /// Opens the keyrings for new keys of the user's own, as for an import, but not into a `pubring.gpg` in the home directory:
+    /// owner trust makes a database there, after which that file is not read any more.
+    ///
+    /// # Errors
+    ///
+    /// The same.
+    pub(crate) fn open_for_new_keys(settings: &Settings, streams: &mut Streams) -> anyhow::Result<Self> {
+        let mut keyrings = Self::open(settings, streams)?;
+        keyrings.copy_file_to_change(settings)?;
+        Ok(keyrings)
+    }
+
+    /// Writes the keyring file that was changed, if it is one.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be written.
+    pub(crate) fn commit(&mut self) -> anyhow::Result<()> {
+        for ring in &mut self.rings {
+            if let Content::Copy(copy) = &mut ring.content {
+                copy.commit()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Says whether changes go into a keyring file.
+    pub(crate) fn changes_file(&self) -> bool {
+        self.rings.iter().any(|ring| matches!(ring.content, Content::Copy(_)))
+    }
+
+    /// Returns the index of the keyring that is changed, whatever it is.
+    fn changed_index(&self) -> usize {
+        self.rings.iter().position(|ring| ring.primary).unwrap_or(0)
+    }
+
+    /// Says whether the keyring that is changed is the home directory's database, which does not exist.
+    fn changes_new_home(&self, settings: &Settings) -> anyhow::Result<bool> {
+        let Some(ring) = self.rings.get(self.changed_index()) else { return Ok(false) };
+        Ok(matches!(ring.content, Content::Missing) && ring.path == settings.home.database()?)
+    }
+
+    /// Copies the keyring that is changed, if it is a file, or becomes one.
+    fn copy_file_to_change(&mut self, settings: &Settings) -> engine::Result<()> {
+        let index = self.changed_index();
+        let Some(ring) = self.rings.get_mut(index) else { return Ok(()) };
         let is_file = match ring.content {
             Content::File(_) => true,
             Content::Missing => !ring.may_be_made(&settings.home)?,
-            Content::Database(_) => false,
+            Content::Database(_) | Content::Copy(_) => false,
         };
-        let copy = is_file.then(|| KeyringCopy::open(&ring.path, ring.made_as, settings.now));
-        Ok(copy.transpose()?)
+        if is_file { ring.copy(settings.now) } else { Ok(()) }
     }
 
     /// Returns the database that commands work on; creates it if it does not exist.
     ///
     /// # Errors
     ///
-    /// If there is no database, since only an import writes keyring files.
+    /// If there is no keyring that the command changes.
     pub(crate) fn writable(
         &mut self,
         settings: &Settings,
@@ -328,13 +396,12 @@ impl Keyrings {
     ) -> anyhow::Result<&dyn Store> {
         let home = &settings.home;
         let Some(ring) = self.working_index().map(|index| &mut self.rings[index]) else {
-            anyhow::bail!("no writable keyring found: only --import writes keyring files");
+            anyhow::bail!("no writable keyring found: this command changes databases only");
         };
         if let Content::Missing = ring.content {
             anyhow::ensure!(
                 ring.may_be_made(home)?,
-                "'{0}' was not made: only --import writes keyring files. Take a database instead (--keyring '{0}.db'), and \
-                 have the keys written with --export",
+                "'{0}' was not made: this command changes databases only (--keyring '{0}.db')",
                 ring.path.display()
             );
             if ring.path.parent() == Some(home.directory()) && home.create_if_missing()? && !settings.quiet {
@@ -354,6 +421,7 @@ impl Keyrings {
         }
         match &ring.content {
             Content::Database(store) => Ok(store.as_ref()),
+            Content::Copy(copy) => Ok(copy.store()),
             Content::Missing | Content::File(_) => {
                 unreachable!("the chosen keyring is a database, and there")
             }
@@ -396,6 +464,12 @@ impl Keyrings {
 }
 
 impl Ring {
+    /// Locks and copies a file.
+    fn copy(&mut self, now: Timestamp) -> engine::Result<()> {
+        self.content = Content::Copy(KeyringCopy::open(&self.path, self.made_as, now)?);
+        Ok(())
+    }
+
     /// Says whether a database may be created here: at its default path, or with the file extension of a database. Under
     /// any other name other programs would take it for a keyring file.
     fn may_be_made(&self, home: &Home) -> engine::Result<bool> {
@@ -411,10 +485,11 @@ impl Ring {
         &self.shown
     }
 
-    /// Returns the database, if it is one and exists.
+    /// Returns the database, if it is one and exists, or the copy of a file that is being changed.
     pub(crate) fn store(&self) -> Option<&dyn Store> {
         match &self.content {
             Content::Database(store) => Some(store.as_ref()),
+            Content::Copy(copy) => Some(copy.store()),
             Content::Missing | Content::File(_) => None,
         }
     }
@@ -423,7 +498,7 @@ impl Ring {
     fn snapshot_on_all_cores(&self) -> engine::Result<Option<Box<dyn ReadCertificates + '_>>> {
         match &self.content {
             Content::Database(store) => Ok(Some(store.snapshot_on_all_cores()?)),
-            Content::Missing | Content::File(_) => self.snapshot(),
+            Content::Missing | Content::File(_) | Content::Copy(_) => self.snapshot(),
         }
     }
 
@@ -432,6 +507,7 @@ impl Ring {
         Ok(match &self.content {
             Content::Missing => None,
             Content::Database(store) => Some(store.snapshot()?),
+            Content::Copy(copy) => Some(copy.store().snapshot()?),
             Content::File(file) => Some(file.snapshot()),
         })
     }

@@ -41,7 +41,7 @@ pub(super) fn run(
         streams.info("Note: No key");
         return Ok(());
     }
-    let mut keyrings = Keyrings::open(settings, streams)?;
+    let mut keyrings = Keyrings::open_to_change(settings, streams)?;
     for name in arguments {
         if !delete_one(settings, streams, &mut keyrings, name, what)? {
             break;
@@ -119,6 +119,7 @@ fn delete_one(
             Some(subkey) => drop(delete_subkey(store, target.id, &subkey, &command, now)?),
             None => drop(delete(store, &[target.id], &command, now)?),
         }
+        keyrings.commit()?;
     }
     Ok(true)
 }

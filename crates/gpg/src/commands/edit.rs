@@ -37,7 +37,7 @@ use crate::secrets::secret_keys;
 use crate::settings::Settings;
 use crate::streams::Streams;
 
-/// The keys of an edit: the keyrings, of which the working database is changed, and the secret keys of the home directory.
+/// The keys of an edit: the keyrings, of which one is changed, and the secret keys of the home directory.
 pub(super) struct EditKeys<'a> {
     pub(super) settings: &'a Settings,
     pub(super) streams: &'a mut Streams,
@@ -47,7 +47,7 @@ pub(super) struct EditKeys<'a> {
 
 impl<'a> EditKeys<'a> {
     pub(super) fn open(settings: &'a Settings, streams: &'a mut Streams) -> anyhow::Result<Self> {
-        let (keyrings, secrets) = (Keyrings::open(settings, streams)?, secret_keys(settings)?);
+        let (keyrings, secrets) = (Keyrings::open_to_change(settings, streams)?, secret_keys(settings)?);
         if keyrings.working_database().is_none() {
             keyrings.report_unchangeable(settings, streams)?;
         }
@@ -264,11 +264,16 @@ impl<'a> EditKeys<'a> {
         let mut editor = Editor::new(store, secrets, &mut ask, command, settings.now)
             .with_digest(settings.cert_digest)
             .with_default_digest(compat::default_digest(settings.compat));
+        let is_draft = draft.is_some();
         if let Some(draft) = draft {
             editor = editor.with_draft(draft);
         }
         match edit(&mut editor) {
-            Ok(done) => Ok(done),
+            Ok(done) if is_draft => Ok(done),
+            Ok(done) => {
+                keyrings.commit()?;
+                Ok(done)
+            }
             Err(engine::Error::Secret(error) | engine::Error::Sign(sign::Error::Signer(error))) => {
                 let failure = ask.failure(&error).coded()?;
                 streams.error(format_args!("signing failed: {}", failure.code));

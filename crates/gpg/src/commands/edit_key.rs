@@ -283,6 +283,7 @@ impl Loop<'_> {
             let command = format!("gpg-keyhoard --edit-key {}", session.key());
             let draft = session.draft.clone();
             draft.save(session.keys.writable()?, &command, now)?;
+            session.keys.keyrings.commit()?;
             session.modified = false;
         }
         card_keys::save(session)

@@ -66,13 +66,9 @@ fn import_inputs(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Strea
     let secret_keys = secrets::secret_keys(settings)?;
     let inputs = open_inputs(arguments, streams);
     let names: Vec<String> = inputs.iter().map(|input| input.name.clone()).collect();
-    let mut keyrings = Keyrings::open(settings, streams)?;
+    let mut keyrings = Keyrings::open_to_import(settings, streams)?;
     let secrets = Secrets::kept(settings)?;
-    let file = keyrings.file_to_change(settings)?;
-    let store = match &file {
-        Some(file) => file.store(),
-        None => keyrings.importable(settings, streams)?,
-    };
+    let store = keyrings.importable(settings, streams)?;
     let options = ImportOptions {
         command: format!("gpg-keyhoard --import {}", names.join(" ")),
         clean: clean_options(&settings.import, settings),
@@ -122,10 +118,8 @@ fn import_inputs(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Strea
     let readers = inputs.into_iter().map(|input| input.reader);
     import_all(store, readers, &options, settings.now, &mut on_event)?;
     drop(options);
-    match file {
-        Some(file) => file.commit()?,
-        None => keyrings.remember_trusted_keys(settings, streams)?,
-    }
+    keyrings.commit()?;
+    keyrings.remember_trusted_keys(settings, streams)?;
     report.finish(streams);
     outcome
 }
@@ -153,7 +147,7 @@ pub(super) fn import_downloads(
     streams: &mut Streams,
 ) -> anyhow::Result<Vec<Fingerprint>> {
     let Downloads { answers, import, origin, command } = downloads;
-    let mut keyrings = Keyrings::open(settings, streams)?;
+    let mut keyrings = Keyrings::open_to_import(settings, streams)?;
     let store = keyrings.writable(settings, streams)?;
     let own = filter(import, settings, Some(store));
     let of_address = answers.first().and_then(|answer| taken_options(&answer.asked).filter);
@@ -193,6 +187,8 @@ pub(super) fn import_downloads(
     };
     let inputs = answers.iter().map(|answer| answer.bytes.as_slice());
     import_all(store, inputs, &options, settings.now, &mut on_event)?;
+    drop(options);
+    keyrings.commit()?;
     report.finish(streams);
     Ok(taken_keys)
 }
@@ -207,7 +203,7 @@ pub(super) fn import_included(
     if settings.dry_run {
         return Ok(());
     }
-    let mut keyrings = Keyrings::open(settings, streams)?;
+    let mut keyrings = Keyrings::open_to_import(settings, streams)?;
     let store = keyrings.writable(settings, streams)?;
     let options = ImportOptions {
         command: "gpg-keyhoard --auto-key-import".to_owned(),
@@ -227,7 +223,7 @@ pub(super) fn import_included(
         ImportEvent::Revocation(_) | ImportEvent::Progress { .. } => {}
     };
     import_all(store, std::iter::once(key.bytes()), &options, settings.now, &mut on_event)?;
-    Ok(())
+    keyrings.commit()
 }
 
 fn show_revocation(

@@ -13,6 +13,8 @@ use engine::database;
 use engine::foreign_text::shown;
 use engine::generate::{self, KeyDestination, Progress, Step};
 use engine::import::NewOwnerTrust;
+use engine::owner_trust::{self, Assignment};
+use engine::trust::OwnerTrust;
 use engine::verify::{HashAlgorithm, PublicKeyAlgorithm};
 use keygen::{DecryptionSubkey, KeySource, Plan, Profile, Version};
 use secret::{Ask, Passphrase, Role, Signer};
@@ -31,6 +33,7 @@ use crate::settings::Settings;
 use crate::status;
 use crate::streams::{StatusLines, Streams};
 use crate::terminal::tell;
+use crate::trust;
 
 /// A request for a key, and how to carry it out.
 pub(crate) struct Order {
@@ -205,14 +208,18 @@ fn generated(
 ) -> Result<generate::GeneratedKey, Failure> {
     let secrets = secret_keys(settings)?;
     let revocations = Some(generate::revocations_beside(&database::local(&settings.home.database()?)));
-    let mut keyrings = Keyrings::open(settings, streams)?;
+    let mut keyrings = Keyrings::open_for_new_keys(settings, streams)?;
     if !keyrings.has_writable() {
         streams.error(format_args!("no writable public keyring found: {}", Code::NOT_FOUND));
         return Err(Failure::from(Code::NOT_FOUND));
     }
+    let changes_file = keyrings.changes_file();
     let store = keyrings.writable(settings, streams)?;
-    let owner_trust =
-        if settings.no_auto_trust_new_key { NewOwnerTrust::None } else { NewOwnerTrust::Ultimate };
+    let is_trusted = !settings.no_auto_trust_new_key;
+    let owner_trust = match is_trusted && !changes_file {
+        true => NewOwnerTrust::Ultimate,
+        false => NewOwnerTrust::None,
+    };
     let certificate = order.pubring.clone();
     let destination = KeyDestination { store, secrets: &secrets, revocations, certificate, owner_trust };
     let created = order.request.created.unwrap_or(settings.now);
@@ -225,7 +232,13 @@ fn generated(
         None => generate::generate(&destination, profile, ask, command, created, &mut primes),
     };
     match made {
-        Ok(made) => Ok(made),
+        Ok(made) => {
+            keyrings.commit()?;
+            if is_trusted && changes_file && order.pubring.is_none() {
+                trust_in_home(settings, streams, &made.primary, command)?;
+            }
+            Ok(made)
+        }
         Err(engine::Error::Secret(error) | engine::Error::Keygen(keygen::Error::Secret(error))) => {
             let failure = failure(&error, profile, &mut passphrases);
             if let (Failure::Coded(CodedFailure { code, .. }), false) = (&failure, holds(profile)) {
@@ -235,6 +248,18 @@ fn generated(
         }
         Err(error) => Err(error.into()),
     }
+}
+
+/// Trusts a new key that is in a keyring file: owner trust is in the home directory's database.
+fn trust_in_home(
+    settings: &Settings,
+    streams: &mut Streams,
+    key: &Fingerprint,
+    command: &str,
+) -> anyhow::Result<()> {
+    let store = trust::database_to_write(settings, streams)?;
+    let ultimate = Assignment::new(*key, OwnerTrust::Ultimate, None);
+    Ok(owner_trust::assign(store.as_ref(), &[ultimate], command, settings.now)?)
 }
 
 /// Makes the certificate of keys that the agent signs with.
