@@ -123,7 +123,7 @@ bench: build ## measures gpg and Keyhoard side by side, writes target/bench/ (20
 lab-full: build ## measures every OpenPGP program, also GnuPG 2.4.9 and Debian sid's, writes target/lab/report.html (hours)
 	@scripts/setup test
 	scripts/lab-roots $(TARGET)
-	$(TARGET)/dist/keyhoard-lab bench all --roots $(TARGET)/lab-roots --rounds 3 --once-over 60 --out $(TARGET)/lab $(LAB_OPTIONS)
+	$(TARGET)/dist/keyhoard-lab bench all --roots $(TARGET)/lab-roots --rounds 3 --once-over 20 --out $(TARGET)/lab $(LAB_OPTIONS)
 
 .PHONY: bench-network
 bench-network: build ## measures refresh and lookups beside curl and gpg with dirmngr, from a local web server

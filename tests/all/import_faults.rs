@@ -1,9 +1,10 @@
 //! Places that cannot be written: a clear error, and nothing is lost.
 
+use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use harness::{Both, Gnupg, Home, Keyring, NOW, Output, Run};
+use harness::{Both, Gnupg, Home, Keyring, NOW, Output, OwnKey, Run};
 
 /// Imports a small keyring, and then a keyring that does not fit into the 8 MiB that a file may have from then on, as on a
 /// full disk; without that limit it can be imported. `$1` is the home, `$2` a directory outside, `$3` `gpg-keyhoard`.
@@ -31,8 +32,7 @@ fn an_import_onto_a_full_disk_fails_clearly_and_loses_nothing() {
         .output()
         .expect("Debian has bash");
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
-    let read =
-        |name: &str| std::fs::read_to_string(outside.path().join(name)).expect("the script has written it");
+    let read = |name: &str| fs::read_to_string(outside.path().join(name)).expect("the script has written it");
     let (code, error) = (read("code"), read("error"));
     assert_eq!(code.trim(), "2", "{error}");
     assert!(error.contains("full") || error.contains("space") || error.contains("too large"), "{error}");
@@ -61,6 +61,30 @@ fn a_database_in_a_read_only_directory_is_read_and_not_written() {
     assert!(import.errors().contains("keyhoard.db"), "an error names the file: {}", import.errors());
     let after = Run::gpg_keyhoard(&home).args(["--with-colons", "--list-sigs"]).succeed().stdout;
     assert!(after == before);
+}
+
+#[test]
+fn a_keyring_file_in_a_read_only_directory_is_read_and_not_written() {
+    const RING: [&str; 4] = ["--no-default-keyring", "--keyring", "ring", "--status-fd=1"];
+    let home = Home::new();
+    let carl = OwnKey::new("Carl <carl@example.org>");
+    Run::gpg_keyhoard(&home).args(RING).arg("--import").stdin(carl.certificate()).succeed();
+    let ring = home.path().join("ring");
+    let before = fs::read(&ring).expect("it was written");
+    home.set_writable(false);
+    let run = |words: &[&str]| run_as_ordinary_user(home.path(), NOW, &[&RING[..], words].concat());
+    let shown = run(&["--with-colons", "--edit-key", "carl", "list", "quit"]);
+    let deleted = run(&["--yes", "--delete-keys", "carl"]);
+    let imported = run(&["--import", "/usr/share/keyrings/debian-maintainers.gpg"]);
+    home.set_writable(true);
+    assert_eq!(shown.code, Some(0), "{}", shown.errors());
+    assert!(shown.text().contains("Carl <carl@example.org>"), "{}", shown.text());
+    for refused in [deleted, imported] {
+        assert_eq!(refused.code, Some(2), "{}", refused.errors());
+        assert!(refused.errors().contains("ring: Permission denied"), "{}", refused.errors());
+        assert!(!refused.text().contains("IMPORT_OK"), "{}", refused.text());
+    }
+    assert_eq!(fs::read(&ring).expect("it is there"), before);
 }
 
 #[test]

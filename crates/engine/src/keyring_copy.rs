@@ -44,19 +44,24 @@ pub struct KeyringCopy {
     before: HashMap<Fingerprint, Vec<u8>>,
     store: Box<dyn Store>,
     now: Timestamp,
-    _lock: DotLock,
+    /// Why it could not be locked, if nothing can be written beside the file.
+    lock: io::Result<DotLock>,
     _directory: TempDir,
 }
 
 impl KeyringCopy {
-    /// Locks and reads a file; one that does not exist is empty, and becomes one of the format `new`.
+    /// Locks and reads a file; one that does not exist is empty, and becomes one of the format `new`. Where nothing can be
+    /// written, it is read without a lock, and [not committed](KeyringCopy::check_writable).
     ///
     /// # Errors
     ///
     /// [`Error::File`] with what the system says, and if the file is armored; the temporary database's errors.
     pub fn open(path: &Path, new: KeyringFormat, now: Timestamp) -> Result<Self> {
         let failed = |source| Error::File { path: path.to_owned(), source };
-        let lock = DotLock::take(path).map_err(failed)?;
+        let lock = match DotLock::take(path) {
+            Err(error) if !is_unwritable(&error) => return Err(failed(error)),
+            lock => lock,
+        };
         let bytes = match fs::read(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
             read => read.map_err(failed)?,
@@ -83,12 +88,27 @@ impl KeyringCopy {
         import(store.as_ref(), packets(&parts, format).as_slice(), &options, now, &mut |_| {})?;
         let before = certificates(store.as_ref())?.into_iter().map(|(key, bytes, _)| (key, bytes)).collect();
         let path = path.to_owned();
-        Ok(Self { path, format, parts, before, store, now, _lock: lock, _directory: directory })
+        Ok(Self { path, format, parts, before, store, now, lock, _directory: directory })
     }
 
     /// Returns the database with the certificates.
     pub fn store(&self) -> &dyn Store {
         self.store.as_ref()
+    }
+
+    /// Says whether the file can be written.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::File`] with the reason why it could not be locked.
+    pub fn check_writable(&self) -> Result<()> {
+        match &self.lock {
+            Ok(_) => Ok(()),
+            Err(error) => {
+                let source = io::Error::new(error.kind(), error.to_string());
+                Err(Error::File { path: self.path.clone(), source })
+            }
+        }
     }
 
     /// Writes the file, if a certificate was added, changed or removed. What is changed after that can be committed again.
@@ -108,6 +128,7 @@ impl KeyringCopy {
         if now.len() == self.before.len() && now.iter().all(is_same) && self.path.exists() {
             return Ok(());
         }
+        self.check_writable()?;
         let failed = |source| Error::File { path: self.path.clone(), source };
         let parts = self.parts_now(&now, &order).map_err(failed)?;
         let content: Vec<u8> = parts.iter().flat_map(|(bytes, _)| bytes).copied().collect();
@@ -151,6 +172,10 @@ impl KeyringCopy {
                 .ok_or_else(|| io::Error::other("a keybox holds keys of version 4 only")),
         }
     }
+}
+
+fn is_unwritable(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem)
 }
 
 /// Writes a new file beside the old one, keeps the old one with `~`, and puts the new one into its place.

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result};
 
+use crate::call_records::CallRecords;
 use crate::files::is_same;
 use crate::plan::{Plan, Sequence, Start, Step};
 use crate::programs::Action;
@@ -26,7 +27,7 @@ pub(crate) struct Execution<'a> {
     pub(crate) once_over: f64,
     /// The exact command of each task and program.
     pub(crate) commands: Vec<CommandLine>,
-    pub(crate) calls: Vec<Calls>,
+    pub(crate) calls: &'a mut CallRecords,
     /// Which alternative of its commands succeeded, by task and program.
     pub(crate) choices: BTreeMap<(String, String), usize>,
 }
@@ -282,7 +283,8 @@ impl<'a> Execution<'a> {
     ) -> Result<()> {
         let steps = known_steps(sequence, subject);
         let is_refused = |(step, _): &(&Step, &Action)| self.records.is_refused(&step.task, subject.name());
-        if steps.iter().any(is_refused) || self.takes_long(&steps, subject) {
+        let is_counted = |(step, _): &(&Step, &Action)| self.calls.has(&step.task, subject.name());
+        if steps.iter().all(is_counted) || steps.iter().any(is_refused) || self.takes_long(&steps, subject) {
             return Ok(());
         }
         let (home, _) = self.home(plan, sequence, subject, filled)?;
@@ -292,7 +294,7 @@ impl<'a> Execution<'a> {
             let command = subject.command(action, choice, &home, &step.values)?;
             if let Some(calls) = trace::count(command, &subject.file("strace"), self.stop)? {
                 let (task, subject) = (step.task.clone(), subject.name().to_owned());
-                self.calls.push(Calls { task, subject, ..calls });
+                self.calls.record(Calls { task, subject, ..calls })?;
             }
         }
         if sequence.start != Start::Filled {

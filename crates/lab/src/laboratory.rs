@@ -12,6 +12,7 @@ use signal_hook::consts::SIGINT;
 use time::OffsetDateTime;
 use time::macros::format_description;
 
+use crate::call_records::CallRecords;
 use crate::execution::Execution;
 use crate::experiments::Experiment;
 use crate::findings::Findings;
@@ -107,6 +108,7 @@ pub(crate) fn run(experiments: &[Box<dyn Experiment>], options: &Options) -> Res
         };
         prepare(experiment.as_ref(), &directory, options.resume)?;
         let mut records = Records::open(&directory.join("runs.csv"), options.resume)?;
+        let mut call_records = CallRecords::open(&directory.join("calls.csv"))?;
         let mut progress = Progress::new();
         let mut execution = Execution {
             subjects: &subjects,
@@ -115,16 +117,16 @@ pub(crate) fn run(experiments: &[Box<dyn Experiment>], options: &Options) -> Res
             stop: &stop,
             once_over: options.once_over.unwrap_or(f64::INFINITY),
             commands: Vec::new(),
-            calls: Vec::new(),
+            calls: &mut call_records,
             choices: BTreeMap::new(),
         };
         if !execution.is_stopped() {
             experiment.measure(&mut execution, &directory)?;
         }
-        let Execution { commands, calls, .. } = execution;
+        let commands = execution.commands;
         drop(progress);
         let rows = summary::rows(&records.runs);
-        let findings = Findings { experiment: experiment.name(), rows, calls, commands };
+        let findings = Findings { experiment: experiment.name(), rows, calls: call_records.calls, commands };
         page.sections.push(experiment.section(&findings, &directory)?);
         results.push(findings);
     }

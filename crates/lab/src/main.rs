@@ -1,6 +1,7 @@
 //! `keyhoard-lab`: makes keyrings, measures programs.
 
 mod bench;
+mod call_records;
 mod execution;
 mod experiment_arguments;
 mod experiments;

@@ -25,8 +25,8 @@ pub(crate) struct Calls {
     pub(crate) kinds: BTreeMap<&'static str, u64>,
 }
 
-/// The kinds in the order of a table, with their system calls; all others are `other`.
-pub(crate) const KINDS: [(&str, &str); 8] = [
+/// The kinds with their system calls; all others are `other`.
+const KINDS: [(&str, &str); 8] = [
     ("read", "read pread64 readv preadv preadv2"),
     ("write", "write pwrite64 writev pwritev ftruncate fallocate"),
     ("seek", "lseek"),
@@ -49,6 +49,11 @@ pub(crate) const KINDS: [(&str, &str); 8] = [
 pub(crate) fn is_here() -> bool {
     let output = Command::new("strace").args(["-c", "-o", "/dev/null", "true"]).stdin(Stdio::null()).output();
     output.is_ok_and(|output| output.status.success())
+}
+
+/// Returns the names of all kinds, in the order of a table.
+pub(crate) fn kind_names() -> impl Iterator<Item = &'static str> {
+    KINDS.iter().map(|(kind, _)| *kind).chain(["other"])
 }
 
 /// Runs a command and counts its system calls. Returns `None` if it takes too long, or is interrupted.

@@ -14,8 +14,12 @@ impl Keyrings {
     ///
     /// # Errors
     ///
-    /// If it cannot be read or locked.
+    /// If it cannot be read or written.
     pub(crate) fn open_to_import(settings: &Settings, streams: &mut Streams) -> anyhow::Result<Self> {
+        Self::with_changed_file(settings, streams)?.checked()
+    }
+
+    fn with_changed_file(settings: &Settings, streams: &mut Streams) -> anyhow::Result<Self> {
         let mut keyrings = Self::open(settings, streams)?;
         if keyrings.changes_new_home(settings)?
             && let Some(older) = migration::older_keyring(settings)?
@@ -31,13 +35,13 @@ impl Keyrings {
     }
 
     /// Opens the keyrings for a command that changes keys, as for an import; where the home directory has no keys, those of the
-    /// first file that an option names are changed.
+    /// first file that an option names are changed. Keys in a file that cannot be written are looked at all the same.
     ///
     /// # Errors
     ///
-    /// The same.
+    /// If it cannot be read.
     pub(crate) fn open_to_change(settings: &Settings, streams: &mut Streams) -> anyhow::Result<Self> {
-        let mut keyrings = Self::open_to_import(settings, streams)?;
+        let mut keyrings = Self::with_changed_file(settings, streams)?;
         if keyrings.changes_new_home(settings)? && !keyrings.changes_file() {
             let left = migration::left_in(settings)?;
             let is_named = |ring: &&mut Ring| {
@@ -59,7 +63,17 @@ impl Keyrings {
     pub(crate) fn open_for_new_keys(settings: &Settings, streams: &mut Streams) -> anyhow::Result<Self> {
         let mut keyrings = Self::open(settings, streams)?;
         keyrings.copy_file_to_change(settings)?;
-        Ok(keyrings)
+        keyrings.checked()
+    }
+
+    /// Makes sure that the file can be written that is to be changed.
+    fn checked(self) -> anyhow::Result<Self> {
+        for ring in &self.rings {
+            if let Content::Copy(copy) = &ring.content {
+                copy.check_writable()?;
+            }
+        }
+        Ok(self)
     }
 
     /// Writes the keyring file that was changed, if it is one.

@@ -15,7 +15,7 @@ use crate::gpg_program::GpgProgram;
 use crate::plan::{Plan, Sequence, Start, Step};
 use crate::programs::values;
 use crate::report::{Section, Table, comparison};
-use crate::trace::KINDS;
+use crate::trace::kind_names;
 
 /// The experiment.
 #[derive(Debug)]
@@ -132,7 +132,7 @@ fn calls(findings: &Findings) -> Option<Table> {
     if findings.calls.is_empty() {
         return None;
     }
-    let kinds: Vec<&str> = KINDS.iter().map(|(kind, _)| *kind).chain(["other"]).collect();
+    let kinds: Vec<&str> = kind_names().collect();
     let head = [&["work", "program"][..], &kinds].concat();
     let row = |calls: &crate::trace::Calls| {
         let mut row = vec![calls.task.clone(), calls.subject.clone()];
