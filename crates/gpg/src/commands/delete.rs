@@ -76,6 +76,9 @@ fn delete_one(
     what: DeleteTarget,
 ) -> anyhow::Result<bool> {
     let text = shown(name);
+    if what != DeleteTarget::Secret {
+        keyrings.check_writable()?;
+    }
     let store = keyrings.writable(settings, streams)?;
     let target = match find(settings, store, name) {
         Ok(target) => target,

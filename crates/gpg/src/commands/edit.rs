@@ -253,6 +253,7 @@ impl<'a> EditKeys<'a> {
         by: &Fingerprint,
         edit: impl FnOnce(&mut Editor<'_>) -> engine::Result<T>,
     ) -> Result<T, Failure> {
+        self.keyrings.check_writable()?;
         let hint = self.hint(by)?;
         let Self { settings, streams, keyrings, secrets } = self;
         let store = keyrings.writable(settings, streams)?;

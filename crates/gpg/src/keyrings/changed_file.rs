@@ -16,7 +16,9 @@ impl Keyrings {
     ///
     /// If it cannot be read or written.
     pub(crate) fn open_to_import(settings: &Settings, streams: &mut Streams) -> anyhow::Result<Self> {
-        Self::with_changed_file(settings, streams)?.checked()
+        let keyrings = Self::with_changed_file(settings, streams)?;
+        keyrings.check_writable()?;
+        Ok(keyrings)
     }
 
     fn with_changed_file(settings: &Settings, streams: &mut Streams) -> anyhow::Result<Self> {
@@ -63,17 +65,21 @@ impl Keyrings {
     pub(crate) fn open_for_new_keys(settings: &Settings, streams: &mut Streams) -> anyhow::Result<Self> {
         let mut keyrings = Self::open(settings, streams)?;
         keyrings.copy_file_to_change(settings)?;
-        keyrings.checked()
+        keyrings.check_writable()?;
+        Ok(keyrings)
     }
 
-    /// Makes sure that the file can be written that is to be changed.
-    fn checked(self) -> anyhow::Result<Self> {
-        for ring in &self.rings {
-            if let Content::Copy(copy) = &ring.content {
-                copy.check_writable()?;
-            }
-        }
-        Ok(self)
+    /// Makes sure that the keyring file can be written, if one is changed, before secret keys are made or deleted.
+    ///
+    /// # Errors
+    ///
+    /// The reason why it cannot.
+    pub(crate) fn check_writable(&self) -> engine::Result<()> {
+        let copies = self.rings.iter().filter_map(|ring| match &ring.content {
+            Content::Copy(copy) => Some(copy),
+            _ => None,
+        });
+        copies.map(KeyringCopy::check_writable).collect()
     }
 
     /// Writes the keyring file that was changed, if it is one.
