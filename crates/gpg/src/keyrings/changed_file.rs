@@ -75,11 +75,11 @@ impl Keyrings {
     ///
     /// The reason why it cannot.
     pub(crate) fn check_writable(&self) -> engine::Result<()> {
-        let copies = self.rings.iter().filter_map(|ring| match &ring.content {
+        let mut copies = self.rings.iter().filter_map(|ring| match &ring.content {
             Content::Copy(copy) => Some(copy),
             _ => None,
         });
-        copies.map(KeyringCopy::check_writable).collect()
+        copies.try_for_each(KeyringCopy::check_writable)
     }
 
     /// Writes the keyring file that was changed, if it is one.
