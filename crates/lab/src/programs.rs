@@ -213,6 +213,7 @@ mod tests {
         let gpg1 = known("gpg 1.4");
         assert_eq!((gpg1.program.as_str(), gpg1.derived[0].as_str()), ("gpg1", "trustdb.gpg"));
         assert!(!gpg1.actions["encrypt"].run.contains(&"--pinentry-mode".to_owned()));
+        assert_eq!(gpg1.actions["generate"].run[1..3], ["--trust-model", "pgp"]);
         assert_eq!(gpg1.actions["import"].run, known("gpg keybox").actions["import"].run);
     }
 

@@ -2,14 +2,18 @@
 
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+/// Without a terminal, the time after which a task is printed again.
+const LINE_EVERY: Duration = Duration::from_secs(60);
 
 /// The remaining tasks, and the measured times.
 #[derive(Debug)]
 pub(crate) struct Progress {
     bar: Option<ProgressBar>,
+    last_line: Instant,
     left: BTreeMap<ProgramTask, u32>,
     measured: BTreeMap<ProgramTask, (f64, u32)>,
 }
@@ -25,7 +29,7 @@ impl Progress {
             let style = ProgressStyle::with_template("{bar:20} {human_pos}/{human_len}  {msg}");
             bar.with_style(style.expect("the template is well-formed"))
         });
-        Self { bar, left: BTreeMap::new(), measured: BTreeMap::new() }
+        Self { bar, last_line: Instant::now(), left: BTreeMap::new(), measured: BTreeMap::new() }
     }
 
     /// Adds a task that will run so many times.
@@ -36,13 +40,17 @@ impl Progress {
         }
     }
 
-    /// Shows the current task. Without a terminal, each task is printed when it runs for the first time.
-    pub(crate) fn begin(&self, task: &str, subject: &str) {
+    /// Shows the current task. Without a terminal, a task is printed when it runs for the first time, and when nothing
+    /// was printed for a minute.
+    pub(crate) fn begin(&mut self, task: &str, subject: &str) {
         let left = self.time_left().map(|time| format!(", about {} left", rough(time))).unwrap_or_default();
+        let line = format!("{task}: {subject}{left}");
+        let is_new = !self.measured.contains_key(&(task.to_owned(), subject.to_owned()));
         match &self.bar {
-            Some(bar) => bar.set_message(format!("{task}: {subject}{left}")),
-            None if !self.measured.contains_key(&(task.to_owned(), subject.to_owned())) => {
-                eprintln!("{task}: {subject}{left}");
+            Some(bar) => bar.set_message(line),
+            None if is_new || self.last_line.elapsed() > LINE_EVERY => {
+                eprintln!("{line}");
+                self.last_line = Instant::now();
             }
             None => {}
         }

@@ -310,16 +310,23 @@ fn run_together(commands: &mut [Command]) -> Result<(f64, Vec<Cost>)> {
     Ok((start.elapsed().as_secs_f64(), costs.context(failed)?))
 }
 
-/// Returns the error message of a program: the first line with a word like `error`, or else the first line.
+/// Returns the error message of a program: the first line with a word like `error`, or else the first line, of those that
+/// are more than a warning if there are any.
 fn message(errors: &Path, home: &Path) -> Option<String> {
     let bytes = fs::read(errors).ok()?;
     let text = String::from_utf8_lossy(&bytes).replace(&*home.to_string_lossy(), "HOME");
-    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
-    let is_error = |line: &&str| {
+    let has = |line: &str, words: &[&str]| {
         let line = line.to_lowercase();
-        ["error:", "invalid", "unknown", "unrecognized", "not "].iter().any(|word| line.contains(word))
+        words.iter().any(|word| line.contains(word))
     };
-    let line = lines.clone().find(is_error).or_else(|| lines.next())?;
+    let (warnings, others): (Vec<_>, Vec<_>) = text
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+        .partition(|line| has(line, &["warning:"]));
+    let lines = if others.is_empty() { warnings } else { others };
+    let is_error = |line: &&&str| has(line, &["error:", "invalid", "unknown", "unrecognized", "not "]);
+    let line = lines.iter().find(is_error).or_else(|| lines.first())?;
     Some(line.chars().take(160).collect())
 }
 
@@ -370,6 +377,18 @@ mod tests {
             shell("echo starting >&2; echo \"error: cannot, in {home}\" >&2; exit 3", "accept = [0]");
         let AttemptOutcome::Refused(message) = attempt(&subject, None) else { panic!("it is done") };
         assert_eq!(message, "error: cannot, in HOME");
+    }
+
+    #[test]
+    fn a_warning_is_no_reason_to_refuse_if_there_is_another() {
+        let refusal = |script: &str| {
+            let subject = shell(&format!("{script}; exit 3"), "accept = [0]");
+            let AttemptOutcome::Refused(message) = attempt(&subject, None) else { panic!("it is done") };
+            message
+        };
+        let warning = "echo 'WARNING: this is not usual' >&2";
+        assert_eq!(refusal(&format!("{warning}; echo 'encryption failed' >&2")), "encryption failed");
+        assert_eq!(refusal(warning), "WARNING: this is not usual");
     }
 
     #[test]
