@@ -124,7 +124,7 @@ fn programs_import_and_list_a_keyring_and_the_report_is_right_in_a_browser() {
     let done = bench(&home, &["keyring", &keyring, "--rounds", "2", "--only", programs]).succeed();
     assert!(done.text().starts_with("Key database: The import takes from "), "{}", done.text());
 
-    // gpg 1.4 knows no Ed25519, and sq of this age has no database.
+    // sq of this age has no database.
     for program in ["gpg keybox", "keyhoard", "gpg-keyhoard", "rnp"] {
         let import = &cell(&home, "import", program)["measured"];
         assert_eq!(import["keys"], 4, "{program}");
@@ -133,8 +133,12 @@ fn programs_import_and_list_a_keyring_and_the_report_is_right_in_a_browser() {
     assert_nothing_is_refused(&home, "keyhoard");
     assert_nothing_is_refused(&home, "gpg-keyhoard");
     // What a program cannot do is told in its own words, never as a number.
-    let refused = cell(&home, "first TOFU listing", "gpg 1.4");
-    assert_eq!(refused["refused"], "gpg: unknown trust model `tofu+pgp'");
+    let refused = cell(&home, "first TOFU listing", "rnp");
+    assert_eq!(refused["refused"], "rnpkeys: unrecognized option '--trust-model'");
+    // gpg 1.4 knows no Ed25519.
+    for work in ["import", "import again", "list keys"] {
+        assert_eq!(cell(&home, work, "gpg 1.4")["refused"], "it imported no certificate", "{work}");
+    }
     let calls = results(&home)["results"][0]["calls"].as_array().expect("calls").clone();
     let import = calls.iter().find(|calls| calls["work"] == "import" && calls["subject"] == "keyhoard");
     assert!(import.expect("system calls")["kinds"]["sync"].as_u64() > Some(0));
@@ -195,6 +199,16 @@ fn tasks_that_would_take_too_long_are_left_out() {
     bench(&home, &arguments).succeed();
     let refused = cell(&home, "import, 200000 certificates", "gpg-keyhoard")["refused"].clone();
     assert!(refused.as_str().expect("a reason").starts_with("not measured: "), "{refused}");
+
+    // One that takes longer than was expected is ended.
+    std::fs::remove_dir_all(out(&home)).expect("it was made");
+    let ended = ["scale", "--sizes", "2000,20000", "--limit", "0.001", "--rounds", "1", "--only", "gpg-keyhoard"];
+    bench(&home, &ended).succeed();
+    let refused = |certificates: u32| {
+        cell(&home, &format!("import, {certificates} certificates"), "gpg-keyhoard")["refused"].clone()
+    };
+    assert!(refused(2000).as_str().expect("a reason").starts_with("not measured: it was ended after "));
+    assert_eq!(refused(20_000), "not measured: a smaller keyring would have taken too long");
 }
 
 #[test]

@@ -170,10 +170,13 @@ impl<'a> Execution<'a> {
         if filled.is_none() {
             let home = subject.new_home()?;
             let problem = match &plan.fill {
-                Some(step) => match subject.action(step.action) {
-                    Some(action) => self.step(subject, step, action, &home, None, 1)?.problem,
-                    None => Some("it has no database to fill".to_owned()),
-                },
+                Some(step) => {
+                    match (subject.action(step.action), self.records.refusal(&step.task, subject.name())) {
+                        (_, Some(refusal)) => Some(refusal.to_owned()),
+                        (Some(action), None) => self.step(subject, step, action, &home, None, 1)?.problem,
+                        (None, None) => Some("it has no database to fill".to_owned()),
+                    }
+                }
                 None => None,
             };
             *filled = Some(Filled { home, problem });
@@ -203,19 +206,19 @@ impl<'a> Execution<'a> {
                 // The file does not exist the first time.
                 let _ = fs::remove_file(file);
             }
+            let Step { values, processes, limit, .. } = step;
             let attempt =
-                Attempt { action, choice, home, values: &step.values, processes: step.processes, output };
+                Attempt { action, choice, home, values, processes: *processes, output, limit: *limit };
             let wrong = match subject.attempt(&attempt)? {
                 AttemptOutcome::Done(cost) => {
                     let reads_file =
                         action.alternative(choice).iter().any(|argument| argument.contains("{file}"));
-                    match missing.filter(|_| !reads_file) {
-                        Some(missing) => missing.to_owned(),
-                        None if differs(step)? => "what came out is not what went in".to_owned(),
+                    let counts = self.counts(subject, step, action, home, output)?;
+                    match mistake(step, counts, missing.filter(|_| !reads_file))? {
+                        Some(mistake) => mistake,
                         None => {
                             self.choices.insert((step.task.clone(), subject.name().to_owned()), choice);
-                            let Counts { keys, signatures } =
-                                self.counts(subject, step, action, home, output)?;
+                            let Counts { keys, signatures } = counts;
                             let bytes = if step.measures_size { Some(size(home)?) } else { None };
                             let run = Run::done(&step.task, subject.name(), round, &cost);
                             return Ok(Run { keys, signatures, bytes, ..run });
@@ -248,7 +251,15 @@ impl<'a> Execution<'a> {
         match subject.action("count") {
             Some(action) if step.imports() => {
                 let values = &step.values;
-                let attempt = Attempt { action, choice: 0, home, values, processes: 1, output: Some(output) };
+                let attempt = Attempt {
+                    action,
+                    choice: 0,
+                    home,
+                    values,
+                    processes: 1,
+                    output: Some(output),
+                    limit: None,
+                };
                 match subject.attempt(&attempt)? {
                     AttemptOutcome::Done(_) => Subject::count(action, output),
                     AttemptOutcome::Refused(_) => Ok(Counts::default()),
@@ -307,6 +318,16 @@ impl<'a> Execution<'a> {
 fn known_steps<'p>(sequence: &'p Sequence, subject: &'p Subject) -> Vec<(&'p Step, &'p Action)> {
     let known = |step: &'p Step| subject.action(step.action).map(|action| (step, action));
     sequence.steps.iter().filter_map(known).collect()
+}
+
+/// Returns why a task was not done, though the program ended as if it were.
+fn mistake(step: &Step, counts: Counts, missing: Option<&str>) -> Result<Option<String>> {
+    Ok(match missing {
+        Some(missing) => Some(missing.to_owned()),
+        None if differs(step)? => Some("what came out is not what went in".to_owned()),
+        None if step.imports() && counts.keys == Some(0) => Some("it imported no certificate".to_owned()),
+        None => None,
+    })
 }
 
 /// Returns whether the files that must be equal are not.

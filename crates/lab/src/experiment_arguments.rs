@@ -91,7 +91,8 @@ pub(crate) enum Arguments {
         /// The numbers of certificates [default: 1000,10000,100000,1000000, with --quick 250,500,1000,2000]
         #[arg(long, value_delimiter = ',', value_name = "N")]
         sizes: Option<Vec<u64>>,
-        /// How many seconds an import may be expected to take [default: 300, with --quick 3]
+        /// How many seconds an import may be expected to take; after twice as many it is ended [default: 300, with
+        /// --quick 3]
         #[arg(long, value_name = "SECONDS")]
         limit: Option<f64>,
         #[command(flatten)]

@@ -3,6 +3,8 @@
 use std::io;
 use std::mem::MaybeUninit;
 use std::process::{Child, Command};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
@@ -39,6 +41,48 @@ pub fn run(command: &mut Command) -> io::Result<Cost> {
     let start = Instant::now();
     let child = command.spawn()?;
     wait(child, start)
+}
+
+/// Runs a program like [`run`], but kills it when the time limit is over, and returns `None` then.
+///
+/// # Errors
+///
+/// If it cannot be started, and those of `waitid(2)`.
+pub fn run_within(command: &mut Command, limit: Duration) -> io::Result<Option<Cost>> {
+    let start = Instant::now();
+    let mut child = command.spawn()?;
+    let process = child.id();
+    let is_killed = thread::scope(|scope| {
+        let (ended, end) = mpsc::channel::<()>();
+        // The program is not waited for before this thread has ended, so that its process ID is still its own.
+        let watcher = scope.spawn(|| {
+            let end = end;
+            end.recv_timeout(limit) == Err(RecvTimeoutError::Timeout) && child.kill().is_ok()
+        });
+        let end = wait_for_end(process);
+        drop(ended);
+        let is_killed = watcher.join().expect("it does not panic");
+        end.map(|()| is_killed)
+    })?;
+    let cost = wait(child, start)?;
+    Ok((!is_killed).then_some(cost))
+}
+
+/// Waits until a child has ended, and leaves it to be waited for.
+#[allow(unsafe_code, reason = "the standard library has no way to wait without reaping the child")]
+fn wait_for_end(process: u32) -> io::Result<()> {
+    let mut state = MaybeUninit::<libc::siginfo_t>::zeroed();
+    loop {
+        let options = libc::WEXITED | libc::WNOWAIT;
+        // SAFETY: the pointer is to a live value of the type that waitid writes.
+        if unsafe { libc::waitid(libc::P_PID, process, state.as_mut_ptr(), options) } == 0 {
+            return Ok(());
+        }
+        let error = io::Error::last_os_error();
+        if error.kind() != io::ErrorKind::Interrupted {
+            return Err(error);
+        }
+    }
 }
 
 /// Waits for a child that was started at `start`, and returns its costs.
@@ -95,6 +139,17 @@ mod tests {
     #[test]
     fn a_program_ended_by_a_signal_has_no_exit_code() {
         assert_eq!(shell("kill -9 $$").code, None);
+    }
+
+    #[test]
+    fn a_program_is_ended_when_the_time_limit_is_over_and_only_then() {
+        let start = Instant::now();
+        let within = |script: &str, limit| {
+            run_within(Command::new("sh").args(["-c", script]), Duration::from_millis(limit)).unwrap()
+        };
+        assert!(within("exec sleep 60", 100).is_none());
+        assert_eq!(within("exit 7", 60_000).unwrap().code, Some(7));
+        assert!(start.elapsed() < Duration::from_secs(30));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The plan of an experiment as a value: its tasks, their homes, the number of rounds.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use crate::programs::Values;
 
@@ -50,6 +51,8 @@ pub(crate) struct Step {
     pub(crate) equal_files: Option<[PathBuf; 2]>,
     /// Whether the size of the home is recorded afterwards.
     pub(crate) measures_size: bool,
+    /// The time after which it is ended, and not measured.
+    pub(crate) limit: Option<Duration>,
 }
 
 impl Step {
@@ -63,6 +66,7 @@ impl Step {
             output_files: Vec::new(),
             equal_files: None,
             measures_size: false,
+            limit: None,
         }
     }
 

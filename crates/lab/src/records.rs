@@ -7,6 +7,9 @@ use anyhow::{Context, Result, ensure};
 use lab::measure::Cost;
 use serde::{Deserialize, Serialize};
 
+/// The beginning of the reason why something that takes too long was not measured.
+pub(crate) const NOT_MEASURED: &str = "not measured:";
+
 /// One run of a program, or the reason why there is none.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Run {
@@ -94,7 +97,13 @@ impl Records {
 
     /// Returns whether a program could not do a task.
     pub(crate) fn is_refused(&self, task: &str, subject: &str) -> bool {
-        self.runs.iter().rev().any(|run| run.task == task && run.subject == subject && run.problem.is_some())
+        self.refusal(task, subject).is_some()
+    }
+
+    /// Returns why a program could not do a task.
+    pub(crate) fn refusal(&self, task: &str, subject: &str) -> Option<&str> {
+        let mut its = self.runs.iter().rev().filter(|run| run.task == task && run.subject == subject);
+        its.find_map(|run| run.problem.as_deref())
     }
 
     /// Returns the seconds of the run in round 0.

@@ -7,7 +7,7 @@ use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use lab::measure::{self, Cost};
@@ -15,7 +15,9 @@ use regex::bytes::Regex;
 use tempfile::TempDir;
 
 use crate::files::{beside, copy_files, private_directory};
+use crate::format::seconds;
 use crate::programs::{Action, Description, Needs, Values};
+use crate::records::NOT_MEASURED;
 use crate::root::Root;
 
 /// A program, with the directory of its homes.
@@ -216,7 +218,7 @@ impl Subject {
 
     /// Runs an action in a home, in several concurrent processes.
     pub(crate) fn attempt(&self, attempt: &Attempt<'_>) -> Result<AttemptOutcome> {
-        let Attempt { action, choice, home, values, processes, output } = *attempt;
+        let Attempt { action, choice, home, values, processes, output, limit } = *attempt;
         let filled = |text: &str| self.description.fill_text(text, &self.values(home, values));
         let named = |file: &Option<String>| file.as_deref().map(filled).transpose();
         let (stdin, stdout) =
@@ -237,13 +239,18 @@ impl Subject {
             };
             commands.push(command);
         }
-        let (wall, costs) = run_together(&mut commands)?;
+        let Some((wall, costs)) = run_together(&mut commands, limit)? else {
+            let limit = seconds(limit.unwrap_or_default().as_secs_f64());
+            return Ok(AttemptOutcome::Refused(format!("{NOT_MEASURED} it was ended after {limit}")));
+        };
         for (process, cost) in costs.iter().enumerate() {
             if !cost.code.is_some_and(|code| action.accept.contains(&code)) {
-                let message = message(&errors(process), home).unwrap_or_else(|| match cost.code {
-                    Some(code) => format!("exit code {code}, without a message"),
-                    None => "ended by a signal".to_owned(),
-                });
+                let message = match (message(&errors(process), home), cost.code) {
+                    (Some(message), Some(_)) => message,
+                    (Some(message), None) => format!("ended by a signal: {message}"),
+                    (None, Some(code)) => format!("exit code {code}, without a message"),
+                    (None, None) => "ended by a signal".to_owned(),
+                };
                 return Ok(AttemptOutcome::Refused(message));
             }
         }
@@ -292,22 +299,28 @@ pub(crate) struct Attempt<'a> {
     pub(crate) processes: usize,
     /// The output file; `None` discards the output.
     pub(crate) output: Option<&'a Path>,
+    /// The time after which a process is ended.
+    pub(crate) limit: Option<Duration>,
 }
 
-/// Runs commands concurrently; returns the seconds until the last one ended, and the costs of each.
-fn run_together(commands: &mut [Command]) -> Result<(f64, Vec<Cost>)> {
+/// Runs commands concurrently; returns the seconds until the last one ended, and the costs of each; `None` if one of them
+/// took longer than the limit.
+fn run_together(commands: &mut [Command], limit: Option<Duration>) -> Result<Option<(f64, Vec<Cost>)>> {
     let failed = format!("starting {:?}", commands[0].get_program());
+    let run = |command| match limit {
+        Some(limit) => measure::run_within(command, limit),
+        None => measure::run(command).map(Some),
+    };
     if let [command] = commands {
-        let cost = measure::run(command).context(failed)?;
-        return Ok((cost.wall, vec![cost]));
+        return Ok(run(command).context(failed)?.map(|cost| (cost.wall, vec![cost])));
     }
     let start = Instant::now();
-    let costs: io::Result<Vec<Cost>> = thread::scope(|scope| {
-        let threads: Vec<_> =
-            commands.iter_mut().map(|command| scope.spawn(|| measure::run(command))).collect();
+    let costs: io::Result<Option<Vec<Cost>>> = thread::scope(|scope| {
+        let threads: Vec<_> = commands.iter_mut().map(|command| scope.spawn(|| run(command))).collect();
         threads.into_iter().map(|thread| thread.join().expect("measuring does not panic")).collect()
     });
-    Ok((start.elapsed().as_secs_f64(), costs.context(failed)?))
+    let wall = start.elapsed().as_secs_f64();
+    Ok(costs.context(failed)?.map(|costs| (wall, costs)))
 }
 
 /// Returns the error message of a program: the first line with a word like `error`, or else the first line, of those that
@@ -367,7 +380,15 @@ mod tests {
         let action = subject.action("act").unwrap();
         let values = Values::new();
         subject
-            .attempt(&Attempt { action, choice: 0, home: &home, values: &values, processes: 2, output })
+            .attempt(&Attempt {
+                action,
+                choice: 0,
+                home: &home,
+                values: &values,
+                processes: 2,
+                output,
+                limit: None,
+            })
             .unwrap()
     }
 
@@ -389,6 +410,13 @@ mod tests {
         let warning = "echo 'WARNING: this is not usual' >&2";
         assert_eq!(refusal(&format!("{warning}; echo 'encryption failed' >&2")), "encryption failed");
         assert_eq!(refusal(warning), "WARNING: this is not usual");
+    }
+
+    #[test]
+    fn the_end_by_a_signal_is_told_with_the_last_words() {
+        let subject = shell("echo importing >&2; kill -9 $$", "accept = [0]");
+        let AttemptOutcome::Refused(message) = attempt(&subject, None) else { panic!("it is done") };
+        assert_eq!(message, "ended by a signal: importing");
     }
 
     #[test]
@@ -414,7 +442,8 @@ mod tests {
         let action = subject.action("act").unwrap();
         let (output, values) = (subject.file("output"), Values::new());
         let output = Some(output.as_path());
-        let attempt = Attempt { action, choice: 0, home: &home, values: &values, processes: 1, output };
+        let attempt =
+            Attempt { action, choice: 0, home: &home, values: &values, processes: 1, output, limit: None };
         assert!(matches!(subject.attempt(&attempt).unwrap(), AttemptOutcome::Done(_)));
         assert_eq!(fs::read_to_string(home.join("out")).unwrap(), "content");
         assert!(subject.command_line(action, 0, &values).unwrap().ends_with("< HOME/in > HOME/out"));

@@ -186,7 +186,7 @@ impl Series<'_> {
         ]);
         let action = self.subject.action(ACTION).expect("only such programs are taken");
         let (home, values) = (self.home.as_path(), &values);
-        let attempt = Attempt { action, choice: 0, home, values, processes: 1, output: None };
+        let attempt = Attempt { action, choice: 0, home, values, processes: 1, output: None, limit: None };
         match self.subject.attempt(&attempt)? {
             AttemptOutcome::Done(cost) => Ok(cost.wall),
             AttemptOutcome::Refused(message) => bail!("{}: {message}", self.subject.name()),

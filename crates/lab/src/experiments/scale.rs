@@ -1,6 +1,7 @@
 //! `bench scale`: the growth of times with the size of a keyring.
 
 use std::path::Path;
+use std::time::Duration;
 
 use anyhow::{Context, Result};
 use lab::made::MadeKeyring;
@@ -13,7 +14,7 @@ use crate::findings::Findings;
 use crate::format::seconds;
 use crate::plan::{Plan, Sequence, Start, Step};
 use crate::programs::values;
-use crate::records::Run;
+use crate::records::{NOT_MEASURED, Run};
 use crate::report::{Line, Plot, PlotGroup, Scale as Axis, Section, Table, comparison};
 use crate::statistics::{log_log_slope, median};
 use crate::summary::distinct;
@@ -31,8 +32,8 @@ const IMPORT: &str = "import";
 const TASKS: [(&str, &str); 3] =
     [(IMPORT, "import"), ("look one key up", "lookup"), ("list keys", "list-keys")];
 
-/// The beginning of the message for a task that was not measured.
-const LEFT_OUT: &str = "not measured:";
+/// An import is ended after so many times the expected seconds that are allowed.
+const ENDED_AFTER: f64 = 2.0;
 
 fn task(name: &str, certificates: u64) -> String {
     format!("{name}, {certificates} certificates")
@@ -62,7 +63,8 @@ impl Experiment for Scale {
                 values([("file", file.display().to_string()), ("name", format!("<{mail}>")), ("mail", mail)]);
             let step =
                 |(name, action): (&str, &'static str)| Step::new(task(name, certificates), action, &values);
-            let import = Step { measures_size: true, ..step(TASKS[0]) };
+            let limit = Duration::try_from_secs_f64(ENDED_AFTER * self.limit).ok();
+            let import = Step { measures_size: true, limit, ..step(TASKS[0]) };
             let mut sequences = vec![Sequence { start: Start::Empty, steps: vec![import.clone()] }];
             for named in &TASKS[1..] {
                 sequences.push(Sequence { start: Start::Filled, steps: vec![step(*named)] });
@@ -78,9 +80,10 @@ impl Experiment for Scale {
         section.question = format!(
             "How do the times grow with the keyring? Keyrings are made of valid Ed25519 certificates with two user IDs and \
              certifications by up to five others. A program leaves a size out that it is expected to need more than {} \
-             for, by how its times have grown so far. A slope of 1 means: ten times the keys, ten times the time; 2 means \
-             a hundred times.",
-            seconds(self.limit)
+             for, by how its times have grown so far; an import that takes {} is ended. A slope of 1 means: ten times the \
+             keys, ten times the time; 2 means a hundred times.",
+            seconds(self.limit),
+            seconds(ENDED_AFTER * self.limit)
         );
         // The lines replace a bar for every size.
         section.plots = vec![self.lines(findings)];
@@ -122,15 +125,16 @@ impl Scale {
             let walls: Vec<f64> = its().filter_map(|run| run.wall).collect();
             if !walls.is_empty() {
                 points.push((size as f64, median(&walls)));
-            } else if its().any(|run| run.problem.as_ref().is_some_and(|why| why.starts_with(LEFT_OUT))) {
-                return Some(format!("{LEFT_OUT} a smaller keyring would have taken too long"));
+            } else if its().any(|run| run.problem.as_ref().is_some_and(|why| why.starts_with(NOT_MEASURED))) {
+                return Some(format!("{NOT_MEASURED} a smaller keyring would have taken too long"));
             }
         }
         let last = *points.last()?;
         let slope = log_log_slope(&points[points.len().saturating_sub(2)..]).unwrap_or(1.0);
         let expected = last.1 * (certificates as f64 / last.0).powf(slope.max(0.0));
-        (expected > self.limit)
-            .then(|| format!("{LEFT_OUT} {} expected, of {} allowed", seconds(expected), seconds(self.limit)))
+        (expected > self.limit).then(|| {
+            format!("{NOT_MEASURED} {} expected, of {} allowed", seconds(expected), seconds(self.limit))
+        })
     }
 
     fn points(&self, findings: &Findings, name: &str, subject: &str, bytes: bool) -> Vec<(f64, f64)> {
