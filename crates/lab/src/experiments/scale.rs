@@ -102,26 +102,28 @@ struct Slope {
 }
 
 impl Scale {
-    /// Records a refusal for each program whose import is expected to take too long.
+    /// Records a refusal for each task of a program that is expected to take too long, and for all of them if its import
+    /// is.
     fn leave_out(&self, execution: &mut Execution<'_>, certificates: u64) -> Result<()> {
         for subject in execution.subjects {
-            let Some(why) = self.too_long(&execution.records.runs, subject.name(), certificates) else {
-                continue;
-            };
+            let too_long = |runs: &[Run], name| self.too_long(runs, name, subject.name(), certificates);
+            let import = too_long(&execution.records.runs, IMPORT);
             for (name, _) in TASKS {
-                let run = Run::refused(&task(name, certificates), subject.name(), 0, why.clone());
-                execution.records.record(run)?;
+                if let Some(why) = import.clone().or_else(|| too_long(&execution.records.runs, name)) {
+                    let run = Run::refused(&task(name, certificates), subject.name(), 0, why);
+                    execution.records.record(run)?;
+                }
             }
         }
         Ok(())
     }
 
-    /// Returns why a program is not measured, extrapolated from its smaller imports.
-    fn too_long(&self, runs: &[Run], subject: &str, certificates: u64) -> Option<String> {
+    /// Returns why a task of a program is not measured, extrapolated from smaller keyrings.
+    fn too_long(&self, runs: &[Run], name: &str, subject: &str, certificates: u64) -> Option<String> {
         let mut points = Vec::new();
         for &size in self.sizes.iter().filter(|size| **size < certificates) {
-            let import = task(IMPORT, size);
-            let its = || runs.iter().filter(|run| run.task == import && run.subject == subject);
+            let smaller = task(name, size);
+            let its = || runs.iter().filter(|run| run.task == smaller && run.subject == subject);
             let walls: Vec<f64> = its().filter_map(|run| run.wall).collect();
             if !walls.is_empty() {
                 points.push((size as f64, median(&walls)));
