@@ -202,7 +202,8 @@ fn tasks_that_would_take_too_long_are_left_out() {
 
     // One that takes longer than was expected is ended.
     std::fs::remove_dir_all(out(&home)).expect("it was made");
-    let ended = ["scale", "--sizes", "2000,20000", "--limit", "0.001", "--rounds", "1", "--only", "gpg-keyhoard"];
+    let ended =
+        ["scale", "--sizes", "2000,20000", "--limit", "0.001", "--rounds", "1", "--only", "gpg-keyhoard"];
     bench(&home, &ended).succeed();
     let refused = |certificates: u32| {
         cell(&home, &format!("import, {certificates} certificates"), "gpg-keyhoard")["refused"].clone()
