@@ -169,21 +169,24 @@ impl<'a> Execution<'a> {
         }
         if filled.is_none() {
             let home = subject.new_home()?;
-            let problem = match &plan.fill {
-                Some(step) => {
-                    match (subject.action(step.action), self.records.refusal(&step.task, subject.name())) {
-                        (_, Some(refusal)) => Some(refusal.to_owned()),
-                        (Some(action), None) => self.step(subject, step, action, &home, None, 1)?.problem,
-                        (None, None) => Some("it has no database to fill".to_owned()),
-                    }
-                }
-                None => None,
-            };
+            let problem = self.fill(plan, subject, &home)?;
             *filled = Some(Filled { home, problem });
         }
         let Filled { home, problem } = filled.as_ref().expect("it was made if it was not there");
         let home = if sequence.start == Start::Copy { subject.copy_of(home)? } else { home.clone() };
         Ok((home, problem.clone()))
+    }
+
+    /// Fills a home, unless the program has refused to before. Returns why it is empty if that failed.
+    fn fill(&mut self, plan: &Plan, subject: &Subject, home: &Path) -> Result<Option<String>> {
+        let Some(step) = &plan.fill else { return Ok(None) };
+        if let Some(refusal) = self.records.refusal(&step.task, subject.name()) {
+            return Ok(Some(refusal.to_owned()));
+        }
+        match subject.action(step.action) {
+            Some(action) => Ok(self.step(subject, step, action, home, None, 1)?.problem),
+            None => Ok(Some("it has no database to fill".to_owned())),
+        }
     }
 
     /// Runs a task once, with the first of its commands that the program accepts; round 0 counts what comes out.

@@ -55,10 +55,9 @@ pub fn run_within(command: &mut Command, limit: Duration) -> io::Result<Option<C
     let is_killed = thread::scope(|scope| {
         let (ended, end) = mpsc::channel::<()>();
         // The program is not waited for before this thread has ended, so that its process ID is still its own.
-        let watcher = scope.spawn(|| {
-            let end = end;
-            end.recv_timeout(limit) == Err(RecvTimeoutError::Timeout) && child.kill().is_ok()
-        });
+        let child = &mut child;
+        let watcher = scope
+            .spawn(move || end.recv_timeout(limit) == Err(RecvTimeoutError::Timeout) && child.kill().is_ok());
         let end = wait_for_end(process);
         drop(ended);
         let is_killed = watcher.join().expect("it does not panic");

@@ -323,23 +323,19 @@ fn run_together(commands: &mut [Command], limit: Option<Duration>) -> Result<Opt
     Ok(costs.context(failed)?.map(|costs| (wall, costs)))
 }
 
-/// Returns the error message of a program: the first line with a word like `error`, or else the first line, of those that
-/// are more than a warning if there are any.
+/// Returns the error message of a program: of the lines that are no warnings the first with a word like `error`, or else
+/// the first; a warning if there is nothing else.
 fn message(errors: &Path, home: &Path) -> Option<String> {
     let bytes = fs::read(errors).ok()?;
     let text = String::from_utf8_lossy(&bytes).replace(&*home.to_string_lossy(), "HOME");
+    let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty());
     let has = |line: &str, words: &[&str]| {
         let line = line.to_lowercase();
         words.iter().any(|word| line.contains(word))
     };
-    let (warnings, others): (Vec<_>, Vec<_>) = text
-        .lines()
-        .map(str::trim)
-        .filter(|line| !line.is_empty())
-        .partition(|line| has(line, &["warning:"]));
-    let lines = if others.is_empty() { warnings } else { others };
-    let is_error = |line: &&&str| has(line, &["error:", "invalid", "unknown", "unrecognized", "not "]);
-    let line = lines.iter().find(is_error).or_else(|| lines.first())?;
+    let others = || lines().filter(|line| !has(line, &["warning:"]));
+    let is_error = |line: &&str| has(line, &["error:", "invalid", "unknown", "unrecognized", "not "]);
+    let line = others().find(is_error).or_else(|| others().next()).or_else(|| lines().next())?;
     Some(line.chars().take(160).collect())
 }
 
